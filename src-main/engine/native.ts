@@ -1,0 +1,242 @@
+/**
+ * The whole surface of the native addon, typed in one place. `engine.ts` is the only file that touches it;
+ * `native.test.ts` loads the addon and holds it against this file.
+ *
+ * Conventions: token ids are Int32Array; times are milliseconds; sizes are bytes; positions count from 0.
+ * Native failures are Errors with a `code` (see src-shared/errors.ts). Long calls return promises, run on the model's
+ * own native thread one after another in call order, and never block JavaScript. KV bytes never enter JavaScript.
+ */
+
+export type KvDtype = 'f16' | 'q8_0';
+
+export interface NativeDevice {
+  name: string;
+  description: string;
+  kind: 'cpu' | 'gpu' | 'igpu' | 'accel';
+  memoryFree: number;
+  memoryTotal: number;
+}
+
+/** What a GGUF header says; reading it loads no weights. */
+export interface NativeGgufInfo {
+  architecture: string;
+  name: string;
+  fileBytes: number;
+  parameterCount: number;
+  tensorCount: number;
+  /** Weight type → number of tensors, e.g. { q4_K: 168, f32: 57 }. */
+  tensorTypes: Record<string, number>;
+  layers: number;
+  embeddingLength: number;
+  heads: number;
+  kvHeads: number;
+  headDim: number;
+  feedForwardLength: number;
+  contextTrain: number;
+  vocabSize: number;
+  ropeBase: number;
+  ropeScaling: string;
+  tokenizerModel: string;
+  chatTemplate: string;
+  /** Empty when the engine can run it, else why not (one sentence). */
+  unsupportedReason: string;
+}
+
+export interface NativeModelOptions {
+  threads: number;
+  /** 'cpu', 'auto' (GPU layers as many as fit, the rest CPU), or a device name from listDevices(). */
+  device: string;
+}
+
+export interface NativeModelInfo extends NativeGgufInfo {
+  /** SHA-256 (hex) that identifies weights, hyperparameters and vocabulary. */
+  fingerprint: string;
+  bosToken: number; // -1 when the model has none
+  eosToken: number;
+  addBos: boolean;
+  /** Text of the special tokens, for chat templates. */
+  bosText: string;
+  eosText: string;
+  /** Buffer type → bytes of weights in it, e.g. { CPU_Mapped: …, CPU_REPACK: … }. */
+  buffers: Record<string, number>;
+  /** Layer → device name. */
+  layerDevices: string[];
+  threads: number;
+  loadMs: number;
+}
+
+export type NativeSegment =
+  /** Tokens to compute in full: prefix, misses, history, question. */
+  | { kind: 'compute'; tokens: Int32Array }
+  /** A cached chunk, placed where it stands in the list. */
+  | { kind: 'chunk'; chunk: NativeChunk };
+
+export type NativeStrategy =
+  | { kind: 'none' }
+  | { kind: 'full' }
+  /** CacheBlend §5: at checkLayers[i] keep the ratios[i] of reusable tokens whose V deviates most; ratios fall. */
+  | { kind: 'deviation'; checkLayers: number[]; ratios: number[] };
+
+export interface NativeProgress {
+  /** Rows × layers done and in all: proportional to work, so that time left can be estimated. */
+  done: number;
+  total: number;
+}
+
+export interface NativeLayerReport {
+  layer: number;
+  /** Rows computed in this layer. */
+  rows: number;
+  /** Milliseconds since the call began; 0,0 where nothing was loaded. */
+  loadStart: number;
+  loadEnd: number;
+  /** Bytes of chunk KV brought in for this layer. */
+  loadBytes: number;
+  placeMs: number;
+  computeStart: number;
+  computeEnd: number;
+}
+
+export interface NativeCheckReport {
+  layer: number;
+  ratio: number;
+  /** Prompt positions (relative to this append) that were candidates, ascending. */
+  candidates: Int32Array;
+  /** Squared L2 of V fresh − V stored, summed over KV heads, for each candidate. */
+  deviation: Float32Array;
+  /** Positions kept for recomputation after this check, ascending. */
+  selected: Int32Array;
+}
+
+export interface NativeAppendReport {
+  /** Tokens appended, and how many of them stood in chunks. */
+  tokens: number;
+  reusableTokens: number;
+  /** Reusable tokens computed beyond the last check layer (all of them for 'full'). */
+  recomputedTokens: number;
+  bytesLoaded: number;
+  layers: NativeLayerReport[];
+  checks: NativeCheckReport[];
+  /** From call to logits of the last token. */
+  totalMs: number;
+  stages: { place: number; check: number; select: number; compute: number; loadWait: number; head: number };
+}
+
+export interface NativeSampling {
+  /** 0 = greedy. */
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  repeatPenalty: number;
+  seed: number;
+}
+
+export interface NativeGenerateResult {
+  tokens: Int32Array;
+  stop: 'eos' | 'length' | 'aborted' | 'callback' | 'context';
+  ms: number;
+}
+
+/** A flag native code polls at least once a layer. */
+export interface NativeAbort {
+  abort(): void;
+}
+
+export interface NativeChunk {
+  readonly tokens: Int32Array;
+  readonly dtype: KvDtype;
+  /** Bytes of KV. */
+  readonly bytes: number;
+  /** Whether the KV is in memory (else it is read from the file, layer by layer, when used). */
+  readonly inMemory: boolean;
+  /** Writes the chunk file and fsyncs it (no rename). DISK_FULL, STORE_READ_ONLY. Resolves with the file's bytes. */
+  save(path: string): Promise<number>;
+  /** Reads all layers into memory, verifying checksums. */
+  pullIn(): Promise<void>;
+  dispose(): void;
+}
+
+export interface NativeChunkHeader {
+  version: number;
+  fingerprint: string;
+  /** SHA-256 (hex) over the encoding prefix's token ids. */
+  prefixHash: string;
+  dtype: KvDtype;
+  layers: number;
+  tokens: Int32Array;
+  fileBytes: number;
+}
+
+export interface NativeSession {
+  readonly length: number;
+  readonly capacity: number;
+  /** Appends segments behind what is there; the logits of the last token are then ready for generate(). */
+  append(
+    segments: NativeSegment[],
+    strategy: NativeStrategy,
+    abort: NativeAbort,
+    onProgress?: (p: NativeProgress) => void,
+  ): Promise<NativeAppendReport>;
+  /** Logits of the last computed token, [vocab]; for parity and quality measurements. */
+  logits(): Float32Array;
+  /** Samples and decodes until EOS, maxTokens or abort. onToken gets ids in order; return false to stop. */
+  generate(
+    maxTokens: number,
+    sampling: NativeSampling,
+    abort: NativeAbort,
+    onToken?: (token: number) => void,
+  ): Promise<NativeGenerateResult>;
+  /** Forgets everything from `length` on. */
+  truncate(length: number): void;
+  dispose(): void;
+}
+
+export interface NativeModel {
+  readonly info: NativeModelInfo;
+  tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
+  detokenize(tokens: Int32Array, special: boolean): string;
+  /** Encodes `tokens` alone behind `prefix` (e.g. BOS), whose own KV is dropped; keys are kept without RoPE. */
+  encodeChunk(
+    tokens: Int32Array,
+    prefix: Int32Array,
+    dtype: KvDtype,
+    abort: NativeAbort,
+    onProgress?: (p: NativeProgress) => void,
+  ): Promise<NativeChunk>;
+  /** Opens a chunk file: header checked, KV not read. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
+  openChunk(path: string, prefix: Int32Array): Promise<NativeChunk>;
+  createSession(capacity: number): NativeSession;
+  dispose(): void;
+}
+
+/** llama.cpp's own llama_decode on the same file: the reference for parity and benches. */
+export interface NativeReference {
+  prefill(tokens: Int32Array): Promise<{ ms: number; logits: Float32Array }>;
+  /** Greedy decode behind the last prefill. */
+  decode(count: number): Promise<{ ms: number; tokens: Int32Array }>;
+  /** Forgets positions from `length` on (prefix caching keeps the rest). */
+  truncate(length: number): void;
+  dispose(): void;
+}
+
+export interface NativeReferenceOptions {
+  contextTokens: number;
+  threads: number;
+  flashAttention: boolean;
+  ubatch: number;
+}
+
+export interface NativeAddon {
+  /** Loads ggml's backends from a folder and silences its log. Call once, first. */
+  init(librariesDir: string): void;
+  version(): { ggml: string; addon: string };
+  listDevices(): NativeDevice[];
+  readGguf(path: string): NativeGgufInfo;
+  loadModel(path: string, options: NativeModelOptions, onProgress?: (fraction: number) => void): Promise<NativeModel>;
+  readChunkHeader(path: string): NativeChunkHeader;
+  /** Reads the whole file and checks every checksum; rejects with CHUNK_CORRUPT or CHUNK_VERSION. */
+  verifyChunk(path: string): Promise<void>;
+  createAbort(): NativeAbort;
+  loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference>;
+}

@@ -1,0 +1,53 @@
+/**
+ * Every failure a user can meet has a code, one sentence that says what happened and why, and advice on what to do.
+ * Three kinds of error exist: misuse of an API throws a TypeError that names the argument; the environment or the
+ * user's data gives a KvasirError with a code from this list; a broken invariant throws a plain Error.
+ */
+export const ERROR_CODES = [
+  // models
+  'MODEL_NOT_FOUND', // the path does not exist or is not a file
+  'MODEL_INVALID', // not a GGUF, truncated, or its header contradicts the file
+  'MODEL_UNSUPPORTED', // a valid GGUF whose architecture or feature the engine does not implement
+  'MODEL_TOO_LARGE', // does not fit the memory
+  // chunk KV files and the store
+  'CHUNK_CORRUPT', // a checksum or a size in a chunk file is wrong
+  'CHUNK_VERSION', // a chunk file was written by a newer format version
+  'CHUNK_MISMATCH', // a chunk file belongs to another model, vocabulary or encoding prefix
+  'STORE_IN_USE', // another process holds the store
+  'STORE_VERSION', // the store's index was written by a newer version
+  'STORE_READ_ONLY', // the folder cannot be written
+  'STORE_CORRUPT', // the index database cannot be read
+  'DISK_FULL',
+  // library and chat
+  'LIBRARY_NOT_FOUND',
+  'LIBRARY_EMPTY', // no readable document in the folder
+  'DOCUMENT_TOO_LARGE',
+  'DOCUMENT_ENCODING', // not valid UTF-8
+  'DOCUMENT_UNREADABLE',
+  'QUESTION_TOO_LONG', // the question alone exceeds the context
+  'CONTEXT_OVERFLOW', // a prompt exceeds the context
+  // general
+  'BAD_ARGUMENT', // a command-line flag or setting is out of range
+  'ABORTED', // the caller asked to stop
+  'OUT_OF_MEMORY',
+  'ENGINE_FAILED', // the native engine reported something none of the above names
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export class KvasirError extends Error {
+  override readonly name = 'KvasirError';
+  readonly code: ErrorCode;
+  /** One sentence: what the user can do about it. May be empty. */
+  readonly advice: string;
+
+  constructor(code: ErrorCode, message: string, advice = '', options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.advice = advice;
+  }
+}
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && (ERROR_CODES as readonly string[]).includes(value);
+}
