@@ -1,0 +1,43 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { ChunkHeader } from '../engine/engine.ts';
+import type { ChunkIdentity } from './types.ts';
+
+/**
+ * Bump when the encoding below changes. It also keeps chunk keys apart from every other hash the store may hold
+ * (prefix blocks get a domain of their own), so that one can never be mistaken for the other.
+ */
+const DOMAIN = 'kvasir/chunk/1';
+
+/** SHA-256 (hex) of all a chunk's KV depends on. docs/formats/store.md has the byte layout and an example. */
+export function chunkKey(id: ChunkIdentity): string {
+  return keyOf({ ...id, prefixHash: prefixHash(id.prefix) });
+}
+
+/** The key a chunk file belongs under, from what its header says. */
+export function keyOf(header: Pick<ChunkHeader, 'fingerprint' | 'prefixHash' | 'dtype' | 'tokens'>): string {
+  const hash = createHash('sha256');
+  field(hash, Buffer.from(DOMAIN));
+  field(hash, Buffer.from(header.fingerprint));
+  field(hash, Buffer.from(header.prefixHash));
+  field(hash, Buffer.from(header.dtype));
+  field(hash, tokenBytes(header.tokens));
+  return hash.digest('hex');
+}
+
+/** SHA-256 (hex) over token ids, each as a little-endian int32: how a chunk file names its encoding prefix. */
+export function prefixHash(prefix: Int32Array): string {
+  return createHash('sha256').update(tokenBytes(prefix)).digest('hex');
+}
+
+/** Length before content, so that no two lists of fields give the same bytes. */
+function field(hash: Hash, bytes: Buffer): void {
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(bytes.length));
+  hash.update(length).update(bytes);
+}
+
+function tokenBytes(tokens: Int32Array): Buffer {
+  const bytes = Buffer.alloc(tokens.length * 4);
+  tokens.forEach((token, i) => bytes.writeInt32LE(token, i * 4));
+  return bytes;
+}

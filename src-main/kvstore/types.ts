@@ -1,0 +1,159 @@
+import type { ChunkHeader, ChunkKv, KvDtype } from '../engine/engine.ts';
+
+/** What a chunk's KV depends on; two chunks with equal identities have interchangeable KV. */
+export interface ChunkIdentity {
+  /** Model fingerprint, as in ModelInfo. */
+  fingerprint: string;
+  /** Tokens the chunk is encoded behind (e.g. BOS), whose own KV is dropped. */
+  prefix: Int32Array;
+  dtype: KvDtype;
+  tokens: Int32Array;
+}
+
+/** Reads chunk files without a model. The Engine satisfies this. */
+export interface ChunkFiles {
+  /** Reads a header. CHUNK_CORRUPT, CHUNK_VERSION. */
+  readChunkHeader(path: string): ChunkHeader;
+  /** Reads the whole file and checks every checksum. CHUNK_CORRUPT, CHUNK_VERSION. */
+  verifyChunk(path: string): Promise<void>;
+}
+
+/** Opens chunk files for use. A Model satisfies this. */
+export interface ChunkOpener {
+  /** Opens a file without reading its KV. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
+  openChunk(path: string): Promise<ChunkKv>;
+}
+
+export type StoreLog = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
+
+export interface PutMeta {
+  /** Shown in lists: where the text came from, e.g. "handbook.md". Default ''. */
+  label?: string;
+  /** Default false. A pinned entry is never evicted. */
+  pinned?: boolean;
+}
+
+/** A chunk in use. Until release() it is neither evicted nor disposed. */
+export interface Lease {
+  readonly key: string;
+  readonly chunk: ChunkKv;
+  /** Where the KV comes from: memory, or the file (read layer by layer while it is used). */
+  readonly tier: 'ram' | 'disk';
+  /** Bytes of KV. */
+  readonly bytes: number;
+  /** Ends the use; the chunk must not be touched afterwards. Calling it again does nothing. */
+  release(): void;
+}
+
+export interface ChunkEntry {
+  key: string;
+  fingerprint: string;
+  prefixHash: string;
+  dtype: KvDtype;
+  layers: number;
+  /** Number of tokens. */
+  tokens: number;
+  /** Bytes of the file: what counts against the disk budget. */
+  bytes: number;
+  formatVersion: number;
+  label: string;
+  pinned: boolean;
+  /** How often acquire() found it, over all runs. */
+  hits: number;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  lastUsedAt: number;
+  /** Leases held now. */
+  leases: number;
+  inRam: boolean;
+}
+
+export interface ListFilter {
+  fingerprint?: string;
+  pinned?: boolean;
+  /** Default: all. */
+  limit?: number;
+  offset?: number;
+}
+
+export interface EvictRequest {
+  /** Free at least this many bytes of files, least valuable first. */
+  bytes?: number;
+  all?: boolean;
+  /** Entries last used before this time (milliseconds since 1970). */
+  olderThan?: number;
+  /** Just these. */
+  keys?: readonly string[];
+}
+
+export interface EvictReport {
+  entries: number;
+  bytes: number;
+  /** Entries the request covered that stayed because they are pinned or in use. */
+  kept: number;
+}
+
+export interface StoreStats {
+  entries: number;
+  bytes: number;
+  diskBudgetBytes: number;
+  pinned: { entries: number; bytes: number };
+  /** Entries leased now. */
+  leased: number;
+  ram: { entries: number; bytes: number; budgetBytes: number };
+  /** Since the store was opened. */
+  hits: { ram: number; disk: number };
+  misses: number;
+  evictions: number;
+  quarantine: { files: number; bytes: number };
+  /** Files of a newer chunk format, left alone; they do not count against the budget. */
+  newerFormat: { files: number; bytes: number };
+}
+
+export interface VerifyProgress {
+  done: number;
+  total: number;
+  /** Bytes checked so far. */
+  bytes: number;
+}
+
+export interface VerifyReport {
+  checked: number;
+  ok: number;
+  bytes: number;
+  /** Quarantined: key and why. */
+  corrupt: { key: string; reason: string }[];
+  /** Rows whose file was gone; dropped. */
+  missing: string[];
+  /** Written by a newer chunk format; left alone, no longer served. */
+  newerFormat: string[];
+}
+
+/** What opening the store found and put right. File names are relative to the store's folder. */
+export interface RecoveryReport {
+  /** Leftovers of interrupted writes. */
+  tempFilesRemoved: number;
+  /** Sound files without a row: a crash between rename and row, or a rebuilt index. */
+  adopted: number;
+  /** Second files of a key that has one already. */
+  duplicatesRemoved: number;
+  /** Rows whose file was gone. */
+  rowsDropped: number;
+  quarantined: { file: string; reason: string }[];
+  /** Files of a newer chunk format, left alone. */
+  newerFormat: string[];
+  /** Files that are none of ours, left alone. */
+  ignored: string[];
+  /** Entries evicted because the budget is now smaller than what is there. */
+  evicted: number;
+  /** Where an unreadable index was put before the index was rebuilt from the files. */
+  indexSetAside: string | undefined;
+  /** Copy of the index made before a migration. */
+  indexBackup: string | undefined;
+  /** Milliseconds from open() to ready. */
+  ms: number;
+}
