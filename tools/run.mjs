@@ -1,0 +1,46 @@
+// Every npm script goes through here: `node tools/run.mjs <script.ts> [arguments]` sets up what is missing, then runs
+// the script on the project's own Node, which reads TypeScript by stripping the types.
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { SetupError } from './setup/errors.mjs';
+import { nodePath, ROOT } from './setup/platform.mjs';
+import { setup } from './setup/setup.mjs';
+
+const [script, ...args] = process.argv.slice(2);
+if (script === undefined) {
+  console.error('Usage: node tools/run.mjs <script> [arguments]');
+  process.exit(2);
+}
+
+try {
+  await setup({ cuda: false, quietWhenFresh: true });
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  console.error(`\n${error.message}${error.details === '' ? '' : `\n\n${error.details}`}`);
+  process.exit(1);
+}
+
+const child = spawn(nodePath(), [join(ROOT, script), ...args], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    PATH: [join(ROOT, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter),
+  },
+});
+
+// A terminal sends Ctrl-C to the child as well; passing it on would make it two.
+const fromTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+process.on('SIGINT', () => {
+  if (!fromTerminal) child.kill('SIGINT');
+});
+process.on('SIGTERM', () => child.kill('SIGTERM'));
+process.on('SIGHUP', () => child.kill('SIGHUP'));
+
+child.on('error', (error) => {
+  console.error(`${nodePath()} could not be started: ${error.message}`);
+  process.exit(1);
+});
+child.on('exit', (code, signal) => {
+  process.exitCode = signal === null ? (code ?? 1) : 128 + constants.signals[signal];
+});

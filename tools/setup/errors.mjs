@@ -1,0 +1,12 @@
+/** Something the person running setup can act on: the message is one sentence, shown without a stack. */
+export class SetupError extends Error {
+  /**
+   * @param {string} message
+   * @param {string} [details] what a failed program printed, shown below the sentence
+   */
+  constructor(message, details = '') {
+    super(message);
+    this.name = 'SetupError';
+    this.details = details;
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * What setup downloads beside the lockfile's packages. Each is an npm tarball whose sha512 is pinned here; anything else
+ * is refused. `npm view <name>@<version> dist.integrity` prints the value when a version is raised.
+ *
+ * @typedef {{ name: string, version: string, megabytes: number, integrity: string }} Pin
+ */
+
+/** The version of @node-llama-cpp/<platform> in package.json: headers, libraries and CUDA backend must agree. */
+export const GGML_PACKAGES_VERSION = '3.21.1';
+
+/**
+ * Carries llama.cpp's source, from which the prebuilt libraries were made, as a git bundle.
+ * @type {Pin}
+ */
+export const HEADERS = {
+  name: 'node-llama-cpp',
+  version: GGML_PACKAGES_VERSION,
+  megabytes: 35,
+  integrity: 'sha512-E3N0Ev2Va0wzydvXYFwM9Hvyo07PoWjt8T/9GMc43Cvt8YkV/NU/tYUgEMC1grTPv2o9PRjQi0G3Wb5P/awiMg==',
+};
+
+/** @type {Record<string, Pin>} */
+export const CUDA = {
+  'linux-x64': {
+    name: '@node-llama-cpp/linux-x64-cuda',
+    version: GGML_PACKAGES_VERSION,
+    megabytes: 143,
+    integrity: 'sha512-idsE55VoD/FbvLhnBC9krUJaUoC0XnebseAAnCpm/brKf61HEbu+idgbb5eN6mxkjLSrHtILprJ0nDcUJjVrFg==',
+  },
+};
+
+/**
+ * CMake for machines without one.
+ * @type {Record<string, Pin>}
+ */
+export const CMAKE = {
+  'linux-x64': {
+    name: 'cmake-binary-linux-x64',
+    version: '3.27.7',
+    megabytes: 29,
+    integrity: 'sha512-KUB6KUKxQbmVjoM3tpfbFgIqdfe24FT3x4X5Y06Q3R1kmWZww4pHzx+WPpgJfR/860qtcE3nF+j+E7r55NF7wg==',
+  },
+  'linux-arm64': {
+    name: 'cmake-binary-linux-arm64',
+    version: '3.27.7',
+    megabytes: 29,
+    integrity: 'sha512-doNfujr790fVCUg4LQ0+kE2AAuJDSpvb7MiXRATf7QB+ukcbVomnDtj57fIHMHwEeKhUe9pvYRnnKaLe2fhKTg==',
+  },
+};

@@ -1,0 +1,110 @@
+import { SetupError } from './errors.mjs';
+import { removeLeftovers } from './download.mjs';
+import { withLock } from './lock.mjs';
+import { checkPlatform, ROOT, STATE } from './platform.mjs';
+import { killChildren } from './process.mjs';
+import { say, seconds, StepLine } from './report.mjs';
+import { cuda, hintAtCuda } from './steps/cuda.mjs';
+import { headers } from './steps/headers.mjs';
+import { libraries } from './steps/libraries.mjs';
+import { native } from './steps/native.mjs';
+import { packages } from './steps/packages.mjs';
+import { checkTools } from './steps/tools.mjs';
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} cuda install the CUDA backend
+ * @property {boolean} quietWhenFresh print nothing when there is nothing to do
+ *
+ * @typedef {import('./steps/tools.mjs').Tools} Tools
+ *
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {() => boolean} isFresh fast; true when there is nothing to do
+ * @property {(tools: Tools, update: (note: string) => void) => Promise<string>} run resolves with a summary of one line
+ */
+
+/**
+ * Runs the steps that are not fresh, in order. Each step leaves either its whole result or none, so an interrupted setup
+ * goes on where it stopped.
+ *
+ * @param {Options} options
+ */
+export async function setup(options) {
+  if (process.env.KVASIR_SKIP_SETUP === '1') return;
+  const started = performance.now();
+  checkPlatform();
+  const steps = [packages, headers, libraries, ...cuda(options.cuda || process.env.KVASIR_CUDA === '1'), native];
+  if (steps.every((step) => step.isFresh())) {
+    if (!options.quietWhenFresh) {
+      say(`Everything is in place (${seconds(performance.now() - started)}).`);
+      hintAtCuda();
+    }
+    return;
+  }
+
+  const end = stopOn(['SIGINT', 'SIGTERM', 'SIGHUP']);
+  try {
+    await withLock(
+      STATE,
+      (holder) => say(`Another setup is running here (process ${holder.pid} on ${holder.host}); waiting for it.`),
+      () => runSteps(steps),
+    );
+  } finally {
+    end();
+  }
+  say(`Set up in ${seconds(performance.now() - started)}.\n`);
+  if (!options.quietWhenFresh) hintAtCuda();
+}
+
+/** @param {Step[]} steps */
+async function runSteps(steps) {
+  // Another setup may have done it all while this one waited.
+  if (steps.every((step) => step.isFresh())) return;
+  removeLeftovers();
+  say(`Setting up Kvasir in ${ROOT}`);
+  const tools = await inOneLine('tools', checkTools);
+  for (const step of steps) {
+    if (step.isFresh()) continue;
+    await inOneLine(step.name, async (update) => ({ summary: await step.run(tools, update) }));
+  }
+}
+
+/**
+ * @template {{ summary: string }} T
+ * @param {string} name
+ * @param {(update: (note: string) => void) => Promise<T>} work
+ */
+async function inOneLine(name, work) {
+  const line = new StepLine(name);
+  try {
+    const result = await work((note) => line.update(note));
+    line.done(result.summary);
+    return result;
+  } catch (error) {
+    line.failed();
+    if (error instanceof SetupError || !(error instanceof Error)) throw error;
+    if ('code' in error && (error.code === 'ENOSPC' || error.code === 'EACCES' || error.code === 'EROFS')) {
+      const why = error.code === 'ENOSPC' ? 'the disk is full' : 'the folder cannot be written';
+      throw new SetupError(`Setup stopped because ${why}.`, error.message);
+    }
+    throw error;
+  }
+}
+
+/**
+ * Ends what was started and exits when one of these signals comes; the exit releases the lock.
+ *
+ * @param {('SIGINT' | 'SIGTERM' | 'SIGHUP')[]} signals
+ */
+function stopOn(signals) {
+  const stop = (/** @type {string} */ signal) => {
+    killChildren();
+    say('\nSetup was interrupted; the next run goes on from here.');
+    process.exit(signal === 'SIGINT' ? 130 : 143);
+  };
+  for (const signal of signals) process.once(signal, stop);
+  return () => {
+    for (const signal of signals) process.off(signal, stop);
+  };
+}

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SetupError } from '../errors.mjs';
+import { NODE_MODULES, nodePath, platform, prebuiltDir, ROOT } from '../platform.mjs';
+import { mustRun, probe } from '../process.mjs';
+
+const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+
+/** Installs what the lockfile says. No package of ours needs its install script, so none is run. */
+export const packages = /** @type {import('../setup.mjs').Step} */ ({
+  name: 'packages',
+
+  isFresh() {
+    return existsSync(nodePath()) && existsSync(prebuiltDir()) && matchesLockfile();
+  },
+
+  async run(_tools, update) {
+    // A complete but outdated folder is brought up to date; anything else is made anew.
+    const complete = existsSync(nodePath()) && installedVersions() !== undefined;
+    update(complete ? 'npm install' : 'npm ci');
+    const command = complete ? ['install', '--no-save'] : ['ci'];
+    await mustRun('npm could not install the packages.', 'npm', [...command, ...FLAGS], { cwd: ROOT });
+    if (!existsSync(prebuiltDir())) {
+      throw new SetupError(
+        `npm left out the package @node-llama-cpp/${platform().ggml}: allow optional packages (npm config set omit "") and run setup again.`,
+      );
+    }
+    const version = await probe(nodePath(), ['--version']);
+    if (version === undefined) {
+      throw new SetupError(`Node from the npm package ${platform().node} does not run on this machine.`);
+    }
+    return `${Object.keys(installedVersions() ?? {}).length} packages, Node ${version.slice(1)}`;
+  },
+});
+
+/** Whether node_modules holds every package of the lockfile in its version, and no other. */
+function matchesLockfile() {
+  const installed = installedVersions();
+  if (installed === undefined) return false;
+  const wanted = lockedPackages(join(ROOT, 'package-lock.json'));
+  if (wanted === undefined) throw new SetupError('package-lock.json is missing or damaged: restore it with git.');
+  const missing = Object.entries(wanted).some(
+    ([path, entry]) => path !== '' && !entry.optional && installed[path] !== entry.version,
+  );
+  return !missing && Object.entries(installed).every(([path, version]) => wanted[path]?.version === version);
+}
+
+/** npm writes this file when it has finished, and removes it before it starts over. */
+function installedVersions() {
+  const entries = lockedPackages(join(NODE_MODULES, '.package-lock.json'));
+  if (entries === undefined) return undefined;
+  return Object.fromEntries(Object.entries(entries).map(([path, { version }]) => [path, version]));
+}
+
+/**
+ * @param {string} path
+ * @returns {Record<string, { version: string, optional?: boolean }> | undefined}
+ */
+function lockedPackages(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
