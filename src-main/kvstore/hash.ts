@@ -13,6 +13,10 @@ export function chunkKey(id: ChunkIdentity): string {
   return keyOf({ ...id, prefixHash: prefixHash(id.prefix) });
 }
 
+export function isKey(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
 /** The key a chunk file belongs under, from what its header says. */
 export function keyOf(header: Pick<ChunkHeader, 'fingerprint' | 'prefixHash' | 'dtype' | 'tokens'>): string {
   const hash = createHash('sha256');

@@ -1,5 +1,18 @@
 import type { ChunkKv } from '../engine/engine.ts';
-import type { EvictionPolicy } from './policy.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { rowOf, type ChunkDisk } from './disk.ts';
+import { codeOf, messageOf, toStoreError } from './errors.ts';
+import { chooseVictims, coverage, requireEvictRequest } from './evict.ts';
+import type { StoreFs } from './files.ts';
+import { isKey, keyOf } from './hash.ts';
+import type { ChunkRow } from './index-db.ts';
+import type { StoreLock } from './lock.ts';
+import { openRow } from './open-chunk.ts';
+import { openStore, type OpenedStore } from './open-store.ts';
+import { LRU, type EvictionPolicy } from './policy.ts';
+import type { QuarantineCap } from './quarantine.ts';
+import { Residents, type Resident } from './residents.ts';
+import { SerialQueue, UseCounts } from './serial.ts';
 import type {
   ChunkEntry,
   ChunkFiles,
@@ -15,6 +28,7 @@ import type {
   VerifyProgress,
   VerifyReport,
 } from './types.ts';
+import { verifyAll, type Verdict } from './verify.ts';
 
 export type * from './types.ts';
 export { chunkKey } from './hash.ts';
@@ -22,7 +36,7 @@ export { chunkKey } from './hash.ts';
 export interface StoreOptions {
   /** Created when missing. Everything the store owns is in here. */
   dir: string;
-  /** Most bytes of chunk files. */
+  /** Most bytes of chunk files. Infinity for no limit. */
   diskBudgetBytes: number;
   /** Most bytes of KV kept in memory; 0 keeps none. */
   ramBudgetBytes: number;
@@ -32,53 +46,380 @@ export interface StoreOptions {
   /** Milliseconds since 1970. Default Date.now. */
   clock?: () => number;
   log?: StoreLog;
+  /** Default: 32 files, 256 MiB. */
+  quarantineCap?: QuarantineCap;
+  /** For tests that inject faults. */
+  fs?: StoreFs;
 }
 
 /**
  * Chunk KV on disk and in memory: one file a chunk, an SQLite index, budgets, leases.
  *
  * One process owns a store at a time. Calls may overlap; those that change files or rows run one after another.
- * After close() every method but close() and Lease.release() throws a TypeError.
+ * After close() every method but close() and Lease.release() throws (or rejects with) a TypeError.
  */
-export declare class ChunkStore {
+export class ChunkStore {
+  readonly recovery: RecoveryReport;
+  readonly #options: StoreOptions;
+  readonly #disk: ChunkDisk;
+  readonly #lock: StoreLock;
+  readonly #log: StoreLog;
+  readonly #policy: EvictionPolicy;
+  readonly #residents: Residents;
+  /** Everything that changes files or rows. */
+  readonly #changes = new SerialQueue();
+  /** Entries leased, being opened or being verified: not to be evicted. */
+  readonly #inUse = new UseCounts();
+  readonly #leases = new UseCounts();
+  readonly #puts = new Map<string, Promise<void>>();
+  readonly #calls = new Set<Promise<unknown>>();
+  readonly #counts = { ram: 0, disk: 0, misses: 0, evictions: 0 };
+  #diskBudget: number;
+  #closing: Promise<void> | undefined;
+
   /**
    * Takes the store's lock, migrates the index, puts right what a crash left, and fits the budget.
    * STORE_IN_USE, STORE_VERSION, STORE_READ_ONLY, STORE_CORRUPT, DISK_FULL.
    */
-  static open(options: StoreOptions): Promise<ChunkStore>;
-  readonly recovery: RecoveryReport;
+  static async open(options: StoreOptions): Promise<ChunkStore> {
+    requireBudget('ChunkStore.open: diskBudgetBytes', options.diskBudgetBytes);
+    requireBudget('ChunkStore.open: ramBudgetBytes', options.ramBudgetBytes);
+    const started = performance.now();
+    const { log = () => undefined, clock = Date.now } = options;
+    const opened = await openStore({ ...options, log, clock });
+    const store = new ChunkStore(options, opened, log);
+    try {
+      store.recovery.evicted = (await store.#changes.run(() => store.#shed())).entries;
+    } catch (error) {
+      await store.close();
+      throw toStoreError(error, options.dir);
+    }
+    store.recovery.ms = performance.now() - started;
+    log('info', 'The chunk store is open.', { ...store.recovery });
+    return store;
+  }
+
+  private constructor(options: StoreOptions, opened: OpenedStore, log: StoreLog) {
+    this.recovery = { ...opened.found, evicted: 0, ms: 0 };
+    this.#options = options;
+    this.#disk = opened.disk;
+    this.#lock = opened.lock;
+    this.#log = log;
+    this.#policy = options.policy ?? LRU;
+    this.#diskBudget = options.diskBudgetBytes;
+    this.#residents = new Residents({
+      budgetBytes: options.ramBudgetBytes,
+      log,
+      onPullFailed: (key, error) => void this.#onPullFailed(key, error),
+    });
+  }
+
   /** Whether acquire() would look for a file; it reads the index only. */
-  has(key: string): boolean;
+  has(key: string): boolean {
+    this.#requireOpen('has');
+    return this.#disk.row(key) !== undefined;
+  }
+
   /**
    * Stores a chunk; does nothing when the key is there already. The chunk stays the caller's: the store neither keeps
    * nor disposes it. Evicts others to fit the budget. TypeError when the chunk is not the key's.
    * DISK_FULL (also when the budget cannot hold it), STORE_READ_ONLY.
    */
-  put(key: string, chunk: ChunkKv, meta?: PutMeta): Promise<void>;
+  put(key: string, chunk: ChunkKv, meta: PutMeta = {}): Promise<void> {
+    return this.#call('put', () => {
+      if (!isKey(key)) throw new TypeError('ChunkStore.put: key must come from chunkKey().');
+      const running = this.#puts.get(key);
+      if (running) return running;
+      const write = this.#write(key, chunk, meta).finally(() => this.#puts.delete(key));
+      this.#puts.set(key, write);
+      return write;
+    });
+  }
+
   /**
    * Leases a chunk, or gives undefined when there is none to serve: never stored, evicted, of a newer format, or found
    * corrupt just now (then it is in quarantine). After the last release the KV is read into memory in the background if
    * the RAM budget allows. CHUNK_MISMATCH when the opener is another model than the key's.
    */
-  acquire(key: string, opener: ChunkOpener): Promise<Lease | undefined>;
+  acquire(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
+    return this.#call('acquire', () =>
+      this.#holding(key, async () => {
+        const resident = (await this.#residents.lease(key, opener)) ?? (await this.#openResident(key, opener));
+        if (resident) return this.#lease(resident);
+        this.#counts.misses++;
+        return undefined;
+      }),
+    );
+  }
+
   /** For a lease whose file turned out corrupt while its layers were read: quarantines it. Release the lease as usual. */
-  reportCorrupt(key: string): Promise<void>;
+  reportCorrupt(key: string): Promise<void> {
+    return this.#call('reportCorrupt', () => this.#discard(key, 'a layer failed its checksum while it was used'));
+  }
+
   /** Drops the KV an opener brought into memory; call before disposing a model. Its leases must be released. */
-  forget(opener: ChunkOpener): Promise<void>;
+  forget(opener: ChunkOpener): Promise<void> {
+    return this.#call('forget', () => this.#residents.forget(opener));
+  }
+
   /** Resolves when no chunk is being read into memory in the background. */
-  idle(): Promise<void>;
+  idle(): Promise<void> {
+    return this.#call('idle', async () => {
+      await this.#residents.idle();
+      await this.#changes.run(() => Promise.resolve());
+    });
+  }
+
   /** False when there is no such entry. */
-  pin(key: string): boolean;
-  unpin(key: string): boolean;
+  pin(key: string): boolean {
+    return this.#setPinned('pin', key, true);
+  }
+
+  unpin(key: string): boolean {
+    return this.#setPinned('unpin', key, false);
+  }
+
   /** Most recently used first. */
-  list(filter?: ListFilter): ChunkEntry[];
-  stats(): StoreStats;
-  /** Reads every file and checks it; quarantines what is wrong. Other calls go on meanwhile. */
-  verify(onProgress?: (progress: VerifyProgress) => void): Promise<VerifyReport>;
+  list(filter: ListFilter = {}): ChunkEntry[] {
+    this.#requireOpen('list');
+    return this.#disk.index.list(filter).map((row) => ({
+      ...row,
+      pinned: row.pinned === 1,
+      leases: this.#leases.count(row.key),
+      inRam: this.#residents.isInRam(row.key),
+    }));
+  }
+
+  stats(): StoreStats {
+    this.#requireOpen('stats');
+    const { index, quarantine, newerFormat } = this.#disk;
+    const { ram, disk, misses, evictions } = this.#counts;
+    const { entries, bytes, budgetBytes } = this.#residents;
+    const newerBytes = [...newerFormat.values()].reduce((sum, size) => sum + size, 0);
+    return {
+      entries: index.entries,
+      bytes: index.bytes,
+      diskBudgetBytes: this.#diskBudget,
+      pinned: index.pinnedTotals(),
+      leased: this.#leases.size,
+      ram: { entries, bytes, budgetBytes },
+      hits: { ram, disk },
+      misses,
+      evictions,
+      quarantine: quarantine.totals,
+      newerFormat: { files: newerFormat.size, bytes: newerBytes },
+    };
+  }
+
+  /** Reads every file and checks it; quarantines what is wrong. Other calls go on meanwhile. ABORTED by close(). */
+  verify(onProgress: (progress: VerifyProgress) => void = () => undefined): Promise<VerifyReport> {
+    const hooks = {
+      holding: <T>(key: string, task: () => Promise<T>) => this.#holding(key, task),
+      settle: (row: ChunkRow, verdict: Verdict) => this.#settle(row, verdict),
+      isClosing: () => this.#closing !== undefined,
+    };
+    return this.#call('verify', () => verifyAll(this.#disk, this.#options.files, hooks, onProgress));
+  }
+
   /** Removes entries; pinned and leased ones stay. */
-  evict(request: EvictRequest): Promise<EvictReport>;
+  evict(request: EvictRequest): Promise<EvictReport> {
+    return this.#call('evict', () => {
+      requireEvictRequest(request);
+      return this.#changes.run(() => this.#evict(request));
+    });
+  }
+
   /** Changes budgets, and evicts what no longer fits. */
-  setBudget(budget: { diskBytes?: number; ramBytes?: number }): Promise<EvictReport>;
+  setBudget(budget: { diskBytes?: number; ramBytes?: number }): Promise<EvictReport> {
+    return this.#call('setBudget', () => {
+      const { diskBytes = this.#diskBudget, ramBytes = this.#residents.budgetBytes } = budget;
+      requireBudget('ChunkStore.setBudget: diskBytes', diskBytes);
+      requireBudget('ChunkStore.setBudget: ramBytes', ramBytes);
+      this.#diskBudget = diskBytes;
+      this.#residents.setBudget(ramBytes);
+      return this.#changes.run(() => this.#shed());
+    });
+  }
+
   /** Waits for calls under way, writes what is pending, and gives up the lock. */
-  close(): Promise<void>;
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
+    await Promise.allSettled(this.#calls);
+    await this.#residents.close();
+    await this.#changes.run(() => Promise.resolve());
+    this.#disk.index.flush();
+    this.#disk.index.close();
+    this.#lock.release();
+  }
+
+  async #write(key: string, chunk: ChunkKv, meta: PutMeta): Promise<void> {
+    if (this.#disk.row(key)) {
+      if (meta.pinned) this.#disk.index.setPinned(key, true);
+      return;
+    }
+    const temp = this.#disk.layout.tempFile(key);
+    try {
+      const bytes = await chunk.save(temp);
+      const header = this.#options.files.readChunkHeader(temp);
+      if (keyOf(header) !== key) throw new TypeError('ChunkStore.put: chunk is not the one that key names.');
+      await this.#changes.run(async () => {
+        await this.#makeRoom(bytes);
+        await this.#disk.commit(temp, rowOf(key, header, bytes, this.#disk.clock(), meta));
+      });
+    } catch (error) {
+      await this.#disk.removeTemp(temp);
+      throw error;
+    }
+  }
+
+  async #openResident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
+    const row = this.#disk.row(key);
+    if (!row) return undefined;
+    const opened = await openRow(this.#disk, this.#options.files, row, opener);
+    if (opened.kind !== 'ok') {
+      await this.#settle(row, opened);
+      return undefined;
+    }
+    if (this.#disk.row(key)) return this.#residents.add(key, opener, opened.chunk);
+    opened.chunk.dispose(); // quarantined while it was being opened
+    return undefined;
+  }
+
+  #lease(resident: Resident): Lease {
+    const { key, chunk } = resident;
+    const tier = resident.ramBytes > 0 ? 'ram' : 'disk';
+    this.#counts[tier]++;
+    this.#disk.index.use(key, this.#disk.clock());
+    this.#inUse.hold(key);
+    this.#leases.hold(key);
+    let held = true;
+    const release = (): void => {
+      if (!held) return;
+      held = false;
+      this.#leases.release(key);
+      this.#inUse.release(key);
+      this.#residents.release(resident);
+    };
+    return { key, chunk, tier, bytes: chunk.bytes, release };
+  }
+
+  /** Acts on what was found wrong with a row's file. */
+  #settle(row: ChunkRow, verdict: Verdict): Promise<void> {
+    if (verdict.kind === 'corrupt') return this.#discard(row.key, verdict.reason);
+    return this.#changes.run(async () => {
+      if (!this.#disk.row(row.key)) return;
+      this.#residents.drop(row.key);
+      if (verdict.kind === 'missing') this.#disk.dropRow(row.key);
+      if (verdict.kind === 'newer') await this.#disk.setNewerAside(row);
+    });
+  }
+
+  #discard(key: string, reason: string): Promise<void> {
+    return this.#changes.run(() => {
+      this.#residents.drop(key);
+      return this.#disk.discard(key, reason);
+    });
+  }
+
+  async #onPullFailed(key: string, error: unknown): Promise<void> {
+    try {
+      if (codeOf(error) !== 'CHUNK_CORRUPT') throw error;
+      await this.#discard(key, messageOf(error));
+    } catch (failure) {
+      this.#log('warn', 'A chunk could not be read into memory.', { key, error: messageOf(failure) });
+    }
+  }
+
+  /** REQUIRES: inside #changes. DISK_FULL, with nothing evicted, when the budget cannot hold `bytes` more. */
+  async #makeRoom(bytes: number): Promise<void> {
+    const { index } = this.#disk;
+    const over = (): number => index.bytes + bytes - this.#diskBudget;
+    if (over() <= 0) return;
+    const victims = this.#choose({ bytes: over() });
+    if (victims.bytes >= over()) await this.#remove(victims.rows);
+    if (over() <= 0) return;
+    throw new KvasirError(
+      'DISK_FULL',
+      `The cache budget of ${megabytes(this.#diskBudget)} has no room for a chunk of ${megabytes(bytes)}` +
+        `${bytes > this.#diskBudget ? '' : ', because what it holds is pinned or in use'}.`,
+      'Raise the cache budget, or unpin entries.',
+    );
+  }
+
+  /** REQUIRES: inside #changes. Evicts what exceeds the budget, as far as pins and leases allow. */
+  #shed(): Promise<EvictReport> {
+    return this.#evict({ bytes: Math.max(0, this.#disk.index.bytes - this.#diskBudget) });
+  }
+
+  /** REQUIRES: inside #changes. */
+  async #evict(request: EvictRequest): Promise<EvictReport> {
+    const victims = this.#choose(request);
+    const gone = await this.#remove(victims.rows);
+    const bytes = gone.reduce((sum, row) => sum + row.bytes, 0);
+    if (bytes >= (request.bytes ?? Infinity)) return { entries: gone.length, bytes, kept: 0 };
+    const pinned = this.#disk.index.list({ pinned: true }).filter(coverage(request)).length;
+    const undeletable = victims.rows.length - gone.length;
+    return { entries: gone.length, bytes, kept: pinned + victims.inUse + undeletable };
+  }
+
+  #choose(request: EvictRequest) {
+    const { index, clock } = this.#disk;
+    const isInUse = (key: string): boolean => this.#inUse.count(key) > 0;
+    return chooseVictims(index.leastRecentlyUsed(), this.#policy, request, isInUse, clock());
+  }
+
+  async #remove(rows: ChunkRow[]): Promise<ChunkRow[]> {
+    for (const row of rows) this.#residents.drop(row.key);
+    const gone = await this.#disk.remove(rows);
+    this.#counts.evictions += gone.length;
+    return gone;
+  }
+
+  #setPinned(method: string, key: string, pinned: boolean): boolean {
+    this.#requireOpen(method);
+    try {
+      return this.#disk.row(key) !== undefined && this.#disk.index.setPinned(key, pinned);
+    } catch (error) {
+      throw toStoreError(error, this.#options.dir);
+    }
+  }
+
+  async #holding<T>(key: string, task: () => Promise<T>): Promise<T> {
+    this.#inUse.hold(key);
+    try {
+      return await task();
+    } finally {
+      this.#inUse.release(key);
+    }
+  }
+
+  /** Runs a public method: not after close(), which waits for it, and with the environment's errors typed. */
+  async #call<T>(method: string, body: () => Promise<T>): Promise<T> {
+    this.#requireOpen(method);
+    const call = body();
+    this.#calls.add(call);
+    try {
+      return await call;
+    } catch (error) {
+      throw toStoreError(error, this.#options.dir);
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  #requireOpen(method: string): void {
+    if (this.#closing) throw new TypeError(`ChunkStore.${method}: the store is closed.`);
+  }
+}
+
+function requireBudget(name: string, bytes: number): void {
+  if (!(bytes >= 0)) throw new TypeError(`${name} must be a number of bytes, 0 or more.`);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MB`;
 }

@@ -1,0 +1,154 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { ChunkHeader } from '../engine/engine.ts';
+import { isMissing, messageOf } from './errors.ts';
+import type { Layout, StoreFs } from './files.ts';
+import type { ChunkIndex, ChunkRow } from './index-db.ts';
+import type { Quarantine } from './quarantine.ts';
+import type { PutMeta, StoreLog } from './types.ts';
+
+export interface DiskParts {
+  layout: Layout;
+  fs: StoreFs;
+  index: ChunkIndex;
+  quarantine: Quarantine;
+  log: StoreLog;
+  clock: () => number;
+}
+
+/**
+ * Files and rows together. Every change leaves a state that reconcile can put right if the process dies in the middle:
+ * a file gets its row last, and loses it last.
+ *
+ * REQUIRES: calls that change something run one after another (the store's queue).
+ */
+export class ChunkDisk {
+  readonly layout: Layout;
+  readonly index: ChunkIndex;
+  readonly quarantine: Quarantine;
+  readonly log: StoreLog;
+  readonly clock: () => number;
+  /** Files of a newer chunk format: path → bytes. */
+  readonly newerFormat = new Map<string, number>();
+  readonly #fs: StoreFs;
+  /** Keys whose file is being taken away: to everyone else they are gone. */
+  readonly #departing = new Set<string>();
+
+  constructor(parts: DiskParts) {
+    this.layout = parts.layout;
+    this.index = parts.index;
+    this.quarantine = parts.quarantine;
+    this.log = parts.log;
+    this.clock = parts.clock;
+    this.#fs = parts.fs;
+  }
+
+  row(key: string): ChunkRow | undefined {
+    return this.#departing.has(key) ? undefined : this.index.get(key);
+  }
+
+  path(row: ChunkRow): string {
+    return this.layout.chunkFile(row.key, row.formatVersion);
+  }
+
+  /** Moves a written and fsynced temporary file to its place, and then enters it. */
+  async commit(temp: string, row: ChunkRow): Promise<void> {
+    const path = this.path(row);
+    const dir = dirname(path);
+    const isNew = await this.#fs.makeDir(dir);
+    await this.#fs.rename(temp, path);
+    try {
+      await this.#fs.syncDir(dir);
+      if (isNew) await this.#fs.syncDir(this.layout.chunks);
+      this.index.insert(row);
+    } catch (error) {
+      await this.#fs.unlink(path).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async removeTemp(temp: string): Promise<void> {
+    await this.#fs.unlink(temp).catch((error: unknown) => {
+      if (!isMissing(error)) this.log('warn', 'A temporary file could not be removed.', { error: messageOf(error) });
+    });
+  }
+
+  /**
+   * Deletes files and then their rows; gives the rows that went. Files first: on a full disk the index cannot be
+   * written before there is room. A file that cannot be deleted keeps its row.
+   */
+  async remove(rows: readonly ChunkRow[]): Promise<ChunkRow[]> {
+    const gone: ChunkRow[] = [];
+    for (const row of rows) this.#departing.add(row.key);
+    try {
+      for (const row of rows) if (await this.#unlink(this.path(row))) gone.push(row);
+      this.index.remove(gone.map((row) => row.key));
+    } finally {
+      for (const row of rows) this.#departing.delete(row.key);
+    }
+    return gone;
+  }
+
+  /** Takes a bad file out of service. A row that is gone already is no error. */
+  async discard(key: string, reason: string): Promise<void> {
+    const row = this.row(key);
+    if (!row) return;
+    this.log('warn', 'A chunk file is bad and was put in quarantine.', { key, reason });
+    this.#departing.add(key);
+    try {
+      await this.quarantine.take(this.path(row), this.clock());
+      this.index.remove([key]);
+    } finally {
+      this.#departing.delete(key);
+    }
+  }
+
+  /** Drops a row whose file is not there. */
+  dropRow(key: string): void {
+    this.log('warn', 'A chunk file is gone; its entry was dropped.', { key });
+    this.index.remove([key]);
+  }
+
+  /** Drops the row of a file this version cannot read. The newer version adopts the file when it comes back. */
+  async setNewerAside(row: ChunkRow): Promise<void> {
+    await this.noteNewer(this.path(row));
+    this.index.remove([row.key]);
+  }
+
+  async noteNewer(path: string): Promise<void> {
+    this.log('warn', 'A chunk file was written by a newer version of Kvasir; it is left alone.', {
+      file: this.layout.relative(path),
+    });
+    this.newerFormat.set(path, (await stat(path)).size);
+  }
+
+  async #unlink(path: string): Promise<boolean> {
+    try {
+      await this.#fs.unlink(path);
+    } catch (error) {
+      if (isMissing(error)) return true;
+      this.log('warn', 'A chunk file could not be deleted.', { file: basename(path), error: messageOf(error) });
+      return false;
+    }
+    return true;
+  }
+}
+
+/** The row of a file, all of it from its header but for what `meta` adds. */
+export function rowOf(key: string, header: ChunkHeader, bytes: number, now: number, meta: PutMeta = {}): ChunkRow {
+  return {
+    key,
+    fingerprint: header.fingerprint,
+    prefixHash: header.prefixHash,
+    dtype: header.dtype,
+    layers: header.layers,
+    tokens: header.tokens.length,
+    bytes,
+    formatVersion: header.version,
+    label: meta.label ?? '',
+    pinned: meta.pinned ? 1 : 0,
+    hits: 0,
+    createdAt: now,
+    lastUsedAt: now,
+  };
+}

@@ -1,0 +1,67 @@
+import type { ChunkRow } from './index-db.ts';
+import type { EvictionPolicy } from './policy.ts';
+import type { EvictRequest } from './types.ts';
+
+export interface Victims {
+  rows: ChunkRow[];
+  bytes: number;
+  /** Entries the request covers that are in use. */
+  inUse: number;
+}
+
+/**
+ * Reads unpinned rows in the policy's order and picks those the request covers, until it has enough.
+ * Writes nothing, so `rows` may be an open query.
+ */
+export function chooseVictims(
+  rows: Iterable<ChunkRow>,
+  policy: EvictionPolicy,
+  request: EvictRequest,
+  isInUse: (key: string) => boolean,
+  now: number,
+): Victims {
+  const victims: Victims = { rows: [], bytes: 0, inUse: 0 };
+  const enough = request.bytes ?? Infinity;
+  const byKey = new Map<string, ChunkRow>();
+  const covers = coverage(request);
+  const idle = function* (): Iterable<ChunkRow> {
+    for (const row of rows) {
+      if (!covers(row)) continue;
+      if (isInUse(row.key)) {
+        victims.inUse++;
+        continue;
+      }
+      byKey.set(row.key, row);
+      yield row;
+    }
+  };
+  if (enough <= 0) return victims;
+  for (const { key } of policy.order(idle(), now)) {
+    const row = byKey.get(key);
+    if (!row) throw new Error(`The eviction policy ${policy.name} named an entry that is no candidate or twice: ${key}.`);
+    byKey.delete(key);
+    victims.rows.push(row);
+    victims.bytes += row.bytes;
+    if (victims.bytes >= enough) break;
+  }
+  return victims;
+}
+
+/** Whether a request, `bytes` aside, covers a row. */
+export function coverage(request: EvictRequest): (row: ChunkRow) => boolean {
+  const keys = request.keys && new Set(request.keys);
+  const { olderThan } = request;
+  return (row) => (!keys || keys.has(row.key)) && (olderThan === undefined || row.lastUsedAt < olderThan);
+}
+
+/** Misuse check: a request says something, and nothing that cannot be meant. */
+export function requireEvictRequest(request: EvictRequest): void {
+  const { bytes, all, olderThan, keys } = request;
+  if (bytes === undefined && !all && olderThan === undefined && keys === undefined) {
+    throw new TypeError('ChunkStore.evict: the request names neither bytes, all, olderThan nor keys.');
+  }
+  if (bytes !== undefined && !(bytes >= 0)) throw new TypeError('ChunkStore.evict: bytes must be 0 or more.');
+  if (olderThan !== undefined && Number.isNaN(olderThan)) {
+    throw new TypeError('ChunkStore.evict: olderThan must be a time in milliseconds.');
+  }
+}

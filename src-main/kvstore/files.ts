@@ -1,0 +1,87 @@
+import { mkdir, open, rename, unlink } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+
+/** The calls that change the folder; replaced in tests that inject faults. */
+export interface StoreFs {
+  /** Creates a folder and its parents; true when it was not there. */
+  makeDir(path: string): Promise<boolean>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  /** Makes renames and unlinks in a directory durable. */
+  syncDir(path: string): Promise<void>;
+}
+
+export const nodeFs: StoreFs = {
+  async makeDir(path) {
+    return (await mkdir(path, { recursive: true })) !== undefined;
+  },
+  rename,
+  unlink,
+  async syncDir(path) {
+    // Windows cannot open a directory for this; NTFS journals renames by itself.
+    if (process.platform === 'win32') return;
+    const handle = await open(path, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+};
+
+/** Where everything is. All folders share a file system, so that a rename is atomic. */
+export class Layout {
+  readonly dir: string;
+  readonly index: string;
+  readonly lock: string;
+  readonly chunks: string;
+  readonly quarantine: string;
+  readonly tmp: string;
+  #temporaries = 0;
+
+  constructor(dir: string) {
+    this.dir = dir;
+    this.index = join(dir, 'index.db');
+    this.lock = join(dir, 'lock.db');
+    this.chunks = join(dir, 'chunks');
+    this.quarantine = join(dir, 'quarantine');
+    this.tmp = join(dir, 'tmp');
+  }
+
+  /** Folders fan out by the key's first byte, so that none gets too long to list. */
+  chunkDir(key: string): string {
+    return join(this.chunks, key.slice(0, 2));
+  }
+
+  chunkFile(key: string, formatVersion: number): string {
+    return join(this.chunkDir(key), chunkFileName(key, formatVersion));
+  }
+
+  tempFile(key: string): string {
+    return join(this.tmp, `${key}.${process.pid}-${this.#temporaries++}`);
+  }
+
+  /** A path as reports show it: relative to the store's folder, with forward slashes. */
+  relative(path: string): string {
+    return path.slice(this.dir.length + 1).replaceAll(sep, '/');
+  }
+}
+
+/**
+ * The version is part of the name, so that a newer Kvasir's file and ours can lie side by side under one key and
+ * neither ever overwrites the other.
+ */
+export function chunkFileName(key: string, formatVersion: number): string {
+  return `${key}.v${formatVersion}.kvc`;
+}
+
+/** Undefined for a name the store would not have given. */
+export function parseChunkFileName(name: string): { key: string; formatVersion: number } | undefined {
+  const match = /^([0-9a-f]{64})\.v([1-9][0-9]{0,5})\.kvc$/.exec(name);
+  return match?.[1] === undefined ? undefined : { key: match[1], formatVersion: Number(match[2]) };
+}
+
+/** A time as part of a file name: sortable, and legal on every system. */
+export function stamp(ms: number): string {
+  return new Date(ms).toISOString().replace(/[-:.]/g, '');
+}

@@ -1,0 +1,173 @@
+import Database from 'better-sqlite3';
+import type { KvDtype } from '../engine/engine.ts';
+import type { ListFilter } from './types.ts';
+
+/** A row of the index. */
+export interface ChunkRow {
+  key: string;
+  fingerprint: string;
+  prefixHash: string;
+  dtype: KvDtype;
+  layers: number;
+  tokens: number;
+  bytes: number;
+  formatVersion: number;
+  label: string;
+  pinned: 0 | 1;
+  hits: number;
+  createdAt: number;
+  lastUsedAt: number;
+}
+
+interface Use {
+  order: number;
+  at: number;
+  /** Uses since the last flush. */
+  hits: number;
+}
+
+const COLUMNS = `key, fingerprint, prefix_hash AS prefixHash, dtype, layers, tokens, bytes, format_version AS formatVersion,
+  label, pinned, hits, created_at AS createdAt, last_used_at AS lastUsedAt`;
+
+/** Uses are cheap to lose and costly to write one by one: they wait until there are this many, or something reads them. */
+const PENDING_USES = 64;
+
+/**
+ * Rows and their totals. Not thread-safe and not shared: the store's lock makes this the only connection.
+ * Invariant: `bytes` and `entries` equal the sum and count over the table.
+ */
+export class ChunkIndex {
+  readonly #db: Database.Database;
+  readonly #statements: ReturnType<typeof prepare>;
+  readonly #uses = new Map<string, Use>();
+  readonly #onFlushFailed: (error: unknown) => void;
+  #order: number;
+  #entries: number;
+  #bytes: number;
+
+  /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
+  constructor(db: Database.Database, onFlushFailed: (error: unknown) => void) {
+    this.#db = db;
+    this.#onFlushFailed = onFlushFailed;
+    this.#statements = prepare(db);
+    const totals = this.#statements.totals.get();
+    this.#entries = totals?.entries ?? 0;
+    this.#bytes = totals?.bytes ?? 0;
+    this.#order = totals?.lastOrder ?? 0;
+  }
+
+  get entries(): number {
+    return this.#entries;
+  }
+  /** Bytes of all files. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(key: string): ChunkRow | undefined {
+    return this.#statements.get.get(key);
+  }
+
+  /** All rows; a copy, so that rows may be changed meanwhile. */
+  all(): ChunkRow[] {
+    return this.#statements.all.all();
+  }
+
+  /** Unpinned rows. Once the iteration has begun nothing may be written until it has ended. */
+  *leastRecentlyUsed(): Generator<ChunkRow, void> {
+    this.flush();
+    yield* this.#statements.leastRecentlyUsed.iterate();
+  }
+
+  list(filter: ListFilter): ChunkRow[] {
+    this.flush();
+    return this.#statements.list.all({
+      fingerprint: filter.fingerprint ?? null,
+      pinned: filter.pinned === undefined ? null : Number(filter.pinned),
+      limit: filter.limit ?? -1,
+      offset: filter.offset ?? 0,
+    });
+  }
+
+  pinnedTotals(): { entries: number; bytes: number } {
+    return this.#statements.pinned.get() ?? { entries: 0, bytes: 0 };
+  }
+
+  insert(row: ChunkRow): void {
+    this.#statements.insert.run({ ...row, useOrder: ++this.#order });
+    this.#entries++;
+    this.#bytes += row.bytes;
+  }
+
+  /** Removes rows in one transaction; unknown keys are passed over. */
+  remove(keys: readonly string[]): void {
+    const rows = keys.flatMap((key) => this.get(key) ?? []);
+    this.#db.transaction(() => {
+      for (const { key } of rows) this.#statements.remove.run(key);
+    })();
+    for (const row of rows) {
+      this.#uses.delete(row.key);
+      this.#entries--;
+      this.#bytes -= row.bytes;
+    }
+  }
+
+  setPinned(key: string, pinned: boolean): boolean {
+    return this.#statements.setPinned.run(Number(pinned), key).changes > 0;
+  }
+
+  /** Notes a use; the order of uses counts at once, the row is written later. */
+  use(key: string, at: number): void {
+    const hits = (this.#uses.get(key)?.hits ?? 0) + 1;
+    this.#uses.set(key, { order: ++this.#order, at, hits });
+    if (this.#uses.size >= PENDING_USES) this.flush();
+  }
+
+  /** Writes the uses noted so far. If that fails (full disk) they wait on: reading and evicting must work even then. */
+  flush(): void {
+    if (this.#uses.size === 0) return;
+    try {
+      this.#db.transaction(() => {
+        for (const [key, use] of this.#uses) this.#statements.use.run({ key, ...use });
+      })();
+      this.#uses.clear();
+    } catch (error) {
+      this.#onFlushFailed(error);
+    }
+  }
+
+  /** Does not flush. */
+  close(): void {
+    this.#db.close();
+  }
+}
+
+function prepare(db: Database.Database) {
+  return {
+    totals: db.prepare<[], { entries: number; bytes: number; lastOrder: number }>(
+      `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes, coalesce(max(use_order), 0) AS lastOrder FROM chunks`,
+    ),
+    get: db.prepare<[string], ChunkRow>(`SELECT ${COLUMNS} FROM chunks WHERE key = ?`),
+    all: db.prepare<[], ChunkRow>(`SELECT ${COLUMNS} FROM chunks ORDER BY key`),
+    leastRecentlyUsed: db.prepare<[], ChunkRow>(
+      `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_use WHERE NOT pinned ORDER BY use_order`,
+    ),
+    list: db.prepare<{ fingerprint: string | null; pinned: number | null; limit: number; offset: number }, ChunkRow>(
+      `SELECT ${COLUMNS} FROM chunks
+       WHERE fingerprint = ifnull(@fingerprint, fingerprint) AND pinned = ifnull(@pinned, pinned)
+       ORDER BY use_order DESC LIMIT @limit OFFSET @offset`,
+    ),
+    pinned: db.prepare<[], { entries: number; bytes: number }>(
+      `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM chunks WHERE pinned`,
+    ),
+    insert: db.prepare<ChunkRow & { useOrder: number }>(
+      `INSERT INTO chunks VALUES (@key, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
+         @label, @pinned, @hits, @createdAt, @lastUsedAt, @useOrder)`,
+    ),
+    remove: db.prepare<[string]>(`DELETE FROM chunks WHERE key = ?`),
+    setPinned: db.prepare<[number, string]>(`UPDATE chunks SET pinned = ? WHERE key = ?`),
+    use: db.prepare<{ key: string } & Use>(
+      `UPDATE chunks SET hits = hits + @hits, last_used_at = @at, use_order = @order WHERE key = @key`,
+    ),
+  };
+}

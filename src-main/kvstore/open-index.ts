@@ -1,0 +1,121 @@
+import { existsSync, renameSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { codeOf, isCorruptDatabase } from './errors.ts';
+import { stamp } from './files.ts';
+import { ChunkIndex } from './index-db.ts';
+import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+
+export interface OpenedIndex {
+  index: ChunkIndex;
+  /** Where an unreadable index went; the new one is empty. */
+  setAside: string | undefined;
+  /** Copy made before migrating. */
+  backup: string | undefined;
+}
+
+export interface OpenIndexOptions {
+  /** Milliseconds since 1970; part of the names of what is kept. */
+  now: number;
+  onFlushFailed: (error: unknown) => void;
+  /** Default: all there are. */
+  migrations?: readonly string[];
+}
+
+/**
+ * Opens the index, creating, migrating or replacing it as needed. The store's lock must be held.
+ * STORE_VERSION (nothing is touched then), and what SQLite throws when the folder cannot be written.
+ */
+export function openIndex(path: string, options: OpenIndexOptions): OpenedIndex {
+  try {
+    return { ...openExisting(path, options), setAside: undefined };
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    const setAside = moveAside(path, options.now);
+    return { ...openExisting(path, options), setAside };
+  }
+}
+
+/** The database is readable SQLite, but not an index of a version we know how to read. */
+class ForeignDatabase extends Error {}
+
+function isUnreadable(error: unknown): boolean {
+  // SQLITE_ERROR: a table or column our statements name is not there.
+  return isCorruptDatabase(error) || error instanceof ForeignDatabase || codeOf(error) === 'SQLITE_ERROR';
+}
+
+function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex, 'setAside'> {
+  const { now, onFlushFailed, migrations = MIGRATIONS } = options;
+  refuseNewer(path, migrations.length);
+  const db = new Database(path, { timeout: 0 });
+  try {
+    // Sole owner by the store's lock: SQLite then needs no shared-memory file beside the write-ahead log.
+    db.pragma('locking_mode = EXCLUSIVE');
+    db.pragma('journal_mode = WAL');
+    // After a power cut the last rows may be missing, never damaged; their files are adopted at the next start.
+    db.pragma('synchronous = NORMAL');
+    if (db.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new ForeignDatabase('quick_check failed');
+    const backup = migrate(db, path, now, migrations);
+    return { index: new ChunkIndex(db, onFlushFailed), backup };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Reads the version over a read-only connection, which leaves a newer version's database as it is. */
+function refuseNewer(path: string, newest: number): void {
+  if (!existsSync(path)) return;
+  const db = new Database(path, { readonly: true, timeout: 0 });
+  try {
+    const version = versionOf(db);
+    const ours = db.pragma('application_id', { simple: true }) === APPLICATION_ID;
+    if (version > newest && ours) {
+      throw new KvasirError(
+        'STORE_VERSION',
+        `The cache index ${path} was made by a newer version of Kvasir (index version ${version}; this one knows ${newest}).`,
+        'Update Kvasir, or choose another cache folder.',
+      );
+    }
+  } finally {
+    db.close();
+  }
+}
+
+/** Brings the schema up to date in one transaction; gives the path of the copy made before, if one was needed. */
+function migrate(db: Database.Database, path: string, now: number, migrations: readonly string[]): string | undefined {
+  const version = versionOf(db);
+  const empty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+  if (!empty && (version === 0 || db.pragma('application_id', { simple: true }) !== APPLICATION_ID)) {
+    throw new ForeignDatabase('not an index of ours');
+  }
+  if (version === migrations.length) return undefined;
+  const backup = empty ? undefined : freeName(`${path}.v${version}-backup-${stamp(now)}`);
+  if (backup !== undefined) db.prepare('VACUUM INTO ?').run(backup);
+  db.transaction(() => {
+    for (const step of migrations.slice(version)) db.exec(step);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${migrations.length}`);
+  })();
+  return backup;
+}
+
+function versionOf(db: Database.Database): number {
+  return Number(db.pragma('user_version', { simple: true }));
+}
+
+/** Keeps an unreadable index, with its log: someone may want to look at it, and labels and pins are only there. */
+function moveAside(path: string, now: number): string {
+  const target = freeName(`${path}.corrupt-${stamp(now)}`);
+  for (const suffix of ['', '-wal', '-shm', '-journal']) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, target + suffix);
+  }
+  return target;
+}
+
+function freeName(path: string): string {
+  for (let n = 0; ; n++) {
+    const candidate = n === 0 ? path : `${path}-${n}`;
+    if (!existsSync(candidate)) return candidate;
+  }
+}

@@ -1,0 +1,70 @@
+import { unlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ChunkDisk } from './disk.ts';
+import { messageOf, toStoreError } from './errors.ts';
+import { Layout, nodeFs, type StoreFs } from './files.ts';
+import { StoreLock } from './lock.ts';
+import { openIndex } from './open-index.ts';
+import { Quarantine, type QuarantineCap } from './quarantine.ts';
+import { reconcile } from './reconcile.ts';
+import type { ChunkFiles, RecoveryReport, StoreLog } from './types.ts';
+
+export interface OpenStoreOptions {
+  dir: string;
+  files: ChunkFiles;
+  clock: () => number;
+  log: StoreLog;
+  fs?: StoreFs | undefined;
+  quarantineCap?: QuarantineCap | undefined;
+}
+
+export interface OpenedStore {
+  disk: ChunkDisk;
+  lock: StoreLock;
+  found: Omit<RecoveryReport, 'evicted' | 'ms'>;
+}
+
+/** Folder, lock, index, reconciliation: everything up to a store that can serve. */
+export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
+  const layout = new Layout(resolve(options.dir));
+  const fs = options.fs ?? nodeFs;
+  try {
+    await makeFolders(layout, fs);
+    const lock = StoreLock.take(layout.lock);
+    try {
+      return { lock, ...(await openLocked(layout, fs, options)) };
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  } catch (error) {
+    throw toStoreError(error, layout.dir);
+  }
+}
+
+async function openLocked(layout: Layout, fs: StoreFs, options: OpenStoreOptions): Promise<Omit<OpenedStore, 'lock'>> {
+  const { clock, log } = options;
+  const onFlushFailed = (error: unknown): void =>
+    log('warn', 'The last uses of chunks could not be written to the index.', { error: messageOf(error) });
+  const { index, setAside, backup } = openIndex(layout.index, { now: clock(), onFlushFailed });
+  try {
+    if (setAside) log('error', 'The index was unreadable; it is rebuilt from the chunk files.', { keptAt: setAside });
+    if (backup) log('info', 'The index was migrated to this version.', { backup });
+    const quarantine = new Quarantine(layout.quarantine, fs, options.quarantineCap);
+    await quarantine.load();
+    const disk = new ChunkDisk({ layout, fs, index, quarantine, log, clock });
+    const findings = await reconcile(disk, options.files, fs);
+    return { disk, found: { ...findings, indexSetAside: setAside, indexBackup: backup } };
+  } catch (error) {
+    index.close();
+    throw error;
+  }
+}
+
+async function makeFolders(layout: Layout, fs: StoreFs): Promise<void> {
+  for (const dir of [layout.dir, layout.chunks, layout.quarantine, layout.tmp]) await fs.makeDir(dir);
+  // SQLite opens what it may only read without a word, and fails at the first write: find out now.
+  const probe = join(layout.tmp, `probe-${process.pid}`);
+  await writeFile(probe, '');
+  await unlink(probe);
+}

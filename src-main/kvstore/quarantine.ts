@@ -1,0 +1,71 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { isMissing } from './errors.ts';
+import { stamp, type StoreFs } from './files.ts';
+
+export interface QuarantineCap {
+  files: number;
+  bytes: number;
+}
+
+/** Enough to look into what happened; small beside any budget worth having. */
+export const QUARANTINE_CAP: QuarantineCap = { files: 32, bytes: 256 * 2 ** 20 };
+
+/** Where bad files go: never served, kept for a look, oldest deleted first once they exceed the cap. */
+export class Quarantine {
+  readonly #dir: string;
+  readonly #fs: StoreFs;
+  readonly #cap: QuarantineCap;
+  /** Oldest first. */
+  #files: { name: string; bytes: number }[] = [];
+  #count = 0;
+
+  constructor(dir: string, fs: StoreFs, cap: QuarantineCap = QUARANTINE_CAP) {
+    this.#dir = dir;
+    this.#fs = fs;
+    this.#cap = cap;
+  }
+
+  get totals(): { files: number; bytes: number } {
+    return { files: this.#files.length, bytes: this.#files.reduce((sum, file) => sum + file.bytes, 0) };
+  }
+
+  /** Takes stock of what is there. */
+  async load(): Promise<void> {
+    // Names begin with the time of arrival.
+    const names = (await readdir(this.#dir)).sort();
+    this.#files = [];
+    for (const name of names) this.#files.push({ name, bytes: await sizeOf(join(this.#dir, name)) });
+    await this.#trim();
+  }
+
+  /** Moves a file in. A file that is gone already is no error. */
+  async take(path: string, now: number): Promise<void> {
+    const name = `${stamp(now)}-${String(this.#count++).padStart(4, '0')}-${basename(path)}`;
+    const target = join(this.#dir, name);
+    try {
+      await this.#fs.rename(path, target);
+    } catch (error) {
+      if (isMissing(error)) return;
+      throw error;
+    }
+    this.#files.push({ name, bytes: await sizeOf(target) });
+    await this.#trim();
+  }
+
+  /** The newest file stays even when it alone exceeds the cap. */
+  async #trim(): Promise<void> {
+    let { files, bytes } = this.totals;
+    while (files > 1 && (files > this.#cap.files || bytes > this.#cap.bytes)) {
+      const oldest = this.#files.shift();
+      if (!oldest) return;
+      await this.#fs.unlink(join(this.#dir, oldest.name)).catch(() => undefined);
+      files--;
+      bytes -= oldest.bytes;
+    }
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path)).size;
+}

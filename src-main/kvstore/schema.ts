@@ -1,0 +1,26 @@
+/** Marks the database as ours ("KVSI"), so that another program's file is never taken for an index. */
+export const APPLICATION_ID = 0x4b565349;
+
+/**
+ * Step i takes the index from version i to i + 1 (PRAGMA user_version). Steps are never edited once released: append.
+ * All that cannot be had from chunk headers again (labels, pins, use) is lost when an index is rebuilt.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE chunks (
+     key            TEXT    NOT NULL PRIMARY KEY, -- SHA-256, hex
+     fingerprint    TEXT    NOT NULL,             -- of the model
+     prefix_hash    TEXT    NOT NULL,
+     dtype          TEXT    NOT NULL,
+     layers         INTEGER NOT NULL,
+     tokens         INTEGER NOT NULL,             -- how many
+     bytes          INTEGER NOT NULL,             -- of the file
+     format_version INTEGER NOT NULL,             -- of the file; part of its name
+     label          TEXT    NOT NULL,
+     pinned         INTEGER NOT NULL,             -- 0 or 1
+     hits           INTEGER NOT NULL,
+     created_at     INTEGER NOT NULL,             -- ms since 1970
+     last_used_at   INTEGER NOT NULL,             -- ms since 1970; for people
+     use_order      INTEGER NOT NULL              -- rises with each use; for eviction, whatever the clock does
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX chunks_by_use ON chunks (use_order);`,
+];

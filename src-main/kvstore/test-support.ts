@@ -1,0 +1,229 @@
+/**
+ * Stand-ins for engine and model: chunk files with a header, a checksum and a payload that follows from the chunk's
+ * identity, so that a test can tell whether what it was served is right. Files are real; nothing else is.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { ChunkKv, type ChunkHeader, type KvDtype } from '../engine/engine.ts';
+import type { NativeChunk } from '../engine/native.ts';
+import { chunkKey, prefixHash } from './hash.ts';
+import { ChunkStore, type ChunkFiles, type ChunkOpener, type StoreOptions } from './store.ts';
+
+export const FORMAT_VERSION = 1;
+
+interface FakeHeader extends Omit<ChunkHeader, 'tokens'> {
+  tokens: number[];
+  sum: string;
+}
+
+/** What the KV of an identity is: any change to fingerprint, prefix, dtype or tokens changes it. */
+function payloadOf(header: { fingerprint: string; prefixHash: string; dtype: KvDtype; tokens: Int32Array }, bytes: number) {
+  const seed = createHash('sha256').update(JSON.stringify([header.fingerprint, header.prefixHash, header.dtype, [...header.tokens]]));
+  const block = seed.digest();
+  return Buffer.alloc(bytes, block);
+}
+
+export function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+export function parseFile(path: string): { header: FakeHeader; payload: Buffer } {
+  const file = readFileSync(path);
+  const end = file.indexOf(10);
+  const corrupt = (what: string): KvasirError => new KvasirError('CHUNK_CORRUPT', `the chunk file is damaged: ${what}`);
+  if (end < 0) throw corrupt('no header');
+  let header: FakeHeader;
+  try {
+    header = JSON.parse(file.subarray(0, end).toString()) as FakeHeader;
+  } catch (cause) {
+    throw corrupt(`header (${String(cause)})`);
+  }
+  if (header.version > FORMAT_VERSION) throw new KvasirError('CHUNK_VERSION', 'The chunk file has a newer format.');
+  if (header.fileBytes !== file.length) throw corrupt('size');
+  return { header, payload: file.subarray(end + 1) };
+}
+
+export class FakeChunk implements NativeChunk {
+  readonly tokens: Int32Array;
+  readonly dtype: KvDtype;
+  readonly bytes: number;
+  readonly header: ChunkHeader;
+  readonly path: string | undefined;
+  disposed = false;
+  memory: Buffer | undefined;
+  /** Set to hold or fail pullIn. */
+  gate: Promise<void> | undefined;
+
+  constructor(header: ChunkHeader, bytes: number, source: { path: string } | { memory: Buffer }) {
+    this.header = header;
+    this.tokens = header.tokens;
+    this.dtype = header.dtype;
+    this.bytes = bytes;
+    this.path = 'path' in source ? source.path : undefined;
+    this.memory = 'memory' in source ? source.memory : undefined;
+  }
+
+  get inMemory(): boolean {
+    return this.memory !== undefined;
+  }
+
+  // eslint-disable-next-line @typescript-eslint/require-await -- mirrors the native signature
+  async save(path: string): Promise<number> {
+    this.#requireLive();
+    return writeChunkFile(path, this.header, this.read());
+  }
+
+  async pullIn(): Promise<void> {
+    this.#requireLive();
+    await this.gate;
+    await Promise.resolve();
+    this.memory = this.read();
+  }
+
+  /** What using the chunk reads: the payload, checked. */
+  read(): Buffer {
+    this.#requireLive();
+    if (this.memory) return this.memory;
+    const { header, payload } = parseFile(this.path ?? '');
+    if (sha256(payload) !== header.sum) throw new KvasirError('CHUNK_CORRUPT', 'the checksum of a layer is wrong');
+    return payload;
+  }
+
+  /** Whether the payload is what this identity's KV must be. */
+  isRight(): boolean {
+    return this.read().equals(payloadOf(this.header, this.bytes));
+  }
+
+  dispose(): void {
+    if (this.disposed) throw new Error('FakeChunk: disposed twice');
+    this.disposed = true;
+  }
+
+  #requireLive(): void {
+    if (this.disposed) throw new Error('FakeChunk: used after dispose');
+  }
+}
+
+/** Writes and fsyncs a chunk file; gives its size. */
+export function writeChunkFile(path: string, header: ChunkHeader, payload: Buffer): number {
+  const fields: FakeHeader = { ...header, tokens: [...header.tokens], sum: sha256(payload), fileBytes: 0 };
+  let text = '';
+  // The size is in the header, and the header's length depends on the size.
+  for (let size = -1; size !== fields.fileBytes; ) {
+    size = fields.fileBytes;
+    text = `${JSON.stringify(fields)}\n`;
+    fields.fileBytes = text.length + payload.length;
+  }
+  const fd = openSync(path, 'w');
+  try {
+    const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(fields)}\n`), payload]);
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  return fields.fileBytes;
+}
+
+export const fakeFiles: ChunkFiles = {
+  readChunkHeader(path) {
+    const { header } = parseFile(path);
+    return { ...header, tokens: Int32Array.from(header.tokens) };
+  },
+  // eslint-disable-next-line @typescript-eslint/require-await -- mirrors the engine's signature
+  async verifyChunk(path) {
+    const { header, payload } = parseFile(path);
+    if (sha256(payload) !== header.sum) throw new KvasirError('CHUNK_CORRUPT', 'the checksum of layer 0 is wrong');
+  },
+};
+
+/** Encodes and opens chunks; remembers all it opened, so that a test can check that each is disposed once. */
+export class FakeModel implements ChunkOpener {
+  readonly fingerprint: string;
+  readonly prefix: Int32Array;
+  readonly opened: FakeChunk[] = [];
+  /** Called before a file is opened. */
+  onOpen: ((path: string) => Promise<void> | void) | undefined;
+
+  constructor(fingerprint = 'a'.repeat(64), prefix = Int32Array.of(1)) {
+    this.fingerprint = fingerprint;
+    this.prefix = prefix;
+  }
+
+  /** A chunk of `bytes` of KV that is different for each `id`. */
+  encode(id: number, bytes = 1000, version = FORMAT_VERSION): { key: string; chunk: ChunkKv } {
+    const tokens = Int32Array.of(id, -id, 7);
+    const dtype = 'f16';
+    const identity = { fingerprint: this.fingerprint, prefixHash: prefixHash(this.prefix), dtype, tokens } as const;
+    const header: ChunkHeader = { ...identity, version, layers: 2, fileBytes: 0 };
+    return {
+      key: chunkKey({ fingerprint: this.fingerprint, prefix: this.prefix, dtype, tokens }),
+      chunk: new ChunkKv(new FakeChunk(header, bytes, { memory: payloadOf(identity, bytes) })),
+    };
+  }
+
+  async openChunk(path: string): Promise<ChunkKv> {
+    await this.onOpen?.(path);
+    const { header, payload } = parseFile(path);
+    if (header.fingerprint !== this.fingerprint || header.prefixHash !== prefixHash(this.prefix)) {
+      throw new KvasirError('CHUNK_MISMATCH', 'The chunk file belongs to another model.');
+    }
+    const chunk = new FakeChunk({ ...header, tokens: Int32Array.from(header.tokens) }, payload.length, { path });
+    this.opened.push(chunk);
+    return new ChunkKv(chunk);
+  }
+
+  get live(): number {
+    return this.opened.filter((chunk) => !chunk.disposed).length;
+  }
+}
+
+export function fake(chunk: ChunkKv): FakeChunk {
+  return chunk.native as FakeChunk;
+}
+
+/** A folder that goes with the test. */
+export function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-store-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A store that is closed with the test; defaults: roomy budgets, no RAM tier. */
+export async function openTestStore(options: Partial<StoreOptions> & { dir: string }): Promise<ChunkStore> {
+  const store = await ChunkStore.open({ diskBudgetBytes: 1e9, ramBudgetBytes: 0, files: fakeFiles, ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** Size of the file of one FakeModel chunk with `bytes` of KV. */
+export function fileBytes(dir: string, model: FakeModel, id: number, bytes: number): number {
+  const probe = join(dir, `probe-${id}`);
+  const { chunk } = model.encode(id, bytes);
+  const size = writeChunkFile(probe, fake(chunk).header, fake(chunk).read());
+  rmSync(probe);
+  return size;
+}
+
+export function chunkPath(dir: string, key: string, version = FORMAT_VERSION): string {
+  return join(dir, 'chunks', key.slice(0, 2), `${key}.v${version}.kvc`);
+}
+
+export function hasFile(dir: string, key: string): boolean {
+  return existsSync(chunkPath(dir, key));
+}
+
+/** Numbers in [0, 1) that follow from the seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let x = Math.imul(state ^ (state >>> 15), state | 1);
+    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
+    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,82 @@
+import { stat } from 'node:fs/promises';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { ChunkDisk } from './disk.ts';
+import { codeOf, isMissing, messageOf } from './errors.ts';
+import type { ChunkRow } from './index-db.ts';
+import { faultOf } from './reconcile.ts';
+import type { ChunkFiles, VerifyProgress, VerifyReport } from './types.ts';
+
+export type Verdict =
+  | { kind: 'ok' }
+  | { kind: 'missing' }
+  | { kind: 'newer' }
+  /** `reason`: a clause that continues "the file is bad: …". */
+  | { kind: 'corrupt'; reason: string };
+
+/** Reads a row's file whole and holds it against the row and the key. Changes nothing. */
+export async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Verdict> {
+  const path = disk.path(row);
+  try {
+    const { size } = await stat(path);
+    if (size !== row.bytes) return { kind: 'corrupt', reason: `it has ${size} bytes where the index says ${row.bytes}` };
+    const fault = faultOf(files.readChunkHeader(path), row);
+    if (fault) return { kind: 'corrupt', reason: fault };
+    await files.verifyChunk(path);
+    return { kind: 'ok' };
+  } catch (error) {
+    if (isMissing(error)) return { kind: 'missing' };
+    if (codeOf(error) === 'CHUNK_VERSION') return { kind: 'newer' };
+    if (codeOf(error) === 'CHUNK_CORRUPT') return { kind: 'corrupt', reason: messageOf(error) };
+    throw error;
+  }
+}
+
+export interface VerifyHooks {
+  /** Runs `task` with the entry protected from eviction. */
+  holding: <T>(key: string, task: () => Promise<T>) => Promise<T>;
+  /** Acts on a verdict other than ok. */
+  settle: (row: ChunkRow, verdict: Verdict) => Promise<void>;
+  isClosing: () => boolean;
+}
+
+/** Examines every entry in key order. Entries that come later are not seen, entries that go meanwhile are passed over. */
+export async function verifyAll(
+  disk: ChunkDisk,
+  files: ChunkFiles,
+  hooks: VerifyHooks,
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<VerifyReport> {
+  const report: VerifyReport = { checked: 0, ok: 0, bytes: 0, corrupt: [], missing: [], newerFormat: [] };
+  const keys = disk.index.all().map((row) => row.key);
+  for (const [i, key] of keys.entries()) {
+    if (hooks.isClosing()) throw new KvasirError('ABORTED', 'The cache was closed while it was being checked.');
+    await hooks.holding(key, async () => {
+      const row = disk.row(key);
+      if (!row) return;
+      const verdict = await examine(disk, files, row);
+      if (verdict.kind !== 'ok') await hooks.settle(row, verdict);
+      enter(report, row, verdict);
+    });
+    onProgress({ done: i + 1, total: keys.length, bytes: report.bytes });
+  }
+  return report;
+}
+
+function enter(report: VerifyReport, row: ChunkRow, verdict: Verdict): void {
+  report.checked++;
+  switch (verdict.kind) {
+    case 'ok':
+      report.ok++;
+      report.bytes += row.bytes;
+      break;
+    case 'missing':
+      report.missing.push(row.key);
+      break;
+    case 'newer':
+      report.newerFormat.push(row.key);
+      break;
+    case 'corrupt':
+      report.corrupt.push({ key: row.key, reason: verdict.reason });
+      break;
+  }
+}
