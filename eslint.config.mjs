@@ -1,0 +1,57 @@
+import js from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+import { importDirection } from './tools/lint/import-direction.mjs';
+
+export default defineConfig(
+  globalIgnores(['build/', 'out/', 'dist/', '.setup/', 'coverage/', 'resources/', 'native/']),
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  {
+    files: ['**/*.ts'],
+    extends: [js.configs.recommended, tseslint.configs.strictTypeChecked],
+    languageOptions: {
+      parserOptions: { project: ['tsconfig.main.json', 'tsconfig.tools.json'], tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      // Numbers and booleans read well in messages.
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // `() => abort.abort()` is shorter than the braces it would need.
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    },
+  },
+  {
+    files: ['**/*.mjs'],
+    extends: [js.configs.recommended],
+    languageOptions: { globals: nodeGlobals() },
+  },
+  {
+    files: ['**/*.{ts,mjs}'],
+    plugins: { kvasir: { rules: { 'import-direction': importDirection } } },
+    rules: {
+      'kvasir/import-direction': 'error',
+      eqeqeq: 'error',
+      'no-console': 'off',
+    },
+  },
+  {
+    files: ['src-*/**/*.ts'],
+    ignores: ['src-main/engine/**', '**/*.test.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'Literal[value=/\\.node$/]',
+          message: 'Only src-main/engine loads the native addon: use the Engine class.',
+        },
+      ],
+    },
+  },
+);
+
+/** The globals of Node that setup's plain JavaScript uses. */
+function nodeGlobals() {
+  const names = ['process', 'console', 'Buffer', 'performance', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'URL'];
+  return Object.fromEntries(names.map((name) => [name, 'readonly']));
+}

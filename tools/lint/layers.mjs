@@ -1,0 +1,51 @@
+/**
+ * Who may import whom. This table is the architecture; the lint rule in import-direction.mjs holds the code to it.
+ *
+ * @typedef {object} Layer
+ * @property {string} path folder or file, relative to the project's root
+ * @property {string[]} imports the other layers it may import; its own files always may
+ * @property {string[]} [packages] the only npm packages it may import; without this, any
+ * @property {boolean} [builtins] false: no node: modules
+ */
+
+const FOUNDATION = ['src-shared', 'src-main/platform', 'src-main/engine', 'src-main/kvstore'];
+const SERVICES = ['fusion', 'library', 'retrieval', 'chat', 'models'].map((name) => `src-main/${name}`);
+const CORE = [...FOUNDATION, ...SERVICES, 'src-main/app.ts'];
+/** What a host may see of the core: the composed app, its services and the platform, but neither engine nor store. */
+const BELOW_HOSTS = ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'];
+
+/** @type {Layer[]} */
+export const LAYERS = [
+  { path: 'src-shared', imports: [], packages: ['zod'], builtins: false },
+
+  { path: 'src-main/platform', imports: ['src-shared'] },
+  { path: 'src-main/engine', imports: ['src-shared', 'src-main/platform'] },
+  { path: 'src-main/kvstore', imports: ['src-shared', 'src-main/platform', 'src-main/engine'] },
+
+  { path: 'src-main/fusion', imports: FOUNDATION },
+  { path: 'src-main/retrieval', imports: FOUNDATION },
+  { path: 'src-main/models', imports: FOUNDATION },
+  { path: 'src-main/library', imports: [...FOUNDATION, 'src-main/fusion'] },
+  {
+    path: 'src-main/chat',
+    imports: [...FOUNDATION, 'src-main/fusion', 'src-main/library', 'src-main/models', 'src-main/retrieval'],
+  },
+
+  { path: 'src-main/app.ts', imports: [...FOUNDATION, ...SERVICES] },
+  { path: 'src-main/hosts/headless', imports: BELOW_HOSTS },
+  { path: 'src-main/hosts/electron', imports: BELOW_HOSTS },
+
+  { path: 'src-renderer', imports: ['src-shared'], builtins: false },
+
+  { path: 'tools', imports: CORE },
+  { path: 'bench', imports: [...CORE, 'tools'] },
+  { path: 'e2e', imports: [...CORE, 'tools'] },
+];
+
+/** Files that only their own folder may import. */
+export const PRIVATE_FILES = [
+  { path: 'src-main/engine/native.ts', owner: 'src-main/engine', instead: 'src-main/engine/engine.ts' },
+];
+
+/** Packages that only one folder may import. */
+export const PRIVATE_PACKAGES = [{ name: 'electron', owner: 'src-main/hosts/electron' }];
