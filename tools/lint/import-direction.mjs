@@ -32,7 +32,9 @@ export const importDirection = /** @type {import('eslint').Rule.RuleModule} */ (
   create(context) {
     const file = slashed(relative(context.cwd, context.filename));
     const check = (/** @type {{ source?: unknown }} */ node) => {
-      const source = /** @type {import('estree').Node & { value?: unknown } | null | undefined} */ (node.source);
+      const source = /** @type {import('estree').Node & { value?: unknown } | null | undefined} */ (
+        node.source
+      );
       if (typeof source?.value !== 'string') return;
       const problem = importProblem(file, source.value);
       if (problem !== undefined) context.report({ node: source, messageId: 'direction', data: { problem } });
@@ -76,7 +78,9 @@ function packageProblem(from, inTest, source) {
     .slice(0, source.startsWith('@') ? 2 : 1)
     .join('/');
   if (isBuiltin(source)) {
-    return from.builtins === false ? `${from.path} must not import ${source}: it runs without Node.` : undefined;
+    return from.builtins === false
+      ? `${from.path} must not import ${source}: it runs without Node.`
+      : undefined;
   }
   const owned = PRIVATE_PACKAGES.find((entry) => entry.name === name && entry.owner !== from.path);
   if (owned !== undefined) return `Only ${owned.owner} may import ${name}; this is ${from.path}.`;

@@ -15,7 +15,7 @@ function lint(file: string, code: string): string[] {
     [
       {
         files: ['**/*.ts'],
-        languageOptions: { parser: tseslint.parser as Linter.Parser },
+        languageOptions: { parser: tseslint.parser },
         plugins: { kvasir: { rules: { 'import-direction': importDirection } } },
         rules: { 'kvasir/import-direction': 'error' },
       },
@@ -109,8 +109,15 @@ describe('the import direction rule', () => {
 
   it('is an error in the configuration that `npm run check` uses', async () => {
     const eslint = new ESLint({ cwd: root });
-    for (const file of ['src-shared/errors.ts', 'src-main/engine/engine.ts', 'src-main/app.ts', 'tools/run.mjs']) {
-      const config = (await eslint.calculateConfigForFile(`${root}${file}`)) as { rules: Record<string, unknown> };
+    for (const file of [
+      'src-shared/errors.ts',
+      'src-main/engine/engine.ts',
+      'src-main/app.ts',
+      'tools/run.mjs',
+    ]) {
+      const config = (await eslint.calculateConfigForFile(`${root}${file}`)) as {
+        rules: Record<string, unknown>;
+      };
       expect(config.rules['kvasir/import-direction'], file).toEqual([2]);
     }
   });

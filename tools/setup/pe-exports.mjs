@@ -19,7 +19,11 @@ export function exportedNames(file) {
 
   const sections = Array.from({ length: sectionCount }, (_, i) => {
     const at = sectionTable + 40 * i;
-    return { address: file.readUInt32LE(at + 12), size: file.readUInt32LE(at + 16), offset: file.readUInt32LE(at + 20) };
+    return {
+      address: file.readUInt32LE(at + 12),
+      size: file.readUInt32LE(at + 16),
+      offset: file.readUInt32LE(at + 20),
+    };
   });
   const offsetOf = (/** @type {number} */ address) => {
     const section = sections.find((s) => address >= s.address && address < s.address + s.size);

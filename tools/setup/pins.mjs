@@ -16,7 +16,8 @@ export const HEADERS = {
   name: 'node-llama-cpp',
   version: GGML_PACKAGES_VERSION,
   megabytes: 35,
-  integrity: 'sha512-E3N0Ev2Va0wzydvXYFwM9Hvyo07PoWjt8T/9GMc43Cvt8YkV/NU/tYUgEMC1grTPv2o9PRjQi0G3Wb5P/awiMg==',
+  integrity:
+    'sha512-E3N0Ev2Va0wzydvXYFwM9Hvyo07PoWjt8T/9GMc43Cvt8YkV/NU/tYUgEMC1grTPv2o9PRjQi0G3Wb5P/awiMg==',
 };
 
 /** @type {Record<string, Pin>} */
@@ -25,7 +26,8 @@ export const CUDA = {
     name: '@node-llama-cpp/linux-x64-cuda',
     version: GGML_PACKAGES_VERSION,
     megabytes: 143,
-    integrity: 'sha512-idsE55VoD/FbvLhnBC9krUJaUoC0XnebseAAnCpm/brKf61HEbu+idgbb5eN6mxkjLSrHtILprJ0nDcUJjVrFg==',
+    integrity:
+      'sha512-idsE55VoD/FbvLhnBC9krUJaUoC0XnebseAAnCpm/brKf61HEbu+idgbb5eN6mxkjLSrHtILprJ0nDcUJjVrFg==',
   },
 };
 
@@ -38,12 +40,14 @@ export const CMAKE = {
     name: 'cmake-binary-linux-x64',
     version: '3.27.7',
     megabytes: 29,
-    integrity: 'sha512-KUB6KUKxQbmVjoM3tpfbFgIqdfe24FT3x4X5Y06Q3R1kmWZww4pHzx+WPpgJfR/860qtcE3nF+j+E7r55NF7wg==',
+    integrity:
+      'sha512-KUB6KUKxQbmVjoM3tpfbFgIqdfe24FT3x4X5Y06Q3R1kmWZww4pHzx+WPpgJfR/860qtcE3nF+j+E7r55NF7wg==',
   },
   'linux-arm64': {
     name: 'cmake-binary-linux-arm64',
     version: '3.27.7',
     megabytes: 29,
-    integrity: 'sha512-doNfujr790fVCUg4LQ0+kE2AAuJDSpvb7MiXRATf7QB+ukcbVomnDtj57fIHMHwEeKhUe9pvYRnnKaLe2fhKTg==',
+    integrity:
+      'sha512-doNfujr790fVCUg4LQ0+kE2AAuJDSpvb7MiXRATf7QB+ukcbVomnDtj57fIHMHwEeKhUe9pvYRnnKaLe2fhKTg==',
   },
 };

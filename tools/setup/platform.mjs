@@ -54,7 +54,9 @@ export function prebuiltDir() {
 export function checkPlatform() {
   const [major = 0] = process.versions.node.split('.').map(Number);
   if (major < 20) {
-    throw new SetupError(`Setup needs Node 20 or newer to start with; this is Node ${process.versions.node}.`);
+    throw new SetupError(
+      `Setup needs Node 20 or newer to start with; this is Node ${process.versions.node}.`,
+    );
   }
   platform();
   if (process.platform === 'linux' && existsSync('/etc/alpine-release')) {

@@ -34,7 +34,13 @@ export async function setup(options) {
   if (process.env.KVASIR_SKIP_SETUP === '1') return;
   const started = performance.now();
   checkPlatform();
-  const steps = [packages, headers, libraries, ...cuda(options.cuda || process.env.KVASIR_CUDA === '1'), native];
+  const steps = [
+    packages,
+    headers,
+    libraries,
+    ...cuda(options.cuda || process.env.KVASIR_CUDA === '1'),
+    native,
+  ];
   if (steps.every((step) => step.isFresh())) {
     if (!options.quietWhenFresh) {
       say(`Everything is in place (${seconds(performance.now() - started)}).`);
@@ -47,7 +53,8 @@ export async function setup(options) {
   try {
     await withLock(
       STATE,
-      (holder) => say(`Another setup is running here (process ${holder.pid} on ${holder.host}); waiting for it.`),
+      (holder) =>
+        say(`Another setup is running here (process ${holder.pid} on ${holder.host}); waiting for it.`),
       () => runSteps(steps),
     );
   } finally {

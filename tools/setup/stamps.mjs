@@ -45,7 +45,10 @@ export function clearStamp(step) {
 export function writeStamp(step, key, outputs) {
   mkdirSync(STATE, { recursive: true });
   /** @type {Stamp} */
-  const stamp = { key, outputs: Object.fromEntries(outputs.map((path) => [path, statSync(join(ROOT, path)).size])) };
+  const stamp = {
+    key,
+    outputs: Object.fromEntries(outputs.map((path) => [path, statSync(join(ROOT, path)).size])),
+  };
   const temporary = `${stampPath(step)}.tmp`;
   writeFileSync(temporary, JSON.stringify(stamp, null, 2));
   renameSync(temporary, stampPath(step));

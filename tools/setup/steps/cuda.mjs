@@ -62,7 +62,8 @@ export function hintAtCuda() {
     return;
   }
   const missing = missingRuntime();
-  if (missing.length > 0) say(`The CUDA backend stays unused: ${missing.join(' and ')} (CUDA 13 runtime) not found.`);
+  if (missing.length > 0)
+    say(`The CUDA backend stays unused: ${missing.join(' and ')} (CUDA 13 runtime) not found.`);
 }
 
 async function hasDriver() {

@@ -26,7 +26,9 @@ export const headers = /** @type {import('../setup.mjs').Step} */ ({
       const failure = "git could not read llama.cpp's source bundle.";
       const source = join(folder, 'source');
       await mustRun(failure, 'git', ['clone', '-q', '--no-checkout', join(folder, BUNDLE), source]);
-      await mustRun(failure, 'git', ['checkout', '-q', 'HEAD', '--', 'ggml/include', 'include', 'LICENSE'], { cwd: source });
+      await mustRun(failure, 'git', ['checkout', '-q', 'HEAD', '--', 'ggml/include', 'include', 'LICENSE'], {
+        cwd: source,
+      });
       const assembled = join(folder, 'include');
       cpSync(join(source, 'ggml', 'include'), assembled, { recursive: true });
       cpSync(join(source, 'include', 'llama.h'), join(assembled, 'llama.h'));

@@ -1,4 +1,14 @@
-import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { SetupError } from '../errors.mjs';
 import { GGML_PACKAGES_VERSION } from '../pins.mjs';
@@ -58,7 +68,9 @@ function key() {
 /** @returns {string | undefined} */
 function packageVersion() {
   try {
-    return JSON.parse(readFileSync(join(NODE_MODULES, '@node-llama-cpp', platform().ggml, 'package.json'), 'utf8')).version;
+    return JSON.parse(
+      readFileSync(join(NODE_MODULES, '@node-llama-cpp', platform().ggml, 'package.json'), 'utf8'),
+    ).version;
   } catch {
     return undefined;
   }
@@ -82,6 +94,9 @@ function isLinked(name) {
 function writeModuleDefinition(name) {
   const definition = name.replace(/\.dll$/, '.def');
   const exports = exportedNames(readFileSync(join(GGML, name)));
-  writeFileSync(join(GGML, definition), `LIBRARY "${name}"\nEXPORTS\n${exports.map((symbol) => `  ${symbol}\n`).join('')}`);
+  writeFileSync(
+    join(GGML, definition),
+    `LIBRARY "${name}"\nEXPORTS\n${exports.map((symbol) => `  ${symbol}\n`).join('')}`,
+  );
   return definition;
 }

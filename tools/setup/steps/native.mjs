@@ -23,11 +23,25 @@ export const native = /** @type {import('../setup.mjs').Step} */ ({
     mkdirSync(NATIVE_BUILD, { recursive: true });
     writeFileSync(LOG, '');
     update('configuring');
-    const configure = ['-S', NATIVE_SOURCE, '-B', NATIVE_BUILD, ...tools.generator, '-DCMAKE_BUILD_TYPE=Release'];
+    const configure = [
+      '-S',
+      NATIVE_SOURCE,
+      '-B',
+      NATIVE_BUILD,
+      ...tools.generator,
+      '-DCMAKE_BUILD_TYPE=Release',
+    ];
     await logged(tools.cmake, configure);
 
     let compiled = 0;
-    const build = ['--build', NATIVE_BUILD, '--config', 'Release', '--parallel', String(Math.max(2, availableParallelism()))];
+    const build = [
+      '--build',
+      NATIVE_BUILD,
+      '--config',
+      'Release',
+      '--parallel',
+      String(Math.max(2, availableParallelism())),
+    ];
     await logged(tools.cmake, build, (line) => {
       // Ninja prints [12/40], make prints [ 30%].
       const progress = /^\[\s*(\d+(?:\/\d+|%))\]/.exec(line)?.[1];
@@ -38,7 +52,9 @@ export const native = /** @type {import('../setup.mjs').Step} */ ({
     const addon = join(NATIVE_BUILD, 'kvasir.node');
     const hasAddon = filesUnder(NATIVE_SOURCE).some((path) => /[/\\]addon[/\\][^/\\]+\.cc$/.test(path));
     if (hasAddon && !existsSync(addon)) {
-      throw new SetupError(`The build ended without ${relative(ROOT, addon)}; its log is ${relative(ROOT, LOG)}.`);
+      throw new SetupError(
+        `The build ended without ${relative(ROOT, addon)}; its log is ${relative(ROOT, LOG)}.`,
+      );
     }
     // A file saved while the compiler ran makes the next setup build again.
     writeStamp('native', before, existsSync(addon) ? [relative(ROOT, addon)] : []);
@@ -75,7 +91,10 @@ async function logged(command, args, onLine) {
   // The first error is the one to read; ninja prints the command lines of the others after it.
   const lines = output.split('\n');
   const firstError = lines.findIndex((line) => /\berror\b[:\s]|CMake Error/.test(line));
-  const shown = firstError < 0 ? lastLines(output, 25) : lines.slice(Math.max(0, firstError - 2), firstError + 23).join('\n');
+  const shown =
+    firstError < 0
+      ? lastLines(output, 25)
+      : lines.slice(Math.max(0, firstError - 2), firstError + 23).join('\n');
   throw new SetupError(`The native engine did not build; the whole log is ${relative(ROOT, LOG)}.`, shown);
 }
 

@@ -38,7 +38,8 @@ function matchesLockfile() {
   const installed = installedVersions();
   if (installed === undefined) return false;
   const wanted = lockedPackages(join(ROOT, 'package-lock.json'));
-  if (wanted === undefined) throw new SetupError('package-lock.json is missing or damaged: restore it with git.');
+  if (wanted === undefined)
+    throw new SetupError('package-lock.json is missing or damaged: restore it with git.');
   const missing = Object.entries(wanted).some(
     ([path, entry]) => path !== '' && !entry.optional && installed[path] !== entry.version,
   );

@@ -46,7 +46,8 @@ async function findCompiler() {
   for (const name of named === undefined || named === '' ? ['c++', 'g++', 'clang++'] : [named]) {
     const version = await probe(name, ['--version']);
     if (version === undefined) continue;
-    const source = '#include <bit>\n#include <concepts>\n#include <span>\nint main() { return std::popcount(0u); }\n';
+    const source =
+      '#include <bit>\n#include <concepts>\n#include <span>\nint main() { return std::popcount(0u); }\n';
     const { code } = await run(name, ['-std=c++20', '-fsyntax-only', '-x', 'c++', '-'], { input: source });
     if (code === 0) return version.replace(/\s*\([^)]*\)/g, '');
     throw new SetupError(`${version} does not do C++20: install GCC 11, Clang 14 or newer.`);
@@ -82,11 +83,14 @@ async function findCmake(update) {
     if (version === null) continue;
     const [major, minor] = [Number(version[1]), Number(version[2])];
     const [needMajor = 0, needMinor = 0] = CMAKE_AT_LEAST;
-    if (major > needMajor || (major === needMajor && minor >= needMinor)) return { path, version: version[0].slice(8) };
+    if (major > needMajor || (major === needMajor && minor >= needMinor))
+      return { path, version: version[0].slice(8) };
   }
   const pin = CMAKE[platformName];
   if (pin === undefined) {
-    throw new SetupError(`CMake ${CMAKE_AT_LEAST.join('.')} or newer was not found: install it (${hint('cmake')}).`);
+    throw new SetupError(
+      `CMake ${CMAKE_AT_LEAST.join('.')} or newer was not found: install it (${hint('cmake')}).`,
+    );
   }
   update(`downloading CMake, ${pin.megabytes} MB`);
   await withPackage(pin, ['package'], async (folder) => {
@@ -123,7 +127,9 @@ function hint(what) {
 function linuxFamily() {
   try {
     const text = readFileSync('/etc/os-release', 'utf8');
-    return /^(?:ID|ID_LIKE)=.*?\b(debian|fedora|arch)\b/m.exec(text.replace(/\b(ubuntu|rhel)\b/g, ubuntuIsDebian))?.[1];
+    return /^(?:ID|ID_LIKE)=.*?\b(debian|fedora|arch)\b/m.exec(
+      text.replace(/\b(ubuntu|rhel)\b/g, ubuntuIsDebian),
+    )?.[1];
   } catch {
     return undefined;
   }

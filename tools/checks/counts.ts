@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+
+export interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+export const NONE: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+export function add(...counts: Counts[]): Counts {
+  return counts.reduce(
+    (sum, each) => ({
+      passed: sum.passed + each.passed,
+      failed: sum.failed + each.failed,
+      skipped: sum.skipped + each.skipped,
+    }),
+    NONE,
+  );
+}
+
+/** The line every test run ends with. */
+export function summaryLine(counts: Counts): string {
+  return `${counts.passed} passed, ${counts.failed} failed`;
+}
+
+interface VitestReport {
+  success: boolean;
+  testResults: { status: string; assertionResults: { status: string }[] }[];
+}
+
+/**
+ * Counts a Vitest JSON report. A file that could not be loaded has no tests in the report and counts as one failure; so does
+ * a run that failed for another reason (an unhandled rejection, a crash that left no report), so that no failure goes uncounted.
+ */
+export function vitestCounts(reportPath: string, exitCode: number): Counts {
+  const report = readReport(reportPath);
+  if (report === undefined) return { ...NONE, failed: 1 };
+  const counts = { ...NONE };
+  for (const file of report.testResults) {
+    const failedBefore = counts.failed;
+    for (const { status } of file.assertionResults) {
+      if (status === 'passed') counts.passed += 1;
+      else if (status === 'failed') counts.failed += 1;
+      else counts.skipped += 1;
+    }
+    if (file.status === 'failed' && counts.failed === failedBefore) counts.failed += 1;
+  }
+  if ((exitCode !== 0 || !report.success) && counts.failed === 0) counts.failed = 1;
+  return counts;
+}
+
+/**
+ * Counts a run of CTest from what it printed. One CTest entry is a whole program; where that program ends with "N passed, N
+ * failed" its own counts are taken instead of "one".
+ */
+export function ctestCounts(output: string, exitCode: number): Counts {
+  const own = [...output.matchAll(/^(?:\d+: )?(\d+) passed, (\d+) failed/gm)].map(
+    ([, passed, failed]): Counts => ({ ...NONE, passed: Number(passed), failed: Number(failed) }),
+  );
+  const entries = /(\d+) tests? failed out of (\d+)/.exec(output);
+  const failedEntries = Number(entries?.[1] ?? 0);
+  const passedEntries = Number(entries?.[2] ?? 0) - failedEntries;
+  const counts = own.length > 0 ? add(...own) : { ...NONE, passed: passedEntries, failed: failedEntries };
+  // A program that crashed printed no line of its own.
+  if ((exitCode !== 0 || failedEntries > 0) && counts.failed === 0)
+    counts.failed = Math.max(1, failedEntries);
+  return counts;
+}
+
+function readReport(path: string): VitestReport | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as VitestReport;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { NATIVE_BUILD, ROOT, STATE } from '../setup/platform.mjs';
+import { runCommand, runTool, type CommandResult } from './command.ts';
+import { ctestCounts, NONE, vitestCounts, type Counts } from './counts.ts';
+import { nativeIncludeProblems } from './native-includes.ts';
+
+export interface StepResult {
+  ok: boolean;
+  /** What to show when it failed. */
+  output: string;
+  /** Tests in it; undefined for steps that are not tests. */
+  counts?: Counts;
+}
+
+export interface SuiteStep {
+  name: string;
+  run(): Promise<StepResult>;
+}
+
+const RUNTIMES = ['shared', 'main', 'tools'];
+
+export const types: SuiteStep = {
+  name: 'types',
+  async run() {
+    const results = await Promise.all(
+      RUNTIMES.map((runtime) =>
+        runTool('typescript/bin/tsc', ['-p', `tsconfig.${runtime}.json`, '--pretty']),
+      ),
+    );
+    // src-main's files are in several of them; one complaint is enough.
+    return { ok: results.every(isOk), output: [...new Set(results.map(({ output }) => output))].join('') };
+  },
+};
+
+export const lint: SuiteStep = {
+  name: 'lint',
+  run: async () => plain(await runTool('eslint/bin/eslint.js', ['.', '--max-warnings=0'])),
+};
+
+export const format: SuiteStep = {
+  name: 'format',
+  async run() {
+    const result = await runTool('prettier/bin/prettier.cjs', ['--check', '--log-level=warn', '.']);
+    return { ok: isOk(result), output: `${result.output}\`npm run format\` puts them right.` };
+  },
+};
+
+export const nativeIncludes: SuiteStep = {
+  name: 'includes',
+  run() {
+    const problems = nativeIncludeProblems(ROOT);
+    return Promise.resolve({ ok: problems.length === 0, output: problems.join('\n') });
+  },
+};
+
+export const unit: SuiteStep = { name: 'unit', run: () => vitest('unit', false) };
+
+/** They take minutes: their progress is shown. */
+export const e2e: SuiteStep = { name: 'e2e', run: () => vitest('e2e', true) };
+
+export const native: SuiteStep = {
+  name: 'native',
+  async run() {
+    const result = await runCommand(ctestPath(), ['--test-dir', NATIVE_BUILD, '--verbose', '-C', 'Release']);
+    if (/No tests were found/.test(result.output)) return { ok: true, output: '', counts: NONE };
+    const counts = ctestCounts(result.output, result.code);
+    return { ok: isOk(result) && counts.failed === 0, output: result.output, counts };
+  },
+};
+
+/**
+ * Runs one step, prints its line, and its output when it failed. A step that throws has failed.
+ */
+export async function runStep(step: SuiteStep): Promise<StepResult> {
+  const started = performance.now();
+  let result: StepResult;
+  try {
+    result = await step.run();
+  } catch (error) {
+    result = { ok: false, output: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+  const time = `${((performance.now() - started) / 1000).toFixed(1)} s`;
+  const tests = result.counts === undefined ? '' : describe(result.counts);
+  console.log(`${result.ok ? '✓' : '✗'} ${step.name.padEnd(9)} ${time.padStart(8)}  ${tests}`.trimEnd());
+  if (!result.ok) console.log(`\n${result.output.trim()}\n`);
+  return result;
+}
+
+/** Runs steps two at a time (the machines we aim at have two cores) and returns their results in order. */
+export async function runSteps(steps: SuiteStep[]): Promise<StepResult[]> {
+  const results: StepResult[] = [];
+  const waiting = steps.entries();
+  const worker = async () => {
+    for (const [i, step] of waiting) results[i] = await runStep(step);
+  };
+  await Promise.all([worker(), worker()]);
+  return results;
+}
+
+async function vitest(project: string, show: boolean): Promise<StepResult> {
+  const report = join(STATE, `vitest-${project}-${process.pid}.json`);
+  mkdirSync(STATE, { recursive: true });
+  try {
+    const reporters = [show ? '--reporter=verbose' : '--reporter=dot', '--reporter=json'];
+    const args = [
+      'run',
+      '--project',
+      project,
+      '--passWithNoTests',
+      ...reporters,
+      `--outputFile.json=${report}`,
+    ];
+    const result = await runTool('vitest/vitest.mjs', args, show);
+    if (isOk(result) && /No test files found/.test(result.output))
+      return { ok: true, output: '', counts: NONE };
+    const counts = vitestCounts(report, result.code);
+    // What was shown while it ran need not be shown again.
+    return { ok: isOk(result) && counts.failed === 0, output: show ? '' : result.output, counts };
+  } finally {
+    rmSync(report, { force: true });
+  }
+}
+
+function ctestPath(): string {
+  const fetched = join(STATE, 'cmake', 'bin', 'ctest');
+  return existsSync(fetched) ? fetched : 'ctest';
+}
+
+function describe({ passed, failed, skipped }: Counts): string {
+  const parts = [`${passed} passed`];
+  if (failed > 0) parts.push(`${failed} failed`);
+  if (skipped > 0) parts.push(`${skipped} skipped`);
+  return parts.join(', ');
+}
+
+function plain(result: CommandResult): StepResult {
+  return { ok: isOk(result), output: result.output };
+}
+
+function isOk(result: CommandResult): boolean {
+  return result.code === 0;
+}

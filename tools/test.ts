@@ -1,0 +1,27 @@
+// `npm test`: everything, from a bare clone. The checks of `npm run check`, the native tests, then the end-to-end tests,
+// which drive the real command line with the real engine. The last line says how many tests passed and failed.
+import { add, NONE, summaryLine } from './checks/counts.ts';
+import { e2e, format, lint, native, nativeIncludes, runStep, runSteps, types, unit } from './checks/suite.ts';
+
+const checks = [types, lint, format, nativeIncludes, unit];
+const alone = [native, e2e];
+
+const results = await runSteps(checks);
+// These time things and use every core: nothing may run beside them.
+for (const step of alone) results.push(await runStep(step));
+
+const failedChecks = [...checks, ...alone].filter((_, i) => {
+  const result = results[i];
+  return result !== undefined && !result.ok && (result.counts?.failed ?? 0) === 0;
+});
+const tests = add(...results.map((result) => result.counts ?? NONE));
+// A check that failed is no test, but a run with one must not end in "0 failed".
+const counts = add(tests, { ...NONE, failed: failedChecks.length });
+
+console.log('');
+if (failedChecks.length > 0) {
+  console.log(`Counted as failed, though not tests: ${failedChecks.map((step) => step.name).join(', ')}.`);
+}
+if (counts.skipped > 0) console.log(`${counts.skipped} skipped.`);
+console.log(summaryLine(counts));
+process.exitCode = counts.failed === 0 ? 0 : 1;
