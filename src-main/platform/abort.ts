@@ -1,0 +1,11 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+
+/** ABORTED when the caller asked to stop. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new KvasirError('ABORTED', 'The work was stopped before it was done.');
+}
+
+/** Lets events (a key press, a socket) be handled between two steps of long synchronous work. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,64 @@
+import Database from 'better-sqlite3';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { fileError } from './paths.ts';
+
+export type { Database } from 'better-sqlite3';
+
+/**
+ * Opens an SQLite database in WAL mode and brings its schema to the newest version: `migrations[n]` leads from version
+ * n to n + 1, in a transaction with the version number. STORE_READ_ONLY, DISK_FULL, STORE_CORRUPT, STORE_VERSION when a newer
+ * program has migrated it further.
+ */
+export function openDatabase(path: string, migrations: readonly string[]): Database.Database {
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(path);
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = NORMAL');
+    database.pragma('foreign_keys = ON');
+    migrate(database, migrations, path);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw databaseError(error, path);
+  }
+}
+
+function migrate(database: Database.Database, migrations: readonly string[], path: string): void {
+  const version = Number(database.pragma('user_version', { simple: true }));
+  if (version > migrations.length) {
+    throw new KvasirError(
+      'STORE_VERSION',
+      `${path} was written by a newer version of Kvasir (schema ${version}, this one knows ${migrations.length}).`,
+      'Update Kvasir, or choose another folder with --data.',
+    );
+  }
+  migrations.slice(version).forEach((sql, offset) => {
+    database.transaction(() => {
+      database.exec(sql);
+      database.pragma(`user_version = ${version + offset + 1}`);
+    })();
+  });
+}
+
+/** SQLite's own failures as typed errors; anything else as it is. */
+export function databaseError(error: unknown, path: string): unknown {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  if (error instanceof KvasirError || typeof code !== 'string') return error;
+  if (code.startsWith('SQLITE_FULL')) return fileError({ code: 'ENOSPC' }, `${path} could not be written`);
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
+    const advice = 'Move the file away; Kvasir makes a new one from your documents.';
+    return new KvasirError('STORE_CORRUPT', `The database ${path} is damaged and cannot be read.`, advice, {
+      cause: error,
+    });
+  }
+  if (code.startsWith('SQLITE_BUSY')) {
+    const advice = 'Close the other Kvasir, or choose another folder with --data.';
+    return new KvasirError('STORE_IN_USE', `The database ${path} is in use by another process.`, advice, {
+      cause: error,
+    });
+  }
+  if (/^SQLITE_(READONLY|CANTOPEN|IOERR|PERM)/.test(code))
+    return fileError({ code }, `${path} could not be opened for writing`);
+  return error;
+}

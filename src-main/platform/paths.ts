@@ -1,0 +1,81 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { KvasirError } from '../../src-shared/errors.ts';
+
+/** Where things are. Everything Kvasir writes stands under `data`. */
+export interface Paths {
+  data: string;
+  settings: string;
+  log: string;
+  /** The chunk store's folder. */
+  store: string;
+  /** The catalogue of libraries. */
+  catalogue: string;
+  demoModel: string;
+  sampleLibrary: string;
+  sampleQuestions: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The folder a user's data belongs in by the platform's convention, unless KVASIR_DATA names another. */
+export function defaultDataDir(
+  env: Environment = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  if (env['KVASIR_DATA']) return resolve(env['KVASIR_DATA']);
+  const home = env['HOME'] ?? homedir();
+  if (platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'Kvasir');
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Kvasir');
+  const xdg = env['XDG_DATA_HOME'];
+  // The XDG specification says to ignore relative paths.
+  return join(xdg?.startsWith('/') ? xdg : join(home, '.local', 'share'), 'kvasir');
+}
+
+export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
+  const data = resolve(dataDir);
+  const resources = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'resources');
+  return {
+    data,
+    settings: join(data, 'settings.json'),
+    log: join(data, 'kvasir.log'),
+    store: join(data, 'chunks'),
+    catalogue: join(data, 'catalogue.sqlite'),
+    demoModel: join(resources, 'models', 'kvasir-demo.gguf'),
+    sampleLibrary: join(resources, 'sample-library'),
+    sampleQuestions: join(resources, 'sample-library.questions.json'),
+  };
+}
+
+/** Makes sure `dir` exists and can be written. STORE_READ_ONLY, DISK_FULL. */
+export function ensureWritableDir(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true });
+    accessSync(dir, constants.W_OK);
+  } catch (error) {
+    throw fileError(error, `Kvasir cannot write to its data folder ${dir}`);
+  }
+}
+
+/** What an operating-system error means to a user, as a typed error. */
+export function fileError(error: unknown, what: string): KvasirError {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new KvasirError(
+      'DISK_FULL',
+      `${what} because the disk is full.`,
+      'Free some space, or choose another folder with --data.',
+      {
+        cause: error,
+      },
+    );
+  }
+  return new KvasirError(
+    'STORE_READ_ONLY',
+    `${what} (${code}).`,
+    'Choose a folder you can write to with --data.',
+    { cause: error },
+  );
+}

@@ -1,0 +1,73 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { SettingsSchema, firstIssue, type Settings, type SettingsInput } from '../../src-shared/settings.ts';
+import { fileError } from './paths.ts';
+
+/** Reads settings; a missing file means defaults. BAD_ARGUMENT when the file is not valid. */
+export function readSettings(path: string): Settings {
+  return parseSettings(readObject(path), `The settings file ${path}`);
+}
+
+/** Checks a whole set of settings. BAD_ARGUMENT. */
+export function parseSettings(value: unknown, what = 'The settings'): Settings {
+  const result = SettingsSchema.safeParse(value);
+  if (result.success) return result.data;
+  throw new KvasirError(
+    'BAD_ARGUMENT',
+    `${what} cannot be used: ${firstIssue(result.error)}.`,
+    'Correct the value.',
+    {
+      cause: result.error,
+    },
+  );
+}
+
+/**
+ * Changes some settings: written to a temporary file, synced and renamed, so that a crash leaves the old file or the
+ * new one. Keys this version does not know are kept. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL.
+ */
+export function writeSettings(path: string, changes: Partial<SettingsInput>): Settings {
+  const merged = { ...readObject(path), ...changes };
+  const settings = parseSettings(merged);
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const file = openSync(temporary, 'w');
+    try {
+      writeSync(file, `${JSON.stringify(merged, null, 2)}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    throw fileError(error, `The settings file ${path} could not be written`);
+  }
+  return settings;
+}
+
+function readObject(path: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return {};
+    throw new KvasirError(
+      'BAD_ARGUMENT',
+      `The settings file ${path} cannot be read.`,
+      'Check its permissions.',
+      { cause: error },
+    );
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
+  } catch {
+    // Falls through to the error below.
+  }
+  throw new KvasirError(
+    'BAD_ARGUMENT',
+    `The settings file ${path} is not a JSON object.`,
+    'Correct it, or delete it to get the defaults.',
+  );
+}

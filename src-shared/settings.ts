@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+const MiB = 1024 * 1024;
+
+/**
+ * What a user can set, with defaults: one JSON file in the data folder, and the command line on top of it.
+ * Unknown keys are kept out of the program and left alone in the file.
+ */
+export const SettingsSchema = z.object({
+  /** Tokens in a chunk; absent means what the model recommends. */
+  chunkTokens: z.int().min(16).max(8192).optional(),
+  /** Chunks that go into a prompt. */
+  topK: z.int().min(1).max(256).default(6),
+  /** Tokens of an answer at most. */
+  maxTokens: z.int().min(1).max(65_536).default(256),
+  /** Tokens of a prompt and its answer at most; the model's own limit applies too. */
+  contextTokens: z.int().min(64).max(4_194_304).default(8192),
+  /** How chunk KV is stored: f16 as computed, q8_0 in about half the bytes. */
+  dtype: z.enum(['f16', 'q8_0']).default('f16'),
+  /** CPU threads; 0 means one per physical core. */
+  threads: z.int().min(0).max(1024).default(0),
+  /** 'auto', 'cpu' or a device's name. */
+  device: z.string().min(1).default('auto'),
+  /** Bytes above which a document is refused. */
+  maxFileBytes: z
+    .int()
+    .min(1)
+    .default(20 * MiB),
+  /** Bytes of chunk KV kept on disk and in memory. */
+  diskBudgetBytes: z
+    .int()
+    .min(0)
+    .default(20 * 1024 * MiB),
+  memoryBudgetBytes: z
+    .int()
+    .min(0)
+    .default(1024 * MiB),
+  /** Sent as the system message where the model's template takes one. */
+  systemPrompt: z.string().max(16_384).default(''),
+  /** Whether chunks computed for an answer are stored afterwards. */
+  storeMisses: z.boolean().default(true),
+});
+
+export type Settings = z.infer<typeof SettingsSchema>;
+export type SettingsInput = z.input<typeof SettingsSchema>;
+
+/** One sentence for the first thing that is wrong with a value, e.g. `topK: expected number to be >=1`. */
+export function firstIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (!issue) return 'invalid value';
+  const path = issue.path.map(String).join('.');
+  return path ? `${path}: ${issue.message}` : issue.message;
+}
