@@ -1,0 +1,52 @@
+import type { Model, Session } from '../engine/engine.ts';
+import { chunkKey, type ChunkStore } from '../kvstore/store.ts';
+import type { KvDtype } from '../engine/engine.ts';
+
+/** What fusing needs of a session; the engine's Session satisfies it. */
+export type FusionSession = Pick<
+  Session,
+  'length' | 'capacity' | 'append' | 'generate' | 'truncate' | 'dispose'
+>;
+
+/** What services need of a model; the engine's Model satisfies it. */
+export type FusionModel = Pick<
+  Model,
+  | 'info'
+  | 'path'
+  | 'tokenize'
+  | 'detokenize'
+  | 'encodingPrefix'
+  | 'bytesPerToken'
+  | 'encodeChunk'
+  | 'openChunk'
+> & {
+  createSession(capacity: number): FusionSession;
+};
+
+/** What services need of the store. */
+export type ChunkCache = Pick<ChunkStore, 'has' | 'put' | 'acquire' | 'reportCorrupt' | 'stats'>;
+
+/** The store's key of a chunk of these tokens, encoded by this model. */
+export function keyFor(
+  model: Pick<FusionModel, 'info' | 'encodingPrefix'>,
+  dtype: KvDtype,
+  tokens: Int32Array,
+): string {
+  return chunkKey({ fingerprint: model.info.fingerprint, prefix: model.encodingPrefix, dtype, tokens });
+}
+
+/** Computes a chunk's KV and stores it. ABORTED, DISK_FULL, STORE_READ_ONLY. Gives the bytes of KV. */
+export async function encodeAndStore(
+  model: FusionModel,
+  store: ChunkCache,
+  chunk: { tokens: Int32Array; dtype: KvDtype; label: string },
+  signal?: AbortSignal,
+): Promise<number> {
+  const kv = await model.encodeChunk(chunk.tokens, chunk.dtype, { signal });
+  try {
+    await store.put(keyFor(model, chunk.dtype, chunk.tokens), kv, { label: chunk.label });
+    return kv.bytes;
+  } finally {
+    kv.dispose();
+  }
+}
