@@ -1,0 +1,182 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import { pieces, type Boundary, type Piece } from './outline.ts';
+
+export interface TextChunk {
+  /** UTF-16 range in the text; the ranges of all chunks cover it without gaps. */
+  start: number;
+  end: number;
+  /** The range's text without white space at its ends. */
+  text: string;
+  /** Exactly the ids of `text + CHUNK_SEPARATOR`: what is encoded, stored, and put into prompts. */
+  tokens: Int32Array;
+  /** Headings above the chunk, outermost first. */
+  headings: readonly string[];
+}
+
+/** Stands behind every chunk, so that chunks can follow each other in any order. */
+export const CHUNK_SEPARATOR = '\n\n';
+
+type Tokenize = (text: string) => Int32Array;
+
+/** No token of a usable vocabulary is longer on average; keeps trial tokenisations of endless lines short. */
+const MAX_CHARS_PER_TOKEN = 64;
+
+/** A chunk ends at a paragraph only when it is at least half full by then, at a heading when a quarter. */
+const LEAST_FILL: Record<Boundary, number> = { 0: 0.75, 1: 0.5, 2: 0.5, 3: 0.25 };
+
+/**
+ * Cuts a text into chunks of at most `limit` tokens: at headings, else paragraphs, else sentences, and inside a
+ * sentence only when it alone is longer than a chunk. Never splits a character. A text of white space has no chunks.
+ *
+ * A generator, so that the caller can let other work run between chunks of a large document.
+ * BAD_ARGUMENT when a single character takes more than `limit` tokens.
+ */
+export function* chunkText(text: string, tokenize: Tokenize, limit: number): Generator<TextChunk> {
+  if (!Number.isInteger(limit) || limit < 1) throw new TypeError('limit must be a positive integer');
+  const ids = (start: number, end: number): Int32Array =>
+    tokenize(text.slice(start, end).trim() + CHUNK_SEPARATOR);
+  const source = fittingPieces(text, ids, limit);
+  const window: Sized[] = [];
+  let total = 0;
+  let exhausted = false;
+  for (;;) {
+    while (!exhausted && total <= limit) {
+      const next = source.next();
+      if (next.done) exhausted = true;
+      else {
+        window.push(next.value);
+        total += next.value.size;
+      }
+    }
+    if (window.length === 0) return;
+    const { count, tokens } = cut(window, ids, limit, exhausted);
+    const taken = window.splice(0, count);
+    total = window.reduce((sum, piece) => sum + piece.size, 0);
+    const start = taken[0]?.start ?? 0;
+    const end = taken.at(-1)?.end ?? start;
+    const trimmed = text.slice(start, end).trim();
+    if (trimmed !== '') yield { start, end, text: trimmed, tokens, headings: taken[0]?.headings ?? [] };
+  }
+}
+
+/** A piece with its own token count; counts of joined pieces differ a little, so a chunk is counted again as a whole. */
+interface Sized extends Piece {
+  size: number;
+}
+
+/** How many pieces at the window's start make the next chunk. */
+function cut(
+  window: readonly Sized[],
+  ids: Ids,
+  limit: number,
+  exhausted: boolean,
+): { count: number; tokens: Int32Array } {
+  const start = window[0]?.start ?? 0;
+  let count = 0;
+  for (let sum = 0; count < window.length; count++) {
+    sum += window[count]?.size ?? 0;
+    if (sum > limit && count > 0) break;
+  }
+  const whole = exhausted && count === window.length;
+  let tokens = ids(start, window[count - 1]?.end ?? start);
+  while (tokens.length > limit && count > 1) tokens = ids(start, window[--count - 1]?.end ?? start);
+  if (whole && count === window.length) return { count, tokens };
+
+  const better = bestBoundary(window, count, limit);
+  if (better === count) return { count, tokens };
+  const shorter = ids(start, window[better - 1]?.end ?? start);
+  return shorter.length <= limit ? { count: better, tokens: shorter } : { count, tokens };
+}
+
+/** The last of the strongest boundaries among those that leave the chunk full enough. */
+function bestBoundary(window: readonly Sized[], count: number, limit: number): number {
+  let best = count;
+  let strength = window[count]?.boundary ?? 3;
+  let filled = window.slice(0, count).reduce((sum, piece) => sum + piece.size, 0);
+  for (let at = count - 1; at > 0; at--) {
+    const piece = window[at];
+    if (!piece) break;
+    filled -= piece.size;
+    if (piece.boundary > strength && filled >= limit * LEAST_FILL[piece.boundary]) {
+      best = at;
+      strength = piece.boundary;
+    }
+  }
+  return best;
+}
+
+type Ids = (start: number, end: number) => Int32Array;
+
+/** The outline's pieces, those longer than a chunk cut into parts; white space goes to the piece before it. */
+function* fittingPieces(text: string, ids: Ids, limit: number): Generator<Sized> {
+  let open: Sized | undefined;
+  for (const piece of pieces(text)) {
+    for (const part of split(text, piece, ids, limit)) {
+      if (open && text.slice(part.start, part.end).trim() === '') {
+        open.end = part.end;
+        continue;
+      }
+      if (open) yield open;
+      open = part;
+    }
+  }
+  if (open) yield open;
+}
+
+function* split(text: string, piece: Piece, ids: Ids, limit: number): Generator<Sized> {
+  const separator = ids(0, 0).length;
+  let { start } = piece;
+  let boundary = piece.boundary;
+  while (start < piece.end) {
+    const end = longestFit(text, start, piece.end, ids, limit);
+    yield {
+      start,
+      end,
+      boundary,
+      headings: piece.headings,
+      size: Math.max(1, ids(start, end).length - separator),
+    };
+    start = end;
+    boundary = 0;
+  }
+}
+
+/** The largest end up to `end` whose text fits a chunk, moved back to the last space where that costs little. */
+function longestFit(text: string, start: number, end: number, ids: Ids, limit: number): number {
+  const fits = (to: number): boolean => ids(start, to).length <= limit;
+  if (end - start <= limit * MAX_CHARS_PER_TOKEN && fits(end)) return end;
+  let low = wholeCharacter(text, start + 1);
+  if (!fits(low)) {
+    throw new KvasirError(
+      'BAD_ARGUMENT',
+      `A chunk of ${limit} tokens cannot hold a single character.`,
+      'Choose a larger chunk size.',
+    );
+  }
+  let high = wholeCharacter(text, Math.min(end, start + limit));
+  while (high < end && fits(high)) {
+    low = high;
+    high = wholeCharacter(text, Math.min(end, start + 2 * (high - start)));
+  }
+  if (high === end && fits(end)) return end;
+  while (high - low > 1) {
+    const middle = wholeCharacter(text, low + Math.floor((high - low) / 2));
+    if (middle >= high) break;
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  const space = lastSpace(text, start + Math.floor(((low - start) * 3) / 4), low);
+  return space > start && fits(space) ? space : low;
+}
+
+/** `at`, or one further when it would split a surrogate pair. */
+function wholeCharacter(text: string, at: number): number {
+  const before = text.charCodeAt(at - 1);
+  return before >= 0xd800 && before <= 0xdbff && at < text.length ? at + 1 : at;
+}
+
+/** The end of the last white space in [from, to), or -1. */
+function lastSpace(text: string, from: number, to: number): number {
+  for (let at = to; at > from; at--) if (/\s/.test(text.charAt(at - 1))) return at;
+  return -1;
+}

@@ -1,0 +1,108 @@
+/**
+ * Where a text may be cut, and how well: the text is divided into pieces (sentences, or lines of code and lists) that
+ * cover it without gaps; each piece knows how strong the boundary before it is.
+ */
+
+export interface Piece {
+  /** UTF-16 range in the text; the next piece starts where this one ends. */
+  start: number;
+  end: number;
+  boundary: Boundary;
+  /** Headings above the piece, outermost first. */
+  headings: readonly string[];
+}
+
+/** How good it is to cut before a piece: 0 inside a sentence … 3 at a heading. */
+export type Boundary = 0 | 1 | 2 | 3;
+
+interface Block {
+  start: number;
+  end: number;
+  boundary: Boundary;
+  headings: readonly string[];
+  code: boolean;
+}
+
+const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+/** A line end that is followed by ordinary text (no list item, quote or table row) is only a wrapped line. */
+const WRAPPED_LINE = /\n(?![ \t]*(?:[-*+>|]|\d+[.)])[ \t|])/g;
+
+/** Pieces in order. A text of nothing but white space gives one piece. */
+export function* pieces(text: string): Generator<Piece> {
+  for (const block of blocks(text)) yield* sentences(text, block);
+}
+
+/** Paragraphs; a heading is glued to what follows it, so that no chunk ends with a lonely heading. */
+function* blocks(text: string): Generator<Block> {
+  let open: Block = { start: 0, end: 0, boundary: 3, headings: [], code: false };
+  let stack: { level: number; title: string }[] = [];
+  let fence = '';
+  let onlyHeadings = true; // the open block has no text of its own yet
+  let blankBefore = false;
+  for (const { start, line } of lines(text)) {
+    const heading = fence === '' ? HEADING.exec(line) : null;
+    const blank = line.trim() === '';
+    if (!blank && !onlyHeadings && (heading || blankBefore)) {
+      yield { ...open, end: start };
+      open = { start, end: start, boundary: heading ? 3 : 2, headings: open.headings, code: fence !== '' };
+      onlyHeadings = true;
+    }
+    if (heading) {
+      const level = heading[1]?.length ?? 1;
+      stack = [...stack.filter((above) => above.level < level), { level, title: plain(heading[2] ?? '') }];
+      open.headings = stack.map((above) => above.title);
+    } else if (!blank) {
+      onlyHeadings = false;
+      const mark = FENCE.exec(line)?.[1] ?? '';
+      if (mark !== '') open.code = true;
+      if (fence === '') fence = mark;
+      else if (mark.startsWith(fence)) fence = '';
+    }
+    blankBefore = blank;
+  }
+  yield { ...open, end: text.length };
+}
+
+function* lines(text: string): Generator<{ start: number; line: string }> {
+  for (let start = 0; start < text.length;) {
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    yield { start, line: text.slice(start, end) };
+    start = end + 1;
+  }
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
+
+function* sentences(text: string, block: Block): Generator<Piece> {
+  const source = text.slice(block.start, block.end);
+  // Unicode ends a sentence at every line end; wrapped lines are joined first (same length, so ranges stay).
+  const joined = block.code ? source : source.replace(WRAPPED_LINE, ' ');
+  let open: Piece = {
+    start: block.start,
+    end: block.start,
+    boundary: block.boundary,
+    headings: block.headings,
+  };
+  let blank = true;
+  for (const { segment, index } of segmenter.segment(joined)) {
+    if (!blank && segment.trim() !== '') {
+      yield open;
+      open = { start: block.start + index, end: 0, boundary: 1, headings: block.headings };
+    }
+    blank = blank && segment.trim() === '';
+    open.end = block.start + index + segment.length;
+    if (segment.trim() !== '') blank = false;
+  }
+  open.end = block.end;
+  yield open;
+}
+
+/** A heading's text without Markdown's emphasis, code and link marks. */
+function plain(heading: string): string {
+  return heading
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[*_`]+/g, '')
+    .trim();
+}

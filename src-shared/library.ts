@@ -1,0 +1,45 @@
+import type { ErrorCode } from './errors.ts';
+
+/** A document that a library refused, and why. */
+export interface DocumentFailure {
+  /** Path relative to the library's folder, with forward slashes. */
+  path: string;
+  code: ErrorCode;
+  /** One sentence that names the file. */
+  message: string;
+}
+
+export type LibraryPhase = 'scanning' | 'reading' | 'precomputing';
+
+/** How far a long library run is. `secondsLeft` is undefined until something can be estimated. */
+export interface LibraryProgress {
+  phase: LibraryPhase;
+  /** Documents while scanning and reading, chunks while precomputing. */
+  done: number;
+  total: number;
+  /** Tokens precomputed so far in this run. */
+  tokens: number;
+  secondsLeft: number | undefined;
+}
+
+export interface SyncReport {
+  documents: number;
+  /** Documents read again because they are new or were edited. */
+  updated: number;
+  /** Documents dropped because their file is gone. */
+  removed: number;
+  chunks: number;
+  failures: DocumentFailure[];
+}
+
+export interface PrecomputeReport {
+  /** Distinct chunks of the library, those computed now, and those that were stored already. */
+  chunks: number;
+  computed: number;
+  stored: number;
+  tokens: number;
+  bytes: number;
+  ms: number;
+  /** Bytes by which the library's cache exceeds the disk budget; 0 when it fits. */
+  overBudgetBytes: number;
+}
