@@ -1,0 +1,79 @@
+import type { Hit, SearchIndex } from './search-index.ts';
+
+/** A chunk chosen for a prompt. */
+export interface Retrieved {
+  chunkId: number;
+  documentId: number;
+  ordinal: number;
+  /** Comparable within one retrieval; larger is better. */
+  score: number;
+  /** BM25 of the chunk itself; 0 when it was brought in by a neighbour. */
+  ownScore: number;
+  /** Why it was chosen, for people. */
+  reason: string;
+}
+
+/**
+ * A match's neighbours get a share of its score. The chunk before gets more: it often holds the name that the match
+ * calls "she" or "it".
+ */
+const SHARE_BEFORE = 0.6;
+const SHARE_AFTER = 0.3;
+
+/** Matches looked at for each chunk wanted, so that neighbours compete with weaker matches and not the other way round. */
+const MATCHES_PER_CHUNK = 4;
+
+/**
+ * The `topK` best chunks for a question. Matches bring their neighbours, all compete by score for the same budget.
+ * Order: documents by their best chunk, the chunks of a document as they stand in it. Empty when nothing matches.
+ */
+export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
+  if (!Number.isInteger(topK) || topK < 1) throw new TypeError('topK must be a positive integer');
+  const candidates = new Map<number, Retrieved>();
+  for (const hit of index.search(question, topK * MATCHES_PER_CHUNK)) {
+    offer(candidates, { ...hit, ownScore: hit.score, reason: 'matches the question' });
+    for (const neighbour of neighboursOf(index, hit)) offer(candidates, neighbour);
+  }
+  const best = [...candidates.values()].sort(byScore).slice(0, topK);
+  return inReadingOrder(best);
+}
+
+function neighboursOf(index: SearchIndex, hit: Hit): Retrieved[] {
+  return index.neighbours(hit).map(({ chunkId, ordinal }) => {
+    const before = ordinal < hit.ordinal;
+    return {
+      chunkId,
+      documentId: hit.documentId,
+      ordinal,
+      score: hit.score * (before ? SHARE_BEFORE : SHARE_AFTER),
+      ownScore: 0,
+      reason: before ? 'stands before a match' : 'stands after a match',
+    };
+  });
+}
+
+/** Keeps the better of two reasons to take a chunk; its own score is never lost. */
+function offer(candidates: Map<number, Retrieved>, offered: Retrieved): void {
+  const known = candidates.get(offered.chunkId);
+  const better = !known || offered.score > known.score ? offered : known;
+  const ownScore = Math.max(offered.ownScore, known?.ownScore ?? 0);
+  const reason =
+    ownScore > 0 && better.ownScore === 0 ? `matches the question and ${better.reason}` : better.reason;
+  candidates.set(offered.chunkId, { ...better, ownScore, reason });
+}
+
+function byScore(a: Retrieved, b: Retrieved): number {
+  return b.score - a.score || a.chunkId - b.chunkId;
+}
+
+function inReadingOrder(chunks: readonly Retrieved[]): Retrieved[] {
+  const bestOf = new Map<number, number>();
+  for (const { documentId, score } of chunks)
+    bestOf.set(documentId, Math.max(score, bestOf.get(documentId) ?? -Infinity));
+  return [...chunks].sort(
+    (a, b) =>
+      (bestOf.get(b.documentId) ?? 0) - (bestOf.get(a.documentId) ?? 0) ||
+      a.documentId - b.documentId ||
+      a.ordinal - b.ordinal,
+  );
+}
