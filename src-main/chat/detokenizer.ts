@@ -1,0 +1,46 @@
+/** Turns ids into text. */
+type Detokenize = (tokens: readonly number[]) => string;
+
+const REPLACEMENT = '\uFFFD';
+
+/** No character takes more tokens; text that is still incomplete after them is broken for good. */
+const MAX_TOKENS_PER_CHARACTER = 8;
+
+/**
+ * Text of a stream of tokens. A character whose bytes come in several tokens is held back until it is whole. Tokens are
+ * decoded together with the ones before, since some tokenizers write a space between words only there.
+ */
+export class StreamDetokenizer {
+  readonly #detokenize: Detokenize;
+  /** Tokens whose text has been given out, kept as the left context of the next ones. */
+  #shown: number[] = [];
+  #pending: number[] = [];
+
+  constructor(detokenize: Detokenize) {
+    this.#detokenize = detokenize;
+  }
+
+  /** The text that `token` completes; '' while a character is incomplete. */
+  push(token: number): string {
+    this.#pending.push(token);
+    const text = this.#textOfPending();
+    if (text.endsWith(REPLACEMENT) && this.#pending.length < MAX_TOKENS_PER_CHARACTER) return '';
+    return this.#show(text);
+  }
+
+  /** What is left at the end of the stream. */
+  flush(): string {
+    return this.#pending.length > 0 ? this.#show(this.#textOfPending()) : '';
+  }
+
+  #textOfPending(): string {
+    const before = this.#detokenize(this.#shown);
+    return this.#detokenize([...this.#shown, ...this.#pending]).slice(before.length);
+  }
+
+  #show(text: string): string {
+    this.#shown = this.#pending;
+    this.#pending = [];
+    return text;
+  }
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+/**
+ * The answer to one question as hosts hand it out (`ask --json` prints exactly this). Times are milliseconds.
+ */
+export const SourceSchema = z.object({
+  /** Path relative to the library's folder. */
+  document: z.string(),
+  title: z.string(),
+  /** Ordinal of the chunk in its document, from 0. */
+  chunk: z.int().min(0),
+  text: z.string(),
+  score: z.number(),
+  /** Why it was chosen, e.g. "matches the question" or "stands before a match". */
+  reason: z.string(),
+  /** Where its KV came from: memory, the store's file, or computed for this answer (a miss). */
+  tier: z.enum(['ram', 'disk', 'computed']),
+  tokens: z.int(),
+});
+
+/** From the question to the first token. `total` is measured, the others are its parts. */
+export const TtftSchema = z.object({
+  total: z.number(),
+  retrieve: z.number(),
+  assemble: z.number(),
+  /** Looking up chunks in the store and opening them. */
+  acquire: z.number(),
+  /** Waiting for bytes that computing could not hide. */
+  load: z.number(),
+  /** Turning stored keys to their true positions. */
+  place: z.number(),
+  /** Layers up to the last check, and selecting tokens. */
+  check: z.number(),
+  recompute: z.number(),
+  firstToken: z.number(),
+});
+
+export const NoticeSchema = z.object({
+  kind: z.enum([
+    'no-match', // no document matched: the answer is the model's own
+    'left-out', // chunks that did not fit the context
+    'plain-prompt', // the chat template could not be used
+    'quarantined', // damaged chunk files were set aside and computed again
+    'over-budget', // the library's cache is larger than the disk budget
+    'document-failed', // a document of the library could not be read
+  ]),
+  message: z.string(),
+});
+
+export const AnswerSchema = z.object({
+  question: z.string(),
+  answer: z.string(),
+  stop: z.enum(['eos', 'length', 'aborted', 'callback', 'context']),
+  sources: z.array(SourceSchema),
+  notices: z.array(NoticeSchema),
+  ttftMs: TtftSchema,
+  tokensPerSecond: z.number(),
+  strategy: z.unknown(),
+  prompt: z.object({
+    tokens: z.int(),
+    /** Tokens that stood in cached chunks, and how many of them were computed anew beyond the last check. */
+    reusableTokens: z.int(),
+    recomputedTokens: z.int(),
+    bytesLoaded: z.int(),
+  }),
+});
+
+export type Source = z.infer<typeof SourceSchema>;
+export type Ttft = z.infer<typeof TtftSchema>;
+export type Notice = z.infer<typeof NoticeSchema>;
+export type Answer = z.infer<typeof AnswerSchema>;
