@@ -1,0 +1,152 @@
+import { Engine, type Model } from './engine/engine.ts';
+import { AnswerService } from './chat/answer-service.ts';
+import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
+import { Catalogue } from './library/catalogue.ts';
+import { Library } from './library/library.ts';
+import { chooseModel } from './models/catalogue.ts';
+import { fileLogger, type Logger } from './platform/logger.ts';
+import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './platform/paths.ts';
+import { parseSettings, readSettings } from './platform/settings.ts';
+import { SearchIndex } from './retrieval/search-index.ts';
+import type { Settings, SettingsInput } from '../src-shared/settings.ts';
+
+export interface AppOptions {
+  /** Folder for everything Kvasir writes. Default: the platform's convention. */
+  dataDir?: string | undefined;
+  /** Settings that hold for this run only, on top of the settings file. */
+  overrides?: Partial<SettingsInput> | undefined;
+}
+
+export interface OpenLibraryOptions {
+  root: string;
+  /** Default: the demo model. */
+  modelPath?: string | undefined;
+}
+
+/** A library with the model that reads it and the service that answers from it. */
+export interface Workspace {
+  model: Model;
+  library: Library;
+  answers: AnswerService;
+  chunkTokens: number;
+}
+
+/** All of Kvasir but its hosts. */
+export class App {
+  readonly paths: Paths;
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly engine: Engine;
+  readonly store: ChunkStore;
+  readonly #catalogue: Catalogue;
+  readonly #models = new Map<string, Promise<Model>>();
+  readonly #workspaces: Workspace[] = [];
+
+  private constructor(
+    parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
+    catalogue: Catalogue,
+  ) {
+    this.paths = parts.paths;
+    this.settings = parts.settings;
+    this.log = parts.log;
+    this.engine = parts.engine;
+    this.store = parts.store;
+    this.#catalogue = catalogue;
+  }
+
+  /** BAD_ARGUMENT, ENGINE_FAILED, STORE_READ_ONLY, STORE_IN_USE, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  static async open({ dataDir = defaultDataDir(), overrides = {} }: AppOptions = {}): Promise<App> {
+    const paths = resolvePaths(dataDir);
+    ensureWritableDir(paths.data);
+    const settings = parseSettings({ ...readSettings(paths.settings), ...overrides });
+    const log = fileLogger(paths.log);
+    const engine = Engine.open();
+    const store = await openStore(paths, settings, engine, log);
+    try {
+      return new App({ paths, settings, log, engine, store }, Catalogue.open(paths.catalogue));
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, LIBRARY_NOT_FOUND. */
+  async openLibrary({ root, modelPath }: OpenLibraryOptions): Promise<Workspace> {
+    const { settings, store } = this;
+    const choice = chooseModel(modelPath, this.paths);
+    const model = await this.#loadModel(choice.path);
+    const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
+    const { dtype, maxFileBytes } = settings;
+    const library = await Library.open({
+      root,
+      catalogue: this.#catalogue,
+      store,
+      model,
+      chunkTokens,
+      dtype,
+      maxFileBytes,
+    });
+    const answers = new AnswerService({
+      model,
+      store,
+      catalogue: this.#catalogue,
+      index: new SearchIndex(this.#catalogue.database, library.chunkSetId),
+      dtype,
+      contextTokens: settings.contextTokens,
+      systemPrompt: settings.systemPrompt,
+      storeMisses: settings.storeMisses,
+      onBackgroundError: (error) => this.log.warn('miss-not-stored', { error: String(error) }),
+    });
+    const workspace = { model, library, answers, chunkTokens };
+    this.#workspaces.push(workspace);
+    return workspace;
+  }
+
+  /**
+   * Checks every chunk file. What opening the store found wrong belongs to the report: it was wrong when the user asked.
+   */
+  async verifyStore(): Promise<VerifyReport> {
+    const report = await this.store.verify();
+    const { quarantined, newerFormat } = this.store.recovery;
+    return {
+      ...report,
+      corrupt: [...quarantined.map(({ file, reason }) => ({ key: file, reason })), ...report.corrupt],
+      newerFormat: [...new Set([...newerFormat, ...report.newerFormat])],
+    };
+  }
+
+  /** Ends background work, frees models, closes the store. */
+  async close(): Promise<void> {
+    for (const { answers } of this.#workspaces) await answers.close();
+    for (const loading of this.#models.values()) await this.#dispose(loading);
+    await this.store.close();
+    this.#catalogue.close();
+  }
+
+  #loadModel(path: string): Promise<Model> {
+    const known = this.#models.get(path);
+    if (known) return known;
+    const { threads, device } = this.settings;
+    const loading = this.engine.loadModel(path, { threads, device });
+    this.#models.set(path, loading);
+    return loading;
+  }
+
+  async #dispose(loading: Promise<Model>): Promise<void> {
+    const model = await loading.catch(() => undefined); // whoever asked for it was told
+    if (!model) return;
+    await this.store.forget(model);
+    model.dispose();
+  }
+}
+
+function openStore(paths: Paths, settings: Settings, engine: Engine, log: Logger): Promise<ChunkStore> {
+  return ChunkStore.open({
+    dir: paths.store,
+    diskBudgetBytes: settings.diskBudgetBytes,
+    ramBudgetBytes: settings.memoryBudgetBytes,
+    files: engine,
+    log: (level, message, fields) =>
+      log[level](message, { details: fields === undefined ? undefined : JSON.stringify(fields) }),
+  });
+}

@@ -1,0 +1,109 @@
+import { Command } from 'commander';
+import type { Answer, Notice, Source, Ttft } from '../../../../src-shared/answer.ts';
+import type { PrecomputeReport, SyncReport } from '../../../../src-shared/library.ts';
+import { App, type Workspace } from '../../../app.ts';
+import type { Answered } from '../../../chat/answer-service.ts';
+import { parseStrategy } from '../../../fusion/strategy.ts';
+import { formatBytes } from '../../../models/describe.ts';
+import type { CommandContext } from '../context.ts';
+import { addFusionFlags, addModelFlags, settingsOf, type FusionFlags, type ModelFlags } from '../options.ts';
+import { prepare } from '../prepare.ts';
+
+interface AskFlags extends ModelFlags, FusionFlags {
+  library?: string;
+  json?: boolean;
+  precompute: boolean;
+}
+
+export function addAskCommand(program: Command, context: CommandContext): void {
+  const command = new Command('ask')
+    .description('answer a question from a folder of .md and .txt documents')
+    .argument('<question>')
+    .option('--library <dir>', 'folder of documents (default: the sample library)')
+    .option('--json', 'print one JSON object instead of the answer')
+    .option(
+      '--no-precompute',
+      "do not compute the whole library's cache first; what the answer needs is computed and kept",
+    )
+    .copyInheritedSettings(program);
+  addFusionFlags(addModelFlags(command));
+  command.action((question: string, flags: AskFlags) => ask(question, flags, context));
+  program.addCommand(command);
+}
+
+async function ask(question: string, flags: AskFlags, context: CommandContext): Promise<void> {
+  const { terminal, signal } = context;
+  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  try {
+    const workspace = await app.openLibrary({
+      root: flags.library ?? app.paths.sampleLibrary,
+      modelPath: flags.model,
+    });
+    const strategy = parseStrategy(flags, workspace.model.info.layers);
+    const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
+    const answered = await workspace.answers.answer(
+      { question, strategy, topK: app.settings.topK, maxTokens: app.settings.maxTokens },
+      {
+        signal,
+        onEvent: (event) => {
+          if (event.type === 'text' && !flags.json) terminal.out(event.text);
+          if (event.type === 'notice') terminal.err(`Note: ${event.notice.message}`);
+        },
+      },
+    );
+    if (flags.json) terminal.out(`${JSON.stringify(jsonOf(answered, prepared, workspace), null, 2)}\n`);
+    else {
+      terminal.out('\n');
+      summaryLines(answered).forEach((line) => terminal.err(line));
+    }
+    await workspace.answers.idle();
+  } finally {
+    await app.close();
+  }
+}
+
+/** What --json prints: the answer, and what was done to the library before. */
+function jsonOf(
+  { report, ...answer }: Answered,
+  {
+    sync,
+    precompute,
+    notices,
+  }: { sync: SyncReport; precompute: PrecomputeReport | undefined; notices: Notice[] },
+  { model, chunkTokens }: Workspace,
+): Answer & Record<string, unknown> {
+  return {
+    ...answer,
+    notices: [...notices, ...answer.notices],
+    model: { name: model.info.name, path: model.path, fingerprint: model.info.fingerprint },
+    library: { ...sync, chunkTokens, precomputed: precompute ?? null },
+    stages: report.stages,
+  };
+}
+
+function summaryLines({ sources, ttftMs, prompt, tokensPerSecond }: Answered): string[] {
+  return [
+    '',
+    sources.length > 0 ? 'Sources:' : 'Sources: none',
+    ...sources.map((source, i) => `  [${i + 1}] ${sourceLine(source)}`),
+    `First token after ${ms(ttftMs.total)} (${stagesOf(ttftMs)}); then ${tokensPerSecond.toFixed(0)} tokens/s.`,
+    `Prompt of ${prompt.tokens} tokens: ${prompt.reusableTokens} from cache, ${prompt.recomputedTokens} of them recomputed; ` +
+      `${formatBytes(prompt.bytesLoaded)} loaded.`,
+  ];
+}
+
+function sourceLine({ document, chunk, score, reason, tier }: Source): string {
+  const kv = { ram: 'cache in memory', disk: 'cache on disk', computed: 'computed' }[tier];
+  return `${document}, part ${chunk + 1} (score ${score.toFixed(2)}: ${reason}; ${kv})`;
+}
+
+function stagesOf(ttft: Ttft): string {
+  return Object.entries(ttft)
+    .filter(([stage, value]) => stage !== 'total' && value >= 0.05)
+    .map(([stage, value]) => `${stage === 'firstToken' ? 'first token' : stage} ${ms(value)}`)
+    .join(', ');
+}
+
+function ms(value: number): string {
+  return value >= 1000 ? `${(value / 1000).toFixed(2)} s` : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+}

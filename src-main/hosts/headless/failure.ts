@@ -1,0 +1,31 @@
+import { KvasirError } from '../../../src-shared/errors.ts';
+
+/** What a shell sees. */
+export const EXIT = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
+
+/** One sentence of what and why, a line of advice where there is one, and the exit status. */
+export function describeFailure(error: unknown, debug: boolean): { lines: string[]; exitCode: number } {
+  const lines: string[] = [];
+  if (error instanceof KvasirError) {
+    lines.push(error.code === 'ABORTED' ? 'Interrupted.' : `Error: ${error.message} [${error.code}]`);
+    if (error.advice !== '') lines.push(error.advice);
+  } else {
+    lines.push(`Error: ${error instanceof Error ? error.message : String(error)}`);
+    lines.push(
+      'This is a defect in Kvasir: please report it with the output of the same command with --debug.',
+    );
+  }
+  if (debug && error instanceof Error) lines.push(...stacks(error));
+  return { lines, exitCode: exitCodeOf(error) };
+}
+
+function exitCodeOf(error: unknown): number {
+  if (!(error instanceof KvasirError)) return EXIT.failure;
+  if (error.code === 'ABORTED') return EXIT.interrupted;
+  return error.code === 'BAD_ARGUMENT' ? EXIT.usage : EXIT.failure;
+}
+
+function stacks(error: Error): string[] {
+  const cause = error.cause instanceof Error ? ['caused by:', ...stacks(error.cause)] : [];
+  return [error.stack ?? error.message, ...cause];
+}

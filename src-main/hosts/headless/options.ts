@@ -1,0 +1,84 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { SettingsInput } from '../../../src-shared/settings.ts';
+import { STRATEGIES, type StrategyOptions } from '../../fusion/strategy.ts';
+
+/** Flags of every command. */
+export interface GlobalFlags {
+  data?: string;
+  debug?: boolean;
+}
+
+/** Flags of commands that read a library with a model. */
+export interface ModelFlags {
+  model?: string;
+  chunkTokens?: number;
+  topK?: number;
+  maxTokens?: number;
+  dtype?: 'f16' | 'q8_0';
+  threads?: number;
+}
+
+export type FusionFlags = StrategyOptions;
+
+export function addGlobalFlags(command: Command): Command {
+  return command
+    .option(
+      '--data <dir>',
+      "folder for the chunk store, settings and log (default: KVASIR_DATA, or the platform's data folder)",
+    )
+    .option('--debug', 'print stack traces with errors');
+}
+
+export function addModelFlags(command: Command): Command {
+  return command
+    .option('--model <file>', 'GGUF model (default: the demo model)')
+    .option('--top-k <n>', 'chunks in the prompt', integer(1))
+    .option(
+      '--chunk-tokens <n>',
+      'tokens in a chunk at most (default: 512, or what suits the model)',
+      integer(16),
+    )
+    .option('--max-tokens <n>', 'tokens of an answer at most', integer(1))
+    .addOption(new Option('--dtype <type>', 'how chunk KV is stored').choices(['f16', 'q8_0']))
+    .option('--threads <n>', 'CPU threads (default: one per physical core)', integer(0));
+}
+
+export function addFusionFlags(command: Command): Command {
+  const kinds = STRATEGIES.map(({ name, summary }) => `${name}: ${summary}`).join('; ');
+  return command
+    .option(
+      '--strategy <name>',
+      `which cached tokens are computed anew (default: ${STRATEGIES[0].name}). ${kinds}`,
+    )
+    .option(
+      '--ratio <r>',
+      'share of cached tokens to recompute, falling over the check layers (default: 0.15)',
+    )
+    .option('--check-layers <l>', 'layers after which tokens are selected, ascending (default: 1)');
+}
+
+/** The settings that flags override for one run. */
+export function settingsOf({
+  chunkTokens,
+  topK,
+  maxTokens,
+  dtype,
+  threads,
+}: ModelFlags): Partial<SettingsInput> {
+  return {
+    ...(chunkTokens !== undefined && { chunkTokens }),
+    ...(topK !== undefined && { topK }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(dtype !== undefined && { dtype }),
+    ...(threads !== undefined && { threads }),
+  };
+}
+
+/** A parser for whole numbers of at least `least`; commander turns its error into a usage message. */
+export function integer(least: number): (value: string) => number {
+  return (value) => {
+    if (!/^\d+$/.test(value) || Number(value) < least)
+      throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
+    return Number(value);
+  };
+}

@@ -1,0 +1,46 @@
+import type { Notice } from '../../../src-shared/answer.ts';
+import type { PrecomputeReport, SyncReport } from '../../../src-shared/library.ts';
+import type { Workspace } from '../../app.ts';
+import { formatBytes } from '../../models/describe.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface Prepared {
+  sync: SyncReport;
+  precompute: PrecomputeReport | undefined;
+  notices: Notice[];
+}
+
+/** Brings a library and its cache up to date, with progress; says which documents could not be read. */
+export async function prepare(
+  { library }: Workspace,
+  options: { terminal: Terminal; signal: AbortSignal; precompute: boolean },
+): Promise<Prepared> {
+  const { terminal, signal } = options;
+  const display = terminal.progress();
+  const run = { signal, onProgress: display.update };
+  try {
+    const sync = await library.sync(run);
+    const precompute = options.precompute ? await library.precompute(run) : undefined;
+    display.stop();
+    const notices = [...failureNotices(sync), ...budgetNotices(precompute)];
+    for (const { message } of notices) terminal.err(`Note: ${message}`);
+    return { sync, precompute, notices };
+  } finally {
+    display.stop();
+  }
+}
+
+function failureNotices({ failures }: SyncReport): Notice[] {
+  return failures.map(({ message }) => ({
+    kind: 'document-failed',
+    message: `Left out of the library: ${message}`,
+  }));
+}
+
+function budgetNotices(report: PrecomputeReport | undefined): Notice[] {
+  if (!report || report.overBudgetBytes <= 0) return [];
+  const message =
+    `The library's cache is ${formatBytes(report.overBudgetBytes)} larger than the disk budget: ` +
+    'chunks that do not fit are computed when a question needs them (setting diskBudgetBytes).';
+  return [{ kind: 'over-budget', message }];
+}

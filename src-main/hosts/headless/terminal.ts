@@ -1,0 +1,85 @@
+import { SingleBar, Presets } from 'cli-progress';
+import type { LibraryProgress } from '../../../src-shared/library.ts';
+
+/** Where a command writes. Results go to stdout; progress, notices and errors go to stderr. */
+export interface Terminal {
+  out(text: string): void;
+  err(line: string): void;
+  /** Columns of stdout; a pipe gets a fixed width so that its output does not depend on the window. */
+  readonly width: number;
+  /** Whether stdout shows colours. */
+  readonly color: boolean;
+  bold(text: string): string;
+  dim(text: string): string;
+  progress(): ProgressDisplay;
+}
+
+export interface ProgressDisplay {
+  update: (progress: LibraryProgress) => void;
+  stop: () => void;
+}
+
+const PIPE_WIDTH = 120;
+/** A pipe gets a line of progress no more often than this. */
+const LINE_EVERY_MS = 2000;
+
+export function systemTerminal(env: NodeJS.ProcessEnv = process.env): Terminal {
+  const { stdout, stderr } = process;
+  const color = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  const styled = (on: number, off: number) => (text: string) =>
+    color ? `\x1b[${on}m${text}\x1b[${off}m` : text;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (line) => void stderr.write(`${line}\n`),
+    width: stdout.isTTY ? stdout.columns : PIPE_WIDTH,
+    color,
+    bold: styled(1, 22),
+    dim: styled(2, 22),
+    progress: () => (stderr.isTTY ? barProgress() : lineProgress((line) => stderr.write(`${line}\n`))),
+  };
+}
+
+function barProgress(): ProgressDisplay {
+  const format = '  {phase} [{bar}] {value}/{total}{left}';
+  const bar = new SingleBar(
+    { format, stream: process.stderr, hideCursor: true, clearOnComplete: true, barsize: 32 },
+    Presets.rect,
+  );
+  let phase = '';
+  return {
+    update: (progress) => {
+      const payload = { phase: progress.phase, left: timeLeft(progress) };
+      if (progress.total === 0) return;
+      if (phase !== progress.phase) {
+        if (phase !== '') bar.stop();
+        bar.start(progress.total, progress.done, payload);
+        phase = progress.phase;
+      } else bar.update(progress.done, payload);
+    },
+    stop: () => {
+      if (phase !== '') bar.stop();
+      phase = '';
+    },
+  };
+}
+
+function lineProgress(write: (line: string) => void): ProgressDisplay {
+  let last = performance.now();
+  return {
+    update: (progress) => {
+      const now = performance.now();
+      const worthALine =
+        progress.phase === 'precomputing' && progress.total > 0 && now - last >= LINE_EVERY_MS;
+      if (!worthALine) return;
+      last = now;
+      write(`  ${progress.phase} ${progress.done}/${progress.total}${timeLeft(progress)}`);
+    },
+    stop: () => {},
+  };
+}
+
+function timeLeft({ secondsLeft }: LibraryProgress): string {
+  if (secondsLeft === undefined || secondsLeft < 1) return '';
+  if (secondsLeft < 90) return `, about ${Math.ceil(secondsLeft)} s left`;
+  return `, about ${Math.ceil(secondsLeft / 60)} min left`;
+}

@@ -1,0 +1,37 @@
+import { Engine, type GgufInfo } from '../engine/engine.ts';
+import type { Paths } from '../platform/paths.ts';
+
+export interface ModelChoice {
+  path: string;
+  /** Tokens in a chunk when the user does not say. */
+  chunkTokens(info: Pick<GgufInfo, 'contextTrain'>): number;
+}
+
+const DEFAULT_CHUNK_TOKENS = 512;
+/** The demo model was trained on chunks of a few sentences. */
+const DEMO_CHUNK_TOKENS = 96;
+const MIN_CHUNK_TOKENS = 16;
+/** A prompt should hold several chunks, a question and an answer. */
+const CHUNKS_PER_CONTEXT = 8;
+
+/** What a GGUF file's header says; no weights are read. MODEL_NOT_FOUND, MODEL_INVALID. */
+export function inspectModel(path: string): GgufInfo {
+  return Engine.open().inspect(path);
+}
+
+/** The model a user named, else the demo model that comes with Kvasir. */
+export function chooseModel(path: string | undefined, paths: Pick<Paths, 'demoModel'>): ModelChoice {
+  if (path === undefined || path === paths.demoModel) {
+    return { path: paths.demoModel, chunkTokens: () => DEMO_CHUNK_TOKENS };
+  }
+  return {
+    path,
+    chunkTokens: ({ contextTrain }) => {
+      if (contextTrain <= 0) return DEFAULT_CHUNK_TOKENS;
+      return Math.max(
+        MIN_CHUNK_TOKENS,
+        Math.min(DEFAULT_CHUNK_TOKENS, Math.floor(contextTrain / CHUNKS_PER_CONTEXT)),
+      );
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { GgufInfo } from '../engine/engine.ts';
+
+/** What a GGUF header says, as label and value for people. */
+export function describeModel(info: GgufInfo): [label: string, value: string][] {
+  const types = Object.entries(info.tensorTypes).map(([type, count]) => `${type} × ${count}`);
+  return [
+    ['Name', info.name || '(none)'],
+    ['Architecture', info.architecture],
+    ['Runs here', info.unsupportedReason === '' ? 'yes' : `no: ${info.unsupportedReason}`],
+    ['Parameters', formatCount(info.parameterCount)],
+    ['File', formatBytes(info.fileBytes)],
+    ['Weights', `${info.tensorCount} tensors (${types.join(', ')})`],
+    ['Layers', String(info.layers)],
+    ['Width', `${info.embeddingLength}, feed-forward ${info.feedForwardLength}`],
+    ['Attention', `${info.heads} heads, ${info.kvHeads} KV heads, ${info.headDim} wide`],
+    ['Context', `${info.contextTrain} tokens`],
+    ['RoPE', `base ${info.ropeBase}, scaling ${info.ropeScaling || 'none'}`],
+    ['Vocabulary', `${info.vocabSize} tokens (${info.tokenizerModel})`],
+    ['KV per token', formatBytes(2 * info.layers * info.kvHeads * info.headDim * 2)],
+    ['Chat template', info.chatTemplate === '' ? 'none' : `${info.chatTemplate.length} characters`],
+  ];
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${unit === 0 || value >= 100 ? value.toFixed(0) : value.toFixed(1)} ${units[unit] ?? ''}`;
+}
+
+function formatCount(count: number): string {
+  if (count >= 1e9) return `${(count / 1e9).toFixed(1)} billion`;
+  return count >= 1e6 ? `${(count / 1e6).toFixed(1)} million` : String(count);
+}
