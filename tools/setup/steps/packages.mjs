@@ -1,8 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../errors.mjs';
 import { NODE_MODULES, nodePath, platform, prebuiltDir, ROOT } from '../platform.mjs';
 import { mustRun, probe } from '../process.mjs';
+
+/** npm's own record of what is in node_modules. */
+const INSTALLED = join(NODE_MODULES, '.package-lock.json');
 
 const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
 
@@ -19,6 +22,8 @@ export const packages = /** @type {import('../setup.mjs').Step} */ ({
     const complete = existsSync(nodePath()) && installedVersions() !== undefined;
     update(complete ? 'npm install' : 'npm ci');
     const command = complete ? ['install', '--no-save'] : ['ci'];
+    // npm writes it again when it has finished: an interrupted update then counts as incomplete.
+    rmSync(INSTALLED, { force: true });
     await mustRun('npm could not install the packages.', 'npm', [...command, ...FLAGS], { cwd: ROOT });
     if (!existsSync(prebuiltDir())) {
       throw new SetupError(
@@ -46,9 +51,8 @@ function matchesLockfile() {
   return !missing && Object.entries(installed).every(([path, version]) => wanted[path]?.version === version);
 }
 
-/** npm writes this file when it has finished, and removes it before it starts over. */
 function installedVersions() {
-  const entries = lockedPackages(join(NODE_MODULES, '.package-lock.json'));
+  const entries = lockedPackages(INSTALLED);
   if (entries === undefined) return undefined;
   return Object.fromEntries(Object.entries(entries).map(([path, { version }]) => [path, version]));
 }

@@ -49,8 +49,9 @@ async function findCompiler() {
     const source =
       '#include <bit>\n#include <concepts>\n#include <span>\nint main() { return std::popcount(0u); }\n';
     const { code } = await run(name, ['-std=c++20', '-fsyntax-only', '-x', 'c++', '-'], { input: source });
-    if (code === 0) return version.replace(/\s*\([^)]*\)/g, '');
-    throw new SetupError(`${version} does not do C++20: install GCC 11, Clang 14 or newer.`);
+    const short = version.replace(/\s*\([^)]*\)/g, '');
+    if (code === 0) return short;
+    throw new SetupError(`${short} does not do C++20: install GCC 11, Clang 14 or newer.`);
   }
   throw new SetupError(
     named === undefined || named === ''

@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from './platform.mjs';
+
+// Setup in a copy of the project, with only the programs on PATH that a test puts there. Nothing is downloaded.
+describe.skipIf(process.platform === 'win32')('setup on a machine that lacks something', () => {
+  let root = '';
+  let bin = '';
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'kvasir-setup-'));
+    bin = join(root, 'bin');
+    mkdirSync(bin);
+    for (const path of [
+      'tools/setup.mjs',
+      'tools/run.mjs',
+      'tools/setup',
+      'package.json',
+      'package-lock.json',
+      'native',
+    ]) {
+      cpSync(join(ROOT, path), join(root, path), { recursive: true });
+    }
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  /** A program that prints one line, or one that is linked to this machine's. */
+  function provide(...names: string[]): void {
+    for (const name of names) {
+      const found = (process.env['PATH'] ?? '')
+        .split(delimiter)
+        .find((folder) => existsSync(join(folder, name)));
+      if (found === undefined) throw new Error(`${name} is not on this machine.`);
+      symlinkSync(join(found, name), join(bin, name));
+    }
+  }
+
+  function fake(name: string, script: string): void {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+
+  function setup(...args: string[]) {
+    const env = { PATH: bin, HOME: root };
+    const result = spawnSync(process.execPath, [join(root, 'tools/setup.mjs'), ...args], {
+      env,
+      encoding: 'utf8',
+    });
+    return { code: result.status, text: result.stderr };
+  }
+
+  it('names git', () => {
+    const { code, text } = setup();
+    expect(text).toMatch(/^git was not found: install it \(.+\)\.$/m);
+    expect(code).toBe(1);
+  });
+
+  it('names the compiler', () => {
+    provide('git');
+    const { code, text } = setup();
+    expect(text).toMatch(/^No C\+\+ compiler was found: install one \(.+\)\.$/m);
+    expect(code).toBe(1);
+  });
+
+  it('says that a compiler is too old', () => {
+    provide('git');
+    fake('c++', 'if [ "$1" = --version ]; then echo "c++ (Old) 7.5.0"; else exit 1; fi');
+    expect(setup().text).toContain('c++ 7.5.0 does not do C++20: install GCC 11, Clang 14 or newer.');
+  });
+
+  it('names ninja and make', () => {
+    provide('git');
+    fake('c++', 'echo "c++ 12"');
+    fake('cmake', 'echo "cmake version 3.25.1"');
+    expect(setup().text).toMatch(/^Neither ninja nor make was found: install one of them \(.+\)\.$/m);
+  });
+
+  it('says so when npm cannot install, and shows what npm said', () => {
+    provide('git');
+    fake('c++', 'echo "c++ 12"');
+    fake('cmake', 'echo "cmake version 3.25.1"');
+    fake('make', 'echo "GNU Make 4.3"');
+    fake('npm', 'echo "npm error network is unreachable" >&2; exit 1');
+    const { code, text } = setup();
+    expect(text).toContain('npm could not install the packages.\n\nnpm error network is unreachable');
+    expect(code).toBe(1);
+    expect(readdirSync(join(root, '.setup')).filter((name) => name !== 'native-build.log')).toEqual([]);
+  });
+
+  // Without CMake setup fetches one: a download that a test can replace.
+  it.skipIf(process.platform !== 'linux')('throws away a download that has not the pinned checksum', () => {
+    provide('git', 'sh', 'tar', 'gzip');
+    fake('c++', 'echo "c++ 12"');
+    fake('npm', 'echo tampered > cmake-binary.tgz');
+    const { code, text } = setup();
+    expect(text).toMatch(
+      /The download of cmake-binary-linux-\w+@[\d.]+ does not have the pinned checksum, so it was thrown away\./,
+    );
+    expect(code).toBe(1);
+    expect(readdirSync(join(root, '.setup'))).toEqual([]);
+  });
+
+  it('refuses an option it does not know', () => {
+    const { code, text } = setup('--gpu');
+    expect(text).toContain('setup does not know --gpu.');
+    expect(code).toBe(2);
+  });
+});
