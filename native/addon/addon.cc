@@ -1,0 +1,130 @@
+// What the addon exports; src-main/engine/native.ts types it.
+#include <napi.h>
+
+#include "addon/convert.h"
+#include "addon/objects.h"
+
+namespace kvasir::addon {
+
+namespace {
+
+Instance & instance(Napi::Env env) { return *env.GetInstanceData<Instance>(); }
+
+Napi::Value init(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        init_backends(string_from(info[0], "librariesDir"));
+        return info.Env().Undefined();
+    });
+}
+
+Napi::Value version(const Napi::CallbackInfo & info) {
+    Napi::Object o = Napi::Object::New(info.Env());
+    o.Set("ggml", ggml_version());
+    o.Set("addon", "1");
+    return o;
+}
+
+Napi::Value devices(const Napi::CallbackInfo & info) {
+    Napi::Array out = Napi::Array::New(info.Env());
+    for (const DeviceInfo & d : list_devices()) {
+        Napi::Object o = Napi::Object::New(info.Env());
+        o.Set("name", d.name);
+        o.Set("description", d.description);
+        o.Set("kind", d.kind);
+        o.Set("memoryFree", double(d.memory_free));
+        o.Set("memoryTotal", double(d.memory_total));
+        out.Set(out.Length(), o);
+    }
+    return out;
+}
+
+Napi::Value read_gguf(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value { return gguf_info(info.Env(), GgufFile(string_from(info[0], "path"))); });
+}
+
+Napi::Value load_model(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    const std::string path = string_from(info[0], "path");
+    if (!info[1].IsObject()) throw Napi::TypeError::New(env, "options must be an object");
+    Napi::Object o = info[1].As<Napi::Object>();
+    ModelOptions options{int_from(o.Get("threads"), "options.threads"), string_from(o.Get("device"), "options.device")};
+    Callback callback(env, info[2]);
+    auto worker = std::make_shared<Worker>();
+    std::function<Engine()> work = [=] {
+        const auto progress = [&](float f) { callback.call([f](Napi::Env e) { return Napi::Number::New(e, f); }); };
+        return Engine{std::make_shared<Model>(path, options, progress), worker};
+    };
+    return run_async<Engine>(env, worker, work, [](Napi::Env e, Engine & engine) { return ModelObject::create(e, engine); }, {callback});
+}
+
+Napi::Value read_header(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    return guarded(env, [&]() -> Napi::Value {
+        const std::string path = string_from(info[0], "path");
+        const ChunkHeader h = read_chunk_header(InputFile(path), path);
+        Napi::Object o = Napi::Object::New(env);
+        const auto hex = [](const Digest & d) {
+            std::string s;
+            for (uint8_t b : d) s += "0123456789abcdef"[b >> 4], s += "0123456789abcdef"[b & 15];
+            return s;
+        };
+        o.Set("version", h.version);
+        o.Set("fingerprint", hex(h.shape.fingerprint));
+        o.Set("prefixHash", hex(h.shape.prefix_hash));
+        o.Set("dtype", dtype_name(h.shape.dtype));
+        o.Set("layers", h.shape.n_layer);
+        o.Set("tokens", tokens_to(env, h.tokens));
+        o.Set("fileBytes", double(h.file_bytes));
+        return o;
+    });
+}
+
+Napi::Value verify_chunk(const Napi::CallbackInfo & info) {
+    const std::string path = string_from(info[0], "path");
+    std::function<bool()> work = [=] { return verify_chunk_file(path), true; };
+    return run_async<bool>(info.Env(), instance(info.Env()).io, work, [](Napi::Env e, bool &) { return e.Undefined(); });
+}
+
+Napi::Value create_abort(const Napi::CallbackInfo & info) { return instance(info.Env()).abort.New({}); }
+
+Napi::Value load_reference(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    const std::string path = string_from(info[0], "path");
+    if (!info[1].IsObject()) throw Napi::TypeError::New(env, "options must be an object");
+    Napi::Object o = info[1].As<Napi::Object>();
+    ReferenceOptions options;
+    options.context = int_from(o.Get("contextTokens"), "options.contextTokens");
+    options.threads = int_from(o.Get("threads"), "options.threads");
+    options.ubatch = int_from(o.Get("ubatch"), "options.ubatch");
+    options.flash_attention = o.Get("flashAttention").ToBoolean();
+    using R = std::shared_ptr<LlamaReference>;
+    std::function<R()> work = [=] { return std::make_shared<LlamaReference>(path, options); };
+    return run_async<R>(env, instance(env).io, work, [](Napi::Env e, R & r) { return ReferenceObject::create(e, r); });
+}
+
+Napi::Object start(Napi::Env env, Napi::Object exports) {
+    auto * data = new Instance;
+    data->model = Napi::Persistent(ModelObject::define(env));
+    data->session = Napi::Persistent(SessionObject::define(env));
+    data->chunk = Napi::Persistent(ChunkObject::define(env));
+    data->abort = Napi::Persistent(AbortObject::define(env));
+    data->reference = Napi::Persistent(ReferenceObject::define(env));
+    env.SetInstanceData(data);
+    const auto add = [&](const char * name, Napi::Value (*f)(const Napi::CallbackInfo &)) { exports.Set(name, Napi::Function::New(env, f, name)); };
+    add("init", init);
+    add("version", version);
+    add("listDevices", devices);
+    add("readGguf", read_gguf);
+    add("loadModel", load_model);
+    add("readChunkHeader", read_header);
+    add("verifyChunk", verify_chunk);
+    add("createAbort", create_abort);
+    add("loadReference", load_reference);
+    return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(kvasir, start)
+
+}  // namespace kvasir::addon

@@ -1,0 +1,108 @@
+#pragma once
+// Promises over native threads: work runs on a worker in call order, results and callbacks come back on JavaScript's
+// thread, every C++ exception becomes a rejection with a code.
+#include <napi.h>
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "engine/error.h"
+
+namespace kvasir::addon {
+
+// One thread, first in first out. Dropping the last reference never waits: the thread finishes what is queued and ends.
+class Worker {
+  public:
+    Worker();
+    ~Worker();
+    void post(std::function<void()> task);
+
+  private:
+    struct State {
+        std::mutex mutex;
+        std::condition_variable changed;
+        std::deque<std::function<void()>> queue;
+        bool stop = false;
+    };
+    static void run(std::shared_ptr<State> state);
+    std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+// The JavaScript error for the exception in flight: `code` and `advice` where it is one of ours.
+Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure);
+
+// Runs a synchronous body; C++ exceptions become JavaScript ones.
+template <typename F> auto guarded(Napi::Env env, F body) -> decltype(body()) {
+    try {
+        return body();
+    } catch (const Napi::Error &) {
+        throw;
+    } catch (...) {
+        throw to_js_error(env, std::current_exception());
+    }
+}
+
+// Calls a JavaScript function from any thread while a promise is pending. Empty when none was passed.
+class Callback {
+  public:
+    using Build = std::function<Napi::Value(Napi::Env)>;
+    Callback() = default;
+    Callback(Napi::Env env, Napi::Value function);
+    explicit operator bool() const { return bool(state_); }
+    void call(Build build) const;
+    void release();
+
+  private:
+    struct State {
+        Napi::ThreadSafeFunction function;
+    };
+    std::shared_ptr<State> state_;
+};
+
+// Runs `work` on `worker`; resolves with what `convert` makes of its result. `callbacks` are released when it is over,
+// after all of their calls.
+template <typename R>
+Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, std::function<R()> work,
+                      std::function<Napi::Value(Napi::Env, R &)> convert, std::vector<Callback> callbacks = {}) {
+    struct State {
+        Napi::Promise::Deferred deferred;
+        Napi::ThreadSafeFunction done;
+        std::function<R()> work;
+        std::function<Napi::Value(Napi::Env, R &)> convert;
+        std::vector<Callback> callbacks;
+        std::unique_ptr<R> result;
+        std::exception_ptr failure;
+    };
+    auto noop = Napi::Function::New(env, [](const Napi::CallbackInfo &) {});
+    auto * state = new State{Napi::Promise::Deferred::New(env), Napi::ThreadSafeFunction::New(env, noop, "kvasir", 0, 1),
+                             std::move(work), std::move(convert), std::move(callbacks), nullptr, nullptr};
+    Napi::Promise promise = state->deferred.Promise();
+    worker->post([state] {
+        try {
+            state->result = std::make_unique<R>(state->work());
+        } catch (...) {
+            state->failure = std::current_exception();
+        }
+        state->work = nullptr;  // drops native references on the worker, not on JavaScript's thread
+        for (auto & c : state->callbacks) c.release();
+        Napi::ThreadSafeFunction done = state->done;
+        done.BlockingCall(state, [](Napi::Env js, Napi::Function, State * s) {
+            Napi::HandleScope scope(js);
+            try {
+                if (s->failure) s->deferred.Reject(to_js_error(js, s->failure).Value());
+                else s->deferred.Resolve(s->convert(js, *s->result));
+            } catch (const Napi::Error & e) {
+                s->deferred.Reject(e.Value());
+            }
+            delete s;
+        });
+        done.Release();
+    });
+    return promise;
+}
+
+}  // namespace kvasir::addon

@@ -1,0 +1,57 @@
+#include "addon/convert.h"
+#include "addon/objects.h"
+
+namespace kvasir::addon {
+
+Napi::Function ChunkObject::define(Napi::Env env) {
+    return DefineClass(env, "Chunk",
+                       {InstanceAccessor<&ChunkObject::tokens>("tokens"), InstanceAccessor<&ChunkObject::dtype>("dtype"),
+                        InstanceAccessor<&ChunkObject::bytes>("bytes"), InstanceAccessor<&ChunkObject::in_memory>("inMemory"),
+                        InstanceMethod<&ChunkObject::save>("save"), InstanceMethod<&ChunkObject::pull_in>("pullIn"),
+                        InstanceMethod<&ChunkObject::dispose>("dispose")});
+}
+
+Napi::Object ChunkObject::create(Napi::Env env, std::shared_ptr<ChunkKv> chunk, std::shared_ptr<Worker> worker) {
+    Napi::Object o = env.GetInstanceData<Instance>()->chunk.New({});
+    ChunkObject * self = Unwrap(o);
+    self->chunk_ = std::move(chunk);
+    self->worker_ = std::move(worker);
+    return o;
+}
+
+std::shared_ptr<ChunkKv> ChunkObject::from(const Napi::Value & v) {
+    if (!v.IsObject() || !v.As<Napi::Object>().InstanceOf(v.Env().GetInstanceData<Instance>()->chunk.Value())) {
+        throw Napi::TypeError::New(v.Env(), "chunk must come from encodeChunk() or openChunk()");
+    }
+    return Unwrap(v.As<Napi::Object>())->chunk(v.Env());
+}
+
+std::shared_ptr<ChunkKv> ChunkObject::chunk(Napi::Env env) const {
+    if (!chunk_) throw Napi::Error::New(env, "the chunk is disposed");
+    return chunk_;
+}
+
+Napi::Value ChunkObject::tokens(const Napi::CallbackInfo & info) { return tokens_to(info.Env(), chunk(info.Env())->tokens()); }
+Napi::Value ChunkObject::dtype(const Napi::CallbackInfo & info) { return Napi::String::New(info.Env(), dtype_name(chunk(info.Env())->shape().dtype)); }
+Napi::Value ChunkObject::bytes(const Napi::CallbackInfo & info) { return Napi::Number::New(info.Env(), double(chunk(info.Env())->bytes())); }
+Napi::Value ChunkObject::in_memory(const Napi::CallbackInfo & info) { return Napi::Boolean::New(info.Env(), chunk(info.Env())->in_memory()); }
+
+Napi::Value ChunkObject::save(const Napi::CallbackInfo & info) {
+    auto c = chunk(info.Env());
+    const std::string path = string_from(info[0], "path");
+    std::function<uint64_t()> work = [=] { return c->save(path); };
+    return run_async<uint64_t>(info.Env(), worker_, work, [](Napi::Env env, uint64_t & n) { return Napi::Number::New(env, double(n)); });
+}
+
+Napi::Value ChunkObject::pull_in(const Napi::CallbackInfo & info) {
+    auto c = chunk(info.Env());
+    std::function<bool()> work = [=] { return c->pull_in(), true; };
+    return run_async<bool>(info.Env(), worker_, work, [](Napi::Env env, bool &) { return env.Undefined(); });
+}
+
+Napi::Value ChunkObject::dispose(const Napi::CallbackInfo & info) {
+    chunk_.reset();
+    return info.Env().Undefined();
+}
+
+}  // namespace kvasir::addon

@@ -1,0 +1,195 @@
+#include "addon/convert.h"
+
+#include <cstring>
+#include <map>
+
+#include "engine/error.h"
+
+namespace kvasir::addon {
+
+namespace {
+[[noreturn]] void type_error(const Napi::Value & v, const char * name, const char * want) {
+    throw Napi::TypeError::New(v.Env(), std::string(name) + " must be " + want);
+}
+Napi::Object object_from(const Napi::Value & v, const char * name) {
+    if (!v.IsObject()) type_error(v, name, "an object");
+    return v.As<Napi::Object>();
+}
+double number_from(const Napi::Value & v, const char * name) {
+    if (!v.IsNumber()) type_error(v, name, "a number");
+    return v.As<Napi::Number>().DoubleValue();
+}
+}  // namespace
+
+std::vector<int32_t> tokens_from(const Napi::Value & v, const char * name) {
+    if (!v.IsTypedArray() || v.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) type_error(v, name, "an Int32Array");
+    auto a = v.As<Napi::Int32Array>();
+    return {a.Data(), a.Data() + a.ElementLength()};
+}
+std::string string_from(const Napi::Value & v, const char * name) {
+    if (!v.IsString()) type_error(v, name, "a string");
+    return v.As<Napi::String>().Utf8Value();
+}
+int int_from(const Napi::Value & v, const char * name) {
+    const double d = number_from(v, name);
+    if (d != double(int(d))) type_error(v, name, "a whole number");
+    return int(d);
+}
+
+StrategySpec strategy_from(const Napi::Value & v) {
+    Napi::Object o = object_from(v, "strategy");
+    StrategySpec s;
+    const std::string kind = string_from(o.Get("kind"), "strategy.kind");
+    if (kind == "none") s.kind = StrategySpec::Kind::none;
+    else if (kind == "full") s.kind = StrategySpec::Kind::full;
+    else if (kind == "deviation") s.kind = StrategySpec::Kind::deviation;
+    else type_error(v, "strategy.kind", "none, full or deviation");
+    if (s.kind != StrategySpec::Kind::deviation) return s;
+    if (!o.Get("checkLayers").IsArray() || !o.Get("ratios").IsArray()) type_error(v, "strategy.checkLayers and ratios", "arrays");
+    auto layers = o.Get("checkLayers").As<Napi::Array>(), ratios = o.Get("ratios").As<Napi::Array>();
+    for (uint32_t i = 0; i < layers.Length(); ++i) s.check_layers.push_back(int_from(layers.Get(i), "strategy.checkLayers"));
+    for (uint32_t i = 0; i < ratios.Length(); ++i) s.ratios.push_back(float(number_from(ratios.Get(i), "strategy.ratios")));
+    return s;
+}
+
+Sampling sampling_from(const Napi::Value & v) {
+    Napi::Object o = object_from(v, "sampling");
+    Sampling s;
+    s.temperature = float(number_from(o.Get("temperature"), "sampling.temperature"));
+    s.top_k = int_from(o.Get("topK"), "sampling.topK");
+    s.top_p = float(number_from(o.Get("topP"), "sampling.topP"));
+    s.min_p = float(number_from(o.Get("minP"), "sampling.minP"));
+    s.repeat_penalty = float(number_from(o.Get("repeatPenalty"), "sampling.repeatPenalty"));
+    s.seed = uint32_t(number_from(o.Get("seed"), "sampling.seed"));
+    return s;
+}
+
+Napi::Int32Array tokens_to(Napi::Env env, const std::vector<int32_t> & v) {
+    auto a = Napi::Int32Array::New(env, v.size());
+    if (!v.empty()) std::memcpy(a.Data(), v.data(), v.size() * sizeof(int32_t));
+    return a;
+}
+Napi::Float32Array floats_to(Napi::Env env, const std::vector<float> & v) {
+    auto a = Napi::Float32Array::New(env, v.size());
+    if (!v.empty()) std::memcpy(a.Data(), v.data(), v.size() * sizeof(float));
+    return a;
+}
+Napi::Value progress_to(Napi::Env env, Progress p) {
+    Napi::Object o = Napi::Object::New(env);
+    o.Set("done", double(p.done));
+    o.Set("total", double(p.total));
+    return o;
+}
+
+Napi::Value report_to(Napi::Env env, const AppendReport & r) {
+    Napi::Object o = Napi::Object::New(env);
+    o.Set("tokens", r.tokens);
+    o.Set("reusableTokens", r.reusable_tokens);
+    o.Set("recomputedTokens", r.recomputed_tokens);
+    o.Set("bytesLoaded", double(r.bytes_loaded));
+    o.Set("totalMs", r.total_ms);
+    Napi::Array layers = Napi::Array::New(env, r.layers.size());
+    for (uint32_t i = 0; i < r.layers.size(); ++i) {
+        const LayerReport & l = r.layers[i];
+        Napi::Object e = Napi::Object::New(env);
+        e.Set("layer", l.layer);
+        e.Set("rows", l.rows);
+        e.Set("loadStart", l.load_start);
+        e.Set("loadEnd", l.load_end);
+        e.Set("loadBytes", double(l.load_bytes));
+        e.Set("placeMs", l.place_ms);
+        e.Set("computeStart", l.compute_start);
+        e.Set("computeEnd", l.compute_end);
+        layers.Set(i, e);
+    }
+    o.Set("layers", layers);
+    Napi::Array checks = Napi::Array::New(env, r.checks.size());
+    for (uint32_t i = 0; i < r.checks.size(); ++i) {
+        const CheckReport & c = r.checks[i];
+        Napi::Object e = Napi::Object::New(env);
+        e.Set("layer", c.layer);
+        e.Set("ratio", double(c.ratio));
+        e.Set("candidates", tokens_to(env, c.candidates));
+        e.Set("deviation", floats_to(env, c.deviation));
+        e.Set("selected", tokens_to(env, c.selected));
+        checks.Set(i, e);
+    }
+    o.Set("checks", checks);
+    Napi::Object stages = Napi::Object::New(env);
+    stages.Set("place", r.place_ms);
+    stages.Set("check", r.check_ms);
+    stages.Set("select", r.select_ms);
+    stages.Set("compute", r.compute_ms);
+    stages.Set("loadWait", r.load_wait_ms);
+    stages.Set("head", r.head_ms);
+    o.Set("stages", stages);
+    return o;
+}
+
+Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
+    Napi::Object o = Napi::Object::New(env);
+    const std::string arch_name = file.string("general.architecture").value_or("");
+    o.Set("architecture", arch_name);
+    o.Set("name", file.string("general.name").value_or(""));
+    o.Set("fileBytes", double(file.file_size()));
+    o.Set("tensorCount", double(file.tensors().size()));
+    double parameters = 0;
+    std::map<std::string, int> types;
+    for (auto & t : file.tensors()) {
+        parameters += double(t.ne[0]) * double(t.ne[1]) * double(t.ne[2]) * double(t.ne[3]);
+        types[ggml_type_name(t.type)]++;
+    }
+    o.Set("parameterCount", parameters);
+    Napi::Object type_counts = Napi::Object::New(env);
+    for (auto & [name, n] : types) type_counts.Set(name, n);
+    o.Set("tensorTypes", type_counts);
+    o.Set("tokenizerModel", file.string("tokenizer.ggml.model").value_or(""));
+    o.Set("chatTemplate", file.string("tokenizer.chat_template").value_or(""));
+
+    Hparams hp;
+    std::string why;
+    if (const Architecture * arch = find_architecture(arch_name)) {
+        try {
+            hp = read_hparams(file, *arch);
+        } catch (const Error & e) {
+            if (e.code != "MODEL_UNSUPPORTED") throw;
+            why = e.what();
+        }
+    } else {
+        why = "The architecture \"" + arch_name + "\" is not supported.";
+    }
+    o.Set("unsupportedReason", why);
+    o.Set("layers", hp.n_layer);
+    o.Set("embeddingLength", hp.n_embd);
+    o.Set("heads", hp.n_head);
+    o.Set("kvHeads", hp.n_head_kv);
+    o.Set("headDim", hp.head_dim);
+    o.Set("feedForwardLength", hp.n_ff);
+    o.Set("contextTrain", hp.n_ctx_train);
+    o.Set("vocabSize", hp.n_vocab);
+    o.Set("ropeBase", double(hp.rope.freq_base));
+    o.Set("ropeScaling", hp.rope_scaling);
+    return o;
+}
+
+Napi::Object model_info(Napi::Env env, Model & model) {
+    Napi::Object o = gguf_info(env, model.weights().file());
+    const Vocab & vocab = model.vocab();
+    o.Set("fingerprint", model.fingerprint_hex());
+    o.Set("bosToken", vocab.bos());
+    o.Set("eosToken", vocab.eos());
+    o.Set("addBos", Napi::Boolean::New(env, vocab.add_bos()));
+    o.Set("bosText", vocab.text(vocab.bos()));
+    o.Set("eosText", vocab.text(vocab.eos()));
+    Napi::Object buffers = Napi::Object::New(env);
+    for (auto & [name, bytes] : model.weights().buffers()) buffers.Set(name, double(bytes));
+    o.Set("buffers", buffers);
+    Napi::Array devices = Napi::Array::New(env);
+    for (int il = 0; il < model.hparams().n_layer; ++il) devices.Set(uint32_t(il), model.weights().device(il).name());
+    o.Set("layerDevices", devices);
+    o.Set("threads", model.threads());
+    o.Set("loadMs", model.load_ms());
+    return o;
+}
+
+}  // namespace kvasir::addon

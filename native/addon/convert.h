@@ -1,0 +1,25 @@
+#pragma once
+// JavaScript values ↔ engine structs.
+#include <napi.h>
+
+#include "engine/gguf_file.h"
+#include "engine/session.h"
+
+namespace kvasir::addon {
+
+// Throw a TypeError that names the argument.
+std::vector<int32_t> tokens_from(const Napi::Value & v, const char * name);
+std::string string_from(const Napi::Value & v, const char * name);
+int int_from(const Napi::Value & v, const char * name);
+StrategySpec strategy_from(const Napi::Value & v);
+Sampling sampling_from(const Napi::Value & v);
+
+Napi::Int32Array tokens_to(Napi::Env env, const std::vector<int32_t> & v);
+Napi::Float32Array floats_to(Napi::Env env, const std::vector<float> & v);
+Napi::Value progress_to(Napi::Env env, Progress p);
+Napi::Value report_to(Napi::Env env, const AppendReport & r);
+// What a header says; `unsupportedReason` is set instead of throwing where the file is valid but cannot be run.
+Napi::Object gguf_info(Napi::Env env, const GgufFile & file);
+Napi::Object model_info(Napi::Env env, Model & model);
+
+}  // namespace kvasir::addon

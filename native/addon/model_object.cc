@@ -1,0 +1,114 @@
+#include "addon/convert.h"
+#include "addon/objects.h"
+
+namespace kvasir::addon {
+
+namespace {
+Instance & instance(Napi::Env env) { return *env.GetInstanceData<Instance>(); }
+}  // namespace
+
+ProgressFn throttled(Callback callback) {
+    if (!callback) return nullptr;
+    auto last = std::make_shared<Clock::time_point>();
+    return [callback, last](Progress p) {
+        if (p.done < p.total && Clock::now() - *last < std::chrono::milliseconds(50)) return;
+        *last = Clock::now();
+        callback.call([p](Napi::Env env) { return progress_to(env, p); });
+    };
+}
+
+Napi::Function AbortObject::define(Napi::Env env) { return DefineClass(env, "Abort", {InstanceMethod<&AbortObject::abort>("abort")}); }
+AbortObject::AbortObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+Napi::Value AbortObject::abort(const Napi::CallbackInfo & info) {
+    flag_->store(true);
+    return info.Env().Undefined();
+}
+std::shared_ptr<std::atomic<bool>> AbortObject::from(const Napi::Value & v) {
+    if (!v.IsObject() || !v.As<Napi::Object>().InstanceOf(instance(v.Env()).abort.Value())) {
+        throw Napi::TypeError::New(v.Env(), "abort must come from createAbort()");
+    }
+    return Unwrap(v.As<Napi::Object>())->flag_;
+}
+
+Napi::Function ModelObject::define(Napi::Env env) {
+    return DefineClass(env, "Model",
+                       {InstanceAccessor<&ModelObject::info>("info"), InstanceMethod<&ModelObject::tokenize>("tokenize"),
+                        InstanceMethod<&ModelObject::detokenize>("detokenize"), InstanceMethod<&ModelObject::encode_chunk>("encodeChunk"),
+                        InstanceMethod<&ModelObject::open_chunk>("openChunk"), InstanceMethod<&ModelObject::create_session>("createSession"),
+                        InstanceMethod<&ModelObject::dispose>("dispose")});
+}
+
+Napi::Object ModelObject::create(Napi::Env env, Engine engine) {
+    Napi::Object o = instance(env).model.New({});
+    ModelObject * self = Unwrap(o);
+    self->info_ = Napi::Persistent(model_info(env, *engine.model));
+    self->engine_ = std::move(engine);
+    return o;
+}
+
+Engine ModelObject::engine(Napi::Env env) const {
+    if (!engine_.model) throw Napi::Error::New(env, "the model is disposed");
+    return engine_;
+}
+
+Napi::Value ModelObject::info(const Napi::CallbackInfo & info) {
+    if (info_.IsEmpty()) throw Napi::Error::New(info.Env(), "the model is not loaded");
+    return info_.Value();
+}
+
+Napi::Value ModelObject::tokenize(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] {
+        return tokens_to(info.Env(), engine(info.Env()).model->vocab().tokenize(string_from(info[0], "text"), info[1].ToBoolean(), info[2].ToBoolean()));
+    });
+}
+
+Napi::Value ModelObject::detokenize(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        const std::string s = engine(info.Env()).model->vocab().detokenize(tokens_from(info[0], "tokens"), info[1].ToBoolean());
+        return Napi::String::New(info.Env(), s);
+    });
+}
+
+Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
+    Engine e = engine(info.Env());
+    const auto tokens = tokens_from(info[0], "tokens"), prefix = tokens_from(info[1], "prefix");
+    const auto abort = AbortObject::from(info[3]);
+    const KvDtype dtype = guarded(info.Env(), [&] { return parse_dtype(string_from(info[2], "dtype")); });
+    Callback callback(info.Env(), info[4]);
+    using R = std::shared_ptr<ChunkKv>;
+    std::function<R()> work = [=] { return kvasir::encode_chunk(e.model, tokens, prefix, dtype, abort.get(), throttled(callback)); };
+    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); }, {callback});
+}
+
+Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
+    Engine e = engine(info.Env());
+    const std::string path = string_from(info[0], "path");
+    const auto prefix = tokens_from(info[1], "prefix");
+    using R = std::shared_ptr<ChunkKv>;
+    std::function<R()> work = [=] {
+        auto chunk = std::make_shared<ChunkKv>(path);
+        const ChunkShape want = e.model->chunk_shape(chunk->shape().dtype, prefix), & have = chunk->shape();
+        if (want.fingerprint != have.fingerprint || want.prefix_hash != have.prefix_hash || want.n_layer != have.n_layer ||
+            want.n_head_kv != have.n_head_kv || want.head_dim != have.head_dim || want.n_vocab != have.n_vocab) {
+            throw Error("CHUNK_MISMATCH", "The chunk file " + path + " was computed by another model, vocabulary or prefix.",
+                        "It will be computed again for this model.");
+        }
+        return chunk;
+    };
+    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); });
+}
+
+Napi::Value ModelObject::create_session(const Napi::CallbackInfo & info) {
+    const int capacity = int_from(info[0], "capacity");
+    if (capacity < 1) throw Napi::RangeError::New(info.Env(), "capacity must be at least 1");
+    return SessionObject::create(info.Env(), engine(info.Env()), capacity);
+}
+
+Napi::Value ModelObject::dispose(const Napi::CallbackInfo & info) {
+    // Destroyed on its worker, after everything queued before.
+    if (engine_.model) engine_.worker->post([m = std::move(engine_.model)]() mutable { m.reset(); });
+    engine_ = {};
+    return info.Env().Undefined();
+}
+
+}  // namespace kvasir::addon

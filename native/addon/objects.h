@@ -1,0 +1,115 @@
+#pragma once
+// The JavaScript classes over engine objects. Each wraps a shared pointer: dispose() drops it, queued work keeps its own.
+// Engine objects are used and destroyed on the model's worker only.
+#include <napi.h>
+
+#include <atomic>
+
+#include "addon/async.h"
+#include "engine/reference.h"
+#include "engine/session.h"
+
+namespace kvasir::addon {
+
+// Constructors of this instance of the addon (worker threads and windows have their own).
+struct Instance {
+    Napi::FunctionReference model, session, chunk, abort, reference;
+    std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
+};
+
+// A model with the thread its work runs on.
+struct Engine {
+    std::shared_ptr<Model> model;
+    std::shared_ptr<Worker> worker;
+};
+
+class AbortObject : public Napi::ObjectWrap<AbortObject> {
+  public:
+    static Napi::Function define(Napi::Env env);
+    explicit AbortObject(const Napi::CallbackInfo & info);
+    static std::shared_ptr<std::atomic<bool>> from(const Napi::Value & v);
+
+  private:
+    Napi::Value abort(const Napi::CallbackInfo & info);
+    std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+class ModelObject : public Napi::ObjectWrap<ModelObject> {
+  public:
+    static Napi::Function define(Napi::Env env);
+    static Napi::Object create(Napi::Env env, Engine engine);
+    explicit ModelObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+
+  private:
+    Engine engine(Napi::Env env) const;
+    Napi::Value info(const Napi::CallbackInfo & info);
+    Napi::Value tokenize(const Napi::CallbackInfo & info);
+    Napi::Value detokenize(const Napi::CallbackInfo & info);
+    Napi::Value encode_chunk(const Napi::CallbackInfo & info);
+    Napi::Value open_chunk(const Napi::CallbackInfo & info);
+    Napi::Value create_session(const Napi::CallbackInfo & info);
+    Napi::Value dispose(const Napi::CallbackInfo & info);
+    Engine engine_;
+    Napi::ObjectReference info_;
+};
+
+class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
+  public:
+    static Napi::Function define(Napi::Env env);
+    static Napi::Object create(Napi::Env env, std::shared_ptr<ChunkKv> chunk, std::shared_ptr<Worker> worker);
+    explicit ChunkObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+    static std::shared_ptr<ChunkKv> from(const Napi::Value & v);
+
+  private:
+    std::shared_ptr<ChunkKv> chunk(Napi::Env env) const;
+    Napi::Value tokens(const Napi::CallbackInfo & info);
+    Napi::Value dtype(const Napi::CallbackInfo & info);
+    Napi::Value bytes(const Napi::CallbackInfo & info);
+    Napi::Value in_memory(const Napi::CallbackInfo & info);
+    Napi::Value save(const Napi::CallbackInfo & info);
+    Napi::Value pull_in(const Napi::CallbackInfo & info);
+    Napi::Value dispose(const Napi::CallbackInfo & info);
+    std::shared_ptr<ChunkKv> chunk_;
+    std::shared_ptr<Worker> worker_;
+};
+
+class SessionObject : public Napi::ObjectWrap<SessionObject> {
+  public:
+    static Napi::Function define(Napi::Env env);
+    static Napi::Object create(Napi::Env env, Engine engine, int capacity);
+    explicit SessionObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+
+  private:
+    struct State;  // the session, created on the worker at its first use
+    std::shared_ptr<State> state(Napi::Env env) const;
+    Napi::Value length(const Napi::CallbackInfo & info);
+    Napi::Value capacity(const Napi::CallbackInfo & info);
+    Napi::Value append(const Napi::CallbackInfo & info);
+    Napi::Value logits(const Napi::CallbackInfo & info);
+    Napi::Value generate(const Napi::CallbackInfo & info);
+    Napi::Value truncate(const Napi::CallbackInfo & info);
+    Napi::Value dispose(const Napi::CallbackInfo & info);
+    std::shared_ptr<State> state_;
+    Engine engine_;
+};
+
+class ReferenceObject : public Napi::ObjectWrap<ReferenceObject> {
+  public:
+    static Napi::Function define(Napi::Env env);
+    static Napi::Object create(Napi::Env env, std::shared_ptr<LlamaReference> reference);
+    explicit ReferenceObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+
+  private:
+    std::shared_ptr<LlamaReference> reference(Napi::Env env) const;
+    Napi::Value prefill(const Napi::CallbackInfo & info);
+    Napi::Value decode(const Napi::CallbackInfo & info);
+    Napi::Value truncate(const Napi::CallbackInfo & info);
+    Napi::Value dispose(const Napi::CallbackInfo & info);
+    std::shared_ptr<LlamaReference> reference_;
+    std::shared_ptr<Worker> worker_;
+};
+
+// Progress at most every 50 ms, so that a fast pass does not flood JavaScript's queue.
+ProgressFn throttled(Callback callback);
+
+}  // namespace kvasir::addon

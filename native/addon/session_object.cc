@@ -1,0 +1,125 @@
+#include "addon/convert.h"
+#include "addon/objects.h"
+
+namespace kvasir::addon {
+
+// Shared with queued work. The session lives and dies on the worker; what JavaScript reads is copied out when a call ends.
+struct SessionObject::State {
+    std::shared_ptr<Session> session;
+    int capacity = 0;
+    std::atomic<int> length{0};
+    std::atomic<bool> busy{false};
+    std::vector<float> logits;  // set on JavaScript's thread
+};
+
+namespace {
+struct Finished {
+    std::vector<float> logits;
+    AppendReport report;
+    Generated generated;
+};
+}  // namespace
+
+Napi::Function SessionObject::define(Napi::Env env) {
+    return DefineClass(env, "Session",
+                       {InstanceAccessor<&SessionObject::length>("length"), InstanceAccessor<&SessionObject::capacity>("capacity"),
+                        InstanceMethod<&SessionObject::append>("append"), InstanceMethod<&SessionObject::logits>("logits"),
+                        InstanceMethod<&SessionObject::generate>("generate"), InstanceMethod<&SessionObject::truncate>("truncate"),
+                        InstanceMethod<&SessionObject::dispose>("dispose")});
+}
+
+Napi::Object SessionObject::create(Napi::Env env, Engine engine, int capacity) {
+    Napi::Object o = env.GetInstanceData<Instance>()->session.New({});
+    SessionObject * self = Unwrap(o);
+    self->state_ = std::make_shared<State>();
+    self->state_->capacity = capacity;
+    // Its memory is reserved here, so that a session too large fails where it is asked for.
+    self->state_->session = guarded(env, [&] { return std::make_shared<Session>(engine.model, capacity); });
+    self->engine_ = std::move(engine);
+    self->engine_.worker->post([s = self->state_] { s->session->prepare(); });
+    return o;
+}
+
+std::shared_ptr<SessionObject::State> SessionObject::state(Napi::Env env) const {
+    if (!state_) throw Napi::Error::New(env, "the session is disposed");
+    return state_;
+}
+
+Napi::Value SessionObject::length(const Napi::CallbackInfo & info) { return Napi::Number::New(info.Env(), state(info.Env())->length); }
+Napi::Value SessionObject::capacity(const Napi::CallbackInfo & info) { return Napi::Number::New(info.Env(), state(info.Env())->capacity); }
+
+Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    auto s = state(env);
+    if (!info[0].IsArray()) throw Napi::TypeError::New(env, "segments must be an array");
+    auto list = info[0].As<Napi::Array>();
+    std::vector<Segment> segments;
+    for (uint32_t i = 0; i < list.Length(); ++i) {
+        if (!list.Get(i).IsObject()) throw Napi::TypeError::New(env, "a segment must be an object");
+        Napi::Object o = list.Get(i).As<Napi::Object>();
+        if (string_from(o.Get("kind"), "segment.kind") == "chunk") segments.push_back({{}, ChunkObject::from(o.Get("chunk"))});
+        else segments.push_back({tokens_from(o.Get("tokens"), "segment.tokens"), nullptr});
+    }
+    const StrategySpec strategy = strategy_from(info[1]);
+    const auto abort = AbortObject::from(info[2]);
+    Callback callback(env, info[3]);
+    std::function<Finished()> work = [=] {
+        Finished f;
+        f.report = s->session->append(segments, strategy, abort.get(), throttled(callback));
+        f.logits = s->session->logits();
+        s->length = s->session->length();
+        return f;
+    };
+    return run_async<Finished>(env, engine_.worker, work, [s](Napi::Env e, Finished & f) {
+        s->logits = std::move(f.logits);
+        return report_to(e, f.report);
+    }, {callback});
+}
+
+Napi::Value SessionObject::logits(const Napi::CallbackInfo & info) { return floats_to(info.Env(), state(info.Env())->logits); }
+
+Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    auto s = state(env);
+    const int max_tokens = int_from(info[0], "maxTokens");
+    const Sampling sampling = sampling_from(info[1]);
+    const auto abort = AbortObject::from(info[2]);
+    Callback callback(env, info[3]);
+    std::function<Finished()> work = [=] {
+        Finished f;
+        const auto on_token = [&](int32_t token) {
+            callback.call([token](Napi::Env e) { return Napi::Number::New(e, token); });
+            return true;
+        };
+        f.generated = s->session->generate(max_tokens, sampling, abort.get(), on_token);
+        f.logits = s->session->logits();
+        s->length = s->session->length();
+        return f;
+    };
+    return run_async<Finished>(env, engine_.worker, work, [s](Napi::Env e, Finished & f) {
+        s->logits = std::move(f.logits);
+        Napi::Object o = Napi::Object::New(e);
+        o.Set("tokens", tokens_to(e, f.generated.tokens));
+        o.Set("stop", f.generated.stop);
+        o.Set("ms", f.generated.ms);
+        return o;
+    }, {callback});
+}
+
+Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {
+    auto s = state(info.Env());
+    const int n = int_from(info[0], "length");
+    if (n < 0 || n > s->length) throw Napi::RangeError::New(info.Env(), "length must be between 0 and the session's length");
+    s->length = n;
+    engine_.worker->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
+    return info.Env().Undefined();
+}
+
+Napi::Value SessionObject::dispose(const Napi::CallbackInfo & info) {
+    if (state_) engine_.worker->post([s = std::move(state_)]() mutable { s.reset(); });
+    state_.reset();
+    engine_ = {};
+    return info.Env().Undefined();
+}
+
+}  // namespace kvasir::addon

@@ -1,0 +1,84 @@
+#pragma once
+// One chunk's KV as it is stored: every layer's keys without RoPE (after the model's key norm, if any) and values,
+// token-major, in memory or in a file. File format: docs/formats/chunk-kv.md.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "file_io.h"
+#include "ggml.h"
+
+namespace kvasir {
+
+enum class KvDtype : uint32_t { f16 = 0, q8_0 = 1 };
+
+KvDtype parse_dtype(const std::string & name);
+const char * dtype_name(KvDtype dtype);
+ggml_type dtype_ggml(KvDtype dtype);
+
+using Digest = std::array<uint8_t, 32>;
+
+// What must agree before a chunk may be placed into a session.
+struct ChunkShape {
+    Digest fingerprint{};   // of the model
+    Digest prefix_hash{};   // SHA-256 over the encoding prefix's token ids
+    KvDtype dtype = KvDtype::f16;
+    uint32_t n_layer = 0, n_head_kv = 0, head_dim = 0, n_vocab = 0;
+
+    size_t row_bytes() const { return ggml_row_size(dtype_ggml(dtype), int64_t(n_head_kv) * head_dim); }
+};
+
+Digest hash_tokens(const std::vector<int32_t> & tokens);
+
+struct ChunkHeader {
+    uint32_t version = 0;
+    ChunkShape shape;
+    std::vector<int32_t> tokens;
+    std::vector<uint64_t> layer_checksums;  // XXH64 of a layer's K and V
+    uint64_t data_offset = 0;
+    uint64_t file_bytes = 0;
+};
+
+// Reads and checks a header: CHUNK_CORRUPT, CHUNK_VERSION.
+ChunkHeader read_chunk_header(const InputFile & file, const std::string & path);
+// Reads a whole file and checks every layer: CHUNK_CORRUPT, CHUNK_VERSION.
+void verify_chunk_file(const std::string & path);
+
+class ChunkKv {
+  public:
+    // An in-memory chunk to be filled layer by layer.
+    ChunkKv(ChunkShape shape, std::vector<int32_t> tokens);
+    // A chunk in a file; KV is read when used. CHUNK_CORRUPT, CHUNK_VERSION.
+    explicit ChunkKv(const std::string & path);
+
+    const ChunkShape & shape() const { return header_.shape; }
+    const std::vector<int32_t> & tokens() const { return header_.tokens; }
+    size_t n_tokens() const { return header_.tokens.size(); }
+    size_t layer_bytes() const { return 2 * n_tokens() * shape().row_bytes(); }  // K, then V
+    size_t bytes() const { return layer_bytes() * shape().n_layer; }
+    bool in_memory() const { return !data_.empty(); }
+
+    // K then V of a layer, in memory only.
+    uint8_t * layer(int il) { return data_.data() + size_t(il) * layer_bytes(); }
+    const uint8_t * layer(int il) const { return data_.data() + size_t(il) * layer_bytes(); }
+
+    // Fills rows [first, first + n) of a layer from f32 [kv_dim, n].
+    void store_rows(int il, size_t first, size_t n, const float * k, const float * v);
+
+    // Reads a layer from `file` (this chunk's own) into dst, checksum verified. CHUNK_CORRUPT.
+    void read_layer(const InputFile & file, int il, uint8_t * dst) const;
+    const std::string & path() const { return path_; }
+
+    void pull_in();
+    // Writes the file; returns its size. DISK_FULL, STORE_READ_ONLY.
+    uint64_t save(const std::string & path) const;
+
+  private:
+    ChunkHeader header_;
+    std::string path_;
+    std::vector<uint8_t> data_;
+};
+
+}  // namespace kvasir

@@ -1,0 +1,51 @@
+#include "convert.h"
+
+#include "ggml.h"
+
+namespace kvasir {
+
+namespace {
+
+#if KVASIR_HAVE_AVX2
+bool have_avx2() {
+#ifdef _MSC_VER
+    return false;  // no portable query; the scalar path is only slower
+#else
+    static const bool yes = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+    return yes;
+#endif
+}
+#endif
+
+}  // namespace
+
+void f32_to_f16(const float * src, uint16_t * dst, size_t n) {
+#if KVASIR_HAVE_AVX2
+    if (have_avx2()) return detail::f32_to_f16_avx2(src, dst, n);
+#endif
+    ggml_fp32_to_fp16_row(src, dst, int64_t(n));
+}
+
+void f16_to_f32(const uint16_t * src, float * dst, size_t n) {
+#if KVASIR_HAVE_AVX2
+    if (have_avx2()) return detail::f16_to_f32_avx2(src, dst, n);
+#endif
+    ggml_fp16_to_fp32_row(src, dst, int64_t(n));
+}
+
+void rotate_heads(float * keys, int heads, int head_dim, const RopeParams & rope, const float * row) {
+    const int half = rope.n_rot / 2;
+    const bool neox = rope.mode == GGML_ROPE_TYPE_NEOX;
+    const int step = neox ? 1 : 2, gap = neox ? half : 1;
+    for (int h = 0; h < heads; ++h, keys += head_dim) {
+        for (int i = 0; i < half; ++i) {
+            float & a = keys[i * step];
+            float & b = keys[i * step + gap];
+            const float c = row[2 * i], s = row[2 * i + 1], a0 = a, b0 = b;
+            a = a0 * c - b0 * s;
+            b = a0 * s + b0 * c;
+        }
+    }
+}
+
+}  // namespace kvasir

@@ -1,0 +1,23 @@
+#pragma once
+// Conversions between stored and computed KV, and the rotation that places a key. The widest version the CPU has is
+// chosen at the first call.
+#include <cstddef>
+#include <cstdint>
+
+#include "rope.h"
+
+namespace kvasir {
+
+// f32 ↔ f16 (round to nearest even).
+void f32_to_f16(const float * src, uint16_t * dst, size_t n);
+void f16_to_f32(const uint16_t * src, float * dst, size_t n);
+
+// Rotates `heads` keys of `head_dim` values in place by one row of a RopeTable. f32 throughout.
+void rotate_heads(float * keys, int heads, int head_dim, const RopeParams & rope, const float * row);
+
+namespace detail {
+void f32_to_f16_avx2(const float * src, uint16_t * dst, size_t n);
+void f16_to_f32_avx2(const uint16_t * src, float * dst, size_t n);
+}  // namespace detail
+
+}  // namespace kvasir

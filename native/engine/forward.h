@@ -1,0 +1,70 @@
+#pragma once
+// Running layers: the interplay of weights, resident KV and row sets. One object per session; single-threaded.
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "kv_cache.h"
+#include "layer_loader.h"
+#include "rows.h"
+
+namespace kvasir {
+
+// What a pass over one layer does with its rows.
+struct LayerCall {
+    bool write_kv = true;   // compute K and V of the rows and write them into the cache
+    bool advance = true;    // attention and feed-forward: replace the rows' activations by the layer's output
+    std::vector<float> * deviation = nullptr;  // per row: squared L2 of fresh V − cached V, before it is overwritten
+    std::vector<float> * raw_k = nullptr;      // [rows][kv_dim]: keys before RoPE
+    std::vector<float> * raw_v = nullptr;      // [rows][kv_dim]
+};
+
+class Forward {
+  public:
+    Forward(const Weights & weights, Compute & cpu, KvCache & cache, RopeTable & table);
+    ~Forward();
+
+    // Token embeddings, [tokens][n_embd].
+    std::vector<float> embed(const std::vector<int32_t> & tokens);
+    void layer(int il, RowSet & rows, const LayerCall & call, const std::atomic<bool> * abort);
+    // Places chunks of layer `il` into the cache: values as they are, keys rotated to their positions.
+    struct Placement {
+        const ChunkKv * chunk;
+        const uint8_t * data;   // K then V of the layer
+        int32_t position;       // of the chunk's first token
+    };
+    void place(int il, const std::vector<Placement> & placements);
+    // Logits of the last row of `rows` → out [n_vocab].
+    void head(const RowSet & rows, std::vector<float> & out, const std::atomic<bool> * abort);
+    // One token at `position` through all layers; logits → out. Its K and V are written.
+    void decode(int32_t token, int32_t position, std::vector<float> & out, const std::atomic<bool> * abort);
+
+    const Weights & weights() const { return weights_; }
+    KvCache & cache() { return cache_; }
+
+  private:
+    struct DecodePlan;
+    ggml_context * graph_context();
+    ggml_tensor * build_layer(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * x, const LayerCall & call,
+                              ggml_tensor ** deviation, ggml_tensor ** raw_k, ggml_tensor ** raw_v);
+    ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Compute & device);
+    void place_on_device(int il, const std::vector<Placement> & placements);
+    void logits_of(const std::vector<float> & x, std::vector<float> & out, const std::atomic<bool> * abort);
+
+    const Weights & weights_;
+    Compute & cpu_;
+    KvCache & cache_;
+    RopeTable & table_;
+    std::vector<uint8_t> graph_memory_;
+    ContextPtr graph_ctx_;
+    struct RopeFactors {  // llama3 scaling, one copy a device
+        Compute * device;
+        ContextPtr ctx;
+        ggml_tensor * tensor;
+        BufferPtr buffer;
+    };
+    std::vector<RopeFactors> rope_factors_;
+    std::unique_ptr<DecodePlan> decode_;
+};
+
+}  // namespace kvasir

@@ -1,0 +1,167 @@
+#include "gguf_file.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "error.h"
+#include "hash.h"
+
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
+#include <windows.h>
+#else
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+namespace kvasir {
+
+namespace {
+constexpr size_t kSample = 4096;
+const char * kAdvice = "The download may be incomplete or damaged; fetch the file again.";
+}  // namespace
+
+#ifdef _WIN32
+MappedFile::MappedFile(const std::string & path) {
+    std::wstring wide(MultiByteToWideChar(CP_UTF8, 0, path.c_str(), -1, nullptr, 0), L'\0');
+    MultiByteToWideChar(CP_UTF8, 0, path.c_str(), -1, wide.data(), int(wide.size()));
+    HANDLE file = CreateFileW(wide.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING, 0, nullptr);
+    if (file == INVALID_HANDLE_VALUE) throw Error("MODEL_NOT_FOUND", "The file " + path + " could not be opened.");
+    LARGE_INTEGER size{};
+    GetFileSizeEx(file, &size);
+    size_ = size_t(size.QuadPart);
+    handle_ = size_ ? CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr) : nullptr;
+    CloseHandle(file);
+    data_ = handle_ ? static_cast<const uint8_t *>(MapViewOfFile(handle_, FILE_MAP_READ, 0, 0, 0)) : nullptr;
+    if (!data_) throw Error("MODEL_INVALID", "The file " + path + " is empty or could not be mapped.", kAdvice);
+}
+MappedFile::~MappedFile() {
+    if (data_) UnmapViewOfFile(data_);
+    if (handle_) CloseHandle(handle_);
+}
+void MappedFile::forget(size_t, size_t) const {}
+#else
+MappedFile::MappedFile(const std::string & path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) throw Error("MODEL_NOT_FOUND", "The file " + path + " could not be opened: " + std::strerror(errno) + ".");
+    struct stat st {};
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        ::close(fd);
+        throw Error("MODEL_NOT_FOUND", path + " is not a file.");
+    }
+    size_ = size_t(st.st_size);
+    void * p = size_ ? mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+    ::close(fd);
+    if (p == MAP_FAILED) throw Error("MODEL_INVALID", "The file " + path + " is empty or could not be mapped.", kAdvice);
+    data_ = static_cast<const uint8_t *>(p);
+}
+MappedFile::~MappedFile() {
+    if (data_) munmap(const_cast<uint8_t *>(data_), size_);
+}
+void MappedFile::forget(size_t offset, size_t size) const {
+    const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    const size_t begin = (offset + page - 1) / page * page, end = (offset + size) / page * page;
+    if (begin < end) madvise(const_cast<uint8_t *>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+#endif
+
+void GgufFile::invalid(const std::string & why) const {
+    throw Error("MODEL_INVALID", "The file " + path_ + " is not a usable GGUF model: " + why + ".", kAdvice);
+}
+
+GgufFile::GgufFile(const std::string & path) : path_(path), map_(path) {
+    if (map_.size() < 24 || std::memcmp(map_.data(), "GGUF", 4) != 0) invalid("it does not begin with a GGUF header");
+    // Counts that cannot fit the file are refused here, before the parser reserves memory for them.
+    uint64_t tensor_count, kv_count;
+    std::memcpy(&tensor_count, map_.data() + 8, 8);
+    std::memcpy(&kv_count, map_.data() + 16, 8);
+    if (tensor_count > map_.size() / 24 || kv_count > map_.size() / 12) invalid("its header counts more entries than the file holds");
+    gguf_.reset(gguf_init_from_buffer(map_.data(), map_.size(), gguf_init_params{true, nullptr}));
+    if (!gguf_) invalid("its header is cut short or contradicts itself");
+
+    const size_t data_offset = gguf_get_data_offset(gguf_.get());
+    const int64_t n = gguf_get_n_tensors(gguf_.get());
+    for (int64_t i = 0; i < n; ++i) {
+        Tensor t;
+        t.name = gguf_get_tensor_name(gguf_.get(), i);
+        t.type = gguf_get_tensor_type(gguf_.get(), i);
+        std::copy_n(gguf_get_tensor_ne(gguf_.get(), i), GGML_MAX_DIMS, t.ne);
+        t.bytes = gguf_get_tensor_size(gguf_.get(), i);
+        const size_t offset = data_offset + gguf_get_tensor_offset(gguf_.get(), i);
+        if (offset < data_offset || offset > map_.size() || t.bytes > map_.size() - offset) {
+            invalid("it ends before the data of tensor " + t.name + " (cut short?)");
+        }
+        t.data = map_.data() + offset;
+        tensors_.push_back(std::move(t));
+    }
+    std::sort(tensors_.begin(), tensors_.end(), [](auto & a, auto & b) { return a.name < b.name; });
+}
+
+const GgufFile::Tensor * GgufFile::find(const std::string & name) const {
+    auto it = std::lower_bound(tensors_.begin(), tensors_.end(), name, [](auto & t, auto & n) { return t.name < n; });
+    return it != tensors_.end() && it->name == name ? &*it : nullptr;
+}
+
+std::optional<uint64_t> GgufFile::integer(const std::string & key) const {
+    const int64_t id = find_key(key);
+    if (id < 0) return std::nullopt;
+    switch (gguf_get_kv_type(gguf_.get(), id)) {
+        case GGUF_TYPE_UINT8: return gguf_get_val_u8(gguf_.get(), id);
+        case GGUF_TYPE_UINT16: return gguf_get_val_u16(gguf_.get(), id);
+        case GGUF_TYPE_UINT32: return gguf_get_val_u32(gguf_.get(), id);
+        case GGUF_TYPE_UINT64: return gguf_get_val_u64(gguf_.get(), id);
+        case GGUF_TYPE_INT32:
+            if (gguf_get_val_i32(gguf_.get(), id) >= 0) return uint64_t(gguf_get_val_i32(gguf_.get(), id));
+            [[fallthrough]];
+        default: invalid("its entry " + key + " is not a whole number");
+    }
+}
+
+std::optional<double> GgufFile::number(const std::string & key) const {
+    const int64_t id = find_key(key);
+    if (id < 0) return std::nullopt;
+    switch (gguf_get_kv_type(gguf_.get(), id)) {
+        case GGUF_TYPE_FLOAT32: return gguf_get_val_f32(gguf_.get(), id);
+        case GGUF_TYPE_FLOAT64: return gguf_get_val_f64(gguf_.get(), id);
+        default: return double(*integer(key));
+    }
+}
+
+std::optional<bool> GgufFile::boolean(const std::string & key) const {
+    const int64_t id = find_key(key);
+    if (id < 0) return std::nullopt;
+    if (gguf_get_kv_type(gguf_.get(), id) != GGUF_TYPE_BOOL) invalid("its entry " + key + " is not true or false");
+    return gguf_get_val_bool(gguf_.get(), id);
+}
+
+std::optional<std::string> GgufFile::string(const std::string & key) const {
+    const int64_t id = find_key(key);
+    if (id < 0) return std::nullopt;
+    if (gguf_get_kv_type(gguf_.get(), id) != GGUF_TYPE_STRING) invalid("its entry " + key + " is not text");
+    return gguf_get_val_str(gguf_.get(), id);
+}
+
+bool GgufFile::is_array(const std::string & key) const {
+    const int64_t id = find_key(key);
+    return id >= 0 && gguf_get_kv_type(gguf_.get(), id) == GGUF_TYPE_ARRAY;
+}
+
+size_t GgufFile::array_size(const std::string & key) const {
+    return is_array(key) ? gguf_get_arr_n(gguf_.get(), find_key(key)) : 0;
+}
+
+std::string GgufFile::fingerprint() const {
+    Sha256 sha;
+    sha.update(map_.data(), gguf_get_data_offset(gguf_.get()));
+    for (const Tensor & t : tensors_) {
+        const size_t n = std::min(t.bytes, kSample);
+        sha.update(t.data, n);
+        sha.update(t.data + t.bytes - n, n);
+    }
+    return to_hex(sha.digest());
+}
+
+}  // namespace kvasir

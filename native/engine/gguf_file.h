@@ -1,0 +1,74 @@
+#pragma once
+// A GGUF file opened by mmap, its header checked against the file before anything else trusts it.
+// Format: docs/gguf.md of the ggml project, version 2 and 3.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend.h"
+#include "gguf.h"
+
+namespace kvasir {
+
+class MappedFile {
+  public:
+    explicit MappedFile(const std::string & path);
+    ~MappedFile();
+    MappedFile(const MappedFile &) = delete;
+    const uint8_t * data() const { return data_; }
+    size_t size() const { return size_; }
+    // Tells the system that a range will not be read again (its pages stay reloadable from the file).
+    void forget(size_t offset, size_t size) const;
+
+  private:
+    const uint8_t * data_ = nullptr;
+    size_t size_ = 0;
+    void * handle_ = nullptr;
+};
+
+class GgufFile {
+  public:
+    // MODEL_INVALID when the file is not GGUF, is cut short, or its tensors reach beyond its end.
+    explicit GgufFile(const std::string & path);
+
+    const std::string & path() const { return path_; }
+    size_t file_size() const { return map_.size(); }
+    const MappedFile & map() const { return map_; }
+
+    // Typed lookups: a key of another type counts as MODEL_INVALID, an absent one as nullopt.
+    std::optional<uint64_t> integer(const std::string & key) const;
+    std::optional<double> number(const std::string & key) const;
+    std::optional<bool> boolean(const std::string & key) const;
+    std::optional<std::string> string(const std::string & key) const;
+    // Number of elements of an array, 0 when absent.
+    size_t array_size(const std::string & key) const;
+    // Whether `key` is an array (some models give one value per layer).
+    bool is_array(const std::string & key) const;
+
+    struct Tensor {
+        std::string name;
+        ggml_type type;
+        int64_t ne[GGML_MAX_DIMS];
+        const uint8_t * data;
+        size_t bytes;
+    };
+    const std::vector<Tensor> & tensors() const { return tensors_; }
+    const Tensor * find(const std::string & name) const;
+
+    // SHA-256 over the header and the first and last 4 KiB of every tensor: cheap on large files, and any retraining,
+    // requantising or edit of the vocabulary changes it.
+    std::string fingerprint() const;
+
+  private:
+    int64_t find_key(const std::string & key) const { return gguf_find_key(gguf_.get(), key.c_str()); }
+    [[noreturn]] void invalid(const std::string & why) const;
+
+    std::string path_;
+    MappedFile map_;
+    std::unique_ptr<gguf_context, Deleter<gguf_free>> gguf_;
+    std::vector<Tensor> tensors_;
+};
+
+}  // namespace kvasir

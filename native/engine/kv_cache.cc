@@ -1,0 +1,25 @@
+#include "kv_cache.h"
+
+#include <map>
+
+namespace kvasir {
+
+KvCache::KvCache(const Weights & weights, int capacity) : capacity_((capacity + 255) / 256 * 256) {
+    const Hparams & hp = weights.hparams();
+    std::map<Compute *, ggml_context *> by_device;
+    for (int il = 0; il < hp.n_layer; ++il) {
+        ggml_context *& ctx = by_device[&weights.device(il)];
+        if (!ctx) ctx = contexts_.emplace_back(make_context(size_t(hp.n_layer) * 2)).get();
+        k_.push_back(ggml_new_tensor_2d(ctx, GGML_TYPE_F16, hp.kv_dim(), capacity_));
+        v_.push_back(ggml_new_tensor_2d(ctx, GGML_TYPE_F16, hp.kv_dim(), capacity_));
+    }
+    for (auto & [device, ctx] : by_device) {
+        buffers_.push_back(allocate(ctx, device->buffer_type()));
+    }
+}
+
+void KvCache::clear() {
+    for (auto & buffer : buffers_) ggml_backend_buffer_clear(buffer.get(), 0);
+}
+
+}  // namespace kvasir

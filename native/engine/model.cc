@@ -1,0 +1,70 @@
+#include "model.h"
+
+#include <chrono>
+
+#include "error.h"
+#include "hash.h"
+
+namespace kvasir {
+
+namespace {
+
+Digest from_hex(const std::string & hex) {
+    Digest d{};
+    for (size_t i = 0; i < d.size(); ++i) d[i] = uint8_t(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
+    return d;
+}
+
+ggml_backend_dev_t find_device(const std::string & name) {
+    if (name == "auto") {
+        ggml_backend_dev_t gpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU);
+        return gpu ? gpu : ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU);
+    }
+    if (name == "cpu") return nullptr;
+    ggml_backend_dev_t dev = ggml_backend_dev_by_name(name.c_str());
+    if (!dev) throw Error("BAD_ARGUMENT", "There is no device called \"" + name + "\".", "Use auto, cpu, or one that is listed.");
+    return dev;
+}
+
+}  // namespace
+
+Model::Model(const std::string & path, const ModelOptions & options, const std::function<void(float)> & progress)
+    : threads_(options.threads > 0 ? options.threads : default_threads()) {
+    const auto start = std::chrono::steady_clock::now();
+    devices_.push_back(std::make_unique<Compute>(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads_));
+    std::vector<Compute *> preference;
+    if (ggml_backend_dev_t dev = find_device(options.device); dev && ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {
+        devices_.push_back(std::make_unique<Compute>(dev, threads_));
+        preference.push_back(devices_.back().get());
+    }
+    weights_ = std::make_unique<Weights>(path, preference, *devices_.front(), progress);
+    vocab_ = std::make_unique<Vocab>(path);
+    if (vocab_->size() > hparams().n_vocab) {
+        throw Error("MODEL_INVALID", "The model " + path + " has more tokens in its vocabulary than embeddings.");
+    }
+    fingerprint_ = from_hex(weights_->file().fingerprint());
+    table_ = std::make_unique<RopeTable>(hparams().rope);
+    load_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string Model::fingerprint_hex() const { return to_hex(fingerprint_); }
+
+ChunkShape Model::chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix) const {
+    ChunkShape s;
+    s.fingerprint = fingerprint_;
+    s.prefix_hash = hash_tokens(prefix);
+    s.dtype = dtype;
+    s.n_layer = uint32_t(hparams().n_layer);
+    s.n_head_kv = uint32_t(hparams().n_head_kv);
+    s.head_dim = uint32_t(hparams().head_dim);
+    s.n_vocab = uint32_t(hparams().n_vocab);
+    return s;
+}
+
+void Model::check_tokens(const std::vector<int32_t> & tokens) const {
+    for (int32_t t : tokens) {
+        if (t < 0 || t >= hparams().n_vocab) throw Error("BAD_ARGUMENT", "The token " + std::to_string(t) + " is not in the model's vocabulary.");
+    }
+}
+
+}  // namespace kvasir

@@ -1,0 +1,99 @@
+// Realignment: stored keys carry no RoPE, so placing a chunk is one exact rotation to where it stands (CacheBlend §4.3
+// calls it positional recovery). On the host a table and one pass do it; elsewhere ggml's own rope does.
+#include <cstring>
+
+#include "convert.h"
+#include "error.h"
+#include "forward.h"
+
+namespace kvasir {
+
+namespace {
+
+struct PlaceJob {
+    const std::vector<Forward::Placement> * placements;
+    const RopeTable * table;
+    uint16_t *k, *v;  // the layer's cache, f16
+    int heads, head_dim;
+    size_t total;
+};
+
+void place_token(const PlaceJob & job, const Forward::Placement & p, size_t token, std::vector<float> & row) {
+    const size_t row_bytes = p.chunk->shape().row_bytes(), kv_dim = row.size();
+    const uint8_t * k = p.data + token * row_bytes;
+    const uint8_t * v = p.data + (p.chunk->n_tokens() + token) * row_bytes;
+    const size_t slot = size_t(p.position) + token;
+    const bool f16 = p.chunk->shape().dtype == KvDtype::f16;
+    const auto * q8 = ggml_get_type_traits(GGML_TYPE_Q8_0);
+    if (f16) f16_to_f32(reinterpret_cast<const uint16_t *>(k), row.data(), kv_dim);
+    else q8->to_float(k, row.data(), int64_t(kv_dim));
+    rotate_heads(row.data(), job.heads, job.head_dim, job.table->params(), job.table->row(int32_t(slot)));
+    f32_to_f16(row.data(), job.k + slot * kv_dim, kv_dim);
+    if (f16) {
+        std::memcpy(job.v + slot * kv_dim, v, row_bytes);
+    } else {
+        q8->to_float(v, row.data(), int64_t(kv_dim));
+        f32_to_f16(row.data(), job.v + slot * kv_dim, kv_dim);
+    }
+}
+
+// A ggml custom op, so that it runs on the pool's threads.
+void place_op(ggml_tensor *, int ith, int nth, void * userdata) {
+    const PlaceJob & job = *static_cast<PlaceJob *>(userdata);
+    std::vector<float> row(size_t(job.heads) * job.head_dim);
+    const size_t begin = job.total * ith / nth, end = job.total * (ith + 1) / nth;
+    size_t at = 0;
+    for (const auto & p : *job.placements) {
+        const size_t n = p.chunk->n_tokens();
+        for (size_t t = begin > at ? begin - at : 0; t < n && at + t < end; ++t) place_token(job, p, t, row);
+        at += n;
+    }
+}
+
+}  // namespace
+
+void Forward::place(int il, const std::vector<Placement> & placements) {
+    if (placements.empty()) return;
+    Compute & device = weights_.device(il);
+    if (!device.is_host()) return place_on_device(il, placements);
+    const Hparams & hp = weights_.hparams();
+    PlaceJob job{&placements, &table_, static_cast<uint16_t *>(cache_.k(il)->data), static_cast<uint16_t *>(cache_.v(il)->data),
+                 hp.n_head_kv, hp.head_dim, 0};
+    for (const auto & p : placements) {
+        job.total += p.chunk->n_tokens();
+        table_.grow(p.position + int32_t(p.chunk->n_tokens()));
+    }
+    ggml_context * c = graph_context();
+    ggml_cgraph * g = ggml_new_graph_custom(c, 4, false);
+    ggml_build_forward_expand(g, ggml_custom_4d(c, GGML_TYPE_F32, 1, 1, 1, 1, nullptr, 0, place_op, GGML_N_TASKS_MAX, &job));
+    device.prepare(g);
+    device.run(g, nullptr);
+}
+
+void Forward::place_on_device(int il, const std::vector<Placement> & placements) {
+    Compute & device = weights_.device(il);
+    const Hparams & hp = weights_.hparams();
+    for (const auto & p : placements) {
+        const int64_t n = int64_t(p.chunk->n_tokens());
+        ggml_context * c = graph_context();
+        ggml_cgraph * g = ggml_new_graph_custom(c, 32, false);
+        const ggml_type type = dtype_ggml(p.chunk->shape().dtype);
+        ggml_tensor * k = ggml_new_tensor_2d(c, type, hp.kv_dim(), n);
+        ggml_tensor * v = ggml_new_tensor_2d(c, type, hp.kv_dim(), n);
+        ggml_tensor * pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
+        for (ggml_tensor * t : {k, v, pos}) ggml_set_input(t);
+        ggml_tensor * k32 = ggml_reshape_3d(c, ggml_cast(c, k, GGML_TYPE_F32), hp.head_dim, hp.n_head_kv, n);
+        k32 = ggml_reshape_2d(c, rope(c, k32, pos, device), hp.kv_dim(), n);
+        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.k(il), k32, pos));
+        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.v(il), ggml_cast(c, v, GGML_TYPE_F32), pos));
+        device.prepare(g);
+        std::vector<int32_t> positions;
+        for (int64_t i = 0; i < n; ++i) positions.push_back(p.position + int32_t(i));
+        ggml_backend_tensor_set(pos, positions.data(), 0, ggml_nbytes(pos));
+        ggml_backend_tensor_set(k, p.data, 0, ggml_nbytes(k));
+        ggml_backend_tensor_set(v, p.data + ggml_nbytes(k), 0, ggml_nbytes(v));
+        device.run(g, nullptr);
+    }
+}
+
+}  // namespace kvasir

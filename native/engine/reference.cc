@@ -1,0 +1,57 @@
+#include "reference.h"
+
+#include <algorithm>
+
+#include "error.h"
+
+namespace kvasir {
+
+LlamaReference::LlamaReference(const std::string & path, const ReferenceOptions & options) {
+    llama_model_params mp = llama_model_default_params();
+    model_.reset(llama_model_load_from_file(path.c_str(), mp));
+    if (!model_) throw Error("MODEL_INVALID", "llama.cpp could not load " + path + ".");
+    llama_context_params cp = llama_context_default_params();
+    cp.n_ctx = uint32_t(options.context);
+    cp.n_batch = std::max(2048u, uint32_t(options.ubatch));
+    cp.n_ubatch = uint32_t(options.ubatch);
+    cp.n_threads = cp.n_threads_batch = options.threads > 0 ? options.threads : default_threads();
+    cp.flash_attn_type = options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    ctx_.reset(llama_init_from_model(model_.get(), cp));
+    if (!ctx_) throw Error("OUT_OF_MEMORY", "llama.cpp could not create a context for " + path + ".");
+    n_vocab_ = llama_vocab_n_tokens(llama_model_get_vocab(model_.get()));
+}
+
+std::vector<float> LlamaReference::last_logits() {
+    const float * l = llama_get_logits_ith(ctx_.get(), -1);
+    return {l, l + n_vocab_};
+}
+
+std::vector<float> LlamaReference::prefill(const std::vector<int32_t> & tokens) {
+    std::vector<int32_t> ids = tokens;
+    const size_t step = llama_n_batch(ctx_.get());
+    for (size_t at = 0; at < ids.size(); at += step) {
+        const auto n = int32_t(std::min(step, ids.size() - at));
+        if (llama_decode(ctx_.get(), llama_batch_get_one(ids.data() + at, n)) != 0) throw Error("ENGINE_FAILED", "llama_decode failed.");
+    }
+    length_ += int(ids.size());
+    return last_logits();
+}
+
+std::vector<int32_t> LlamaReference::decode_greedy(int count) {
+    std::vector<int32_t> out;
+    while (int(out.size()) < count) {
+        const std::vector<float> l = last_logits();
+        int32_t token = int32_t(std::max_element(l.begin(), l.end()) - l.begin());
+        out.push_back(token);
+        if (llama_decode(ctx_.get(), llama_batch_get_one(&token, 1)) != 0) throw Error("ENGINE_FAILED", "llama_decode failed.");
+        ++length_;
+    }
+    return out;
+}
+
+void LlamaReference::truncate(int length) {
+    llama_memory_seq_rm(llama_get_memory(ctx_.get()), 0, length, -1);
+    length_ = length;
+}
+
+}  // namespace kvasir

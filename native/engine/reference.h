@@ -1,0 +1,32 @@
+#pragma once
+// llama.cpp's own inference, for parity and benches.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend.h"
+#include "llama.h"
+
+namespace kvasir {
+
+struct ReferenceOptions {
+    int context = 0, threads = 0, ubatch = 512;
+    bool flash_attention = true;
+};
+
+class LlamaReference {
+  public:
+    LlamaReference(const std::string & path, const ReferenceOptions & options);
+    // Logits of the last token. Positions go on behind what is there.
+    std::vector<float> prefill(const std::vector<int32_t> & tokens);
+    std::vector<int32_t> decode_greedy(int count);
+    void truncate(int length);
+
+  private:
+    std::vector<float> last_logits();
+    int n_vocab_ = 0, length_ = 0;
+    std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
+    std::unique_ptr<llama_context, Deleter<llama_free>> ctx_;
+};
+
+}  // namespace kvasir

@@ -1,0 +1,79 @@
+#include "rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "attention.h"
+#include "error.h"
+
+namespace kvasir {
+
+namespace {
+
+constexpr int kBlockRows = 512;    // as llama.cpp's n_ubatch: larger blocks gained nothing in measurements
+constexpr uint16_t kMinusInf = 0xFC00;  // f16
+
+// Blocks of about kBlockRows, all alike: a short one at the end would run on slower kernels.
+std::vector<std::pair<int, int>> split(int n) {
+    const int count = std::max(1, int(std::lround(double(n) / kBlockRows)));
+    std::vector<std::pair<int, int>> out;
+    for (int i = 0; i < count; ++i) {
+        const int begin = int(int64_t(n) * i / count), end = int(int64_t(n) * (i + 1) / count);
+        out.emplace_back(begin, end - begin);
+    }
+    return out;
+}
+
+void fill_mask(ggml_tensor * mask, const int32_t * positions, int count, int repeat) {
+    const int64_t n_kv = mask->ne[0];
+    std::vector<uint16_t> m(size_t(ggml_nelements(mask)), kMinusInf);
+    for (int r = 0; r < count; ++r)
+        for (int g = 0; g < repeat; ++g)
+            std::memset(m.data() + (size_t(r) * repeat + g) * n_kv, 0, sizeof(uint16_t) * std::min<int64_t>(n_kv, positions[r] + 1));
+    ggml_backend_tensor_set(mask, m.data(), 0, m.size() * sizeof(uint16_t));
+}
+
+}  // namespace
+
+RowSet::RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & device, int capacity)
+    : positions_(std::move(positions)), device_(&device) {
+    require(!positions_.empty(), "a row set holds at least one row");
+    const auto parts = split(size());
+    ctx_ = make_context(1 + parts.size() * 3);
+    ggml_context * c = ctx_.get();
+    x_ = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, size());
+    const int pad = device.is_host() ? 1 : 256;  // GPU kernels want a padded number of keys
+    for (auto [begin, count] : parts) {
+        RowBlock b;
+        b.begin = begin, b.count = count;
+        const int visible = positions_[size_t(begin + count - 1)] + 1;
+        b.n_kv = std::min(capacity, (visible + pad - 1) / pad * pad);
+        b.packed = pack_heads(count, hp);
+        b.x = ggml_view_2d(c, x_, hp.n_embd, count, x_->nb[1], size_t(begin) * x_->nb[1]);
+        b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
+        b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, b.packed ? count * hp.group() : count);
+        blocks_.push_back(b);
+    }
+    buffer_ = allocate(c, device.buffer_type());
+    for (const RowBlock & b : blocks_) {
+        const int32_t * p = positions_.data() + b.begin;
+        ggml_backend_tensor_set(b.pos, p, 0, size_t(b.count) * sizeof(int32_t));
+        fill_mask(b.mask, p, b.count, b.packed ? hp.group() : 1);
+    }
+}
+
+RowSet RowSet::subset(const std::vector<int32_t> & indices, const Hparams & hp, Compute & device, int capacity) const {
+    std::vector<int32_t> positions;
+    for (int32_t i : indices) positions.push_back(positions_[size_t(i)]);
+    RowSet out(std::move(positions), hp, device, capacity);
+    const size_t row = x_->nb[1];
+    // Through host memory: rare (once a check layer and device), and right on every backend.
+    std::vector<uint8_t> all(ggml_nbytes(x_)), picked(row * indices.size());
+    ggml_backend_tensor_get(x_, all.data(), 0, all.size());
+    for (size_t i = 0; i < indices.size(); ++i) std::memcpy(picked.data() + i * row, all.data() + size_t(indices[i]) * row, row);
+    ggml_backend_tensor_set(out.x_, picked.data(), 0, picked.size());
+    return out;
+}
+
+}  // namespace kvasir

@@ -1,0 +1,44 @@
+#pragma once
+// The tokens a pass computes: their positions, their activations, and what attention needs to know of them, cut into
+// blocks of a size the matrix kernels like.
+#include <cstdint>
+#include <vector>
+
+#include "weights.h"
+
+namespace kvasir {
+
+struct RowBlock {
+    int begin = 0, count = 0;  // rows of the set
+    int n_kv = 0;              // keys that any row of the block may see
+    bool packed = false;       // see pack_heads()
+    ggml_tensor * x = nullptr;     // [n_embd, count] f32: view of the set's activations
+    ggml_tensor * pos = nullptr;   // [count] i32: position, which is also the slot in the cache
+    ggml_tensor * mask = nullptr;  // f16, see AttentionArgs
+};
+
+class RowSet {
+  public:
+    // `positions` ascending. Activations are left undefined. The mask is causal by position: a row sees the keys at
+    // positions up to its own, wherever the row stands in the set.
+    RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & device, int capacity);
+
+    const std::vector<int32_t> & positions() const { return positions_; }
+    int size() const { return int(positions_.size()); }
+    Compute & device() const { return *device_; }
+    ggml_tensor * x() const { return x_; }  // [n_embd, size] f32
+    const std::vector<RowBlock> & blocks() const { return blocks_; }
+
+    // The rows at `indices` (ascending), with their activations, on `device`.
+    RowSet subset(const std::vector<int32_t> & indices, const Hparams & hp, Compute & device, int capacity) const;
+
+  private:
+    std::vector<int32_t> positions_;
+    Compute * device_;
+    ContextPtr ctx_;
+    BufferPtr buffer_;
+    ggml_tensor * x_ = nullptr;
+    std::vector<RowBlock> blocks_;
+};
+
+}  // namespace kvasir

@@ -1,0 +1,90 @@
+#pragma once
+// One conversation's resident KV, and the three things done with it: append (blend a prompt), generate, truncate.
+// encode_chunk() is here as well: it is a short session whose KV becomes a chunk.
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "forward.h"
+#include "model.h"
+#include "strategy.h"
+
+namespace kvasir {
+
+struct Progress {
+    int64_t done, total;  // rows × layers
+};
+using ProgressFn = std::function<void(Progress)>;
+
+struct Segment {
+    std::vector<int32_t> tokens;                // to compute, when chunk is null
+    std::shared_ptr<const ChunkKv> chunk;       // else cached KV to place
+};
+
+struct LayerReport {
+    int layer = 0, rows = 0;
+    double load_start = 0, load_end = 0;  // ms since the append began
+    size_t load_bytes = 0;
+    double place_ms = 0, compute_start = 0, compute_end = 0;
+};
+
+struct CheckReport {
+    int layer = 0;
+    float ratio = 0;
+    std::vector<int32_t> candidates;  // positions relative to the append
+    std::vector<float> deviation;
+    std::vector<int32_t> selected;
+};
+
+struct AppendReport {
+    int tokens = 0, reusable_tokens = 0, recomputed_tokens = 0;
+    size_t bytes_loaded = 0;
+    std::vector<LayerReport> layers;
+    std::vector<CheckReport> checks;
+    double total_ms = 0, place_ms = 0, check_ms = 0, select_ms = 0, compute_ms = 0, load_wait_ms = 0, head_ms = 0;
+};
+
+struct Generated {
+    std::vector<int32_t> tokens;
+    std::string stop;  // eos, length, aborted, context
+    double ms = 0;
+};
+
+class Session {
+  public:
+    // Reserves memory; call prepare() once before anything else (it touches all of it, so it takes a while).
+    Session(std::shared_ptr<Model> model, int capacity);
+    void prepare() { cache_.clear(); }
+
+    int length() const { return length_; }
+    int capacity() const { return capacity_; }
+    const std::vector<float> & logits() const { return logits_; }
+
+    // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT (chunk_index set), ABORTED: the session is then as before.
+    AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy, const std::atomic<bool> * abort,
+                        const ProgressFn & progress);
+    // on_token returns false to stop.
+    Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
+                       const std::function<bool(int32_t)> & on_token);
+    void truncate(int length);
+
+    Forward & forward() { return forward_; }
+
+  private:
+    friend std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> &, const std::vector<int32_t> &, const std::vector<int32_t> &,
+                                                 KvDtype, const std::atomic<bool> *, const ProgressFn &);
+    std::shared_ptr<Model> model_;
+    int capacity_, length_ = 0;
+    KvCache cache_;
+    Forward forward_;
+    std::vector<float> logits_;
+};
+
+// Encodes `tokens` alone behind `prefix`, whose KV is dropped, so that the chunk's first token does not become an
+// attention sink (CacheBlend's published code cuts BOS off in the same way).
+std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens, const std::vector<int32_t> & prefix,
+                                      KvDtype dtype, const std::atomic<bool> * abort, const ProgressFn & progress);
+
+}  // namespace kvasir

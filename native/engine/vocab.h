@@ -1,0 +1,50 @@
+#pragma once
+// Tokeniser and sampler, both libllama's.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend.h"
+#include "llama.h"
+
+namespace kvasir {
+
+class Vocab {
+  public:
+    // Loads only the vocabulary of a GGUF; MODEL_INVALID when libllama refuses it.
+    explicit Vocab(const std::string & path);
+
+    std::vector<int32_t> tokenize(const std::string & text, bool add_special, bool parse_special) const;
+    std::string detokenize(const std::vector<int32_t> & tokens, bool special) const;
+    int size() const { return llama_vocab_n_tokens(vocab_); }
+    int32_t bos() const { return llama_vocab_bos(vocab_); }
+    int32_t eos() const { return llama_vocab_eos(vocab_); }
+    bool add_bos() const { return llama_vocab_get_add_bos(vocab_); }
+    bool ends_generation(int32_t token) const { return llama_vocab_is_eog(vocab_, token); }
+    std::string text(int32_t token) const;
+
+  private:
+    std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
+    const llama_vocab * vocab_;
+};
+
+struct Sampling {
+    float temperature = 0;  // 0 = greedy
+    int top_k = 40;
+    float top_p = 0.95f;
+    float min_p = 0.05f;
+    float repeat_penalty = 1.0f;
+    uint32_t seed = 0;
+};
+
+class Sampler {
+  public:
+    Sampler(const Sampling & s, int n_vocab);
+    int32_t sample(const std::vector<float> & logits);
+
+  private:
+    std::unique_ptr<llama_sampler, Deleter<llama_sampler_free>> chain_;
+    std::vector<llama_token_data> candidates_;
+};
+
+}  // namespace kvasir

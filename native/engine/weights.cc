@@ -1,0 +1,157 @@
+#include "weights.h"
+
+#include <algorithm>
+
+#include "error.h"
+
+namespace kvasir {
+
+namespace {
+
+bool supported_type(ggml_type t) {
+    switch (t) {
+        case GGML_TYPE_F32: case GGML_TYPE_F16: case GGML_TYPE_BF16: case GGML_TYPE_Q4_0: case GGML_TYPE_Q4_1:
+        case GGML_TYPE_Q5_0: case GGML_TYPE_Q5_1: case GGML_TYPE_Q8_0: case GGML_TYPE_Q2_K: case GGML_TYPE_Q3_K:
+        case GGML_TYPE_Q4_K: case GGML_TYPE_Q5_K: case GGML_TYPE_Q6_K: return true;
+        default: return false;
+    }
+}
+
+size_t tensor_bytes(const std::vector<int64_t> & shape, ggml_type type) {
+    size_t rows = 1;
+    for (size_t i = 1; i < shape.size(); ++i) rows *= size_t(shape[i]);
+    return ggml_row_size(type, shape[0]) * rows;
+}
+
+// Whether `type` can hold weight `t` of a matrix product on `device`: asked the way llama.cpp does, with a product of
+// dummies whose weight claims to live in an empty buffer of that type.
+bool multiplies(const GgufFile::Tensor & t, ggml_backend_buffer_type_t type, ggml_backend_dev_t device) {
+    ContextPtr ctx = make_context(4);
+    ggml_tensor * w = ggml_new_tensor_2d(ctx.get(), t.type, t.ne[0], t.ne[1]);
+    ggml_tensor * x = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F32, t.ne[0], 512);
+    ggml_tensor * y = ggml_mul_mat(ctx.get(), w, x);
+    BufferPtr empty(ggml_backend_buft_alloc_buffer(type, 0));
+    w->buffer = empty.get();
+    return ggml_backend_dev_supports_op(device, y);
+}
+
+}  // namespace
+
+Weights::Weights(const std::string & path, const std::vector<Compute *> & preference, Compute & cpu,
+                 const std::function<void(float)> & progress)
+    : file_(std::make_unique<GgufFile>(path)) {
+    const auto name = file_->string("general.architecture");
+    if (!name) throw Error("MODEL_INVALID", "The model " + path + " does not name its architecture.");
+    arch_ = find_architecture(*name);
+    if (!arch_) {
+        std::string known;
+        for (auto & n : architecture_names()) known += (known.empty() ? "" : ", ") + n;
+        throw Error("MODEL_UNSUPPORTED", "The model's architecture \"" + *name + "\" is not supported.", "Supported: " + known + ".");
+    }
+    hparams_ = read_hparams(*file_, *arch_);
+    place_layers(preference, cpu);
+
+    layers_.resize(hparams_.n_layer);
+    for (int il = 0; il < hparams_.n_layer; ++il) {
+        for (const TensorSpec & spec : arch_->layer_tensors(hparams_, il)) {
+            layers_[il].*spec.slot = add(spec.name, spec.shape, spec.required, *devices_[il], spec.shape.size() == 2);
+        }
+    }
+    const int64_t d = hparams_.n_embd, v = hparams_.n_vocab;
+    token_embd_ = add("token_embd.weight", {d, v}, true, cpu, false);  // rows are looked up, never multiplied
+    output_norm_ = add("output_norm.weight", {d}, true, head_device(), false);
+    output_ = add("output.weight", {d, v}, false, head_device(), true);
+    output_device_ = &head_device();
+    if (!output_) output_ = token_embd_, output_device_ = &cpu;  // tied: one row a token, so plain memory costs nothing
+    load(progress);
+}
+
+// As many trailing layers as fit go to the first device of the preference, the rest to the CPU. A tenth of the
+// device's memory (at least 1 GiB) is left for KV and activations.
+void Weights::place_layers(const std::vector<Compute *> & preference, Compute & cpu) {
+    devices_.assign(hparams_.n_layer + 1, &cpu);
+    for (Compute * gpu : preference) {
+        if (gpu->is_host()) continue;
+        size_t free = 0, total = 0;
+        ggml_backend_dev_memory(gpu->device(), &free, &total);
+        const size_t reserve = std::max<size_t>(size_t(1) << 30, total / 10);
+        size_t budget = free > reserve ? free - reserve : 0;
+        auto take = [&](size_t bytes) { return bytes <= budget ? (budget -= bytes, true) : false; };
+        const auto * out = file_->find("output.weight");
+        if (!take(out ? out->bytes : 0)) return;
+        devices_[hparams_.n_layer] = gpu;
+        for (int il = hparams_.n_layer - 1; il >= 0; --il) {
+            size_t bytes = 0;
+            const std::string prefix = "blk." + std::to_string(il) + ".";
+            for (auto & t : file_->tensors())
+                if (t.name.starts_with(prefix)) bytes += t.bytes;
+            if (!take(bytes)) return;
+            devices_[il] = gpu;
+        }
+        return;
+    }
+}
+
+ggml_backend_buffer_type_t Weights::choose(const GgufFile::Tensor & t, Compute & device, bool matrix) const {
+    if (matrix) {
+        for (auto type : device.weight_types())
+            if (multiplies(t, type, device.device())) return type;
+    }
+    return device.weight_types().back();
+}
+
+ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> & shape, bool required, Compute & device, bool matrix) {
+    const GgufFile::Tensor * source = file_->find(name);
+    if (!source) {
+        if (!required) return nullptr;
+        throw Error("MODEL_INVALID", "The model " + file_->path() + " lacks the tensor " + name + ".");
+    }
+    bool fits = supported_type(source->type);
+    for (size_t i = 0; i < GGML_MAX_DIMS; ++i) fits = fits && source->ne[i] == (i < shape.size() ? shape[i] : 1);
+    if (!fits || source->bytes != tensor_bytes(shape, source->type)) {
+        throw Error("MODEL_INVALID", "The tensor " + name + " of " + file_->path() + " does not have the shape or type its header promises.");
+    }
+    if (shape.size() == 1 && source->type != GGML_TYPE_F32) {
+        throw Error("MODEL_UNSUPPORTED", "The tensor " + name + " is not stored as f32, which is not supported.");
+    }
+    auto & [ctx, pending] = groups_[choose(*source, device, matrix)];
+    if (!ctx) ctx = make_context(file_->tensors().size() + 1);
+    ggml_tensor * t = ggml_new_tensor(ctx.get(), source->type, int(shape.size()), shape.data());
+    ggml_set_name(t, name.c_str());
+    pending.push_back({t, source});
+    return t;
+}
+
+void Weights::load(const std::function<void(float)> & progress) {
+    size_t total = 0, done = 0;
+    for (auto & [type, group] : groups_)
+        for (auto & p : group.second) total += p.source->bytes;
+    ggml_backend_buffer_type_t plain = ggml_backend_dev_buffer_type(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+    for (auto & [type, group] : groups_) {
+        auto & [ctx, pending] = group;
+        auto account = [&](const char * name, size_t bytes) {
+            buffer_bytes_[name] += bytes;
+            done += bytes;
+            if (progress) progress(float(done) / float(total));
+        };
+        if (type == plain) {
+            auto * base = const_cast<uint8_t *>(file_->map().data());
+            buffers_.emplace_back(ggml_backend_cpu_buffer_from_ptr(base, file_->file_size()));
+            for (auto & p : pending) {
+                // GGUF aligns data to 32 bytes at least, which is what ggml's CPU kernels ask for.
+                ggml_backend_tensor_alloc(buffers_.back().get(), p.tensor, const_cast<uint8_t *>(p.source->data));
+                account("CPU_Mapped", p.source->bytes);
+            }
+        } else {
+            buffers_.push_back(allocate(ctx.get(), type));
+            for (auto & p : pending) {
+                ggml_backend_tensor_set(p.tensor, p.source->data, 0, p.source->bytes);
+                file_->map().forget(size_t(p.source->data - file_->map().data()), p.source->bytes);
+                account(ggml_backend_buft_name(type), p.source->bytes);
+            }
+        }
+        ggml_backend_buffer_set_usage(buffers_.back().get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+    }
+}
+
+}  // namespace kvasir

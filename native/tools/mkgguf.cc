@@ -1,0 +1,219 @@
+// Makes GGUF files with random weights: small ones of every architecture and weight type for parity tests, and ones of
+// a given shape for benches. The vocabulary is the byte alphabet plus filler, so any text can be tokenised.
+//   kvasir-mkgguf --out FILE [--arch llama] [--type f16] [--layers 4] [--embd 256] [--heads 4] [--kv-heads 2]
+//                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3]
+//                 [--rope-base 10000] [--untied] [--seed 1]
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ggml.h"
+#include "gguf.h"
+
+namespace {
+
+struct Spec {
+    std::string out, arch = "llama", type = "f16", rope = "none";
+    int layers = 4, embd = 256, heads = 4, kv_heads = 2, head_dim = 64, ff = 512, vocab = 512, context = 4096, seed = 1;
+    float rope_base = 10000;
+    bool untied = false;
+};
+
+Spec parse(int argc, char ** argv) {
+    Spec s;
+    std::map<std::string, std::string *> texts{{"--out", &s.out}, {"--arch", &s.arch}, {"--type", &s.type}, {"--rope", &s.rope}};
+    std::map<std::string, int *> numbers{{"--layers", &s.layers}, {"--embd", &s.embd},     {"--heads", &s.heads},     {"--kv-heads", &s.kv_heads},
+                                         {"--head-dim", &s.head_dim}, {"--ff", &s.ff}, {"--vocab", &s.vocab}, {"--context", &s.context}, {"--seed", &s.seed}};
+    for (int i = 1; i < argc; ++i) {
+        const std::string flag = argv[i];
+        if (flag == "--untied") { s.untied = true; continue; }
+        if (i + 1 == argc) throw std::runtime_error("no value for " + flag);
+        if (texts.count(flag)) *texts[flag] = argv[++i];
+        else if (numbers.count(flag)) *numbers[flag] = std::atoi(argv[++i]);
+        else if (flag == "--rope-base") s.rope_base = float(std::atof(argv[++i]));
+        else throw std::runtime_error("unknown option " + flag);
+    }
+    if (s.out.empty()) throw std::runtime_error("--out FILE is needed");
+    return s;
+}
+
+ggml_type type_named(const std::string & name) {
+    for (int t = 0; t < GGML_TYPE_COUNT; ++t)
+        if (ggml_type_name(ggml_type(t)) && name == ggml_type_name(ggml_type(t))) return ggml_type(t);
+    throw std::runtime_error("unknown type " + name);
+}
+
+class Writer {
+  public:
+    explicit Writer(const Spec & s) : s_(s), type_(type_named(s.type)), g_(gguf_init_empty()) {
+        ctx_ = ggml_init({ggml_tensor_overhead() * size_t(s.layers * 16 + 8), nullptr, true});
+    }
+    ~Writer() {
+        gguf_free(g_);
+        ggml_free(ctx_);
+    }
+
+    void write() {
+        metadata();
+        vocabulary();
+        tensors();
+        if (!gguf_write_to_file(g_, s_.out.c_str(), false)) throw std::runtime_error("could not write " + s_.out);
+    }
+
+  private:
+    void metadata() {
+        const std::string p = s_.arch + ".";
+        gguf_set_val_str(g_, "general.architecture", s_.arch.c_str());
+        gguf_set_val_str(g_, "general.name", ("random " + s_.arch).c_str());
+        const auto u32 = [&](const char * key, int v) { gguf_set_val_u32(g_, (p + key).c_str(), uint32_t(v)); };
+        u32("block_count", s_.layers);
+        u32("context_length", s_.context);
+        u32("embedding_length", s_.embd);
+        u32("feed_forward_length", s_.ff);
+        u32("attention.head_count", s_.heads);
+        u32("attention.head_count_kv", s_.kv_heads);
+        u32("attention.key_length", s_.head_dim);
+        u32("attention.value_length", s_.head_dim);
+        u32("rope.dimension_count", s_.head_dim);
+        u32("vocab_size", s_.vocab);
+        gguf_set_val_f32(g_, (p + "attention.layer_norm_rms_epsilon").c_str(), 1e-5f);
+        gguf_set_val_f32(g_, (p + "rope.freq_base").c_str(), s_.rope_base);
+        if (s_.rope == "linear" || s_.rope == "yarn") {
+            gguf_set_val_str(g_, (p + "rope.scaling.type").c_str(), s_.rope.c_str());
+            gguf_set_val_f32(g_, (p + "rope.scaling.factor").c_str(), 4.0f);
+            u32("rope.scaling.original_context_length", s_.context / 4);
+        }
+    }
+
+    // GPT-2's byte alphabet: printable bytes stand for themselves, the others for code points from 256 on.
+    static std::vector<std::string> byte_alphabet() {
+        const auto utf8 = [](int c) {
+            std::string t;
+            if (c < 0x80) t += char(c);
+            else t += char(0xC0 | c >> 6), t += char(0x80 | (c & 63));
+            return t;
+        };
+        std::vector<std::string> out;
+        int extra = 0;
+        for (int b = 0; b < 256; ++b) {
+            const bool printable = (b >= 33 && b < 127) || (b >= 161 && b < 173) || b >= 174;
+            out.push_back(utf8(printable ? b : 256 + extra++));
+        }
+        return out;
+    }
+
+    void vocabulary() {
+        std::vector<std::string> tokens{"<|eos|>", "<|bos|>"};
+        for (auto & t : byte_alphabet()) tokens.push_back(t);
+        while (int(tokens.size()) < s_.vocab) tokens.push_back("<filler" + std::to_string(tokens.size()) + ">");
+        std::vector<const char *> c;
+        for (auto & t : tokens) c.push_back(t.c_str());
+        std::vector<int32_t> kinds(tokens.size(), 1);  // normal
+        kinds[0] = kinds[1] = 3;                       // control
+        gguf_set_val_str(g_, "tokenizer.ggml.model", "gpt2");
+        gguf_set_val_str(g_, "tokenizer.ggml.pre", "gpt-2");
+        gguf_set_arr_str(g_, "tokenizer.ggml.tokens", c.data(), c.size());
+        gguf_set_arr_data(g_, "tokenizer.ggml.token_type", GGUF_TYPE_INT32, kinds.data(), kinds.size());
+        const char * merges[] = {"a b"};
+        gguf_set_arr_str(g_, "tokenizer.ggml.merges", merges, 1);
+        gguf_set_val_u32(g_, "tokenizer.ggml.bos_token_id", 1);
+        gguf_set_val_u32(g_, "tokenizer.ggml.eos_token_id", 0);
+        gguf_set_val_bool(g_, "tokenizer.ggml.add_bos_token", true);
+    }
+
+    // Random values of the given spread around `mean`, in `type` (rows that do not divide into its blocks fall back to f16).
+    void add(const std::string & name, std::vector<int64_t> shape, ggml_type type, float spread, float mean = 0) {
+        if (shape[0] % ggml_blck_size(type) != 0) type = GGML_TYPE_F16;
+        ggml_tensor * t = ggml_new_tensor(ctx_, type, int(shape.size()), shape.data());
+        ggml_set_name(t, name.c_str());
+        const int64_t rows = ggml_nrows(t), n = shape[0];
+        auto & data = data_.emplace_back(std::make_unique<std::vector<uint8_t>>(ggml_nbytes(t)));
+        const auto fill = [&, seed = seed_](int64_t from, int64_t to) {
+            std::vector<float> row(static_cast<size_t>(n));
+            for (int64_t r = from; r < to; ++r) {
+                std::minstd_rand rng(uint32_t(seed * 7919u + uint64_t(r) * 104729u + 1u));
+                for (float & v : row) {  // sum of uniforms: near normal, and the same on every platform
+                    float u = 0;
+                    for (int i = 0; i < 4; ++i) u += float(rng()) / 2147483646.0f - 0.5f;
+                    v = mean + spread * 1.732f * u;
+                }
+                ggml_quantize_chunk(type, row.data(), data->data() + size_t(r) * ggml_row_size(type, n), 0, 1, n, nullptr);
+            }
+        };
+        seed_ += 1;
+        std::thread half(fill, int64_t(0), rows / 2);
+        fill(rows / 2, rows);
+        half.join();
+        gguf_add_tensor(g_, t);
+        gguf_set_tensor_data(g_, name.c_str(), data->data());
+    }
+
+    void tensors() {
+        ggml_quantize_init(type_);
+        seed_ = uint64_t(s_.seed) * 1000;
+        const int64_t d = s_.embd, q = int64_t(s_.heads) * s_.head_dim, kv = int64_t(s_.kv_heads) * s_.head_dim, ff = s_.ff, v = s_.vocab;
+        const auto spread = [](int64_t in) { return 1.0f / std::sqrt(float(in)); };
+        add("token_embd.weight", {d, v}, type_, 1.0f);
+        add("output_norm.weight", {d}, GGML_TYPE_F32, 0.1f, 1.0f);
+        if (s_.untied) add("output.weight", {d, v}, type_, spread(d));
+        if (s_.rope == "llama3") {
+            ggml_tensor * t = ggml_new_tensor_1d(ctx_, GGML_TYPE_F32, s_.head_dim / 2);
+            ggml_set_name(t, "rope_freqs.weight");
+            auto & data = data_.emplace_back(std::make_unique<std::vector<uint8_t>>(ggml_nbytes(t)));
+            for (int i = 0; i < s_.head_dim / 2; ++i) {
+                const float f = i < s_.head_dim / 6 ? 1.0f : i < s_.head_dim / 3 ? 3.0f : 8.0f;
+                std::memcpy(data->data() + size_t(i) * 4, &f, 4);
+            }
+            gguf_add_tensor(g_, t);
+            gguf_set_tensor_data(g_, "rope_freqs.weight", data->data());
+        }
+        for (int il = 0; il < s_.layers; ++il) {
+            const std::string p = "blk." + std::to_string(il) + ".";
+            add(p + "attn_norm.weight", {d}, GGML_TYPE_F32, 0.1f, 1.0f);
+            add(p + "attn_q.weight", {d, q}, type_, 2 * spread(d));
+            add(p + "attn_k.weight", {d, kv}, type_, 2 * spread(d));
+            add(p + "attn_v.weight", {d, kv}, type_, spread(d));
+            add(p + "attn_output.weight", {q, d}, type_, spread(q));
+            if (s_.arch == "qwen2") {
+                add(p + "attn_q.bias", {q}, GGML_TYPE_F32, 0.5f);
+                add(p + "attn_k.bias", {kv}, GGML_TYPE_F32, 0.5f);
+                add(p + "attn_v.bias", {kv}, GGML_TYPE_F32, 0.5f);
+            }
+            if (s_.arch == "qwen3") {
+                add(p + "attn_q_norm.weight", {s_.head_dim}, GGML_TYPE_F32, 0.1f, 1.5f);
+                add(p + "attn_k_norm.weight", {s_.head_dim}, GGML_TYPE_F32, 0.1f, 1.5f);
+            }
+            add(p + "ffn_norm.weight", {d}, GGML_TYPE_F32, 0.1f, 1.0f);
+            add(p + "ffn_gate.weight", {d, ff}, type_, spread(d));
+            add(p + "ffn_up.weight", {d, ff}, type_, spread(d));
+            add(p + "ffn_down.weight", {ff, d}, type_, spread(ff));
+        }
+    }
+
+    Spec s_;
+    ggml_type type_;
+    gguf_context * g_;
+    ggml_context * ctx_;
+    uint64_t seed_ = 1;
+    std::vector<std::unique_ptr<std::vector<uint8_t>>> data_;
+};
+
+}  // namespace
+
+int main(int argc, char ** argv) {
+    try {
+        Writer(parse(argc, argv)).write();
+        return 0;
+    } catch (const std::exception & e) {
+        std::fprintf(stderr, "kvasir-mkgguf: %s\n", e.what());
+        return 1;
+    }
+}
