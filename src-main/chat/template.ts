@@ -63,7 +63,6 @@ function render(info: Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>, s
     add_generation_prompt: true,
     bos_token: info.bosText,
     eos_token: info.eosText,
-    strftime_now: () => '',
   });
 }
 
