@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import type { Strategy } from '../engine/engine.ts';
+import { blend, type BlendOptions, type PromptPart } from './blender.ts';
+import { encodeAndStore, keyFor } from './model.ts';
+import { parseStrategy, STRATEGIES, type StrategyOptions } from './strategy.ts';
+import { FakeModel, FakeStore } from './test-support.ts';
+
+describe('strategies', () => {
+  test.each<[StrategyOptions, Strategy]>([
+    [{}, { kind: 'deviation', checkLayers: [1], ratios: [0.15] }],
+    [{ strategy: 'none' }, { kind: 'none' }],
+    [{ strategy: 'full' }, { kind: 'full' }],
+    [{ ratio: '0.3' }, { kind: 'deviation', checkLayers: [1], ratios: [0.3] }],
+    [
+      { ratio: '0.18, 0.12', checkLayers: '1,4' },
+      { kind: 'deviation', checkLayers: [1, 4], ratios: [0.18, 0.12] },
+    ],
+    [{ ratio: '0' }, { kind: 'deviation', checkLayers: [1], ratios: [0] }],
+    [
+      { ratio: '1', checkLayers: '0' },
+      { kind: 'deviation', checkLayers: [0], ratios: [1] },
+    ],
+  ])('%j', (options, expected) => {
+    expect(parseStrategy(options, 8)).toEqual(expected);
+  });
+
+  test.each<[StrategyOptions, RegExp]>([
+    [{ strategy: 'magic' }, /no strategy "magic"/],
+    [{ ratio: '1.1' }, /--ratio 1.1 must lie within 0 and 1/],
+    [{ ratio: '-0.1' }, /within 0 and 1/],
+    [{ ratio: 'x' }, /--ratio x is not a number/],
+    [{ ratio: '' }, /not a number/],
+    [{ ratio: '0.1,' }, /not a number/],
+    [{ ratio: 'NaN' }, /not a number/],
+    [{ ratio: '0.1,0.2', checkLayers: '1,2' }, /must fall/],
+    [{ ratio: '0.1,0.1', checkLayers: '1,2' }, /must fall/],
+    [{ ratio: '0.2,0.1' }, /2 number\(s\) for 1 check layer/],
+    [{ checkLayers: '1,2' }, /1 number\(s\) for 2 check layer/],
+    [{ checkLayers: '8' }, /layers from 0 to 7/],
+    [{ checkLayers: '-1' }, /layers from 0 to 7/],
+    [{ checkLayers: '1.5' }, /layers from 0 to 7/],
+    [{ ratio: '0.2,0.1', checkLayers: '4,1' }, /must ascend/],
+    [{ strategy: 'none', ratio: '0.1' }, /--ratio does not apply to the strategy "none"/],
+    [{ strategy: 'full', checkLayers: '1' }, /--check-layers does not apply/],
+  ])('%j is a bad argument', (options, message) => {
+    expect(() => parseStrategy(options, 8)).toThrow(
+      expect.objectContaining({ code: 'BAD_ARGUMENT', message: expect.stringMatching(message) as string }),
+    );
+  });
+
+  test('names are distinct and each has a summary', () => {
+    expect(new Set(STRATEGIES.map(({ name }) => name)).size).toBe(STRATEGIES.length);
+    expect(STRATEGIES.every(({ summary }) => summary.length > 20)).toBe(true);
+  });
+});
+
+const NONE: Strategy = { kind: 'none' };
+
+/** A prompt "prefix, three chunks, question"; `cached` says which chunks are in the store. */
+async function fixture(cached: boolean[], strategy: Strategy = NONE) {
+  const model = new FakeModel();
+  const store = new FakeStore();
+  const session = model.createSession(1000);
+  const chunks = cached.map((_, i) => model.tokenize(`chunk ${i}`));
+  const keys = chunks.map((tokens) => keyFor(model, 'f16', tokens));
+  for (const [i, tokens] of chunks.entries()) {
+    if (cached[i]) await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
+  }
+  const parts: PromptPart[] = [
+    { kind: 'text', tokens: Int32Array.of(1) },
+    ...chunks.map((tokens): PromptPart => ({ kind: 'chunk', tokens })),
+    { kind: 'text', tokens: model.tokenize('why?') },
+  ];
+  const options: BlendOptions = { model, store, session, dtype: 'f16', strategy };
+  return {
+    model,
+    store,
+    session,
+    keys,
+    parts,
+    options,
+    wholePrompt: parts.flatMap(({ tokens }) => [...tokens]),
+  };
+}
+
+describe('blend', () => {
+  test('cached chunks are placed, a miss is computed in its place and does not end reuse', async () => {
+    const { parts, options, session, store, wholePrompt } = await fixture([false, true, true]);
+    const { outcomes, quarantined } = await blend(parts, options);
+    expect(outcomes).toEqual(['computed', 'disk', 'disk']);
+    expect(quarantined).toEqual([]);
+    expect(session.segments.map(({ kind }) => kind)).toEqual([
+      'compute',
+      'compute',
+      'chunk',
+      'chunk',
+      'compute',
+    ]);
+    expect(session.tokens).toEqual(wholePrompt);
+    expect(store.leases).toBe(0);
+  });
+
+  test('a chunk found damaged while it is used is quarantined and computed', async () => {
+    const { parts, options, session, store, keys, wholePrompt } = await fixture([true, true, true]);
+    store.damage(keys[0] ?? '');
+    store.damage(keys[2] ?? '');
+    const { outcomes, quarantined } = await blend(parts, options);
+    expect(outcomes).toEqual(['computed', 'disk', 'computed']);
+    expect(quarantined).toEqual([0, 2]);
+    expect(store.quarantined).toEqual([keys[0], keys[2]]);
+    expect(session.tokens).toEqual(wholePrompt);
+    expect(store.leases).toBe(0);
+  });
+
+  test('a chunk found damaged when it is opened is told, too', async () => {
+    const { parts, options, store, keys } = await fixture([true, true]);
+    store.lost.add(keys[1] ?? '');
+    expect(await blend(parts, options)).toMatchObject({ outcomes: ['disk', 'computed'], quarantined: [1] });
+  });
+
+  test('full computes everything and opens nothing', async () => {
+    const { parts, options, session } = await fixture([true, true], { kind: 'full' });
+    expect((await blend(parts, options)).outcomes).toEqual(['computed', 'computed']);
+    expect(session.segments.every(({ kind }) => kind === 'compute')).toBe(true);
+  });
+
+  test('leases are released when it fails', async () => {
+    const { parts, options, store } = await fixture([true, true]);
+    await expect(blend(parts, { ...options, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'ABORTED',
+    });
+    expect(store.leases).toBe(0);
+  });
+
+  test('keys depend on model, dtype and tokens', () => {
+    const tokens = Int32Array.of(1, 2);
+    const model = new FakeModel();
+    const keys = [
+      keyFor(model, 'f16', tokens),
+      keyFor(model, 'q8_0', tokens),
+      keyFor(model, 'f16', Int32Array.of(2, 1)),
+      keyFor(new FakeModel({ fingerprint: 'e'.repeat(64) }), 'f16', tokens),
+    ];
+    expect(new Set(keys).size).toBe(4);
+  });
+});

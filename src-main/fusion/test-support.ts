@@ -1,0 +1,304 @@
+/**
+ * A model, sessions and a store that only count: token ids come from a small reversible tokenizer, "KV" is the tokens
+ * themselves, and a session remembers what was appended to it.
+ */
+import type {
+  AppendReport,
+  ChunkError,
+  GenerateResult,
+  KvDtype,
+  ModelInfo,
+  Segment,
+  Strategy,
+} from '../engine/engine.ts';
+import { ChunkKv } from '../engine/engine.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Lease, StoreStats } from '../kvstore/store.ts';
+import type { ChunkCache, FusionModel, FusionSession } from './model.ts';
+
+const BOS = 1;
+const EOS = 2;
+const IM_START = 3;
+const IM_END = 4;
+const FIRST_BYTE = 10;
+const FIRST_WORD = 1000;
+const SPECIAL = new Map([
+  ['<s>', BOS],
+  ['</s>', EOS],
+  ['<|im_start|>', IM_START],
+  ['<|im_end|>', IM_END],
+]);
+
+/** Words of one to four ASCII letters (with the space before) are one token; everything else is a token a byte. */
+export class FakeTokenizer {
+  readonly #ids = new Map<string, number>();
+  readonly #words: string[] = [];
+
+  tokenize(text: string, { addBos = false, special = false } = {}): Int32Array {
+    const ids: number[] = addBos ? [BOS] : [];
+    const marks = special ? /(<s>|<\/s>|<\|im_start\|>|<\|im_end\|>)/ : /($^)/;
+    for (const part of text.split(marks)) {
+      const control = special ? SPECIAL.get(part) : undefined;
+      if (control !== undefined) ids.push(control);
+      else if (part) ids.push(...this.#plain(part));
+    }
+    return Int32Array.from(ids);
+  }
+
+  detokenize(tokens: Int32Array | readonly number[]): string {
+    const bytes: number[] = [];
+    for (const token of tokens) {
+      if (token >= FIRST_WORD) bytes.push(...new TextEncoder().encode(this.#words[token - FIRST_WORD]));
+      else if (token >= FIRST_BYTE) bytes.push(token - FIRST_BYTE);
+    }
+    return new TextDecoder().decode(Uint8Array.from(bytes));
+  }
+
+  #plain(text: string): number[] {
+    return (text.match(/ ?[A-Za-z]{1,4}|[^]/gu) ?? []).flatMap((piece) => {
+      if (/^ ?[A-Za-z]+$/.test(piece)) return [this.#wordId(piece)];
+      return [...new TextEncoder().encode(piece)].map((byte) => FIRST_BYTE + byte);
+    });
+  }
+
+  #wordId(word: string): number {
+    let id = this.#ids.get(word);
+    if (id === undefined) {
+      id = FIRST_WORD + this.#words.push(word) - 1;
+      this.#ids.set(word, id);
+    }
+    return id;
+  }
+}
+
+export interface FakeModelOptions {
+  chatTemplate?: string;
+  contextTrain?: number;
+  /** What every answer says. */
+  says?: string;
+  fingerprint?: string;
+}
+
+export class FakeModel implements FusionModel {
+  readonly info: ModelInfo;
+  readonly path = 'fake.gguf';
+  readonly encodingPrefix = Int32Array.of(BOS);
+  readonly sessions: FakeSession[] = [];
+  readonly says: string;
+  encoded = 0;
+  readonly #tokenizer = new FakeTokenizer();
+
+  constructor({
+    chatTemplate = '',
+    contextTrain = 4096,
+    says = ' An answer.',
+    fingerprint = 'f'.repeat(64),
+  }: FakeModelOptions = {}) {
+    this.says = says;
+    const known: Partial<ModelInfo> = {
+      chatTemplate,
+      contextTrain,
+      fingerprint,
+      layers: 4,
+      bosToken: BOS,
+      eosToken: EOS,
+      addBos: true,
+      bosText: '<s>',
+      eosText: '</s>',
+    };
+    this.info = known as ModelInfo;
+  }
+
+  tokenize(text: string, options: { addBos?: boolean; special?: boolean } = {}): Int32Array {
+    return this.#tokenizer.tokenize(text, options);
+  }
+
+  detokenize(tokens: Int32Array | readonly number[]): string {
+    return this.#tokenizer.detokenize(tokens);
+  }
+
+  bytesPerToken(): number {
+    return 10;
+  }
+
+  async encodeChunk(
+    tokens: Int32Array,
+    dtype: KvDtype,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<ChunkKv> {
+    await Promise.resolve();
+    if (signal?.aborted) throw new KvasirError('ABORTED', 'stopped');
+    this.encoded++;
+    return fakeChunk(tokens, dtype);
+  }
+
+  openChunk(path: string): Promise<ChunkKv> {
+    return Promise.reject(new Error(`a fake store opens no files: ${path}`));
+  }
+
+  createSession(capacity: number): FakeSession {
+    const session = new FakeSession(this, capacity);
+    this.sessions.push(session);
+    return session;
+  }
+}
+
+export class FakeSession implements FusionSession {
+  readonly capacity: number;
+  length = 0;
+  disposed = false;
+  /** Segments of every append that succeeded. */
+  segments: Segment[] = [];
+  strategy: Strategy | undefined;
+  readonly #model: FakeModel;
+
+  constructor(model: FakeModel, capacity: number) {
+    this.#model = model;
+    this.capacity = capacity;
+  }
+
+  /** The whole prompt's ids. */
+  get tokens(): number[] {
+    return this.segments.flatMap((segment) => [
+      ...(segment.kind === 'chunk' ? segment.chunk.tokens : segment.tokens),
+    ]);
+  }
+
+  async append(
+    segments: Segment[],
+    strategy: Strategy,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<AppendReport> {
+    await Promise.resolve();
+    if (signal?.aborted) throw new KvasirError('ABORTED', 'stopped');
+    segments.forEach((segment, index) => {
+      if (segment.kind === 'chunk' && damaged.has(segment.chunk)) throw corrupt(index);
+    });
+    this.segments = segments;
+    this.strategy = strategy;
+    this.length = this.tokens.length;
+    const reusable = segments
+      .filter((segment) => segment.kind === 'chunk')
+      .flatMap(({ chunk }) => [...chunk.tokens]).length;
+    const stages = { place: 1, check: 1, select: 1, compute: 1, loadWait: 1, head: 1 };
+    const recomputedTokens = strategy.kind === 'full' ? reusable : 0;
+    return {
+      tokens: this.length,
+      reusableTokens: reusable,
+      recomputedTokens,
+      bytesLoaded: 0,
+      layers: [],
+      checks: [],
+      totalMs: 6,
+      stages,
+    };
+  }
+
+  async generate({
+    maxTokens,
+    onToken,
+  }: {
+    maxTokens: number;
+    onToken?: ((token: number) => void) | undefined;
+  }): Promise<GenerateResult> {
+    const tokens = this.#model.tokenize(this.#model.says).slice(0, maxTokens);
+    for (const token of tokens) {
+      await Promise.resolve();
+      onToken?.(token);
+    }
+    return { tokens, stop: 'eos', ms: 1 };
+  }
+
+  truncate(length: number): void {
+    this.length = length;
+  }
+
+  dispose(): void {
+    if (this.disposed) throw new Error('session disposed twice');
+    this.disposed = true;
+  }
+}
+
+const damaged = new Set<ChunkKv>();
+
+/** A store in memory. `damage` makes an entry fail when it is used; `lose` when it is opened. */
+export class FakeStore implements ChunkCache {
+  readonly chunks = new Map<string, ChunkKv>();
+  readonly quarantined: string[] = [];
+  readonly lost = new Set<string>();
+  leases = 0;
+  diskBudgetBytes = 1e9;
+  putFails: KvasirError | undefined;
+
+  has(key: string): boolean {
+    return this.chunks.has(key);
+  }
+
+  async put(key: string, chunk: ChunkKv): Promise<void> {
+    await Promise.resolve();
+    if (this.putFails) throw this.putFails;
+    this.chunks.set(key, fakeChunk(chunk.tokens, chunk.dtype));
+  }
+
+  async acquire(key: string): Promise<Lease | undefined> {
+    await Promise.resolve();
+    const chunk = this.chunks.get(key);
+    if (!chunk) return undefined;
+    if (this.lost.has(key)) {
+      await this.reportCorrupt(key);
+      return undefined;
+    }
+    this.leases++;
+    let released = false;
+    const release = (): void => {
+      if (!released) this.leases--;
+      released = true;
+    };
+    return { key, chunk, tier: 'disk', bytes: chunk.bytes, release };
+  }
+
+  async reportCorrupt(key: string): Promise<void> {
+    await Promise.resolve();
+    this.quarantined.push(key);
+    this.chunks.delete(key);
+  }
+
+  damage(key: string): void {
+    const chunk = this.chunks.get(key);
+    if (chunk) damaged.add(chunk);
+  }
+
+  stats(): StoreStats {
+    const known: Partial<StoreStats> = { entries: this.chunks.size, diskBudgetBytes: this.diskBudgetBytes };
+    return known as StoreStats;
+  }
+}
+
+function fakeChunk(tokens: Int32Array, dtype: KvDtype): ChunkKv {
+  return new ChunkKv({
+    tokens,
+    dtype,
+    bytes: tokens.length * 10,
+    inMemory: true,
+    save: () => Promise.resolve(0),
+    pullIn: () => Promise.resolve(),
+    dispose: () => undefined,
+  });
+}
+
+function corrupt(chunkIndex: number): KvasirError {
+  const error: ChunkError = new KvasirError('CHUNK_CORRUPT', 'The checksum of a layer is wrong.');
+  error.chunkIndex = chunkIndex;
+  return error;
+}
+
+/** Numbers in [0, 1) that follow from the seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let x = Math.imul(state ^ (state >>> 15), state | 1);
+    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
+    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
