@@ -1,0 +1,251 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { LibraryProgress } from '../../src-shared/library.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { FakeModel, FakeStore } from '../fusion/test-support.ts';
+import { Catalogue } from './catalogue.ts';
+import { Library, type LibraryOptions } from './library.ts';
+
+/** A folder of files, a catalogue, a fake model and store. */
+class Fixture {
+  readonly dir = mkdtempSync(join(tmpdir(), 'kvasir-library-'));
+  readonly root = join(this.dir, 'docs');
+  readonly catalogue = Catalogue.open(join(this.dir, 'catalogue.sqlite'));
+  readonly store = new FakeStore();
+  readonly model = new FakeModel();
+
+  constructor(files: Record<string, string | Buffer>) {
+    onTestFinished(() => {
+      this.catalogue.close();
+      rmSync(this.dir, { recursive: true, force: true });
+    });
+    mkdirSync(this.root);
+    for (const [path, content] of Object.entries(files)) this.write(path, content);
+  }
+
+  /** Files look an hour old, so that their time stamps are trusted. */
+  write(path: string, content: string | Buffer, ageSeconds = 3600): void {
+    const file = join(this.root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    const then = Date.now() / 1000 - ageSeconds;
+    utimesSync(file, then, then);
+  }
+
+  open(options: Partial<LibraryOptions> = {}): Promise<Library> {
+    const { root, catalogue, store, model } = this;
+    return Library.open({
+      root,
+      catalogue,
+      store,
+      model,
+      chunkTokens: 24,
+      dtype: 'f16',
+      maxFileBytes: 1000,
+      ...options,
+    });
+  }
+}
+
+const texts = (library: Library): string[] =>
+  [...library.chunks()].map((chunk) => `${chunk.path}: ${chunk.text}`);
+
+test('reads .md and .txt of all subfolders in a fixed order, and nothing hidden or else', async () => {
+  const fixture = new Fixture({
+    'b.txt': 'bee',
+    'a/z.md': '# Zed\n\nzed',
+    'A.MD': 'upper',
+    'x.pdf': 'no',
+    '.h.md': 'no',
+    '.git/x.md': 'no',
+  });
+  const library = await fixture.open();
+  expect(await library.sync()).toEqual({ documents: 3, updated: 3, removed: 0, chunks: 3, failures: [] });
+  expect(texts(library)).toEqual(['A.MD: upper', 'a/z.md: # Zed\n\nzed', 'b.txt: bee']);
+  expect([...library.chunks()].map((chunk) => chunk.title)).toEqual(['A', 'Zed', 'b']);
+});
+
+test('a link to a parent folder ends, a dangling link is reported', async () => {
+  const fixture = new Fixture({ 'sub/a.md': 'text' });
+  symlinkSync(fixture.root, join(fixture.root, 'sub', 'loop'));
+  symlinkSync('/nowhere', join(fixture.root, 'gone.md'));
+  const report = await (await fixture.open()).sync();
+  expect(report.documents).toBe(1);
+  expect(report.failures).toEqual([
+    { path: 'gone.md', code: 'DOCUMENT_UNREADABLE', message: 'gone.md cannot be read (ENOENT).' },
+  ]);
+});
+
+test('unchanged files are not read again; edited ones are cut anew; removed ones go', async () => {
+  const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' });
+  const library = await fixture.open();
+  await library.sync();
+  fixture.write('b.md', 'two and a half', 60);
+  rmSync(join(fixture.root, 'c.md'));
+  expect(await library.sync()).toMatchObject({ documents: 2, updated: 1, removed: 1, chunks: 2 });
+  expect(texts(library)).toEqual(['a.md: one', 'b.md: two and a half']);
+  expect(await library.sync()).toMatchObject({ updated: 0, removed: 0 });
+});
+
+test('a file edited within its time stamp is noticed when it was read right after it was written', async () => {
+  const fixture = new Fixture({});
+  fixture.write('a.md', 'one', 0);
+  const library = await fixture.open();
+  await library.sync();
+  const { atime, mtime } = statSync(join(fixture.root, 'a.md'));
+  writeFileSync(join(fixture.root, 'a.md'), 'two');
+  utimesSync(join(fixture.root, 'a.md'), atime, mtime);
+  expect(await library.sync()).toMatchObject({ updated: 1 });
+  expect(texts(library)).toEqual(['a.md: two']);
+});
+
+test('a touched file with the same bytes keeps its chunks', async () => {
+  const fixture = new Fixture({ 'a.md': 'one' });
+  const library = await fixture.open();
+  await library.sync();
+  const before = [...library.chunks()].map((chunk) => chunk.id);
+  fixture.write('a.md', 'one', 10);
+  expect(await library.sync()).toMatchObject({ updated: 0 });
+  expect([...library.chunks()].map((chunk) => chunk.id)).toEqual(before);
+});
+
+test('each model and chunk size has its own chunks, and an edit reaches all of them', async () => {
+  const fixture = new Fixture({ 'a.md': 'One two three. '.repeat(6) });
+  const small = await fixture.open({ chunkTokens: 16 });
+  const large = await fixture.open({ chunkTokens: 64 });
+  const other = await fixture.open({
+    chunkTokens: 64,
+    model: new FakeModel({ fingerprint: 'e'.repeat(64) }),
+  });
+  for (const library of [small, large, other]) await library.sync();
+  expect([texts(small).length, texts(large).length, texts(other).length]).toEqual([3, 1, 1]);
+  fixture.write('a.md', 'new', 60);
+  await large.sync();
+  expect(texts(small)).toEqual([]); // cut again when that set is next used, never served stale
+  await small.sync();
+  expect(texts(small)).toEqual(['a.md: new']);
+});
+
+test('a document that cannot be used is named, and the others go on', async () => {
+  const fixture = new Fixture({
+    'a.md': 'fine',
+    'big.txt': 'x'.repeat(1001),
+    'latin.txt': Buffer.from([0x61, 0xe9, 0x62]),
+  });
+  const library = await fixture.open();
+  const { documents, failures } = await library.sync();
+  expect(documents).toBe(1);
+  expect(failures.map(({ path, code }) => [path, code])).toEqual([
+    ['big.txt', 'DOCUMENT_TOO_LARGE'],
+    ['latin.txt', 'DOCUMENT_ENCODING'],
+  ]);
+  expect(failures[1]?.message).toContain('byte 1 ');
+  fixture.write('latin.txt', 'mended');
+  expect((await library.sync()).failures.map(({ path }) => path)).toEqual(['big.txt']);
+});
+
+test('a document that turns bad loses its chunks', async () => {
+  const fixture = new Fixture({ 'a.md': 'fine', 'b.md': 'fine' });
+  const library = await fixture.open();
+  await library.sync();
+  fixture.write('b.md', Buffer.from([0xff]), 60);
+  expect(await library.sync()).toMatchObject({ documents: 1, chunks: 1 });
+});
+
+test.each([
+  ['LIBRARY_EMPTY', {}],
+  ['LIBRARY_EMPTY', { 'a.md': ' \n', 'b.pdf': 'x' }],
+  ['DOCUMENT_TOO_LARGE', { 'a.txt': 'x'.repeat(2000) }],
+  ['DOCUMENT_ENCODING', { 'a.txt': Buffer.from([0xff]), 'b.txt': Buffer.from([0xfe]) }],
+])('%s when nothing can be read', async (code, files: Record<string, string | Buffer>) => {
+  const library = await new Fixture(files).open();
+  await expect(library.sync()).rejects.toMatchObject({ code });
+});
+
+test('LIBRARY_NOT_FOUND for no folder, and for a file', async () => {
+  const fixture = new Fixture({ 'a.md': 'x' });
+  for (const root of [join(fixture.dir, 'none'), join(fixture.root, 'a.md')]) {
+    await expect(fixture.open({ root })).rejects.toMatchObject({ code: 'LIBRARY_NOT_FOUND' });
+  }
+});
+
+test('precompute stores what is missing once, and tells how far it is', async () => {
+  const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two', 'same.md': 'one' });
+  const library = await fixture.open();
+  await library.sync();
+  const seen: LibraryProgress[] = [];
+  const report = await library.precompute({ onProgress: (progress) => seen.push(progress) });
+  expect(report).toMatchObject({ chunks: 2, computed: 2, stored: 0, overBudgetBytes: 0 });
+  expect(seen.map(({ done, total }) => `${done}/${total}`)).toEqual(['0/2', '1/2', '2/2']);
+  expect(await library.precompute()).toMatchObject({ chunks: 2, computed: 0, stored: 2, tokens: 0 });
+  expect(fixture.model.encoded).toBe(2);
+});
+
+test('an aborted precompute keeps what it has done and goes on from there', async () => {
+  const fixture = new Fixture(
+    Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`${i}.md`, `document ${i}`])),
+  );
+  const library = await fixture.open();
+  await library.sync();
+  const abort = new AbortController();
+  const stopAtFour = ({ done }: LibraryProgress): void => {
+    if (done === 4) abort.abort();
+  };
+  await expect(library.precompute({ signal: abort.signal, onProgress: stopAtFour })).rejects.toMatchObject({
+    code: 'ABORTED',
+  });
+  expect(await library.precompute()).toMatchObject({ computed: 6, stored: 4 });
+});
+
+test('precompute stops at the disk budget instead of pushing out what it has just stored', async () => {
+  const fixture = new Fixture({ 'a.md': 'one two', 'b.md': 'six ten', 'c.md': 'red blue' });
+  const library = await fixture.open();
+  await library.sync();
+  const [first] = library.chunks();
+  fixture.store.diskBudgetBytes = (first?.tokens.length ?? 0) * fixture.model.bytesPerToken() * 2;
+  expect(await library.precompute()).toMatchObject({
+    computed: 2,
+    overBudgetBytes: fixture.store.diskBudgetBytes / 2,
+  });
+});
+
+test('a full disk ends precompute with its own error', async () => {
+  const fixture = new Fixture({ 'a.md': 'one' });
+  const library = await fixture.open();
+  await library.sync();
+  fixture.store.putFails = new KvasirError('DISK_FULL', 'full');
+  await expect(library.precompute()).rejects.toMatchObject({ code: 'DISK_FULL' });
+});
+
+test('a catalogue of a newer version is refused and left as it is', () => {
+  const fixture = new Fixture({});
+  fixture.catalogue.database.pragma('user_version = 99');
+  fixture.catalogue.close();
+  const path = join(fixture.dir, 'catalogue.sqlite');
+  const before = readFileSync(path);
+  expect(() => Catalogue.open(path)).toThrow(expect.objectContaining({ code: 'STORE_VERSION' }));
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test('a damaged catalogue is a typed error', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-library-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(join(dir, 'c.sqlite'), 'not a database, whatever its name says '.repeat(100));
+  expect(() => Catalogue.open(join(dir, 'c.sqlite'))).toThrow(
+    expect.objectContaining({ code: 'STORE_CORRUPT' }),
+  );
+  expect(() => Catalogue.open(join(dir, 'c.sqlite', 'below'))).toThrow(
+    expect.objectContaining({ code: 'STORE_READ_ONLY' }),
+  );
+});
