@@ -69,7 +69,8 @@ export class ChunkDisk {
 
   async removeTemp(temp: string): Promise<void> {
     await this.#fs.unlink(temp).catch((error: unknown) => {
-      if (!isMissing(error)) this.log('warn', 'A temporary file could not be removed.', { error: messageOf(error) });
+      if (!isMissing(error))
+        this.log('warn', 'A temporary file could not be removed.', { error: messageOf(error) });
     });
   }
 
@@ -127,7 +128,10 @@ export class ChunkDisk {
       await this.#fs.unlink(path);
     } catch (error) {
       if (isMissing(error)) return true;
-      this.log('warn', 'A chunk file could not be deleted.', { file: basename(path), error: messageOf(error) });
+      this.log('warn', 'A chunk file could not be deleted.', {
+        file: basename(path),
+        error: messageOf(error),
+      });
       return false;
     }
     return true;
@@ -135,7 +139,13 @@ export class ChunkDisk {
 }
 
 /** The row of a file, all of it from its header but for what `meta` adds. */
-export function rowOf(key: string, header: ChunkHeader, bytes: number, now: number, meta: PutMeta = {}): ChunkRow {
+export function rowOf(
+  key: string,
+  header: ChunkHeader,
+  bytes: number,
+  now: number,
+  meta: PutMeta = {},
+): ChunkRow {
   return {
     key,
     fingerprint: header.fingerprint,

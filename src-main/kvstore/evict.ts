@@ -38,7 +38,10 @@ export function chooseVictims(
   if (enough <= 0) return victims;
   for (const { key } of policy.order(idle(), now)) {
     const row = byKey.get(key);
-    if (!row) throw new Error(`The eviction policy ${policy.name} named an entry that is no candidate or twice: ${key}.`);
+    if (!row)
+      throw new Error(
+        `The eviction policy ${policy.name} named an entry that is no candidate or twice: ${key}.`,
+      );
     byKey.delete(key);
     victims.rows.push(row);
     victims.bytes += row.bytes;

@@ -1,5 +1,6 @@
 import { mkdir, open, rename, unlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { isMissing, messageOf } from './errors.ts';
 
 /** The calls that change the folder; replaced in tests that inject faults. */
 export interface StoreFs {
@@ -13,7 +14,15 @@ export interface StoreFs {
 
 export const nodeFs: StoreFs = {
   async makeDir(path) {
-    return (await mkdir(path, { recursive: true })) !== undefined;
+    try {
+      return (await mkdir(path, { recursive: true })) !== undefined;
+    } catch (error) {
+      // A recursive mkdir makes parents, so the one reason for "no such folder" is that it may not: what Node says
+      // for a read-only file system.
+      if (isMissing(error))
+        throw Object.assign(new Error(messageOf(error), { cause: error }), { code: 'EROFS' });
+      throw error;
+    }
   },
   rename,
   unlink,

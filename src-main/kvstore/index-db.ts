@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import type { KvDtype } from '../engine/engine.ts';
 import type { ListFilter } from './types.ts';
 
@@ -152,7 +152,10 @@ function prepare(db: Database.Database) {
     leastRecentlyUsed: db.prepare<[], ChunkRow>(
       `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_use WHERE NOT pinned ORDER BY use_order`,
     ),
-    list: db.prepare<{ fingerprint: string | null; pinned: number | null; limit: number; offset: number }, ChunkRow>(
+    list: db.prepare<
+      { fingerprint: string | null; pinned: number | null; limit: number; offset: number },
+      ChunkRow
+    >(
       `SELECT ${COLUMNS} FROM chunks
        WHERE fingerprint = ifnull(@fingerprint, fingerprint) AND pinned = ifnull(@pinned, pinned)
        ORDER BY use_order DESC LIMIT @limit OFFSET @offset`,

@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { codeOf, isCorruptDatabase } from './errors.ts';
@@ -54,7 +54,8 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
     db.pragma('journal_mode = WAL');
     // After a power cut the last rows may be missing, never damaged; their files are adopted at the next start.
     db.pragma('synchronous = NORMAL');
-    if (db.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new ForeignDatabase('quick_check failed');
+    if (db.pragma('quick_check(1)', { simple: true }) !== 'ok')
+      throw new ForeignDatabase('quick_check failed');
     const backup = migrate(db, path, now, migrations);
     return { index: new ChunkIndex(db, onFlushFailed), backup };
   } catch (error) {
@@ -63,9 +64,11 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
   }
 }
 
-/** Reads the version over a read-only connection, which leaves a newer version's database as it is. */
+/** Reads the version and leaves a newer version's database exactly as it is. */
 function refuseNewer(path: string, newest: number): void {
   if (!existsSync(path)) return;
+  // Even a read-only connection creates these.
+  const made = [`${path}-wal`, `${path}-shm`].filter((file) => !existsSync(file));
   const db = new Database(path, { readonly: true, timeout: 0 });
   try {
     const version = versionOf(db);
@@ -79,11 +82,17 @@ function refuseNewer(path: string, newest: number): void {
     }
   } finally {
     db.close();
+    for (const file of made) rmSync(file, { force: true });
   }
 }
 
 /** Brings the schema up to date in one transaction; gives the path of the copy made before, if one was needed. */
-function migrate(db: Database.Database, path: string, now: number, migrations: readonly string[]): string | undefined {
+function migrate(
+  db: Database.Database,
+  path: string,
+  now: number,
+  migrations: readonly string[],
+): string | undefined {
   const version = versionOf(db);
   const empty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
   if (!empty && (version === 0 || db.pragma('application_id', { simple: true }) !== APPLICATION_ID)) {

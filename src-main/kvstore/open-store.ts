@@ -42,13 +42,18 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
   }
 }
 
-async function openLocked(layout: Layout, fs: StoreFs, options: OpenStoreOptions): Promise<Omit<OpenedStore, 'lock'>> {
+async function openLocked(
+  layout: Layout,
+  fs: StoreFs,
+  options: OpenStoreOptions,
+): Promise<Omit<OpenedStore, 'lock'>> {
   const { clock, log } = options;
   const onFlushFailed = (error: unknown): void =>
     log('warn', 'The last uses of chunks could not be written to the index.', { error: messageOf(error) });
   const { index, setAside, backup } = openIndex(layout.index, { now: clock(), onFlushFailed });
   try {
-    if (setAside) log('error', 'The index was unreadable; it is rebuilt from the chunk files.', { keptAt: setAside });
+    if (setAside)
+      log('error', 'The index was unreadable; it is rebuilt from the chunk files.', { keptAt: setAside });
     if (backup) log('info', 'The index was migrated to this version.', { backup });
     const quarantine = new Quarantine(layout.quarantine, fs, options.quarantineCap);
     await quarantine.load();

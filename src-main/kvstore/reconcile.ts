@@ -68,7 +68,11 @@ async function scan(disk: ChunkDisk, findings: Findings): Promise<Map<string, Fo
 }
 
 /** Drops or quarantines what a row's file contradicts; gives the files without a row. */
-async function checkRows(disk: ChunkDisk, found: Map<string, FoundFile>, findings: Findings): Promise<FoundFile[]> {
+async function checkRows(
+  disk: ChunkDisk,
+  found: Map<string, FoundFile>,
+  findings: Findings,
+): Promise<FoundFile[]> {
   for (const row of disk.index.all()) {
     const file = found.get(disk.path(row));
     if (!file) {
@@ -121,13 +125,19 @@ export function faultOf(
   header: ChunkHeader,
   file: { key: string; formatVersion: number; bytes: number },
 ): string | undefined {
-  if (header.fileBytes !== file.bytes) return `its header says ${header.fileBytes} bytes, but it has ${file.bytes}`;
+  if (header.fileBytes !== file.bytes)
+    return `its header says ${header.fileBytes} bytes, but it has ${file.bytes}`;
   if (header.version !== file.formatVersion) return 'its header and its name give different format versions';
   if (keyOf(header) !== file.key) return 'its contents belong to another key';
   return undefined;
 }
 
-async function quarantineStray(disk: ChunkDisk, file: FoundFile, reason: string, findings: Findings): Promise<void> {
+async function quarantineStray(
+  disk: ChunkDisk,
+  file: FoundFile,
+  reason: string,
+  findings: Findings,
+): Promise<void> {
   const name = disk.layout.relative(file.path);
   disk.log('warn', 'A chunk file without an entry is bad and was put in quarantine.', { file: name, reason });
   findings.quarantined.push({ file: name, reason });

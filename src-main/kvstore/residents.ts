@@ -87,21 +87,35 @@ export class Residents {
       return other;
     }
     this.drop(key);
-    const resident: Resident = { key, opener, chunk, leases: 1, ramBytes: 0, pulling: undefined, dropped: false };
+    const resident: Resident = {
+      key,
+      opener,
+      chunk,
+      leases: 1,
+      ramBytes: 0,
+      pulling: undefined,
+      dropped: false,
+    };
     this.#byKey.set(key, resident);
     return resident;
   }
 
   release(resident: Resident): void {
     if (--resident.leases > 0) return;
-    if (resident.dropped) return this.#settle(resident);
+    if (resident.dropped) {
+      this.#settle(resident);
+      return;
+    }
     this.#byKey.delete(resident.key);
     this.#byKey.set(resident.key, resident);
     if (resident.ramBytes > 0) {
       this.#shrinkTo(this.#budget);
       return;
     }
-    if (resident.chunk.bytes > this.#budget) return this.drop(resident.key);
+    if (resident.chunk.bytes > this.#budget) {
+      this.drop(resident.key);
+      return;
+    }
     this.#waiting.push(resident);
     this.#timer ??= setTimeout(() => void this.idle(), PULL_DELAY_MS).unref();
   }
@@ -146,7 +160,7 @@ export class Residents {
 
   async #dropWhere(applies: (resident: Resident) => boolean): Promise<void> {
     for (const resident of [...this.#byKey.values()]) if (applies(resident)) this.drop(resident.key);
-    await Promise.all([...this.#leaving].filter(applies).map((resident) => resident.pulling));
+    await Promise.all([...this.#leaving].filter(applies).map(async (resident) => resident.pulling));
   }
 
   /** One at a time: a background read should not take the disk from a question. */
@@ -159,7 +173,10 @@ export class Residents {
 
   async #pull(resident: Resident): Promise<void> {
     const { bytes } = resident.chunk;
-    if (bytes > this.#budget || !this.#shrinkTo(this.#budget - bytes)) return this.drop(resident.key);
+    if (bytes > this.#budget || !this.#shrinkTo(this.#budget - bytes)) {
+      this.drop(resident.key);
+      return;
+    }
     resident.ramBytes = bytes;
     this.#bytes += bytes;
     let failure: { error: unknown } | undefined;
@@ -168,8 +185,8 @@ export class Residents {
     });
     await resident.pulling;
     resident.pulling = undefined;
-    if (resident.dropped) return this.#settle(resident);
-    if (!failure) return;
+    this.#settle(resident);
+    if (!failure || resident.dropped) return;
     this.drop(resident.key);
     this.#options.onPullFailed(resident.key, failure.error);
   }

@@ -1,21 +1,18 @@
 import type { ChunkKv } from '../engine/engine.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
+import { DiskBudget } from './budget.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
 import { codeOf, messageOf, toStoreError } from './errors.ts';
-import { chooseVictims, coverage, requireEvictRequest } from './evict.ts';
-import type { StoreFs } from './files.ts';
+import { requireEvictRequest } from './evict.ts';
 import { isKey, keyOf } from './hash.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { StoreLock } from './lock.ts';
 import { openRow } from './open-chunk.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
-import { LRU, type EvictionPolicy } from './policy.ts';
-import type { QuarantineCap } from './quarantine.ts';
+import { LRU } from './policy.ts';
 import { Residents, type Resident } from './residents.ts';
 import { SerialQueue, UseCounts } from './serial.ts';
 import type {
   ChunkEntry,
-  ChunkFiles,
   ChunkOpener,
   EvictReport,
   EvictRequest,
@@ -24,6 +21,7 @@ import type {
   PutMeta,
   RecoveryReport,
   StoreLog,
+  StoreOptions,
   StoreStats,
   VerifyProgress,
   VerifyReport,
@@ -32,25 +30,6 @@ import { verifyAll, type Verdict } from './verify.ts';
 
 export type * from './types.ts';
 export { chunkKey } from './hash.ts';
-
-export interface StoreOptions {
-  /** Created when missing. Everything the store owns is in here. */
-  dir: string;
-  /** Most bytes of chunk files. Infinity for no limit. */
-  diskBudgetBytes: number;
-  /** Most bytes of KV kept in memory; 0 keeps none. */
-  ramBudgetBytes: number;
-  files: ChunkFiles;
-  /** Default LRU. */
-  policy?: EvictionPolicy;
-  /** Milliseconds since 1970. Default Date.now. */
-  clock?: () => number;
-  log?: StoreLog;
-  /** Default: 32 files, 256 MiB. */
-  quarantineCap?: QuarantineCap;
-  /** For tests that inject faults. */
-  fs?: StoreFs;
-}
 
 /**
  * Chunk KV on disk and in memory: one file a chunk, an SQLite index, budgets, leases.
@@ -64,7 +43,7 @@ export class ChunkStore {
   readonly #disk: ChunkDisk;
   readonly #lock: StoreLock;
   readonly #log: StoreLog;
-  readonly #policy: EvictionPolicy;
+  readonly #budget: DiskBudget;
   readonly #residents: Residents;
   /** Everything that changes files or rows. */
   readonly #changes = new SerialQueue();
@@ -73,8 +52,7 @@ export class ChunkStore {
   readonly #leases = new UseCounts();
   readonly #puts = new Map<string, Promise<void>>();
   readonly #calls = new Set<Promise<unknown>>();
-  readonly #counts = { ram: 0, disk: 0, misses: 0, evictions: 0 };
-  #diskBudget: number;
+  readonly #counts = { ram: 0, disk: 0, misses: 0 };
   #closing: Promise<void> | undefined;
 
   /**
@@ -89,7 +67,7 @@ export class ChunkStore {
     const opened = await openStore({ ...options, log, clock });
     const store = new ChunkStore(options, opened, log);
     try {
-      store.recovery.evicted = (await store.#changes.run(() => store.#shed())).entries;
+      store.recovery.evicted = (await store.#changes.run(() => store.#budget.shed())).entries;
     } catch (error) {
       await store.close();
       throw toStoreError(error, options.dir);
@@ -105,12 +83,16 @@ export class ChunkStore {
     this.#disk = opened.disk;
     this.#lock = opened.lock;
     this.#log = log;
-    this.#policy = options.policy ?? LRU;
-    this.#diskBudget = options.diskBudgetBytes;
     this.#residents = new Residents({
       budgetBytes: options.ramBudgetBytes,
       log,
       onPullFailed: (key, error) => void this.#onPullFailed(key, error),
+    });
+    this.#budget = new DiskBudget(opened.disk, {
+      bytes: options.diskBudgetBytes,
+      policy: options.policy ?? LRU,
+      isInUse: (key) => this.#inUse.count(key) > 0,
+      onLeaving: (key) => this.#residents.drop(key),
     });
   }
 
@@ -144,7 +126,8 @@ export class ChunkStore {
   acquire(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
     return this.#call('acquire', () =>
       this.#holding(key, async () => {
-        const resident = (await this.#residents.lease(key, opener)) ?? (await this.#openResident(key, opener));
+        const resident =
+          (await this.#residents.lease(key, opener)) ?? (await this.#openResident(key, opener));
         if (resident) return this.#lease(resident);
         this.#counts.misses++;
         return undefined;
@@ -154,7 +137,9 @@ export class ChunkStore {
 
   /** For a lease whose file turned out corrupt while its layers were read: quarantines it. Release the lease as usual. */
   reportCorrupt(key: string): Promise<void> {
-    return this.#call('reportCorrupt', () => this.#discard(key, 'a layer failed its checksum while it was used'));
+    return this.#call('reportCorrupt', () =>
+      this.#discard(key, 'a layer failed its checksum while it was used'),
+    );
   }
 
   /** Drops the KV an opener brought into memory; call before disposing a model. Its leases must be released. */
@@ -193,19 +178,19 @@ export class ChunkStore {
   stats(): StoreStats {
     this.#requireOpen('stats');
     const { index, quarantine, newerFormat } = this.#disk;
-    const { ram, disk, misses, evictions } = this.#counts;
+    const { ram, disk, misses } = this.#counts;
     const { entries, bytes, budgetBytes } = this.#residents;
     const newerBytes = [...newerFormat.values()].reduce((sum, size) => sum + size, 0);
     return {
       entries: index.entries,
       bytes: index.bytes,
-      diskBudgetBytes: this.#diskBudget,
+      diskBudgetBytes: this.#budget.bytes,
       pinned: index.pinnedTotals(),
       leased: this.#leases.size,
       ram: { entries, bytes, budgetBytes },
       hits: { ram, disk },
       misses,
-      evictions,
+      evictions: this.#budget.evictions,
       quarantine: quarantine.totals,
       newerFormat: { files: newerFormat.size, bytes: newerBytes },
     };
@@ -225,19 +210,19 @@ export class ChunkStore {
   evict(request: EvictRequest): Promise<EvictReport> {
     return this.#call('evict', () => {
       requireEvictRequest(request);
-      return this.#changes.run(() => this.#evict(request));
+      return this.#changes.run(() => this.#budget.evict(request));
     });
   }
 
   /** Changes budgets, and evicts what no longer fits. */
   setBudget(budget: { diskBytes?: number; ramBytes?: number }): Promise<EvictReport> {
     return this.#call('setBudget', () => {
-      const { diskBytes = this.#diskBudget, ramBytes = this.#residents.budgetBytes } = budget;
+      const { diskBytes = this.#budget.bytes, ramBytes = this.#residents.budgetBytes } = budget;
       requireBudget('ChunkStore.setBudget: diskBytes', diskBytes);
       requireBudget('ChunkStore.setBudget: ramBytes', ramBytes);
-      this.#diskBudget = diskBytes;
+      this.#budget.bytes = diskBytes;
       this.#residents.setBudget(ramBytes);
-      return this.#changes.run(() => this.#shed());
+      return this.#changes.run(() => this.#budget.shed());
     });
   }
 
@@ -267,7 +252,7 @@ export class ChunkStore {
       const header = this.#options.files.readChunkHeader(temp);
       if (keyOf(header) !== key) throw new TypeError('ChunkStore.put: chunk is not the one that key names.');
       await this.#changes.run(async () => {
-        await this.#makeRoom(bytes);
+        await this.#budget.makeRoom(bytes);
         await this.#disk.commit(temp, rowOf(key, header, bytes, this.#disk.clock(), meta));
       });
     } catch (error) {
@@ -334,51 +319,6 @@ export class ChunkStore {
     }
   }
 
-  /** REQUIRES: inside #changes. DISK_FULL, with nothing evicted, when the budget cannot hold `bytes` more. */
-  async #makeRoom(bytes: number): Promise<void> {
-    const { index } = this.#disk;
-    const over = (): number => index.bytes + bytes - this.#diskBudget;
-    if (over() <= 0) return;
-    const victims = this.#choose({ bytes: over() });
-    if (victims.bytes >= over()) await this.#remove(victims.rows);
-    if (over() <= 0) return;
-    throw new KvasirError(
-      'DISK_FULL',
-      `The cache budget of ${megabytes(this.#diskBudget)} has no room for a chunk of ${megabytes(bytes)}` +
-        `${bytes > this.#diskBudget ? '' : ', because what it holds is pinned or in use'}.`,
-      'Raise the cache budget, or unpin entries.',
-    );
-  }
-
-  /** REQUIRES: inside #changes. Evicts what exceeds the budget, as far as pins and leases allow. */
-  #shed(): Promise<EvictReport> {
-    return this.#evict({ bytes: Math.max(0, this.#disk.index.bytes - this.#diskBudget) });
-  }
-
-  /** REQUIRES: inside #changes. */
-  async #evict(request: EvictRequest): Promise<EvictReport> {
-    const victims = this.#choose(request);
-    const gone = await this.#remove(victims.rows);
-    const bytes = gone.reduce((sum, row) => sum + row.bytes, 0);
-    if (bytes >= (request.bytes ?? Infinity)) return { entries: gone.length, bytes, kept: 0 };
-    const pinned = this.#disk.index.list({ pinned: true }).filter(coverage(request)).length;
-    const undeletable = victims.rows.length - gone.length;
-    return { entries: gone.length, bytes, kept: pinned + victims.inUse + undeletable };
-  }
-
-  #choose(request: EvictRequest) {
-    const { index, clock } = this.#disk;
-    const isInUse = (key: string): boolean => this.#inUse.count(key) > 0;
-    return chooseVictims(index.leastRecentlyUsed(), this.#policy, request, isInUse, clock());
-  }
-
-  async #remove(rows: ChunkRow[]): Promise<ChunkRow[]> {
-    for (const row of rows) this.#residents.drop(row.key);
-    const gone = await this.#disk.remove(rows);
-    this.#counts.evictions += gone.length;
-    return gone;
-  }
-
   #setPinned(method: string, key: string, pinned: boolean): boolean {
     this.#requireOpen(method);
     try {
@@ -418,8 +358,4 @@ export class ChunkStore {
 
 function requireBudget(name: string, bytes: number): void {
   if (!(bytes >= 0)) throw new TypeError(`${name} must be a number of bytes, 0 or more.`);
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MB`;
 }

@@ -3,15 +3,27 @@
  * identity, so that a test can tell whether what it was served is right. Files are real; nothing else is.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { ChunkKv, type ChunkHeader, type KvDtype } from '../engine/engine.ts';
-import type { NativeChunk } from '../engine/native.ts';
 import { chunkKey, prefixHash } from './hash.ts';
-import { ChunkStore, type ChunkFiles, type ChunkOpener, type StoreOptions } from './store.ts';
+import { ChunkStore, type ChunkFiles, type ChunkOpener, type Lease, type StoreOptions } from './store.ts';
+
+/** The native side of a chunk, which only the engine may name. */
+type NativeChunk = ChunkKv['native'];
 
 export const FORMAT_VERSION = 1;
 
@@ -21,8 +33,13 @@ interface FakeHeader extends Omit<ChunkHeader, 'tokens'> {
 }
 
 /** What the KV of an identity is: any change to fingerprint, prefix, dtype or tokens changes it. */
-function payloadOf(header: { fingerprint: string; prefixHash: string; dtype: KvDtype; tokens: Int32Array }, bytes: number) {
-  const seed = createHash('sha256').update(JSON.stringify([header.fingerprint, header.prefixHash, header.dtype, [...header.tokens]]));
+function payloadOf(
+  header: { fingerprint: string; prefixHash: string; dtype: KvDtype; tokens: Int32Array },
+  bytes: number,
+) {
+  const seed = createHash('sha256').update(
+    JSON.stringify([header.fingerprint, header.prefixHash, header.dtype, [...header.tokens]]),
+  );
   const block = seed.digest();
   return Buffer.alloc(bytes, block);
 }
@@ -34,7 +51,8 @@ export function sha256(bytes: Buffer): string {
 export function parseFile(path: string): { header: FakeHeader; payload: Buffer } {
   const file = readFileSync(path);
   const end = file.indexOf(10);
-  const corrupt = (what: string): KvasirError => new KvasirError('CHUNK_CORRUPT', `the chunk file is damaged: ${what}`);
+  const corrupt = (what: string): KvasirError =>
+    new KvasirError('CHUNK_CORRUPT', `the chunk file is damaged: ${what}`);
   if (end < 0) throw corrupt('no header');
   let header: FakeHeader;
   try {
@@ -42,7 +60,8 @@ export function parseFile(path: string): { header: FakeHeader; payload: Buffer }
   } catch (cause) {
     throw corrupt(`header (${String(cause)})`);
   }
-  if (header.version > FORMAT_VERSION) throw new KvasirError('CHUNK_VERSION', 'The chunk file has a newer format.');
+  if (header.version > FORMAT_VERSION)
+    throw new KvasirError('CHUNK_VERSION', 'The chunk file has a newer format.');
   if (header.fileBytes !== file.length) throw corrupt('size');
   return { header, payload: file.subarray(end + 1) };
 }
@@ -71,7 +90,6 @@ export class FakeChunk implements NativeChunk {
     return this.memory !== undefined;
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- mirrors the native signature
   async save(path: string): Promise<number> {
     this.#requireLive();
     return writeChunkFile(path, this.header, this.read());
@@ -89,7 +107,8 @@ export class FakeChunk implements NativeChunk {
     this.#requireLive();
     if (this.memory) return this.memory;
     const { header, payload } = parseFile(this.path ?? '');
-    if (sha256(payload) !== header.sum) throw new KvasirError('CHUNK_CORRUPT', 'the checksum of a layer is wrong');
+    if (sha256(payload) !== header.sum)
+      throw new KvasirError('CHUNK_CORRUPT', 'the checksum of a layer is wrong');
     return payload;
   }
 
@@ -111,17 +130,15 @@ export class FakeChunk implements NativeChunk {
 /** Writes and fsyncs a chunk file; gives its size. */
 export function writeChunkFile(path: string, header: ChunkHeader, payload: Buffer): number {
   const fields: FakeHeader = { ...header, tokens: [...header.tokens], sum: sha256(payload), fileBytes: 0 };
-  let text = '';
   // The size is in the header, and the header's length depends on the size.
-  for (let size = -1; size !== fields.fileBytes; ) {
+  for (let size = -1; size !== fields.fileBytes;) {
     size = fields.fileBytes;
-    text = `${JSON.stringify(fields)}\n`;
-    fields.fileBytes = text.length + payload.length;
+    fields.fileBytes = JSON.stringify(fields).length + 1 + payload.length;
   }
   const fd = openSync(path, 'w');
   try {
     const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(fields)}\n`), payload]);
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+    for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
@@ -134,10 +151,10 @@ export const fakeFiles: ChunkFiles = {
     const { header } = parseFile(path);
     return { ...header, tokens: Int32Array.from(header.tokens) };
   },
-  // eslint-disable-next-line @typescript-eslint/require-await -- mirrors the engine's signature
   async verifyChunk(path) {
     const { header, payload } = parseFile(path);
-    if (sha256(payload) !== header.sum) throw new KvasirError('CHUNK_CORRUPT', 'the checksum of layer 0 is wrong');
+    if (sha256(payload) !== header.sum)
+      throw new KvasirError('CHUNK_CORRUPT', 'the checksum of layer 0 is wrong');
   },
 };
 
@@ -158,7 +175,12 @@ export class FakeModel implements ChunkOpener {
   encode(id: number, bytes = 1000, version = FORMAT_VERSION): { key: string; chunk: ChunkKv } {
     const tokens = Int32Array.of(id, -id, 7);
     const dtype = 'f16';
-    const identity = { fingerprint: this.fingerprint, prefixHash: prefixHash(this.prefix), dtype, tokens } as const;
+    const identity = {
+      fingerprint: this.fingerprint,
+      prefixHash: prefixHash(this.prefix),
+      dtype,
+      tokens,
+    } as const;
     const header: ChunkHeader = { ...identity, version, layers: 2, fileBytes: 0 };
     return {
       key: chunkKey({ fingerprint: this.fingerprint, prefix: this.prefix, dtype, tokens }),
@@ -172,7 +194,9 @@ export class FakeModel implements ChunkOpener {
     if (header.fingerprint !== this.fingerprint || header.prefixHash !== prefixHash(this.prefix)) {
       throw new KvasirError('CHUNK_MISMATCH', 'The chunk file belongs to another model.');
     }
-    const chunk = new FakeChunk({ ...header, tokens: Int32Array.from(header.tokens) }, payload.length, { path });
+    const chunk = new FakeChunk({ ...header, tokens: Int32Array.from(header.tokens) }, payload.length, {
+      path,
+    });
     this.opened.push(chunk);
     return new ChunkKv(chunk);
   }
@@ -183,19 +207,28 @@ export class FakeModel implements ChunkOpener {
 }
 
 export function fake(chunk: ChunkKv): FakeChunk {
-  return chunk.native as FakeChunk;
+  if (chunk.native instanceof FakeChunk) return chunk.native;
+  throw new TypeError('fake: not a FakeChunk');
 }
+
+/** In memory where there is such a folder: these tests fsync thousands of times. */
+const TEMP_BASE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** A folder that goes with the test. */
 export function tempDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'kvasir-store-'));
+  const dir = mkdtempSync(join(TEMP_BASE, 'kvasir-store-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
 /** A store that is closed with the test; defaults: roomy budgets, no RAM tier. */
 export async function openTestStore(options: Partial<StoreOptions> & { dir: string }): Promise<ChunkStore> {
-  const store = await ChunkStore.open({ diskBudgetBytes: 1e9, ramBudgetBytes: 0, files: fakeFiles, ...options });
+  const store = await ChunkStore.open({
+    diskBudgetBytes: 1e9,
+    ramBudgetBytes: 0,
+    files: fakeFiles,
+    ...options,
+  });
   onTestFinished(() => store.close());
   return store;
 }
@@ -215,6 +248,58 @@ export function chunkPath(dir: string, key: string, version = FORMAT_VERSION): s
 
 export function hasFile(dir: string, key: string): boolean {
   return existsSync(chunkPath(dir, key));
+}
+
+export const model = new FakeModel();
+
+/** Keys of the model's chunks 10, 11, … (Ids of equal length make files of equal size.) */
+export const A = model.encode(10).key;
+export const B = model.encode(11).key;
+export const C = model.encode(12).key;
+export const D = model.encode(13).key;
+export const E = model.encode(14).key;
+
+/** A store with room for `count` chunks of 1000 bytes. */
+export async function storeFor(count: number, ramBudgetBytes = 0) {
+  const dir = tempDir();
+  const each = fileBytes(dir, model, 10, 1000);
+  const store = await openTestStore({ dir, diskBudgetBytes: each * count, ramBudgetBytes });
+  return { dir, store, each };
+}
+
+/** Puts the first `count` of the chunks above and gives their keys. */
+export async function fill(store: ChunkStore, count: number): Promise<string[]> {
+  const keys: string[] = [];
+  for (let id = 10; id < 10 + count; id++) {
+    const { key, chunk } = model.encode(id);
+    await store.put(key, chunk);
+    keys.push(key);
+  }
+  return keys;
+}
+
+/** Leases a chunk that must be there. */
+export async function take(store: ChunkStore, key: string, opener: ChunkOpener = model): Promise<Lease> {
+  const lease = await store.acquire(key, opener);
+  expect(lease, 'a lease').toBeDefined();
+  if (!lease) throw new Error('unreachable');
+  return lease;
+}
+
+export async function touch(store: ChunkStore, key: string): Promise<void> {
+  (await take(store, key)).release();
+}
+
+export function held(store: ChunkStore, keys: string[]): boolean[] {
+  return keys.map((key) => store.has(key));
+}
+
+/** Inverts one byte; a negative position counts from the end. */
+export function flip(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  const i = at < 0 ? bytes.length + at : at;
+  bytes.writeUInt8(bytes.readUInt8(i) ^ 0xff, i);
+  writeFileSync(path, bytes);
 }
 
 /** Numbers in [0, 1) that follow from the seed (mulberry32). */

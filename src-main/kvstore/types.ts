@@ -1,4 +1,7 @@
 import type { ChunkHeader, ChunkKv, KvDtype } from '../engine/engine.ts';
+import type { StoreFs } from './files.ts';
+import type { EvictionPolicy } from './policy.ts';
+import type { QuarantineCap } from './quarantine.ts';
 
 /** What a chunk's KV depends on; two chunks with equal identities have interchangeable KV. */
 export interface ChunkIdentity {
@@ -29,6 +32,25 @@ export type StoreLog = (
   message: string,
   fields?: Readonly<Record<string, unknown>>,
 ) => void;
+
+export interface StoreOptions {
+  /** Created when missing. Everything the store owns is in here. */
+  dir: string;
+  /** Most bytes of chunk files. Infinity for no limit. */
+  diskBudgetBytes: number;
+  /** Most bytes of KV kept in memory; 0 keeps none. */
+  ramBudgetBytes: number;
+  files: ChunkFiles;
+  /** Default LRU. */
+  policy?: EvictionPolicy;
+  /** Milliseconds since 1970. Default Date.now. */
+  clock?: () => number;
+  log?: StoreLog;
+  /** Default: 32 files, 256 MiB. */
+  quarantineCap?: QuarantineCap;
+  /** For tests that inject faults. */
+  fs?: StoreFs;
+}
 
 export interface PutMeta {
   /** Shown in lists: where the text came from, e.g. "handbook.md". Default ''. */

@@ -18,7 +18,8 @@ export async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow)
   const path = disk.path(row);
   try {
     const { size } = await stat(path);
-    if (size !== row.bytes) return { kind: 'corrupt', reason: `it has ${size} bytes where the index says ${row.bytes}` };
+    if (size !== row.bytes)
+      return { kind: 'corrupt', reason: `it has ${size} bytes where the index says ${row.bytes}` };
     const fault = faultOf(files.readChunkHeader(path), row);
     if (fault) return { kind: 'corrupt', reason: fault };
     await files.verifyChunk(path);
@@ -49,7 +50,8 @@ export async function verifyAll(
   const report: VerifyReport = { checked: 0, ok: 0, bytes: 0, corrupt: [], missing: [], newerFormat: [] };
   const keys = disk.index.all().map((row) => row.key);
   for (const [i, key] of keys.entries()) {
-    if (hooks.isClosing()) throw new KvasirError('ABORTED', 'The cache was closed while it was being checked.');
+    if (hooks.isClosing())
+      throw new KvasirError('ABORTED', 'The cache was closed while it was being checked.');
     await hooks.holding(key, async () => {
       const row = disk.row(key);
       if (!row) return;

@@ -1,0 +1,247 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { nodeFs, type StoreFs } from './files.ts';
+import {
+  A,
+  B,
+  C,
+  fake,
+  fill,
+  hasFile,
+  held,
+  model,
+  openTestStore,
+  storeFor,
+  take,
+  tempDir,
+} from './test-support.ts';
+
+describe('one process at a time', () => {
+  /** A process that holds the store until it is killed. */
+  async function holder(dir: string): Promise<ChildProcess> {
+    const source = `
+      import { ChunkStore } from ${JSON.stringify(new URL('./store.ts', import.meta.url).href)};
+      const files = { readChunkHeader() { throw new Error('unused'); }, async verifyChunk() {} };
+      try {
+        await ChunkStore.open({ dir: ${JSON.stringify(dir)}, diskBudgetBytes: 1e9, ramBudgetBytes: 0, files });
+        console.log('open');
+      } catch (error) {
+        console.log(error.code + ': ' + error.message);
+      }
+      setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    expect(await firstOutput(child)).toBe('open\n');
+    return child;
+  }
+
+  function firstOutput(child: ChildProcess): Promise<string> {
+    return new Promise((resolve) => child.stdout?.once('data', (data: Buffer) => resolve(data.toString())));
+  }
+
+  test('a second process gets STORE_IN_USE; after kill -9 of the first it opens', async () => {
+    const { dir, store } = await storeFor(9);
+    await fill(store, 1);
+    await store.close();
+    const child = await holder(dir);
+    await expect(openTestStore({ dir })).rejects.toMatchObject({
+      code: 'STORE_IN_USE',
+      message: `Another Kvasir process is using the cache in ${dir}.`,
+      advice: /Close it/,
+    });
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await exited;
+    const again = await openTestStore({ dir });
+    expect(again.has(A)).toBe(true);
+  });
+
+  test('within one process too, until close', async () => {
+    const { dir, store } = await storeFor(9);
+    await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_IN_USE' });
+    await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_IN_USE' });
+    await fill(store, 1);
+    await store.close();
+    expect((await openTestStore({ dir })).has(A)).toBe(true);
+  });
+
+  test("a refused open does not disturb the owner's temporary files", async () => {
+    const { dir } = await storeFor(9);
+    writeFileSync(join(dir, 'tmp', 'being-written'), 'x');
+    await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_IN_USE' });
+    expect(readdirSync(join(dir, 'tmp'))).toEqual(['being-written']);
+  });
+});
+
+/** Whether this process may mount; then a read-only or tiny file system is to be had for real. */
+const canMount = ((): boolean => {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  const dir = join('/tmp', `kvasir-mount-probe-${process.pid}`);
+  try {
+    mkdirSync(dir);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', dir], { stdio: 'ignore' });
+    execFileSync('umount', [dir]);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+function mountTmpfs(size: string): string {
+  const dir = tempDir();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir]);
+  onTestFinished(() => void execFileSync('umount', ['-l', dir]));
+  return dir;
+}
+
+const READ_ONLY = {
+  code: 'STORE_READ_ONLY',
+  message: /^The cache folder .* cannot be written\.$/,
+  advice: /right to write/,
+};
+
+describe('a folder that cannot be written', () => {
+  test('a path below a file', async () => {
+    const file = join(tempDir(), 'file');
+    writeFileSync(file, '');
+    await expect(openTestStore({ dir: join(file, 'store') })).rejects.toMatchObject(READ_ONLY);
+    await expect(openTestStore({ dir: file })).rejects.toMatchObject(READ_ONLY);
+  });
+
+  test.runIf(canMount)('a read-only file system, with a store and without', async () => {
+    const mount = mountTmpfs('4m');
+    const store = await openTestStore({ dir: join(mount, 'store') });
+    await fill(store, 1);
+    await store.close();
+    execFileSync('mount', ['-o', 'remount,ro', mount]);
+    await expect(openTestStore({ dir: join(mount, 'store') })).rejects.toMatchObject(READ_ONLY);
+    await expect(openTestStore({ dir: join(mount, 'other') })).rejects.toMatchObject(READ_ONLY);
+    execFileSync('mount', ['-o', 'remount,rw', mount]);
+    expect((await openTestStore({ dir: join(mount, 'store') })).has(A)).toBe(true);
+  });
+
+  test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
+    'a folder without write permission',
+    async () => {
+      const { dir, store } = await storeFor(9);
+      await store.close();
+      const folders = ['.', 'chunks', 'tmp', 'quarantine'].map((name) => join(dir, name));
+      for (const folder of folders) chmodSync(folder, 0o555);
+      onTestFinished(() => folders.forEach((folder) => chmodSync(folder, 0o755)));
+      await expect(openTestStore({ dir })).rejects.toMatchObject(READ_ONLY);
+    },
+  );
+});
+
+describe('a full disk', () => {
+  const FULL = {
+    code: 'DISK_FULL',
+    message: /^The disk that holds the cache folder .* is full\.$/,
+    advice: /Free some space/,
+  };
+
+  test.runIf(canMount)('put fails, nothing is lost, eviction makes room, and the store reopens', async () => {
+    const mount = mountTmpfs('512k');
+    const dir = join(mount, 'store');
+    const store = await openTestStore({ dir });
+    const keys: string[] = [];
+    const failed = (async () => {
+      for (let id = 10; id < 99; id++) {
+        const { key, chunk } = model.encode(id, 40_000);
+        await store.put(key, chunk);
+        keys.push(key);
+      }
+    })();
+    await expect(failed).rejects.toMatchObject(FULL);
+    expect(keys.length).toBeGreaterThan(3);
+    expect(readdirSync(join(dir, 'tmp'))).toEqual([]);
+    // Not one byte left, and still every entry is served and the least recent can go.
+    writeFileSync(join(mount, 'rest'), Buffer.alloc(4096));
+    expect(() => {
+      for (let i = 0; ; i++) writeFileSync(join(mount, `rest-${i}`), Buffer.alloc(4096));
+    }).toThrow(/ENOSPC/);
+    for (let round = 0; round < 20; round++) {
+      for (const key of keys) {
+        const lease = await take(store, key);
+        expect(fake(lease.chunk).isRight()).toBe(true);
+        lease.release();
+      }
+    }
+    expect(await store.evict({ bytes: 80_000 })).toMatchObject({ entries: 2 });
+    const { key, chunk } = model.encode(99, 40_000);
+    await store.put(key, chunk);
+    await store.close();
+    const again = await openTestStore({ dir });
+    expect(
+      again
+        .list()
+        .map((entry) => entry.key)
+        .sort(),
+    ).toEqual([...keys.slice(2), key].sort());
+    expect(await again.verify()).toMatchObject({ ok: keys.length - 1, corrupt: [] });
+  });
+
+  type Step = keyof StoreFs | 'save';
+  const steps: Step[] = ['save', 'makeDir', 'rename', 'syncDir'];
+  const codes: [string, object][] = [
+    ['ENOSPC', FULL],
+    ['EROFS', READ_ONLY],
+  ];
+  const cases = steps.flatMap((step) => codes.map(([code, error]) => ({ step, code, error })));
+  test.each(cases)(
+    '$code in $step: typed, nothing left behind, the rest is served, and later it works',
+    async ({ step, code, error }) => {
+      const dir = tempDir();
+      let failing = false;
+      const fail = (name: Step): void => {
+        if (failing && name === step) throw Object.assign(new Error(`${code}: injected`), { code });
+      };
+      const fs: StoreFs = {
+        makeDir: async (path) => (fail('makeDir'), nodeFs.makeDir(path)),
+        rename: async (from, to) => (fail('rename'), nodeFs.rename(from, to)),
+        unlink: async (path) => (fail('unlink'), nodeFs.unlink(path)),
+        syncDir: async (path) => (fail('syncDir'), nodeFs.syncDir(path)),
+      };
+      const store = await openTestStore({ dir, fs });
+      await fill(store, 2);
+      const { chunk } = model.encode(12);
+      const native = fake(chunk);
+      const save = native.save.bind(native);
+      native.save = async (path) => {
+        writeFileSync(path, 'half');
+        fail('save');
+        return save(path);
+      };
+      failing = true;
+      await expect(store.put(C, chunk)).rejects.toMatchObject(error);
+      expect(held(store, [A, B, C])).toEqual([true, true, false]);
+      expect(hasFile(dir, C)).toBe(false);
+      expect(readdirSync(join(dir, 'tmp'))).toEqual([]);
+      (await take(store, A)).release();
+      failing = false;
+      await store.put(C, chunk);
+      expect(await store.verify()).toMatchObject({ ok: 3 });
+    },
+  );
+
+  test('a file that cannot be deleted keeps its entry', async () => {
+    const dir = tempDir();
+    const stuck = A;
+    const fs: StoreFs = {
+      ...nodeFs,
+      unlink: async (path) => {
+        if (path.includes(stuck)) throw Object.assign(new Error('EBUSY: injected'), { code: 'EBUSY' });
+        await nodeFs.unlink(path);
+      },
+    };
+    const store = await openTestStore({ dir, fs });
+    await fill(store, 2);
+    expect(await store.evict({ all: true })).toMatchObject({ entries: 1, kept: 1 });
+    expect(held(store, [A, B])).toEqual([true, false]);
+    (await take(store, A)).release();
+  });
+});

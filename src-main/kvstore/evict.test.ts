@@ -1,0 +1,167 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  A,
+  B,
+  C,
+  D,
+  fake,
+  fileBytes,
+  fill,
+  hasFile,
+  held,
+  model,
+  openTestStore,
+  storeFor,
+  take,
+  tempDir,
+  touch,
+} from './test-support.ts';
+
+describe('eviction', () => {
+  test('the least recently used goes first', async () => {
+    const { dir, store } = await storeFor(3);
+    const keys = await fill(store, 3);
+    await touch(store, A);
+    const { key, chunk } = model.encode(13);
+    await store.put(key, chunk);
+    expect(held(store, keys)).toEqual([true, false, true]);
+    expect(hasFile(dir, B)).toBe(false);
+    expect(store.stats()).toMatchObject({ entries: 3, evictions: 1 });
+  });
+
+  test('order follows use even when the clock runs backwards', async () => {
+    const dir = tempDir();
+    let now = 1e12;
+    const each = fileBytes(dir, model, 10, 1000);
+    const store = await openTestStore({ dir, diskBudgetBytes: 2 * each, clock: () => (now -= 1000) });
+    const keys = await fill(store, 2);
+    await touch(store, A);
+    await store.put(model.encode(12).key, model.encode(12).chunk);
+    expect(held(store, keys)).toEqual([true, false]);
+  });
+
+  test('bytes on disk never exceed the budget', async () => {
+    const { dir, store, each } = await storeFor(3);
+    await fill(store, 8);
+    const files = readdirSync(join(dir, 'chunks'), { recursive: true }).filter((name) =>
+      String(name).endsWith('.kvc'),
+    );
+    expect(files).toHaveLength(3);
+    expect(store.stats().bytes).toBe(3 * each);
+  });
+
+  test('pinned entries stay, across restarts too, until they are unpinned', async () => {
+    const { dir, store, each } = await storeFor(2);
+    const keys = await fill(store, 2);
+    expect(store.pin(A)).toBe(true);
+    expect(store.pin('0'.repeat(64))).toBe(false);
+    await store.close();
+    const again = await openTestStore({ dir, diskBudgetBytes: 2 * each });
+    await again.put(model.encode(12).key, model.encode(12).chunk);
+    expect(held(again, keys)).toEqual([true, false]);
+    expect(again.unpin(A)).toBe(true);
+    await again.evict({ all: true });
+    expect(again.stats().entries).toBe(0);
+  });
+
+  test('a leased entry stays and is usable; it can go after its release', async () => {
+    const { store } = await storeFor(2);
+    await fill(store, 2);
+    const lease = await take(store, A, model);
+    expect(await store.evict({ all: true })).toMatchObject({ entries: 1, kept: 1 });
+    expect(fake(lease.chunk).isRight()).toBe(true);
+    expect(store.list()).toMatchObject([{ key: A, leases: 1 }]);
+    lease.release();
+    lease.release();
+    expect(await store.evict({ all: true })).toMatchObject({ entries: 1, kept: 0 });
+  });
+
+  test('two leases of one entry: it stays until both are released', async () => {
+    const { store } = await storeFor(2);
+    await fill(store, 1);
+    const first = await take(store, A, model);
+    const second = await take(store, A, model);
+    first.release();
+    first.release();
+    await store.evict({ all: true });
+    expect(fake(second.chunk).isRight()).toBe(true);
+    expect(store.has(A)).toBe(true);
+    second.release();
+    expect(await store.evict({ all: true })).toMatchObject({ entries: 1 });
+  });
+
+  test('no room because all is pinned or leased: refused, nothing lost', async () => {
+    const { store } = await storeFor(2);
+    const keys = await fill(store, 2);
+    store.pin(A);
+    const lease = await take(store, B, model);
+    const { key, chunk } = model.encode(12);
+    await expect(store.put(key, chunk)).rejects.toMatchObject({
+      code: 'DISK_FULL',
+      message: /pinned or in use/,
+    });
+    expect(held(store, keys)).toEqual([true, true]);
+    lease.release();
+    await store.put(key, chunk);
+    expect(store.has(key)).toBe(true);
+  });
+
+  test('a chunk larger than the budget is refused, and nothing is evicted for it', async () => {
+    const { dir, store } = await storeFor(2);
+    const keys = await fill(store, 2);
+    const { key, chunk } = model.encode(12, 9000);
+    await expect(store.put(key, chunk)).rejects.toMatchObject({
+      code: 'DISK_FULL',
+      message: /no room for a chunk/,
+      advice: /budget/,
+    });
+    expect(held(store, keys)).toEqual([true, true]);
+    expect(readdirSync(join(dir, 'tmp'))).toEqual([]);
+  });
+
+  test('evict by bytes, age and key; kept says what a pin held back', async () => {
+    const dir = tempDir();
+    let now = 1000;
+    const store = await openTestStore({ dir, clock: () => now });
+    const keys = await fill(store, 4);
+    const each = store.stats().bytes / 4;
+    now = 5000;
+    await touch(store, D);
+    store.pin(C);
+    expect(await store.evict({ bytes: 1 })).toEqual({ entries: 1, bytes: each, kept: 0 });
+    expect(held(store, keys)).toEqual([false, true, true, true]);
+    expect(await store.evict({ olderThan: 5000 })).toEqual({ entries: 1, bytes: each, kept: 1 });
+    expect(await store.evict({ keys: [D, '0'.repeat(64)] })).toEqual({
+      entries: 1,
+      bytes: each,
+      kept: 0,
+    });
+    expect(await store.evict({ bytes: 10 * each })).toEqual({ entries: 0, bytes: 0, kept: 1 });
+    await expect(store.evict({})).rejects.toThrow(TypeError);
+    await expect(store.evict({ bytes: -1 })).rejects.toThrow(TypeError);
+  });
+
+  test('a smaller budget evicts at once, and at the next start', async () => {
+    const { dir, store, each } = await storeFor(4);
+    await fill(store, 4);
+    expect(await store.setBudget({ diskBytes: 3 * each })).toMatchObject({ entries: 1 });
+    await store.close();
+    const again = await openTestStore({ dir, diskBudgetBytes: 2 * each });
+    expect(again.recovery.evicted).toBe(1);
+    expect(again.stats().bytes).toBe(2 * each);
+  });
+
+  test('the policy decides the order, among those that may go', async () => {
+    const dir = tempDir();
+    const store = await openTestStore({
+      dir,
+      policy: { name: 'newest first', order: (rows) => [...rows].reverse() },
+    });
+    const keys = await fill(store, 3);
+    store.pin(C);
+    await store.evict({ bytes: 1 });
+    expect(held(store, keys)).toEqual([true, false, true]);
+  });
+});

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { openIndex } from './open-index.ts';
+import { MIGRATIONS } from './schema.ts';
+import { A, fill, openTestStore, storeFor, tempDir } from './test-support.ts';
+
+const options = { now: 1e12, onFlushFailed: () => undefined };
+
+/** Name → hash of everything in a folder, the lock aside. */
+function contents(dir: string): Record<string, string> {
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  const paths = files
+    .map((file) => join(file.parentPath, file.name))
+    .filter((path) => !path.endsWith('lock.db'));
+  return Object.fromEntries(
+    paths.map((path) => [path, createHash('sha256').update(readFileSync(path)).digest('hex')]),
+  );
+}
+
+async function filledStore(): Promise<string> {
+  const { dir, store } = await storeFor(9);
+  await fill(store, 2);
+  await store.close();
+  return dir;
+}
+
+test('an index of a newer version is refused and nothing is touched', async () => {
+  const dir = await filledStore();
+  const db = new Database(join(dir, 'index.db'));
+  db.pragma('user_version = 999');
+  db.close();
+  const before = contents(dir);
+  for (let i = 0; i < 2; i++) {
+    await expect(openTestStore({ dir })).rejects.toMatchObject({
+      code: 'STORE_VERSION',
+      message: /newer version of Kvasir \(index version 999; this one knows 1\)\.$/,
+      advice: /Update Kvasir/,
+    });
+  }
+  expect(contents(dir)).toEqual(before);
+});
+
+test('a newer version that is only in the write-ahead log yet is seen too', async () => {
+  const dir = await filledStore();
+  const crashed = tempDir();
+  const db = new Database(join(dir, 'index.db'));
+  db.pragma('user_version = 999');
+  cpSync(dir, crashed, { recursive: true });
+  db.close();
+  rmSync(join(crashed, 'index.db-shm'), { force: true });
+  const before = contents(crashed);
+  expect(Object.keys(before)).toContain(join(crashed, 'index.db-wal'));
+  await expect(openTestStore({ dir: crashed })).rejects.toMatchObject({ code: 'STORE_VERSION' });
+  expect(contents(crashed)).toEqual(before);
+});
+
+test('an older index is copied, then migrated', async () => {
+  const dir = await filledStore();
+  const path = join(dir, 'index.db');
+  const migrations = [...MIGRATIONS, 'CREATE TABLE extra (x INTEGER) STRICT;'];
+  const { index, backup, setAside } = openIndex(path, { ...options, migrations });
+  expect(index.entries).toBe(2);
+  index.close();
+  expect(setAside).toBeUndefined();
+  expect(backup).toBe(`${path}.v1-backup-20010909T014640000Z`);
+  const copy = new Database(backup, { readonly: true });
+  expect(copy.pragma('user_version', { simple: true })).toBe(1);
+  expect(copy.prepare('SELECT count(*) FROM chunks').pluck().get()).toBe(2);
+  copy.close();
+  const again = openIndex(path, { ...options, migrations });
+  expect(again.backup).toBeUndefined();
+  again.index.close();
+  await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_VERSION' });
+});
+
+test('a new index is made without a backup', async () => {
+  const { dir } = await storeFor(9);
+  expect(readdirSync(dir).sort()).toEqual(
+    expect.arrayContaining(['chunks', 'index.db', 'lock.db', 'quarantine', 'tmp']),
+  );
+  expect(existsSync(join(dir, 'index.db-shm'))).toBe(false);
+});
+
+test.each([
+  ["another program's database", 'CREATE TABLE notes (x)'],
+  ['ours, with a column gone', ''],
+])('%s is set aside', async (_, sql) => {
+  const dir = await filledStore();
+  const path = join(dir, 'index.db');
+  const db = new Database(path);
+  if (sql) db.exec(`DROP TABLE chunks; ${sql}; PRAGMA application_id = 0; PRAGMA user_version = 0`);
+  else db.exec('ALTER TABLE chunks DROP COLUMN label');
+  db.close();
+  const { index, setAside } = openIndex(path, options);
+  expect(existsSync(setAside ?? '')).toBe(true);
+  expect(index.entries).toBe(0);
+  expect(index.get(A)).toBeUndefined();
+  index.close();
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import {
+  A,
+  B,
+  C,
+  chunkPath,
+  fake,
+  fill,
+  flip,
+  FakeModel,
+  model,
+  storeFor,
+  take,
+  touch,
+} from './test-support.ts';
+
+describe('the RAM tier', () => {
+  test('a used chunk is in memory the next time', async () => {
+    const { store } = await storeFor(9, 5000);
+    await fill(store, 1);
+    await touch(store, A);
+    await store.idle();
+    expect(store.stats().ram).toEqual({ entries: 1, bytes: 1000, budgetBytes: 5000 });
+    const lease = await take(store, A, model);
+    expect(lease.tier).toBe('ram');
+    expect(fake(lease.chunk).inMemory && fake(lease.chunk).isRight()).toBe(true);
+    expect(store.list()[0]).toMatchObject({ inRam: true, hits: 2 });
+    lease.release();
+  });
+
+  test('its budget holds, the least recently used is disposed, the file stays', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 2500);
+    const keys = await fill(store, 3);
+    for (const key of keys) {
+      (await take(store, key, opener)).release();
+      await store.idle();
+    }
+    expect(store.list().map((entry) => [entry.key, entry.inRam])).toEqual([
+      [C, true],
+      [B, true],
+      [A, false],
+    ]);
+    expect(opener.opened.map((chunk) => chunk.disposed)).toEqual([true, false, false]);
+  });
+
+  test('a leased chunk is never disposed for another', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 1000);
+    await fill(store, 2);
+    (await take(store, A, opener)).release();
+    await store.idle();
+    const lease = await take(store, A, opener);
+    (await take(store, B, opener)).release();
+    await store.idle();
+    expect(lease.tier).toBe('ram');
+    expect(fake(lease.chunk).isRight()).toBe(true);
+    expect(store.stats().ram).toMatchObject({ entries: 1, bytes: 1000 });
+    expect(opener.live).toBe(1);
+    lease.release();
+  });
+
+  test('with no RAM budget every chunk is closed after use', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 0);
+    await fill(store, 1);
+    for (let i = 0; i < 3; i++) (await take(store, A, opener)).release();
+    expect(opener.live).toBe(0);
+  });
+
+  test('a corrupt file found while reading into memory is quarantined', async () => {
+    const { dir, store } = await storeFor(9, 5000);
+    await fill(store, 1);
+    const lease = await take(store, A, model);
+    flip(chunkPath(dir, A), -1);
+    lease.release();
+    await store.idle();
+    expect(store.has(A)).toBe(false);
+    expect(store.stats().quarantine.files).toBe(1);
+    expect(store.stats().ram.bytes).toBe(0);
+  });
+
+  test('evicting an entry takes it from memory too', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 5000);
+    await fill(store, 1);
+    (await take(store, A, opener)).release();
+    await store.idle();
+    await store.evict({ all: true });
+    expect(opener.live).toBe(0);
+    expect(store.stats().ram.bytes).toBe(0);
+    expect(await store.acquire(A, opener)).toBeUndefined();
+  });
+
+  test('a model that goes takes its chunks along; the next opens its own', async () => {
+    const [first, second] = [new FakeModel(), new FakeModel()];
+    const { store } = await storeFor(9, 5000);
+    await fill(store, 1);
+    (await take(store, A, first)).release();
+    await store.idle();
+    await store.forget(first);
+    expect(first.live).toBe(0);
+    (await take(store, A, second)).release();
+    await store.idle();
+    (await take(store, A, first)).release();
+    expect([first.live, second.live]).toEqual([1, 0]);
+  });
+
+  test('a lower RAM budget disposes at once what is not leased', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 5000);
+    for (const key of await fill(store, 3)) (await take(store, key, opener)).release();
+    await store.idle();
+    await store.setBudget({ ramBytes: 1000 });
+    expect(store.stats().ram).toEqual({ entries: 1, bytes: 1000, budgetBytes: 1000 });
+    expect(opener.live).toBe(1);
+  });
+
+  test('an acquire during the background read waits for it and shares it', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 5000);
+    await fill(store, 1);
+    let open = (): void => undefined;
+    const lease = await take(store, A, opener);
+    fake(lease.chunk).gate = new Promise((resolve) => (open = resolve));
+    lease.release();
+    const idle = store.idle();
+    const next = store.acquire(A, opener);
+    setTimeout(open, 10);
+    expect((await next)?.tier).toBe('ram');
+    await idle;
+    expect(opener.opened).toHaveLength(1);
+    (await next)?.release();
+  });
+
+  test('close disposes everything not leased, and the rest at its release', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 5000);
+    await fill(store, 2);
+    (await take(store, A, opener)).release();
+    const lease = await take(store, B, opener);
+    await store.close();
+    expect(opener.live).toBe(1);
+    expect(fake(lease.chunk).isRight()).toBe(true);
+    lease.release();
+    expect(opener.live).toBe(0);
+  });
+});
