@@ -1,0 +1,64 @@
+"""Muon for the matrices (momentum made orthogonal by Newton-Schulz steps), AdamW for the rest."""
+import torch
+
+
+def orthogonal(g, steps=5):
+    """g [n, r, c] -> nearly orthogonal matrices of the same row and column spaces"""
+    flip = g.shape[1] > g.shape[2]
+    x = g.transpose(1, 2) if flip else g
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    for _ in range(steps):
+        a = x @ x.transpose(1, 2)
+        x = 3.4445 * x + (-4.7750 * a + 2.0315 * (a @ a)) @ x
+    return x.transpose(1, 2) if flip else x
+
+
+class Muon:
+    def __init__(self, params, lr=0.02, momentum=0.95, decay=0.01):
+        self.groups = {}
+        for p in params:
+            self.groups.setdefault(tuple(p.shape), []).append(p)
+        self.buffers = {s: torch.zeros(len(ps), *s) for s, ps in self.groups.items()}
+        self.lr, self.momentum, self.decay = lr, momentum, decay
+
+    @torch.no_grad()
+    def step(self, scale):
+        for shape, params in self.groups.items():
+            g, buf = torch.stack([p.grad for p in params]), self.buffers[shape]
+            buf.mul_(self.momentum).add_(g)
+            update = orthogonal(g.add_(buf, alpha=self.momentum)) * max(1, shape[0] / shape[1]) ** 0.5
+            for p, u in zip(params, update):
+                p.mul_(1 - self.lr * scale * self.decay).add_(u, alpha=-self.lr * scale)
+
+
+class Optimizer:
+    """Both, with one scale for the schedule. muon=False gives AdamW for everything."""
+
+    def __init__(self, named, muon=True, lr=0.02, adam_lr=3e-3):
+        named = list(named)
+        matrix = [p for n, p in named if muon and p.dim() == 2 and n.startswith("blk.")]
+        chosen = {id(p) for p in matrix}
+        rest = [p for _, p in named if id(p) not in chosen]
+        self.muon = Muon(matrix, lr) if matrix else None
+        self.adam = torch.optim.AdamW([{"params": [p for p in rest if p.dim() > 1], "weight_decay": 0.01},
+                                       {"params": [p for p in rest if p.dim() < 2], "weight_decay": 0.0}], betas=(0.9, 0.98))
+        self.adam_lr, self.params = adam_lr, [p for _, p in named]
+
+    def step(self, scale):
+        for g in self.adam.param_groups:
+            g["lr"] = self.adam_lr * scale
+        self.adam.step()
+        if self.muon:
+            self.muon.step(scale)
+
+    def zero_grad(self):
+        for p in self.params:
+            p.grad = None
+
+    def state(self):
+        return {"adam": self.adam.state_dict(), "muon": self.muon.buffers if self.muon else None}
+
+    def load(self, state):
+        self.adam.load_state_dict(state["adam"])
+        if self.muon:
+            self.muon.buffers = state["muon"]
