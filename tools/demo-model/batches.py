@@ -84,7 +84,7 @@ class Maker:
         first = start if len(q.path) == 1 else hop + width - 1  # a person is told by the surname
         return prompt, answer, start, first, self.owner[docs[q.path[0][0]].entity.owner], len(q.path)
 
-    def batch(self, rng, budget, tokens, asks=14, two_hop=0.3, easy=False):
+    def batch(self, rng, budget, tokens, asks=18, two_hop=0.3, easy=False):
         """Contexts of about `budget` tokens each, about `tokens` tokens in all."""
         rows = max(2, round(tokens / (budget + 16 * asks)))
         return pack([self.sample(rng, budget, asks, two_hop, easy) for _ in range(rows)])

@@ -2,8 +2,8 @@
 
     python3 evaluate.py MODEL.gguf [--count 120] [--seed 77] [--long]
 
-Exact match of greedy answers. `chance`: a guess among the values of the asked kind that stand in the
-context. Every world is new: its names combined and its facts drawn anew from another seed than training's.
+Exact match of greedy answers. Only questions are asked for whose relation at least two values stand in
+the context; `chance` is a guess among them. Every world is new: its names combined and its facts drawn anew from another seed than training's.
 """
 import argparse
 import collections
@@ -22,7 +22,7 @@ def chunks_of(tok, documents):
     return [tok.encode(corpus.chunk_text(d, c)) for d in documents for c in d.chunks]
 
 
-def values_in(documents, relation, all_relations=False):
+def values_in(documents, relation):
     return {f.value for d in documents for f in d.facts if f.relation == relation}
 
 
@@ -69,7 +69,8 @@ def main():
                 docs = world(rng, count, args.long, "person" if "people" in kind else None)
                 chunks = chunks_of(tok, docs)
                 single, double = corpus.questions(rng, docs)
-                for q in (double if kind == "two hops" else single)[:3]:
+                asked = double if kind == "two hops" else single
+                for q in [q for q in asked if len(values_in(docs, q.kind)) > 1][:3]:
                     got = ask(net, tok, chunks, q.text, check=args.check)
                     hit = {m: float(a == q.answer) for m, a in got.items()}
                     hit["chance"] = 1 / len(values_in(docs, q.kind))

@@ -36,7 +36,7 @@ def arguments():
     p.add_argument("--minutes", type=float, help="or how long it runs")
     p.add_argument("--out", default="/tmp/kvasir-demo-train")
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--tokens", type=int, default=7000, help="tokens a step")
+    p.add_argument("--tokens", type=int, default=4500, help="tokens a step")
     p.add_argument("--adam", action="store_true", help="AdamW instead of Muon")
     p.add_argument("--plain", action="store_true", help="no mimetic initialisation")
     p.add_argument("--no-hints", action="store_true")
