@@ -72,17 +72,24 @@ export class FakeChunk implements NativeChunk {
   readonly bytes: number;
   readonly header: ChunkHeader;
   readonly path: string | undefined;
+  /** As it was when the file was opened, like the engine's. */
+  readonly #sum: string;
   disposed = false;
   memory: Buffer | undefined;
   /** Set to hold or fail pullIn. */
   gate: Promise<void> | undefined;
 
-  constructor(header: ChunkHeader, bytes: number, source: { path: string } | { memory: Buffer }) {
+  constructor(
+    header: ChunkHeader,
+    bytes: number,
+    source: { path: string; sum: string } | { memory: Buffer },
+  ) {
     this.header = header;
     this.tokens = header.tokens;
     this.dtype = header.dtype;
     this.bytes = bytes;
     this.path = 'path' in source ? source.path : undefined;
+    this.#sum = 'sum' in source ? source.sum : '';
     this.memory = 'memory' in source ? source.memory : undefined;
   }
 
@@ -106,8 +113,8 @@ export class FakeChunk implements NativeChunk {
   read(): Buffer {
     this.#requireLive();
     if (this.memory) return this.memory;
-    const { header, payload } = parseFile(this.path ?? '');
-    if (sha256(payload) !== header.sum)
+    const { payload } = parseFile(this.path ?? '');
+    if (sha256(payload) !== this.#sum)
       throw new KvasirError('CHUNK_CORRUPT', 'the checksum of a layer is wrong');
     return payload;
   }
@@ -196,6 +203,7 @@ export class FakeModel implements ChunkOpener {
     }
     const chunk = new FakeChunk({ ...header, tokens: Int32Array.from(header.tokens) }, payload.length, {
       path,
+      sum: header.sum,
     });
     this.opened.push(chunk);
     return new ChunkKv(chunk);
