@@ -2,7 +2,7 @@
  * Kills a process that precomputes chunks, at random points, and checks that nothing wrong is served afterwards:
  * with the real engine, a real model and real files.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Engine, type ChunkKv, type Model } from '../src-main/engine/engine.ts';
 import { ChunkStore } from '../src-main/kvstore/store.ts';
+import { randomFrom } from '../src-main/kvstore/test-random.ts';
 import {
   CHUNKS,
+  makeModel,
   MODEL_OPTIONS,
   plan,
-  randomFrom,
   shuffled,
   type PlannedChunk,
 } from './support/store-crash-plan.ts';
 
-const ROOT = join(import.meta.dirname, '..');
 const SEEDS = 50;
 /** Kills under way at once: one process computes while another starts. */
 const LANES = 2;
@@ -46,16 +46,7 @@ let step: number;
 
 beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), 'kvasir-crash-'));
-  modelPath = join(work, 'model.gguf');
-  const shape =
-    '--layers 4 --embd 128 --heads 4 --kv-heads 2 --head-dim 32 --ff 256 --vocab 512 --context 1024';
-  const mkgguf = join(
-    ROOT,
-    'build',
-    'native',
-    process.platform === 'win32' ? 'kvasir-mkgguf.exe' : 'kvasir-mkgguf',
-  );
-  execFileSync(mkgguf, ['--out', modelPath, ...shape.split(' ')]);
+  modelPath = makeModel(work);
   engine = Engine.open();
   model = await engine.loadModel(modelPath, MODEL_OPTIONS);
   chunks = plan(model);

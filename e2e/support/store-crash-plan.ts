@@ -1,5 +1,8 @@
-/** What the crash test's parent and its victims agree on. */
+/** What the crash test's parent and its victims agree on: a tiny model, and chunks to encode with it. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { chunkKey } from '../../src-main/kvstore/store.ts';
+import { randomFrom } from '../../src-main/kvstore/test-random.ts';
 import type { KvDtype, Model } from '../../src-main/engine/engine.ts';
 
 export const CHUNKS = 32;
@@ -12,6 +15,17 @@ export interface PlannedChunk {
   key: string;
   tokens: Int32Array;
   dtype: KvDtype;
+}
+
+/** Writes a model of random weights into a folder; gives its path. */
+export function makeModel(dir: string, seed = 1): string {
+  const path = join(dir, 'model.gguf');
+  const shape =
+    '--layers 4 --embd 128 --heads 4 --kv-heads 2 --head-dim 32 --ff 256 --vocab 512 --context 1024';
+  const program = process.platform === 'win32' ? 'kvasir-mkgguf.exe' : 'kvasir-mkgguf';
+  const mkgguf = join(import.meta.dirname, '..', '..', 'build', 'native', program);
+  execFileSync(mkgguf, ['--out', path, '--seed', String(seed), ...shape.split(' ')]);
+  return path;
 }
 
 /** The chunks of every run; `vocab` is the model's. */
@@ -28,17 +42,6 @@ export function plan(model: Model): PlannedChunk[] {
       dtype,
     };
   });
-}
-
-/** Numbers in [0, 1) that follow from the seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let x = Math.imul(state ^ (state >>> 15), state | 1);
-    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** The order in which a seed's run stores its chunks. */

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nodeFs, type StoreFs } from './files.ts';
@@ -7,11 +7,13 @@ import {
   A,
   B,
   C,
+  canMount,
   fake,
   fill,
   hasFile,
   held,
   model,
+  mountTmpfs,
   openTestStore,
   storeFor,
   take,
@@ -76,27 +78,6 @@ describe('one process at a time', () => {
     expect(readdirSync(join(dir, 'tmp'))).toEqual(['being-written']);
   });
 });
-
-/** Whether this process may mount; then a read-only or tiny file system is to be had for real. */
-const canMount = ((): boolean => {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
-  const dir = join('/tmp', `kvasir-mount-probe-${process.pid}`);
-  try {
-    mkdirSync(dir);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', dir], { stdio: 'ignore' });
-    execFileSync('umount', [dir]);
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
-function mountTmpfs(size: string): string {
-  const dir = tempDir();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir]);
-  onTestFinished(() => void execFileSync('umount', ['-l', dir]));
-  return dir;
-}
 
 const READ_ONLY = {
   code: 'STORE_READ_ONLY',

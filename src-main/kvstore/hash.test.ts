@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { chunkKey } from './hash.ts';
+import { chunkKey, keyOf, prefixHash } from './hash.ts';
 
 test('the key depends on model, prefix, dtype and tokens, and on where one field ends', () => {
   const base = {
@@ -20,4 +21,21 @@ test('the key depends on model, prefix, dtype and tokens, and on where one field
     { ...base, fingerprint: 'ff' },
   ];
   expect(new Set(variants.map(chunkKey)).size).toBe(variants.length);
+});
+
+test('the example of docs/formats/store.md', () => {
+  const id = {
+    fingerprint: 'ab'.repeat(32),
+    prefix: Int32Array.of(1),
+    dtype: 'f16',
+    tokens: Int32Array.of(10, 11, 12),
+  } as const;
+  const hash = '67abdd721024f0ff4e0b3f4c2fc13bc5bad42d0b7851d456d88d203d15aaa450';
+  const key = 'c6c56de36c066cec481294d1d47f7cf479050d3324e126fc51843bdd27c1a7a4';
+  expect(prefixHash(id.prefix)).toBe(hash);
+  expect(chunkKey(id)).toBe(key);
+  expect(keyOf({ ...id, prefixHash: hash })).toBe(key);
+  const page = readFileSync(new URL('../../docs/formats/store.md', import.meta.url), 'utf8');
+  expect(page).toContain(hash);
+  expect(page).toContain(key);
 });

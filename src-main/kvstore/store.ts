@@ -26,7 +26,7 @@ import type {
   VerifyProgress,
   VerifyReport,
 } from './types.ts';
-import { verifyAll, type Verdict } from './verify.ts';
+import { verifyAll, type Fault } from './verify.ts';
 
 export type * from './types.ts';
 export { chunkKey } from './hash.ts';
@@ -200,7 +200,7 @@ export class ChunkStore {
   verify(onProgress: (progress: VerifyProgress) => void = () => undefined): Promise<VerifyReport> {
     const hooks = {
       holding: <T>(key: string, task: () => Promise<T>) => this.#holding(key, task),
-      settle: (row: ChunkRow, verdict: Verdict) => this.#settle(row, verdict),
+      settle: (row: ChunkRow, fault: Fault) => this.#settle(row, fault),
       isClosing: () => this.#closing !== undefined,
     };
     return this.#call('verify', () => verifyAll(this.#disk, this.#options.files, hooks, onProgress));
@@ -293,13 +293,13 @@ export class ChunkStore {
   }
 
   /** Acts on what was found wrong with a row's file. */
-  #settle(row: ChunkRow, verdict: Verdict): Promise<void> {
-    if (verdict.kind === 'corrupt') return this.#discard(row.key, verdict.reason);
+  #settle(row: ChunkRow, fault: Fault): Promise<void> {
+    if (fault.kind === 'corrupt') return this.#discard(row.key, fault.reason);
     return this.#changes.run(async () => {
       if (!this.#disk.row(row.key)) return;
       this.#residents.drop(row.key);
-      if (verdict.kind === 'missing') this.#disk.dropRow(row.key);
-      if (verdict.kind === 'newer') await this.#disk.setNewerAside(row);
+      if (fault.kind === 'missing') this.#disk.dropRow(row.key);
+      if (fault.kind === 'newer') await this.#disk.setNewerAside(row);
     });
   }
 

@@ -2,6 +2,7 @@
  * Stand-ins for engine and model: chunk files with a header, a checksum and a payload that follows from the chunk's
  * identity, so that a test can tell whether what it was served is right. Files are real; nothing else is.
  */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -310,13 +311,25 @@ export function flip(path: string, at: number): void {
   writeFileSync(path, bytes);
 }
 
-/** Numbers in [0, 1) that follow from the seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let x = Math.imul(state ^ (state >>> 15), state | 1);
-    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
-  };
+/** Whether this process may mount; then a read-only or a tiny file system is to be had for real. */
+export const canMount = ((): boolean => {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-mount-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', dir], { stdio: 'ignore' });
+    execFileSync('umount', [dir]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+})();
+
+/** An empty file system of a given size (as `mount` takes it) that goes with the test. */
+export function mountTmpfs(size: string): string {
+  const dir = tempDir();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir]);
+  onTestFinished(() => void execFileSync('umount', ['-l', dir]));
+  return dir;
 }

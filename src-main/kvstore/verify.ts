@@ -6,37 +6,50 @@ import type { ChunkRow } from './index-db.ts';
 import { faultOf } from './reconcile.ts';
 import type { ChunkFiles, VerifyProgress, VerifyReport } from './types.ts';
 
-export type Verdict =
-  | { kind: 'ok' }
+/** What can be wrong with a row's file. */
+export type Fault =
   | { kind: 'missing' }
+  /** Written by a newer version. */
   | { kind: 'newer' }
-  /** `reason`: a clause that continues "the file is bad: …". */
+  /** `reason`: what follows "the file is bad:". */
   | { kind: 'corrupt'; reason: string };
+
+export type Verdict = { kind: 'ok' } | Fault;
 
 /** Reads a row's file whole and holds it against the row and the key. Changes nothing. */
 export async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Verdict> {
   const path = disk.path(row);
   try {
-    const { size } = await stat(path);
-    if (size !== row.bytes)
-      return { kind: 'corrupt', reason: `it has ${size} bytes where the index says ${row.bytes}` };
     const fault = faultOf(files.readChunkHeader(path), row);
     if (fault) return { kind: 'corrupt', reason: fault };
     await files.verifyChunk(path);
     return { kind: 'ok' };
   } catch (error) {
-    if (isMissing(error)) return { kind: 'missing' };
-    if (codeOf(error) === 'CHUNK_VERSION') return { kind: 'newer' };
-    if (codeOf(error) === 'CHUNK_CORRUPT') return { kind: 'corrupt', reason: messageOf(error) };
-    throw error;
+    return blameFile(path, error);
   }
+}
+
+/** Which fault of the file made reading it fail; rethrows what is not the file's fault. */
+export async function blameFile(path: string, error: unknown): Promise<Fault> {
+  if (codeOf(error) === 'CHUNK_VERSION') return { kind: 'newer' };
+  // To the engine a file that is not there is as bad as a damaged one.
+  if (!(await exists(path))) return { kind: 'missing' };
+  if (codeOf(error) === 'CHUNK_CORRUPT') return { kind: 'corrupt', reason: messageOf(error) };
+  throw error;
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    (error: unknown) => !isMissing(error),
+  );
 }
 
 export interface VerifyHooks {
   /** Runs `task` with the entry protected from eviction. */
   holding: <T>(key: string, task: () => Promise<T>) => Promise<T>;
-  /** Acts on a verdict other than ok. */
-  settle: (row: ChunkRow, verdict: Verdict) => Promise<void>;
+  /** Acts on what was found. */
+  settle: (row: ChunkRow, fault: Fault) => Promise<void>;
   isClosing: () => boolean;
 }
 

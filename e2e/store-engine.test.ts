@@ -1,0 +1,170 @@
+/** The store with the real engine: what the unit tests show with stand-ins holds for real chunk files, too. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Engine, type ChunkKv, type Model } from '../src-main/engine/engine.ts';
+import { ChunkStore, type Lease } from '../src-main/kvstore/store.ts';
+import { canMount, mountTmpfs } from '../src-main/kvstore/test-support.ts';
+import { makeModel, MODEL_OPTIONS, plan, type PlannedChunk } from './support/store-crash-plan.ts';
+
+let work: string;
+let engine: Engine;
+let model: Model;
+let chunk: PlannedChunk;
+let other: PlannedChunk;
+
+beforeAll(async () => {
+  work = mkdtempSync(join(tmpdir(), 'kvasir-store-engine-'));
+  engine = Engine.open();
+  model = await engine.loadModel(makeModel(work), MODEL_OPTIONS);
+  const [first, second] = plan(model);
+  if (!first || !second) throw new Error('no chunks');
+  [chunk, other] = [first, second];
+});
+
+afterAll(() => {
+  model.dispose();
+  rmSync(work, { recursive: true, force: true });
+});
+
+async function openStore(dir: string, ramBudgetBytes = 0): Promise<ChunkStore> {
+  const store = await ChunkStore.open({ dir, diskBudgetBytes: 1e9, ramBudgetBytes, files: engine });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A store in a folder of its own that holds `chunk`, and the path of its file. */
+async function storeWithChunk(ramBudgetBytes = 0) {
+  const dir = mkdtempSync(join(work, 'store-'));
+  const store = await openStore(dir, ramBudgetBytes);
+  await put(store, chunk);
+  const path = join(dir, 'chunks', chunk.key.slice(0, 2), `${chunk.key}.v1.kvc`);
+  return { dir, store, path };
+}
+
+async function put(store: ChunkStore, { key, tokens, dtype }: PlannedChunk): Promise<void> {
+  const kv = await model.encodeChunk(tokens, dtype);
+  onTestFinished(() => kv.dispose());
+  await store.put(key, kv);
+}
+
+async function take(store: ChunkStore): Promise<Lease> {
+  const lease = await store.acquire(chunk.key, model);
+  if (!lease) throw new Error('the chunk was not served');
+  return lease;
+}
+
+/** Places a chunk behind the model's prefix, with a question behind it; gives the logits. */
+async function use(kv: ChunkKv): Promise<Float32Array> {
+  const session = model.createSession(256);
+  try {
+    await session.append(
+      [
+        { kind: 'compute', tokens: Int32Array.of(4, ...model.encodingPrefix) },
+        { kind: 'chunk', chunk: kv },
+        { kind: 'compute', tokens: Int32Array.of(5, 6, 7) },
+      ],
+      { kind: 'none' },
+    );
+    return session.logits().slice();
+  } finally {
+    session.dispose();
+  }
+}
+
+function edit(path: string, change: (bytes: Buffer) => void): Buffer {
+  const bytes = readFileSync(path);
+  change(bytes);
+  writeFileSync(path, bytes);
+  return bytes;
+}
+
+test('from memory, from the file and freshly encoded: the same logits', async () => {
+  const { store } = await storeWithChunk(1e9);
+  const fresh = await model.encodeChunk(chunk.tokens, chunk.dtype);
+  const expected = await use(fresh);
+  const disk = await take(store);
+  expect(disk.tier).toBe('disk');
+  expect(await use(disk.chunk)).toEqual(expected);
+  disk.release();
+  await store.idle();
+  const ram = await take(store);
+  expect(ram.tier).toBe('ram');
+  expect(await use(ram.chunk)).toEqual(expected);
+  ram.release();
+  fresh.dispose();
+});
+
+test('a layer that is damaged is noticed when it is used, reported, and never served again', async () => {
+  const { dir, store, path } = await storeWithChunk();
+  edit(path, (bytes) => bytes.writeUInt8(bytes.readUInt8(bytes.length - 100) ^ 1, bytes.length - 100));
+  const lease = await take(store);
+  await expect(use(lease.chunk)).rejects.toMatchObject({ code: 'CHUNK_CORRUPT', chunkIndex: 1 });
+  await store.reportCorrupt(chunk.key);
+  lease.release();
+  expect(await store.acquire(chunk.key, model)).toBeUndefined();
+  expect(readdirSync(join(dir, 'quarantine'))).toHaveLength(1);
+  await put(store, chunk);
+  expect(await store.verify()).toMatchObject({ checked: 1, ok: 1 });
+});
+
+test.each([
+  ['the header', 40],
+  ['a token', 130],
+  ['a layer', -1],
+])('verify finds damage in %s', async (_, at) => {
+  const { store, path } = await storeWithChunk();
+  await put(store, other);
+  edit(path, (bytes) =>
+    bytes.writeUInt8(
+      bytes.readUInt8((at + bytes.length) % bytes.length) ^ 1,
+      (at + bytes.length) % bytes.length,
+    ),
+  );
+  expect(await store.verify()).toMatchObject({ checked: 2, ok: 1, corrupt: [{ key: chunk.key }] });
+  expect(store.has(chunk.key)).toBe(false);
+  expect(store.has(other.key)).toBe(true);
+});
+
+test('a file of a newer format is left alone, and our own is stored beside it', async () => {
+  const { dir, store, path } = await storeWithChunk();
+  const newer = edit(path, (bytes) => bytes.writeUInt32LE(2, 8));
+  expect(await store.acquire(chunk.key, model)).toBeUndefined();
+  expect(store.stats()).toMatchObject({ entries: 0, newerFormat: { files: 1 }, quarantine: { files: 0 } });
+  await store.close();
+  const again = await openStore(dir);
+  expect(again.recovery.newerFormat).toHaveLength(1);
+  expect(readFileSync(path).equals(newer)).toBe(true);
+});
+
+test('a chunk of another model is refused by name, and stays', async () => {
+  const { store } = await storeWithChunk();
+  const path = makeModel(mkdtempSync(join(work, 'model-')), 2);
+  const stranger = await engine.loadModel(path, MODEL_OPTIONS);
+  onTestFinished(() => stranger.dispose());
+  await expect(store.acquire(chunk.key, stranger)).rejects.toMatchObject({ code: 'CHUNK_MISMATCH' });
+  expect(store.has(chunk.key)).toBe(true);
+});
+
+test.runIf(canMount)(
+  'a full disk: the engine says so, nothing is left behind, what was stored is served',
+  async () => {
+    const dir = mountTmpfs('320k');
+    const store = await openStore(join(dir, 'store'));
+    const stored: PlannedChunk[] = [];
+    const fill = async (): Promise<void> => {
+      for (const next of plan(model)) {
+        await put(store, next);
+        stored.push(next);
+      }
+    };
+    await expect(fill()).rejects.toMatchObject({ code: 'DISK_FULL', advice: /Free some space/ });
+    expect(stored.length).toBeGreaterThan(0);
+    expect(readdirSync(join(dir, 'store', 'tmp'))).toEqual([]);
+    expect(await store.verify()).toMatchObject({ checked: stored.length, ok: stored.length });
+    const lease = await take(store);
+    await use(lease.chunk);
+    lease.release();
+  },
+);
