@@ -94,6 +94,15 @@ describe('bad files', () => {
     expect(readdirSync(join(dir, 'quarantine'))).toHaveLength(1);
   });
 
+  test('the uses of an entry that is gone do not pass to the one stored in its place', async () => {
+    const { store } = await storeFor(9);
+    await fill(store, 1);
+    (await take(store, A)).release();
+    await store.reportCorrupt(A);
+    await fill(store, 1);
+    expect(store.list()).toMatchObject([{ key: A, hits: 0 }]);
+  });
+
   test('a file reported corrupt while it is being opened is not served', async () => {
     const opener = new FakeModel();
     const { store } = await storeFor(9);

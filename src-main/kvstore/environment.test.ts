@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nodeFs, type StoreFs } from './files.ts';
@@ -69,6 +69,13 @@ describe('one process at a time', () => {
     await fill(store, 1);
     await store.close();
     expect((await openTestStore({ dir })).has(A)).toBe(true);
+  });
+
+  test.skipIf(process.platform === 'win32')('even when the index was deleted under the owner', async () => {
+    const { dir, store } = await storeFor(9);
+    await fill(store, 1);
+    rmSync(join(dir, 'index.db'));
+    await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_IN_USE' });
   });
 
   test("a refused open does not disturb the owner's temporary files", async () => {

@@ -129,6 +129,17 @@ describe('reconciling files and rows', () => {
     expect(held(store, [A, B])).toEqual([false, true]);
   });
 
+  test('a header that says another size than the file has is not believed', async () => {
+    const dir = await closedStore(1);
+    rmSync(join(dir, 'index.db'));
+    const files = {
+      ...fakeFiles,
+      readChunkHeader: (path: string) => ({ ...fakeFiles.readChunkHeader(path), fileBytes: 7 }),
+    };
+    const store = await openTestStore({ dir, files });
+    expect(store.recovery).toMatchObject({ adopted: 0, quarantined: [{ reason: /says 7 bytes/ }] });
+  });
+
   test('a second file under one key is removed', async () => {
     const dir = await closedStore(1);
     const files = {

@@ -116,6 +116,23 @@ describe('the RAM tier', () => {
     expect(opener.live).toBe(1);
   });
 
+  test('a lower RAM budget during the background read drops what is being read', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 5000);
+    await fill(store, 1);
+    let open = (): void => undefined;
+    const lease = await take(store, A, opener);
+    fake(lease.chunk).gate = new Promise((resolve) => (open = resolve));
+    lease.release();
+    const idle = store.idle();
+    await store.setBudget({ ramBytes: 10 });
+    expect(opener.live).toBe(1);
+    open();
+    await idle;
+    expect(opener.live).toBe(0);
+    expect(store.stats().ram).toEqual({ entries: 0, bytes: 0, budgetBytes: 10 });
+  });
+
   test('an acquire during the background read waits for it and shares it', async () => {
     const opener = new FakeModel();
     const { store } = await storeFor(9, 5000);
@@ -127,10 +144,12 @@ describe('the RAM tier', () => {
     const idle = store.idle();
     const next = store.acquire(A, opener);
     setTimeout(open, 10);
-    expect((await next)?.tier).toBe('ram');
+    const shared = await next;
+    expect(shared?.tier).toBe('ram');
+    expect(shared?.chunk.inMemory).toBe(true);
     await idle;
     expect(opener.opened).toHaveLength(1);
-    (await next)?.release();
+    shared?.release();
   });
 
   test('close disposes everything not leased, and the rest at its release', async () => {

@@ -195,7 +195,7 @@ export class Residents {
   #shrinkTo(bytes: number): boolean {
     for (const resident of [...this.#byKey.values()]) {
       if (this.#bytes <= bytes) break;
-      if (resident.ramBytes > 0 && resident.leases === 0 && !resident.pulling) this.drop(resident.key);
+      if (resident.ramBytes > 0 && resident.leases === 0) this.drop(resident.key);
     }
     return this.#bytes <= bytes;
   }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ChunkStore } from './store.ts';
 import {
@@ -124,6 +125,12 @@ describe('after close', () => {
   test('close twice is fine, and waits for calls under way', async () => {
     const { dir, store } = await storeFor(9);
     const { key, chunk } = model.encode(10);
+    const native = fake(chunk);
+    const save = native.save.bind(native);
+    native.save = async (path) => {
+      await setTimeout(30);
+      return save(path);
+    };
     const put = store.put(key, chunk);
     await Promise.all([store.close(), store.close()]);
     await put;
