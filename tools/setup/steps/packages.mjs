@@ -1,8 +1,10 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { SetupError } from '../errors.mjs';
-import { NODE_MODULES, nodePath, platform, prebuiltDir, ROOT } from '../platform.mjs';
+import { isWindows, NODE_MODULES, nodePath, platform, prebuiltDir, ROOT } from '../platform.mjs';
 import { mustRun, probe } from '../process.mjs';
+
+const NODE_LINK = join(NODE_MODULES, '.bin', 'node');
 
 /** npm's own record of what is in node_modules. */
 const INSTALLED = join(NODE_MODULES, '.package-lock.json');
@@ -14,7 +16,7 @@ export const packages = /** @type {import('../setup.mjs').Step} */ ({
   name: 'packages',
 
   isFresh() {
-    return existsSync(nodePath()) && existsSync(prebuiltDir()) && matchesLockfile();
+    return hasNodeLink() && existsSync(prebuiltDir()) && matchesLockfile();
   },
 
   async run(_tools, update) {
@@ -30,6 +32,7 @@ export const packages = /** @type {import('../setup.mjs').Step} */ ({
         `npm left out the package @node-llama-cpp/${platform().ggml}: allow optional packages (npm config set omit "") and run setup again.`,
       );
     }
+    linkNode();
     const version = await probe(nodePath(), ['--version']);
     if (version === undefined) {
       throw new SetupError(`Node from the npm package ${platform().node} does not run on this machine.`);
@@ -37,6 +40,21 @@ export const packages = /** @type {import('../setup.mjs').Step} */ ({
     return `${Object.keys(installedVersions() ?? {}).length} packages, Node ${version.slice(1)}`;
   },
 });
+
+/**
+ * npm 10 takes the link `node` away again when it drops the packages of other platforms, which would have made the same link.
+ * With it, `npx vitest` and the like run on this Node, too.
+ */
+function linkNode() {
+  if (isWindows || hasNodeLink() || !existsSync(nodePath())) return;
+  rmSync(NODE_LINK, { force: true });
+  symlinkSync(relative(dirname(NODE_LINK), nodePath()), NODE_LINK);
+}
+
+/** Follows the link: one to a Node that is gone does not count. */
+function hasNodeLink() {
+  return existsSync(isWindows ? nodePath() : NODE_LINK);
+}
 
 /** Whether node_modules holds every package of the lockfile in its version, and no other. */
 function matchesLockfile() {
