@@ -112,6 +112,15 @@ describe('a folder that cannot be written', () => {
     expect((await openTestStore({ dir: join(mount, 'store') })).has(A)).toBe(true);
   });
 
+  test.runIf(canMount)('a store whose folder for new files alone is read-only', async () => {
+    const { dir, store } = await storeFor(9);
+    await store.close();
+    const tmp = join(dir, 'tmp');
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', tmp]);
+    onTestFinished(() => void execFileSync('umount', ['-l', tmp]));
+    await expect(openTestStore({ dir })).rejects.toMatchObject(READ_ONLY);
+  });
+
   test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
     'a folder without write permission',
     async () => {

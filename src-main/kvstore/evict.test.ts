@@ -1,9 +1,12 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { nodeFs, type StoreFs } from './files.ts';
 import {
   A,
   B,
+  chunkPath,
   C,
   D,
   fake,
@@ -163,5 +166,36 @@ describe('eviction', () => {
     store.pin(C);
     await store.evict({ bytes: 1 });
     expect(held(store, keys)).toEqual([true, false, true]);
+  });
+
+  test('an entry whose file someone else has deleted goes too', async () => {
+    const { dir, store } = await storeFor(2);
+    await fill(store, 1);
+    rmSync(chunkPath(dir, A));
+    expect(await store.evict({ all: true })).toMatchObject({ entries: 1, kept: 0 });
+  });
+
+  test('an entry on its way out is gone for everyone, and can be stored anew', async () => {
+    const dir = tempDir();
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const fs: StoreFs = {
+      ...nodeFs,
+      unlink: async (path) => {
+        await gate;
+        await nodeFs.unlink(path);
+      },
+    };
+    const store = await openTestStore({ dir, fs });
+    await fill(store, 1);
+    const evicted = store.evict({ all: true });
+    await setTimeout(10);
+    expect(store.has(A)).toBe(false);
+    expect(store.pin(A)).toBe(false);
+    expect(await store.acquire(A, model)).toBeUndefined();
+    const again = store.put(A, model.encode(10).chunk);
+    open();
+    await Promise.all([evicted, again]);
+    expect(fake((await take(store, A)).chunk).isRight()).toBe(true);
   });
 });

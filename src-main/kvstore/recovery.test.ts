@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { nodeFs, type StoreFs } from './files.ts';
 import { ChunkStore, type RecoveryReport } from './store.ts';
@@ -349,11 +350,20 @@ test('a file is durable before it gets its name, and has its name before it gets
   expect(store.has(key)).toBe(true);
 });
 
+function destroyUseOrder(path: string): void {
+  const db = new Database(path, { readonly: true });
+  const page = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_by_use'").pluck().get();
+  db.close();
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  writeFileSync(path, readFileSync(path).fill(0xa5, (Number(page) - 1) * 4096, Number(page) * 4096));
+}
+
 describe('an unreadable index', () => {
   const damages: [string, (path: string) => void][] = [
     ['garbage', (path) => writeFileSync(path, 'not a database at all')],
     ['a destroyed page', (path) => writeFileSync(path, readFileSync(path).fill(0xa5, 4096, 8192))],
     ['half of it missing', (path) => writeFileSync(path, readFileSync(path).subarray(0, 5000))],
+    ['a destroyed page that only eviction would read', (path) => destroyUseOrder(path)],
     ['zeroes', (path) => writeFileSync(path, readFileSync(path).fill(0))],
   ];
   test.each(damages)('%s: set aside, never deleted, rebuilt from the files', async (_, damage) => {

@@ -203,7 +203,7 @@ export class Residents {
   /** Disposes a dropped chunk once nothing uses it. */
   #settle(resident: Resident): void {
     if (!resident.dropped || resident.leases > 0 || resident.pulling) return;
-    if (!this.#leaving.delete(resident)) return;
+    this.#leaving.delete(resident);
     this.#bytes -= resident.ramBytes;
     resident.ramBytes = 0;
     this.#dispose(resident.chunk);
