@@ -8,6 +8,7 @@ import {
   B,
   C,
   canMount,
+  chunkPath,
   fake,
   fill,
   hasFile,
@@ -180,6 +181,30 @@ describe('a full disk', () => {
         .sort(),
     ).toEqual([...keys.slice(2), key].sort());
     expect(await again.verify()).toMatchObject({ ok: keys.length - 1, corrupt: [] });
+  });
+
+  test.runIf(canMount)('a store on a disk that was full when it started serves, and makes room', async () => {
+    const mount = mountTmpfs('512k');
+    const dir = join(mount, 'store');
+    const store = await openTestStore({ dir });
+    for (const id of [10, 11, 12])
+      await store.put(model.encode(id, 40_000).key, model.encode(id, 40_000).chunk);
+    await store.close();
+    expect(() => {
+      for (let i = 0; ; i++) writeFileSync(join(mount, `rest-${i}`), Buffer.alloc(4096));
+    }).toThrow(/ENOSPC/);
+    const again = await openTestStore({ dir });
+    const lease = await take(again, A);
+    expect(fake(lease.chunk).isRight()).toBe(true);
+    lease.release();
+    // What is found wrong cannot be written down now; it is a miss all the same.
+    rmSync(chunkPath(dir, C));
+    writeFileSync(join(mount, 'rest-c'), Buffer.alloc(40_960));
+    expect(await again.acquire(C, model)).toBeUndefined();
+    await expect(again.put(model.encode(20).key, model.encode(20, 40_000).chunk)).rejects.toMatchObject(FULL);
+    expect(await again.evict({ keys: [B, C] })).toMatchObject({ entries: 2 });
+    await again.close();
+    expect(held(await openTestStore({ dir }), [A, B, C])).toEqual([true, false, false]);
   });
 
   type Step = keyof StoreFs | 'save';

@@ -29,6 +29,8 @@ export class StoreLock {
   static #attempt(path: string): StoreLock {
     const db = new Database(path, { timeout: 0 });
     try {
+      // The transaction never writes; without this, beginning it would make a journal, which a full disk refuses.
+      db.pragma('journal_mode = MEMORY');
       db.exec('BEGIN EXCLUSIVE');
       return new StoreLock(db);
     } catch (error) {

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { codeOf, isCorruptDatabase } from './errors.ts';
@@ -64,25 +64,45 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
   }
 }
 
-/** Reads the version and leaves a newer version's database exactly as it is. */
+/** Leaves a newer version's database exactly as it is. */
 function refuseNewer(path: string, newest: number): void {
   if (!existsSync(path)) return;
-  // Even a read-only connection creates these.
-  const made = [`${path}-wal`, `${path}-shm`].filter((file) => !existsSync(file));
+  const { version, applicationId } = existsSync(`${path}-wal`) ? readByConnection(path) : readHeader(path);
+  if (version <= newest || applicationId !== APPLICATION_ID) return;
+  throw new KvasirError(
+    'STORE_VERSION',
+    `The cache index ${path} was made by a newer version of Kvasir (index version ${version}; this one knows ${newest}).`,
+    'Update Kvasir, or choose another cache folder.',
+  );
+}
+
+interface Marks {
+  version: number;
+  applicationId: number;
+}
+
+/** With no log beside it the file says it all: its header has both at fixed places (SQLite's file format, §1.3). */
+function readHeader(path: string): Marks {
+  const header = Buffer.alloc(100);
+  const fd = openSync(path, 'r');
+  try {
+    readSync(fd, header, 0, header.length, 0);
+  } finally {
+    closeSync(fd);
+  }
+  return { version: header.readInt32BE(60), applicationId: header.readInt32BE(68) };
+}
+
+/** After a crash the log may know better. */
+function readByConnection(path: string): Marks {
+  const shm = `${path}-shm`;
+  const hadShm = existsSync(shm);
   const db = new Database(path, { readonly: true, timeout: 0 });
   try {
-    const version = versionOf(db);
-    const ours = db.pragma('application_id', { simple: true }) === APPLICATION_ID;
-    if (version > newest && ours) {
-      throw new KvasirError(
-        'STORE_VERSION',
-        `The cache index ${path} was made by a newer version of Kvasir (index version ${version}; this one knows ${newest}).`,
-        'Update Kvasir, or choose another cache folder.',
-      );
-    }
+    return { version: versionOf(db), applicationId: Number(db.pragma('application_id', { simple: true })) };
   } finally {
     db.close();
-    for (const file of made) rmSync(file, { force: true });
+    if (!hadShm) rmSync(shm, { force: true });
   }
 }
 

@@ -266,7 +266,13 @@ export class ChunkStore {
     if (!row) return undefined;
     const opened = await openRow(this.#disk, this.#options.files, row, opener);
     if (opened.kind !== 'ok') {
-      await this.#settle(row, opened);
+      await this.#settle(row, opened).catch((error: unknown) => {
+        // A miss all the same; it is found again the next time.
+        this.#log('warn', 'What is wrong with a chunk file could not be put right.', {
+          key,
+          error: messageOf(error),
+        });
+      });
       return undefined;
     }
     if (this.#disk.row(key)) return this.#residents.add(key, opener, opened.chunk);
