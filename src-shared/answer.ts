@@ -18,7 +18,7 @@ export const SourceSchema = z.object({
   tokens: z.int(),
 });
 
-/** From the question to the first token. `total` is measured, the others are its parts. */
+/** From the question to the first token. `total` is measured, the others are its parts and sum up to it. */
 export const TtftSchema = z.object({
   total: z.number(),
   retrieve: z.number(),
@@ -32,7 +32,10 @@ export const TtftSchema = z.object({
   /** Layers up to the last check, and selecting tokens. */
   check: z.number(),
   recompute: z.number(),
+  /** Sampling, after the prompt's logits are there. */
   firstToken: z.number(),
+  /** Memory for the session, waiting for the model's thread. */
+  other: z.number(),
 });
 
 export const NoticeSchema = z.object({

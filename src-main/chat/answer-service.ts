@@ -250,14 +250,18 @@ function ttftOf(
   { report: { stages }, acquireMs }: BlendResult,
   times: Pick<Ttft, 'retrieve' | 'assemble' | 'firstToken' | 'total'>,
 ): Ttft {
-  return {
-    ...times,
+  const parts = {
+    retrieve: times.retrieve,
+    assemble: times.assemble,
     acquire: acquireMs,
     load: stages.loadWait,
     place: stages.place,
     check: stages.check + stages.select,
     recompute: stages.compute + stages.head,
+    firstToken: times.firstToken,
   };
+  const known = Object.values(parts).reduce((sum, part) => sum + part, 0);
+  return { total: times.total, ...parts, other: Math.max(0, times.total - known) };
 }
 
 function promptFacts(report: AppendReport): Answer['prompt'] {

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +41,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     data,
     settings: join(data, 'settings.json'),
     log: join(data, 'kvasir.log'),
-    store: join(data, 'chunks'),
+    store: join(data, 'cache'),
     catalogue: join(data, 'catalogue.sqlite'),
     demoModel: join(resources, 'models', 'kvasir-demo.gguf'),
     sampleLibrary: join(resources, 'sample-library'),
@@ -52,10 +52,21 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
 /** Makes sure `dir` exists and can be written. STORE_READ_ONLY, DISK_FULL. */
 export function ensureWritableDir(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true });
+    makeDir(resolve(dir));
     accessSync(dir, constants.W_OK);
   } catch (error) {
     throw fileError(error, `Kvasir cannot write to its data folder ${dir}`);
+  }
+}
+
+/** Parents first. Not Node's recursive mkdir: that one never returns where a parent takes no entries, as in /proc. */
+function makeDir(dir: string): void {
+  if (existsSync(dir)) return;
+  if (dirname(dir) !== dir) makeDir(dirname(dir));
+  try {
+    mkdirSync(dir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process was faster
   }
 }
 

@@ -30,6 +30,14 @@ describe('the data folder', () => {
     expect(() => ensureWritableDir(join(file, 'below'))).toThrow(
       expect.objectContaining({ code: 'STORE_READ_ONLY' }),
     );
+    expect(() => ensureWritableDir(join(file, 'deep', 'below'))).toThrow(
+      expect.objectContaining({ code: 'STORE_READ_ONLY' }),
+    );
+    if (existsSync('/proc/self')) {
+      expect(() => ensureWritableDir('/proc/kvasir/x')).toThrow(
+        expect.objectContaining({ code: 'STORE_READ_ONLY' }),
+      );
+    }
     expect(fileError({ code: 'ENOSPC' }, 'It could not be written').code).toBe('DISK_FULL');
   });
 });

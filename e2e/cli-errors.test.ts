@@ -1,0 +1,520 @@
+/**
+ * Bad input, through the real program: each gives one typed sentence and an exit status, and leaves the store unharmed.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { App } from '../src-main/app.ts';
+import {
+  chunkFiles,
+  DOCUMENTS,
+  expectFailure,
+  makeModel,
+  QUESTION,
+  removeDir,
+  runCli,
+  tempDir,
+  writeFiles,
+  type Finished,
+} from './cli-support.ts';
+
+let dir: string;
+let model: string;
+let library: string;
+/** A data folder with the library's cache in it, and what its files were. */
+let data: string;
+let cached: Map<string, string>;
+let rightAnswer: string;
+
+const FEW_TOKENS = ['--chunk-tokens', '64', '--max-tokens', '8'];
+
+function ask(extra: string[] = [], question = QUESTION, where = data): Promise<Finished> {
+  return runCli([
+    'ask',
+    '--data',
+    where,
+    '--library',
+    library,
+    '--model',
+    model,
+    ...FEW_TOKENS,
+    ...extra,
+    question,
+  ]);
+}
+
+interface AskJson {
+  answer: string;
+  notices: { kind: string; message: string }[];
+  sources: { document: string; tier: string }[];
+  library: { chunks: number; precomputed: { computed: number; stored: number } };
+}
+
+function json({ stdout }: Finished): AskJson {
+  return JSON.parse(stdout) as AskJson;
+}
+
+const verify = (where = data): Promise<Finished> => runCli(['cache', 'verify', '--data', where]);
+
+beforeAll(async () => {
+  dir = tempDir();
+  model = makeModel(join(dir, 'model.gguf'));
+  library = writeFiles(join(dir, 'library'), DOCUMENTS);
+  data = join(dir, 'data');
+  const first = await ask(['--json']);
+  expect(first.stderr).not.toContain('Error');
+  rightAnswer = json(first).answer;
+  cached = chunkFiles(data);
+  expect(cached.size).toBe(json(first).library.chunks);
+});
+
+afterAll(() => removeDir(dir));
+
+/** A copy of the data folder that a test may damage. */
+function copyOfData(name: string): string {
+  const copy = join(dir, name);
+  cpSync(data, copy, { recursive: true });
+  return copy;
+}
+
+describe('the store is unharmed by', () => {
+  beforeEach(() => () => expect(chunkFiles(data)).toEqual(cached));
+
+  describe('models', () => {
+    const withModel = (path: string): Promise<Finished> =>
+      runCli(['ask', '--data', data, '--library', library, '--model', path, QUESTION]);
+
+    test('that do not exist', async () => {
+      expectFailure(await withModel(join(dir, 'none.gguf')), 'MODEL_NOT_FOUND');
+      expectFailure(await runCli(['model', 'info', join(dir, 'none.gguf')]), 'MODEL_NOT_FOUND');
+    });
+
+    test('that are folders or no GGUF', async () => {
+      expectFailure(await withModel(dir), 'MODEL_NOT_FOUND');
+      expectFailure(
+        await withModel(writeFile('text.gguf', Buffer.from('just text '.repeat(100)))),
+        'MODEL_INVALID',
+      );
+      expectFailure(await withModel(writeFile('empty.gguf', Buffer.alloc(0))), 'MODEL_INVALID');
+    });
+
+    test.each([3, 20, 200, 5000, -1])('that end at byte %i', async (at) => {
+      const path = join(dir, 'truncated.gguf');
+      copyFileSync(model, path);
+      truncateSync(path, at < 0 ? readFileSync(model).length + at : at);
+      expectFailure(await withModel(path), 'MODEL_INVALID');
+      expectFailure(await runCli(['model', 'info', path]), 'MODEL_INVALID');
+    });
+
+    const HUGE = 2n ** 60n;
+    test.each<[string, (bytes: Buffer) => void]>([
+      ['the number of tensors', (bytes) => bytes.writeBigUInt64LE(HUGE, 8)],
+      ['the number of keys', (bytes) => bytes.writeBigUInt64LE(HUGE, 16)],
+      ['the length of the first key', (bytes) => bytes.writeBigUInt64LE(HUGE, 24)],
+      [
+        'the length of the vocabulary',
+        (bytes) => bytes.writeBigUInt64LE(HUGE, after(bytes, 'tokenizer.ggml.tokens') + 8),
+      ],
+      [
+        'the width of a tensor',
+        (bytes) => bytes.writeBigUInt64LE(HUGE, after(bytes, 'token_embd.weight') + 4),
+      ],
+      [
+        'the offset of a tensor',
+        (bytes) => bytes.writeBigUInt64LE(HUGE, after(bytes, 'output_norm.weight') + 4 + 8 + 4),
+      ],
+      ['the number of layers', (bytes) => bytes.writeUInt32LE(4000, after(bytes, 'llama.block_count') + 4)],
+      [
+        'the number of heads',
+        (bytes) => bytes.writeUInt32LE(0, after(bytes, 'llama.attention.head_count') + 4),
+      ],
+      [
+        'the width of the model',
+        (bytes) => bytes.writeUInt32LE(1 << 20, after(bytes, 'llama.embedding_length') + 4),
+      ],
+    ])('whose header lies about %s', async (_, edit) => {
+      expectFailure(await withModel(edited('lies.gguf', edit)), 'MODEL_INVALID');
+    });
+
+    test('of an architecture that the engine does not know', async () => {
+      const path = edited('mamba.gguf', (bytes) => {
+        for (let at = bytes.indexOf('llama'); at >= 0; at = bytes.indexOf('llama', at))
+          bytes.write('mamba', at);
+      });
+      const failed = await withModel(path);
+      expectFailure(failed, 'MODEL_UNSUPPORTED');
+      expect(failed.stderr).toContain('mamba');
+      const info = await runCli(['model', 'info', path]);
+      expect(info.stdout).toMatch(/Runs here +no: .*mamba/);
+    });
+  });
+
+  describe('documents', () => {
+    const withLibrary = (path: string, question = QUESTION): Promise<Finished> =>
+      runCli(['ask', '--data', data, '--library', path, '--model', model, ...FEW_TOKENS, '--json', question]);
+
+    test('in a folder that does not exist, or is a file', async () => {
+      expectFailure(await withLibrary(join(dir, 'none')), 'LIBRARY_NOT_FOUND');
+      expectFailure(await withLibrary(model), 'LIBRARY_NOT_FOUND');
+    });
+
+    test('in an empty folder', async () => {
+      expectFailure(await withLibrary(writeFiles(join(dir, 'empty'), {})), 'LIBRARY_EMPTY');
+      expectFailure(
+        await withLibrary(writeFiles(join(dir, 'blank'), { 'a.md': '\n', 'b.pdf': 'x' })),
+        'LIBRARY_EMPTY',
+      );
+    });
+
+    test('of 50 MB', async () => {
+      const large = writeFiles(join(dir, 'large'), { 'large.txt': Buffer.alloc(50 * 1024 * 1024, 'text ') });
+      const failed = await withLibrary(large);
+      expectFailure(failed, 'DOCUMENT_TOO_LARGE');
+      expect(failed.stderr).toContain('large.txt has 50.0 MB');
+    });
+
+    test('that are not UTF-8', async () => {
+      const latin = writeFiles(join(dir, 'latin'), { 'notes/latin.txt': Buffer.from('caf\xe9', 'latin1') });
+      const failed = await withLibrary(latin);
+      expectFailure(failed, 'DOCUMENT_ENCODING');
+      expect(failed.stderr).toMatch(/notes\/latin\.txt .*byte 3 /);
+    });
+  });
+
+  test('a question that is longer than the context', async () => {
+    expectFailure(await ask([], 'why not '.repeat(2000)), 'QUESTION_TOO_LONG');
+  });
+
+  test('another process that has it open', async () => {
+    const holder = await App.open({ dataDir: data });
+    try {
+      expectFailure(await ask(), 'STORE_IN_USE');
+    } finally {
+      await holder.close();
+    }
+    expect((await verify()).code).toBe(0);
+  });
+});
+
+test('bad documents beside good ones are named, and the good ones answer', async () => {
+  const mixed = writeFiles(join(dir, 'mixed'), {
+    ...DOCUMENTS,
+    'large.txt': Buffer.alloc(50 * 1024 * 1024, 'text '),
+    'latin.txt': Buffer.from('caf\xe9', 'latin1'),
+  });
+  const answered = await runCli([
+    'ask',
+    '--data',
+    join(dir, 'mixed-data'),
+    '--library',
+    mixed,
+    '--model',
+    model,
+    ...FEW_TOKENS,
+    '--json',
+    QUESTION,
+  ]);
+  expect(answered.code).toBe(0);
+  const failed = json(answered).notices.filter(({ kind }) => kind === 'document-failed');
+  expect(failed.map(({ message }) => message)).toEqual([
+    expect.stringContaining('large.txt'),
+    expect.stringContaining('latin.txt'),
+  ]);
+  expect(answered.stderr).toContain('latin.txt');
+});
+
+test('matches that exceed the context are left out, and named', async () => {
+  const small = makeModel(join(dir, 'small.gguf'), { context: 192 });
+  const where = join(dir, 'small-data');
+  const answered = await runCli([
+    'ask',
+    '--data',
+    where,
+    '--library',
+    library,
+    '--model',
+    small,
+    ...FEW_TOKENS,
+    '--json',
+    QUESTION,
+  ]);
+  expect(answered.code).toBe(0);
+  expect(answered.stderr).toMatch(
+    /Note: The context of 192 tokens cannot hold all matches; left out: .+\(part \d\)/,
+  );
+  expect(json(answered).notices.map(({ kind }) => kind)).toContain('left-out');
+  expect(json(answered).sources.length).toBeGreaterThan(0);
+});
+
+describe('a cache and a model that do not fit each other', () => {
+  test('a model with another vocabulary uses none of it', async () => {
+    const where = copyOfData('vocabulary');
+    const other = edited('vocabulary.gguf', swapTwoTokens);
+    const answered = await runCli([
+      'ask',
+      '--data',
+      where,
+      '--library',
+      library,
+      '--model',
+      other,
+      ...FEW_TOKENS,
+      '--json',
+      QUESTION,
+    ]);
+    expect(answered.code).toBe(0);
+    expect(json(answered).library.precomputed).toMatchObject({ stored: 0, computed: cached.size });
+    const both = chunkFiles(where);
+    for (const [path, hash] of cached) expect(both.get(join(where, path.slice(data.length)))).toBe(hash);
+  });
+
+  test("a file of another model in a chunk's place is not used, and verify tells", async () => {
+    const where = copyOfData('misplaced');
+    const other = edited('vocabulary.gguf', swapTwoTokens);
+    const elsewhere = join(dir, 'elsewhere');
+    await runCli([
+      'ask',
+      '--data',
+      elsewhere,
+      '--library',
+      library,
+      '--model',
+      other,
+      ...FEW_TOKENS,
+      QUESTION,
+    ]);
+    const foreign = [...chunkFiles(elsewhere).keys()];
+    [...chunkFiles(where).keys()].forEach((path, i) => copyFileSync(foreign[i] ?? '', path));
+    const verified = await verify(copyOf(where, 'misplaced-verify'));
+    expect(verified.code).toBe(1);
+    expect(verified.stderr).toMatch(/Damaged, set aside/);
+    const answered = await ask(['--json'], QUESTION, where);
+    expect([answered.code, json(answered).answer]).toEqual([0, rightAnswer]);
+  });
+});
+
+describe('a damaged cache', () => {
+  test('a corrupted file is set aside, the answer is right, and verify tells', async () => {
+    const where = copyOfData('corrupt');
+    for (const path of chunkFiles(where).keys()) flipByte(path, 0.7);
+    const verified = await verify(copyOf(where, 'corrupt-verify'));
+    expect(verified.code).toBe(1);
+    expect(verified.stderr.match(/^Damaged, set aside/gm)).toHaveLength(cached.size);
+
+    const answered = await ask(['--json'], QUESTION, where);
+    expect([answered.code, json(answered).answer]).toEqual([0, rightAnswer]);
+    expect(json(answered).notices.map(({ kind }) => kind)).toContain('quarantined');
+    expect(answered.stderr).toContain('was damaged');
+    const again = await ask(['--json'], QUESTION, where);
+    expect(json(again)).toMatchObject({ answer: rightAnswer, notices: [{ kind: 'plain-prompt' }] });
+  });
+
+  test('a truncated or deleted file is computed again', async () => {
+    const where = copyOfData('truncated');
+    const [first, second] = [...chunkFiles(where).keys()];
+    truncateSync(first ?? '', 100);
+    renameSync(second ?? '', join(dir, 'gone.kvc'));
+    const answered = await ask(['--json'], QUESTION, where);
+    expect([answered.code, json(answered).answer]).toEqual([0, rightAnswer]);
+    expect(json(answered).library.precomputed.computed).toBeGreaterThan(0);
+    expect((await verify(where)).code).toBe(0);
+  });
+
+  test('a file of a newer format is left alone, and verify tells', async () => {
+    const where = copyOfData('newer-file');
+    const [path] = chunkFiles(where).keys();
+    const newer = makeNewer(path ?? '');
+    const before = readFileSync(newer);
+    const verified = await verify(where);
+    expect(verified.code).toBe(1);
+    expect(verified.stderr).toMatch(/newer version of Kvasir/);
+    const answered = await ask(['--json'], QUESTION, where);
+    expect([answered.code, json(answered).answer]).toEqual([0, rightAnswer]);
+    expect(readFileSync(newer).equals(before)).toBe(true);
+  });
+
+  test.each(['cache/index.db', 'catalogue.sqlite'])('a newer %s is refused, and left alone', async (file) => {
+    const where = copyOfData(`newer-${basename(file)}`);
+    const database = new Database(join(where, file), { fileMustExist: true });
+    database.pragma('user_version = 9999');
+    database.close();
+    const before = chunkFiles(where);
+    expectFailure(await ask([], QUESTION, where), 'STORE_VERSION');
+    expect(chunkFiles(where)).toEqual(before);
+  });
+});
+
+describe('folders that cannot be written', () => {
+  test('below a file, and in /proc', async () => {
+    expectFailure(await ask([], QUESTION, join(model, 'data')), 'STORE_READ_ONLY');
+    if (existsSync('/proc/self')) expectFailure(await ask([], QUESTION, '/proc/kvasir'), 'STORE_READ_ONLY');
+  });
+
+  test('a cache folder whose place is taken by a file', async () => {
+    const where = writeFiles(join(dir, 'taken'), { cache: 'a file' });
+    expectFailure(await ask([], QUESTION, where), 'STORE_READ_ONLY');
+    expect(readFileSync(join(where, 'cache'), 'utf8')).toBe('a file');
+  });
+
+  test('a read-only disk', async (context) => {
+    const where = mount(context, 'read-only', 'size=64m');
+    cpSync(data, where, { recursive: true });
+    spawnSync('mount', ['-o', 'remount,ro', where]);
+    expectFailure(await ask([], QUESTION, where), 'STORE_READ_ONLY');
+  });
+
+  test('a full disk: what was stored stays, nothing half-written is served', async (context) => {
+    const where = mount(context, 'full', 'size=1m');
+    const large = makeModel(join(dir, 'large-kv.gguf'), { layers: 8, 'kv-heads': 2, heads: 2 });
+    const failed = await runCli([
+      'ask',
+      '--data',
+      where,
+      '--library',
+      library,
+      '--model',
+      large,
+      ...FEW_TOKENS,
+      QUESTION,
+    ]);
+    expectFailure(failed, 'DISK_FULL');
+    expect((await verify(where)).code).toBe(0);
+  });
+});
+
+describe('usage', () => {
+  test.each([
+    [['frobnicate']],
+    [['ask']],
+    [['ask', '--bogus', 'q']],
+    [['ask', '--top-k', '0', 'q']],
+    [['ask', '--max-tokens', 'many', 'q']],
+    [['ask', '--dtype', 'f64', 'q']],
+    [['ask', '--chunk-tokens', '3', 'q']],
+    [['cache', 'evict']],
+    [['cache', 'evict', '--bytes', '-5']],
+    [['cache', 'evict', '--all', '--bytes', '5']],
+    [['model', 'info']],
+  ])('%j exits with 2', async (args) => {
+    const { code, stdout, stderr } = await runCli(['--data', join(dir, 'usage'), ...args]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^[Ee]rror: /m);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test.each([
+    ['--strategy', 'magic'],
+    ['--ratio', '2'],
+    ['--ratio', 'x'],
+    ['--ratio', '0.1,0.2'],
+    ['--check-layers', '7'],
+  ])('%s %s exits with 2', async (flag, value) => {
+    expectFailure(await ask([flag, value]), 'BAD_ARGUMENT', 2);
+  });
+
+  test.each([
+    [[]],
+    [['ask']],
+    [['cache']],
+    [['cache', 'ls']],
+    [['cache', 'verify']],
+    [['cache', 'evict']],
+    [['model']],
+    [['model', 'info']],
+  ])('%j --help exits with 0', async (command) => {
+    const { code, stdout, stderr } = await runCli([...command, '--help']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('Usage: kvasir');
+  });
+
+  test('bad settings are told', async () => {
+    const where = writeFiles(join(dir, 'settings'), { 'settings.json': '{"topK": "many"}' });
+    expectFailure(await ask([], QUESTION, where), 'BAD_ARGUMENT', 2);
+  });
+
+  test('--debug adds the stack', async () => {
+    const { stderr } = await runCli(['--debug', 'model', 'info', join(dir, 'none.gguf')]);
+    expect(stderr).toMatch(/^\s+at /m);
+  });
+});
+
+function writeFile(name: string, bytes: Buffer): string {
+  writeFileSync(join(dir, name), bytes);
+  return join(dir, name);
+}
+
+/** The model with some bytes changed. */
+function edited(name: string, edit: (bytes: Buffer) => unknown): string {
+  const bytes = readFileSync(model);
+  edit(bytes);
+  return writeFile(name, bytes);
+}
+
+/** Where the value behind a GGUF key or tensor name begins. */
+function after(bytes: Buffer, name: string): number {
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(name.length));
+  const at = bytes.indexOf(Buffer.concat([length, Buffer.from(name)]));
+  expect(at).toBeGreaterThan(0);
+  return at + 8 + name.length;
+}
+
+/** Exchanges two tokens of the same length: the same weights, another vocabulary. */
+function swapTwoTokens(bytes: Buffer): void {
+  const tokens = after(bytes, 'tokenizer.ggml.tokens') + 4 + 4 + 8;
+  const places = ['x', 'y'].map((letter) => {
+    const entry = Buffer.alloc(9);
+    entry.writeBigUInt64LE(1n);
+    entry.write(letter, 8);
+    return bytes.indexOf(entry, tokens) + 8;
+  });
+  const [x = 0, y = 0] = places;
+  bytes.write('y', x);
+  bytes.write('x', y);
+}
+
+function flipByte(path: string, where: number): void {
+  const bytes = readFileSync(path);
+  const at = Math.floor(bytes.length * where);
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 0xff, at);
+  writeFileSync(path, bytes);
+}
+
+/** The chunk file as a newer version would have written it: the version stands behind the magic, and in the name. */
+function makeNewer(path: string): string {
+  const bytes = readFileSync(path);
+  bytes.writeUInt32LE(99, bytes.indexOf(1, 4) & ~3);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+function copyOf(where: string, name: string): string {
+  const copy = join(dirname(where), name);
+  cpSync(where, copy, { recursive: true });
+  return copy;
+}
+
+/** A small file system of its own; skips the test where the user may not mount one. */
+function mount(
+  context: { skip: (note: string) => never; onTestFinished: (fn: () => void) => void },
+  name: string,
+  options: string,
+): string {
+  const where = join(dir, name);
+  mkdirSync(where);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', where]);
+  if (mounted.status !== 0) context.skip('mounting a small disk needs root');
+  context.onTestFinished(() => void spawnSync('umount', [where]));
+  return where;
+}

@@ -1,0 +1,133 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+export const DEMO_MODEL = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
+const CLI = join(ROOT, 'src-main', 'hosts', 'headless', 'cli.ts');
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningCli {
+  child: ChildProcess;
+  finished: Promise<Finished>;
+  /** Resolves when stderr or stdout has this text. */
+  saw(text: string | RegExp): Promise<void>;
+}
+
+/** Starts the real program, without colours and with no data folder but the one given. */
+export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCli {
+  const { KVASIR_DATA: _, NO_COLOR: __, FORCE_COLOR: ___, ...inherited } = process.env;
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd: ROOT,
+    env: { ...inherited, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  const waiting: { text: string | RegExp; done: () => void }[] = [];
+  const check = (): void => {
+    for (const { text, done } of waiting) if (matches(stdout + stderr, text)) done();
+  };
+  child.stdout.setEncoding('utf8').on('data', (data: string) => ((stdout += data), check()));
+  child.stderr.setEncoding('utf8').on('data', (data: string) => ((stderr += data), check()));
+  const finished = new Promise<Finished>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return {
+    child,
+    finished,
+    saw: (text) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ text, done: resolve });
+        void finished.then(() => reject(new Error(`ended before ${String(text)}:\n${stdout}\n${stderr}`)));
+        check();
+      }),
+  };
+}
+
+export function runCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Finished> {
+  return startCli(args, env).finished;
+}
+
+function matches(output: string, text: string | RegExp): boolean {
+  return typeof text === 'string' ? output.includes(text) : text.test(output);
+}
+
+/** A failure is told in a sentence with its code and perhaps a line of advice, never with a stack. */
+export function expectFailure(finished: Finished, code: string, exitCode = 1): void {
+  expect(finished.stderr).toMatch(new RegExp(`^Error: .+\\. \\[${code}\\]$`, 'm'));
+  expect(finished.stderr).not.toMatch(/^\s+at /m);
+  expect(finished.code).toBe(exitCode);
+}
+
+export function tempDir(): string {
+  return mkdtempSync(join(tmpdir(), 'kvasir-e2e-'));
+}
+
+export function removeDir(dir: string): void {
+  rmSync(dir, { recursive: true, force: true });
+}
+
+export function writeFiles(dir: string, files: Record<string, string | Buffer>): string {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), content);
+  }
+  mkdirSync(dir, { recursive: true });
+  return dir;
+}
+
+/** A GGUF with random weights: its answers are noise, its files and numbers are real. */
+export function makeModel(path: string, options: Record<string, string | number> = {}): string {
+  const shape = {
+    layers: 3,
+    embd: 64,
+    heads: 2,
+    'kv-heads': 1,
+    'head-dim': 32,
+    ff: 128,
+    context: 2048,
+    ...options,
+  };
+  const flags = Object.entries(shape).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const made = spawnSync(join(ROOT, 'build', 'native', 'kvasir-mkgguf'), ['--out', path, ...flags], {
+    encoding: 'utf8',
+  });
+  if (made.status !== 0) throw new Error(`kvasir-mkgguf failed: ${made.stderr}`);
+  return path;
+}
+
+/** Chunk files of a data folder with a hash of their bytes, by name. */
+export function chunkFiles(data: string): Map<string, string> {
+  const dir = join(data, 'cache', 'chunks');
+  const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.kvc'),
+  );
+  return new Map(
+    files.sort().map((name) => [
+      join(dir, name),
+      createHash('sha256')
+        .update(readFileSync(join(dir, name)))
+        .digest('hex'),
+    ]),
+  );
+}
+
+export const DOCUMENTS = {
+  'mara.md':
+    '# Mara Lind\n\nMara Lind is an engineer at the company. She joined in 2014.\n\nShe works in the Oslo office. Her favourite sport is rowing.\n',
+  'jon.txt': 'Jon Berg sells tea in Porto. He plays chess at weekends, and drinks coffee with friends.\n',
+  'house/kitchen.md':
+    '# The kitchen\n\nThe kitchen opens at eight. Tea is free for everybody in the Oslo office.\n',
+};
+
+export const QUESTION = 'Where does Mara work?';
