@@ -235,7 +235,7 @@ test('bad documents beside good ones are named, and the good ones answer', async
 });
 
 test('matches that exceed the context are left out, and named', async () => {
-  const small = makeModel(join(dir, 'small.gguf'), { context: 192 });
+  const small = makeModel(join(dir, 'small.gguf'), { context: 160 });
   const where = join(dir, 'small-data');
   const answered = await runCli([
     'ask',
@@ -251,7 +251,7 @@ test('matches that exceed the context are left out, and named', async () => {
   ]);
   expect(answered.code).toBe(0);
   expect(answered.stderr).toMatch(
-    /Note: The context of 192 tokens cannot hold all matches; left out: .+\(part \d\)/,
+    /Note: The context of 160 tokens cannot hold all matches; left out: .+\(part \d\)/,
   );
   expect(json(answered).notices.map(({ kind }) => kind)).toContain('left-out');
   expect(json(answered).sources.length).toBeGreaterThan(0);
@@ -376,7 +376,7 @@ describe('folders that cannot be written', () => {
 
   test('a full disk: what was stored stays, nothing half-written is served', async (context) => {
     const where = mount(context, 'full', 'size=1m');
-    const large = makeModel(join(dir, 'large-kv.gguf'), { layers: 8, 'kv-heads': 2, heads: 2 });
+    const large = makeModel(join(dir, 'large-kv.gguf'), { layers: 32, 'kv-heads': 2 });
     const failed = await runCli([
       'ask',
       '--data',
@@ -496,7 +496,9 @@ function makeNewer(path: string): string {
   const bytes = readFileSync(path);
   bytes.writeUInt32LE(99, bytes.indexOf(1, 4) & ~3);
   writeFileSync(path, bytes);
-  return path;
+  const newer = path.replace('.v1.kvc', '.v99.kvc');
+  renameSync(path, newer);
+  return newer;
 }
 
 function copyOf(where: string, name: string): string {
