@@ -87,13 +87,16 @@ function isLinked(name) {
 }
 
 /**
- * The packages bring no import libraries for Windows; CMake makes them of these lists. Not tried on Windows yet.
+ * The packages bring no import libraries for Windows; CMake makes them of these lists. Not tried on Windows yet. The DLLs
+ * export all of C++'s names as well, which must not be imported: only the C interface is listed.
  *
  * @param {string} name
  */
 function writeModuleDefinition(name) {
   const definition = name.replace(/\.dll$/, '.def');
-  const exports = exportedNames(readFileSync(join(GGML, name)));
+  const exports = exportedNames(readFileSync(join(GGML, name))).filter((symbol) =>
+    /^(ggml|gguf|llama)_\w+$/.test(symbol),
+  );
   writeFileSync(
     join(GGML, definition),
     `LIBRARY "${name}"\nEXPORTS\n${exports.map((symbol) => `  ${symbol}\n`).join('')}`,
