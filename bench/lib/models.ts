@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { SHAPES } from './shapes.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+export const MKGGUF = join(ROOT, 'build', 'native', process.platform === 'win32' ? 'kvasir-mkgguf.exe' : 'kvasir-mkgguf');
+
+export type MkggufOptions = Record<string, string | number | boolean>;
+
+/** Makes a random-weight GGUF, or returns the one made before with the same options. */
+export function randomModel(options: MkggufOptions, dir = join(ROOT, 'build', 'models')): string {
+  mkdirSync(dir, { recursive: true });
+  const name = Object.entries(options)
+    .map(([key, value]) => (value === true ? key : `${key}-${String(value)}`))
+    .join('_');
+  const path = join(dir, `${name}.gguf`);
+  if (existsSync(path)) return path;
+  const flags = Object.entries(options).flatMap(([key, value]) =>
+    value === true ? [`--${key}`] : [`--${key}`, String(value)],
+  );
+  const part = `${path}.part`;
+  execFileSync(MKGGUF, ['--out', part, ...flags], { stdio: ['ignore', 'ignore', 'inherit'] });
+  renameSync(part, path);
+  return path;
+}
+
+/** A random-weight model of a named shape, e.g. '0.6b', in a weight type, e.g. 'q8_0'. */
+export function shapedModel(shape: string, type: string, context: number): string {
+  const s = SHAPES[shape];
+  if (!s) throw new TypeError(`shape must be one of ${Object.keys(SHAPES).join(', ')}`);
+  return randomModel({
+    arch: 'llama',
+    type,
+    layers: s.layers,
+    embd: s.embd,
+    heads: s.heads,
+    'kv-heads': s.kvHeads,
+    'head-dim': s.headDim,
+    ff: s.ff,
+    vocab: 32000,
+    context,
+  });
+}
