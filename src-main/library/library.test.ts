@@ -76,6 +76,19 @@ test('reads .md and .txt of all subfolders in a fixed order, and nothing hidden 
   expect([...library.chunks()].map((chunk) => chunk.title)).toEqual(['A', 'Zed', 'b']);
 });
 
+test.each([
+  ['a.md', 'text\n\n# *Real* title #\n', 'Real title'],
+  ['a.md', 'no heading here\nbut lines', 'a'],
+  ['a.txt', '= Elias Falk\n\nElias writes.', 'Elias Falk'],
+  ['a.txt', 'The Kitchen\n===========\nIt opens.', 'The Kitchen'],
+  ['notes.old.txt', 'A long first line goes on\nin a second one.\n\nMore.', 'notes.old'],
+  ['a.txt', `${'x'.repeat(81)}\n\nMore.`, 'a'],
+])('the title of %s with %j is %j', async (path, text, title) => {
+  const library = await new Fixture({ [path]: text }).open();
+  await library.sync();
+  expect([...library.chunks()][0]?.documentTitle).toBe(title);
+});
+
 test('a link to a parent folder ends, a dangling link is reported', async () => {
   const fixture = new Fixture({ 'sub/a.md': 'text' });
   symlinkSync(fixture.root, join(fixture.root, 'sub', 'loop'));

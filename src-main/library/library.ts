@@ -216,10 +216,14 @@ function unchanged(file: ScannedFile, row: DocumentRow): boolean {
   );
 }
 
-/** The first heading of a Markdown file, else the file's name. */
+/** A short first line that stands alone is a title in plain text; the marks are those of common light mark-ups. */
+const LONE_FIRST_LINE = /^\s*[=#*]*[ \t]*([^\n]{1,80}?)[ \t=#*]*\n(?:[ \t]*\n|[=\-~]{3,}[ \t]*\n)/;
+
+/** The first heading, else a first line that stands alone, else the file's name. */
 function titleOf(text: string, path: string): string {
   const heading = /\.md$/i.test(path) ? /^ {0,3}#[ \t]+(.+?)[ \t]*#*[ \t]*$/m.exec(text)?.[1] : undefined;
-  return heading?.replace(/[*_`]+/g, '').trim() || basename(path).replace(/\.\w+$/, '');
+  const title = heading ?? LONE_FIRST_LINE.exec(text)?.[1] ?? '';
+  return title.replace(/[*_`]+/g, '').trim() || basename(path).replace(/\.\w+$/, '');
 }
 
 function failureOf(path: string, error: unknown): DocumentFailure {

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase, type Database } from '../platform/database.ts';
 import { matchQuery } from './query.ts';
-import { retrieve } from './retriever.ts';
+import { retrieve, type Retrieved } from './retriever.ts';
 import { SearchIndex } from './search-index.ts';
 
 /** The part of the catalogue's schema that the index reads. */
-const CHUNKS = `CREATE TABLE chunk (id INTEGER PRIMARY KEY, chunk_set_id INTEGER NOT NULL, document_id INTEGER NOT NULL,
+const CHUNKS = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, title TEXT NOT NULL);
+  CREATE TABLE chunk (id INTEGER PRIMARY KEY, chunk_set_id INTEGER NOT NULL, document_id INTEGER NOT NULL,
   ordinal INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL)`;
 
 function databaseOf(documents: Record<string, string[]>, set = 1): Database {
@@ -23,12 +24,14 @@ function databaseOf(documents: Record<string, string[]>, set = 1): Database {
 }
 
 function add(database: Database, documents: Record<string, string[]>, set: number): void {
-  const insert = database.prepare(
+  const addDocument = database.prepare('INSERT INTO document (library_id, title) VALUES (?, ?)');
+  const addChunk = database.prepare(
     'INSERT INTO chunk (chunk_set_id, document_id, ordinal, title, text) VALUES (?, ?, ?, ?, ?)',
   );
-  Object.entries(documents).forEach(([title, chunks], document) => {
-    chunks.forEach((text, ordinal) => insert.run(set, document + 1, ordinal, title, text));
-  });
+  for (const [title, chunks] of Object.entries(documents)) {
+    const { lastInsertRowid } = addDocument.run(set, title);
+    chunks.forEach((text, ordinal) => addChunk.run(set, lastInsertRowid, ordinal, title, text));
+  }
 }
 
 const PEOPLE = {
@@ -118,6 +121,35 @@ describe('retrieve', () => {
       [2, 2],
     ]);
     expect(found[1]?.score).toBe(Math.max(...found.map(({ score }) => score)));
+  });
+
+  describe('a document named in a match', () => {
+    const documents = {
+      'Project Fjord': ['Project Fjord is new.', 'It is led by Mara Lind, not by Max.'],
+      'Mara Lind': ['Mara Lind builds bridges.', 'She likes to read.', 'She was born in May.'],
+      Max: ['Max was born in June.'],
+      'Jon Berg': ['Jon Berg was born in July.'],
+    };
+    const question = 'When was the leader of Project Fjord born?';
+    const found = (): Retrieved[] => retrieve(new SearchIndex(databaseOf(documents), 1), question, 4);
+
+    test('brings its own best chunk for the question', () => {
+      expect(found()).toContainEqual(
+        expect.objectContaining({ documentId: 2, ordinal: 2, reason: 'its document is named in a match' }),
+      );
+    });
+
+    test('comes before documents that only share words, and after the match', () => {
+      expect(found().map(({ documentId }) => documentId)).toEqual([1, 1, 2, 2]);
+    });
+
+    test('is not meant by a part of a word, or by a short word', () => {
+      const index = new SearchIndex(
+        databaseOf({ Ann: ['x'], Mara: ['y'], z: ['Maratonga and Ann win the marathon, Maraé.'] }),
+        1,
+      );
+      expect(index.mentions({ chunkId: 3, documentId: 3 })).toEqual([]);
+    });
   });
 
   test('nothing matches', () => {

@@ -20,36 +20,56 @@ export interface Retrieved {
 const SHARE_BEFORE = 0.6;
 const SHARE_AFTER = 0.3;
 
+/**
+ * "Where does the leader of Project X live?": the match on Project X names a person whose own document has the answer.
+ * A document named in a match offers its best chunk, with this share of the match's score on top of its own.
+ */
+const SHARE_MENTIONED = 0.5;
+
 /** Matches looked at for each chunk wanted, so that neighbours compete with weaker matches and not the other way round. */
 const MATCHES_PER_CHUNK = 4;
 
 /**
- * The `topK` best chunks for a question. Matches bring their neighbours, all compete by score for the same budget.
- * Order: documents by their best chunk, the chunks of a document as they stand in it. Empty when nothing matches.
+ * The `topK` best chunks for a question. Matches bring their neighbours and documents they name; all compete by score for
+ * the same budget. Order: documents by their best chunk, the chunks of a document as they stand in it. Empty when nothing
+ * matches.
  */
 export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
   if (!Number.isInteger(topK) || topK < 1) throw new TypeError('topK must be a positive integer');
   const candidates = new Map<number, Retrieved>();
-  for (const hit of index.search(question, topK * MATCHES_PER_CHUNK)) {
-    offer(candidates, { ...hit, ownScore: hit.score, reason: 'matches the question' });
-    for (const neighbour of neighboursOf(index, hit)) offer(candidates, neighbour);
+  const hits = index.search(question, topK * MATCHES_PER_CHUNK);
+  for (const hit of hits) offerWithNeighbours(candidates, index, hit, hit.score, 'matches the question');
+  for (const hit of hits.slice(0, topK)) {
+    for (const documentId of index.mentions(hit)) {
+      const best = index.bestOf(documentId, question);
+      if (!best) continue;
+      const score = best.score + hit.score * SHARE_MENTIONED;
+      offerWithNeighbours(candidates, index, best, score, 'its document is named in a match');
+    }
   }
   const best = [...candidates.values()].sort(byScore).slice(0, topK);
   return inReadingOrder(best);
 }
 
-function neighboursOf(index: SearchIndex, hit: Hit): Retrieved[] {
-  return index.neighbours(hit).map(({ chunkId, ordinal }) => {
+function offerWithNeighbours(
+  candidates: Map<number, Retrieved>,
+  index: SearchIndex,
+  hit: Hit,
+  score: number,
+  reason: string,
+): void {
+  offer(candidates, { ...hit, score, ownScore: hit.score, reason });
+  for (const { chunkId, ordinal } of index.neighbours(hit)) {
     const before = ordinal < hit.ordinal;
-    return {
+    offer(candidates, {
       chunkId,
       documentId: hit.documentId,
       ordinal,
-      score: hit.score * (before ? SHARE_BEFORE : SHARE_AFTER),
+      score: score * (before ? SHARE_BEFORE : SHARE_AFTER),
       ownScore: 0,
       reason: before ? 'stands before a match' : 'stands after a match',
-    };
-  });
+    });
+  }
 }
 
 /** Keeps the better of two reasons to take a chunk; its own score is never lost. */

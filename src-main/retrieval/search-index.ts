@@ -13,6 +13,9 @@ export interface Hit {
 /** Weight of a word in the titles above a chunk, beside 1 in its text. */
 const TITLE_WEIGHT = 0.8;
 
+/** Shorter titles are everyday words more often than names. */
+const MIN_TITLE_LENGTH = 4;
+
 /**
  * Full-text search (SQLite FTS5, BM25) over one chunk set of the catalogue. Each set has an index of its own, so that
  * word statistics are those of one library. Triggers keep it equal to the `chunk` table, in the same transactions; the
@@ -38,10 +41,7 @@ export class SearchIndex {
   search(question: string, limit: number): Hit[] {
     const match = matchQuery(question);
     if (match === '') return [];
-    const query = `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal,
-        -bm25(${this.#table}, ${TITLE_WEIGHT}, 1.0) AS score
-      FROM ${this.#table} f JOIN chunk c ON c.id = f.rowid
-      WHERE ${this.#table} MATCH ? ORDER BY score DESC, c.id LIMIT ?`;
+    const query = `${this.#select} ORDER BY score DESC, c.id LIMIT ?`;
     return this.#database.prepare(query).all(match, limit) as Hit[];
   }
 
@@ -53,6 +53,39 @@ export class SearchIndex {
       .prepare(query)
       .all(this.#set, hit.documentId, hit.ordinal - 1, hit.ordinal + 1);
     return rows as { chunkId: number; ordinal: number }[];
+  }
+
+  /** The best chunk of one document, or its first one when none matches. */
+  bestOf(documentId: number, question: string): Hit | undefined {
+    const match = matchQuery(question);
+    const query = `${this.#select} AND c.document_id = ? ORDER BY score DESC, c.id LIMIT 1`;
+    const best = match === '' ? undefined : this.#database.prepare(query).get(match, documentId);
+    return (best ?? this.#firstChunk(documentId)) as Hit | undefined;
+  }
+
+  /** Other documents whose title stands in a chunk's text, word for word. */
+  mentions(hit: Pick<Hit, 'chunkId' | 'documentId'>): number[] {
+    const query = `SELECT d.id, d.title, c.text FROM chunk c JOIN document d ON d.id <> c.document_id
+      WHERE c.id = ? AND length(d.title) >= ${MIN_TITLE_LENGTH} AND instr(c.text, d.title) > 0
+        AND d.library_id = (SELECT library_id FROM document WHERE id = c.document_id)`;
+    const rows = this.#database.prepare(query).all(hit.chunkId) as {
+      id: number;
+      title: string;
+      text: string;
+    }[];
+    return rows.filter(({ title, text }) => standsAlone(title, text)).map(({ id }) => id);
+  }
+
+  #firstChunk(documentId: number): Hit | undefined {
+    const query = `SELECT id AS chunkId, document_id AS documentId, ordinal, 0 AS score FROM chunk
+      WHERE chunk_set_id = ? AND document_id = ? ORDER BY ordinal LIMIT 1`;
+    return this.#database.prepare(query).get(this.#set, documentId) as Hit | undefined;
+  }
+
+  get #select(): string {
+    return `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal,
+        -bm25(${this.#table}, ${TITLE_WEIGHT}, 1.0) AS score
+      FROM ${this.#table} f JOIN chunk c ON c.id = f.rowid WHERE ${this.#table} MATCH ?`;
   }
 
   #schema(): string {
@@ -71,4 +104,14 @@ export class SearchIndex {
       END;
       INSERT INTO ${fts} (${fts}) VALUES ('rebuild');`;
   }
+}
+
+/** Whether `title` occurs in `text` with no letter or digit on either side. */
+function standsAlone(title: string, text: string): boolean {
+  for (let at = text.indexOf(title); at >= 0; at = text.indexOf(title, at + 1)) {
+    const before = text.slice(Math.max(0, at - 2), at);
+    const after = text.slice(at + title.length, at + title.length + 2);
+    if (!/[\p{L}\p{N}]$/u.test(before) && !/^[\p{L}\p{N}]/u.test(after)) return true;
+  }
+  return false;
 }
