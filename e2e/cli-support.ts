@@ -10,6 +10,9 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 export const DEMO_MODEL = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
 const CLI = join(ROOT, 'src-main', 'hosts', 'headless', 'cli.ts');
 
+/** What the tests' own surroundings must not decide. */
+const PLAIN = { KVASIR_DATA: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined };
+
 export interface Finished {
   code: number | null;
   stdout: string;
@@ -19,47 +22,27 @@ export interface Finished {
 export interface RunningCli {
   child: ChildProcess;
   finished: Promise<Finished>;
-  /** Resolves when stderr or stdout has this text. */
-  saw(text: string | RegExp): Promise<void>;
 }
 
 /** Starts the real program, without colours and with no data folder but the one given. */
 export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCli {
-  const { KVASIR_DATA: _, NO_COLOR: __, FORCE_COLOR: ___, ...inherited } = process.env;
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd: ROOT,
-    env: { ...inherited, ...env },
+    env: { ...process.env, ...PLAIN, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];
-  const waiting: { text: string | RegExp; done: () => void }[] = [];
-  const check = (): void => {
-    for (const { text, done } of waiting) if (matches(stdout + stderr, text)) done();
-  };
-  child.stdout.setEncoding('utf8').on('data', (data: string) => ((stdout += data), check()));
-  child.stderr.setEncoding('utf8').on('data', (data: string) => ((stderr += data), check()));
+  child.stdout.setEncoding('utf8').on('data', (data: string) => (stdout += data));
+  child.stderr.setEncoding('utf8').on('data', (data: string) => (stderr += data));
   const finished = new Promise<Finished>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
-  return {
-    child,
-    finished,
-    saw: (text) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ text, done: resolve });
-        void finished.then(() => reject(new Error(`ended before ${String(text)}:\n${stdout}\n${stderr}`)));
-        check();
-      }),
-  };
+  return { child, finished };
 }
 
 export function runCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Finished> {
   return startCli(args, env).finished;
-}
-
-function matches(output: string, text: string | RegExp): boolean {
-  return typeof text === 'string' ? output.includes(text) : text.test(output);
 }
 
 /** A failure is told in a sentence with its code and perhaps a line of advice, never with a stack. */

@@ -1,0 +1,276 @@
+/** The demonstration and `ask` on the sample library with the demo model, through the real program. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { App } from '../src-main/app.ts';
+import { parseStrategy } from '../src-main/fusion/strategy.ts';
+import { AnswerSchema, type Answer } from '../src-shared/answer.ts';
+import {
+  chunkFiles,
+  DEMO_MODEL,
+  DOCUMENTS,
+  makeModel,
+  QUESTION,
+  removeDir,
+  runCli,
+  startCli,
+  tempDir,
+  writeFiles,
+  type Finished,
+} from './cli-support.ts';
+
+let dir: string;
+
+beforeAll(() => {
+  dir = tempDir();
+});
+afterAll(() => removeDir(dir));
+
+type AskJson = Answer & {
+  library: { chunks: number; chunkTokens: number; precomputed: { computed: number; stored: number } | null };
+};
+
+function parse({ code, stdout, stderr }: Finished): AskJson {
+  expect(code, stderr).toBe(0);
+  const json = JSON.parse(stdout) as AskJson;
+  AnswerSchema.parse(json);
+  return json;
+}
+
+describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
+  let first: Finished;
+  let second: Finished;
+  let secondMs: number;
+
+  beforeAll(async () => {
+    const data = ['--data', join(dir, 'demo')];
+    first = await runCli(data);
+    const started = performance.now();
+    second = await runCli(data);
+    secondMs = performance.now() - started;
+  });
+
+  test('first run: precomputes, and shows both ways side by side', () => {
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.stdout).toMatch(/the KV of \d+ chunks \(\d+ tokens\) computed once and stored/);
+    expect(first.stdout).toMatch(/TTFT +│ +TTFT/);
+    expect(first.stdout.match(/\d+ of \d+ +│ +[\d.]+ [kM]?B/g)).toHaveLength(5);
+    expect(first.stdout).toMatch(/by full prefill and .+ by blending \(\d\.\d\d ×\)/);
+    expect(first.stdout).toContain('npm start -- ask');
+  });
+
+  test('second run: precomputes nothing and says so', () => {
+    expect(second.code, second.stderr).toBe(0);
+    expect(second.stdout).toMatch(/nothing to do: the KV of all \d+ chunks is stored from an earlier run/);
+    expect(second.stderr).not.toContain('precomputing');
+    expect(secondMs).toBeLessThan(60_000); // 10 s on a quiet machine; test machines are not
+  });
+
+  test('both runs give the same answers', () => {
+    const answers = ({ stdout }: Finished): string[] =>
+      stdout.split('\n').flatMap((line) => {
+        const cells = line.split('│').map((cell) => cell.trim());
+        return cells.length > 4 ? [cells.slice(1, 4).join('|')] : [];
+      });
+    expect(answers(second)).toEqual(answers(first));
+  });
+
+  test('no colours and no noise when it is not a terminal', () => {
+    // eslint-disable-next-line no-control-regex -- that is what is looked for
+    expect(first.stdout + first.stderr + second.stdout).not.toMatch(/\x1b/);
+    expect(first.stdout + first.stderr).not.toMatch(/ggml|llama_|load_backend/);
+    expect(second.stderr).toBe('');
+  });
+
+  test('every sample question finds the documents with its answer', async () => {
+    const app = await App.open({ dataDir: join(dir, 'demo') });
+    try {
+      const { answers, model } = await app.openLibrary({ root: app.paths.sampleLibrary });
+      const questions = JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')) as {
+        question: string;
+        documents: string[];
+      }[];
+      const strategy = parseStrategy({ strategy: 'none' }, model.info.layers);
+      for (const { question, documents } of questions) {
+        const { sources } = await answers.answer({
+          question,
+          strategy,
+          topK: app.settings.topK,
+          maxTokens: 1,
+        });
+        expect(sources.map(({ document }) => document)).toEqual(expect.arrayContaining(documents));
+      }
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+describe('ask', () => {
+  let base: string[];
+
+  beforeAll(async () => {
+    const library = writeFiles(join(dir, 'library'), DOCUMENTS);
+    const model = makeModel(join(dir, 'model.gguf'));
+    base = [
+      'ask',
+      '--data',
+      join(dir, 'ask'),
+      '--library',
+      library,
+      '--model',
+      model,
+      '--chunk-tokens',
+      '64',
+      '--max-tokens',
+      '12',
+    ];
+    parse(await runCli([...base, '--json', QUESTION]));
+  });
+
+  const askJson = async (...flags: string[]): Promise<AskJson> =>
+    parse(await runCli([...base, '--json', ...flags, QUESTION]));
+
+  test('streams the answer to stdout, sources and times to stderr', async () => {
+    const { code, stdout, stderr } = await runCli([...base, QUESTION]);
+    expect(code).toBe(0);
+    expect(stdout.trim()).toBe((await askJson()).answer);
+    expect(stderr).toMatch(/Sources:\n {2}\[1\] mara\.md, part 1 \(score /);
+    expect(stderr).toMatch(/First token after .+\(retrieve .*recompute .*\); then \d+ tokens\/s/);
+    expect(stderr).toMatch(/Prompt of \d+ tokens: \d+ from cache, \d+ of them recomputed; .+ loaded/);
+  });
+
+  test('--json has sources, times that sum up, and what was reused', async () => {
+    const json = await askJson();
+    expect(json.sources.every(({ tier }) => tier === 'disk')).toBe(true);
+    expect(json.sources.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(json.prompt.reusableTokens);
+    const { total, ...parts } = json.ttftMs;
+    expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 0);
+    expect(json.prompt.bytesLoaded).toBeGreaterThan(0);
+    expect(json.library).toMatchObject({ chunkTokens: 64, precomputed: { computed: 0 } });
+    expect(json.strategy).toEqual({ kind: 'deviation', checkLayers: [1], ratios: [0.15] });
+  });
+
+  test('strategies recompute what they say', async () => {
+    const none = await askJson('--strategy', 'none');
+    const some = await askJson('--ratio', '0.25');
+    const gradual = await askJson('--ratio', '0.5,0.2', '--check-layers', '0,1');
+    const full = await askJson('--strategy', 'full');
+    expect(none.prompt.recomputedTokens).toBe(0);
+    expect(some.prompt.recomputedTokens / some.prompt.reusableTokens).toBeCloseTo(0.25, 1);
+    expect(gradual.prompt.recomputedTokens / gradual.prompt.reusableTokens).toBeCloseTo(0.2, 1);
+    expect(full.prompt.bytesLoaded).toBe(0);
+    expect(full.sources.every(({ tier }) => tier === 'computed')).toBe(true);
+    expect(new Set([none, some, gradual, full].map(({ prompt }) => prompt.tokens)).size).toBe(1);
+  });
+
+  test('--ratio 1 answers as --strategy full does', async () => {
+    const all = await askJson('--ratio', '1');
+    expect(all.answer).toBe((await askJson('--strategy', 'full')).answer);
+    expect(all.prompt.recomputedTokens).toBe(all.prompt.reusableTokens);
+  });
+
+  test('q8_0 is stored beside f16, in about half the bytes', async () => {
+    const f16 = (await askJson()).prompt.bytesLoaded;
+    const q8 = await askJson('--dtype', 'q8_0');
+    expect(q8.library.precomputed?.computed).toBeGreaterThan(0);
+    expect(q8.prompt.bytesLoaded / f16).toBeCloseTo(34 / 64, 1);
+  });
+
+  test('--no-precompute computes what the answer needs, and keeps it', async () => {
+    const fresh = ['--data', join(dir, 'lazy'), '--no-precompute'];
+    const first = await askJson(...fresh);
+    expect(first.library.precomputed).toBeNull();
+    expect(first.sources.every(({ tier }) => tier === 'computed')).toBe(true);
+    const second = await askJson(...fresh);
+    expect(second.sources.every(({ tier }) => tier === 'disk')).toBe(true);
+  });
+
+  test('a question that no document matches says so', async () => {
+    const { code, stderr } = await runCli([...base, 'xylophone?']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/Note: No document matches the question/);
+    expect(stderr).toContain('Sources: none');
+  });
+
+  test('an edited document is computed again, the others are not', async () => {
+    const library = writeFiles(join(dir, 'edited'), DOCUMENTS);
+    const flags = ['--library', library, '--data', join(dir, 'edited-data')];
+    const before = await askJson(...flags);
+    writeFiles(library, { 'jon.txt': 'Jon Berg now sells coffee in Lisbon.' });
+    const after = await askJson(...flags);
+    expect(after.library.precomputed).toMatchObject({ computed: 1 });
+    expect(after.library.precomputed?.stored).toBe(after.library.chunks - 1);
+    expect(before.library.precomputed?.computed).toBe(before.library.chunks);
+  });
+
+  test('cache ls, verify and evict', async () => {
+    const data = ['--data', join(dir, 'ask')];
+    const listed = JSON.parse((await runCli(['cache', 'ls', '--json', ...data])).stdout) as {
+      entries: unknown[];
+    };
+    expect(listed.entries).toHaveLength(chunkFiles(join(dir, 'ask')).size);
+    expect((await runCli(['cache', 'ls', ...data])).stdout).toContain('mara.md');
+    expect((await runCli(['cache', 'verify', ...data])).code).toBe(0);
+    expect((await runCli(['cache', 'evict', '--bytes', '1', ...data])).stdout).toMatch(/^Removed 1 chunks/);
+    expect((await runCli(['cache', 'evict', '--all', ...data])).code).toBe(0);
+    expect(chunkFiles(join(dir, 'ask')).size).toBe(0);
+  });
+
+  test('model info', async () => {
+    const info = JSON.parse((await runCli(['model', 'info', '--json', join(dir, 'model.gguf')])).stdout) as {
+      architecture: string;
+    };
+    expect(info.architecture).toBe('llama');
+  });
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s during precompute ends cleanly, and the next run goes on from there',
+  async (signal) => {
+    const text = 'The quick brown fox jumps over the lazy dog and runs into the deep dark wood. '.repeat(12);
+    const files = Array.from({ length: 60 }, (_, i) => [`${i}.txt`, `Document ${i}. ${text}`]);
+    const library = writeFiles(
+      join(dir, `many-${signal}`),
+      Object.fromEntries(files) as Record<string, string>,
+    );
+    const model = makeModel(join(dir, 'slow.gguf'), {
+      layers: 8,
+      embd: 256,
+      heads: 4,
+      'head-dim': 64,
+      ff: 1024,
+    });
+    const data = join(dir, `interrupted-${signal}`);
+    const args = [
+      'ask',
+      '--data',
+      data,
+      '--library',
+      library,
+      '--model',
+      model,
+      '--chunk-tokens',
+      '512',
+      '--max-tokens',
+      '2',
+      '--json',
+      'fox?',
+    ];
+    const running = startCli(args);
+    await vi.waitUntil(() => existsSync(join(data, 'cache', 'chunks')) && chunkFiles(data).size >= 3, {
+      timeout: 120_000,
+      interval: 10,
+    });
+    running.child.kill(signal);
+    const { code, stdout, stderr } = await running.finished;
+    expect([code, stdout]).toEqual([130, '']);
+    expect(stderr).toMatch(/^Interrupted\.$/m);
+    expect((await runCli(['cache', 'verify', '--data', data])).code).toBe(0);
+    const stored = chunkFiles(data).size;
+    const resumed = parse(await runCli(args));
+    expect(stored).toBeGreaterThan(0);
+    expect(resumed.library.precomputed).toMatchObject({ stored, computed: chunkFiles(data).size - stored });
+    expect(resumed.library.precomputed?.computed).toBeGreaterThan(0);
+  },
+);
