@@ -1,0 +1,145 @@
+/**
+ * What parity means, for one model file. Every check compares two independent ways to the same logits.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Engine, KvDtype, Model, Segment, Strategy } from '../../src-main/engine/engine.ts';
+import { agreement, compareLogits, randomTokens } from './compare.ts';
+
+/** DESIGN's bound on |Δ logit|, as a share of the logits' range. */
+export const BOUND = 1e-2;
+export const GREEDY_TOKENS = 64;
+
+export interface CheckResult {
+  name: string;
+  /** Largest |Δ logit| over the logits' range. */
+  difference: number;
+  bound: number;
+  ok: boolean;
+  note: string;
+}
+
+const FULL: Strategy = { kind: 'full' };
+const deviation = (ratio: number): Strategy => ({ kind: 'deviation', checkLayers: [1], ratios: [ratio] });
+
+async function logitsOf(model: Model, segments: Segment[], strategy: Strategy): Promise<Float32Array> {
+  const session = model.createSession(segments.reduce((n, s) => n + (s.kind === 'chunk' ? s.chunk.tokens : s.tokens).length, 8));
+  try {
+    await session.append(segments, strategy);
+    return session.logits();
+  } finally {
+    session.dispose();
+  }
+}
+
+/** Greedy tokens behind `ids`; ours stops at an end token, which llama_decode's loop does not know. */
+async function greedy(model: Model, ids: Int32Array): Promise<{ logits: Float32Array; tokens: Int32Array; ended: boolean }> {
+  const session = model.createSession(ids.length + GREEDY_TOKENS + 8);
+  try {
+    await session.append([{ kind: 'compute', tokens: ids }], FULL);
+    const logits = session.logits();
+    const result = await session.generate({ maxTokens: GREEDY_TOKENS });
+    return { logits, tokens: result.tokens, ended: result.stop === 'eos' };
+  } finally {
+    session.dispose();
+  }
+}
+
+async function reference(engine: Engine, model: Model, ids: Int32Array, flashAttention: boolean) {
+  const llama = await engine.loadReference(model.path, {
+    contextTokens: ids.length + GREEDY_TOKENS + 64,
+    threads: model.info.threads,
+    flashAttention,
+    ubatch: 512,
+  });
+  try {
+    const { logits } = await llama.prefill(ids);
+    const { tokens } = flashAttention ? await llama.decode(GREEDY_TOKENS) : { tokens: new Int32Array(0) };
+    return { logits, tokens };
+  } finally {
+    llama.dispose();
+  }
+}
+
+/**
+ * Our prefill and decode against llama.cpp's. `exact`: weights are f32 or f16, so BOUND holds as it is and the greedy
+ * tokens must agree too. Quantised weights round the activations as well, which blows up differences that are not there
+ * otherwise: the bound is then twice what llama.cpp's own two attention paths differ by, where that is larger.
+ */
+export async function againstLlama(engine: Engine, model: Model, ids: Int32Array, exact: boolean): Promise<CheckResult> {
+  const llama = await reference(engine, model, ids, true);
+  const other = await reference(engine, model, ids, false);
+  const ours = await greedy(model, ids);
+  const floor = compareLogits(other.logits, llama.logits).maxOfRange;
+  const bound = exact ? BOUND : Math.max(BOUND, 2 * floor);
+  const difference = compareLogits(ours.logits, llama.logits).maxOfRange;
+  const same = agreement(ours.tokens, llama.tokens);
+  const wanted = ours.ended ? ours.tokens.length : GREEDY_TOKENS;
+  return {
+    name: 'prefill = llama.cpp',
+    difference,
+    bound,
+    ok: difference <= bound && (!exact || same === wanted),
+    note: `${same}/${wanted} greedy tokens; llama.cpp's two attention paths: ${floor.toExponential(1)}`,
+  };
+}
+
+/** Identities of blending: each has one right answer, our own full prefill. `rounding` bounds the inexact one. */
+export async function identities(engine: Engine, model: Model, ids: Int32Array, rounding = BOUND): Promise<CheckResult[]> {
+  const full = await logitsOf(model, [{ kind: 'compute', tokens: ids }], FULL);
+  const start = model.encodingPrefix.length;
+  const prompt = Int32Array.from([...model.encodingPrefix, ...ids.slice(start)]);
+  const end = ids.length - 24;
+  const cut = start + Math.floor((end - start) / 2.3); // two chunks of unequal length
+  const head: Segment[] = start ? [{ kind: 'compute', tokens: prompt.slice(0, start) }] : [];
+  const question: Segment = { kind: 'compute', tokens: prompt.slice(end) };
+  const base = start ? await logitsOf(model, [{ kind: 'compute', tokens: prompt }], FULL) : full;
+
+  const encode = (from: number, to: number, dtype: KvDtype = 'f16') => model.encodeChunk(prompt.slice(from, to), dtype);
+  const one = await encode(start, end);
+  const pair = [await encode(start, cut), await encode(cut, end)];
+  const pairQ8 = [await encode(start, cut, 'q8_0'), await encode(cut, end, 'q8_0')];
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-parity-'));
+  try {
+    const stored = [];
+    for (const [i, chunk] of pair.entries()) {
+      await chunk.save(join(dir, `${i}.kvc`));
+      await engine.verifyChunk(join(dir, `${i}.kvc`));
+      stored.push(await model.openChunk(join(dir, `${i}.kvc`)));
+    }
+    const around = (chunks: typeof pair): Segment[] => [...head, ...chunks.map((chunk): Segment => ({ kind: 'chunk', chunk })), question];
+    const blend = (chunks: typeof pair, strategy: Strategy) => logitsOf(model, around(chunks), strategy);
+
+    const result = (name: string, a: Float32Array, b: Float32Array, bound: number, note = ''): CheckResult => {
+      const difference = compareLogits(a, b).maxOfRange;
+      return { name, difference, bound, ok: difference <= bound, note };
+    };
+    const inMemory = await blend(pair, deviation(0.2));
+    return [
+      result('ratio 1 = full prefill', await blend(pair, deviation(1)), base, 0, 'bit for bit'),
+      result('one chunk, ratio 0 = full prefill', await blend([one], { kind: 'none' }), base, rounding),
+      result('stored f16 = in memory', await blend(stored, deviation(0.2)), inMemory, 0, 'bit for bit'),
+      // No identity: tells what quantising the stored KV costs, beside what blending two chunks costs.
+      {
+        ...result('q8_0 store against f16 store', await blend(pairQ8, deviation(0.2)), inMemory, Infinity),
+        note: `blending itself at 20 %: ${compareLogits(inMemory, base).maxOfRange.toExponential(1)}`,
+      },
+    ];
+  } finally {
+    for (const chunk of [one, ...pair, ...pairQ8]) chunk.dispose();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+export async function checkModel(engine: Engine, path: string, exact: boolean, promptTokens = 401): Promise<CheckResult[]> {
+  const model = await engine.loadModel(path, { device: 'cpu' });
+  try {
+    const ids = randomTokens(promptTokens, model.info.vocabSize);
+    if (model.encodingPrefix.length) ids.set(model.encodingPrefix);
+    const llama = await againstLlama(engine, model, ids, exact);
+    return [llama, ...(await identities(engine, model, ids, llama.bound))];
+  } finally {
+    model.dispose();
+  }
+}

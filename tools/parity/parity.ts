@@ -1,0 +1,74 @@
+/**
+ * Holds our engine against llama.cpp's own llama_decode and against itself.
+ *
+ *   npm run parity                      every architecture and weight type, on tiny models with random weights
+ *   npm run parity -- --model F.gguf    one model
+ *   npm run parity -- --only qwen3      the random models whose name contains this
+ *
+ * Exit code 1 when a bound is missed.
+ */
+import { basename } from 'node:path';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { randomModel } from '../../bench/lib/models.ts';
+import { Engine } from '../../src-main/engine/engine.ts';
+import { type CheckResult, checkModel } from './checks.ts';
+
+const { values: args } = parseArgs({ options: { model: { type: 'string' }, only: { type: 'string', default: '' } } });
+
+const ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
+const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_K', 'q5_K', 'q6_K'];
+const SCALINGS = ['linear', 'yarn', 'llama3'];
+
+interface Case {
+  name: string;
+  path: () => string;
+  exact: boolean;
+}
+
+function cases(): Case[] {
+  if (args.model) {
+    const path = args.model;
+    const types = Object.keys(Engine.open().inspect(path).tensorTypes);
+    return [{ name: basename(path), path: () => path, exact: types.every((t) => t === 'f32' || t === 'f16') }];
+  }
+  const shape = { layers: 4, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, ff: 512 };
+  const exact = (type: string): boolean => type === 'f32' || type === 'f16';
+  const plain = ARCHITECTURES.flatMap((arch) =>
+    TYPES.map((type) => ({
+      name: `${arch} ${type}`,
+      path: () => randomModel({ arch, type, ...shape }),
+      exact: exact(type),
+    })),
+  );
+  const scaled = ARCHITECTURES.flatMap((arch) =>
+    SCALINGS.filter((rope) => rope !== 'llama3' || arch === 'llama').map((rope) => ({
+      name: `${arch} f16 rope ${rope}`,
+      path: () => randomModel({ arch, type: 'f16', rope, untied: true, ...shape }),
+      exact: true,
+    })),
+  );
+  return [...plain, ...scaled].filter((c) => c.name.includes(args.only));
+}
+
+const engine = Engine.open();
+const table = new Table({
+  head: ['model', 'check', 'max |Δ| / range', 'bound', '', 'note'],
+  style: { head: [], border: [], compact: true },
+  colAligns: ['left', 'left', 'right', 'right', 'left', 'left'],
+});
+const failed: string[] = [];
+let total = 0;
+for (const c of cases()) {
+  const results: CheckResult[] = await checkModel(engine, c.path(), c.exact);
+  for (const [i, r] of results.entries()) {
+    total++;
+    if (!r.ok) failed.push(`${c.name}: ${r.name}`);
+    const bound = r.bound === Infinity ? '–' : r.bound.toExponential(0);
+    table.push([i === 0 ? c.name : '', r.name, r.difference.toExponential(1), bound, r.ok ? 'ok' : 'FAILED', r.note]);
+  }
+  process.stderr.write(`${c.name}: ${results.every((r) => r.ok) ? 'ok' : 'FAILED'}\n`);
+}
+console.log(table.toString());
+console.log(failed.length === 0 ? `All ${total} checks hold.` : `${failed.length} of ${total} checks failed:\n  ${failed.join('\n  ')}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
