@@ -20,7 +20,15 @@ def encode(net, ids):
 
 
 @torch.no_grad()
-def blend(net, chunks, suffix, ratio=None, check=1):
+def store(net, chunks):
+    """What the cache holds of the chunks, end to end behind BOS: per layer (k, v)."""
+    alone = [encode(net, [BOS] + c)[0] for c in chunks]
+    first = encode(net, [BOS])[0]
+    return [tuple(torch.cat([first[l][i]] + [kv[l][i][1:] for kv in alone]) for i in (0, 1)) for l in range(len(net.blk))]
+
+
+@torch.no_grad()
+def blend(net, chunks, suffix, ratio=None, check=1, stored=None):
     """chunks: lists of ids; suffix: the question's ids. ratio None: full recompute; 0: full reuse;
     else CacheBlend: layers 0..check in full, after which only the ratio of context tokens whose value
     vectors of layer `check` deviate most goes on. Returns (kv, last hidden states, chosen)."""
@@ -28,9 +36,7 @@ def blend(net, chunks, suffix, ratio=None, check=1):
     if ratio is None:
         kv, x = encode(net, ids)
         return kv, x, []
-    alone = [encode(net, [BOS] + c)[0] for c in chunks]
-    first = encode(net, [BOS])[0]
-    stored = [tuple(torch.cat([first[l][i]] + [kv[l][i][1:] for kv in alone]) for i in (0, 1)) for l in range(len(net.blk))]
+    stored = stored or store(net, chunks)
     n, pos = 1 + sum(map(len, chunks)), torch.arange(len(ids))
     rows = torch.arange(n, len(ids)) if ratio == 0 else pos
     x, out, chosen = net.token_embd(torch.tensor(ids))[rows], [], []

@@ -11,7 +11,7 @@ import regex
 
 PRE_SPLIT = regex.compile(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 BOS, EOS, PAD = 0, 1, 2
-CONTROL = ["<|bos|>", "<|eos|>", "<|pad|>"]
+CONTROL = ["<|bos|>", "<|endoftext|>", "<|pad|>"]
 
 
 def byte_alphabet():

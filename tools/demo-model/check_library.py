@@ -52,6 +52,7 @@ def main():
     p.add_argument("model")
     p.add_argument("--others", type=int, default=3)
     p.add_argument("--all", action="store_true")
+    p.add_argument("--modes", type=int, nargs="*", default=range(len(evaluate.MODES)), help="which of full, none, 5, 15, 30 %%")
     p.add_argument("--every", type=int, default=1, help="with --all: one question in so many")
     args = p.parse_args()
     torch.set_num_threads(2)
@@ -60,13 +61,13 @@ def main():
     files = [make_library.file_name(d, i % make_library.PLAIN == make_library.PLAIN - 1) for i, d in enumerate(docs)]
     chunks = {f: chunks_of(tok, open(os.path.join(LIBRARY, f)).read()) for f in files}
     questions = list(all_questions(docs, files))[::args.every] if args.all else json.load(open(LIBRARY + ".questions.json"))
-    rng, right = random.Random(5), {name: 0 for name, _ in evaluate.MODES}
+    rng, right = random.Random(5), {evaluate.MODES[i][0]: 0 for i in args.modes}
     for q in questions:
         kind = q["documents"][0].split("/")[0]
         others = rng.sample([f for f in files if f not in q["documents"] and f.split("/")[0] in (kind, "people")], args.others)
         order = q["documents"] + others
         rng.shuffle(order)
-        got = evaluate.ask(net, tok, [c for f in order for c in chunks[f]], q["question"])
+        got = evaluate.ask(net, tok, [c for f in order for c in chunks[f]], q["question"], [evaluate.MODES[i] for i in args.modes])
         for name, text in got.items():
             right[name] += text == q["answer"]
         if not args.all:

@@ -165,7 +165,7 @@ def questions(rng, documents):
 def chunk_pieces(document, chunk, heading="# ", marks=False):
     """A chunk as text pieces; with `marks`, as (piece, fact index or -1)."""
     out = []
-    if chunk[0] == 0 and heading is not None:
+    if chunk[0] == 0:
         out += [(heading + document.title, -1), ("\n", -1), ("\n", -1)]
     for n, i in enumerate(chunk):
         s = document.sentences[i]

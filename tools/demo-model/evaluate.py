@@ -26,11 +26,12 @@ def values_in(documents, relation):
     return {f.value for d in documents for f in d.facts if f.relation == relation}
 
 
-def ask(net, tok, chunks, question, modes=MODES, check=1):
+def ask(net, tok, chunks, question, modes=MODES, check=1, stored=None):
     """-> {mode: answer text}"""
+    stored = stored or blend.store(net, chunks)
     suffix, out = tok.encode(corpus.prompt(question)), {}
     for name, ratio in modes:
-        kv, x, _ = blend.blend(net, chunks, suffix, ratio, check)
+        kv, x, _ = blend.blend(net, chunks, suffix, ratio, check, stored)
         out[name] = blend.answer(net, tok, kv, x)
     return out
 
@@ -56,9 +57,12 @@ def main():
     p.add_argument("--seed", type=int, default=77)
     p.add_argument("--long", action="store_true", help="documents and chunks of the library's size")
     p.add_argument("--check", type=int, default=1)
+    p.add_argument("--modes", type=int, nargs="*", default=range(len(MODES)), help="which of full, none, 5, 15, 30 %%")
+    p.add_argument("--threads", type=int, default=2)
     p.add_argument("--documents", type=int, nargs="*", default=[2, 4, 6])
     args = p.parse_args()
-    torch.set_num_threads(2)
+    torch.set_num_threads(args.threads)
+    modes = [MODES[i] for i in args.modes]
     net, tok = export_gguf.load(args.model)
     rng = random.Random(args.seed)
     by_kind, by_relation = collections.OrderedDict(), collections.defaultdict(list)
@@ -69,17 +73,18 @@ def main():
                 docs = world(rng, count, args.long, "person" if "people" in kind else None)
                 chunks = chunks_of(tok, docs)
                 single, double = corpus.questions(rng, docs)
+                stored = blend.store(net, chunks)
                 asked = double if kind == "two hops" else single
                 for q in [q for q in asked if len(values_in(docs, q.kind)) > 1][:3]:
-                    got = ask(net, tok, chunks, q.text, check=args.check)
+                    got = ask(net, tok, chunks, q.text, modes, args.check, stored)
                     hit = {m: float(a == q.answer) for m, a in got.items()}
                     hit["chance"] = 1 / len(values_in(docs, q.kind))
                     hit["tokens"] = sum(map(len, chunks))
                     hits.append(hit)
                     if len(q.path) == 1:
                         by_relation[docs[q.path[0][0]].entity.kind + ": " + q.kind].append(hit)
-    table("question", by_kind, MODES)
-    table("one hop, by relation", dict(sorted(by_relation.items())), MODES)
+    table("question", by_kind, modes)
+    table("one hop, by relation", dict(sorted(by_relation.items())), modes)
 
 
 if __name__ == "__main__":

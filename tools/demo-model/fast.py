@@ -111,15 +111,29 @@ class BlockFunction(torch.autograd.Function):
         return dx, None, dn1.sum(0), dwq, dwk, dwv, dwo, dn2.sum(0), dwgu[:c.ffn], dwgu[c.ffn:], dwd
 
 
+def rotations(position, cfg):
+    freq = cfg.theta ** (-torch.arange(0, HEAD, 2).float() / HEAD)
+    angle = position.float()[:, None] * freq
+    return torch.stack((angle.cos(), angle.sin()), -1).view(-1, HEAD).contiguous()
+
+
+def block(b, x, layer):
+    return BlockFunction.apply(x, layer, b.attn_norm.weight, b.attn_q.weight, b.attn_k.weight, b.attn_v.weight, b.attn_output.weight,
+                               b.ffn_norm.weight, b.ffn_gate.weight, b.ffn_up.weight, b.ffn_down.weight)
+
+
+def first_layer(net, alone):
+    """The first layer's states of chunks by themselves (batches.Alone)."""
+    return block(net.blk[0], net.token_embd(alone.ids), Layer(alone, net.cfg, rotations(alone.position, net.cfg)))[0]
+
+
 def forward(net, batch, look, copy, kept):
     """Returns the last layer's states ([kept context rows + question rows]), every layer's states and
     what layers `look` and `copy` (indices) give to the tokens wanted there, [question rows, heads of
     a group]. kept: the context rows of the last layer that are computed."""
     c = net.cfg
     assert c.head_dim == HEAD
-    freq = c.theta ** (-torch.arange(0, HEAD, 2).float() / HEAD)
-    angle = batch.position.float()[:, None] * freq
-    table = torch.stack((angle.cos(), angle.sin()), -1).view(-1, HEAD).contiguous()
+    table = rotations(batch.position, c)
     base = int(batch.start[-1])
     rows = torch.cat((kept, torch.arange(base, len(batch.ids))))
     plain, looking = Layer(batch, c, table), Layer(batch, c, table, wanted=batch.first)
@@ -127,8 +141,7 @@ def forward(net, batch, look, copy, kept):
     x, states, probability = net.token_embd(batch.ids), [], {}
     for i, b in enumerate(net.blk):
         lay = last if i == c.layers - 1 else looking if i == look else plain
-        x, p = BlockFunction.apply(x, lay, b.attn_norm.weight, b.attn_q.weight, b.attn_k.weight, b.attn_v.weight, b.attn_output.weight,
-                                   b.ffn_norm.weight, b.ffn_gate.weight, b.ffn_up.weight, b.ffn_down.weight)
+        x, p = block(b, x, lay)
         states.append(x)
         if i in (look, copy):
             probability[i] = p[len(p) - (len(batch.ids) - base):]

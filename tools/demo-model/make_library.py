@@ -89,7 +89,7 @@ def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "../../resources/sample-library")
     rng, docs = documents()
     files = [file_name(d, i % PLAIN == PLAIN - 1) for i, d in enumerate(docs)]
-    texts = [render(rng, d, "" if f.endswith(".txt") else "# ") for d, f in zip(docs, files)]
+    texts = [render(rng, d, "= " if f.endswith(".txt") else "# ") for d, f in zip(docs, files)]
     questions = ask(rng, docs, files)
     for sub in FOLDERS.values():
         shutil.rmtree(os.path.join(folder, sub), ignore_errors=True)

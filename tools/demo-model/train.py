@@ -2,10 +2,10 @@
 
 Besides the answers' cross-entropy two kinds of hints are learned, which steer the small model to the
 circuit that the task needs and fade out before the end:
-- owner hint: after layers 0 and 1 a linear probe must tell, at pronouns and values of the context and
+- owner hint: after layers 0, 1 and 2 a linear probe must tell, at pronouns and values of the context and
   at the end of a question, whose they are; this is the cross-chunk binding;
 - look-up hint: at the end of the question some heads of layers 3 and 5 must attend to the value (layer
-  3, of a two-hop question: to the person in between).
+  3, of a two-hop question: to the person in between; of a person's name: to the surname).
 The schedule follows the clock, so pauses cost tokens, not the final learning rate.
 """
 import argparse
@@ -20,14 +20,16 @@ import torch.nn.functional as F
 
 import fast
 import model as M
-from batches import Maker
+from batches import Alone, Maker
 from bpe import Tokenizer
 from optim import Optimizer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOOK, COPY = 3, 5  # layers with look-up hints
-KEEP = 8            # every how many context tokens one is predicted
-LM_WEIGHT = 0.05
+KEEP = 16           # every how many context tokens one is predicted
+LM_WEIGHT = 0.03
+SPARSE_WEIGHT = 0.3
+SPARSE_SHARE = 0.5
 
 
 def arguments():
@@ -56,10 +58,9 @@ def end_time(args):
 
 def plan(rng, phase):
     """Context budget in tokens, share of two-hop questions, share of copying batches."""
-    top = 170 + 650 * min(1.0, phase / 0.8)
-    low = 90 + 100 * phase
-    budget = int(low + (top - low) * rng.random() ** 1.5)
-    return budget, (0.0 if phase < 0.08 else 0.35), (0.25 if phase < 0.05 else 0.01)
+    low, top = 90 + 120 * phase, 170 + 650 * min(1.0, phase / 0.5)
+    budget = int(low + (top - low) * rng.random() ** 1.3)
+    return budget, (0.0 if phase < 0.08 else 0.25), (0.25 if phase < 0.05 else 0.0)
 
 
 def schedule(phase, step):
@@ -73,8 +74,8 @@ class Losses:
         for p in self.probes:
             torch.nn.init.eye_(p.weight)
 
-    def owner(self, layer, x, labels):
-        h = self.probes[layer](F.normalize(x, dim=-1))
+    def owner(self, probe, x, labels):
+        h = self.probes[probe](F.normalize(x, dim=-1))
         table = F.normalize(self.net.token_embd.weight[self.maker.owner_tokens], dim=-1)
         score = 16 * h @ table.t()
         return F.cross_entropy(score, labels), (score.argmax(-1) == labels).float().mean().item()
@@ -94,14 +95,30 @@ class Losses:
         if b.hops.max() > 0:  # the context's own next tokens; a copying batch's are random
             lm = F.cross_entropy(self.net.logits(x[:len(kept)]), b.ids[kept + 1])
             loss, stats["lm"] = loss + LM_WEIGHT * lm, lm.item()
+        if b.chunks and random.random() < SPARSE_SHARE:
+            part, stats["dev"] = self.sparse(b, states[0])
+            loss = loss + SPARSE_WEIGHT * part
         hint = hint if self.hints else 0
         return (loss + hint * self.hint(b, states, share, stats)) if hint else loss, stats
+
+    def sparse(self, b, state):
+        """What share of the deviation, at the values of layer 1, lies on tokens that hang on an owner:
+        those must be recomputed after reuse, and no others should need it."""
+        alone = Alone.of(b)
+        block = self.net.blk[1]
+        value = lambda x: block.attn_v(block.attn_norm(x))
+        here, there = value(fast.first_layer(self.net, alone)[alone.rows]), value(state[alone.there])
+        deviation = ((here - there).square().sum(1) + 1e-6).sqrt()
+        hub = torch.zeros(len(b.ids))
+        hub[b.hubs[:, 0]] = 1
+        share = (deviation * hub[alone.there]).sum() / deviation.sum()
+        return -share.log(), share.item()
 
     def hint(self, b, states, share, stats):
         total = 0
         if len(b.hubs):
-            for layer, weight in ((0, 0.3), (1, 0.7)):
-                part, stats[f"own{layer}"] = self.owner(layer, states[layer][b.hubs[:, 0]], b.hubs[:, 1])
+            for layer, probe, weight in ((0, 0, 0.3), (1, 1, 0.5), (2, 1, 0.5)):
+                part, stats[f"own{layer}"] = self.owner(probe, states[layer][b.hubs[:, 0]], b.hubs[:, 1])
                 total = total + weight * part
         for layer, wanted, name in ((LOOK, b.first, "look"), (COPY, b.value, "find")):
             p = share[layer][wanted >= 0].mean(-1)
