@@ -74,7 +74,7 @@ export class App {
   async openLibrary({ root, modelPath }: OpenLibraryOptions): Promise<Workspace> {
     const { settings, store } = this;
     const choice = chooseModel(modelPath, this.paths);
-    const model = await this.#loadModel(choice.path);
+    const model = await this.#loadModel(choice.path, settings.threads || choice.threads);
     const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
     const { dtype, maxFileBytes } = settings;
     const library = await Library.open({
@@ -123,11 +123,10 @@ export class App {
     this.#catalogue.close();
   }
 
-  #loadModel(path: string): Promise<Model> {
+  #loadModel(path: string, threads: number): Promise<Model> {
     const known = this.#models.get(path);
     if (known) return known;
-    const { threads, device } = this.settings;
-    const loading = this.engine.loadModel(path, { threads, device });
+    const loading = this.engine.loadModel(path, { threads, device: this.settings.device });
     this.#models.set(path, loading);
     return loading;
   }

@@ -16,6 +16,7 @@ function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
       'Answers questions from your documents by blending precomputed KV caches. Without a command: a demonstration.',
     )
     .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
     .enablePositionalOptions(false)
     .showHelpAfterError('(--help shows how it is used)');
   addGlobalFlags(program);

@@ -40,7 +40,11 @@ export function addModelFlags(command: Command): Command {
     )
     .option('--max-tokens <n>', 'tokens of an answer at most', integer(1))
     .addOption(new Option('--dtype <type>', 'how chunk KV is stored').choices(['f16', 'q8_0']))
-    .option('--threads <n>', 'CPU threads (default: one per physical core)', integer(0));
+    .option(
+      '--threads <n>',
+      'CPU threads (default: one per physical core, or what suits the model)',
+      integer(0),
+    );
 }
 
 export function addFusionFlags(command: Command): Command {

@@ -42,7 +42,14 @@ export function systemTerminal(env: NodeJS.ProcessEnv = process.env): Terminal {
 function barProgress(): ProgressDisplay {
   const format = '  {phase} [{bar}] {value}/{total}{left}';
   const bar = new SingleBar(
-    { format, stream: process.stderr, hideCursor: true, clearOnComplete: true, barsize: 32 },
+    {
+      format,
+      stream: process.stderr,
+      hideCursor: true,
+      clearOnComplete: true,
+      barsize: 32,
+      gracefulExit: false, // whoever shows the bar stops it, also when the run is interrupted
+    },
     Presets.rect,
   );
   let phase = '';

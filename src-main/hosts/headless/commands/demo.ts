@@ -58,7 +58,7 @@ const HINTS = `Try next:
 function introduce({ model: { info, path }, library, chunkTokens }: Workspace, terminal: Terminal): void {
   const name = info.name || relative(process.cwd(), path);
   terminal.out(
-    `Model         ${name}: ${info.architecture}, ${info.layers} layers, ${formatBytes(info.fileBytes)}, ${info.threads} threads\n`,
+    `Model         ${name}: ${info.architecture}, ${info.layers} layers, ${formatBytes(info.fileBytes)}, ${info.threads} ${info.threads === 1 ? 'thread' : 'threads'}\n`,
   );
   terminal.out(
     `Library       ${relative(process.cwd(), library.root)}, cut into chunks of at most ${chunkTokens} tokens\n`,
