@@ -34,6 +34,8 @@ class Forward {
         int32_t position;       // of the chunk's first token
     };
     void place(int il, const std::vector<Placement> & placements);
+    // The same by a ggml graph: what devices other than the host use, and a second path for tests.
+    void place_with_graph(int il, const std::vector<Placement> & placements);
     // Logits of the last row of `rows` → out [n_vocab].
     void head(const RowSet & rows, std::vector<float> & out, const std::atomic<bool> * abort);
     // One token at `position` through all layers; logits → out. Its K and V are written.
@@ -48,7 +50,6 @@ class Forward {
     ggml_tensor * build_layer(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * x, const LayerCall & call,
                               ggml_tensor ** deviation, ggml_tensor ** raw_k, ggml_tensor ** raw_v);
     ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Compute & device);
-    void place_on_device(int il, const std::vector<Placement> & placements);
     void logits_of(const std::vector<float> & x, std::vector<float> & out, const std::atomic<bool> * abort);
 
     const Weights & weights_;

@@ -55,7 +55,7 @@ void place_op(ggml_tensor *, int ith, int nth, void * userdata) {
 void Forward::place(int il, const std::vector<Placement> & placements) {
     if (placements.empty()) return;
     Compute & device = weights_.device(il);
-    if (!device.is_host()) return place_on_device(il, placements);
+    if (!device.is_host()) return place_with_graph(il, placements);
     const Hparams & hp = weights_.hparams();
     PlaceJob job{&placements, &table_, static_cast<uint16_t *>(cache_.k(il)->data), static_cast<uint16_t *>(cache_.v(il)->data),
                  hp.n_head_kv, hp.head_dim, 0};
@@ -70,7 +70,7 @@ void Forward::place(int il, const std::vector<Placement> & placements) {
     device.run(g, nullptr);
 }
 
-void Forward::place_on_device(int il, const std::vector<Placement> & placements) {
+void Forward::place_with_graph(int il, const std::vector<Placement> & placements) {
     Compute & device = weights_.device(il);
     const Hparams & hp = weights_.hparams();
     for (const auto & p : placements) {

@@ -1,0 +1,134 @@
+// Files that lie, break off or were tampered with: a typed error, never a crash.
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "engine/chunk_kv.h"
+#include "engine/error.h"
+#include "engine/model.h"
+#include "tests/harness.h"
+
+using namespace kvasir;
+using test::error_code;
+using test::scratch;
+
+namespace {
+
+std::vector<char> slurp(const std::string & path) {
+    std::ifstream f(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(f), {}};
+}
+
+void spit(const std::string & path, const std::vector<char> & bytes) {
+    std::ofstream f(path, std::ios::binary);
+    f.write(bytes.data(), std::streamsize(bytes.size()));
+}
+
+std::string make_chunk(KvDtype dtype) {
+    ChunkShape shape;
+    shape.dtype = dtype, shape.n_layer = 3, shape.n_head_kv = 2, shape.head_dim = 32, shape.n_vocab = 100;
+    ChunkKv chunk(shape, {5, 6, 7, 8, 9});
+    std::minstd_rand rng(1);
+    std::vector<float> k(5 * 64), v(5 * 64);
+    for (uint32_t il = 0; il < shape.n_layer; ++il) {
+        for (float & x : k) x = float(rng() % 1000) / 500.0f - 1;
+        for (float & x : v) x = float(rng() % 1000) / 500.0f - 1;
+        chunk.store_rows(int(il), 0, 5, k.data(), v.data());
+    }
+    const std::string path = scratch(std::string("chunk-") + dtype_name(dtype));
+    chunk.save(path);
+    return path;
+}
+
+}  // namespace
+
+TEST(chunk_file_round_trip) {
+    for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
+        const std::string path = make_chunk(dtype);
+        verify_chunk_file(path);
+        ChunkKv read(path);
+        CHECK(!read.in_memory());
+        CHECK((read.tokens() == std::vector<int32_t>{5, 6, 7, 8, 9}));
+        read.pull_in();
+        const std::string copy = scratch("copy");
+        read.save(copy);
+        CHECK(slurp(path) == slurp(copy));
+    }
+}
+
+TEST(chunk_file_any_changed_byte_is_noticed) {
+    const std::string path = make_chunk(KvDtype::f16), bad = scratch("bad");
+    const std::vector<char> good = slurp(path);
+    std::minstd_rand rng(11);
+    // The header's used part byte by byte, the data at random. Zeros that only pad the header mean nothing.
+    const size_t used = 128 + 5 * 4 + 3 * 8 + 8;
+    for (size_t n = 0; n < used + 200; ++n) {
+        const size_t at = n < used ? n : 4096 + rng() % (good.size() - 4096);
+        std::vector<char> bytes = good;
+        bytes[at] = char(bytes[at] ^ (1 << rng() % 8));
+        spit(bad, bytes);
+        const std::string code = error_code([&] { verify_chunk_file(bad); });
+        CHECK(code == "CHUNK_CORRUPT" || (code == "CHUNK_VERSION" && at >= 8 && at < 12));
+    }
+}
+
+TEST(chunk_file_cut_anywhere_is_noticed) {
+    const std::string path = make_chunk(KvDtype::q8_0), bad = scratch("bad");
+    const std::vector<char> good = slurp(path);
+    for (size_t n = 0; n < good.size(); n += n < 300 ? 7 : 397) {
+        spit(bad, {good.begin(), good.begin() + std::ptrdiff_t(n)});
+        CHECK_EQ(error_code([&] { verify_chunk_file(bad); }), std::string("CHUNK_CORRUPT"));
+    }
+}
+
+TEST(chunk_file_of_a_newer_version_is_told_apart) {
+    const std::string path = make_chunk(KvDtype::f16), newer = scratch("newer");
+    std::vector<char> bytes = slurp(path);
+    bytes[8] = 2;
+    spit(newer, bytes);
+    CHECK_EQ(error_code([&] { ChunkKv chunk(newer); }), std::string("CHUNK_VERSION"));
+}
+
+TEST(gguf_cut_or_mutated_gives_a_typed_error_or_a_model) {
+    const std::string path = test::random_model("fuzz", "--layers 2 --embd 64 --head-dim 32 --heads 2 --kv-heads 1 --ff 64 --vocab 300");
+    const std::vector<char> good = slurp(path);
+    const std::string bad = scratch("mutant.gguf");
+    std::minstd_rand rng(17);
+    int refused = 0;
+    const auto attempt = [&] {
+        const std::string code = error_code([&] {
+            GgufFile file(bad);
+            const auto name = file.string("general.architecture");
+            const Architecture * arch = name ? find_architecture(*name) : nullptr;
+            if (arch) read_hparams(file, *arch);
+        });
+        CHECK(code == "" || code == "MODEL_INVALID" || code == "MODEL_UNSUPPORTED");
+        refused += !code.empty();
+    };
+    for (size_t n = 0; n < good.size(); n += 1 + good.size() / 150) {
+        spit(bad, {good.begin(), good.begin() + std::ptrdiff_t(n)});
+        attempt();
+    }
+    for (int i = 0; i < 400; ++i) {
+        std::vector<char> bytes = good;
+        for (int k = 0; k < 3; ++k) bytes[rng() % 8000] = char(rng());  // the header, where lies do harm
+        spit(bad, bytes);
+        attempt();
+    }
+    CHECK(refused > 150);
+}
+
+TEST(gguf_that_overstates_a_tensor_is_refused_before_use) {
+    const std::string path = test::random_model("lies", "--layers 1 --embd 64 --head-dim 32 --heads 2 --kv-heads 1 --ff 64 --vocab 300");
+    std::vector<char> bytes = slurp(path);
+    // The name of a tensor is followed by its number of dimensions (u32) and the dimensions (u64 each).
+    const std::string name = "token_embd.weight";
+    const auto at = std::search(bytes.begin(), bytes.end(), name.begin(), name.end()) - bytes.begin() + std::ptrdiff_t(name.size()) + 4 + 8;
+    const uint64_t rows = 1u << 20;
+    std::memcpy(bytes.data() + at, &rows, 8);
+    const std::string bad = scratch("lies-bad.gguf");
+    spit(bad, bytes);
+    CHECK_EQ(error_code([&] { Model model(bad, {2, "cpu"}, nullptr); }), std::string("MODEL_INVALID"));
+}

@@ -1,0 +1,44 @@
+#pragma once
+// As much of a test framework as is needed: TEST registers, CHECK records, main() prints "N passed, N failed".
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace kvasir::test {
+
+struct Case {
+    const char * name;
+    std::function<void()> body;
+};
+std::vector<Case> & cases();
+bool add(const char * name, std::function<void()> body);
+void fail(const char * file, int line, const std::string & what);
+
+// A random-weight model made by kvasir-mkgguf with these flags, in the build folder; made once.
+std::string random_model(const std::string & name, const std::string & flags);
+std::string scratch(const std::string & name);
+
+// Runs `body` and returns the code of the Error it throws, "" if none.
+std::string error_code(const std::function<void()> & body);
+
+}  // namespace kvasir::test
+
+#define TEST(name)                                                                      \
+    static void test_##name();                                                          \
+    static const bool registered_##name = kvasir::test::add(#name, test_##name);        \
+    static void test_##name()
+#define CHECK(condition)                                                                \
+    do {                                                                                \
+        if (!(condition)) kvasir::test::fail(__FILE__, __LINE__, #condition);           \
+    } while (0)
+#define CHECK_EQ(a, b)                                                                  \
+    do {                                                                                \
+        const auto a_ = (a);                                                            \
+        const auto b_ = (b);                                                            \
+        if (!(a_ == b_)) {                                                              \
+            std::ostringstream s_;                                                      \
+            s_ << #a << " == " << #b << ": " << a_ << " and " << b_;                    \
+            kvasir::test::fail(__FILE__, __LINE__, s_.str());                           \
+        }                                                                               \
+    } while (0)

@@ -1,0 +1,74 @@
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include "engine/backend.h"
+#include "engine/error.h"
+#include "tests/harness.h"
+
+namespace kvasir::test {
+
+std::vector<Case> & cases() {
+    static std::vector<Case> list;
+    return list;
+}
+
+bool add(const char * name, std::function<void()> body) {
+    cases().push_back({name, std::move(body)});
+    return true;
+}
+
+static int failures = 0;
+void fail(const char * file, int line, const std::string & what) {
+    ++failures;
+    std::printf("  %s:%d: %s\n", file, line, what.c_str());
+}
+
+std::string scratch(const std::string & name) {
+    const auto dir = std::filesystem::temp_directory_path() / "kvasir-native-tests";
+    std::filesystem::create_directories(dir);
+    return (dir / name).string();
+}
+
+std::string random_model(const std::string & name, const std::string & flags) {
+    const std::string path = scratch(name + ".gguf");
+    static std::vector<std::string> made;
+    for (auto & m : made)
+        if (m == path) return path;
+    const std::string command = "build/native/kvasir-mkgguf --out " + path + " " + flags;
+    if (std::system(command.c_str()) != 0) throw std::runtime_error("could not run: " + command + " (run from the project's root)");
+    made.push_back(path);
+    return path;
+}
+
+std::string error_code(const std::function<void()> & body) {
+    try {
+        body();
+    } catch (const Error & e) {
+        return e.code;
+    }
+    return "";
+}
+
+}  // namespace kvasir::test
+
+int main(int argc, char ** argv) {
+    using namespace kvasir::test;
+    kvasir::init_backends("build/ggml");
+    int passed = 0, failed = 0;
+    for (const Case & c : cases()) {
+        if (argc > 1 && std::string(c.name).find(argv[1]) == std::string::npos) continue;
+        failures = 0;
+        try {
+            c.body();
+        } catch (const std::exception & e) {
+            fail(c.name, 0, std::string("threw: ") + e.what());
+        }
+        std::printf("%s %s\n", failures ? "FAIL" : "ok  ", c.name);
+        (failures ? failed : passed) += 1;
+    }
+    std::filesystem::remove_all(std::filesystem::temp_directory_path() / "kvasir-native-tests");
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed ? 1 : 0;
+}
