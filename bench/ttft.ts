@@ -14,7 +14,14 @@ import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Table from 'cli-table3';
-import { Engine, type ChunkKv, type Model, type Reference, type Segment, type Strategy } from '../src-main/engine/engine.ts';
+import {
+  Engine,
+  type ChunkKv,
+  type Model,
+  type Reference,
+  type Segment,
+  type Strategy,
+} from '../src-main/engine/engine.ts';
 import { commit, machine, median, peakRssMiB, stealTicks } from './lib/machine.ts';
 import { shapedModel } from './lib/models.ts';
 
@@ -149,12 +156,17 @@ async function measure(model: Model, reference: Reference, context: number, dir:
     const ratio = median(ms.map((value, i) => value / (base[i] ?? NaN)));
     return { context, method: name, ms, medianMs: median(ms), ratio, recomputed: recomputed.get(name) };
   });
-  for (const segment of [...prompt.ram, ...prompt.disk]) if (segment.kind === 'chunk') segment.chunk.dispose();
+  for (const segment of [...prompt.ram, ...prompt.disk])
+    if (segment.kind === 'chunk') segment.chunk.dispose();
   return rows;
 }
 
 /** Greedy decode behind the longest context, tokens per second. */
-async function measureDecode(model: Model, reference: Reference, context: number): Promise<{ ours: number; llama: number }> {
+async function measureDecode(
+  model: Model,
+  reference: Reference,
+  context: number,
+): Promise<{ ours: number; llama: number }> {
   const count = Number(args.decode);
   const ids = randomIds(context, model.info.vocabSize);
   const session = model.createSession(context + count + 8);
@@ -184,7 +196,12 @@ function print(rows: Row[]): void {
       colAligns: ['left', 'right', 'right', 'right'],
     });
     for (const row of rows.filter((r) => r.context === context)) {
-      table.push([row.method, (row.medianMs / 1000).toFixed(2), row.ratio.toFixed(3), String(row.recomputed ?? '')]);
+      table.push([
+        row.method,
+        (row.medianMs / 1000).toFixed(2),
+        row.ratio.toFixed(3),
+        String(row.recomputed ?? ''),
+      ]);
     }
     console.log(table.toString());
   }
@@ -206,7 +223,9 @@ try {
   for (const context of contexts) rows.push(...(await measure(model, reference, context, dir)));
   const decode = await measureDecode(model, reference, Math.max(...contexts));
   print(rows);
-  console.log(`decode at ${Math.max(...contexts)} tokens: ${decode.ours.toFixed(2)} tokens/s, llama.cpp ${decode.llama.toFixed(2)} (× ${(decode.ours / decode.llama).toFixed(2)})`);
+  console.log(
+    `decode at ${Math.max(...contexts)} tokens: ${decode.ours.toFixed(2)} tokens/s, llama.cpp ${decode.llama.toFixed(2)} (× ${(decode.ours / decode.llama).toFixed(2)})`,
+  );
   const result = {
     machine: host,
     stealTicks: stealTicks() - steal,
@@ -223,13 +242,17 @@ try {
     decode,
     rows,
   };
-  const out = args.out ?? join('bench', 'results', `ttft-${basename(path, '.gguf').slice(0, 40)}-${result.commit}.json`);
+  const out =
+    args.out ??
+    join('bench', 'results', `ttft-${basename(path, '.gguf').slice(0, 40)}-${result.commit}.json`);
   mkdirSync(dirname(out), { recursive: true });
   writeFileSync(out, `${JSON.stringify(result, null, 2)}\n`);
   const handle = openSync(out, 'r');
   fsyncSync(handle);
   closeSync(handle);
-  console.log(`${host.cpu}, ${host.cores} cores, ${model.info.threads} threads; peak RSS ${result.peakRssMiB} MiB; written to ${out}`);
+  console.log(
+    `${host.cpu}, ${host.cores} cores, ${model.info.threads} threads; peak RSS ${result.peakRssMiB} MiB; written to ${out}`,
+  );
 } finally {
   rmSync(dir, { recursive: true, force: true });
 }

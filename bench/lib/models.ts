@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { SHAPES } from './shapes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-export const MKGGUF = join(ROOT, 'build', 'native', process.platform === 'win32' ? 'kvasir-mkgguf.exe' : 'kvasir-mkgguf');
+export const MKGGUF = join(
+  ROOT,
+  'build',
+  'native',
+  process.platform === 'win32' ? 'kvasir-mkgguf.exe' : 'kvasir-mkgguf',
+);
 
 export type MkggufOptions = Record<string, string | number | boolean>;
 

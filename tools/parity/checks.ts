@@ -24,7 +24,9 @@ const FULL: Strategy = { kind: 'full' };
 const deviation = (ratio: number): Strategy => ({ kind: 'deviation', checkLayers: [1], ratios: [ratio] });
 
 async function logitsOf(model: Model, segments: Segment[], strategy: Strategy): Promise<Float32Array> {
-  const session = model.createSession(segments.reduce((n, s) => n + (s.kind === 'chunk' ? s.chunk.tokens : s.tokens).length, 8));
+  const session = model.createSession(
+    segments.reduce((n, s) => n + (s.kind === 'chunk' ? s.chunk.tokens : s.tokens).length, 8),
+  );
   try {
     await session.append(segments, strategy);
     return session.logits();
@@ -34,7 +36,10 @@ async function logitsOf(model: Model, segments: Segment[], strategy: Strategy): 
 }
 
 /** Greedy tokens behind `ids`; ours stops at an end token, which llama_decode's loop does not know. */
-async function greedy(model: Model, ids: Int32Array): Promise<{ logits: Float32Array; tokens: Int32Array; ended: boolean }> {
+async function greedy(
+  model: Model,
+  ids: Int32Array,
+): Promise<{ logits: Float32Array; tokens: Int32Array; ended: boolean }> {
   const session = model.createSession(ids.length + GREEDY_TOKENS + 8);
   try {
     await session.append([{ kind: 'compute', tokens: ids }], FULL);
@@ -67,7 +72,12 @@ async function reference(engine: Engine, model: Model, ids: Int32Array, flashAtt
  * tokens must agree too. Quantised weights round the activations as well, which blows up differences that are not there
  * otherwise: the bound is then twice what llama.cpp's own two attention paths differ by, where that is larger.
  */
-export async function againstLlama(engine: Engine, model: Model, ids: Int32Array, exact: boolean): Promise<CheckResult> {
+export async function againstLlama(
+  engine: Engine,
+  model: Model,
+  ids: Int32Array,
+  exact: boolean,
+): Promise<CheckResult> {
   const llama = await reference(engine, model, ids, true);
   const other = await reference(engine, model, ids, false);
   const ours = await greedy(model, ids);
@@ -86,7 +96,12 @@ export async function againstLlama(engine: Engine, model: Model, ids: Int32Array
 }
 
 /** Identities of blending: each has one right answer, our own full prefill. `rounding` bounds the inexact one. */
-export async function identities(engine: Engine, model: Model, ids: Int32Array, rounding = BOUND): Promise<CheckResult[]> {
+export async function identities(
+  engine: Engine,
+  model: Model,
+  ids: Int32Array,
+  rounding = BOUND,
+): Promise<CheckResult[]> {
   const full = await logitsOf(model, [{ kind: 'compute', tokens: ids }], FULL);
   const start = model.encodingPrefix.length;
   const prompt = Int32Array.from([...model.encodingPrefix, ...ids.slice(start)]);
@@ -96,7 +111,8 @@ export async function identities(engine: Engine, model: Model, ids: Int32Array, 
   const question: Segment = { kind: 'compute', tokens: prompt.slice(end) };
   const base = start ? await logitsOf(model, [{ kind: 'compute', tokens: prompt }], FULL) : full;
 
-  const encode = (from: number, to: number, dtype: KvDtype = 'f16') => model.encodeChunk(prompt.slice(from, to), dtype);
+  const encode = (from: number, to: number, dtype: KvDtype = 'f16') =>
+    model.encodeChunk(prompt.slice(from, to), dtype);
   const one = await encode(start, end);
   const pair = [await encode(start, cut), await encode(cut, end)];
   const pairQ8 = [await encode(start, cut, 'q8_0'), await encode(cut, end, 'q8_0')];
@@ -108,10 +124,20 @@ export async function identities(engine: Engine, model: Model, ids: Int32Array, 
       await engine.verifyChunk(join(dir, `${i}.kvc`));
       stored.push(await model.openChunk(join(dir, `${i}.kvc`)));
     }
-    const around = (chunks: typeof pair): Segment[] => [...head, ...chunks.map((chunk): Segment => ({ kind: 'chunk', chunk })), question];
+    const around = (chunks: typeof pair): Segment[] => [
+      ...head,
+      ...chunks.map((chunk): Segment => ({ kind: 'chunk', chunk })),
+      question,
+    ];
     const blend = (chunks: typeof pair, strategy: Strategy) => logitsOf(model, around(chunks), strategy);
 
-    const result = (name: string, a: Float32Array, b: Float32Array, bound: number, note = ''): CheckResult => {
+    const result = (
+      name: string,
+      a: Float32Array,
+      b: Float32Array,
+      bound: number,
+      note = '',
+    ): CheckResult => {
       const difference = compareLogits(a, b).maxOfRange;
       return { name, difference, bound, ok: difference <= bound, note };
     };
@@ -132,7 +158,12 @@ export async function identities(engine: Engine, model: Model, ids: Int32Array, 
   }
 }
 
-export async function checkModel(engine: Engine, path: string, exact: boolean, promptTokens = 401): Promise<CheckResult[]> {
+export async function checkModel(
+  engine: Engine,
+  path: string,
+  exact: boolean,
+  promptTokens = 401,
+): Promise<CheckResult[]> {
   const model = await engine.loadModel(path, { device: 'cpu' });
   try {
     const ids = randomTokens(promptTokens, model.info.vocabSize);

@@ -14,7 +14,9 @@ import { randomModel } from '../../bench/lib/models.ts';
 import { Engine } from '../../src-main/engine/engine.ts';
 import { type CheckResult, checkModel } from './checks.ts';
 
-const { values: args } = parseArgs({ options: { model: { type: 'string' }, only: { type: 'string', default: '' } } });
+const { values: args } = parseArgs({
+  options: { model: { type: 'string' }, only: { type: 'string', default: '' } },
+});
 
 const ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
 const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_K', 'q5_K', 'q6_K'];
@@ -30,7 +32,9 @@ function cases(): Case[] {
   if (args.model) {
     const path = args.model;
     const types = Object.keys(Engine.open().inspect(path).tensorTypes);
-    return [{ name: basename(path), path: () => path, exact: types.every((t) => t === 'f32' || t === 'f16') }];
+    return [
+      { name: basename(path), path: () => path, exact: types.every((t) => t === 'f32' || t === 'f16') },
+    ];
   }
   const shape = { layers: 4, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, ff: 512 };
   const exact = (type: string): boolean => type === 'f32' || type === 'f16';
@@ -65,10 +69,21 @@ for (const c of cases()) {
     total++;
     if (!r.ok) failed.push(`${c.name}: ${r.name}`);
     const bound = r.bound === Infinity ? '–' : r.bound.toExponential(0);
-    table.push([i === 0 ? c.name : '', r.name, r.difference.toExponential(1), bound, r.ok ? 'ok' : 'FAILED', r.note]);
+    table.push([
+      i === 0 ? c.name : '',
+      r.name,
+      r.difference.toExponential(1),
+      bound,
+      r.ok ? 'ok' : 'FAILED',
+      r.note,
+    ]);
   }
   process.stderr.write(`${c.name}: ${results.every((r) => r.ok) ? 'ok' : 'FAILED'}\n`);
 }
 console.log(table.toString());
-console.log(failed.length === 0 ? `All ${total} checks hold.` : `${failed.length} of ${total} checks failed:\n  ${failed.join('\n  ')}`);
+console.log(
+  failed.length === 0
+    ? `All ${total} checks hold.`
+    : `${failed.length} of ${total} checks failed:\n  ${failed.join('\n  ')}`,
+);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,273 @@
+/** The addon against its typed face, and long-lived objects in each of their states, with tiny random models. */
+import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomModel } from '../bench/lib/models.ts';
+import { Engine, type Model, type Segment, type Strategy } from '../src-main/engine/engine.ts';
+import type { NativeAddon } from '../src-main/engine/native.ts';
+import { randomTokens } from '../tools/parity/compare.ts';
+
+const shape = { type: 'f16', layers: 3, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, ff: 512 };
+const FULL = { kind: 'full' } as const;
+const ROOT = join(import.meta.dirname, '..');
+
+let engine: Engine;
+let model: Model;
+let dir: string;
+const ids = (n: number, seed = 1): Int32Array => randomTokens(n, 500, seed);
+
+beforeAll(async () => {
+  engine = Engine.open();
+  model = await engine.loadModel(randomModel({ arch: 'llama', ...shape }), { device: 'cpu' });
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-engine-'));
+});
+afterAll(() => {
+  model.dispose();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe('the addon is what native.ts says', () => {
+  const addon = createRequire(import.meta.url)(join(ROOT, 'build', 'native', 'kvasir.node')) as NativeAddon;
+  const methods = (object: object): string[] =>
+    Object.getOwnPropertyNames(Object.getPrototypeOf(object)).sort();
+
+  test('functions', () => {
+    const expected: Record<keyof NativeAddon, true> = {
+      init: true,
+      version: true,
+      listDevices: true,
+      readGguf: true,
+      loadModel: true,
+      readChunkHeader: true,
+      verifyChunk: true,
+      createAbort: true,
+      loadReference: true,
+    };
+    expect(Object.keys(addon).sort()).toEqual(Object.keys(expected).sort());
+  });
+
+  test('classes', async () => {
+    const native = await addon.loadModel(model.path, { threads: 1, device: 'cpu' });
+    const session = native.createSession(16);
+    const chunk = await native.encodeChunk(ids(4), new Int32Array(0), 'f16', addon.createAbort());
+    expect(methods(native)).toEqual(
+      [
+        'constructor',
+        'createSession',
+        'detokenize',
+        'dispose',
+        'encodeChunk',
+        'info',
+        'openChunk',
+        'tokenize',
+      ].sort(),
+    );
+    expect(methods(session)).toEqual(
+      ['append', 'capacity', 'constructor', 'dispose', 'generate', 'length', 'logits', 'truncate'].sort(),
+    );
+    expect(methods(chunk)).toEqual(
+      ['bytes', 'constructor', 'dispose', 'dtype', 'inMemory', 'pullIn', 'save', 'tokens'].sort(),
+    );
+    native.dispose();
+  });
+
+  test('misuse names the argument', async () => {
+    const native = await addon.loadModel(model.path, { threads: 1, device: 'cpu' });
+    const session = native.createSession(16);
+    const abort = addon.createAbort();
+    expect(() => native.tokenize(5 as unknown as string, false, false)).toThrow(/text must be a string/);
+    expect(() => native.createSession(0)).toThrow(/capacity/);
+    expect(() => session.append([], { kind: 'blend' } as never, abort)).toThrow(/strategy\.kind/);
+    expect(() => session.append([{ kind: 'compute', tokens: [1] as never }], FULL, abort)).toThrow(
+      /segment\.tokens/,
+    );
+    expect(() => session.append([{ kind: 'chunk', chunk: {} as never }], FULL, abort)).toThrow(
+      /chunk must come from/,
+    );
+    expect(() => session.append([], FULL, {} as never)).toThrow(/abort must come from/);
+    native.dispose();
+  });
+});
+
+describe('text and tokens', () => {
+  test.each(['Hello, world.', 'naïve café — 東京 🙂', 'line\n\n  two\ttabs', ''])('%j comes back', (text) => {
+    expect(model.detokenize(model.tokenize(text))).toBe(text);
+  });
+
+  test('control tokens in text stay text unless asked for', () => {
+    expect(Array.from(model.tokenize('<|eos|>'))).not.toContain(model.info.eosToken);
+    expect(Array.from(model.tokenize('<|eos|>', { special: true }))).toEqual([model.info.eosToken]);
+  });
+});
+
+describe('a session in each of its states', () => {
+  test('busy: calls queue up and run in order', async () => {
+    const session = model.createSession(256);
+    const parts = [ids(40), ids(30, 2), ids(20, 3)];
+    const all = parts.map((tokens) => session.append([{ kind: 'compute', tokens }], FULL));
+    const reports = await Promise.all(all);
+    expect(reports.map((r) => r.tokens)).toEqual([40, 30, 20]);
+    expect(session.length).toBe(90);
+    session.dispose();
+  });
+
+  test('aborted: within a layer, and usable afterwards', async () => {
+    const session = model.createSession(4096);
+    const controller = new AbortController();
+    const running = session.append([{ kind: 'compute', tokens: ids(4000) }], FULL, {
+      signal: controller.signal,
+      onProgress: () => {
+        controller.abort();
+      },
+    });
+    await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(session.length).toBe(0);
+    await session.append([{ kind: 'compute', tokens: ids(10) }], FULL);
+    expect(session.length).toBe(10);
+    session.dispose();
+  });
+
+  test('aborted before it began', async () => {
+    const session = model.createSession(64);
+    const options = { signal: AbortSignal.abort() };
+    await expect(session.append([{ kind: 'compute', tokens: ids(10) }], FULL, options)).rejects.toMatchObject(
+      { code: 'ABORTED' },
+    );
+    session.dispose();
+  });
+
+  test('generate stops on abort and keeps what it has', async () => {
+    const session = model.createSession(512);
+    await session.append([{ kind: 'compute', tokens: ids(10) }], FULL);
+    const controller = new AbortController();
+    const seen: number[] = [];
+    const result = await session.generate({
+      maxTokens: 400,
+      signal: controller.signal,
+      onToken: (token) => {
+        seen.push(token);
+        if (seen.length === 3) controller.abort();
+      },
+    });
+    // The model may end by itself first; either way nothing runs on.
+    expect(['aborted', 'eos']).toContain(result.stop);
+    expect(result.tokens.length).toBeLessThan(400);
+    expect(Array.from(result.tokens)).toEqual(seen);
+    session.dispose();
+  });
+
+  test('a full context ends generation', async () => {
+    const session = model.createSession(12);
+    await session.append([{ kind: 'compute', tokens: ids(12) }], FULL);
+    const result = await session.generate({ maxTokens: 5 });
+    expect(['context', 'eos']).toContain(result.stop);
+    expect(result.tokens.length).toBe(0);
+    session.dispose();
+  });
+
+  test('disposed: every call says so, work under way ends well', async () => {
+    const session = model.createSession(256);
+    const running = session.append([{ kind: 'compute', tokens: ids(200) }], FULL);
+    session.dispose();
+    expect((await running).tokens).toBe(200);
+    session.dispose();
+    expect(() => session.length).toThrow(/disposed/);
+    expect(() => session.logits()).toThrow(/disposed/);
+    await expect(session.append([], FULL)).rejects.toThrow(/disposed/);
+    await expect(session.generate({ maxTokens: 1 })).rejects.toThrow(/disposed/);
+  });
+
+  test('misuse across the boundary is an error, not a crash', async () => {
+    const session = model.createSession(64);
+    await expect(session.append([], FULL)).rejects.toThrow(/at least one token/);
+    await expect(session.generate({ maxTokens: 1 })).rejects.toThrow(/append/);
+    expect(() => {
+      session.truncate(5);
+    }).toThrow(RangeError);
+    const chunk = await model.encodeChunk(ids(8), 'f16');
+    const prompt: Segment[] = [
+      { kind: 'chunk', chunk },
+      { kind: 'compute', tokens: ids(2) },
+    ];
+    const bad: Strategy = { kind: 'deviation', checkLayers: [99], ratios: [0.1] };
+    await expect(session.append(prompt, bad)).rejects.toThrow(/check layer/);
+    session.dispose();
+  });
+});
+
+describe('chunks', () => {
+  test('a chunk of another model is refused when opened and when blended', async () => {
+    const other = await engine.loadModel(randomModel({ arch: 'qwen2', ...shape }), { device: 'cpu' });
+    const chunk = await other.encodeChunk(ids(8), 'f16');
+    const path = join(dir, 'other.kvc');
+    await chunk.save(path);
+    await expect(model.openChunk(path)).rejects.toMatchObject({ code: 'CHUNK_MISMATCH' });
+    const session = model.createSession(64);
+    const blend = session.append(
+      [
+        { kind: 'chunk', chunk },
+        { kind: 'compute', tokens: ids(2) },
+      ],
+      { kind: 'none' },
+    );
+    await expect(blend).rejects.toMatchObject({ code: 'CHUNK_MISMATCH', chunkIndex: 0 });
+    other.dispose();
+  });
+
+  test('header, size and content survive the file', async () => {
+    const chunk = await model.encodeChunk(ids(33), 'q8_0');
+    const path = join(dir, 'a.kvc');
+    const bytes = await chunk.save(path);
+    const header = engine.readChunkHeader(path);
+    expect(header).toMatchObject({
+      version: 1,
+      dtype: 'q8_0',
+      layers: 3,
+      fileBytes: bytes,
+      fingerprint: model.info.fingerprint,
+    });
+    expect(header.tokens).toEqual(ids(33));
+    expect(chunk.bytes).toBe(33 * model.bytesPerToken('q8_0'));
+    const opened = await model.openChunk(path);
+    expect(opened.inMemory).toBe(false);
+    await opened.pullIn();
+    expect(opened.inMemory).toBe(true);
+  });
+});
+
+describe('memory', () => {
+  test('a second model can be loaded after the first is disposed, and memory returns', async () => {
+    const big = randomModel({
+      arch: 'llama',
+      type: 'f16',
+      layers: 8,
+      embd: 1024,
+      heads: 16,
+      'kv-heads': 8,
+      'head-dim': 64,
+      ff: 3072,
+      vocab: 4096,
+    });
+    const rss = (): number => process.memoryUsage.rss() / 2 ** 20;
+    const cycle = async (): Promise<number> => {
+      const m = await engine.loadModel(big, { device: 'cpu' });
+      const session = m.createSession(8192);
+      await session.append([{ kind: 'compute', tokens: ids(64) }], FULL);
+      const loaded = rss();
+      session.dispose();
+      m.dispose();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return loaded;
+    };
+    await cycle(); // libraries and allocators warm up
+    const before = rss();
+    let loaded = 0;
+    for (let i = 0; i < 4; i++) loaded = await cycle();
+    const after = rss();
+    // The session alone holds 8,192 × 8 layers × 4 KiB = 256 MiB; a leak of one cycle would show as that much.
+    expect(loaded - before).toBeGreaterThan(200);
+    expect(after - before).toBeLessThan(64);
+  });
+});
