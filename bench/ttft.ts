@@ -23,7 +23,7 @@ import {
   type Strategy,
 } from '../src-main/engine/engine.ts';
 import { commit, machine, median, peakRssMiB, stealTicks } from './lib/machine.ts';
-import { shapedModel } from './lib/models.ts';
+import { shapedModel } from '../tools/random-model/random-model.ts';
 
 const { values: args } = parseArgs({
   options: {

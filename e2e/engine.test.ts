@@ -1,17 +1,14 @@
-/** The addon against its typed face, and long-lived objects in each of their states, with tiny random models. */
-import { createRequire } from 'node:module';
+/** Long-lived objects of the engine in each of their states, with tiny random models. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { randomModel } from '../bench/lib/models.ts';
+import { randomModel } from '../tools/random-model/random-model.ts';
 import { Engine, type Model, type Segment, type Strategy } from '../src-main/engine/engine.ts';
-import type { NativeAddon } from '../src-main/engine/native.ts';
 import { randomTokens } from '../tools/parity/compare.ts';
 
 const shape = { type: 'f16', layers: 3, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, ff: 512 };
 const FULL = { kind: 'full' } as const;
-const ROOT = join(import.meta.dirname, '..');
 
 let engine: Engine;
 let model: Model;
@@ -26,69 +23,6 @@ beforeAll(async () => {
 afterAll(() => {
   model.dispose();
   rmSync(dir, { recursive: true, force: true });
-});
-
-describe('the addon is what native.ts says', () => {
-  const addon = createRequire(import.meta.url)(join(ROOT, 'build', 'native', 'kvasir.node')) as NativeAddon;
-  const methods = (object: object): string[] =>
-    Object.getOwnPropertyNames(Object.getPrototypeOf(object)).sort();
-
-  test('functions', () => {
-    const expected: Record<keyof NativeAddon, true> = {
-      init: true,
-      version: true,
-      listDevices: true,
-      readGguf: true,
-      loadModel: true,
-      readChunkHeader: true,
-      verifyChunk: true,
-      createAbort: true,
-      loadReference: true,
-    };
-    expect(Object.keys(addon).sort()).toEqual(Object.keys(expected).sort());
-  });
-
-  test('classes', async () => {
-    const native = await addon.loadModel(model.path, { threads: 1, device: 'cpu' });
-    const session = native.createSession(16);
-    const chunk = await native.encodeChunk(ids(4), new Int32Array(0), 'f16', addon.createAbort());
-    expect(methods(native)).toEqual(
-      [
-        'constructor',
-        'createSession',
-        'detokenize',
-        'dispose',
-        'encodeChunk',
-        'info',
-        'openChunk',
-        'tokenize',
-      ].sort(),
-    );
-    expect(methods(session)).toEqual(
-      ['append', 'capacity', 'constructor', 'dispose', 'generate', 'length', 'logits', 'truncate'].sort(),
-    );
-    expect(methods(chunk)).toEqual(
-      ['bytes', 'constructor', 'dispose', 'dtype', 'inMemory', 'pullIn', 'save', 'tokens'].sort(),
-    );
-    native.dispose();
-  });
-
-  test('misuse names the argument', async () => {
-    const native = await addon.loadModel(model.path, { threads: 1, device: 'cpu' });
-    const session = native.createSession(16);
-    const abort = addon.createAbort();
-    expect(() => native.tokenize(5 as unknown as string, false, false)).toThrow(/text must be a string/);
-    expect(() => native.createSession(0)).toThrow(/capacity/);
-    expect(() => session.append([], { kind: 'blend' } as never, abort)).toThrow(/strategy\.kind/);
-    expect(() => session.append([{ kind: 'compute', tokens: [1] as never }], FULL, abort)).toThrow(
-      /segment\.tokens/,
-    );
-    expect(() => session.append([{ kind: 'chunk', chunk: {} as never }], FULL, abort)).toThrow(
-      /chunk must come from/,
-    );
-    expect(() => session.append([], FULL, {} as never)).toThrow(/abort must come from/);
-    native.dispose();
-  });
 });
 
 describe('text and tokens', () => {

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { randomModel } from '../bench/lib/models.ts';
+import { randomModel } from '../tools/random-model/random-model.ts';
 import { Engine } from '../src-main/engine/engine.ts';
 import { checkModel } from '../tools/parity/checks.ts';
 
@@ -14,8 +14,16 @@ const DEMO = join(import.meta.dirname, '..', 'resources', 'models', 'kvasir-demo
 const CASES = [
   { name: 'llama f32', path: () => randomModel({ arch: 'llama', type: 'f32', ...shape }), exact: true },
   { name: 'qwen2 f16', path: () => randomModel({ arch: 'qwen2', type: 'f16', ...shape }), exact: true },
-  { name: 'qwen3 f16 yarn', path: () => randomModel({ arch: 'qwen3', type: 'f16', rope: 'yarn', ...shape }), exact: true },
-  { name: 'llama q4_K llama3', path: () => randomModel({ arch: 'llama', type: 'q4_K', rope: 'llama3', ...shape }), exact: false },
+  {
+    name: 'qwen3 f16 yarn',
+    path: () => randomModel({ arch: 'qwen3', type: 'f16', rope: 'yarn', ...shape }),
+    exact: true,
+  },
+  {
+    name: 'llama q4_K llama3',
+    path: () => randomModel({ arch: 'llama', type: 'q4_K', rope: 'llama3', ...shape }),
+    exact: false,
+  },
   { name: 'demo model', path: () => DEMO, exact: true },
 ];
 
@@ -27,7 +35,9 @@ describe('parity with llama.cpp, and identities of blending', () => {
 
   test.each(CASES)('$name', async ({ path, exact }) => {
     for (const result of await checkModel(engine, path(), exact, 161)) {
-      expect.soft(result.ok, `${result.name}: ${result.difference} > ${result.bound} (${result.note})`).toBe(true);
+      expect
+        .soft(result.ok, `${result.name}: ${result.difference} > ${result.bound} (${result.note})`)
+        .toBe(true);
     }
   });
 });

@@ -84,7 +84,11 @@ export class Engine {
   static open(root = projectRoot()): Engine {
     const path = join(root, 'build', 'native', 'kvasir.node');
     if (!existsSync(path)) {
-      throw new KvasirError('ENGINE_FAILED', `The native engine is not built (${path} is missing).`, 'Run `npm run setup`.');
+      throw new KvasirError(
+        'ENGINE_FAILED',
+        `The native engine is not built (${path} is missing).`,
+        'Run `npm run setup`.',
+      );
     }
     const addon = createRequire(import.meta.url)(path) as NativeAddon;
     guarded(() => addon.init(join(root, 'build', 'ggml')));
@@ -161,7 +165,9 @@ export class Model {
 
   /** What a chunk is encoded behind: BOS where the model has one. Its own KV is dropped. */
   get encodingPrefix(): Int32Array {
-    return this.info.bosToken >= 0 && this.info.addBos ? Int32Array.of(this.info.bosToken) : new Int32Array(0);
+    return this.info.bosToken >= 0 && this.info.addBos
+      ? Int32Array.of(this.info.bosToken)
+      : new Int32Array(0);
   }
 
   /** Bytes of KV per token in the store. */
@@ -183,7 +189,10 @@ export class Model {
   }
 
   createSession(capacity: number): Session {
-    return new Session(this.#addon, guarded(() => this.#native.createSession(capacity)));
+    return new Session(
+      this.#addon,
+      guarded(() => this.#native.createSession(capacity)),
+    );
   }
 
   dispose(): void {
@@ -240,7 +249,11 @@ export class Session {
   }
 
   /** CONTEXT_OVERFLOW, CHUNK_CORRUPT (with `chunkIndex`: which segment), CHUNK_MISMATCH, ABORTED. */
-  append(segments: Segment[], strategy: NativeStrategy, options: CallOptions = {}): Promise<NativeAppendReport> {
+  append(
+    segments: Segment[],
+    strategy: NativeStrategy,
+    options: CallOptions = {},
+  ): Promise<NativeAppendReport> {
     const natives: NativeSegment[] = segments.map((segment) =>
       segment.kind === 'chunk' ? { kind: 'chunk', chunk: segment.chunk.native } : segment,
     );
@@ -279,16 +292,26 @@ function projectRoot(): string {
 
 function requireModelFile(path: string): void {
   if (!existsSync(path)) {
-    throw new KvasirError('MODEL_NOT_FOUND', `There is no model file at ${path}.`, 'Check the path, or import a GGUF file.');
+    throw new KvasirError(
+      'MODEL_NOT_FOUND',
+      `There is no model file at ${path}.`,
+      'Check the path, or import a GGUF file.',
+    );
   }
 }
 
 /** Native errors carry code and message; give them the type the rest of the app knows. */
 function toKvasirError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof KvasirError) return error;
-  const { code, advice, chunkIndex } = error as Error & { code?: unknown; advice?: unknown; chunkIndex?: unknown };
+  const { code, advice, chunkIndex } = error as Error & {
+    code?: unknown;
+    advice?: unknown;
+    chunkIndex?: unknown;
+  };
   if (!isErrorCode(code)) return error;
-  const typed: ChunkError = new KvasirError(code, error.message, typeof advice === 'string' ? advice : '', { cause: error });
+  const typed: ChunkError = new KvasirError(code, error.message, typeof advice === 'string' ? advice : '', {
+    cause: error,
+  });
   if (typeof chunkIndex === 'number') typed.chunkIndex = chunkIndex;
   return typed;
 }

@@ -233,7 +233,11 @@ export interface NativeAddon {
   version(): { ggml: string; addon: string };
   listDevices(): NativeDevice[];
   readGguf(path: string): NativeGgufInfo;
-  loadModel(path: string, options: NativeModelOptions, onProgress?: (fraction: number) => void): Promise<NativeModel>;
+  loadModel(
+    path: string,
+    options: NativeModelOptions,
+    onProgress?: (fraction: number) => void,
+  ): Promise<NativeModel>;
   readChunkHeader(path: string): NativeChunkHeader;
   /** Reads the whole file and checks every checksum; rejects with CHUNK_CORRUPT or CHUNK_VERSION. */
   verifyChunk(path: string): Promise<void>;

@@ -10,7 +10,7 @@
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { randomModel } from '../../bench/lib/models.ts';
+import { randomModel } from '../random-model/random-model.ts';
 import { Engine } from '../../src-main/engine/engine.ts';
 import { type CheckResult, checkModel } from './checks.ts';
 
