@@ -124,6 +124,8 @@ describe('ask', () => {
       '64',
       '--max-tokens',
       '12',
+      '--threads',
+      '1',
     ];
     parse(await runCli([...base, '--json', QUESTION]));
   });
@@ -229,7 +231,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s during precompute ends cleanly, and the next run goes on from there',
   async (signal) => {
     const text = 'The quick brown fox jumps over the lazy dog and runs into the deep dark wood. '.repeat(12);
-    const files = Array.from({ length: 60 }, (_, i) => [`${i}.txt`, `Document ${i}. ${text}`]);
+    const files = Array.from({ length: 30 }, (_, i) => [`${i}.txt`, `Document ${i}. ${text}`]);
     const library = writeFiles(
       join(dir, `many-${signal}`),
       Object.fromEntries(files) as Record<string, string>,
@@ -255,6 +257,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
       '--max-tokens',
       '2',
       '--json',
+      '--threads',
+      '1',
       'fox?',
     ];
     const running = startCli(args);

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { GgufInfo } from '../engine/engine.ts';
+import { chooseModel } from './catalogue.ts';
+import { describeModel, formatBytes } from './describe.ts';
+
+const PATHS = { demoModel: '/r/demo.gguf' };
+
+test('the demo model is the default, with the chunk size it was trained on', () => {
+  for (const path of [undefined, PATHS.demoModel]) {
+    const choice = chooseModel(path, PATHS);
+    expect([choice.path, choice.chunkTokens({ contextTrain: 2048 }), choice.threads]).toEqual([
+      '/r/demo.gguf',
+      96,
+      1,
+    ]);
+  }
+});
+
+test.each([
+  [131_072, 512],
+  [4096, 512],
+  [2048, 256],
+  [64, 16],
+  [0, 512],
+])('a model with a context of %i gets chunks of %i tokens', (contextTrain, expected) => {
+  expect(chooseModel('/m.gguf', PATHS).chunkTokens({ contextTrain })).toBe(expected);
+});
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1000, '1.0 kB'],
+  [27_400_000, '27.4 MB'],
+  [512_000_000_000, '512 GB'],
+])('%i bytes are %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
+});
+
+test('a model that does not run here says why', () => {
+  const known: Partial<GgufInfo> = {
+    unsupportedReason: 'it is a mamba',
+    tensorTypes: {},
+    chatTemplate: '',
+    name: '',
+    fileBytes: 1,
+    parameterCount: 1,
+  };
+  const lines = new Map(describeModel(known as GgufInfo));
+  expect(lines.get('Runs here')).toBe('no: it is a mamba');
+  expect(lines.get('Name')).toBe('(none)');
+});
