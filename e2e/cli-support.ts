@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { MKGGUF } from '../tools/random-model/random-model.ts';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 export const DEMO_MODEL = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
@@ -82,7 +83,7 @@ export function makeModel(path: string, options: Record<string, string | number>
     ...options,
   };
   const flags = Object.entries(shape).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const made = spawnSync(join(ROOT, 'build', 'native', 'kvasir-mkgguf'), ['--out', path, ...flags], {
+  const made = spawnSync(MKGGUF, ['--out', path, ...flags], {
     encoding: 'utf8',
   });
   if (made.status !== 0) throw new Error(`kvasir-mkgguf failed: ${made.stderr}`);
