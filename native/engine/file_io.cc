@@ -37,7 +37,11 @@ static std::wstring widen(const std::string & s) {
 
 InputFile::InputFile(const std::string & path) : path_(path) {
     HANDLE h = CreateFileW(widen(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING, 0, nullptr);
-    if (h == INVALID_HANDLE_VALUE) throw Error("CHUNK_CORRUPT", "The chunk file " + path + " could not be opened.");
+    if (h == INVALID_HANDLE_VALUE) {
+        const DWORD error = GetLastError();
+        const bool gone = error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
+        throw Error(gone ? "CHUNK_CORRUPT" : "ENGINE_FAILED", "The chunk file " + path + " could not be opened.");
+    }
     handle_ = intptr_t(h);
     LARGE_INTEGER size{};
     GetFileSizeEx(h, &size);
@@ -80,9 +84,11 @@ InputFile::InputFile(const std::string & path) : path_(path) {
     handle_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat st {};
     if (handle_ < 0 || fstat(int(handle_), &st) != 0) {
-        const std::string why = std::strerror(errno);
+        const int error = errno;
         if (handle_ >= 0) ::close(int(handle_));
-        throw Error("CHUNK_CORRUPT", "The chunk file " + path + " could not be opened: " + why + ".");
+        // Only a file that is gone counts as damaged; too many open files or a missing permission say nothing about it.
+        const bool gone = error == ENOENT || error == ENOTDIR || error == EISDIR;
+        throw Error(gone ? "CHUNK_CORRUPT" : "ENGINE_FAILED", "The chunk file " + path + " could not be opened: " + std::strerror(error) + ".");
     }
     size_ = uint64_t(st.st_size);
 }

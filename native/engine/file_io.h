@@ -9,7 +9,7 @@ namespace kvasir {
 // A file read at arbitrary offsets, from any thread.
 class InputFile {
   public:
-    explicit InputFile(const std::string & path);  // CHUNK_CORRUPT when it cannot be opened
+    explicit InputFile(const std::string & path);  // CHUNK_CORRUPT when it is gone, ENGINE_FAILED when it can't be opened
     ~InputFile();
     InputFile(const InputFile &) = delete;
     uint64_t size() const { return size_; }
