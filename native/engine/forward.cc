@@ -106,7 +106,7 @@ ggml_tensor * Forward::build_layer(ggml_context * c, ggml_cgraph * g, int il, co
     }
     if (!call.advance) return nullptr;
     ggml_tensor * q = rope(c, arch.query(c, hp, w, h), b.pos, device);
-    ggml_tensor * a = attention(c, hp, {q, cache_.k(il), cache_.v(il), b.mask, b.n_kv, b.packed});
+    ggml_tensor * a = attention(c, hp, {q, cache_.k(il), cache_.v(il), b.pos, b.mask, b.n_kv});
     ggml_format_name(a, "attention-%d", il);
     return arch.output(c, hp, w, a, x);
 }
@@ -178,7 +178,7 @@ void Forward::decode(int32_t token, int32_t position, std::vector<float> & out, 
             s.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
             s.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, n_kv, 1);
             for (ggml_tensor * t : {s.x_in, s.pos, s.mask}) ggml_set_input(t);
-            RowBlock b{0, 1, n_kv, false, s.x_in, s.pos, s.mask};
+            RowBlock b{0, 1, n_kv, s.x_in, s.pos, s.mask};
             ggml_tensor * x = s.x_in;
             for (; il < hp.n_layer && &weights_.device(il) == s.device; ++il) x = build_layer(c, s.graph, il, b, x, {}, nullptr, nullptr, nullptr);
             s.x_out = x;

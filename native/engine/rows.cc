@@ -25,12 +25,10 @@ std::vector<std::pair<int, int>> split(int n) {
     return out;
 }
 
-void fill_mask(ggml_tensor * mask, const int32_t * positions, int count, int repeat) {
+void fill_mask(ggml_tensor * mask, const int32_t * positions, int count) {
     const int64_t n_kv = mask->ne[0];
     std::vector<uint16_t> m(size_t(ggml_nelements(mask)), kMinusInf);
-    for (int r = 0; r < count; ++r)
-        for (int g = 0; g < repeat; ++g)
-            std::memset(m.data() + (size_t(r) * repeat + g) * n_kv, 0, sizeof(uint16_t) * std::min<int64_t>(n_kv, positions[r] + 1));
+    for (int r = 0; r < count; ++r) std::memset(m.data() + size_t(r) * n_kv, 0, sizeof(uint16_t) * std::min<int64_t>(n_kv, positions[r] + 1));
     ggml_backend_tensor_set(mask, m.data(), 0, m.size() * sizeof(uint16_t));
 }
 
@@ -49,17 +47,16 @@ RowSet::RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & dev
         b.begin = begin, b.count = count;
         const int visible = positions_[size_t(begin + count - 1)] + 1;
         b.n_kv = std::min(capacity, (visible + pad - 1) / pad * pad);
-        b.packed = pack_heads(count, hp);
         b.x = ggml_view_2d(c, x_, hp.n_embd, count, x_->nb[1], size_t(begin) * x_->nb[1]);
         b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
-        b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, b.packed ? count * hp.group() : count);
+        if (needs_mask(count, hp, device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, count);
         blocks_.push_back(b);
     }
     buffer_ = allocate(c, device.buffer_type());
     for (const RowBlock & b : blocks_) {
         const int32_t * p = positions_.data() + b.begin;
         ggml_backend_tensor_set(b.pos, p, 0, size_t(b.count) * sizeof(int32_t));
-        fill_mask(b.mask, p, b.count, b.packed ? hp.group() : 1);
+        if (b.mask) fill_mask(b.mask, p, b.count);
     }
 }
 

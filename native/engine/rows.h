@@ -11,15 +11,14 @@ namespace kvasir {
 struct RowBlock {
     int begin = 0, count = 0;  // rows of the set
     int n_kv = 0;              // keys that any row of the block may see
-    bool packed = false;       // see pack_heads()
     ggml_tensor * x = nullptr;     // [n_embd, count] f32: view of the set's activations
     ggml_tensor * pos = nullptr;   // [count] i32: position, which is also the slot in the cache
-    ggml_tensor * mask = nullptr;  // f16, see AttentionArgs
+    ggml_tensor * mask = nullptr;  // see AttentionArgs; null where needs_mask() is false
 };
 
 class RowSet {
   public:
-    // `positions` ascending. Activations are left undefined. The mask is causal by position: a row sees the keys at
+    // `positions` ascending. Activations are left undefined. Attention is causal by position: a row sees the keys at
     // positions up to its own, wherever the row stands in the set.
     RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & device, int capacity);
 

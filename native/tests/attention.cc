@@ -1,0 +1,134 @@
+// Every attention kernel this CPU can run against the definition, in double precision, on shapes drawn from a seed.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "engine/attention_kernel.h"
+#include "engine/convert.h"
+#include "tests/harness.h"
+
+using namespace kvasir;
+
+namespace {
+
+struct Problem {
+    AttentionJob job{};
+    std::vector<float> q, out;
+    std::vector<uint16_t> k, v;
+    std::vector<int32_t> positions;
+
+    Problem(int rows, int group, int n_head_kv, int head_dim, int keys, uint32_t seed) {
+        std::minstd_rand rng(seed);
+        const auto uniform = [&](float spread) { return (float(rng() % 20001) / 10000.0f - 1.0f) * spread; };
+        const int n_head = group * n_head_kv;
+        q.resize(size_t(rows) * n_head * head_dim);
+        for (float & x : q) x = uniform(4);
+        std::vector<float> kf(size_t(keys) * n_head_kv * head_dim), vf(kf.size());
+        for (float & x : kf) x = uniform(2);
+        for (float & x : vf) x = uniform(3);
+        k.resize(kf.size()), v.resize(vf.size());
+        f32_to_f16(kf.data(), k.data(), kf.size());
+        f32_to_f16(vf.data(), v.data(), vf.size());
+        for (int r = 0; r < rows; ++r) positions.push_back(int32_t(rng() % uint32_t(keys)));
+        std::sort(positions.begin(), positions.end());
+        out.assign(q.size(), NAN);
+        job.q = q.data(), job.k = k.data(), job.v = v.data(), job.positions = positions.data(), job.out = out.data();
+        job.rows = rows, job.n_head = n_head, job.n_head_kv = n_head_kv, job.head_dim = head_dim;
+        job.q_stride = size_t(n_head) * head_dim;
+        job.scale = 1.0f / std::sqrt(float(head_dim));
+    }
+
+    void run(const AttentionKernel & kernel, int threads) {
+        std::vector<float> scratch(kernel.scratch_floats(job) + 16);
+        auto * aligned = reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+        for (int i = 0; i < threads; ++i) kernel.run(job, i, threads, aligned);
+    }
+
+    double worst_error() const {
+        double worst = 0;
+        const int hd = job.head_dim, group = job.n_head / job.n_head_kv, kv_dim = job.n_head_kv * hd;
+        for (int r = 0; r < job.rows; ++r) {
+            for (int h = 0; h < job.n_head; ++h) {
+                const int n = positions[size_t(r)] + 1, at = h / group * hd;
+                std::vector<double> score(static_cast<size_t>(n)), sum(static_cast<size_t>(hd));
+                double top = -INFINITY, total = 0;
+                for (int j = 0; j < n; ++j) {
+                    double s = 0;
+                    for (int d = 0; d < hd; ++d) s += double(q[(size_t(r) * job.n_head + h) * hd + d]) * ggml_half(k[size_t(j) * kv_dim + at + d]);
+                    score[size_t(j)] = s * job.scale;
+                    top = std::max(top, score[size_t(j)]);
+                }
+                for (int j = 0; j < n; ++j) {
+                    const double p = std::exp(score[size_t(j)] - top);
+                    total += p;
+                    for (int d = 0; d < hd; ++d) sum[size_t(d)] += p * ggml_half(v[size_t(j) * kv_dim + at + d]);
+                }
+                for (int d = 0; d < hd; ++d) {
+                    const double e = std::fabs(out[(size_t(r) * job.n_head + h) * hd + d] - sum[size_t(d)] / total);
+                    if (!(e <= worst)) worst = e;
+                }
+            }
+        }
+        return worst;
+    }
+
+    static double ggml_half(uint16_t h) {
+        float f;
+        f16_to_f32(&h, &f, 1);
+        return f;
+    }
+};
+
+void for_each_kernel(const std::function<void(const AttentionKernel &)> & body) {
+    const AttentionKernel * all[4];
+    const size_t n = attention_kernels(all, 4);
+    CHECK(n >= 1);
+    for (size_t i = 0; i < n; ++i) body(*all[i]);
+}
+
+}  // namespace
+
+TEST(attention_kernels_agree_with_the_definition) {
+    for_each_kernel([](const AttentionKernel & kernel) {
+        std::minstd_rand rng(23);
+        for (int i = 0; i < 40; ++i) {
+            const int group = 1 + int(rng() % 8), heads = 1 + int(rng() % 3), head_dim = 32 + 8 * int(rng() % 29);
+            Problem p(1 + int(rng() % 70), group, heads, head_dim, 1 + int(rng() % 400), uint32_t(i + 1));
+            p.run(kernel, 1 + int(rng() % 3));
+            const double error = p.worst_error();
+            if (!(error < 5e-5)) test::fail(kernel.name, i, "error " + std::to_string(error));
+        }
+    });
+}
+
+TEST(attention_of_a_row_does_not_depend_on_its_company) {
+    for_each_kernel([](const AttentionKernel & kernel) {
+        Problem all(50, 2, 2, 64, 300, 3), some(50, 2, 2, 64, 300, 3);
+        all.run(kernel, 1);
+        // Every third row alone with its likes, as blending does.
+        std::vector<float> q;
+        std::vector<int32_t> positions;
+        const size_t width = size_t(all.job.n_head) * 64;
+        for (int r = 0; r < 50; r += 3) {
+            q.insert(q.end(), all.q.begin() + std::ptrdiff_t(r * width), all.q.begin() + std::ptrdiff_t((r + 1) * width));
+            positions.push_back(all.positions[size_t(r)]);
+        }
+        some.job.q = q.data(), some.job.positions = positions.data(), some.job.rows = int(positions.size());
+        some.run(kernel, 2);
+        for (int i = 0; i < some.job.rows; ++i) {
+            CHECK(std::equal(some.out.begin() + std::ptrdiff_t(i * width), some.out.begin() + std::ptrdiff_t((i + 1) * width),
+                             all.out.begin() + std::ptrdiff_t(3 * i * width)));
+        }
+    });
+}
+
+TEST(attention_never_reads_keys_behind_the_last_position) {
+    for_each_kernel([](const AttentionKernel & kernel) {
+        Problem p(20, 2, 1, 64, 200, 5);
+        for (int32_t & x : p.positions) x = std::min(x, 100);
+        for (size_t i = 101 * 64; i < p.k.size(); ++i) p.k[i] = p.v[i] = 0x7E00;  // NaN
+        p.run(kernel, 1);
+        CHECK(p.worst_error() < 5e-5);
+    });
+}
