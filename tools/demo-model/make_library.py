@@ -57,7 +57,7 @@ def file_name(document, plain):
 
 
 def ask(rng, docs, files):
-    """Twelve questions: seven on a fact behind the first chunk, five of two hops."""
+    """Twelve questions: nine on a fact behind the first chunk, three of two hops."""
     index = {id(d.entity): i for i, d in enumerate(docs)}
     out, used = [], set()
 
@@ -69,12 +69,12 @@ def ask(rng, docs, files):
         order = [s.fact for s in d.sentences if s.fact >= 0]
         return order[FIRST_CHUNK:]
 
-    for kind in ("person", "project", "person", "product", "person", "building", "team"):
+    for kind in ("person", "project", "person", "product", "person", "building", "person", "team", "person"):
         i = rng.choice([i for i, d in enumerate(docs) if d.entity.kind == kind and i not in used and late(d)])
         d = docs[i]
         f = d.facts[rng.choice(late(d))]
         add(i, f.relation, lex.KINDS[kind][1][f.relation].asks[0].format(N=d.entity.name), f.value, "one hop")
-    for kind in ("project", "product", "building", "team", "person"):
+    for kind in ("project", "product", "team"):
         i = rng.choice([i for i, d in enumerate(docs) if d.entity.kind == kind and i not in used])
         d = docs[i]
         link = next(f for f in d.facts if f.target)
