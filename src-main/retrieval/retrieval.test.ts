@@ -112,6 +112,24 @@ describe('retrieve', () => {
     ]);
   });
 
+  test('no chunk comes without what leads up to it', () => {
+    const index = new SearchIndex(databaseOf(PEOPLE), 1);
+    for (const topK of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      const found = retrieve(index, 'Whose desk is number 40, and who lives in Oslo?', topK);
+      expect(found.length).toBeLessThanOrEqual(topK);
+      const have = new Set(found.map(({ documentId, ordinal }) => `${documentId}:${ordinal}`));
+      // The best match alone may exceed a tiny budget; from there on every lead-in is whole.
+      if (topK < 3) continue;
+      for (const { documentId, ordinal } of found)
+        for (let o = Math.max(0, ordinal - 2); o < ordinal; o++) expect(have).toContain(`${documentId}:${o}`);
+    }
+  });
+
+  test('the best match comes even where its lead-in does not fit', () => {
+    const found = retrieve(new SearchIndex(databaseOf(PEOPLE), 1), 'Whose desk is number 40?', 1);
+    expect(found).toMatchObject([{ documentId: 2, ordinal: 2 }]);
+  });
+
   test('documents come by their best chunk, chunks in reading order, within the budget', () => {
     const found = retrieve(new SearchIndex(databaseOf(PEOPLE), 1), 'Does Jon Berg live in Porto?', 4);
     expect(found).toHaveLength(4);
@@ -131,7 +149,7 @@ describe('retrieve', () => {
       'Jon Berg': ['Jon Berg was born in July.'],
     };
     const question = 'When was the leader of Project Fjord born?';
-    const found = (): Retrieved[] => retrieve(new SearchIndex(databaseOf(documents), 1), question, 4);
+    const found = (): Retrieved[] => retrieve(new SearchIndex(databaseOf(documents), 1), question, 5);
 
     test('brings its own best chunk for the question', () => {
       expect(found()).toContainEqual(
@@ -140,7 +158,7 @@ describe('retrieve', () => {
     });
 
     test('comes before documents that only share words, and after the match', () => {
-      expect(found().map(({ documentId }) => documentId)).toEqual([1, 1, 2, 2]);
+      expect(found().map(({ documentId }) => documentId)).toEqual([1, 1, 2, 2, 2]);
     });
 
     test('is not meant by a part of a word, or by a short word', () => {

@@ -30,8 +30,14 @@ const SHARE_MENTIONED = 0.5;
 const MATCHES_PER_CHUNK = 4;
 
 /**
- * The `topK` best chunks for a question. Matches bring their neighbours and documents they name; all compete by score for
- * the same budget. Order: documents by their best chunk, the chunks of a document as they stand in it. Empty when nothing
+ * A chunk never comes without what leads up to it: up to this many chunks before it in its document. "His favourite dish
+ * is lasagne" without the name above it is worse than nothing, since it seems to speak of whoever the prompt named last.
+ */
+const LEAD_IN = 2;
+
+/**
+ * At most `topK` chunks for a question. Matches bring their neighbours and documents they name; all compete by score for
+ * the same budget, and none comes without what leads up to it. Order: documents by their best chunk, the chunks of a document as they stand in it. Empty when nothing
  * matches.
  */
 export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
@@ -47,8 +53,36 @@ export function retrieve(index: SearchIndex, question: string, topK: number): Re
       offerWithNeighbours(candidates, index, best, score, 'its document is named in a match');
     }
   }
-  const best = [...candidates.values()].sort(byScore).slice(0, topK);
-  return inReadingOrder(best);
+  const chosen = choose([...candidates.values()].sort(byScore), candidates, index, topK);
+  return inReadingOrder(chosen);
+}
+
+/** From the best down, each with what leads up to it, while the whole of that fits. The best one always comes. */
+function choose(
+  ranked: readonly Retrieved[],
+  candidates: ReadonlyMap<number, Retrieved>,
+  index: SearchIndex,
+  topK: number,
+): Retrieved[] {
+  const chosen = new Map<number, Retrieved>();
+  for (const chunk of ranked) {
+    if (chosen.size === topK) break;
+    if (chosen.has(chunk.chunkId)) continue;
+    const leadIn = index
+      .before(chunk, LEAD_IN)
+      .filter(({ chunkId }) => !chosen.has(chunkId))
+      .map(({ chunkId, ordinal }) => candidates.get(chunkId) ?? leadingTo(chunk, chunkId, ordinal));
+    const room = topK - chosen.size - 1;
+    if (leadIn.length > room && chosen.size > 0) continue;
+    // Nearest first: where even the best chunk's lead-in does not fit, its far end is what gives way.
+    for (const each of [chunk, ...leadIn.slice(0, room)]) chosen.set(each.chunkId, each);
+  }
+  return [...chosen.values()];
+}
+
+function leadingTo({ documentId, score }: Retrieved, chunkId: number, ordinal: number): Retrieved {
+  const reason = 'leads up to a match';
+  return { chunkId, documentId, ordinal, score: score * SHARE_BEFORE ** 2, ownScore: 0, reason };
 }
 
 function offerWithNeighbours(

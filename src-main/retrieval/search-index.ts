@@ -55,6 +55,14 @@ export class SearchIndex {
     return rows as { chunkId: number; ordinal: number }[];
   }
 
+  /** Up to `count` chunks before one in its document, nearest first. */
+  before(hit: Pick<Hit, 'documentId' | 'ordinal'>, count: number): { chunkId: number; ordinal: number }[] {
+    const query = `SELECT id AS chunkId, ordinal FROM chunk
+      WHERE chunk_set_id = ? AND document_id = ? AND ordinal < ? ORDER BY ordinal DESC LIMIT ?`;
+    const rows = this.#database.prepare(query).all(this.#set, hit.documentId, hit.ordinal, count);
+    return rows as { chunkId: number; ordinal: number }[];
+  }
+
   /** The best chunk of one document, or its first one when none matches. */
   bestOf(documentId: number, question: string): Hit | undefined {
     const match = matchQuery(question);
