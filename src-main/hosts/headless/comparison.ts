@@ -29,7 +29,7 @@ export interface ComparisonOptions extends Pick<AnswerRequest, 'topK' | 'maxToke
 /** Runs of each way; the first gives the answer, all give times. */
 const RUNS = 3;
 
-/** `count` questions from the sample's file, taken in turns from each kind of question. */
+/** `count` questions spread evenly over the sample's file, so that each kind keeps its share. */
 export function readQuestions(path: string, count: number): SampleQuestion[] {
   let questions: SampleQuestion[];
   try {
@@ -40,12 +40,8 @@ export function readQuestions(path: string, count: number): SampleQuestion[] {
       cause: error,
     });
   }
-  const kinds = [...Map.groupBy(questions, ({ kind }) => kind).values()];
-  const rounds = Math.max(0, ...kinds.map((kind) => kind.length));
-  const inTurns = Array.from({ length: rounds }, (_, round) =>
-    kinds.flatMap((kind) => kind[round] ?? []),
-  ).flat();
-  return inTurns.slice(0, count);
+  const step = Math.max(1, questions.length / count);
+  return questions.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step)).slice(0, count);
 }
 
 /** The first prefill of a process pays for memory and caches; it must not count against either way. */

@@ -10,7 +10,7 @@ import { comparisonSummary, comparisonTable } from '../comparison-table.ts';
 import { prepare } from '../prepare.ts';
 import type { Terminal } from '../terminal.ts';
 
-const QUESTIONS = 5;
+const QUESTIONS = 8;
 /** Short answers, since the demonstration is about when they start. */
 const ANSWER_TOKENS = 24;
 
