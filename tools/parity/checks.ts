@@ -51,6 +51,23 @@ async function greedy(
   }
 }
 
+/**
+ * Whether the two tokens that greedy decoding parted at are as good as equal: closer than a tenth of BOUND. Random weights
+ * give such ties now and then, and no two implementations agree on them.
+ */
+async function isTie(
+  model: Model,
+  ids: Int32Array,
+  ours: Int32Array,
+  llama: Int32Array,
+  at: number,
+): Promise<boolean> {
+  const tokens = Int32Array.from([...ids, ...ours.slice(0, at)]);
+  const logits = await logitsOf(model, [{ kind: 'compute', tokens }], FULL);
+  const gap = Math.abs((logits[ours[at] ?? -1] ?? NaN) - (logits[llama[at] ?? -1] ?? NaN));
+  return gap <= (BOUND / 10) * (Math.max(...logits) - Math.min(...logits));
+}
+
 async function reference(engine: Engine, model: Model, ids: Int32Array, flashAttention: boolean) {
   const llama = await engine.loadReference(model.path, {
     contextTokens: ids.length + GREEDY_TOKENS + 64,
@@ -86,12 +103,13 @@ export async function againstLlama(
   const difference = compareLogits(ours.logits, llama.logits).maxOfRange;
   const same = agreement(ours.tokens, llama.tokens);
   const wanted = ours.ended ? ours.tokens.length : GREEDY_TOKENS;
+  const tie = same < wanted && (await isTie(model, ids, ours.tokens, llama.tokens, same));
   return {
     name: 'prefill = llama.cpp',
     difference,
     bound,
-    ok: difference <= bound && (!exact || same === wanted),
-    note: `${same}/${wanted} greedy tokens; llama.cpp's two attention paths: ${floor.toExponential(1)}`,
+    ok: difference <= bound && (!exact || same === wanted || tie),
+    note: `${same}/${wanted} greedy tokens${tie ? ', then a tie' : ''}; llama.cpp's two attention paths: ${floor.toExponential(1)}`,
   };
 }
 
