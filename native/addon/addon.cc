@@ -3,6 +3,7 @@
 
 #include "addon/convert.h"
 #include "addon/objects.h"
+#include "engine/hash.h"
 
 namespace kvasir::addon {
 
@@ -63,14 +64,9 @@ Napi::Value read_header(const Napi::CallbackInfo & info) {
         const std::string path = string_from(info[0], "path");
         const ChunkHeader h = read_chunk_header(InputFile(path), path);
         Napi::Object o = Napi::Object::New(env);
-        const auto hex = [](const Digest & d) {
-            std::string s;
-            for (uint8_t b : d) s += "0123456789abcdef"[b >> 4], s += "0123456789abcdef"[b & 15];
-            return s;
-        };
         o.Set("version", h.version);
-        o.Set("fingerprint", hex(h.shape.fingerprint));
-        o.Set("prefixHash", hex(h.shape.prefix_hash));
+        o.Set("fingerprint", to_hex(h.shape.fingerprint));
+        o.Set("prefixHash", to_hex(h.shape.prefix_hash));
         o.Set("dtype", dtype_name(h.shape.dtype));
         o.Set("layers", h.shape.n_layer);
         o.Set("tokens", tokens_to(env, h.tokens));

@@ -134,7 +134,7 @@ export interface NativeSampling {
 
 export interface NativeGenerateResult {
   tokens: Int32Array;
-  stop: 'eos' | 'length' | 'aborted' | 'callback' | 'context';
+  stop: 'eos' | 'length' | 'aborted' | 'context';
   ms: number;
 }
 
