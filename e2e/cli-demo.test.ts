@@ -95,7 +95,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
         const { sources } = await answers.answer({
           question,
           strategy,
-          topK: app.settings.topK,
+          topK: app.settings.current.topK,
           maxTokens: 1,
         });
         expect(sources.map(({ document }) => document)).toEqual(expect.arrayContaining(documents));

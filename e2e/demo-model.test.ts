@@ -54,7 +54,7 @@ describe('the demo model', () => {
     const oneHop = questions.filter(({ kind }) => kind === 'one hop');
     const right = { full: 0, deviation: 0 };
     for (const { question, answer } of oneHop) {
-      const request = { question, topK: app.settings.topK, maxTokens: 16 };
+      const request = { question, topK: app.settings.current.topK, maxTokens: 16 };
       const full = await workspace.answers.answer({ ...request, strategy: { kind: 'full' } });
       const blended = await workspace.answers.answer({
         ...request,

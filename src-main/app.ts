@@ -6,7 +6,9 @@ import { Library } from './library/library.ts';
 import { chooseModel } from './models/catalogue.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
 import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './platform/paths.ts';
-import { parseSettings, readSettings } from './platform/settings.ts';
+import { EventBus } from './platform/event-bus.ts';
+import { Gate } from './platform/gate.ts';
+import { SettingsService } from './platform/settings-service.ts';
 import { SearchIndex } from './retrieval/search-index.ts';
 import type { Settings, SettingsInput } from '../src-shared/settings.ts';
 
@@ -34,7 +36,11 @@ export interface Workspace {
 /** All of Kvasir but its hosts. */
 export class App {
   readonly paths: Paths;
-  readonly settings: Settings;
+  readonly settings: SettingsService;
+  /** What windows are told. */
+  readonly events = new EventBus();
+  /** Who may use the model: questions before precomputing. */
+  readonly gate = new Gate();
   readonly log: Logger;
   readonly engine: Engine;
   readonly store: ChunkStore;
@@ -58,10 +64,10 @@ export class App {
   static async open({ dataDir = defaultDataDir(), overrides = {} }: AppOptions = {}): Promise<App> {
     const paths = resolvePaths(dataDir);
     ensureWritableDir(paths.data);
-    const settings = parseSettings({ ...readSettings(paths.settings), ...overrides });
+    const settings = new SettingsService(paths.settings, overrides);
     const log = fileLogger(paths.log);
     const engine = Engine.open();
-    const store = await openStore(paths, settings, engine, log);
+    const store = await openStore(paths, settings.current, engine, log);
     try {
       return new App({ paths, settings, log, engine, store }, Catalogue.open(paths.catalogue));
     } catch (error) {
@@ -72,7 +78,8 @@ export class App {
 
   /** MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, LIBRARY_NOT_FOUND. */
   async openLibrary({ root, modelPath }: OpenLibraryOptions): Promise<Workspace> {
-    const { settings, store } = this;
+    const { store } = this;
+    const settings = this.settings.current;
     const choice = chooseModel(modelPath, this.paths);
     const model = await this.#loadModel(choice.path, settings.threads || choice.threads);
     const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
@@ -126,7 +133,7 @@ export class App {
   #loadModel(path: string, threads: number): Promise<Model> {
     const known = this.#models.get(path);
     if (known) return known;
-    const loading = this.engine.loadModel(path, { threads, device: this.settings.device });
+    const loading = this.engine.loadModel(path, { threads, device: this.settings.current.device });
     this.#models.set(path, loading);
     return loading;
   }

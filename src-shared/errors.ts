@@ -18,16 +18,28 @@ export const ERROR_CODES = [
   'STORE_READ_ONLY', // the folder cannot be written
   'STORE_CORRUPT', // the index database cannot be read
   'DISK_FULL',
+  // models that are downloaded
+  'DOWNLOAD_FAILED', // the server could not be reached or answered with an error
+  'CHECKSUM_MISMATCH', // a downloaded file is not the one that was announced
   // library and chat
   'LIBRARY_NOT_FOUND',
   'LIBRARY_EMPTY', // no readable document in the folder
   'DOCUMENT_TOO_LARGE',
   'DOCUMENT_ENCODING', // not valid UTF-8
-  'DOCUMENT_UNREADABLE',
+  'DOCUMENT_UNREADABLE', // the operating system does not hand it out, or its format is broken
+  'DOCUMENT_ENCRYPTED', // needs a password
+  'DOCUMENT_NO_TEXT', // readable, but there is no text in it, e.g. scanned pages
+  'DOCUMENT_UNSUPPORTED', // a format Kvasir does not read
+  'DOCUMENT_TIMEOUT', // reading took longer than the limit
+  'DOCUMENT_MEMORY', // reading needed more memory than the limit
   'QUESTION_TOO_LONG', // the question alone exceeds the context
   'CONTEXT_OVERFLOW', // a prompt exceeds the context
   // general
   'BAD_ARGUMENT', // a command-line flag or setting is out of range
+  'NOT_FOUND', // an id that names nothing (any more)
+  'CONFLICT', // not possible now, e.g. a second question while the first is being answered
+  'BACKUP_INVALID', // a backup file that cannot be restored
+  'CONNECTION_LOST', // the window lost its core
   'ABORTED', // the caller asked to stop
   'OUT_OF_MEMORY',
   'ENGINE_FAILED', // the native engine reported something none of the above names

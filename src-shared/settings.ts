@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { StrategyChoiceSchema } from './strategy.ts';
 
 const MiB = 1024 * 1024;
 
@@ -39,6 +40,20 @@ export const SettingsSchema = z.object({
   systemPrompt: z.string().max(16_384).default(''),
   /** Whether chunks computed for an answer are stored afterwards. */
   storeMisses: z.boolean().default(true),
+  /** How prompts are fused where a conversation does not say. */
+  strategy: StrategyChoiceSchema.prefault({ name: 'deviation' }),
+  /** 0 answers with the likeliest token every time. */
+  temperature: z.number().min(0).max(2).default(0),
+  /** Ids of the models in use; absent: the demo model, and no embedding model. After a restart for other windows. */
+  chatModel: z.string().optional(),
+  embeddingModel: z.string().optional(),
+  /** File or address of a list of models to download; see docs/formats/model-catalogue.md. Empty: none. */
+  modelCatalogue: z.string().max(2000).default(''),
+  theme: z.enum(['system', 'light', 'dark']).default('system'),
+  /** 'system' follows the machine. */
+  language: z.enum(['system', 'en', 'zh']).default('system'),
+  /** Whether the first screen has been seen. */
+  welcomed: z.boolean().default(false),
 });
 
 export type Settings = z.infer<typeof SettingsSchema>;

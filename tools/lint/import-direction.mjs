@@ -95,7 +95,7 @@ function layerOf(path) {
 
 /** @param {string} file */
 function isTest(file) {
-  return /\.test\.ts$/.test(file);
+  return /\.test\.tsx?$/.test(file);
 }
 
 /** @param {string} path */

@@ -9,10 +9,20 @@
  */
 
 const FOUNDATION = ['src-shared', 'src-main/platform', 'src-main/engine', 'src-main/kvstore'];
-const SERVICES = ['fusion', 'library', 'retrieval', 'chat', 'models'].map((name) => `src-main/${name}`);
-const CORE = [...FOUNDATION, ...SERVICES, 'src-main/app.ts'];
+const SERVICES = ['fusion', 'library', 'retrieval', 'chat', 'models', 'cache', 'backup'].map(
+  (name) => `src-main/${name}`,
+);
+const CORE = [...FOUNDATION, ...SERVICES, 'src-main/app.ts', 'src-main/api'];
 /** What a host may see of the core: the composed app, its services and the platform, but neither engine nor store. */
-const BELOW_HOSTS = ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'];
+const BELOW_HOSTS = ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts', 'src-main/api'];
+
+const BELOW_FEATURES = [
+  'src-shared',
+  ...['i18n', 'client', 'ui', 'viz'].map((name) => `src-renderer/${name}`),
+];
+const FEATURES = ['chat', 'library', 'search', 'cache', 'models', 'settings', 'fusion', 'welcome'].map(
+  (name) => `src-renderer/features/${name}`,
+);
 
 /** @type {Layer[]} */
 export const LAYERS = [
@@ -23,19 +33,43 @@ export const LAYERS = [
   { path: 'src-main/kvstore', imports: ['src-shared', 'src-main/platform', 'src-main/engine'] },
 
   { path: 'src-main/fusion', imports: FOUNDATION },
-  { path: 'src-main/retrieval', imports: FOUNDATION },
   { path: 'src-main/models', imports: FOUNDATION },
-  { path: 'src-main/library', imports: [...FOUNDATION, 'src-main/fusion'] },
+  { path: 'src-main/retrieval', imports: [...FOUNDATION, 'src-main/models'] },
+  {
+    path: 'src-main/library',
+    imports: [...FOUNDATION, 'src-main/fusion', 'src-main/models', 'src-main/retrieval'],
+  },
+  {
+    path: 'src-main/cache',
+    imports: [...FOUNDATION, 'src-main/fusion', 'src-main/library', 'src-main/models'],
+  },
+  { path: 'src-main/backup', imports: FOUNDATION },
   {
     path: 'src-main/chat',
     imports: [...FOUNDATION, 'src-main/fusion', 'src-main/library', 'src-main/models', 'src-main/retrieval'],
   },
 
   { path: 'src-main/app.ts', imports: [...FOUNDATION, ...SERVICES] },
+  // From the contract's procedures to the services.
+  { path: 'src-main/api', imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'] },
   { path: 'src-main/hosts/headless', imports: BELOW_HOSTS },
   { path: 'src-main/hosts/electron', imports: BELOW_HOSTS },
 
-  { path: 'src-renderer', imports: ['src-shared'], builtins: false },
+  // The window: features never import one another; what two need is in ui/, viz/ or client/.
+  { path: 'src-renderer/i18n', imports: ['src-shared'], builtins: false },
+  { path: 'src-renderer/client', imports: ['src-shared', 'src-renderer/i18n'], builtins: false },
+  {
+    path: 'src-renderer/ui',
+    imports: ['src-shared', 'src-renderer/i18n', 'src-renderer/client'],
+    builtins: false,
+  },
+  {
+    path: 'src-renderer/viz',
+    imports: ['src-shared', 'src-renderer/i18n', 'src-renderer/ui'],
+    builtins: false,
+  },
+  ...FEATURES.map((path) => ({ path, imports: BELOW_FEATURES, builtins: false })),
+  { path: 'src-renderer', imports: [...BELOW_FEATURES, ...FEATURES], builtins: false },
 
   { path: 'tools', imports: CORE },
   { path: 'bench', imports: [...CORE, 'tools'] },

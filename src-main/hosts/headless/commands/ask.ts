@@ -42,7 +42,7 @@ async function ask(question: string, flags: AskFlags, context: CommandContext): 
     const strategy = parseStrategy(flags, workspace.model.info.layers);
     const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
     const answered = await workspace.answers.answer(
-      { question, strategy, topK: app.settings.topK, maxTokens: app.settings.maxTokens },
+      { question, strategy, topK: app.settings.current.topK, maxTokens: app.settings.current.maxTokens },
       {
         signal,
         onEvent: (event) => {

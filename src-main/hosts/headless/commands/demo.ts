@@ -31,7 +31,7 @@ async function demonstrate(context: CommandContext): Promise<void> {
 
     const questions = readQuestions(app.paths.sampleQuestions, QUESTIONS);
     const blend = parseStrategy({}, workspace.model.info.layers);
-    const request = { topK: app.settings.topK, maxTokens: ANSWER_TOKENS };
+    const request = { topK: app.settings.current.topK, maxTokens: ANSWER_TOKENS };
     terminal.out(
       `Questions     ${questions.length}, each answered twice: by a full prefill of the prompt, and by blending\n\n`,
     );

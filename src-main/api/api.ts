@@ -1,0 +1,39 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { CallResult } from '../../src-shared/contract/bridge.ts';
+import { contract, isProcedureName, type Handlers } from '../../src-shared/contract/contract.ts';
+import { firstIssue } from '../../src-shared/settings.ts';
+import { failureOf } from '../platform/failure.ts';
+import type { Logger } from '../platform/logger.ts';
+
+/** What a host forwards a window's calls to. */
+export interface Api {
+  /** Never rejects: a failure is a value with a code. */
+  call(name: unknown, input: unknown): Promise<CallResult>;
+}
+
+/** Checks each input by its schema, runs its handler, and turns what is thrown into failures. */
+export function createApi(handlers: Handlers, log: Logger): Api {
+  return {
+    async call(name, input) {
+      if (!isProcedureName(name)) return refused(`There is no procedure ${JSON.stringify(name)}.`);
+      const parsed = contract[name].input.safeParse(input ?? {});
+      if (!parsed.success) return refused(`${name}: ${firstIssue(parsed.error)}.`);
+      try {
+        // The schema and the handler of one name belong together, which TypeScript cannot follow through the union.
+        const handler = handlers[name] as (input: unknown) => unknown;
+        return { ok: true, data: await handler(parsed.data) };
+      } catch (error) {
+        if (!(error instanceof KvasirError)) log.error('call-failed', { name, error: describe(error) });
+        return { ok: false, error: failureOf(error) };
+      }
+    },
+  };
+}
+
+function refused(message: string): CallResult {
+  return { ok: false, error: { code: 'BAD_ARGUMENT', message, advice: '' } };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

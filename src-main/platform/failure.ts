@@ -1,0 +1,15 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Failure } from '../../src-shared/contract/common.ts';
+
+/** Any thrown value as it is shown to people and kept with a document, a job or an answer. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof KvasirError) {
+    return { code: error.code, message: error.message, advice: error.advice };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    code: 'ENGINE_FAILED',
+    message: `Kvasir ran into something it did not expect: ${message}`,
+    advice: 'Try again; when it happens again, send the log file with a report.',
+  };
+}

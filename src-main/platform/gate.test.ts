@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { Gate } from './gate.ts';
+
+/** Work that ends when it is told to, or with ABORTED when its signal says so. */
+function work() {
+  const done = Promise.withResolvers<void>();
+  const run = (signal?: AbortSignal): Promise<void> => {
+    signal?.addEventListener('abort', () => done.reject(new KvasirError('ABORTED', 'stopped')));
+    return done.promise;
+  };
+  return { run, finish: () => done.resolve() };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('a question interrupts background work, which starts anew afterwards', async () => {
+  const gate = new Gate();
+  const attempts: ReturnType<typeof work>[] = [];
+  const background = gate.background((signal) => {
+    const attempt = work();
+    attempts.push(attempt);
+    return attempt.run(signal);
+  });
+  await turn();
+  const question = work();
+  const answered = gate.foreground(() => question.run());
+  await turn();
+  expect(attempts).toHaveLength(1);
+  question.finish();
+  await answered;
+  await turn();
+  expect(attempts).toHaveLength(2);
+  attempts[1]!.finish();
+  await background;
+});
+
+test('background work that fails by itself is not repeated', async () => {
+  const gate = new Gate();
+  await expect(
+    gate.background(() => Promise.reject(new KvasirError('DISK_FULL', 'full'))),
+  ).rejects.toMatchObject({
+    code: 'DISK_FULL',
+  });
+});
+
+test('stopping background work ends it, also while it waits', async () => {
+  const gate = new Gate();
+  const question = work();
+  const answered = gate.foreground(() => question.run());
+  const controller = new AbortController();
+  const waiting = gate.background(() => Promise.resolve(1), controller.signal);
+  controller.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' });
+  question.finish();
+  await answered;
+});
+
+test('questions are answered one after another, also after one failed', async () => {
+  const gate = new Gate();
+  const order: number[] = [];
+  const failing = gate.foreground(async () => {
+    order.push(1);
+    await turn();
+    throw new Error('no');
+  });
+  const next = gate.foreground(async () => {
+    await turn();
+    order.push(2);
+  });
+  await expect(failing).rejects.toThrow('no');
+  await next;
+  expect(order).toEqual([1, 2]);
+});

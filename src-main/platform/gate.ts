@@ -1,0 +1,63 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import { throwIfAborted } from './abort.ts';
+
+/**
+ * Who may use the model now. A question never waits for more than the layer that is being computed: foreground work
+ * stops the background work that is running, which starts anew afterwards.
+ *
+ * Foreground work runs one after another in call order; background work runs only while there is none.
+ */
+export class Gate {
+  #foreground = 0;
+  #tail: Promise<unknown> = Promise.resolve();
+  #idle: (() => void)[] = [];
+  readonly #running = new Set<AbortController>();
+
+  /** Work that somebody waits for. */
+  async foreground<T>(work: () => Promise<T>): Promise<T> {
+    this.#foreground++;
+    for (const controller of this.#running) controller.abort(new Interrupted());
+    const turn = this.#tail.then(work);
+    this.#tail = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } finally {
+      this.#foreground--;
+      if (this.#foreground === 0) for (const wake of this.#idle.splice(0)) wake();
+    }
+  }
+
+  /**
+   * Work that can wait and can be repeated: it must end soon once its signal is aborted, and is then run again when the
+   * foreground is done. Rejects with ABORTED once `signal` is.
+   */
+  async background<T>(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    for (;;) {
+      await this.#quiet(signal);
+      throwIfAborted(signal);
+      const controller = new AbortController();
+      const stop = (): void => controller.abort();
+      signal?.addEventListener('abort', stop, { once: true });
+      this.#running.add(controller);
+      try {
+        return await work(controller.signal);
+      } catch (error) {
+        const interrupted = controller.signal.reason instanceof Interrupted && signal?.aborted !== true;
+        if (!(interrupted && error instanceof KvasirError && error.code === 'ABORTED')) throw error;
+      } finally {
+        this.#running.delete(controller);
+        signal?.removeEventListener('abort', stop);
+      }
+    }
+  }
+
+  #quiet(signal?: AbortSignal): Promise<void> {
+    if (this.#foreground === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+      signal?.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+}
+
+class Interrupted extends Error {}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { procedure } from './define.ts';
+import { NothingSchema } from './common.ts';
+
+export const DeviceSchema = z.object({
+  name: z.string(),
+  description: z.string(),
+  kind: z.enum(['cpu', 'gpu', 'igpu', 'accel']),
+  memoryFree: z.number(),
+  memoryTotal: z.number(),
+});
+
+export const AppInfoSchema = z.object({
+  version: z.string(),
+  host: z.enum(['electron', 'headless']),
+  platform: z.string(),
+  dataDir: z.string(),
+  engine: z.object({ ggml: z.string(), addon: z.string() }),
+  devices: z.array(DeviceSchema),
+  memoryFree: z.number(),
+  memoryTotal: z.number(),
+  diskFree: z.number(),
+  /** Whether the host can open the system's file dialogs (choosePaths). */
+  nativeDialogs: z.boolean(),
+});
+
+export const BackupSchema = z.object({ path: z.string(), bytes: z.number(), createdMs: z.number() });
+
+export const appContract = {
+  'app.info': procedure(NothingSchema, AppInfoSchema),
+  /** Opens the system's dialog. Empty when the user cancels; BAD_ARGUMENT where the host has no dialogs. */
+  'app.choosePaths': procedure(
+    z.object({ kind: z.enum(['documents', 'folder', 'model', 'backup']) }),
+    z.object({ paths: z.array(z.string()) }),
+  ),
+  /** Shows a file or the data folder in the system's file manager; does nothing in the headless host. */
+  'app.reveal': procedure(z.object({ path: z.string() }), NothingSchema),
+  /** Documents, conversations and settings (not the KV cache, which can be computed again), into one file. */
+  'app.backup': procedure(NothingSchema, BackupSchema),
+  'app.backups': procedure(NothingSchema, z.array(BackupSchema)),
+  /** Replaces the data with a backup's at the next start. Says so; nothing is lost: the present data is backed up first. */
+  'app.restore': procedure(z.object({ path: z.string() }), z.object({ restartNeeded: z.boolean() })),
+};
+
+export type AppInfo = z.infer<typeof AppInfoSchema>;
+export type DeviceInfo = z.infer<typeof DeviceSchema>;
+export type Backup = z.infer<typeof BackupSchema>;

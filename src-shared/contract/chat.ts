@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { procedure } from './define.ts';
+import { FailureSchema, IdSchema, NothingSchema, RangeSchema } from './common.ts';
+import { ScopeSchema } from './search.ts';
+import { NoticeSchema, TtftSchema } from '../answer.ts';
+import { FusionReportSchema } from '../fusion-report.ts';
+import { StrategyChoiceSchema } from '../strategy.ts';
+
+/** What an answer of this conversation draws on, and how it is made. */
+export const ConversationOptionsSchema = z.object({
+  scope: ScopeSchema.prefault({}),
+  /** Absent: the settings' choice. */
+  strategy: StrategyChoiceSchema.optional(),
+  topK: z.int().min(1).max(256).optional(),
+  maxTokens: z.int().min(1).max(65_536).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+});
+
+/** A passage that stood in an answer's prompt. */
+export const CitationSchema = z.object({
+  /** null once the document is gone; the passage's text is kept with the answer. */
+  documentId: IdSchema.nullable(),
+  libraryId: IdSchema.nullable(),
+  path: z.string(),
+  title: z.string(),
+  page: z.string().nullable(),
+  ordinal: z.int(),
+  /** UTF-16 range of the passage in its document. */
+  start: z.int(),
+  end: z.int(),
+  text: z.string(),
+  /** Ranges in `text` that support the answer, or that match the question. */
+  highlights: z.array(RangeSchema),
+  score: z.number(),
+  reason: z.string(),
+  /** Where its KV came from; 'resident' when an earlier turn had placed it already. */
+  tier: z.enum(['resident', 'ram', 'disk', 'computed']),
+  tokens: z.int(),
+});
+
+/** The numbers under an answer. */
+export const AnswerStatsSchema = z.object({
+  ttftMs: TtftSchema,
+  /** The same prompt by full prefill: an estimate from what was measured on this machine, or a measurement. null: unknown yet. */
+  fullPrefillMs: z.number().nullable(),
+  fullPrefillMeasured: z.boolean(),
+  tokensPerSecond: z.number(),
+  answerTokens: z.int(),
+  promptTokens: z.int(),
+  /** Tokens that were in the conversation's resident KV already. */
+  residentTokens: z.int(),
+  /** Tokens that stood in cached chunks, and how many of them were recomputed (HKVD). */
+  reusedTokens: z.int(),
+  recomputedTokens: z.int(),
+  /** Tokens computed because no cache had them: prefix, misses, question. */
+  computedTokens: z.int(),
+  chunkHits: z.object({ resident: z.int(), ram: z.int(), disk: z.int(), computed: z.int() }),
+  bytesLoaded: z.number(),
+  strategy: StrategyChoiceSchema,
+  model: z.string(),
+});
+
+export const MessageSchema = z.object({
+  id: IdSchema,
+  /** null for a conversation's first message. Siblings are branches. */
+  parentId: IdSchema.nullable(),
+  role: z.enum(['user', 'assistant']),
+  text: z.string(),
+  createdMs: z.number(),
+  state: z.enum(['waiting', 'prefilling', 'streaming', 'done', 'stopped', 'failed']),
+  failure: FailureSchema.nullable(),
+  citations: z.array(CitationSchema),
+  notices: z.array(NoticeSchema),
+  stats: AnswerStatsSchema.nullable(),
+  /** Whether chat.report has a fusion report for it. */
+  hasReport: z.boolean(),
+});
+
+export const ConversationSchema = z.object({
+  id: IdSchema,
+  title: z.string(),
+  createdMs: z.number(),
+  updatedMs: z.number(),
+  options: ConversationOptionsSchema,
+  /** Every message of every branch, parents before children. */
+  messages: z.array(MessageSchema),
+  /** The last message of the branch that is shown. null: empty. */
+  leafId: IdSchema.nullable(),
+  /** Tokens of this conversation whose KV is in memory now, so that the next turn need not compute them. */
+  residentTokens: z.int(),
+});
+
+export const ConversationSummarySchema = z.object({
+  id: IdSchema,
+  title: z.string(),
+  updatedMs: z.number(),
+  /** Where a search matched, else the last message's beginning. */
+  snippet: z.string(),
+  messages: z.int(),
+  busy: z.boolean(),
+});
+
+const ById = z.object({ id: IdSchema });
+const Sent = z.object({ conversationId: IdSchema, questionId: IdSchema, answerId: IdSchema });
+const Question = z.string().trim().min(1).max(100_000);
+
+export const chatContract = {
+  'chat.list': procedure(
+    z.object({ search: z.string().max(500).default('') }).prefault({}),
+    z.array(ConversationSummarySchema),
+  ),
+  'chat.create': procedure(z.object({ options: ConversationOptionsSchema.prefault({}) }), ConversationSchema),
+  'chat.get': procedure(ById, ConversationSchema),
+  'chat.rename': procedure(
+    z.object({ id: IdSchema, title: z.string().trim().min(1).max(200) }),
+    NothingSchema,
+  ),
+  'chat.setOptions': procedure(z.object({ id: IdSchema, options: ConversationOptionsSchema }), NothingSchema),
+  /** Can be undone with chat.restore for 30 days. */
+  'chat.delete': procedure(ById, NothingSchema),
+  'chat.restore': procedure(ById, ConversationSchema),
+  /** Asks. Resolves once question and (empty) answer are kept; the answer then comes as 'chat.*' events. */
+  'chat.send': procedure(
+    z.object({
+      conversationId: IdSchema,
+      text: Question,
+      /** The message to go on from; absent: the shown branch's last. null: a new first message. */
+      parentId: IdSchema.nullable().optional(),
+    }),
+    Sent,
+  ),
+  /** Asks again: the new answer is a sibling of the old one. */
+  'chat.regenerate': procedure(z.object({ conversationId: IdSchema, answerId: IdSchema }), Sent),
+  /** Changes a question: the new one is a sibling of the old one, with an answer of its own. */
+  'chat.edit': procedure(z.object({ conversationId: IdSchema, questionId: IdSchema, text: Question }), Sent),
+  /** Shows another branch. */
+  'chat.selectLeaf': procedure(z.object({ id: IdSchema, leafId: IdSchema }), NothingSchema),
+  /** What has been written so far is kept. */
+  'chat.stop': procedure(ById, NothingSchema),
+  'chat.export': procedure(
+    z.object({ id: IdSchema, format: z.enum(['markdown', 'json']) }),
+    z.object({ fileName: z.string(), mediaType: z.string(), content: z.string() }),
+  ),
+  /** What the engine reported of making an answer's prompt; null when it was not kept. */
+  'chat.report': procedure(z.object({ answerId: IdSchema }), FusionReportSchema.nullable()),
+  /** Prefills an answer's prompt in full, to replace the estimate by a measurement. Can take long; chat.stop ends it. */
+  'chat.measureFullPrefill': procedure(z.object({ answerId: IdSchema }), AnswerStatsSchema),
+  /** Questions to begin with: the sample library's, where it is in scope. */
+  'chat.suggestions': procedure(NothingSchema, z.array(z.string())),
+};
+
+export type ConversationOptions = z.infer<typeof ConversationOptionsSchema>;
+export type Citation = z.infer<typeof CitationSchema>;
+export type AnswerStats = z.infer<typeof AnswerStatsSchema>;
+export type Message = z.infer<typeof MessageSchema>;
+export type Conversation = z.infer<typeof ConversationSchema>;
+export type ConversationSummary = z.infer<typeof ConversationSummarySchema>;

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { ERROR_CODES } from '../errors.ts';
+
+export const IdSchema = z.string().min(1).max(64);
+export const NothingSchema = z.object({}).default({});
+
+/** A failure as it travels between core and window, and as it is kept with a document or a job. */
+export const FailureSchema = z.object({
+  code: z.enum(ERROR_CODES),
+  /** One sentence: what happened and why. */
+  message: z.string(),
+  /** One sentence: what to do about it; may be empty. */
+  advice: z.string(),
+});
+
+/** A page of a long list. */
+export const WindowSchema = z.object({
+  offset: z.int().min(0).default(0),
+  limit: z.int().min(1).max(1000).default(200),
+});
+
+/** UTF-16 range in a text. */
+export const RangeSchema = z.object({ start: z.int().min(0), end: z.int().min(0) });
+
+export const KvDtypeSchema = z.enum(['f16', 'q8_0']);
+
+/** Where a chunk's KV is. */
+export const CacheStateSchema = z.enum(['ram', 'disk', 'none']);
+
+export type Failure = z.infer<typeof FailureSchema>;
+export type Range = z.infer<typeof RangeSchema>;
+export type CacheState = z.infer<typeof CacheStateSchema>;

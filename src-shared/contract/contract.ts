@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import { appContract } from './app.ts';
+import { cacheContract } from './cache.ts';
+import { chatContract } from './chat.ts';
+import { librariesContract } from './libraries.ts';
+import { modelsContract } from './models.ts';
+import { searchContract } from './search.ts';
+import { settingsContract } from './settings.ts';
+
+/**
+ * Everything a window can ask of the core. Handlers (src-main/api), both transports and the window's client take their
+ * types from here, and every input is parsed with its schema before a handler sees it.
+ */
+export const contract = {
+  ...appContract,
+  ...settingsContract,
+  ...modelsContract,
+  ...librariesContract,
+  ...searchContract,
+  ...chatContract,
+  ...cacheContract,
+};
+
+export type Contract = typeof contract;
+export type ProcedureName = keyof Contract;
+/** What a caller passes: fields with a default may be absent. */
+export type InputOf<P extends ProcedureName> = z.input<Contract[P]['input']>;
+/** What a handler gets. */
+export type ParsedInputOf<P extends ProcedureName> = z.output<Contract[P]['input']>;
+export type OutputOf<P extends ProcedureName> = z.output<Contract[P]['output']>;
+
+export type Handler<P extends ProcedureName> = (
+  input: ParsedInputOf<P>,
+) => Promise<OutputOf<P>> | OutputOf<P>;
+export type Handlers = { [P in ProcedureName]: Handler<P> };
+
+export function isProcedureName(name: unknown): name is ProcedureName {
+  return typeof name === 'string' && Object.hasOwn(contract, name);
+}

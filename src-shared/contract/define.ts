@@ -1,0 +1,11 @@
+import type { z } from 'zod';
+
+/** One thing a window can ask of the core. Handlers, preload and client are derived from these declarations. */
+export interface Procedure<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+  input: I;
+  output: O;
+}
+
+export function procedure<I extends z.ZodType, O extends z.ZodType>(input: I, output: O): Procedure<I, O> {
+  return { input, output };
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { FailureSchema, IdSchema } from './common.ts';
+import { AnswerStatsSchema, CitationSchema } from './chat.ts';
+import { QueueStatusSchema } from './libraries.ts';
+import { DownloadSchema } from './models.ts';
+import { NoticeSchema } from '../answer.ts';
+import { SettingsSchema } from '../settings.ts';
+
+const OfAnswer = z.object({ conversationId: IdSchema, answerId: IdSchema });
+
+/** What the core tells every window by itself. "changed" events say that something should be asked for again. */
+export const events = {
+  /** Titles, messages, branches or options; without an id, the list. */
+  'chat.changed': z.object({ conversationId: IdSchema.optional() }),
+  /** Prompt processing: rows × layers done, in all, and time left. */
+  'chat.progress': OfAnswer.extend({
+    done: z.number(),
+    total: z.number(),
+    secondsLeft: z.number().nullable(),
+  }),
+  'chat.citations': OfAnswer.extend({ citations: z.array(CitationSchema) }),
+  'chat.notice': OfAnswer.extend({ notice: NoticeSchema }),
+  /** More of an answer's text; `offset` is the UTF-16 length of what came before, so that none is taken twice. */
+  'chat.text': OfAnswer.extend({ offset: z.int(), text: z.string() }),
+  /** The answer is complete, stopped or failed: ask for the conversation again for the rest. */
+  'chat.done': OfAnswer.extend({
+    state: z.enum(['done', 'stopped', 'failed']),
+    failure: FailureSchema.nullable(),
+    stats: AnswerStatsSchema.nullable(),
+  }),
+  /** At most five a second. */
+  'queue.status': QueueStatusSchema,
+  /** Libraries, documents or chunks; without an id, the list of libraries. At most twice a second for each library. */
+  'library.changed': z.object({ libraryId: IdSchema.optional() }),
+  'models.changed': z.object({}),
+  /** Loading or reading a model file; 0 to 1. */
+  'models.progress': z.object({ id: IdSchema, fraction: z.number() }),
+  'models.download': DownloadSchema,
+  'cache.changed': z.object({}),
+  'cache.progress': z.object({ done: z.int(), total: z.int() }),
+  'settings.changed': SettingsSchema,
+  /** Something went wrong, or right, that belongs to no call. */
+  'app.notice': z.object({ level: z.enum(['info', 'warning', 'error']), failure: FailureSchema }),
+  /** The system asks the window to take files (opened with Kvasir) or to go somewhere (menu). */
+  'app.open': z.object({ paths: z.array(z.string()), route: z.string() }),
+};
+
+export type EventTopic = keyof typeof events;
+export type EventPayload<T extends EventTopic> = z.infer<(typeof events)[T]>;
+export type KvasirEvent = { [T in EventTopic]: { topic: T; payload: EventPayload<T> } }[EventTopic];

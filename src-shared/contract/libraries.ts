@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import { procedure } from './define.ts';
+import {
+  CacheStateSchema,
+  FailureSchema,
+  IdSchema,
+  NothingSchema,
+  RangeSchema,
+  WindowSchema,
+} from './common.ts';
+
+/** Where a library's documents come from. */
+export const SourceRootSchema = z.object({
+  id: IdSchema,
+  /** managed: copies inside the data folder, of files that came by upload. */
+  kind: z.enum(['folder', 'file', 'managed']),
+  path: z.string(),
+  /** Whether changes on disk are picked up by themselves. */
+  watched: z.boolean(),
+  /** Why the folder cannot be used now (moved, unplugged); its documents are kept. */
+  failure: FailureSchema.nullable(),
+});
+
+export const LibraryInfoSchema = z.object({
+  id: IdSchema,
+  name: z.string(),
+  /** The sample library that comes with Kvasir. */
+  sample: z.boolean(),
+  roots: z.array(SourceRootSchema),
+  documents: z.int(),
+  /** Documents that could not be read, and those still in the queue. */
+  failed: z.int(),
+  pending: z.int(),
+  /** Chunks for the active model, and those whose KV is stored. */
+  chunks: z.int(),
+  cachedChunks: z.int(),
+  tokens: z.int(),
+  cacheBytes: z.number(),
+});
+
+/** Where a document is on its way. */
+export const DocumentPhaseSchema = z.enum([
+  'waiting',
+  'reading', // parsed in a separate process
+  'chunking',
+  'indexing', // full text and, with an embedding model, vectors
+  'precomputing', // the KV of its chunks
+  'ready',
+  'failed',
+]);
+
+export const DocumentInfoSchema = z.object({
+  id: IdSchema,
+  libraryId: IdSchema,
+  /** Relative to its root, with forward slashes. */
+  path: z.string(),
+  title: z.string(),
+  /** File name extension without the dot, lower case. */
+  format: z.string(),
+  bytes: z.number(),
+  modifiedMs: z.number(),
+  phase: DocumentPhaseSchema,
+  failure: FailureSchema.nullable(),
+  /** Things the user should know although the document could be read, e.g. pages without text. */
+  warnings: z.array(z.string()),
+  pages: z.int().nullable(),
+  tokens: z.int(),
+  chunks: z.int(),
+  cachedChunks: z.int(),
+  cacheBytes: z.number(),
+});
+
+export const DocumentTextSchema = z.object({
+  text: z.string(),
+  /** UTF-16 length of the whole text. */
+  length: z.int(),
+  offset: z.int(),
+  /** Pages (PDF), slides, sheets or chapters; ranges in the whole text. */
+  pages: z.array(RangeSchema.extend({ label: z.string() })),
+});
+
+export const ChunkInfoSchema = z.object({
+  id: IdSchema,
+  documentId: IdSchema,
+  /** Key of its KV in the store. */
+  key: z.string(),
+  ordinal: z.int(),
+  /** UTF-16 range in the document's text. */
+  start: z.int(),
+  end: z.int(),
+  /** Label of the page it starts on, where the format has pages. */
+  page: z.string().nullable(),
+  title: z.string(),
+  text: z.string(),
+  tokens: z.int(),
+  cache: CacheStateSchema,
+  bytes: z.number(),
+  hits: z.int(),
+  lastUsedMs: z.number().nullable(),
+  pinned: z.boolean(),
+});
+
+/** The durable queue of documents. */
+export const QueueStatusSchema = z.object({
+  paused: z.boolean(),
+  /** Documents in each phase that is not ready. */
+  waiting: z.int(),
+  active: z.int(),
+  failed: z.int(),
+  done: z.int(),
+  total: z.int(),
+  /** What is worked on now. */
+  current: z
+    .object({
+      documentId: IdSchema,
+      libraryId: IdSchema,
+      path: z.string(),
+      phase: DocumentPhaseSchema,
+      /** Pages, chunks or tokens, by phase. */
+      done: z.number(),
+      total: z.number(),
+    })
+    .nullable(),
+  /** Tokens whose KV is computed and to be computed in this run. */
+  tokensDone: z.int(),
+  tokensTotal: z.int(),
+  tokensPerSecond: z.number(),
+  /** null until something can be estimated. */
+  secondsLeft: z.number().nullable(),
+  /** Why the queue stands still although it is not paused, e.g. a full disk. */
+  blocked: FailureSchema.nullable(),
+});
+
+const ById = z.object({ id: IdSchema });
+const Ids = z.object({ ids: z.array(IdSchema).min(1).max(10_000) });
+
+export const librariesContract = {
+  'libraries.list': procedure(NothingSchema, z.array(LibraryInfoSchema)),
+  'libraries.create': procedure(z.object({ name: z.string().trim().min(1).max(200) }), LibraryInfoSchema),
+  'libraries.rename': procedure(
+    z.object({ id: IdSchema, name: z.string().trim().min(1).max(200) }),
+    LibraryInfoSchema,
+  ),
+  /** Forgets the library, its chunks and caches. Files in the user's folders are never touched. */
+  'libraries.delete': procedure(ById, NothingSchema),
+  /** Adds files and folders by their path on this machine, and queues what they hold. LIBRARY_NOT_FOUND. */
+  'libraries.addPaths': procedure(
+    z.object({
+      id: IdSchema,
+      paths: z.array(z.string().min(1)).min(1).max(10_000),
+      watch: z.boolean().default(true),
+    }),
+    LibraryInfoSchema,
+  ),
+  'libraries.removeRoot': procedure(z.object({ id: IdSchema, rootId: IdSchema }), LibraryInfoSchema),
+  'libraries.setWatched': procedure(
+    z.object({ id: IdSchema, rootId: IdSchema, watched: z.boolean() }),
+    LibraryInfoSchema,
+  ),
+  /** Looks for new, changed and deleted files now. */
+  'libraries.rescan': procedure(ById, NothingSchema),
+
+  'documents.list': procedure(
+    WindowSchema.extend({
+      libraryId: IdSchema,
+      search: z.string().max(500).default(''),
+      phase: z.enum(['all', 'ready', 'working', 'failed']).default('all'),
+      sort: z.enum(['path', 'title', 'modified', 'bytes', 'tokens']).default('path'),
+      descending: z.boolean().default(false),
+    }),
+    z.object({ total: z.int(), items: z.array(DocumentInfoSchema) }),
+  ),
+  'documents.get': procedure(ById, DocumentInfoSchema),
+  /** At most 200,000 UTF-16 units at a time. */
+  'documents.text': procedure(
+    z.object({
+      id: IdSchema,
+      offset: z.int().min(0).default(0),
+      limit: z.int().min(1).max(200_000).default(200_000),
+    }),
+    DocumentTextSchema,
+  ),
+  'documents.chunks': procedure(
+    WindowSchema.extend({ id: IdSchema }),
+    z.object({ total: z.int(), items: z.array(ChunkInfoSchema) }),
+  ),
+  /**
+   * Takes documents out of their library, with their chunks and the KV that no other document shares. A file in a
+   * user's folder stays where it is and is not picked up again; an uploaded copy is deleted.
+   */
+  'documents.delete': procedure(Ids, z.object({ evictedChunks: z.int(), evictedBytes: z.number() })),
+  'documents.retry': procedure(Ids, NothingSchema),
+
+  'queue.status': procedure(NothingSchema, QueueStatusSchema),
+  'queue.pause': procedure(NothingSchema, QueueStatusSchema),
+  'queue.resume': procedure(NothingSchema, QueueStatusSchema),
+  'queue.retryFailed': procedure(z.object({ libraryId: IdSchema.optional() }), QueueStatusSchema),
+
+  /** Where a text would be cut with a chunk size, without storing anything. Text: at most 200,000 UTF-16 units. */
+  'chunking.preview': procedure(
+    z.object({
+      chunkTokens: z.int().min(16).max(8192),
+      source: z.union([z.object({ documentId: IdSchema }), z.object({ text: z.string().max(200_000) })]),
+    }),
+    z.object({
+      text: z.string(),
+      chunks: z.array(RangeSchema.extend({ tokens: z.int(), headings: z.array(z.string()) })),
+    }),
+  ),
+};
+
+export type SourceRoot = z.infer<typeof SourceRootSchema>;
+export type LibraryInfo = z.infer<typeof LibraryInfoSchema>;
+export type DocumentPhase = z.infer<typeof DocumentPhaseSchema>;
+export type DocumentInfo = z.infer<typeof DocumentInfoSchema>;
+export type DocumentText = z.infer<typeof DocumentTextSchema>;
+export type ChunkInfo = z.infer<typeof ChunkInfoSchema>;
+export type QueueStatus = z.infer<typeof QueueStatusSchema>;

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { procedure } from './define.ts';
+import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
+
+/** Whether a model fits this machine's memory: weights, the KV of a context, and what computing needs. */
+export const FitSchema = z.object({
+  verdict: z.enum(['fits', 'tight', 'too-large']),
+  device: z.string(),
+  weightsBytes: z.number(),
+  kvBytes: z.number(),
+  computeBytes: z.number(),
+  freeBytes: z.number(),
+  contextTokens: z.int(),
+});
+
+export const ModelEntrySchema = z.object({
+  id: IdSchema,
+  name: z.string(),
+  path: z.string(),
+  origin: z.enum(['demo', 'imported', 'downloaded']),
+  role: z.enum(['chat', 'embedding']),
+  architecture: z.string(),
+  /** Most common weight type, e.g. "q4_K". */
+  quantization: z.string(),
+  fileBytes: z.number(),
+  parameterCount: z.number(),
+  layers: z.int(),
+  contextTrain: z.int(),
+  /** Bytes of stored KV per token, by dtype. */
+  kvBytesPerToken: z.object({ f16: z.number(), q8_0: z.number() }),
+  fit: FitSchema,
+  /** Empty when the engine can run it, else why not (one sentence). */
+  unsupportedReason: z.string(),
+  state: z.enum(['idle', 'loading', 'ready', 'failed', 'missing']),
+  failure: FailureSchema.nullable(),
+  /** Whether this is the model that answers (or embeds) now. */
+  active: z.boolean(),
+});
+
+/** Header of a GGUF as label and value, in reading order. */
+export const ModelDetailSchema = z.object({
+  model: ModelEntrySchema,
+  header: z.array(z.object({ label: z.string(), value: z.string() })),
+  /** Weight type → number of tensors. */
+  tensorTypes: z.record(z.string(), z.int()),
+});
+
+/** What making a model the active one would mean for the caches. */
+export const ModelImpactSchema = z.object({
+  chunks: z.int(),
+  /** Of these, those whose KV by this model is stored already. */
+  cachedChunks: z.int(),
+  tokensToCompute: z.int(),
+  bytesToStore: z.number(),
+  /** null until this model's speed is known. */
+  secondsEstimate: z.number().nullable(),
+});
+
+export const CatalogueEntrySchema = z.object({
+  id: IdSchema,
+  name: z.string(),
+  description: z.string(),
+  role: z.enum(['chat', 'embedding']),
+  parameterCount: z.number(),
+  quantization: z.string(),
+  bytes: z.number(),
+  sha256: z.string(),
+  url: z.url(),
+  license: z.string(),
+});
+
+export const DownloadSchema = z.object({
+  id: IdSchema,
+  name: z.string(),
+  url: z.string(),
+  state: z.enum(['queued', 'downloading', 'verifying', 'paused', 'failed', 'done']),
+  bytesDone: z.number(),
+  /** 0 while the server has not said. */
+  bytesTotal: z.number(),
+  bytesPerSecond: z.number(),
+  secondsLeft: z.number().nullable(),
+  failure: FailureSchema.nullable(),
+});
+
+const ById = z.object({ id: IdSchema });
+
+export const modelsContract = {
+  'models.list': procedure(NothingSchema, z.array(ModelEntrySchema)),
+  'models.detail': procedure(ById, ModelDetailSchema),
+  /** Adds a GGUF where it lies, or copies it into the data folder. MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL. */
+  'models.import': procedure(
+    z.object({ path: z.string(), copy: z.boolean().default(false) }),
+    ModelEntrySchema,
+  ),
+  /** Forgets a model; deletes the file only when Kvasir put it there. The demo model stays. */
+  'models.remove': procedure(ById, NothingSchema),
+  'models.impact': procedure(ById, ModelImpactSchema),
+  /** Loads a model and makes it the one that answers (or embeds); its caches are then precomputed. */
+  'models.activate': procedure(ById, ModelEntrySchema),
+  /** Stops using an embedding model. */
+  'models.deactivate': procedure(ById, NothingSchema),
+  /** The list of models to download, from the settings' catalogue file or address; empty when none is set. */
+  'models.catalogue': procedure(NothingSchema, z.array(CatalogueEntrySchema)),
+  'models.downloads': procedure(NothingSchema, z.array(DownloadSchema)),
+  /** By catalogue id, or by address with an optional checksum. DISK_FULL when it would not fit. */
+  'models.download': procedure(
+    z.object({
+      url: z.url({ protocol: /^https?$/ }),
+      name: z.string().max(200).default(''),
+      sha256: z
+        .string()
+        .regex(/^([0-9a-f]{64})?$/i)
+        .default(''),
+    }),
+    DownloadSchema,
+  ),
+  'models.pauseDownload': procedure(ById, NothingSchema),
+  'models.resumeDownload': procedure(ById, NothingSchema),
+  'models.cancelDownload': procedure(ById, NothingSchema),
+};
+
+export type Fit = z.infer<typeof FitSchema>;
+export type ModelEntry = z.infer<typeof ModelEntrySchema>;
+export type ModelDetail = z.infer<typeof ModelDetailSchema>;
+export type ModelImpact = z.infer<typeof ModelImpactSchema>;
+export type CatalogueEntry = z.infer<typeof CatalogueEntrySchema>;
+export type Download = z.infer<typeof DownloadSchema>;

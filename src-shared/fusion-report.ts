@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { TtftSchema } from './answer.ts';
+import { StrategyChoiceSchema } from './strategy.ts';
+
+/**
+ * What making one answer's prompt took, for the fusion panel. Positions count tokens from the conversation's first;
+ * times are milliseconds, those of layers since the engine was called.
+ */
+
+/** A run of the prompt. */
+export const PromptPartSchema = z.object({
+  /** resident: in the conversation's KV since an earlier turn; text: computed; chunk: a document's passage. */
+  kind: z.enum(['resident', 'text', 'chunk']),
+  start: z.int(),
+  tokens: z.int(),
+  chunk: z
+    .object({
+      document: z.string(),
+      documentId: z.string().nullable(),
+      title: z.string(),
+      ordinal: z.int(),
+      tier: z.enum(['ram', 'disk', 'computed']),
+      bytes: z.number(),
+      recomputed: z.int(),
+    })
+    .nullable(),
+});
+
+/** One look at which tokens to recompute. */
+export const CheckSchema = z.object({
+  layer: z.int(),
+  ratio: z.number(),
+  /** Positions that were looked at, ascending. */
+  positions: z.array(z.int()),
+  /** For each: squared L2 of fresh V − stored V, summed over KV heads. */
+  deviation: z.array(z.number()),
+  /** Positions kept for recomputation, ascending (HKVD tokens). */
+  selected: z.array(z.int()),
+  /** Share of the whole deviation that the selected tokens hold, 0 to 1. */
+  massCovered: z.number(),
+});
+
+export const DeviationStatsSchema = z.object({ tokens: z.int(), mean: z.number(), p95: z.number() });
+
+export const LayerSchema = z.object({
+  layer: z.int(),
+  /** Rows computed. */
+  rows: z.int(),
+  loadStart: z.number(),
+  loadEnd: z.number(),
+  loadBytes: z.number(),
+  placeMs: z.number(),
+  computeStart: z.number(),
+  computeEnd: z.number(),
+  /** Deviation of fresh V from stored V, of tokens that were recomputed in this layer and beyond. */
+  recomputed: DeviationStatsSchema.nullable(),
+  /** The same of tokens left as stored; only where both are known, i.e. up to the last check layer. */
+  stored: DeviationStatsSchema.nullable(),
+});
+
+export const FusionReportSchema = z.object({
+  version: z.literal(1),
+  answerId: z.string(),
+  question: z.string(),
+  model: z.string(),
+  layerCount: z.int(),
+  strategy: StrategyChoiceSchema,
+  dtype: z.enum(['f16', 'q8_0']),
+  ttftMs: TtftSchema,
+  fullPrefillMs: z.number().nullable(),
+  fullPrefillMeasured: z.boolean(),
+  promptTokens: z.int(),
+  residentTokens: z.int(),
+  reusedTokens: z.int(),
+  recomputedTokens: z.int(),
+  bytesLoaded: z.number(),
+  parts: z.array(PromptPartSchema),
+  /** Text of every token of this turn's part of the prompt, from position `tokensStart`. A character that spans several tokens stands with its last one. */
+  tokensStart: z.int(),
+  tokens: z.array(z.string()),
+  checks: z.array(CheckSchema),
+  /** Spearman's rank correlation of token deviations between check i and check i + 1. */
+  rankCorrelation: z.array(z.number()),
+  layers: z.array(LayerSchema),
+});
+
+export type PromptPart = z.infer<typeof PromptPartSchema>;
+export type FusionCheck = z.infer<typeof CheckSchema>;
+export type DeviationStats = z.infer<typeof DeviationStatsSchema>;
+export type FusionLayer = z.infer<typeof LayerSchema>;
+export type FusionReport = z.infer<typeof FusionReportSchema>;

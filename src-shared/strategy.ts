@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/**
+ * How an answer's prompt is fused, as people choose it. The engine's own form, with check layers for the model at hand,
+ * is made from it in src-main/fusion/.
+ */
+export const STRATEGY_NAMES = ['deviation', 'none', 'full'] as const;
+
+export const StrategyChoiceSchema = z.object({
+  name: z.enum(STRATEGY_NAMES),
+  /** Share of reusable tokens to recompute; means nothing for 'none' and 'full'. */
+  ratio: z.number().min(0).max(1).default(0.15),
+});
+
+export type StrategyName = (typeof STRATEGY_NAMES)[number];
+export type StrategyChoice = z.infer<typeof StrategyChoiceSchema>;
