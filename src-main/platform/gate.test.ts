@@ -4,12 +4,12 @@ import { Gate } from './gate.ts';
 
 /** Work that ends when it is told to, or with ABORTED when its signal says so. */
 function work() {
-  const done = Promise.withResolvers<void>();
-  const run = (signal?: AbortSignal): Promise<void> => {
+  const done = Promise.withResolvers<undefined>();
+  const run = (signal?: AbortSignal): Promise<undefined> => {
     signal?.addEventListener('abort', () => done.reject(new KvasirError('ABORTED', 'stopped')));
     return done.promise;
   };
-  return { run, finish: () => done.resolve() };
+  return { run, finish: () => done.resolve(undefined) };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

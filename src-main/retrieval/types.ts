@@ -1,0 +1,42 @@
+import type { Range } from '../../src-shared/contract/common.ts';
+import type { SearchHit, Scope } from '../../src-shared/contract/search.ts';
+
+/** A chunk chosen for a prompt, and why. */
+export interface FoundChunk {
+  chunkId: number;
+  documentId: number;
+  ordinal: number;
+  /** Fused; comparable within one search; larger is better. */
+  score: number;
+  reason: SearchHit['reason'];
+  /** Rank from 1 in each ranking that has it. */
+  fullText: { rank: number; score: number } | null;
+  vector: { rank: number; score: number } | null;
+  /** Ranges in the chunk's text that match words of the question. */
+  highlights: Range[];
+}
+
+export interface Found {
+  /** In prompt order: documents by their best chunk, the chunks of a document as they stand in it. */
+  chunks: FoundChunk[];
+  usedVectors: boolean;
+  ms: number;
+}
+
+/** What chat needs of retrieval. */
+export interface Retrieval {
+  /** At most `topK` chunks from the scope; none when nothing matches. */
+  find(question: string, options: { scope: Scope; topK: number; signal?: AbortSignal }): Promise<Found>;
+}
+
+/** What retrieval needs of the library: where to look. */
+export interface ChunkSets {
+  /** The chunk sets of these libraries (all when the list is empty) for the active model and chunk size. */
+  chunkSets(libraryIds: readonly string[]): number[];
+}
+
+/** What the library's queue needs of retrieval; full text is indexed by the chunk table's own triggers. */
+export interface DocumentIndexer {
+  /** Makes vectors of a document's chunks that have none, where an embedding model is in use. ABORTED. */
+  index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<void>;
+}
