@@ -1,17 +1,18 @@
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import reactHooks from 'eslint-plugin-react-hooks';
 import { importDirection } from './tools/lint/import-direction.mjs';
 
 export default defineConfig(
   globalIgnores(['build/', 'out/', 'dist/', '.setup/', 'coverage/', 'resources/', 'native/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [js.configs.recommended, tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: {
-        project: ['tsconfig.main.json', 'tsconfig.tools.json'],
+        project: ['tsconfig.main.json', 'tsconfig.renderer.json', 'tsconfig.tools.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -31,7 +32,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.test.ts', '**/test-support.ts', '**/*.test-support.ts'],
+    files: ['**/*.test.{ts,tsx}', '**/test-support.ts', '**/*.test-support.ts'],
     rules: {
       // A test that fails on an unexpected undefined has done its work.
       '@typescript-eslint/no-non-null-assertion': 'off',
@@ -45,7 +46,7 @@ export default defineConfig(
     languageOptions: { globals: nodeGlobals() },
   },
   {
-    files: ['**/*.{ts,mjs}'],
+    files: ['**/*.{ts,tsx,mjs}'],
     plugins: { kvasir: { rules: { 'import-direction': importDirection } } },
     rules: {
       'kvasir/import-direction': 'error',
@@ -53,6 +54,7 @@ export default defineConfig(
       'no-console': 'off',
     },
   },
+  { files: ['src-renderer/**/*.{ts,tsx}'], extends: [reactHooks.configs.flat.recommended] },
   {
     files: ['src-*/**/*.ts'],
     ignores: ['src-main/engine/**', '**/*.test.ts'],

@@ -18,7 +18,7 @@ export interface SuiteStep {
   run(): Promise<StepResult>;
 }
 
-const RUNTIMES = ['shared', 'main', 'tools'];
+const RUNTIMES = ['shared', 'main', 'renderer', 'tools'];
 
 export const types: SuiteStep = {
   name: 'types',

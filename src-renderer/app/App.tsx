@@ -1,0 +1,35 @@
+import { MantineProvider } from '@mantine/core';
+import { ModalsProvider } from '@mantine/modals';
+import { Notifications } from '@mantine/notifications';
+import { Router } from 'wouter';
+import { useHashLocation } from 'wouter/use-hash-location';
+import type { Client } from '../client/client.ts';
+import { ClientProvider } from '../client/context.tsx';
+import { cssVariables, styleNonce, theme } from '../ui/theme.ts';
+import { CoreEvents } from './CoreEvents.tsx';
+import { Palette } from './Palette.tsx';
+import { Preferences } from './Preferences.tsx';
+import { Shell } from './Shell.tsx';
+
+export function App({ client }: { client: Client }) {
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={styleNonce}
+    >
+      <ClientProvider client={client}>
+        <Router hook={useHashLocation}>
+          <ModalsProvider>
+            <Preferences />
+            <CoreEvents />
+            <Notifications position="bottom-right" />
+            <Palette />
+            <Shell />
+          </ModalsProvider>
+        </Router>
+      </ClientProvider>
+    </MantineProvider>
+  );
+}

@@ -1,0 +1,18 @@
+import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
+import { useEvent } from '../client/context.tsx';
+import { notifyFailure, notifyInfo } from '../ui/notify.tsx';
+
+/** What the core tells by itself and belongs to no screen. */
+export function CoreEvents() {
+  const { t } = useTranslation();
+  const [, navigate] = useLocation();
+  useEvent('app.notice', ({ level, failure }) => {
+    if (level === 'info') notifyInfo(failure.message);
+    else notifyFailure(failure, t('error.title'));
+  });
+  useEvent('app.open', ({ route }) => {
+    if (route !== '') navigate(route);
+  });
+  return null;
+}

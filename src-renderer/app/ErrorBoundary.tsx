@@ -1,0 +1,30 @@
+import { Button, Stack } from '@mantine/core';
+import { Component, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { FailureAlert } from '../ui/FailureAlert.tsx';
+
+/** A screen that throws does not take the others with it. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
+  override state: { error: Error | undefined } = { error: undefined };
+
+  static getDerivedStateFromError(error: unknown): { error: Error } {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    return error ? <Crashed error={error} /> : this.props.children;
+  }
+}
+
+function Crashed({ error }: { error: Error }) {
+  const { t } = useTranslation();
+  return (
+    <Stack p="xl" maw={720}>
+      <FailureAlert failure={{ message: t('error.crashed'), advice: error.message }} />
+      <Button variant="light" w="fit-content" onClick={() => location.reload()}>
+        {t('error.reload')}
+      </Button>
+    </Stack>
+  );
+}

@@ -1,0 +1,66 @@
+import {
+  IconBooks,
+  IconCpu,
+  IconDatabase,
+  IconMessages,
+  IconSearch,
+  IconSettings,
+  type Icon,
+} from '@tabler/icons-react';
+import { lazy, type ComponentType } from 'react';
+
+export interface Screen {
+  name: 'chat' | 'library' | 'search' | 'cache' | 'models' | 'settings';
+  /** The address its entry in the navigation leads to. */
+  path: string;
+  /** Addresses it answers, as patterns of wouter. */
+  routes: readonly string[];
+  icon: Icon;
+  component: ComponentType;
+}
+
+/** Every screen, in the navigation's order. Each is loaded when it is first shown. */
+export const SCREENS: readonly Screen[] = [
+  {
+    name: 'chat',
+    path: '/',
+    routes: ['/', '/chat/:id'],
+    icon: IconMessages,
+    component: lazy(() => import('../features/chat/ChatScreen.tsx')),
+  },
+  {
+    name: 'library',
+    path: '/library',
+    routes: ['/library', '/library/:id', '/document/:id'],
+    icon: IconBooks,
+    component: lazy(() => import('../features/library/LibraryScreen.tsx')),
+  },
+  {
+    name: 'search',
+    path: '/search',
+    routes: ['/search'],
+    icon: IconSearch,
+    component: lazy(() => import('../features/search/SearchScreen.tsx')),
+  },
+  {
+    name: 'cache',
+    path: '/cache',
+    routes: ['/cache'],
+    icon: IconDatabase,
+    component: lazy(() => import('../features/cache/CacheScreen.tsx')),
+  },
+  {
+    name: 'models',
+    path: '/models',
+    routes: ['/models', '/models/:id'],
+    icon: IconCpu,
+    component: lazy(() => import('../features/models/ModelsScreen.tsx')),
+  },
+  {
+    name: 'settings',
+    path: '/settings',
+    routes: ['/settings'],
+    icon: IconSettings,
+    component: lazy(() => import('../features/settings/SettingsScreen.tsx')),
+  },
+];

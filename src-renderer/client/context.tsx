@@ -1,0 +1,128 @@
+import { createContext, use, useEffect, useRef, useState, type ReactNode } from 'react';
+import {
+  QueryClient,
+  QueryClientProvider,
+  keepPreviousData,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { EventPayload, EventTopic } from '../../src-shared/contract/events.ts';
+import type { KvasirError } from '../../src-shared/errors.ts';
+import type { CallArguments, Client } from './client.ts';
+
+const ClientContext = createContext<Client | null>(null);
+
+export function useClient(): Client {
+  const client = use(ClientContext);
+  if (!client) throw new Error('useClient: there is no ClientProvider above');
+  return client;
+}
+
+/** Which cached answers an event makes stale: every query whose procedure's name begins so. */
+const STALE: Partial<Record<EventTopic, readonly string[]>> = {
+  'chat.changed': ['chat.'],
+  'library.changed': ['libraries.', 'documents.', 'cache.', 'chat.suggestions', 'search.'],
+  'models.changed': ['models.', 'libraries.', 'cache.', 'documents.chunks'],
+  'models.download': ['models.downloads'],
+  'cache.changed': ['cache.', 'documents.chunks', 'libraries.'],
+  'settings.changed': ['settings.', 'cache.stats'],
+};
+
+export function ClientProvider({ client, children }: { client: Client; children: ReactNode }) {
+  const [queries] = useState(
+    () =>
+      new QueryClient({
+        defaultOptions: { queries: { retry: false, staleTime: Infinity, refetchOnWindowFocus: false } },
+      }),
+  );
+  useEffect(() => {
+    const invalidate = (prefixes: readonly string[]) =>
+      void queries.invalidateQueries({
+        predicate: ({ queryKey: [name] }) => prefixes.some((prefix) => String(name).startsWith(prefix)),
+      });
+    const ends = (Object.keys(STALE) as EventTopic[]).map((topic) =>
+      client.on(topic, () => invalidate(STALE[topic] ?? [])),
+    );
+    // Events may have been missed while the connection was lost.
+    let lost = false;
+    const end = client.onConnection((connected) => {
+      if (connected && lost) void queries.invalidateQueries();
+      lost = !connected;
+    });
+    return () => {
+      for (const stop of ends) stop();
+      end();
+    };
+  }, [client, queries]);
+  return (
+    <ClientContext value={client}>
+      <QueryClientProvider client={queries}>{children}</QueryClientProvider>
+    </ClientContext>
+  );
+}
+
+/** Asks the core and keeps the answer until an event says that it changed. */
+export function useCall<P extends ProcedureName>(
+  name: P,
+  input?: InputOf<P>,
+  options: { enabled?: boolean; keepPrevious?: boolean } = {},
+): UseQueryResult<OutputOf<P>, KvasirError> {
+  const client = useClient();
+  return useQuery<OutputOf<P>, KvasirError>({
+    queryKey: [name, input ?? {}],
+    queryFn: () => client.call(name, ...([input] as CallArguments<P>)),
+    enabled: options.enabled ?? true,
+    ...(options.keepPrevious && { placeholderData: keepPreviousData }),
+  });
+}
+
+/** A call that changes something. */
+export function useAction<P extends ProcedureName>(
+  name: P,
+): UseMutationResult<OutputOf<P>, KvasirError, InputOf<P>> {
+  const client = useClient();
+  return useMutation<OutputOf<P>, KvasirError, InputOf<P>>({
+    mutationFn: (input) => client.call(name, ...([input] as CallArguments<P>)),
+  });
+}
+
+/** Puts what an action returned where useCall finds it, before the event about it arrives. */
+export function useRemember(): <P extends ProcedureName>(
+  name: P,
+  input: InputOf<P>,
+  data: OutputOf<P>,
+) => void {
+  const queries = useQueryClient();
+  return (name, input, data) => queries.setQueryData([name, input], data);
+}
+
+/** Runs `listener` for each event of a topic while the component is there. */
+export function useEvent<T extends EventTopic>(topic: T, listener: (payload: EventPayload<T>) => void): void {
+  const client = useClient();
+  const latest = useRef(listener);
+  useEffect(() => {
+    latest.current = listener;
+  });
+  useEffect(() => client.on(topic, (payload) => latest.current(payload)), [client, topic]);
+}
+
+/** The newest payload of a topic, beginning with what a procedure says. */
+export function useLatest<T extends EventTopic>(
+  topic: T,
+  initial: EventPayload<T> | undefined,
+): EventPayload<T> | undefined {
+  const [latest, setLatest] = useState<EventPayload<T>>();
+  useEvent(topic, setLatest);
+  return latest ?? initial;
+}
+
+export function useConnected(): boolean {
+  const client = useClient();
+  const [connected, setConnected] = useState(true);
+  useEffect(() => client.onConnection(setConnected), [client]);
+  return connected;
+}

@@ -1,0 +1,118 @@
+import type { CallResult, UploadOptions } from '../../src-shared/contract/bridge.ts';
+import type { KvasirEvent } from '../../src-shared/contract/events.ts';
+import type { FileBridge } from './client.ts';
+
+type Reply = { id: number } & CallResult;
+
+const RECONNECT_MS = [250, 500, 1000, 2000, 4000];
+
+const LOST: CallResult = {
+  ok: false,
+  error: {
+    code: 'CONNECTION_LOST',
+    message: 'The connection to Kvasir was lost before it answered.',
+    advice: 'Check that Kvasir is still running; the page connects again by itself.',
+  },
+};
+
+/** The headless host's bridge: one WebSocket that is opened again when it breaks; files go by HTTP. */
+export class SocketBridge implements FileBridge {
+  readonly #waiting = new Map<number, (result: CallResult) => void>();
+  readonly #events = new Set<(event: KvasirEvent) => void>();
+  readonly #connections = new Set<(connected: boolean) => void>();
+  readonly #unsent: string[] = [];
+  #socket: WebSocket | undefined;
+  #lastId = 0;
+  #failures = 0;
+
+  constructor() {
+    this.#open();
+  }
+
+  call(name: string, input: unknown): Promise<CallResult> {
+    const id = ++this.#lastId;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      const text = JSON.stringify({ id, name, input });
+      if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text);
+      else this.#unsent.push(text);
+    });
+  }
+
+  onEvent(listener: (event: KvasirEvent) => void): () => void {
+    this.#events.add(listener);
+    return () => this.#events.delete(listener);
+  }
+
+  onConnection(listener: (connected: boolean) => void): () => void {
+    this.#connections.add(listener);
+    return () => this.#connections.delete(listener);
+  }
+
+  pathOf(): undefined {
+    return undefined;
+  }
+
+  upload(file: File, { target, onProgress, signal }: UploadOptions): Promise<CallResult> {
+    // fetch() cannot tell how far an upload is.
+    return new Promise((resolve) => {
+      const request = new XMLHttpRequest();
+      request.open('PUT', `/upload?${uploadQuery(file, target).toString()}`);
+      request.upload.onprogress = ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0);
+      request.onload = () => resolve(parseReply(request.responseText));
+      request.onerror = () => resolve(LOST);
+      request.onabort = () =>
+        resolve({ ok: false, error: { code: 'ABORTED', message: 'The upload was stopped.', advice: '' } });
+      signal?.addEventListener('abort', () => request.abort());
+      request.send(file);
+    });
+  }
+
+  #open(): void {
+    const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+    const socket = new WebSocket(`${scheme}://${location.host}/socket`);
+    this.#socket = socket;
+    socket.onopen = () => {
+      this.#failures = 0;
+      for (const text of this.#unsent.splice(0)) socket.send(text);
+      this.#tell(true);
+    };
+    socket.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)) as Reply | KvasirEvent);
+    socket.onclose = () => {
+      const unsent = new Set(this.#unsent.map((text) => (JSON.parse(text) as { id: number }).id));
+      for (const [id, resolve] of this.#waiting) {
+        if (unsent.has(id)) continue;
+        this.#waiting.delete(id);
+        resolve(LOST);
+      }
+      this.#tell(false);
+      setTimeout(() => this.#open(), RECONNECT_MS[Math.min(this.#failures++, RECONNECT_MS.length - 1)]);
+    };
+  }
+
+  #receive(message: Reply | KvasirEvent): void {
+    if ('topic' in message) {
+      for (const listener of this.#events) listener(message);
+      return;
+    }
+    this.#waiting.get(message.id)?.(message);
+    this.#waiting.delete(message.id);
+  }
+
+  #tell(connected: boolean): void {
+    for (const listener of this.#connections) listener(connected);
+  }
+}
+
+function uploadQuery(file: File, target: UploadOptions['target']): URLSearchParams {
+  if ('libraryId' in target) return new URLSearchParams({ library: target.libraryId, path: target.path });
+  return new URLSearchParams('model' in target ? { model: file.name } : { backup: file.name });
+}
+
+function parseReply(text: string): CallResult {
+  try {
+    return JSON.parse(text) as CallResult;
+  } catch {
+    return LOST;
+  }
+}

@@ -1,0 +1,58 @@
+import type { en, Words } from '../en/index.ts';
+
+export const common: Words<typeof en.common> = {
+  appName: 'Kvasir',
+  nav: {
+    label: '主导航',
+    chat: '对话',
+    library: '资料库',
+    search: '检索',
+    cache: '缓存',
+    models: '模型',
+    settings: '设置',
+  },
+  action: {
+    cancel: '取消',
+    close: '关闭',
+    save: '保存',
+    delete: '删除',
+    undo: '撤销',
+    retry: '重试',
+    rename: '重命名',
+    search: '搜索',
+    clear: '清除',
+    copy: '复制',
+    copied: '已复制',
+    more: '更多',
+    back: '返回',
+    open: '打开',
+  },
+  palette: {
+    open: '命令',
+    placeholder: '想做什么？',
+    nothing: '没有匹配的命令',
+    goTo: '前往{{place}}',
+    theme: '切换浅色与深色',
+    language: '切换语言',
+  },
+  connection: {
+    lost: 'Kvasir 没有响应，正在重新连接…',
+  },
+  error: {
+    title: '操作没有成功',
+    crashed: '窗口的这一部分出错了',
+    reload: '重新加载窗口',
+  },
+  skipToContent: '跳到内容',
+  loading: '加载中…',
+  unit: {
+    tokens_one: '{{count, number}} 个 token',
+    tokens_other: '{{count, number}} 个 token',
+    chunks_one: '{{count, number}} 个文本块',
+    chunks_other: '{{count, number}} 个文本块',
+    documents_one: '{{count, number}} 篇文档',
+    documents_other: '{{count, number}} 篇文档',
+    tokensPerSecond: '{{value}} token/秒',
+    timeLeft: '约剩 {{time}}',
+  },
+};

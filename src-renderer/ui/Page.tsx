@@ -1,0 +1,44 @@
+import { Group, ScrollArea, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import classes from './Page.module.css';
+
+/** A screen's frame: title, one line of explanation, actions on the right, content that scrolls below. */
+export function Page({
+  title,
+  subtitle,
+  actions,
+  scroll = true,
+  children,
+}: {
+  title: string;
+  subtitle?: ReactNode;
+  actions?: ReactNode;
+  /** false: the content scrolls by itself (virtual lists). */
+  scroll?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <div className={classes.page}>
+      <header className={classes.header}>
+        <Stack gap={2}>
+          <Title order={1} size="h3">
+            {title}
+          </Title>
+          {subtitle !== undefined && (
+            <Text size="sm" c="dimmed">
+              {subtitle}
+            </Text>
+          )}
+        </Stack>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </header>
+      {scroll ? (
+        <ScrollArea className={classes.body} type="auto">
+          <div className={classes.content}>{children}</div>
+        </ScrollArea>
+      ) : (
+        <div className={`${classes.body} ${classes.content}`}>{children}</div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+
+/** Teal, darkened so that white on shade 7 and shade 7 on white both keep a contrast of 4.5. */
+const kvasir: MantineColorsTuple = [
+  '#e6f7f4',
+  '#cfeee8',
+  '#a1ddd3',
+  '#70ccbd',
+  '#48bdab',
+  '#2fb3a0',
+  '#199a88',
+  '#0f766e',
+  '#0b5f59',
+  '#064a45',
+];
+
+export const theme = createTheme({
+  colors: { kvasir },
+  primaryColor: 'kvasir',
+  primaryShade: { light: 7, dark: 6 },
+  autoContrast: true,
+  defaultRadius: 'md',
+  fontFamily:
+    "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
+  fontFamilyMonospace: 'var(--kv-font-mono)',
+  headings: { fontWeight: '600' },
+  cursorType: 'pointer',
+});
+
+/** Mantine's own surfaces take Kvasir's colours, so that both agree in light and dark. */
+export const cssVariables: CSSVariablesResolver = () => {
+  const surfaces = {
+    '--mantine-color-body': 'var(--kv-surface)',
+    '--mantine-color-text': 'var(--kv-text)',
+    '--mantine-color-dimmed': 'var(--kv-muted)',
+    '--mantine-color-default-border': 'var(--kv-line)',
+  };
+  return { variables: {}, light: surfaces, dark: surfaces };
+};
+
+/** The nonce the host put into the page for Mantine's style elements; undefined where the policy needs none. */
+export function styleNonce(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
+}
