@@ -11,6 +11,8 @@ import type {
   NativeChunk,
   NativeChunkHeader,
   NativeDevice,
+  NativeEmbedder,
+  NativeEmbedderInfo,
   NativeGenerateResult,
   NativeGgufInfo,
   NativeModel,
@@ -30,6 +32,7 @@ export type {
   NativeCheckReport as CheckReport,
   NativeChunkHeader as ChunkHeader,
   NativeDevice as Device,
+  NativeEmbedderInfo as EmbedderInfo,
   NativeGenerateResult as GenerateResult,
   NativeGgufInfo as GgufInfo,
   NativeLayerReport as LayerReport,
@@ -122,6 +125,15 @@ export class Engine {
     return new Model(this.#addon, native, path);
   }
 
+  /** Loads an embedding model. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */
+  async loadEmbedder(path: string, options: Omit<LoadOptions, 'onProgress'> = {}): Promise<Embedder> {
+    requireModelFile(path);
+    const native = await guardedAsync(() =>
+      this.#addon.loadEmbedder(path, { threads: options.threads ?? 0, device: options.device ?? 'auto' }),
+    );
+    return new Embedder(this.#addon, native);
+  }
+
   /** Reads a chunk file's header. CHUNK_CORRUPT, CHUNK_VERSION. */
   readChunkHeader(path: string): NativeChunkHeader {
     return guarded(() => this.#addon.readChunkHeader(path));
@@ -193,6 +205,31 @@ export class Model {
       this.#addon,
       guarded(() => this.#native.createSession(capacity)),
     );
+  }
+
+  dispose(): void {
+    this.#native.dispose();
+  }
+}
+
+/** A loaded embedding model. Its calls run one after another, beside those of other models. */
+export class Embedder {
+  readonly info: NativeEmbedderInfo;
+  readonly #addon: NativeAddon;
+  readonly #native: NativeEmbedder;
+
+  constructor(addon: NativeAddon, native: NativeEmbedder) {
+    this.#addon = addon;
+    this.#native = native;
+    this.info = native.info;
+  }
+
+  /**
+   * One vector of length 1 a text, one after another: [texts][info.dimension]; all zeros for a text without tokens.
+   * A text longer than info.contextTokens is cut there. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+   */
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array> {
+    return withAbort(this.#addon, signal, (abort) => this.#native.embed([...texts], abort));
   }
 
   dispose(): void {

@@ -26,6 +26,7 @@ describe('the addon is what native.ts says', () => {
       verifyChunk: true,
       createAbort: true,
       loadReference: true,
+      loadEmbedder: true,
     };
     expect(Object.keys(addon).sort()).toEqual(Object.keys(expected).sort());
   });

@@ -38,6 +38,11 @@ export interface NativeGgufInfo {
   ropeScaling: string;
   tokenizerModel: string;
   chatTemplate: string;
+  /**
+   * Made to turn text into vectors (an encoder such as BERT, or a model whose header names a pooling): load it with
+   * loadEmbedder. Such a file may have an unsupportedReason, which speaks of chat only.
+   */
+  embedding: boolean;
   /** Empty when the engine can run it, else why not (one sentence). */
   unsupportedReason: string;
 }
@@ -227,6 +232,30 @@ export interface NativeReferenceOptions {
   ubatch: number;
 }
 
+export interface NativeEmbedderInfo {
+  name: string;
+  architecture: string;
+  fileBytes: number;
+  /** Length of a vector. */
+  dimension: number;
+  /** Longest text in tokens, special tokens included; what is beyond it is left out. */
+  contextTokens: number;
+  pooling: 'mean' | 'cls' | 'last';
+  threads: number;
+  loadMs: number;
+}
+
+/** An embedding model, run by libllama on a native thread of its own. */
+export interface NativeEmbedder {
+  readonly info: NativeEmbedderInfo;
+  /**
+   * One vector a text, one after another: [texts][dimension], each of length 1 (all zeros for a text without tokens).
+   * A text's vector does not depend on the others. Polls `abort` within each text. ABORTED.
+   */
+  embed(texts: string[], abort: NativeAbort): Promise<Float32Array>;
+  dispose(): void;
+}
+
 export interface NativeAddon {
   /** Loads ggml's backends from a folder and silences its log. Call once, first. */
   init(librariesDir: string): void;
@@ -243,4 +272,6 @@ export interface NativeAddon {
   verifyChunk(path: string): Promise<void>;
   createAbort(): NativeAbort;
   loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference>;
+  /** MODEL_INVALID, MODEL_UNSUPPORTED (a reranker, an architecture libllama does not know …), OUT_OF_MEMORY. */
+  loadEmbedder(path: string, options: NativeModelOptions): Promise<NativeEmbedder>;
 }
