@@ -42,6 +42,7 @@ export const NoticeSchema = z.object({
   kind: z.enum([
     'no-match', // no document matched: the answer is the model's own
     'left-out', // chunks that did not fit the context
+    'turns-left-out', // older turns of the conversation that did not fit the context
     'plain-prompt', // the chat template could not be used
     'quarantined', // damaged chunk files were set aside and computed again
     'over-budget', // the library's cache is larger than the disk budget

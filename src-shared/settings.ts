@@ -36,6 +36,11 @@ export const SettingsSchema = z.object({
     .int()
     .min(0)
     .default(1024 * MiB),
+  /** Bytes of memory for the KV of whole conversations, so that a next turn computes only what is new. */
+  conversationBudgetBytes: z
+    .int()
+    .min(0)
+    .default(1024 * MiB),
   /** Sent as the system message where the model's template takes one. */
   systemPrompt: z.string().max(16_384).default(''),
   /** Whether chunks computed for an answer are stored afterwards. */
