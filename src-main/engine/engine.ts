@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { KvasirError, isErrorCode } from '../../src-shared/errors.ts';
+import { nativeRoot } from '../platform/root.ts';
 import type {
   KvDtype,
   NativeAbort,
@@ -84,7 +84,7 @@ export class Engine {
   }
 
   /** Loads the addon and ggml's libraries. ENGINE_FAILED when they are not where setup puts them. */
-  static open(root = projectRoot()): Engine {
+  static open(root = nativeRoot()): Engine {
     const path = join(root, 'build', 'native', 'kvasir.node');
     if (!existsSync(path)) {
       throw new KvasirError(
@@ -321,10 +321,6 @@ export class Session {
 /** An error that names the chunk segment it happened in. */
 export interface ChunkError extends KvasirError {
   chunkIndex?: number;
-}
-
-function projectRoot(): string {
-  return join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 }
 
 function requireModelFile(path: string): void {

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { nativeRoot } from './root.ts';
 
 /** Where things are. Everything Kvasir writes stands under `data`. */
 export interface Paths {
@@ -36,7 +36,7 @@ export function defaultDataDir(
 
 export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
   const data = resolve(dataDir);
-  const resources = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'resources');
+  const resources = join(nativeRoot(), 'resources');
   return {
     data,
     settings: join(data, 'settings.json'),

@@ -52,8 +52,11 @@ export const LAYERS = [
   { path: 'src-main/app.ts', imports: [...FOUNDATION, ...SERVICES] },
   // From the contract's procedures to the services.
   { path: 'src-main/api', imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'] },
-  { path: 'src-main/hosts/headless', imports: BELOW_HOSTS },
-  { path: 'src-main/hosts/electron', imports: BELOW_HOSTS },
+  // What both hosts need to show the window; neither imports the other.
+  { path: 'src-main/hosts/window', imports: BELOW_HOSTS },
+  { path: 'src-main/hosts/headless', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
+  { path: 'src-main/hosts/electron', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
+  { path: 'src-main/hosts/start.ts', imports: [...BELOW_HOSTS, 'src-main/hosts/headless'] },
 
   // The window: features never import one another; what two need is in ui/, viz/ or client/.
   { path: 'src-renderer/i18n', imports: ['src-shared'], builtins: false },

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import { cookieName, readCookie, type Access } from './access.ts';
+
+/** Why a request gets nothing. */
+export type Refusal = { status: 401 | 403; reason: string };
+
+/**
+ * A page of another origin must not reach the core: neither by name (a foreign name that resolves to this machine
+ * shows in Host) nor by sending requests from elsewhere (which shows in Origin), nor without a session.
+ */
+export class Guard {
+  readonly #access: Access;
+  readonly #port: () => number;
+
+  constructor(access: Access, port: () => number) {
+    this.#access = access;
+    this.#port = port;
+  }
+
+  /** Whether the request names this server as browsers on this machine do. */
+  checkHost({ headers }: IncomingMessage): Refusal | undefined {
+    if (this.#hosts().includes(headers.host ?? '')) return undefined;
+    return { status: 403, reason: 'Kvasir answers only at 127.0.0.1 and localhost.' };
+  }
+
+  /** Required wherever something can change: browsers always send it there. */
+  checkOrigin({ headers }: IncomingMessage): Refusal | undefined {
+    if (headers.origin === `http://${headers.host ?? ''}`) return undefined;
+    return { status: 403, reason: 'Kvasir takes this only from its own page.' };
+  }
+
+  checkSession({ headers }: IncomingMessage): Refusal | undefined {
+    const session = readCookie(headers.cookie, cookieName(this.#port()));
+    if (this.#access.isSession(session)) return undefined;
+    return { status: 401, reason: 'Kvasir needs the one-time address that it printed.' };
+  }
+
+  #hosts(): string[] {
+    return [`127.0.0.1:${this.#port()}`, `localhost:${this.#port()}`];
+  }
+}

@@ -1,0 +1,120 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import sirv, { type RequestHandler } from 'sirv';
+import type { Api } from '../../../api/api.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import { cacheControl, isPagePath, readPage, SECURITY_HEADERS, type Page } from '../../window/policy.ts';
+import { sessionCookie, type Access } from './access.ts';
+import { explanationPage, onwardPage } from './explanation.ts';
+import type { Guard, Refusal } from './guard.ts';
+import { download, upload, type UploadPlaces } from './transfers.ts';
+
+export interface RequestsOptions {
+  access: Access;
+  guard: Guard;
+  api: Api;
+  /** The built window. */
+  rendererDir: string;
+  uploads: UploadPlaces;
+  log: Logger;
+  port: () => number;
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What the server answers to plain HTTP: the window's files, uploads, backups, and to strangers an explanation. */
+export function createRequests(options: RequestsOptions): Answer {
+  const files = sirv(options.rendererDir, {
+    etag: true,
+    setHeaders: (response, pathname) => void response.setHeader('Cache-Control', cacheControl(pathname)),
+  });
+  return (request, response) => {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    answer(request, response, options, files).catch((error: unknown) => {
+      options.log.error('request-failed', { url: pathOf(request), error: String(error) });
+      if (response.headersSent) response.destroy();
+      else plain(response, 500, 'Kvasir could not answer; its log says more.');
+    });
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: RequestsOptions,
+  files: RequestHandler,
+): Promise<void> {
+  const { guard, api, uploads, rendererDir } = options;
+  const stranger = guard.checkHost(request);
+  if (stranger) return refuse(response, stranger);
+  const url = urlOf(request);
+  if (!url) return plain(response, 400, 'This is not an address.');
+  const { pathname, searchParams: query } = url;
+  const token = query.get('token');
+  if (request.method === 'GET' && pathname === '/' && token !== null) {
+    return redeem(request, response, options, token);
+  }
+  const refusal = guard.checkSession(request) ?? (isRead(request) ? undefined : guard.checkOrigin(request));
+  if (refusal) return refuse(response, refusal);
+  if (pathname === '/upload' && request.method === 'PUT') {
+    return upload(request, response, { query, places: uploads, api });
+  }
+  if (!isRead(request)) return plain(response, 405, 'Kvasir does not take this here.');
+  if (pathname === '/download') {
+    if (!(await download(response, query.get('backup'), api)))
+      plain(response, 404, 'There is no such backup.');
+    return;
+  }
+  if (isPagePath(pathname)) return page(response, 200, await readPage(rendererDir, connectTo(request)));
+  files(request, response, () => plain(response, 404, 'There is no such file.'));
+}
+
+function redeem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { access, port }: RequestsOptions,
+  token: string,
+): void {
+  const session = access.redeem(token);
+  if (session === undefined) return page(response, 401, explanationPage());
+  response.setHeader('Set-Cookie', sessionCookie(port(), session));
+  if (request.headers['sec-fetch-site'] === 'cross-site') return page(response, 200, onwardPage());
+  response.writeHead(303, { Location: '/', 'Cache-Control': 'no-store' }).end();
+}
+
+function refuse(response: ServerResponse, { status, reason }: Refusal): void {
+  if (status === 401) return page(response, 401, explanationPage());
+  plain(response, status, reason);
+}
+
+function page(response: ServerResponse, status: number, { html, headers }: Page): void {
+  response.writeHead(status, headers).end(html);
+}
+
+function plain(response: ServerResponse, status: number, sentence: string): void {
+  // A refused body that is still coming must not be taken for the next request.
+  response.writeHead(status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Cache-Control': 'no-store',
+    ...(response.req.complete ? {} : { Connection: 'close' }),
+  });
+  response.end(`${sentence}\n`);
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** The window's WebSocket, by name as well: not every browser takes it for 'self'. */
+function connectTo({ headers }: IncomingMessage): { connect: string[] } {
+  return { connect: ["'self'", `ws://${headers.host ?? ''}`] };
+}
+
+/** Only path and query count: who is meant, the Host header has said. */
+function urlOf({ url }: IncomingMessage): URL | undefined {
+  return URL.parse(url ?? '', 'http://kvasir') ?? undefined;
+}
+
+/** For the log, which tokens must not get into. */
+function pathOf(request: IncomingMessage): string {
+  return urlOf(request)?.pathname ?? '';
+}
