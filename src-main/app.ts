@@ -4,6 +4,7 @@ import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
 import { Catalogue } from './library/catalogue.ts';
 import { Library } from './library/library.ts';
 import { chooseModel } from './models/catalogue.ts';
+import { ModelService } from './models/model-service.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
 import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './platform/paths.ts';
 import { EventBus } from './platform/event-bus.ts';
@@ -44,6 +45,8 @@ export class App {
   readonly log: Logger;
   readonly engine: Engine;
   readonly store: ChunkStore;
+  /** The models people can choose from, and the one that answers now. */
+  readonly models: ModelService;
   readonly #catalogue: Catalogue;
   readonly #models = new Map<string, Promise<Model>>();
   readonly #workspaces: Workspace[] = [];
@@ -57,6 +60,9 @@ export class App {
     this.log = parts.log;
     this.engine = parts.engine;
     this.store = parts.store;
+    const { paths, settings, log, engine, store, events, gate } = this;
+    const beforeDispose = (model: Model): Promise<void> => store.forget(model);
+    this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose });
     this.#catalogue = catalogue;
   }
 
@@ -125,6 +131,7 @@ export class App {
   /** Ends background work, frees models, closes the store. */
   async close(): Promise<void> {
     for (const { answers } of this.#workspaces) await answers.close();
+    await this.models.close();
     for (const loading of this.#models.values()) await this.#dispose(loading);
     await this.store.close();
     this.#catalogue.close();

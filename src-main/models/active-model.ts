@@ -1,4 +1,4 @@
-import type { Model } from '../engine/engine.ts';
+import type { Embedder, Model } from '../engine/engine.ts';
 
 /** The model that answers, loaded. */
 export interface ActiveModel {
@@ -11,7 +11,10 @@ export interface ActiveModel {
   chunkTokens: number;
 }
 
-/** Where services get the model from; it can change while they run. */
+/**
+ * Where services get the model from; it can change while they run. The change itself is foreground work of the gate, so a
+ * model got within gate.foreground or gate.background stays loaded until that work ends; one got before may be gone.
+ */
 export interface ModelSource {
   /** Waits while the model is being loaded. Rejects with why it could not be (MODEL_NOT_FOUND, MODEL_INVALID, OUT_OF_MEMORY…). */
   current(): Promise<ActiveModel>;
@@ -19,4 +22,19 @@ export interface ModelSource {
   readonly active: ActiveModel | undefined;
   /** Told after another model, or another chunk size, came into use. Gives a function that ends the subscription. */
   onChange(listener: (active: ActiveModel) => void): () => void;
+}
+
+/** The model that turns text into vectors, loaded. */
+export interface ActiveEmbedder {
+  id: string;
+  /** Names the model's file by its content: vectors of equal identity can be compared. */
+  identity: string;
+  embedder: Pick<Embedder, 'info' | 'embed'>;
+}
+
+/** Where retrieval gets the embedding model from; most people have none. */
+export interface EmbedderSource {
+  readonly embedder: ActiveEmbedder | undefined;
+  /** Told after another embedding model, or none, came into use. */
+  onEmbedderChange(listener: (active: ActiveEmbedder | undefined) => void): () => void;
 }

@@ -1,0 +1,148 @@
+import type { LoadOptions, Model } from '../engine/engine.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { ActiveModel, ModelSource } from './active-model.ts';
+import type { ModelRow } from './registry.ts';
+
+export interface ChatModelOptions {
+  gate: Gate;
+  log: Logger;
+  /** Loads a model, and keeps account of how that goes. */
+  load: (row: ModelRow) => Promise<Model>;
+  /** What it is called and how large its chunks are. */
+  describe: (row: ModelRow, model: Model) => Pick<ActiveModel, 'name' | 'chunkTokens'>;
+  /** Which models to try first, in this order. */
+  candidates: () => ModelRow[];
+  /** Whether two models can be in memory at once. */
+  fitsBeside: (row: ModelRow) => boolean;
+  /** Ends what others keep of a model's memory. */
+  beforeDispose: (model: Model) => Promise<void>;
+}
+
+export type LoadModel = (path: string, options: LoadOptions) => Promise<Model>;
+
+/** The model that answers: loaded when it is first wanted, replaced while nobody uses it. */
+export class ChatModel implements ModelSource {
+  readonly #options: ChatModelOptions;
+  readonly #listeners = new Set<(active: ActiveModel) => void>();
+  #active: ActiveModel | undefined;
+  #row: ModelRow | undefined;
+  #starting: Promise<ActiveModel> | undefined;
+  /** Loading, replacing and disposing, one after another. */
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ChatModelOptions) {
+    this.#options = options;
+  }
+
+  get active(): ActiveModel | undefined {
+    return this.#active;
+  }
+
+  current(): Promise<ActiveModel> {
+    if (this.#active) return Promise.resolve(this.#active);
+    this.#starting ??= this.#next(() => this.#first()).finally(() => (this.#starting = undefined));
+    return this.#starting;
+  }
+
+  onChange(listener: (active: ActiveModel) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Loads a model and puts it in the place of the one in use; when it cannot be loaded, that one stays. */
+  switchTo(row: ModelRow): Promise<ActiveModel> {
+    return this.#next(() => this.#replace(row));
+  }
+
+  /** Tells of a change that needs no loading: another chunk size. */
+  refresh(): void {
+    if (!this.#active || !this.#row) return;
+    const described = this.#options.describe(this.#row, this.#active.model);
+    if (described.chunkTokens === this.#active.chunkTokens && described.name === this.#active.name) return;
+    this.#tell({ ...this.#active, ...described });
+  }
+
+  /** Disposes the model in use, once nothing uses it. */
+  close(): Promise<void> {
+    return this.#next(async () => {
+      if (this.#active) await this.#retire(this.#active);
+    });
+  }
+
+  async #first(): Promise<ActiveModel> {
+    if (this.#active) return this.#active;
+    let failure: unknown;
+    for (const row of this.#options.candidates()) {
+      try {
+        return await this.#install(row);
+      } catch (error) {
+        failure ??= error; // why the model that was asked for is not there says more than the last one's failure
+      }
+    }
+    throw failure;
+  }
+
+  async #replace(row: ModelRow): Promise<ActiveModel> {
+    const old = this.#active;
+    const oldRow = this.#row;
+    if (!old || !oldRow) return this.#install(row);
+    const { gate, fitsBeside, load } = this.#options;
+    if (fitsBeside(row)) {
+      const model = await load(row);
+      return gate.foreground(async () => {
+        const next = this.#use(row, model);
+        await this.#dispose(old);
+        return next;
+      });
+    }
+    return gate.foreground(async () => {
+      await this.#retire(old);
+      try {
+        return await this.#install(row);
+      } catch (error) {
+        await this.#install(oldRow);
+        throw error;
+      }
+    });
+  }
+
+  async #install(row: ModelRow): Promise<ActiveModel> {
+    return this.#use(row, await this.#options.load(row));
+  }
+
+  #use(row: ModelRow, model: Model): ActiveModel {
+    this.#row = row;
+    const active = { id: row.id, path: row.path, model, ...this.#options.describe(row, model) };
+    this.#tell(active);
+    return active;
+  }
+
+  #tell(active: ActiveModel): void {
+    this.#active = active;
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(active);
+      } catch (error) {
+        this.#options.log.error('model-listener-failed', { error: String(error) });
+      }
+    }
+  }
+
+  #retire(active: ActiveModel): Promise<void> {
+    this.#active = undefined;
+    this.#row = undefined;
+    return this.#dispose(active);
+  }
+
+  async #dispose({ model }: ActiveModel): Promise<void> {
+    await this.#options.beforeDispose(model);
+    model.dispose();
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#tail.then(work);
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+}

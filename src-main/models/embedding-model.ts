@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import type { Embedder } from '../engine/engine.ts';
+import type { ActiveEmbedder, EmbedderSource } from './active-model.ts';
+import type { ModelRow } from './registry.ts';
+
+/** The embedding model, where there is one. */
+export class EmbeddingModel implements EmbedderSource {
+  readonly #load: (row: ModelRow) => Promise<Embedder>;
+  readonly #listeners = new Set<(active: ActiveEmbedder | undefined) => void>();
+  #active: (ActiveEmbedder & { embedder: Embedder }) | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(load: (row: ModelRow) => Promise<Embedder>) {
+    this.#load = load;
+  }
+
+  get embedder(): ActiveEmbedder | undefined {
+    return this.#active;
+  }
+
+  onEmbedderChange(listener: (active: ActiveEmbedder | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Loads a model and puts it in the place of the one in use; when it cannot be loaded, that one stays. */
+  use(row: ModelRow): Promise<void> {
+    return this.#next(async () => {
+      const embedder = await this.#load(row);
+      this.#change({ id: row.id, identity: await fileIdentity(row.path), embedder });
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#next(() => {
+      if (this.#active) this.#change(undefined);
+      return Promise.resolve();
+    });
+  }
+
+  /** Calls of the old one that are under way are rejected by its disposal; indexing then goes on with the new one. */
+  #change(next: (ActiveEmbedder & { embedder: Embedder }) | undefined): void {
+    const old = this.#active;
+    this.#active = next;
+    for (const listener of [...this.#listeners]) listener(next);
+    old?.embedder.dispose();
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#tail.then(work);
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+const SAMPLE_BYTES = 1024 * 1024;
+
+/** Size, beginning and end of a file, hashed: reading gigabytes to tell models apart would be too much. */
+async function fileIdentity(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const hash = createHash('sha256').update(String(size));
+    for (const position of [0, Math.max(0, size - SAMPLE_BYTES)]) {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, position);
+      hash.update(buffer.subarray(0, bytesRead));
+    }
+    return hash.digest('hex');
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,51 @@
+import { basename } from 'node:path';
+import type { Failure } from '../../src-shared/contract/common.ts';
+import type { Fit, ModelEntry } from '../../src-shared/contract/models.ts';
+import type { GgufInfo } from '../engine/engine.ts';
+import { kvBytesPerToken } from './fit.ts';
+import type { ModelRow } from './registry.ts';
+
+export interface ModelStatus {
+  state: ModelEntry['state'];
+  failure: Failure | null;
+  active: boolean;
+}
+
+/** A model as lists show it. */
+export function entryOf(row: ModelRow, fit: Fit, { state, failure, active }: ModelStatus): ModelEntry {
+  const { header } = row;
+  return {
+    id: row.id,
+    name: modelName(row),
+    path: row.path,
+    origin: row.origin,
+    role: roleOf(header),
+    architecture: header.architecture,
+    quantization: mainWeightType(header),
+    fileBytes: header.fileBytes,
+    parameterCount: header.parameterCount,
+    layers: header.layers,
+    contextTrain: header.contextTrain,
+    kvBytesPerToken: { f16: kvBytesPerToken(header, 'f16'), q8_0: kvBytesPerToken(header, 'q8_0') },
+    fit,
+    // The reason speaks of chat; whether libllama knows an embedding model is found out by loading it.
+    unsupportedReason: header.embedding ? '' : header.unsupportedReason,
+    state,
+    failure,
+    active,
+  };
+}
+
+export function modelName({ header, path }: Pick<ModelRow, 'header' | 'path'>): string {
+  return header.name.trim() || basename(path).replace(/\.gguf$/i, '');
+}
+
+export function roleOf(header: GgufInfo): ModelEntry['role'] {
+  return header.embedding ? 'embedding' : 'chat';
+}
+
+/** The type of most tensors, small vectors in f32 aside. */
+function mainWeightType({ tensorTypes }: GgufInfo): string {
+  const types = Object.entries(tensorTypes).sort((a, b) => b[1] - a[1]);
+  return (types.find(([type]) => type !== 'f32') ?? types[0])?.[0] ?? '';
+}

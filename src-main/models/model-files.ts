@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { constants, existsSync, statSync } from 'node:fs';
+import { copyFile, mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { fileError } from '../platform/paths.ts';
+import { formatBytes } from './describe.ts';
+
+/** Left free on the disk beside a model, for the catalogue, the log and the system. */
+const SPARE_BYTES = 256 * 1024 * 1024;
+
+/** The folder of the model files that Kvasir put there itself. */
+export class ModelFiles {
+  readonly dir: string;
+
+  constructor(dir: string) {
+    this.dir = resolve(dir);
+  }
+
+  /** Whether Kvasir put a file there, so that it may delete it. */
+  owns(path: string): boolean {
+    const inside = relative(this.dir, resolve(path));
+    return inside !== '' && !inside.startsWith('..') && dirname(inside) === '.';
+  }
+
+  /** Copies a file in; it appears under its name once it is whole. MODEL_NOT_FOUND, DISK_FULL, STORE_READ_ONLY. */
+  async copyIn(path: string): Promise<string> {
+    await this.requireSpace((await stat(path)).size);
+    const target = this.freeName(basename(path));
+    const part = `${target}.${randomUUID()}.part`;
+    try {
+      // Shares the bytes where the file system can.
+      await copyFile(path, part, constants.COPYFILE_FICLONE);
+      await rename(part, target);
+      return target;
+    } catch (error) {
+      await rm(part, { force: true });
+      throw fileError(error, `${basename(path)} could not be copied to ${this.dir}`);
+    }
+  }
+
+  /** A path in the folder that nothing has; a file name from elsewhere is reduced to harmless characters. */
+  freeName(name: string): string {
+    const plain = basename(name.replaceAll('\\', '/')).replace(/[^\p{L}\p{N}._ -]/gu, '_');
+    const stem = plain.replace(/\.gguf$/i, '').slice(0, 150) || 'model';
+    for (let n = 1; ; n++) {
+      const path = join(this.dir, n === 1 ? `${stem}.gguf` : `${stem} (${n}).gguf`);
+      if (!existsSync(path) && !existsSync(`${path}.part`)) return path;
+    }
+  }
+
+  /** DISK_FULL when `bytes` more would not fit, or nearly. Makes the folder. */
+  async requireSpace(bytes: number): Promise<void> {
+    try {
+      await mkdir(this.dir, { recursive: true });
+    } catch (error) {
+      throw fileError(error, `The folder of models ${this.dir} could not be made`);
+    }
+    const { bavail, bsize } = await statfs(this.dir);
+    const free = bavail * bsize;
+    if (bytes + SPARE_BYTES <= free) return;
+    throw new KvasirError(
+      'DISK_FULL',
+      `A model of ${formatBytes(bytes)} does not fit the disk of ${this.dir}, which has ${formatBytes(free)} left.`,
+      'Free some space, or keep the data folder on another disk.',
+    );
+  }
+}
+
+/** When a file was last changed, in milliseconds since 1970; undefined when it is not there. */
+export function modifiedMs(path: string): number | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() ? found.mtimeMs : undefined;
+}

@@ -1,0 +1,364 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Failure } from '../../src-shared/contract/common.ts';
+import type { ModelDetail, ModelEntry } from '../../src-shared/contract/models.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import type { Embedder, Engine, Model } from '../engine/engine.ts';
+import { throttled, type EventBus } from '../platform/event-bus.ts';
+import { failureOf } from '../platform/failure.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Paths } from '../platform/paths.ts';
+import type { SettingsService } from '../platform/settings-service.ts';
+import type { ActiveEmbedder, ActiveModel, EmbedderSource, ModelSource } from './active-model.ts';
+import { chooseModel } from './catalogue.ts';
+import { ChatModel } from './chat-model.ts';
+import { describeModel } from './describe.ts';
+import { EmbeddingModel } from './embedding-model.ts';
+import { entryOf, modelName, roleOf } from './entry.ts';
+import { fitOf, type Memory } from './fit.ts';
+import { ModelFiles, modifiedMs } from './model-files.ts';
+import { DEMO_MODEL_ID, ModelRegistry, type ModelRow } from './registry.ts';
+
+/** What the service needs of the engine. */
+export type ModelEngine = Pick<Engine, 'inspect' | 'loadModel' | 'loadEmbedder' | 'devices'>;
+
+export interface ModelServiceOptions {
+  engine: ModelEngine;
+  paths: Pick<Paths, 'data' | 'demoModel'>;
+  settings: SettingsService;
+  events: EventBus;
+  gate: Gate;
+  log: Logger;
+  /** Ends what others keep of a model's memory, before it is disposed. */
+  beforeDispose: (model: Model) => Promise<void>;
+  /** Bytes on this machine. Default: what the system says. */
+  memory?: () => Memory;
+}
+
+/** Milliseconds between two reports of how far loading is. */
+const PROGRESS_MS = 200;
+
+type Trouble = Pick<ModelEntry, 'state' | 'failure'>;
+
+/** The models Kvasir knows: adds, describes, loads and forgets them. Others take the one in use from it (ModelSource). */
+export class ModelService implements ModelSource, EmbedderSource {
+  readonly files: ModelFiles;
+  readonly registry: ModelRegistry;
+  readonly #options: ModelServiceOptions;
+  readonly #chat: ChatModel;
+  readonly #embedding: EmbeddingModel;
+  /** Of models that are being loaded or could not be; forgotten at the next attempt. */
+  readonly #trouble = new Map<string, Trouble>();
+  readonly #unsubscribe: () => void;
+
+  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  constructor(options: ModelServiceOptions) {
+    this.#options = options;
+    this.files = new ModelFiles(join(options.paths.data, 'models'));
+    this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'));
+    this.#embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
+    this.#chat = new ChatModel({
+      gate: options.gate,
+      log: options.log,
+      load: (row) => this.#loadChat(row),
+      describe: (row, model) => ({
+        name: modelName(row),
+        chunkTokens:
+          options.settings.current.chunkTokens ??
+          chooseModel(row.path, options.paths).chunkTokens(model.info),
+      }),
+      candidates: () => this.#candidates(),
+      fitsBeside: (row) => this.#fit(row, false).verdict === 'fits',
+      beforeDispose: options.beforeDispose,
+    });
+    this.#unsubscribe = options.settings.onChange((now, before) => this.#onSettings(now, before));
+  }
+
+  /** Loads the models in use in the background; a failure is told as a notice and on the model's entry. */
+  start(): void {
+    this.current().catch(() => undefined); // told by #attempt
+    const id = this.#options.settings.current.embeddingModel;
+    const row = id === undefined ? undefined : this.registry.get(id);
+    if (row) this.#embedding.use(row).catch((error: unknown) => this.#notice(error));
+  }
+
+  get active(): ActiveModel | undefined {
+    return this.#chat.active;
+  }
+
+  current(): Promise<ActiveModel> {
+    return this.#chat.current();
+  }
+
+  onChange(listener: (active: ActiveModel) => void): () => void {
+    return this.#chat.onChange(listener);
+  }
+
+  get embedder(): ActiveEmbedder | undefined {
+    return this.#embedding.embedder;
+  }
+
+  onEmbedderChange(listener: (active: ActiveEmbedder | undefined) => void): () => void {
+    return this.#embedding.onEmbedderChange(listener);
+  }
+
+  list(): ModelEntry[] {
+    this.#demo();
+    return this.registry.all().map((row) => this.#entry(this.#fresh(row)));
+  }
+
+  /** NOT_FOUND. */
+  detail(id: string): ModelDetail {
+    const row = this.#fresh(this.#require(id));
+    return {
+      model: this.#entry(row),
+      header: describeModel(row.header).map(([label, value]) => ({ label, value })),
+      tensorTypes: row.header.tensorTypes,
+    };
+  }
+
+  /**
+   * Adds a GGUF where it lies, or copies it into the data folder; one that is known already is read again.
+   * MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL, STORE_READ_ONLY.
+   */
+  async import(path: string, { copy = false, downloaded = false } = {}): Promise<ModelEntry> {
+    this.#options.engine.inspect(path); // before anything is copied
+    const source = await realpath(path);
+    const target = copy && !this.files.owns(source) ? await this.files.copyIn(source) : resolve(source);
+    const id = this.registry.byPath(target)?.id ?? randomUUID();
+    const row = this.#read(id, target, downloaded ? 'downloaded' : 'imported');
+    this.#trouble.delete(id);
+    this.#changed();
+    return this.#entry(row);
+  }
+
+  /** Forgets a model; deletes its file only when Kvasir put it there. The demo model stays. NOT_FOUND, CONFLICT. */
+  async remove(id: string): Promise<void> {
+    const row = this.#require(id);
+    if (row.id === DEMO_MODEL_ID) {
+      throw new KvasirError('CONFLICT', 'The demo model belongs to Kvasir and cannot be removed.');
+    }
+    if (this.embedder?.id === id) await this.deactivate(id);
+    if (this.active?.id === id) await this.activate(DEMO_MODEL_ID);
+    this.registry.remove(id);
+    this.#trouble.delete(id);
+    if (this.files.owns(row.path)) rmSync(row.path, { force: true });
+    this.#changed();
+  }
+
+  /**
+   * Loads a model and makes it the one that answers (or embeds), now and at the next start; when it cannot be loaded, the one in use stays.
+   * NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, MODEL_TOO_LARGE, OUT_OF_MEMORY.
+   */
+  async activate(id: string): Promise<ModelEntry> {
+    const row = this.#fresh(this.#require(id));
+    if (roleOf(row.header) === 'embedding') {
+      if (this.embedder?.id !== id) await this.#embedding.use(row);
+      this.#options.settings.update({ embeddingModel: id });
+    } else {
+      if (this.active?.id !== id) await this.#chat.switchTo(row);
+      this.#options.settings.update({ chatModel: id });
+    }
+    this.#changed();
+    return this.#entry(this.#require(id));
+  }
+
+  /** Stops using an embedding model. NOT_FOUND, CONFLICT for a model that answers. */
+  async deactivate(id: string): Promise<void> {
+    const row = this.#require(id);
+    if (roleOf(row.header) !== 'embedding') {
+      throw new KvasirError(
+        'CONFLICT',
+        `${modelName(row)} answers questions: another model has to take its place.`,
+        'Activate another model instead.',
+      );
+    }
+    if (this.embedder?.id === id) await this.#embedding.stop();
+    if (this.#options.settings.current.embeddingModel === id)
+      this.#options.settings.update({ embeddingModel: undefined });
+    this.#changed();
+  }
+
+  /** Disposes the models, once nothing uses them. */
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    await this.#embedding.stop();
+    await this.#chat.close();
+    this.registry.close();
+  }
+
+  get #wanted(): string {
+    return this.#options.settings.current.chatModel ?? DEMO_MODEL_ID;
+  }
+
+  /** The model of the settings, unless it is gone or ended the program the last time; then the demo model. */
+  #candidates(): ModelRow[] {
+    const demo = this.#demo();
+    const id = this.#wanted;
+    const row = this.registry.get(id);
+    if (id === DEMO_MODEL_ID || !row) return [demo];
+    if (row.loading === 0) return [row, demo];
+    const error = new KvasirError(
+      'ENGINE_FAILED',
+      `Kvasir ended while it was loading ${modelName(row)} the last time, so it started with the demo model.`,
+      'Activate the model again to try once more.',
+    );
+    this.registry.setLoading(id, false);
+    this.#setTrouble(id, { state: 'failed', failure: failureOf(error) });
+    this.#notice(error);
+    return [demo];
+  }
+
+  async #loadChat(row: ModelRow): Promise<Model> {
+    const { engine, paths, settings } = this.#options;
+    const threads = settings.current.threads || chooseModel(row.path, paths).threads;
+    return this.#attempt(row, async (onProgress) => {
+      const model = await engine.loadModel(row.path, {
+        threads,
+        device: settings.current.device,
+        onProgress,
+      });
+      this.registry.setFingerprint(row.id, model.info.fingerprint);
+      return model;
+    });
+  }
+
+  #loadEmbedder(row: ModelRow): Promise<Embedder> {
+    const { threads, device } = this.#options.settings.current;
+    return this.#attempt(row, () => this.#options.engine.loadEmbedder(row.path, { threads, device }));
+  }
+
+  /** Keeps account of an attempt to load a model, on its entry and for the next start. */
+  async #attempt<T>(row: ModelRow, load: (onProgress: (fraction: number) => void) => Promise<T>): Promise<T> {
+    let fraction = 0;
+    const tell = throttled(PROGRESS_MS, () =>
+      this.#options.events.emit('models.progress', { id: row.id, fraction }),
+    );
+    this.#setTrouble(row.id, { state: 'loading', failure: null });
+    try {
+      this.#requireFits(row);
+      this.registry.setLoading(row.id, true);
+      const loaded = await load((value) => {
+        fraction = value;
+        tell();
+      });
+      this.#trouble.delete(row.id);
+      return loaded;
+    } catch (error) {
+      this.#options.log.warn('model-not-loaded', { path: row.path, error: String(error) });
+      this.#trouble.set(row.id, { state: 'failed', failure: failureOf(error) });
+      if (row.id === this.#wanted && !this.active) this.#notice(error);
+      throw error;
+    } finally {
+      tell.cancel();
+      this.registry.setLoading(row.id, false);
+      // After whoever asked has it in use.
+      setImmediate(() => this.#changed());
+    }
+  }
+
+  #requireFits(row: ModelRow): void {
+    const fit = this.#fit(row, false);
+    if (fit.verdict !== 'too-large') return;
+    const needed = fit.weightsBytes + fit.kvBytes + fit.computeBytes;
+    throw new KvasirError(
+      'MODEL_TOO_LARGE',
+      `${modelName(row)} needs about ${gigabytes(needed)} of memory; ${gigabytes(fit.freeBytes)} are free on ${fit.device}.`,
+      'Choose a smaller model or weight type, or lower the context length in the settings.',
+    );
+  }
+
+  #onSettings(now: Settings, before: Settings): void {
+    if (now.chunkTokens !== before.chunkTokens) this.#chat.refresh();
+    if (now.threads === before.threads && now.device === before.device) return;
+    const row = this.active && this.registry.get(this.active.id);
+    if (row) this.#chat.switchTo(row).catch((error: unknown) => this.#notice(error));
+    const embedding = this.embedder && this.registry.get(this.embedder.id);
+    if (embedding) this.#embedding.use(embedding).catch((error: unknown) => this.#notice(error));
+  }
+
+  #entry(row: ModelRow): ModelEntry {
+    const active = this.active?.id === row.id || this.embedder?.id === row.id;
+    const missing = modifiedMs(row.path) === undefined;
+    const rest: Trouble = { state: active ? 'ready' : missing ? 'missing' : 'idle', failure: null };
+    return entryOf(row, this.#fit(row, active), { ...(this.#trouble.get(row.id) ?? rest), active });
+  }
+
+  #fit(row: ModelRow, loaded: boolean) {
+    const { contextTokens, device } = this.#options.settings.current;
+    const memory = (this.#options.memory ?? systemMemory)();
+    return fitOf({
+      header: row.header,
+      contextTokens,
+      device,
+      devices: this.#options.engine.devices(),
+      memory,
+      loaded,
+    });
+  }
+
+  #require(id: string): ModelRow {
+    if (id === DEMO_MODEL_ID) return this.#demo();
+    const row = this.registry.get(id);
+    if (row) return row;
+    throw new KvasirError('NOT_FOUND', 'That model is not in the list any more.', 'Import it again.');
+  }
+
+  /** The demo model lies with the program, which may have moved or been updated. */
+  #demo(): ModelRow {
+    const path = this.#options.paths.demoModel;
+    const row = this.registry.get(DEMO_MODEL_ID);
+    if (row && row.path === path && row.mtimeMs === modifiedMs(path)) return row;
+    return this.#read(DEMO_MODEL_ID, path, 'demo');
+  }
+
+  /** A model's row, its header read again when the file was changed. */
+  #fresh(row: ModelRow): ModelRow {
+    const mtimeMs = modifiedMs(row.path);
+    if (mtimeMs === undefined || mtimeMs === row.mtimeMs) return row;
+    try {
+      return this.#read(row.id, row.path, row.origin);
+    } catch (error) {
+      this.#trouble.set(row.id, { state: 'failed', failure: failureOf(error) });
+      return row;
+    }
+  }
+
+  #read(id: string, path: string, origin: ModelRow['origin']): ModelRow {
+    const header = this.#options.engine.inspect(path);
+    this.registry.put({ id, path, origin, mtimeMs: modifiedMs(path) ?? 0, header });
+    const row = this.registry.get(id);
+    if (!row) throw new Error(`the model ${id} was written and is not there`);
+    return row;
+  }
+
+  #setTrouble(id: string, trouble: { state: ModelEntry['state']; failure: Failure | null }): void {
+    this.#trouble.set(id, trouble);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#options.events.emit('models.changed', {});
+  }
+
+  #notice(error: unknown): void {
+    this.#options.events.emit('app.notice', { level: 'warning', failure: failureOf(error) });
+  }
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+function systemMemory(): Memory {
+  const limit = process.constrainedMemory(); // of a container; 0 when there is none
+  return {
+    free: process.availableMemory(),
+    total: Math.min(totalmem(), limit > 0 ? limit : Infinity),
+  };
+}

@@ -1,0 +1,123 @@
+import type { GgufInfo } from '../engine/engine.ts';
+import { databaseError, openDatabase, type Database } from '../platform/database.ts';
+
+export const DEMO_MODEL_ID = 'demo';
+
+/** `header` is the engine's GgufInfo as JSON: what is known of a file that cannot be read now (an unplugged drive). */
+const SCHEMA = `
+  CREATE TABLE model (
+    id TEXT PRIMARY KEY,          -- 'demo' or random; never used again
+    path TEXT NOT NULL UNIQUE,
+    origin TEXT NOT NULL CHECK (origin IN ('demo', 'imported', 'downloaded')),
+    mtime_ms REAL NOT NULL,
+    header TEXT NOT NULL,
+    fingerprint TEXT,             -- known once the model was loaded
+    tokens_per_second REAL,       -- of precomputing; known once it has run
+    loading INTEGER NOT NULL DEFAULT 0, -- 1 while it is being loaded: still 1 at the next start when that ended the program
+    added_ms REAL NOT NULL
+  ) STRICT;
+  CREATE TABLE download (
+    id TEXT PRIMARY KEY,
+    url TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sha256 TEXT NOT NULL,         -- '' when none was announced
+    file TEXT NOT NULL,           -- name in the models folder, without .part
+    state TEXT NOT NULL,
+    bytes_total REAL NOT NULL,    -- 0 while unknown
+    validator TEXT NOT NULL,      -- ETag or Last-Modified of what the part is of; '' when there is none
+    failure TEXT,                 -- JSON
+    added_ms REAL NOT NULL
+  ) STRICT;
+`;
+
+export type ModelOrigin = 'demo' | 'imported' | 'downloaded';
+
+export interface ModelRow {
+  id: string;
+  path: string;
+  origin: ModelOrigin;
+  mtimeMs: number;
+  header: GgufInfo;
+  fingerprint: string | null;
+  /** Of precomputing, on this machine. */
+  tokensPerSecond: number | null;
+  /** 1: the last attempt to load it has not come to an end. */
+  loading: 0 | 1;
+}
+
+type RawRow = Omit<ModelRow, 'header'> & { header: string };
+
+const COLUMNS = `id, path, origin, mtime_ms AS mtimeMs, header, fingerprint, tokens_per_second AS tokensPerSecond, loading`;
+
+/** The models Kvasir knows, and their downloads: an SQLite file. The model files themselves stay where they are. */
+export class ModelRegistry {
+  readonly database: Database;
+  readonly #path: string;
+
+  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  constructor(path: string) {
+    this.database = openDatabase(path, [SCHEMA]);
+    this.#path = path;
+  }
+
+  /** The demo model first, then in the order they were added. */
+  all(): ModelRow[] {
+    const query = `SELECT ${COLUMNS} FROM model ORDER BY id <> '${DEMO_MODEL_ID}', added_ms, id`;
+    return (this.database.prepare(query).all() as RawRow[]).map(parse);
+  }
+
+  get(id: string): ModelRow | undefined {
+    const row = this.database.prepare(`SELECT ${COLUMNS} FROM model WHERE id = ?`).get(id);
+    return row === undefined ? undefined : parse(row as RawRow);
+  }
+
+  byPath(path: string): ModelRow | undefined {
+    const row = this.database.prepare(`SELECT ${COLUMNS} FROM model WHERE path = ?`).get(path);
+    return row === undefined ? undefined : parse(row as RawRow);
+  }
+
+  /** Adds a model, or replaces where one lies and what its header says. */
+  put(model: Pick<ModelRow, 'id' | 'path' | 'origin' | 'mtimeMs' | 'header'>): void {
+    const sql = `INSERT INTO model (id, path, origin, mtime_ms, header, added_ms) VALUES (@id, @path, @origin, @mtimeMs, @header, @now)
+      ON CONFLICT (id) DO UPDATE SET path = @path, mtime_ms = @mtimeMs, header = @header`;
+    this.#write(sql, { ...model, header: JSON.stringify(model.header), now: Date.now() });
+  }
+
+  /** A file that was replaced by another: what was measured of the old one is forgotten. */
+  setFingerprint(id: string, fingerprint: string): void {
+    const sql = `UPDATE model SET tokens_per_second = iif(fingerprint IS @fingerprint, tokens_per_second, NULL),
+      fingerprint = @fingerprint WHERE id = @id`;
+    this.#write(sql, { id, fingerprint });
+  }
+
+  setSpeed(id: string, tokensPerSecond: number): void {
+    this.#write('UPDATE model SET tokens_per_second = @tokensPerSecond WHERE id = @id', {
+      id,
+      tokensPerSecond,
+    });
+  }
+
+  setLoading(id: string, loading: boolean): void {
+    this.#write('UPDATE model SET loading = @loading WHERE id = @id', { id, loading: Number(loading) });
+  }
+
+  remove(id: string): void {
+    this.#write('DELETE FROM model WHERE id = @id', { id });
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  #write(sql: string, parameters: Record<string, unknown>): void {
+    try {
+      this.database.prepare(sql).run(parameters);
+    } catch (error) {
+      throw databaseError(error, this.#path);
+    }
+  }
+}
+
+function parse(row: RawRow): ModelRow {
+  return { ...row, header: JSON.parse(row.header) as GgufInfo };
+}
