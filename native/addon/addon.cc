@@ -43,12 +43,16 @@ Napi::Value read_gguf(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value { return gguf_info(info.Env(), GgufFile(string_from(info[0], "path"))); });
 }
 
+ModelOptions model_options(const Napi::Value & v) {
+    if (!v.IsObject()) throw Napi::TypeError::New(v.Env(), "options must be an object");
+    Napi::Object o = v.As<Napi::Object>();
+    return {int_from(o.Get("threads"), "options.threads"), string_from(o.Get("device"), "options.device")};
+}
+
 Napi::Value load_model(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     const std::string path = string_from(info[0], "path");
-    if (!info[1].IsObject()) throw Napi::TypeError::New(env, "options must be an object");
-    Napi::Object o = info[1].As<Napi::Object>();
-    ModelOptions options{int_from(o.Get("threads"), "options.threads"), string_from(o.Get("device"), "options.device")};
+    const ModelOptions options = model_options(info[1]);
     Callback callback(env, info[2]);
     auto worker = std::make_shared<Worker>();
     std::function<Engine()> work = [=] {
@@ -98,6 +102,15 @@ Napi::Value load_reference(const Napi::CallbackInfo & info) {
     return run_async<R>(env, instance(env).io, work, [](Napi::Env e, R & r) { return ReferenceObject::create(e, r); });
 }
 
+Napi::Value load_embedder(const Napi::CallbackInfo & info) {
+    const std::string path = string_from(info[0], "path");
+    const ModelOptions options = model_options(info[1]);
+    auto worker = std::make_shared<Worker>();
+    using R = std::shared_ptr<Embedder>;
+    std::function<R()> work = [=] { return std::make_shared<Embedder>(path, options); };
+    return run_async<R>(info.Env(), worker, work, [worker](Napi::Env e, R & r) { return EmbedderObject::create(e, r, worker); });
+}
+
 Napi::Object start(Napi::Env env, Napi::Object exports) {
     auto * data = new Instance;
     data->model = Napi::Persistent(ModelObject::define(env));
@@ -105,6 +118,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     data->chunk = Napi::Persistent(ChunkObject::define(env));
     data->abort = Napi::Persistent(AbortObject::define(env));
     data->reference = Napi::Persistent(ReferenceObject::define(env));
+    data->embedder = Napi::Persistent(EmbedderObject::define(env));
     env.SetInstanceData(data);
     const auto add = [&](const char * name, Napi::Value (*f)(const Napi::CallbackInfo &)) { exports.Set(name, Napi::Function::New(env, f, name)); };
     add("init", init);
@@ -116,6 +130,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     add("verifyChunk", verify_chunk);
     add("createAbort", create_abort);
     add("loadReference", load_reference);
+    add("loadEmbedder", load_embedder);
     return exports;
 }
 

@@ -1,8 +1,10 @@
 #include "addon/convert.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
+#include "engine/embedder.h"
 #include "engine/error.h"
 
 namespace kvasir::addon {
@@ -126,6 +128,28 @@ Napi::Value report_to(Napi::Env env, const AppendReport & r) {
     return o;
 }
 
+namespace {
+// What the header of a family that the engine does not run says in the standard's own keys; 0 where it says nothing.
+Hparams plain_hparams(const GgufFile & file, const std::string & arch) {
+    const auto count = [&](const char * key) {
+        const std::string full = arch + "." + key;
+        return file.is_array(full) ? 0 : int(std::min<uint64_t>(file.integer(full).value_or(0), 1u << 30));
+    };
+    Hparams hp;
+    hp.n_layer = count("block_count");
+    hp.n_embd = count("embedding_length");
+    hp.n_head = count("attention.head_count");
+    hp.n_head_kv = count("attention.head_count_kv");
+    hp.head_dim = count("attention.key_length");
+    if (!hp.n_head_kv) hp.n_head_kv = hp.n_head;
+    if (!hp.head_dim && hp.n_head) hp.head_dim = hp.n_embd / hp.n_head;
+    hp.n_ff = count("feed_forward_length");
+    hp.n_ctx_train = count("context_length");
+    hp.n_vocab = int(file.array_size("tokenizer.ggml.tokens"));
+    return hp;
+}
+}  // namespace
+
 Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     Napi::Object o = Napi::Object::New(env);
     const std::string arch_name = file.string("general.architecture").value_or("");
@@ -157,7 +181,11 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
         }
     } else {
         why = "The architecture \"" + arch_name + "\" is not supported.";
+        hp = plain_hparams(file, arch_name);
     }
+    const bool embedding = is_embedding_model(file);
+    if (embedding && !why.empty()) why = "It is an embedding model: it serves search and cannot chat.";
+    o.Set("embedding", Napi::Boolean::New(env, embedding));
     o.Set("unsupportedReason", why);
     o.Set("layers", hp.n_layer);
     o.Set("embeddingLength", hp.n_embd);

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "addon/async.h"
+#include "engine/embedder.h"
 #include "engine/reference.h"
 #include "engine/session.h"
 
@@ -13,7 +14,7 @@ namespace kvasir::addon {
 
 // Constructors of this instance of the addon (worker threads and windows have their own).
 struct Instance {
-    Napi::FunctionReference model, session, chunk, abort, reference;
+    Napi::FunctionReference model, session, chunk, abort, reference, embedder;
     std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
 };
 
@@ -107,6 +108,21 @@ class ReferenceObject : public Napi::ObjectWrap<ReferenceObject> {
     Napi::Value dispose(const Napi::CallbackInfo & info);
     std::shared_ptr<LlamaReference> reference_;
     std::shared_ptr<Worker> worker_;
+};
+
+class EmbedderObject : public Napi::ObjectWrap<EmbedderObject> {
+  public:
+    static Napi::Function define(Napi::Env env);
+    static Napi::Object create(Napi::Env env, std::shared_ptr<Embedder> embedder, std::shared_ptr<Worker> worker);
+    explicit EmbedderObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+
+  private:
+    Napi::Value info(const Napi::CallbackInfo & info);
+    Napi::Value embed(const Napi::CallbackInfo & info);
+    Napi::Value dispose(const Napi::CallbackInfo & info);
+    std::shared_ptr<Embedder> embedder_;
+    std::shared_ptr<Worker> worker_;
+    Napi::ObjectReference info_;
 };
 
 // Progress at most every 50 ms, so that a fast pass does not flood JavaScript's queue.

@@ -20,6 +20,9 @@ class Vocab {
     int32_t bos() const { return llama_vocab_bos(vocab_); }
     int32_t eos() const { return llama_vocab_eos(vocab_); }
     bool add_bos() const { return llama_vocab_get_add_bos(vocab_); }
+    // Whether tokenize() ends a text with a token of its own (EOS, SEP) when asked for special tokens.
+    bool adds_end() const { return llama_vocab_get_add_eos(vocab_) || llama_vocab_get_add_sep(vocab_); }
+    bool is_none() const { return llama_vocab_type(vocab_) == LLAMA_VOCAB_TYPE_NONE; }
     bool ends_generation(int32_t token) const { return llama_vocab_is_eog(vocab_, token); }
     std::string text(int32_t token) const;
 

@@ -1,8 +1,9 @@
-// Makes GGUF files with random weights: small ones of every architecture and weight type for parity tests, and ones of
-// a given shape for benches. The vocabulary is the byte alphabet plus filler, so any text can be tokenised.
+// Makes GGUF files with random weights: small ones of every architecture and weight type for parity tests (bert too, for
+// tests of embedding), and ones of a given shape for benches. The vocabulary is the byte alphabet plus filler, so any text can be tokenised.
 //   kvasir-mkgguf --out FILE [--arch llama] [--type f16] [--layers 4] [--embd 256] [--heads 4] [--kv-heads 2]
 //                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3]
-//                 [--rope-base 10000] [--untied] [--seed 1]
+//                 [--rope-base 10000] [--untied] [--seed 1] [--pooling 1]
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +23,8 @@ namespace {
 
 struct Spec {
     std::string out, arch = "llama", type = "f16", rope = "none";
-    int layers = 4, embd = 256, heads = 4, kv_heads = 2, head_dim = 64, ff = 512, vocab = 512, context = 4096, seed = 1;
+    int layers = 4, embd = 256, heads = 4, kv_heads = 2, head_dim = 64, ff = 512, vocab = 512, context = 4096, seed = 1,
+        pooling = -1;  // as libllama numbers them: 0 none, 1 mean, 2 cls, 3 last, 4 rank
     float rope_base = 10000;
     bool untied = false;
 };
@@ -31,7 +33,8 @@ Spec parse(int argc, char ** argv) {
     Spec s;
     std::map<std::string, std::string *> texts{{"--out", &s.out}, {"--arch", &s.arch}, {"--type", &s.type}, {"--rope", &s.rope}};
     std::map<std::string, int *> numbers{{"--layers", &s.layers}, {"--embd", &s.embd},     {"--heads", &s.heads},     {"--kv-heads", &s.kv_heads},
-                                         {"--head-dim", &s.head_dim}, {"--ff", &s.ff}, {"--vocab", &s.vocab}, {"--context", &s.context}, {"--seed", &s.seed}};
+                                         {"--head-dim", &s.head_dim}, {"--ff", &s.ff}, {"--vocab", &s.vocab}, {"--context", &s.context}, {"--seed", &s.seed},
+                                         {"--pooling", &s.pooling}};
     for (int i = 1; i < argc; ++i) {
         const std::string flag = argv[i];
         if (flag == "--untied") { s.untied = true; continue; }
@@ -63,8 +66,8 @@ class Writer {
 
     void write() {
         metadata();
-        vocabulary();
-        tensors();
+        if (s_.arch == "bert") bert_vocabulary(), bert_tensors();
+        else vocabulary(), tensors();
         if (!gguf_write_to_file(g_, s_.out.c_str(), false)) throw std::runtime_error("could not write " + s_.out);
     }
 
@@ -86,6 +89,11 @@ class Writer {
         u32("vocab_size", s_.vocab);
         gguf_set_val_f32(g_, (p + "attention.layer_norm_rms_epsilon").c_str(), 1e-5f);
         gguf_set_val_f32(g_, (p + "rope.freq_base").c_str(), s_.rope_base);
+        if (s_.pooling >= 0) u32("pooling_type", s_.pooling);
+        if (s_.arch == "bert") {
+            gguf_set_val_f32(g_, (p + "attention.layer_norm_epsilon").c_str(), 1e-12f);
+            gguf_set_val_bool(g_, (p + "attention.causal").c_str(), false);
+        }
         if (s_.rope == "linear" || s_.rope == "yarn") {
             gguf_set_val_str(g_, (p + "rope.scaling.type").c_str(), s_.rope.c_str());
             gguf_set_val_f32(g_, (p + "rope.scaling.factor").c_str(), 4.0f);
@@ -127,6 +135,27 @@ class Writer {
         gguf_set_val_u32(g_, "tokenizer.ggml.bos_token_id", 1);
         gguf_set_val_u32(g_, "tokenizer.ggml.eos_token_id", 0);
         gguf_set_val_bool(g_, "tokenizer.ggml.add_bos_token", true);
+    }
+
+    // WordPiece over single characters: one that begins a word is marked with a low line block, the others are not.
+    void bert_vocabulary() {
+        std::vector<std::string> tokens{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+        for (char c = '!'; c <= '~'; ++c) {
+            if (c >= 'A' && c <= 'Z') continue;  // the tokeniser lowers them
+            tokens.push_back(std::string("\u2581") + c);
+            tokens.push_back(std::string(1, c));
+        }
+        while (int(tokens.size()) < s_.vocab) tokens.push_back("[unused" + std::to_string(tokens.size()) + "]");
+        std::vector<const char *> c;
+        for (auto & t : tokens) c.push_back(t.c_str());
+        std::vector<int32_t> kinds(tokens.size(), 1);  // normal
+        std::fill_n(kinds.begin(), 5, 3);              // control
+        gguf_set_val_str(g_, "tokenizer.ggml.model", "bert");
+        gguf_set_arr_str(g_, "tokenizer.ggml.tokens", c.data(), c.size());
+        gguf_set_arr_data(g_, "tokenizer.ggml.token_type", GGUF_TYPE_INT32, kinds.data(), kinds.size());
+        gguf_set_val_u32(g_, "tokenizer.ggml.token_type_count", 2);
+        const std::map<const char *, uint32_t> ids{{"padding", 0}, {"unknown", 1}, {"cls", 2}, {"bos", 2}, {"seperator", 3}, {"mask", 4}};
+        for (auto & [name, id] : ids) gguf_set_val_u32(g_, ("tokenizer.ggml." + std::string(name) + "_token_id").c_str(), id);
     }
 
     // Random values of the given spread around `mean`, in `type` (rows that do not divide into its blocks fall back to f16).
@@ -195,6 +224,32 @@ class Writer {
             add(p + "ffn_gate.weight", {d, ff}, type_, spread(d));
             add(p + "ffn_up.weight", {d, ff}, type_, spread(d));
             add(p + "ffn_down.weight", {ff, d}, type_, spread(ff));
+        }
+    }
+
+    void bert_tensors() {
+        ggml_quantize_init(type_);
+        seed_ = uint64_t(s_.seed) * 1000;
+        const int64_t d = s_.embd, ff = s_.ff;
+        const auto norm = [&](const std::string & name) {
+            add(name + ".weight", {d}, GGML_TYPE_F32, 0.1f, 1.0f);
+            add(name + ".bias", {d}, GGML_TYPE_F32, 0.1f);
+        };
+        const auto linear = [&](const std::string & name, int64_t in, int64_t out) {
+            add(name + ".weight", {in, out}, type_, 1.0f / std::sqrt(float(in)));
+            add(name + ".bias", {out}, GGML_TYPE_F32, 0.1f);
+        };
+        add("token_embd.weight", {d, s_.vocab}, type_, 1.0f);
+        add("position_embd.weight", {d, s_.context}, GGML_TYPE_F32, 0.5f);
+        add("token_types.weight", {d, 2}, GGML_TYPE_F32, 0.1f);
+        norm("token_embd_norm");
+        for (int il = 0; il < s_.layers; ++il) {
+            const std::string p = "blk." + std::to_string(il) + ".";
+            for (const char * name : {"attn_q", "attn_k", "attn_v", "attn_output"}) linear(p + name, d, d);
+            norm(p + "attn_output_norm");
+            linear(p + "ffn_up", d, ff);
+            linear(p + "ffn_down", ff, d);
+            norm(p + "layer_output_norm");
         }
     }
 

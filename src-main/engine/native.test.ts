@@ -54,6 +54,31 @@ describe('the addon is what native.ts says', () => {
       ['bytes', 'constructor', 'dispose', 'dtype', 'inMemory', 'pullIn', 'save', 'tokens'].sort(),
     );
     native.dispose();
+    const embedder = await addon.loadEmbedder(DEMO, { threads: 1, device: 'cpu' });
+    expect(methods(embedder)).toEqual(['constructor', 'dispose', 'embed', 'info'].sort());
+    embedder.dispose();
+  });
+
+  test('an embedder gives a vector of length 1 a text, and stops when asked', async () => {
+    const embedder = await addon.loadEmbedder(DEMO, { threads: 1, device: 'cpu' });
+    const { dimension, contextTokens } = embedder.info;
+    expect(embedder.info).toMatchObject({ architecture: 'llama', pooling: 'mean', threads: 1 });
+    expect(contextTokens).toBeGreaterThan(0);
+    const vectors = await embedder.embed(['red', 'green'], addon.createAbort());
+    expect(vectors).toHaveLength(2 * dimension);
+    for (const vector of [vectors.subarray(0, dimension), vectors.subarray(dimension)])
+      expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
+    const abort = addon.createAbort();
+    abort.abort();
+    await expect(embedder.embed(['red'], abort)).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(() => embedder.embed('red' as never, abort)).toThrow(/texts must be an array/);
+    expect(() => embedder.embed([5 as never], abort)).toThrow(/texts\[\] must be a string/);
+    embedder.dispose();
+    expect(() => embedder.embed(['red'], abort)).toThrow(/disposed/);
+  });
+
+  test('a header says whether a model is for embedding', () => {
+    expect(addon.readGguf(DEMO)).toMatchObject({ embedding: false, unsupportedReason: '' });
   });
 
   test('misuse names the argument', async () => {

@@ -1,0 +1,55 @@
+#include "addon/convert.h"
+#include "addon/objects.h"
+
+namespace kvasir::addon {
+
+Napi::Function EmbedderObject::define(Napi::Env env) {
+    return DefineClass(env, "Embedder",
+                       {InstanceAccessor<&EmbedderObject::info>("info"), InstanceMethod<&EmbedderObject::embed>("embed"),
+                        InstanceMethod<&EmbedderObject::dispose>("dispose")});
+}
+
+Napi::Object EmbedderObject::create(Napi::Env env, std::shared_ptr<Embedder> embedder, std::shared_ptr<Worker> worker) {
+    Napi::Object o = env.GetInstanceData<Instance>()->embedder.New({});
+    EmbedderObject * self = Unwrap(o);
+    Napi::Object facts = Napi::Object::New(env);
+    facts.Set("name", embedder->name());
+    facts.Set("architecture", embedder->architecture());
+    facts.Set("fileBytes", double(embedder->file_size()));
+    facts.Set("dimension", embedder->dimension());
+    facts.Set("contextTokens", embedder->context());
+    facts.Set("pooling", embedder->pooling());
+    facts.Set("threads", embedder->threads());
+    facts.Set("loadMs", embedder->load_ms());
+    self->info_ = Napi::Persistent(facts);
+    self->embedder_ = std::move(embedder);
+    self->worker_ = std::move(worker);
+    return o;
+}
+
+Napi::Value EmbedderObject::info(const Napi::CallbackInfo & info) {
+    if (info_.IsEmpty()) throw Napi::Error::New(info.Env(), "the embedder is not loaded");
+    return info_.Value();
+}
+
+Napi::Value EmbedderObject::embed(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    if (!embedder_) throw Napi::Error::New(env, "the embedder is disposed");
+    if (!info[0].IsArray()) throw Napi::TypeError::New(env, "texts must be an array");
+    auto list = info[0].As<Napi::Array>();
+    std::vector<std::string> texts;
+    for (uint32_t i = 0; i < list.Length(); ++i) texts.push_back(string_from(list.Get(i), "texts[]"));
+    const auto abort = AbortObject::from(info[1]);
+    using R = std::vector<float>;
+    std::function<R()> work = [e = embedder_, texts = std::move(texts), abort] { return e->embed(texts, abort.get()); };
+    return run_async<R>(env, worker_, work, [](Napi::Env js, R & v) { return floats_to(js, v); });
+}
+
+Napi::Value EmbedderObject::dispose(const Napi::CallbackInfo & info) {
+    // Destroyed on its worker, after everything queued before.
+    if (embedder_) worker_->post([e = std::move(embedder_)]() mutable { e.reset(); });
+    embedder_.reset();
+    return info.Env().Undefined();
+}
+
+}  // namespace kvasir::addon

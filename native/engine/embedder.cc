@@ -1,0 +1,137 @@
+#include "embedder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "error.h"
+#include "gguf_file.h"
+#include "vocab.h"
+
+namespace kvasir {
+
+namespace {
+
+// The longest text: chunks are far shorter, and an encoder's memory grows with the square of it.
+constexpr int kMaxContext = 2048;
+
+const char * kEncoders[] = {"bert",     "nomic-bert", "nomic-bert-moe", "jina-bert-v2",   "jina-bert-v3", "modern-bert",
+                            "neo-bert", "eurobert",   "t5encoder",      "gemma-embedding", "llama-embed"};
+
+Error unsupported(const std::string & path, const std::string & why) {
+    return Error("MODEL_UNSUPPORTED", "The model " + path + " cannot be used for search: " + why + ".",
+                 "Choose an embedding model, such as one of the BERT family.");
+}
+
+}  // namespace
+
+bool is_embedding_model(const GgufFile & file) {
+    const std::string arch = file.string("general.architecture").value_or("");
+    const uint64_t pooling = file.integer(arch + ".pooling_type").value_or(LLAMA_POOLING_TYPE_NONE);
+    if (pooling == LLAMA_POOLING_TYPE_RANK) return false;
+    if (pooling != LLAMA_POOLING_TYPE_NONE) return true;
+    return std::find(std::begin(kEncoders), std::end(kEncoders), arch) != std::end(kEncoders);
+}
+
+Embedder::Embedder(const std::string & path, const ModelOptions & options)
+    : threads_(options.threads > 0 ? options.threads : default_threads()) {
+    const auto start = std::chrono::steady_clock::now();
+    {
+        const GgufFile file(path);  // checks the header against the file
+        architecture_ = file.string("general.architecture").value_or("");
+        name_ = file.string("general.name").value_or("");
+        file_size_ = file.file_size();
+        if (file.integer(architecture_ + ".pooling_type") == LLAMA_POOLING_TYPE_RANK) throw unsupported(path, "it ranks pairs of texts instead");
+    }
+    load(path, options.device);
+    if (llama_model_has_encoder(model_.get()) && llama_model_has_decoder(model_.get())) {
+        throw unsupported(path, "it is an encoder with a decoder");
+    }
+    context_ = std::clamp(llama_model_n_ctx_train(model_.get()), 1, kMaxContext);
+    create_context(LLAMA_POOLING_TYPE_UNSPECIFIED);
+    if (llama_pooling_type(ctx_.get()) == LLAMA_POOLING_TYPE_NONE) create_context(LLAMA_POOLING_TYPE_MEAN);
+    dimension_ = llama_model_n_embd_out(model_.get());
+    load_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Embedder::load(const std::string & path, const std::string & device) {
+    try {
+        vocab_ = std::make_unique<Vocab>(path);
+    } catch (const Error &) {
+        throw unsupported(path, "its architecture (\"" + architecture_ + "\") or its vocabulary is not known");
+    }
+    if (vocab_->is_none()) throw unsupported(path, "it has no vocabulary");
+    llama_model_params params = llama_model_default_params();
+    ggml_backend_dev_t devices[2] = {nullptr, nullptr};
+    if (device == "cpu") {
+        params.n_gpu_layers = 0;
+    } else if (device != "auto") {
+        devices[0] = ggml_backend_dev_by_name(device.c_str());
+        if (!devices[0]) throw Error("BAD_ARGUMENT", "There is no device called \"" + device + "\".", "Use auto, cpu, or one that is listed.");
+        if (ggml_backend_dev_type(devices[0]) == GGML_BACKEND_DEVICE_TYPE_CPU) params.n_gpu_layers = 0;
+        else params.devices = devices;
+    }
+    model_.reset(llama_model_load_from_file(path.c_str(), params));
+    if (!model_) {
+        throw Error("MODEL_INVALID", "The weights of " + path + " could not be loaded: one is missing or of a wrong shape, or memory ran out.",
+                    "The file may be damaged; fetch it again, or close other programs.");
+    }
+}
+
+void Embedder::create_context(enum llama_pooling_type pooling) {
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = params.n_batch = params.n_ubatch = uint32_t(context_);  // an encoder needs the whole text in one batch
+    params.n_seq_max = 1;
+    params.n_threads = params.n_threads_batch = threads_;
+    params.pooling_type = pooling;
+    params.embeddings = true;
+    params.no_perf = true;
+    ctx_.reset();
+    ctx_.reset(llama_init_from_model(model_.get(), params));
+    if (!ctx_) throw Error("OUT_OF_MEMORY", "There is not enough memory for the embedding model.", "Close other programs or use a smaller model.");
+}
+
+const char * Embedder::pooling() const {
+    switch (llama_pooling_type(ctx_.get())) {
+        case LLAMA_POOLING_TYPE_CLS: return "cls";
+        case LLAMA_POOLING_TYPE_LAST: return "last";
+        default: return "mean";
+    }
+}
+
+std::vector<int32_t> Embedder::tokenize(const std::string & text) const {
+    std::vector<int32_t> tokens = vocab_->tokenize(text, true, false);
+    if (int(tokens.size()) <= context_) return tokens;
+    const int32_t last = tokens.back();
+    tokens.resize(size_t(context_));
+    // A text that is cut still ends with the token that the model pools, or was trained to end with.
+    if (vocab_->adds_end()) tokens.back() = last;
+    return tokens;
+}
+
+void Embedder::embed_one(std::vector<int32_t> & tokens, float * out) {
+    if (llama_memory_t memory = llama_get_memory(ctx_.get())) llama_memory_clear(memory, false);
+    const llama_batch batch = llama_batch_get_one(tokens.data(), int32_t(tokens.size()));
+    const int32_t status = llama_model_has_encoder(model_.get()) ? llama_encode(ctx_.get(), batch) : llama_decode(ctx_.get(), batch);
+    if (status == 2) throw Error("ABORTED", "Embedding was stopped.");
+    const float * vector = status == 0 ? llama_get_embeddings_seq(ctx_.get(), 0) : nullptr;
+    if (!vector) throw Error("ENGINE_FAILED", "The embedding model could not compute a text.");
+    double sum = 0;
+    for (int i = 0; i < dimension_; ++i) sum += double(vector[i]) * vector[i];
+    const double scale = sum > 0 ? 1 / std::sqrt(sum) : 0;
+    for (int i = 0; i < dimension_; ++i) out[i] = float(vector[i] * scale);
+}
+
+std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort) {
+    const auto poll = [](void * flag) { return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed); };
+    llama_set_abort_callback(ctx_.get(), abort ? ggml_abort_callback(poll) : nullptr, const_cast<std::atomic<bool> *>(abort));
+    std::vector<float> out(texts.size() * size_t(dimension_), 0.0f);
+    for (size_t i = 0; i < texts.size(); ++i) {
+        if (abort && abort->load()) throw Error("ABORTED", "Embedding was stopped.");
+        std::vector<int32_t> tokens = tokenize(texts[i]);
+        if (!tokens.empty()) embed_one(tokens, out.data() + i * size_t(dimension_));
+    }
+    return out;
+}
+
+}  // namespace kvasir

@@ -1,0 +1,52 @@
+#pragma once
+// An embedding model: text → one vector, by libllama's own inference, which knows the encoders that blending has no use for.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend.h"
+#include "llama.h"
+#include "model.h"
+
+namespace kvasir {
+
+class GgufFile;
+
+// Whether a file is made for embeddings: it names a way to pool its tokens, or is an encoder without a language head.
+bool is_embedding_model(const GgufFile & file);
+
+// Single-threaded: create, use and destroy it on one thread.
+class Embedder {
+  public:
+    // MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY.
+    Embedder(const std::string & path, const ModelOptions & options);
+
+    const std::string & name() const { return name_; }
+    const std::string & architecture() const { return architecture_; }
+    size_t file_size() const { return file_size_; }
+    int dimension() const { return dimension_; }
+    int context() const { return context_; }  // tokens of the longest text
+    const char * pooling() const;             // mean, cls, last
+    int threads() const { return threads_; }
+    double load_ms() const { return load_ms_; }
+
+    // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text).
+    std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
+
+  private:
+    void load(const std::string & path, const std::string & device);
+    void create_context(enum llama_pooling_type pooling);
+    std::vector<int32_t> tokenize(const std::string & text) const;
+    void embed_one(std::vector<int32_t> & tokens, float * out);
+
+    std::string name_, architecture_;
+    size_t file_size_ = 0;
+    int dimension_ = 0, context_ = 0, threads_;
+    double load_ms_ = 0;
+    std::unique_ptr<Vocab> vocab_;
+    std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
+    std::unique_ptr<llama_context, Deleter<llama_free>> ctx_;
+};
+
+}  // namespace kvasir
