@@ -1,15 +1,19 @@
-import type { Answer, Notice, Source, Ttft } from '../../src-shared/answer.ts';
+import type { Answer, Notice, Source } from '../../src-shared/answer.ts';
 import type { AppendReport, KvDtype, Progress, Sampling, Strategy } from '../engine/engine.ts';
-import { blend, type BlendResult } from '../fusion/blender.ts';
-import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
+import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import type { Catalogue, ChunkRow } from '../library/catalogue.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
+import { Gate } from '../platform/gate.ts';
 import { retrieve, type Retrieved } from '../retrieval/retriever.ts';
 import type { SearchIndex } from '../retrieval/search-index.ts';
+import { contextLimit } from './limits.ts';
 import { MissWriter } from './miss-writer.ts';
+import { promptNotices, quarantineNotice } from './notices.ts';
 import { PromptAssembler, type Prompt } from './prompt.ts';
-import { StreamDetokenizer } from './detokenizer.ts';
+import { Resident } from './resident.ts';
+import { Stopwatch } from './stopwatch.ts';
+import { runTurn, type PartTiers, type TurnResult } from './turn.ts';
 
 export interface AnswerServiceOptions {
   model: FusionModel;
@@ -22,6 +26,7 @@ export interface AnswerServiceOptions {
   systemPrompt?: string;
   /** Whether misses are stored after the answer. */
   storeMisses?: boolean;
+  gate?: Gate;
   clock?: Clock;
   /** Told about failures that do not concern the answer, e.g. a miss that could not be stored. */
   onBackgroundError?: (error: unknown) => void;
@@ -60,21 +65,20 @@ interface PromptChunk extends Retrieved {
   tokens: Int32Array;
 }
 
-/** Answers questions from one library with one model: retrieve, assemble, blend, generate. */
+/** Answers single questions from one library with one model, each in a session of its own (the command line). */
 export class AnswerService {
   readonly #options: AnswerServiceOptions;
   readonly #assembler: PromptAssembler;
+  readonly #gate: Gate;
   readonly #misses: MissWriter;
-  readonly #clock: Clock;
   readonly #contextTokens: number;
 
   constructor(options: AnswerServiceOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
     this.#assembler = new PromptAssembler(options.model, options.systemPrompt);
-    this.#misses = new MissWriter(options);
-    const trained = options.model.info.contextTrain;
-    this.#contextTokens = trained > 0 ? Math.min(trained, options.contextTokens) : options.contextTokens;
+    this.#gate = options.gate ?? new Gate();
+    this.#misses = new MissWriter({ ...options, gate: this.#gate });
+    this.#contextTokens = contextLimit(options.model, options.contextTokens);
   }
 
   /** Resolves when misses of earlier answers are stored. */
@@ -88,42 +92,65 @@ export class AnswerService {
   }
 
   /** QUESTION_TOO_LONG, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
-  async answer(request: AnswerRequest, run: AnswerRun = {}): Promise<Answered> {
-    await this.#misses.stop();
+  answer(request: AnswerRequest, run: AnswerRun = {}): Promise<Answered> {
+    return this.#gate.foreground(() => this.#answer(request, run));
+  }
+
+  async #answer(request: AnswerRequest, run: AnswerRun): Promise<Answered> {
     throwIfAborted(run.signal);
-    const stopwatch = new Stopwatch(this.#clock);
+    const stopwatch = new Stopwatch(this.#options.clock ?? systemClock);
     const found = this.#retrieve(request);
     const retrieveMs = stopwatch.lap();
     const budget = { contextTokens: this.#contextTokens, answerTokens: request.maxTokens };
     const prompt = this.#assembler.assemble(request.question, found, budget);
-    const assembleMs = stopwatch.lap();
-    const notices = this.#noticesBefore(prompt);
+    const before = { retrieve: retrieveMs, assemble: stopwatch.lap() };
+    const name = ({ row }: PromptChunk): string => `${row.path} (part ${row.ordinal + 1})`;
+    const notices = promptNotices(prompt, { contextTokens: this.#contextTokens, name });
     for (const notice of notices) run.onEvent?.({ type: 'notice', notice });
-
-    const session = this.#options.model.createSession(
-      Math.min(this.#contextTokens, prompt.tokens + request.maxTokens),
-    );
+    const capacity = Math.min(this.#contextTokens, prompt.tokens + request.maxTokens);
+    const resident = new Resident(this.#options.model.createSession(capacity));
     try {
-      const blended = await this.#blend(prompt, session, request, run);
-      const sources = prompt.chunks.map((chunk, i) => sourceOf(chunk, blended.outcomes[i] ?? 'computed'));
-      run.onEvent?.({ type: 'sources', sources });
-      notices.push(...this.#noticesAfter(blended, run));
-      stopwatch.lap();
-      const generated = await this.#generate(session, request, run, stopwatch);
-      if (request.strategy.kind !== 'full') this.#storeMisses(prompt, blended);
-      return {
-        question: request.question,
-        ...generated.result,
-        sources,
-        notices,
-        ttftMs: ttftOf(blended, { retrieve: retrieveMs, assemble: assembleMs, ...generated.times }),
-        strategy: request.strategy,
-        prompt: promptFacts(blended.report),
-        report: blended.report,
-      };
+      const { text, turn } = await this.#turn(prompt, resident, { request, run, stopwatch, before });
+      throwIfAborted(run.signal);
+      const { quarantined } = turn.blended;
+      if (quarantined.length > 0) {
+        const notice = quarantineNotice(quarantined.length);
+        notices.push(notice);
+        run.onEvent?.({ type: 'notice', notice });
+      }
+      this.#storeMisses(prompt, turn, request);
+      return answered({ request, text, prompt, notices, turn });
     } finally {
-      session.dispose();
+      resident.dispose();
     }
+  }
+
+  async #turn(
+    prompt: Prompt<PromptChunk>,
+    resident: Resident,
+    options: {
+      request: AnswerRequest;
+      run: AnswerRun;
+      stopwatch: Stopwatch;
+      before: { retrieve: number; assemble: number };
+    },
+  ): Promise<{ text: string; turn: TurnResult }> {
+    const { request, run, stopwatch, before } = options;
+    let text = '';
+    const turn = await runTurn(prompt, resident, {
+      ...this.#options,
+      ...request,
+      stopwatch,
+      before,
+      signal: run.signal,
+      onProgress: run.onEvent && ((progress) => run.onEvent?.({ type: 'progress', progress })),
+      onPlaced: (tiers) => run.onEvent?.({ type: 'sources', sources: sourcesOf(prompt, tiers) }),
+      onText: (more) => {
+        text += more;
+        run.onEvent?.({ type: 'text', text: more });
+      },
+    });
+    return { text: text.trimEnd(), turn };
   }
 
   #retrieve({ question, topK }: AnswerRequest): PromptChunk[] {
@@ -133,147 +160,54 @@ export class AnswerService {
     });
   }
 
-  #blend(
-    prompt: Prompt<PromptChunk>,
-    session: FusionSession,
-    request: AnswerRequest,
-    run: AnswerRun,
-  ): Promise<BlendResult> {
-    const { model, store, dtype } = this.#options;
-    const onProgress = (progress: Progress): void => run.onEvent?.({ type: 'progress', progress });
-    return blend(prompt.parts, {
-      model,
-      store,
-      session,
-      dtype,
-      strategy: request.strategy,
-      clock: this.#clock,
-      signal: run.signal,
-      ...(run.onEvent && { onProgress }),
-    });
-  }
-
-  async #generate(session: FusionSession, request: AnswerRequest, run: AnswerRun, stopwatch: Stopwatch) {
-    const { model } = this.#options;
-    const detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
-    let answer = '';
-    let firstTokenAt: number | undefined;
-    const show = (text: string): void => {
-      const shown = answer === '' ? text.trimStart() : text; // the space that belongs to the prompt's last word
-      answer += shown;
-      if (shown !== '') run.onEvent?.({ type: 'text', text: shown });
-    };
-    const { tokens, stop, ms } = await session.generate({
-      maxTokens: Math.min(request.maxTokens, session.capacity - session.length),
-      signal: run.signal,
-      ...(request.sampling && { sampling: request.sampling }),
-      onToken: (token) => {
-        firstTokenAt ??= this.#clock.now();
-        show(detokenizer.push(token));
-      },
-    });
-    show(detokenizer.flush());
-    throwIfAborted(run.signal);
-    firstTokenAt ??= this.#clock.now();
-    return {
-      result: { answer: answer.trimEnd(), stop, tokensPerSecond: ms > 0 ? (tokens.length * 1000) / ms : 0 },
-      times: { firstToken: firstTokenAt - stopwatch.lapStart, total: firstTokenAt - stopwatch.start },
-    };
-  }
-
-  #noticesBefore(prompt: Prompt<PromptChunk>): Notice[] {
-    const notices: Notice[] = [];
-    const { plainBecause } = this.#assembler.frame;
-    if (plainBecause !== undefined) notices.push({ kind: 'plain-prompt', message: plainBecause });
-    if (prompt.chunks.length + prompt.leftOut.length === 0) {
-      const message =
-        "No document matches the question: this answer is the model's own and rests on none of your documents.";
-      notices.push({ kind: 'no-match', message });
-    }
-    if (prompt.leftOut.length > 0)
-      notices.push({ kind: 'left-out', message: leftOutMessage(prompt, this.#contextTokens) });
-    return notices;
-  }
-
-  #noticesAfter({ quarantined }: BlendResult, run: AnswerRun): Notice[] {
-    if (quarantined.length === 0) return [];
-    const message = `The cached KV of ${plural(quarantined.length, 'chunk')} was damaged: it was set aside and computed again for this answer.`;
-    const notice: Notice = { kind: 'quarantined', message };
-    run.onEvent?.({ type: 'notice', notice });
-    return [notice];
-  }
-
-  #storeMisses(prompt: Prompt<PromptChunk>, { outcomes }: BlendResult): void {
-    if (this.#options.storeMisses === false) return;
+  #storeMisses(prompt: Prompt<PromptChunk>, { tiers }: TurnResult, { strategy }: AnswerRequest): void {
+    // A full prefill is the baseline that blending is compared with: it leaves no trace.
+    if (this.#options.storeMisses === false || strategy.kind === 'full') return;
+    const { model, dtype } = this.#options;
+    const misses = prompt.cited.filter(({ part }) => tiers.get(part) === 'computed');
     this.#misses.write(
-      prompt.chunks
-        .filter((_, i) => outcomes[i] === 'computed')
-        .map(({ tokens, row }) => ({ tokens, label: row.path })),
+      model,
+      misses.map(({ chunk: { row, tokens } }) => ({ tokens, dtype, label: row.path })),
     );
   }
 }
 
-/** Time since the start, and since the last lap. */
-class Stopwatch {
-  readonly start: number;
-  lapStart: number;
-  readonly #clock: Clock;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.start = clock.now();
-    this.lapStart = this.start;
-  }
-
-  lap(): number {
-    const now = this.#clock.now();
-    const elapsed = now - this.lapStart;
-    this.lapStart = now;
-    return elapsed;
-  }
-}
-
-function sourceOf({ row, score, reason, tokens }: PromptChunk, tier: Source['tier']): Source {
-  return {
-    document: row.path,
-    title: row.title,
-    chunk: row.ordinal,
-    text: row.text,
-    score,
-    reason,
-    tier,
-    tokens: tokens.length,
-  };
-}
-
-function ttftOf(
-  { report: { stages }, acquireMs }: BlendResult,
-  times: Pick<Ttft, 'retrieve' | 'assemble' | 'firstToken' | 'total'>,
-): Ttft {
-  const parts = {
-    retrieve: times.retrieve,
-    assemble: times.assemble,
-    acquire: acquireMs,
-    load: stages.loadWait,
-    place: stages.place,
-    check: stages.check + stages.select,
-    recompute: stages.compute + stages.head,
-    firstToken: times.firstToken,
-  };
-  const known = Object.values(parts).reduce((sum, part) => sum + part, 0);
-  return { total: times.total, ...parts, other: Math.max(0, times.total - known) };
-}
-
-function promptFacts(report: AppendReport): Answer['prompt'] {
+function answered(parts: {
+  request: AnswerRequest;
+  text: string;
+  prompt: Prompt<PromptChunk>;
+  notices: Notice[];
+  turn: TurnResult;
+}): Answered {
+  const { request, prompt, turn } = parts;
+  const { report } = turn.blended;
   const { tokens, reusableTokens, recomputedTokens, bytesLoaded } = report;
-  return { tokens, reusableTokens, recomputedTokens, bytesLoaded };
+  return {
+    question: request.question,
+    answer: parts.text,
+    stop: turn.stop,
+    sources: sourcesOf(prompt, turn.tiers),
+    notices: parts.notices,
+    ttftMs: turn.ttftMs,
+    tokensPerSecond: turn.tokensPerSecond,
+    strategy: request.strategy,
+    prompt: { tokens, reusableTokens, recomputedTokens, bytesLoaded },
+    report,
+  };
 }
 
-function leftOutMessage({ leftOut }: Prompt<PromptChunk>, contextTokens: number): string {
-  const names = leftOut.map(({ row }) => `${row.path} (part ${row.ordinal + 1})`).join(', ');
-  return `The context of ${contextTokens} tokens cannot hold all matches; left out: ${names}.`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+function sourcesOf(prompt: Prompt<PromptChunk>, tiers: PartTiers): Source[] {
+  return prompt.cited.map(({ chunk: { row, score, reason, tokens }, part }) => {
+    const tier = tiers.get(part) ?? 'computed';
+    return {
+      document: row.path,
+      title: row.title,
+      chunk: row.ordinal,
+      text: row.text,
+      score,
+      reason,
+      tier: tier === 'resident' ? 'ram' : tier, // a session of its own holds nothing before its only turn
+      tokens: tokens.length,
+    };
+  });
 }

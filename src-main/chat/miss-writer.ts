@@ -1,12 +1,19 @@
 import type { KvDtype } from '../engine/engine.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
+import type { Gate } from '../platform/gate.ts';
 
 export interface MissWriterOptions {
-  model: FusionModel;
   store: ChunkCache;
+  /** Questions come first: they interrupt what is being stored, which starts anew afterwards. */
+  gate: Gate;
+  onBackgroundError?: ((error: unknown) => void) | undefined;
+}
+
+export interface Miss {
+  tokens: Int32Array;
   dtype: KvDtype;
-  onBackgroundError?: (error: unknown) => void;
+  label: string;
 }
 
 /** Stores chunks that an answer had to compute, in the background, so that the next answer finds them. */
@@ -19,10 +26,9 @@ export class MissWriter {
     this.#options = options;
   }
 
-  write(chunks: readonly { tokens: Int32Array; label: string }[]): void {
-    if (chunks.length === 0) return;
+  write(model: FusionModel, misses: readonly Miss[]): void {
     const { signal } = this.#abort;
-    this.#work = this.#work.then(() => this.#encode(chunks, signal));
+    for (const miss of misses) this.#work = this.#work.then(() => this.#store(model, miss, signal));
   }
 
   idle(): Promise<void> {
@@ -36,17 +42,14 @@ export class MissWriter {
     this.#abort = new AbortController();
   }
 
-  async #encode(
-    chunks: readonly { tokens: Int32Array; label: string }[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { model, store, dtype } = this.#options;
+  async #store(model: FusionModel, miss: Miss, stopped: AbortSignal): Promise<void> {
+    const { store, gate } = this.#options;
+    if (stopped.aborted) return;
     try {
-      for (const chunk of chunks) {
-        if (signal.aborted) return;
-        if (!store.has(keyFor(model, dtype, chunk.tokens)))
-          await encodeAndStore(model, store, { ...chunk, dtype }, signal);
-      }
+      await gate.background(async (signal) => {
+        if (!store.has(keyFor(model, miss.dtype, miss.tokens)))
+          await encodeAndStore(model, store, miss, signal);
+      }, stopped);
     } catch (error) {
       // The answer is given already: a full disk or a stop only means that nothing was gained for the next one.
       if (!(error instanceof KvasirError && error.code === 'ABORTED'))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FakeModel } from '../fusion/test-support.ts';
 import { PromptAssembler } from './prompt.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
-import { promptFrame } from './template.ts';
+import { conversationFrame } from './template.ts';
 
 const CHATML = `{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}
 {{ m.content | trim }}<|im_end|>
@@ -24,13 +24,15 @@ const count = (tokens: number[], id: number): number => tokens.filter((token) =>
 describe("the model's template", () => {
   test('is split around documents and question', () => {
     const { info } = new FakeModel({ chatTemplate: CHATML });
-    expect(promptFrame(info)).toEqual({
+    const first = {
       before: '<s><|im_start|>user\n',
       between: 'Question: ',
       after: '<|im_end|>\n<|im_start|>assistant\n',
-      plainBecause: undefined,
-    });
-    expect(promptFrame(info, 'Be brief.').before).toBe(
+    };
+    expect(conversationFrame(info, '', 1)).toEqual({ turns: [first], plainBecause: undefined });
+    const next = { ...first, before: '<|im_end|>\n<|im_start|>user\n' };
+    expect(conversationFrame(info, '', 3).turns).toEqual([first, next, next]);
+    expect(conversationFrame(info, 'Be brief.', 1).turns[0]?.before).toBe(
       '<s><|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n',
     );
   });
@@ -50,9 +52,9 @@ describe("the model's template", () => {
     ['{{ messages[0].content }}{{ messages[0].content }}', /does not keep the message/],
     ['{{ messages[0].content | length }}', /does not keep the message/],
   ])('%j: a plain prompt, and it says why', (chatTemplate, why) => {
-    const frame = promptFrame(new FakeModel({ chatTemplate }).info);
+    const frame = conversationFrame(new FakeModel({ chatTemplate }).info, '', 1);
     expect(frame.plainBecause).toMatch(why);
-    expect(frame).toMatchObject({ before: '', between: 'Question: ', after: '\nAnswer:' });
+    expect(frame.turns).toEqual([{ before: '', between: 'Question: ', after: '\nAnswer:' }]);
   });
 
   test.each([
@@ -89,7 +91,7 @@ describe('the budget', () => {
       contextTokens: 96,
       answerTokens: 10,
     });
-    expect(prompt.chunks.map(({ score }) => score)).toEqual([3, 5, 2]);
+    expect(prompt.cited.map(({ chunk }) => chunk.score)).toEqual([3, 5, 2]);
     expect(prompt.leftOut.map(({ score }) => score)).toEqual([1]);
     expect(prompt.tokens).toBe(prompt.parts.reduce((sum, { tokens }) => sum + tokens.length, 0));
     expect(prompt.tokens + 10).toBeLessThanOrEqual(96);

@@ -1,8 +1,7 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelInfo } from '../engine/engine.ts';
 import type { FusionModel } from '../fusion/model.ts';
-import type { PromptPart } from '../fusion/blender.ts';
-import { promptFrame, type PromptFrame } from './template.ts';
+import { conversationFrame } from './template.ts';
 
 /** A chunk offered for the prompt; `score` decides what is left out when not all fit. */
 export interface OfferedChunk {
@@ -10,12 +9,33 @@ export interface OfferedChunk {
   score: number;
 }
 
+/** A turn that was answered: the tokens that stood in the conversation's context, never tokenised again. */
+export interface PastTurn {
+  question: string;
+  /** Of the passages that were placed in this turn. */
+  chunks: readonly Int32Array[];
+  answer: Int32Array;
+}
+
+/** A run of the prompt, and which of its turns (from 0) it belongs to. */
+export interface TurnPart {
+  kind: 'text' | 'chunk';
+  tokens: Int32Array;
+  turn: number;
+}
+
+/** The whole conversation as token ids, up to where the answer begins. */
 export interface Prompt<C extends OfferedChunk> {
-  parts: PromptPart[];
+  parts: TurnPart[];
   tokens: number;
-  /** The chunks that are in, in prompt order, and those that did not fit. */
-  chunks: C[];
+  /** Chunks that are in, in the order given, each with the index of its part; one of an earlier turn is not repeated. */
+  cited: { chunk: C; part: number }[];
+  /** Chunks that did not fit. */
   leftOut: C[];
+  /** How many of the oldest turns did not fit. */
+  turnsLeftOut: number;
+  /** Why the model's own chat template is not used. */
+  plainBecause: string | undefined;
 }
 
 export interface PromptBudget {
@@ -28,51 +48,88 @@ export interface PromptBudget {
 /** However long an answer may be, this share of the context is enough to keep free for it. */
 const LARGEST_ANSWER_SHARE = 1 / 4;
 
-/** Turns questions and chunks into token ids for one model, by its chat template. */
+/**
+ * When older turns have to go, so many go that this share of the room is free again: everything behind a dropped turn
+ * moves and is computed anew, which must not happen at every question.
+ */
+const FREED_SHARE = 1 / 4;
+
+/** Turns conversations into token ids for one model, by its chat template. */
 export class PromptAssembler {
-  readonly frame: PromptFrame;
   readonly #model: Pick<FusionModel, 'tokenize' | 'info'>;
-  readonly #before: Int32Array;
-  readonly #after: Int32Array;
+  readonly #systemPrompt: string;
 
   constructor(model: Pick<FusionModel, 'tokenize' | 'info'>, systemPrompt = '') {
     this.#model = model;
-    this.frame = promptFrame(model.info, systemPrompt);
-    // Only what the template says may become control tokens. A plain frame has none, and may carry the user's own text.
-    const special = this.frame.plainBecause === undefined;
-    this.#before = withOneBos(tokens(model, this.frame.before, special), model.info);
-    this.#after = tokens(model, this.frame.after, special);
+    this.#systemPrompt = systemPrompt;
   }
 
   /**
-   * Prefix, chunks in the order given, question, suffix. When they exceed the context, the chunks of lowest score are
-   * left out. QUESTION_TOO_LONG when the question alone does not fit.
+   * Past turns, then chunks in the order given, question, suffix. When they exceed the context the oldest turns are
+   * left out, and when that is not enough the chunks of lowest score. QUESTION_TOO_LONG when the question alone does not fit.
    */
-  assemble<C extends OfferedChunk>(question: string, chunks: readonly C[], budget: PromptBudget): Prompt<C> {
-    const ask = tokens(this.#model, this.frame.between + question, false);
+  assemble<C extends OfferedChunk>(
+    question: string,
+    offered: readonly C[],
+    budget: PromptBudget,
+    history: readonly PastTurn[] = [],
+  ): Prompt<C> {
     const reserve = Math.min(budget.answerTokens, Math.floor(budget.contextTokens * LARGEST_ANSWER_SHARE));
-    const fixed = this.#before.length + ask.length + this.#after.length;
-    const room = budget.contextTokens - reserve - fixed;
-    if (room < 0) {
-      const message = `The question has ${fixed} tokens, but the context holds ${budget.contextTokens}, of which ${reserve} are kept for the answer.`;
-      throw new KvasirError(
-        'QUESTION_TOO_LONG',
-        message,
-        'Ask a shorter question, or use a model with a larger context.',
-      );
+    const room = budget.contextTokens - reserve;
+    for (let from = 0; from <= history.length; from++) {
+      const prompt = this.#layOut(question, offered, history.slice(from));
+      const limit = from === 0 || from === history.length ? room : room * (1 - FREED_SHARE);
+      if (prompt.tokens <= limit) return { ...prompt, turnsLeftOut: from };
     }
-    const { kept, leftOut } = fit(chunks, room);
-    const parts: PromptPart[] = [
-      { kind: 'text', tokens: this.#before },
-      ...kept.map((chunk): PromptPart => ({ kind: 'chunk', tokens: chunk.tokens })),
-      { kind: 'text', tokens: concat(ask, this.#after) },
-    ];
-    return {
-      parts: parts.filter((part) => part.tokens.length > 0),
-      tokens: fixed + sumTokens(kept),
-      chunks: kept,
-      leftOut,
-    };
+    const bare = this.#layOut<C>(question, [], []).tokens;
+    if (bare > room) throw tooLong(bare, budget.contextTokens, reserve);
+    const { kept, leftOut } = fit(offered, room - bare);
+    return { ...this.#layOut(question, kept, []), leftOut, turnsLeftOut: history.length };
+  }
+
+  #layOut<C extends OfferedChunk>(
+    question: string,
+    offered: readonly C[],
+    history: readonly PastTurn[],
+  ): Prompt<C> {
+    const { info } = this.#model;
+    const frame = conversationFrame(info, this.#systemPrompt, history.length + 1);
+    // Only what the template says may become control tokens. A plain frame has none, and may carry the user's own text.
+    const special = frame.plainBecause === undefined;
+    const parts: TurnPart[] = [];
+    const cited: { chunk: C; part: number }[] = [];
+    for (const [turn, { before, between, after }] of frame.turns.entries()) {
+      const past = history[turn];
+      const head = this.#tokens(before, special);
+      parts.push({ kind: 'text', tokens: turn === 0 ? withOneBos(head, info) : head, turn });
+      for (const tokens of past?.chunks ?? []) parts.push({ kind: 'chunk', tokens, turn });
+      if (!past) placeOffered(offered, parts, cited, turn);
+      const ask = this.#tokens(between + (past?.question ?? question), false);
+      const tail = [ask, this.#tokens(after, special), ...(past ? [past.answer] : [])];
+      parts.push({ kind: 'text', tokens: concat(...tail), turn });
+    }
+    const tokens = parts.reduce((sum, part) => sum + part.tokens.length, 0);
+    const { plainBecause } = frame;
+    return { parts, tokens, cited, leftOut: [], turnsLeftOut: 0, plainBecause };
+  }
+
+  #tokens(text: string, special: boolean): Int32Array {
+    return text === '' ? new Int32Array(0) : this.#model.tokenize(text, { addBos: false, special });
+  }
+}
+
+/** A passage that an earlier turn placed stands in the context already: it is cited from there. */
+function placeOffered<C extends OfferedChunk>(
+  offered: readonly C[],
+  parts: TurnPart[],
+  cited: { chunk: C; part: number }[],
+  turn: number,
+): void {
+  const placed = parts.flatMap((part, index) => (part.kind === 'chunk' ? [{ part, index }] : []));
+  for (const chunk of offered) {
+    const known = placed.find(({ part }) => sameTokens(part.tokens, chunk.tokens));
+    cited.push({ chunk, part: known?.index ?? parts.length });
+    if (!known) parts.push({ kind: 'chunk', tokens: chunk.tokens, turn });
   }
 }
 
@@ -80,7 +137,7 @@ export class PromptAssembler {
 function fit<C extends OfferedChunk>(chunks: readonly C[], room: number): { kept: C[]; leftOut: C[] } {
   const kept = new Set(chunks);
   const worstFirst = [...chunks].sort((a, b) => a.score - b.score);
-  let used = sumTokens(chunks);
+  let used = chunks.reduce((sum, { tokens }) => sum + tokens.length, 0);
   for (const chunk of worstFirst) {
     if (used <= room) break;
     kept.delete(chunk);
@@ -92,6 +149,12 @@ function fit<C extends OfferedChunk>(chunks: readonly C[], room: number): { kept
   };
 }
 
+function tooLong(tokens: number, contextTokens: number, reserve: number): KvasirError {
+  const message = `The question has ${tokens} tokens, but the context holds ${contextTokens}, of which ${reserve} are kept for the answer.`;
+  const advice = 'Ask a shorter question, or use a model with a larger context.';
+  return new KvasirError('QUESTION_TOO_LONG', message, advice);
+}
+
 /** Templates write the BOS or leave it to the tokenizer; either way a prompt starts with exactly one. */
 function withOneBos(ids: Int32Array, info: Pick<ModelInfo, 'bosToken' | 'addBos'>): Int32Array {
   if (info.bosToken < 0) return ids;
@@ -101,17 +164,16 @@ function withOneBos(ids: Int32Array, info: Pick<ModelInfo, 'bosToken' | 'addBos'
   return wanted ? concat(Int32Array.of(info.bosToken), ids.subarray(start)) : ids;
 }
 
-function tokens(model: Pick<FusionModel, 'tokenize'>, text: string, special: boolean): Int32Array {
-  return text === '' ? new Int32Array(0) : model.tokenize(text, { addBos: false, special });
-}
-
-function concat(a: Int32Array, b: Int32Array): Int32Array {
-  const joined = new Int32Array(a.length + b.length);
-  joined.set(a);
-  joined.set(b, a.length);
+function concat(...arrays: readonly Int32Array[]): Int32Array {
+  const joined = new Int32Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    joined.set(array, at);
+    at += array.length;
+  }
   return joined;
 }
 
-function sumTokens(chunks: readonly OfferedChunk[]): number {
-  return chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
+function sameTokens(a: Int32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((token, i) => token === b[i]);
 }

@@ -1,72 +1,106 @@
 import { Template } from '@huggingface/jinja';
 import type { ModelInfo } from '../engine/engine.ts';
 
-/** A prompt with two holes: `before` + context + `between` + question + `after`. */
-export interface PromptFrame {
-  /** From the model's template: control tokens in it are meant. */
+/** One turn of a conversation with its holes: `before` + documents + `between` + question + `after` + answer. */
+export interface TurnFrame {
+  /** From the model's template: control tokens in it are meant. For the first turn, all that leads up to it. */
   before: string;
   /** Ours, inside the user's message. */
   between: string;
   after: string;
+}
+
+export interface ConversationFrame {
+  turns: TurnFrame[];
   /** Set when the model's own template could not be used: why, in one sentence. */
   plainBecause: string | undefined;
 }
 
+type TemplateInfo = Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>;
+
 /** What stands between documents and question: the form the demo model was trained on. */
 const QUESTION_MARK = 'Question: ';
 
-/** Private-use characters: no template writes or trims them, and `upper`/`lower` filters leave them alone. */
-const CONTEXT_HOLE = '\uE000\uE001\uE000';
-const QUESTION_HOLE = '\uE000\uE002\uE000';
+/**
+ * Holes are private-use characters: no template writes or trims them, and `upper`/`lower` filters leave them alone.
+ * Border, kind, number of the turn, border.
+ */
+const HOLE = /\uE000([\uE001-\uE003])([\uE010-\uF8FF])\uE000/u;
+const KINDS = { documents: '\uE001', question: '\uE002', answer: '\uE003' };
+const FIRST_TURN = 0xe010;
+const MAX_TURNS = 0xf8ff - FIRST_TURN + 1;
 
 /**
- * Renders the model's chat template around placeholders for the documents and the question, so that both can be
- * tokenised apart from it: whatever a document says can then never become a control token. Falls back to a plain
- * prompt when the model has no template or it cannot be rendered.
+ * Renders the model's chat template for a conversation of `turns` questions, the last of them unanswered, around
+ * placeholders for documents, questions and answers, so that these can be tokenised apart from it: whatever a document
+ * says can then never become a control token, and an answer stays the very tokens that were sampled. Falls back to
+ * a plain prompt when the model has no template or it cannot be rendered.
  */
-export function promptFrame(
-  info: Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>,
-  systemPrompt = '',
-): PromptFrame {
+export function conversationFrame(
+  info: TemplateInfo,
+  systemPrompt: string,
+  turns: number,
+): ConversationFrame {
+  if (turns < 1 || turns > MAX_TURNS) throw new TypeError(`turns must be between 1 and ${MAX_TURNS}`);
+  const plain = (plainBecause: string): ConversationFrame => ({
+    turns: plainTurns(systemPrompt, turns),
+    plainBecause,
+  });
   if (info.chatTemplate.trim() === '')
-    return plainFrame('The model has no chat template, so a plain prompt is used.', systemPrompt);
+    return plain('The model has no chat template, so a plain prompt is used.');
   try {
-    const rendered = render(info, systemPrompt);
-    const [before, rest, ...moreContexts] = rendered.split(CONTEXT_HOLE);
-    const [between, after, ...moreQuestions] = (rest ?? '').split(QUESTION_HOLE);
-    if (
-      before === undefined ||
-      between === undefined ||
-      after === undefined ||
-      moreContexts.length + moreQuestions.length > 0
-    ) {
-      return plainFrame(
-        "The model's chat template does not keep the message as it is, so a plain prompt is used.",
-        systemPrompt,
-      );
-    }
-    return { before, between, after, plainBecause: undefined };
+    const frames = splitAtHoles(render(info, systemPrompt, turns), turns);
+    if (frames) return { turns: frames, plainBecause: undefined };
+    return plain("The model's chat template does not keep the message as it is, so a plain prompt is used.");
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    return plainFrame(
-      `The model's chat template cannot be rendered (${why}), so a plain prompt is used.`,
-      systemPrompt,
-    );
+    return plain(`The model's chat template cannot be rendered (${why}), so a plain prompt is used.`);
   }
 }
 
-function render(info: Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>, systemPrompt: string): string {
-  const user = { role: 'user', content: CONTEXT_HOLE + QUESTION_MARK + QUESTION_HOLE };
-  const system = systemPrompt === '' ? [] : [{ role: 'system', content: systemPrompt }];
+function hole(kind: keyof typeof KINDS, turn: number): string {
+  return `\uE000${KINDS[kind]}${String.fromCharCode(FIRST_TURN + turn)}\uE000`;
+}
+
+function render(info: TemplateInfo, systemPrompt: string, turns: number): string {
+  const messages = systemPrompt === '' ? [] : [{ role: 'system', content: systemPrompt }];
+  for (let turn = 0; turn < turns; turn++) {
+    const content = hole('documents', turn) + QUESTION_MARK + hole('question', turn);
+    messages.push({ role: 'user', content });
+    if (turn + 1 < turns) messages.push({ role: 'assistant', content: hole('answer', turn) });
+  }
   return new Template(info.chatTemplate).render({
-    messages: [...system, user],
+    messages,
     add_generation_prompt: true,
     bos_token: info.bosText,
     eos_token: info.eosText,
   });
 }
 
-function plainFrame(plainBecause: string, systemPrompt: string): PromptFrame {
-  const before = systemPrompt === '' ? '' : `${systemPrompt}\n\n`;
-  return { before, between: QUESTION_MARK, after: '\nAnswer:', plainBecause };
+/** undefined when a hole is missing, doubled or out of order. */
+function splitAtHoles(rendered: string, turns: number): TurnFrame[] | undefined {
+  const pieces = rendered.split(HOLE); // text, kind, turn, text, kind, turn, …, text
+  const texts = pieces.filter((_, i) => i % 3 === 0);
+  const found = pieces.flatMap((piece, i) =>
+    i % 3 === 1 ? [`\uE000${piece}${pieces[i + 1] ?? ''}\uE000`] : [],
+  );
+  const wanted = Array.from({ length: turns }, (_, turn) => [
+    hole('documents', turn),
+    hole('question', turn),
+    ...(turn + 1 < turns ? [hole('answer', turn)] : []),
+  ]).flat();
+  if (found.join('') !== wanted.join('')) return undefined;
+  return Array.from({ length: turns }, (_, turn) => {
+    const [before = '', between = '', after = ''] = texts.slice(turn * 3, turn * 3 + 3);
+    return { before, between, after };
+  });
+}
+
+function plainTurns(systemPrompt: string, turns: number): TurnFrame[] {
+  const head = systemPrompt === '' ? '' : `${systemPrompt}\n\n`;
+  return Array.from({ length: turns }, (_, turn) => ({
+    before: turn === 0 ? head : '\n\n',
+    between: QUESTION_MARK,
+    after: '\nAnswer:',
+  }));
 }

@@ -5,7 +5,10 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import { keyFor, type ChunkCache, type FusionModel, type FusionSession } from './model.ts';
 
 /** A prompt in order: text to compute, and chunks that may be cached. */
-export type PromptPart = { kind: 'text'; tokens: Int32Array } | { kind: 'chunk'; tokens: Int32Array };
+export interface PromptPart {
+  kind: 'text' | 'chunk';
+  tokens: Int32Array;
+}
 
 export interface BlendOptions extends CallOptions {
   model: FusionModel;
@@ -14,6 +17,8 @@ export interface BlendOptions extends CallOptions {
   dtype: KvDtype;
   strategy: Strategy;
   clock?: Clock;
+  /** Told where the chunks' KV comes from once all are looked up, before anything is computed. */
+  onAcquired?: ((outcomes: ChunkOutcome[]) => void) | undefined;
 }
 
 export type ChunkOutcome = 'ram' | 'disk' | 'computed';
@@ -42,6 +47,7 @@ export async function blend(parts: readonly PromptPart[], options: BlendOptions)
     // A full prefill reads nothing from the store: it is the baseline that blending is compared with.
     if (options.strategy.kind !== 'full') await acquireAll(parts, options, leases, quarantined);
     const acquireMs = clock.now() - started;
+    options.onAcquired?.(outcomesOf(parts, leases));
     for (;;) {
       try {
         const report = await options.session.append(segmentsOf(parts, leases), options.strategy, options);

@@ -1,0 +1,85 @@
+import type { Strategy } from '../engine/engine.ts';
+import type { PromptPart } from '../fusion/blender.ts';
+import type { FusionSession } from '../fusion/model.ts';
+import type { TurnPart } from './prompt.ts';
+
+/**
+ * A session and the token ids whose KV it holds: text as computed, chunks as blended, answers as sampled. The next
+ * prompt of the conversation is compared with them, and only what is new is appended.
+ */
+export class Resident {
+  readonly session: FusionSession;
+  #ids: number[] = [];
+  /** Where chunks begin, and how they were fused. */
+  #fused = new Map<number, string>();
+
+  constructor(session: FusionSession) {
+    this.session = session;
+  }
+
+  get tokens(): number {
+    return this.#ids.length;
+  }
+
+  /**
+   * How many tokens of a prompt are here already. A chunk counts whole or not at all, and those of the last turn only when
+   * they were fused as is wanted now; at least one token is left to compute, since the answer begins with its logits.
+   */
+  reusable(parts: readonly TurnPart[], strategy: Strategy): number {
+    const lastTurn = parts.at(-1)?.turn;
+    const wanted = JSON.stringify(strategy);
+    let at = 0;
+    for (const { kind, tokens, turn } of parts) {
+      const same = this.#sameFrom(at, tokens);
+      const whole = same === tokens.length;
+      if (kind === 'chunk') {
+        const fused = this.#fused.get(at);
+        if (!whole || (turn === lastTurn && fused !== wanted)) return at;
+      }
+      at += same;
+      if (!whole) return at;
+    }
+    return Math.max(0, at - 1);
+  }
+
+  /** Forgets everything from `length` on. */
+  truncate(length: number): void {
+    this.session.truncate(Math.min(length, this.session.length));
+    this.#ids.length = Math.min(length, this.#ids.length);
+    for (const start of this.#fused.keys()) if (start >= length) this.#fused.delete(start);
+  }
+
+  /** Notes what was appended. */
+  appended(parts: readonly PromptPart[], strategy: Strategy): void {
+    for (const { kind, tokens } of parts) {
+      if (kind === 'chunk') this.#fused.set(this.#ids.length, JSON.stringify(strategy));
+      for (const token of tokens) this.#ids.push(token);
+    }
+  }
+
+  /** Notes what was sampled; the last token of a stopped answer may have no KV yet. */
+  generated(tokens: Int32Array): void {
+    for (const token of tokens.subarray(0, this.session.length - this.#ids.length)) this.#ids.push(token);
+  }
+
+  dispose(): void {
+    this.session.dispose();
+  }
+
+  #sameFrom(start: number, tokens: Int32Array): number {
+    let same = 0;
+    while (same < tokens.length && this.#ids[start + same] === tokens[same]) same++;
+    return same;
+  }
+}
+
+/** The parts of a prompt behind its first `length` tokens, none of them empty. */
+export function partsFrom(parts: readonly TurnPart[], length: number): (TurnPart & { index: number })[] {
+  let at = 0;
+  return parts.flatMap((part, index) => {
+    const skip = Math.min(part.tokens.length, Math.max(0, length - at));
+    at += part.tokens.length;
+    const tokens = skip === 0 ? part.tokens : part.tokens.subarray(skip);
+    return tokens.length > 0 ? [{ ...part, tokens, index }] : [];
+  });
+}

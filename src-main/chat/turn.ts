@@ -1,0 +1,145 @@
+import type { Ttft } from '../../src-shared/answer.ts';
+import type { GenerateResult, KvDtype, Progress, Sampling, Strategy } from '../engine/engine.ts';
+import { blend, type BlendResult, type ChunkOutcome } from '../fusion/blender.ts';
+import type { ChunkCache, FusionModel } from '../fusion/model.ts';
+import { StreamDetokenizer } from './detokenizer.ts';
+import type { OfferedChunk, Prompt, TurnPart } from './prompt.ts';
+import { partsFrom, type Resident } from './resident.ts';
+import type { Stopwatch } from './stopwatch.ts';
+
+export interface TurnOptions {
+  model: FusionModel;
+  store: ChunkCache;
+  dtype: KvDtype;
+  strategy: Strategy;
+  maxTokens: number;
+  sampling?: Partial<Sampling> | undefined;
+  stopwatch: Stopwatch;
+  /** What was done before: time for finding passages and for laying out the prompt. */
+  before: { retrieve: number; assemble: number };
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told where each passage's KV comes from as soon as that is known: before the prompt is processed, and after it. */
+  onPlaced?: ((tiers: PartTiers) => void) | undefined;
+  /** More of the answer. */
+  onText?: ((text: string) => void) | undefined;
+}
+
+export type Tier = 'resident' | ChunkOutcome;
+
+/** Index of a prompt's chunk part → where its KV came from. */
+export type PartTiers = ReadonlyMap<number, Tier>;
+
+export interface TurnResult {
+  /** Tokens of the prompt that were in the session already. */
+  residentTokens: number;
+  /** What was appended behind them, with the index of each part in the prompt. */
+  appended: (TurnPart & { index: number })[];
+  blended: BlendResult;
+  tiers: PartTiers;
+  answer: Int32Array;
+  /** 'aborted' when it was stopped while it was being written. */
+  stop: GenerateResult['stop'];
+  tokensPerSecond: number;
+  ttftMs: Ttft;
+}
+
+/**
+ * One turn in a session: forgets what the prompt does not share with it, appends the rest, and writes the answer.
+ * ABORTED when stopped before the first token; the session then holds what it shared with the prompt.
+ */
+export async function runTurn(
+  prompt: Prompt<OfferedChunk>,
+  resident: Resident,
+  options: TurnOptions,
+): Promise<TurnResult> {
+  const { model, strategy, stopwatch } = options;
+  const residentTokens = resident.reusable(prompt.parts, strategy);
+  resident.truncate(residentTokens);
+  const appended = partsFrom(prompt.parts, residentTokens);
+  const tiersOf = (outcomes: readonly ChunkOutcome[]): PartTiers =>
+    partTiers(prompt.parts, appended, outcomes);
+  const blended = await blend(appended, {
+    model,
+    store: options.store,
+    session: resident.session,
+    dtype: options.dtype,
+    strategy,
+    clock: stopwatch.clock,
+    signal: options.signal,
+    onProgress: options.onProgress,
+    onAcquired: (outcomes) => options.onPlaced?.(tiersOf(outcomes)),
+  });
+  resident.appended(appended, strategy);
+  const tiers = tiersOf(blended.outcomes);
+  options.onPlaced?.(tiers);
+  stopwatch.lap();
+  const { result, firstToken, total } = await write(resident, options);
+  return {
+    residentTokens,
+    appended,
+    blended,
+    tiers,
+    answer: result.tokens,
+    stop: result.stop,
+    tokensPerSecond: result.ms > 0 ? (result.tokens.length * 1000) / result.ms : 0,
+    ttftMs: ttftOf(blended, { ...options.before, firstToken, total }),
+  };
+}
+
+async function write(resident: Resident, options: TurnOptions) {
+  const { model, stopwatch } = options;
+  const { session } = resident;
+  const detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
+  let begun = false;
+  let firstTokenAt: number | undefined;
+  const show = (text: string): void => {
+    const shown = begun ? text : text.trimStart(); // the space that belongs to the prompt's last word
+    begun ||= shown !== '';
+    if (shown !== '') options.onText?.(shown);
+  };
+  const result = await session.generate({
+    maxTokens: Math.min(options.maxTokens, session.capacity - session.length),
+    signal: options.signal,
+    ...(options.sampling && { sampling: options.sampling }),
+    onToken: (token) => {
+      firstTokenAt ??= stopwatch.clock.now();
+      show(detokenizer.push(token));
+    },
+  });
+  show(detokenizer.flush());
+  resident.generated(result.tokens);
+  firstTokenAt ??= stopwatch.clock.now();
+  return { result, firstToken: firstTokenAt - stopwatch.lapStart, total: firstTokenAt - stopwatch.start };
+}
+
+function partTiers(
+  parts: readonly TurnPart[],
+  appended: readonly (TurnPart & { index: number })[],
+  outcomes: readonly ChunkOutcome[],
+): PartTiers {
+  const chunks = appended.filter(({ kind }) => kind === 'chunk');
+  const tiers = new Map(chunks.map(({ index }, i): [number, Tier] => [index, outcomes[i] ?? 'computed']));
+  parts.forEach(({ kind }, index) => {
+    if (kind === 'chunk' && !tiers.has(index)) tiers.set(index, 'resident');
+  });
+  return tiers;
+}
+
+function ttftOf(
+  { report: { stages }, acquireMs }: BlendResult,
+  times: Pick<Ttft, 'retrieve' | 'assemble' | 'firstToken' | 'total'>,
+): Ttft {
+  const parts = {
+    retrieve: times.retrieve,
+    assemble: times.assemble,
+    acquire: acquireMs,
+    load: stages.loadWait,
+    place: stages.place,
+    check: stages.check + stages.select,
+    recompute: stages.compute + stages.head,
+    firstToken: times.firstToken,
+  };
+  const known = Object.values(parts).reduce((sum, part) => sum + part, 0);
+  return { total: times.total, ...parts, other: Math.max(0, times.total - known) };
+}
