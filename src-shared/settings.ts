@@ -64,6 +64,26 @@ export const SettingsSchema = z.object({
 export type Settings = z.infer<typeof SettingsSchema>;
 export type SettingsInput = z.input<typeof SettingsSchema>;
 
+/** Settings to change: absent stays as it is, null goes back to the default. */
+export type SettingsChanges = { [K in keyof Settings]?: Settings[K] | null | undefined };
+
+/** Not SettingsSchema.partial(): that would put the defaults in for what is absent. */
+export const SettingsChangesSchema: z.ZodType<SettingsChanges, SettingsChanges> = z.object(
+  Object.fromEntries(
+    Object.entries(SettingsSchema.shape).map(([key, schema]) => [
+      key,
+      withoutDefault(schema).nullable().optional(),
+    ]),
+  ),
+);
+
+function withoutDefault(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional) {
+    return withoutDefault(schema.unwrap() as z.ZodType);
+  }
+  return schema;
+}
+
 /** One sentence for the first thing that is wrong with a value, e.g. `topK: expected number to be >=1`. */
 export function firstIssue(error: z.ZodError): string {
   const issue = error.issues[0];

@@ -1,5 +1,5 @@
-import type { Settings, SettingsInput } from '../../src-shared/settings.ts';
-import { parseSettings, readSettings, writeSettings } from './settings.ts';
+import type { Settings, SettingsChanges, SettingsInput } from '../../src-shared/settings.ts';
+import { parseSettings, readSettings, withChanges, writeSettings } from './settings.ts';
 
 /** The settings as they are now. Services that cannot read them at each use listen for changes. */
 export class SettingsService {
@@ -20,9 +20,11 @@ export class SettingsService {
   }
 
   /** Changes some settings for good. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
-  update(changes: Partial<SettingsInput>): Settings {
+  update(changes: SettingsChanges): Settings {
     const before = this.#settings;
-    this.#settings = parseSettings({ ...writeSettings(this.#path, changes), ...this.#overrides, ...changes });
+    this.#settings = parseSettings(
+      withChanges({ ...writeSettings(this.#path, changes), ...this.#overrides }, changes),
+    );
     for (const listener of this.#listeners) listener(this.#settings, before);
     return this.#settings;
   }

@@ -1,6 +1,11 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { SettingsSchema, firstIssue, type Settings, type SettingsInput } from '../../src-shared/settings.ts';
+import {
+  SettingsSchema,
+  firstIssue,
+  type Settings,
+  type SettingsChanges,
+} from '../../src-shared/settings.ts';
 import { fileError } from './paths.ts';
 
 /** Reads settings; a missing file means defaults. BAD_ARGUMENT when the file is not valid. */
@@ -26,8 +31,8 @@ export function parseSettings(value: unknown, what = 'The settings'): Settings {
  * Changes some settings: written to a temporary file, synced and renamed, so that a crash leaves the old file or the
  * new one. Keys this version does not know are kept. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL.
  */
-export function writeSettings(path: string, changes: Partial<SettingsInput>): Settings {
-  const merged = { ...readObject(path), ...changes };
+export function writeSettings(path: string, changes: SettingsChanges): Settings {
+  const merged = withChanges(readObject(path), changes);
   const settings = parseSettings(merged);
   const temporary = `${path}.${process.pid}.tmp`;
   try {
@@ -43,6 +48,13 @@ export function writeSettings(path: string, changes: Partial<SettingsInput>): Se
     throw fileError(error, `The settings file ${path} could not be written`);
   }
   return settings;
+}
+
+/** What is undefined stays, what is null goes. */
+export function withChanges(before: object, changes: SettingsChanges): Record<string, unknown> {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const merged = { ...before, ...Object.fromEntries(given) };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
 }
 
 function readObject(path: string): Record<string, unknown> {

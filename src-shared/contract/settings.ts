@@ -1,9 +1,9 @@
 import { procedure } from './define.ts';
 import { NothingSchema } from './common.ts';
-import { SettingsSchema } from '../settings.ts';
+import { SettingsChangesSchema, SettingsSchema } from '../settings.ts';
 
 export const settingsContract = {
   'settings.get': procedure(NothingSchema, SettingsSchema),
   /** Changes some settings. They take effect at once, where a note in the schema does not say "after a restart". */
-  'settings.update': procedure(SettingsSchema.partial(), SettingsSchema),
+  'settings.update': procedure(SettingsChangesSchema, SettingsSchema),
 };

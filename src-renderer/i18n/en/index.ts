@@ -1,7 +1,8 @@
 import { common } from './common.ts';
+import { settings } from './settings.ts';
 
 /** One file a feature; zh/ has the same keys, which the type checker holds it to. */
-export const en = { common };
+export const en = { common, settings };
 
 /** The same keys with other words. i18next's plural forms (`_one`, `_other`) may differ from language to language. */
 export type Words<T> = { readonly [K in keyof T]: T[K] extends string ? string : Words<T[K]> };

@@ -1,4 +1,5 @@
 import type { en, Words } from '../en/index.ts';
 import { common } from './common.ts';
+import { settings } from './settings.ts';
 
-export const zh: Words<typeof en> = { common };
+export const zh: Words<typeof en> = { common, settings };

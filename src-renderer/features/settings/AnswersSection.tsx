@@ -1,0 +1,123 @@
+import { Input, Select, Slider, Textarea } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Settings } from '../../../src-shared/settings.ts';
+import { STRATEGY_NAMES, type StrategyName } from '../../../src-shared/strategy.ts';
+import { useFormat } from '../../ui/useFormat.ts';
+import { NumberSetting } from './NumberSetting.tsx';
+import { useChange } from './useChange.ts';
+
+/** Strategies for which a ratio means nothing. */
+const WITHOUT_RATIO: readonly StrategyName[] = ['none', 'full'];
+
+export function AnswersSection({ settings }: { settings: Settings }) {
+  const { t } = useTranslation('settings');
+  const change = useChange();
+  const { strategy } = settings;
+  return (
+    <>
+      <Select
+        label={t('answers.strategy')}
+        description={t('answers.strategyHelp')}
+        value={strategy.name}
+        allowDeselect={false}
+        data={STRATEGY_NAMES.map((value) => ({ value, label: t(`strategy.${value}`) }))}
+        onChange={(name) => name && change({ strategy: { ...strategy, name } })}
+      />
+      {!WITHOUT_RATIO.includes(strategy.name) && (
+        <RatioSlider
+          ratio={strategy.ratio}
+          onChange={(ratio) => change({ strategy: { ...strategy, ratio } })}
+        />
+      )}
+      <NumberSetting
+        label={t('answers.topK')}
+        description={t('answers.topKHelp')}
+        value={settings.topK}
+        min={1}
+        max={256}
+        onChange={(topK) => change({ topK })}
+      />
+      <NumberSetting
+        label={t('answers.maxTokens')}
+        value={settings.maxTokens}
+        min={1}
+        max={65_536}
+        step={64}
+        onChange={(maxTokens) => change({ maxTokens })}
+      />
+      <NumberSetting
+        label={t('answers.contextTokens')}
+        description={t('answers.contextHelp')}
+        value={settings.contextTokens}
+        min={64}
+        max={4_194_304}
+        step={1024}
+        onChange={(contextTokens) => change({ contextTokens })}
+      />
+      <NumberSetting
+        label={t('answers.temperature')}
+        description={t('answers.temperatureHelp')}
+        value={settings.temperature}
+        min={0}
+        max={2}
+        step={0.1}
+        decimals={2}
+        onChange={(temperature) => change({ temperature })}
+      />
+      <SystemPrompt text={settings.systemPrompt} onChange={(systemPrompt) => change({ systemPrompt })} />
+    </>
+  );
+}
+
+function RatioSlider({ ratio, onChange }: { ratio: number; onChange: (ratio: number) => void }) {
+  const { t } = useTranslation('settings');
+  const format = useFormat();
+  const [draft, setDraft] = useState<number>();
+  const marks = [0, 0.05, 0.15, 0.3, 0.5, 1];
+  return (
+    <Input.Wrapper
+      label={`${t('answers.ratio')}: ${format.percent(draft ?? ratio)}`}
+      description={t('answers.ratioHelp')}
+      labelElement="div"
+      pb="md"
+    >
+      <Slider
+        mt="sm"
+        min={0}
+        max={1}
+        step={0.01}
+        value={draft ?? ratio}
+        label={(value) => format.percent(value)}
+        thumbLabel={t('answers.ratio')}
+        marks={marks.map((value) => ({ value, label: format.percent(value) }))}
+        onChange={setDraft}
+        onChangeEnd={(value) => {
+          setDraft(undefined);
+          onChange(value);
+        }}
+      />
+    </Input.Wrapper>
+  );
+}
+
+function SystemPrompt({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const { t } = useTranslation('settings');
+  const [draft, setDraft] = useState<string>();
+  return (
+    <Textarea
+      label={t('answers.systemPrompt')}
+      description={t('answers.systemPromptHelp')}
+      autosize
+      minRows={3}
+      maxRows={12}
+      maxLength={16_384}
+      value={draft ?? text}
+      onChange={(event) => setDraft(event.currentTarget.value)}
+      onBlur={() => {
+        if (draft !== undefined && draft !== text) onChange(draft);
+        setDraft(undefined);
+      }}
+    />
+  );
+}

@@ -1,0 +1,161 @@
+import { Button, Code, FileButton, Group, Paper, Stack, Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useTranslation } from 'react-i18next';
+import type { Backup } from '../../../src-shared/contract/app.ts';
+import { useAction, useCall, useClient } from '../../client/context.tsx';
+import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+
+export function DataSection() {
+  const { t } = useTranslation(['settings', 'common']);
+  const format = useFormat();
+  const { data: info } = useCall('app.info');
+  const reveal = useAction('app.reveal');
+  return (
+    <>
+      <Stack gap={6}>
+        <Text size="sm" fw={500}>
+          {t('data.folder')}
+        </Text>
+        {info && <Code block>{info.dataDir}</Code>}
+        {info && (
+          <Group gap="md">
+            {info.nativeDialogs && (
+              <Button variant="default" size="xs" onClick={() => reveal.mutate({ path: info.dataDir })}>
+                {t('data.reveal')}
+              </Button>
+            )}
+            <Text size="sm" c="dimmed">
+              {t('data.diskFree', { size: format.bytes(info.diskFree) })}
+            </Text>
+          </Group>
+        )}
+      </Stack>
+      <Backups nativeDialogs={info?.nativeDialogs ?? false} />
+    </>
+  );
+}
+
+function Backups({ nativeDialogs }: { nativeDialogs: boolean }) {
+  const { t } = useTranslation(['settings', 'common']);
+  const format = useFormat();
+  const { data: backups, refetch } = useCall('app.backups');
+  const backup = useAction('app.backup');
+  const restore = useRestore();
+  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
+  const backUp = (): void =>
+    backup.mutate(
+      {},
+      {
+        onError: failed,
+        onSuccess: ({ path, bytes }) => {
+          notifyInfo(t('data.backupDone', { path, size: format.bytes(bytes) }));
+          void refetch();
+        },
+      },
+    );
+  return (
+    <Stack gap="sm">
+      <div>
+        <Text size="sm" fw={500}>
+          {t('data.backup')}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {t('data.backupHelp')}
+        </Text>
+      </div>
+      <Group gap="xs">
+        <Button size="xs" onClick={backUp} loading={backup.isPending}>
+          {t('data.backupNow')}
+        </Button>
+        <RestoreFromFile nativeDialogs={nativeDialogs} onChoose={restore} />
+      </Group>
+      {backups?.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {t('data.none')}
+        </Text>
+      )}
+      {backups?.map((entry) => (
+        <BackupLine key={entry.path} backup={entry} onRestore={() => restore(entry.path)} />
+      ))}
+    </Stack>
+  );
+}
+
+function BackupLine({ backup, onRestore }: { backup: Backup; onRestore: () => void }) {
+  const { t } = useTranslation(['settings', 'common']);
+  const format = useFormat();
+  return (
+    <Paper withBorder p="sm">
+      <Group justify="space-between" wrap="nowrap">
+        <div style={{ minWidth: 0 }}>
+          <Text size="sm" truncate title={backup.path}>
+            {backup.path.split(/[\\/]/).at(-1)}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {format.ago(backup.createdMs)} · {format.bytes(backup.bytes)}
+          </Text>
+        </div>
+        <Button size="xs" variant="default" onClick={onRestore}>
+          {t('data.restore')}
+        </Button>
+      </Group>
+    </Paper>
+  );
+}
+
+/** The system's dialog where there is one, else an upload. */
+function RestoreFromFile({
+  nativeDialogs,
+  onChoose,
+}: {
+  nativeDialogs: boolean;
+  onChoose: (path: string) => void;
+}) {
+  const { t } = useTranslation(['settings', 'common']);
+  const client = useClient();
+  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
+  const label = t('data.restoreFile');
+  if (nativeDialogs) {
+    const choose = async (): Promise<void> => {
+      const { paths } = await client.call('app.choosePaths', { kind: 'backup' });
+      if (paths[0] !== undefined) onChoose(paths[0]);
+    };
+    return (
+      <Button size="xs" variant="default" onClick={() => void choose().catch(failed)}>
+        {label}
+      </Button>
+    );
+  }
+  const upload = async (file: File): Promise<void> =>
+    onChoose((await client.upload(file, { target: { backup: true } })).path);
+  return (
+    <FileButton onChange={(file) => file && void upload(file).catch(failed)}>
+      {(props) => (
+        <Button {...props} size="xs" variant="default">
+          {label}
+        </Button>
+      )}
+    </FileButton>
+  );
+}
+
+function useRestore(): (path: string) => void {
+  const { t } = useTranslation(['settings', 'common']);
+  const restore = useAction('app.restore');
+  return (path) => {
+    modals.openConfirmModal({
+      title: t('data.restoreTitle'),
+      children: <Text size="sm">{t('data.restoreText', { path })}</Text>,
+      labels: { confirm: t('data.restore'), cancel: t('common:action.cancel') },
+      onConfirm: () =>
+        restore.mutate(
+          { path },
+          {
+            onError: (error) => notifyFailure(error, t('common:error.title')),
+            onSuccess: () => notifyInfo(t('data.restoreReady')),
+          },
+        ),
+    });
+  };
+}

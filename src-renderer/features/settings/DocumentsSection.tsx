@@ -1,0 +1,51 @@
+import { Switch } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Settings } from '../../../src-shared/settings.ts';
+import { NumberSetting } from './NumberSetting.tsx';
+import { useChange } from './useChange.ts';
+
+const MB = 1024 * 1024;
+/** Shown when the automatic choice is switched off; the most common chunk size. */
+const FIRST_OWN_CHUNK_SIZE = 512;
+
+export function DocumentsSection({ settings }: { settings: Settings }) {
+  const { t } = useTranslation('settings');
+  const change = useChange();
+  const { chunkTokens } = settings;
+  return (
+    <>
+      <Switch
+        label={t('documents.automaticPlain')}
+        description={t('documents.chunkTokensHelp')}
+        checked={chunkTokens === undefined}
+        onChange={(event) =>
+          change({ chunkTokens: event.currentTarget.checked ? null : FIRST_OWN_CHUNK_SIZE })
+        }
+      />
+      {chunkTokens !== undefined && (
+        <NumberSetting
+          label={t('documents.chunkTokens')}
+          value={chunkTokens}
+          min={16}
+          max={8192}
+          step={64}
+          onChange={(value) => change({ chunkTokens: value })}
+        />
+      )}
+      <NumberSetting
+        label={t('documents.maxFile')}
+        description={t('documents.maxFileHelp')}
+        value={Math.round(settings.maxFileBytes / MB)}
+        min={1}
+        max={4096}
+        onChange={(size) => change({ maxFileBytes: size * MB })}
+      />
+      <Switch
+        label={t('documents.storeMisses')}
+        description={t('documents.storeMissesHelp')}
+        checked={settings.storeMisses}
+        onChange={(event) => change({ storeMisses: event.currentTarget.checked })}
+      />
+    </>
+  );
+}

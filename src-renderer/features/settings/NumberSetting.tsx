@@ -1,0 +1,53 @@
+import { NumberInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** A number that is kept when the field is left or Enter is pressed, not at every key. */
+export function NumberSetting({
+  label,
+  description,
+  value,
+  min,
+  max,
+  step = 1,
+  decimals = 0,
+  onChange,
+}: {
+  label: string;
+  description?: string;
+  value: number;
+  min: number;
+  max: number;
+  step?: number;
+  decimals?: number;
+  onChange: (value: number) => void;
+}) {
+  const { t } = useTranslation('settings');
+  const [draft, setDraft] = useState<number | string>();
+  const shown = draft ?? value;
+  const valid = typeof shown === 'number' && shown >= min && shown <= max;
+  const keep = (): void => {
+    if (valid && shown !== value) onChange(shown);
+    setDraft(undefined);
+  };
+  return (
+    <NumberInput
+      label={label}
+      description={description}
+      value={shown}
+      min={min}
+      max={max}
+      step={step}
+      decimalScale={decimals}
+      clampBehavior="none"
+      thousandSeparator=" "
+      maw={260}
+      error={valid ? undefined : t('range', { min, max })}
+      onChange={setDraft}
+      onBlur={keep}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') keep();
+      }}
+    />
+  );
+}
