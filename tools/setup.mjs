@@ -5,7 +5,7 @@ import { setup } from './setup/setup.mjs';
 
 const HELP = `Usage: npm run setup [-- --cuda]
 
-Installs packages, fetches ggml's headers and prebuilt libraries, builds the native engine.
+Installs packages, fetches ggml's headers and prebuilt libraries, builds the native engine and the window.
 Does nothing where nothing changed. Needs git and a C++20 compiler; never needs root.
 
   --cuda    also install the CUDA backend (143 MB; Linux x64 with an NVIDIA driver). KVASIR_CUDA=1 does the same.

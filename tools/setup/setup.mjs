@@ -10,6 +10,7 @@ import { libraries } from './steps/libraries.mjs';
 import { native } from './steps/native.mjs';
 import { packages } from './steps/packages.mjs';
 import { checkTools } from './steps/tools.mjs';
+import { window } from './steps/window.mjs';
 
 /**
  * @typedef {object} Options
@@ -40,6 +41,7 @@ export async function setup(options) {
     libraries,
     ...cuda(options.cuda || process.env.KVASIR_CUDA === '1'),
     native,
+    window,
   ];
   if (steps.every((step) => step.isFresh())) {
     if (!options.quietWhenFresh) {

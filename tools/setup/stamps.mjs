@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, STATE } from './platform.mjs';
 
@@ -67,6 +76,20 @@ export function hash(...inputs) {
   const sum = createHash('sha256');
   for (const input of inputs) sum.update(`${input.length}:`).update(input);
   return sum.digest('hex');
+}
+
+/**
+ * Every file below a folder; none when there is no such folder.
+ *
+ * @param {string} folder
+ * @returns {string[]}
+ */
+export function filesUnder(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesUnder(path) : [path];
+  });
 }
 
 /** @param {[string, number]} output */

@@ -68,7 +68,7 @@ export function cacheControl(pathname: string): string {
   return pathname.startsWith('/assets/') ? 'private, max-age=31536000, immutable' : 'no-cache';
 }
 
-/** Whether a path is one of the window's own addresses, which all show its page, and no file. */
+/** The window is one page; where in it one is, stands behind the address's #. */
 export function isPagePath(pathname: string): boolean {
-  return pathname === '/index.html' || !/\.[^/]*$/.test(pathname);
+  return pathname === '/' || pathname === '/index.html';
 }

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { SetupError } from '../errors.mjs';
 import { GGML, NATIVE_BUILD, NATIVE_SOURCE, NODE_MODULES, ROOT, STATE } from '../platform.mjs';
 import { lastLines, run } from '../process.mjs';
-import { clearStamp, hash, isStampFresh, writeStamp } from '../stamps.mjs';
+import { clearStamp, filesUnder, hash, isStampFresh, writeStamp } from '../stamps.mjs';
 
 const LOG = join(STATE, 'native-build.log');
 
@@ -113,17 +113,6 @@ function discardForeignBuild(generator) {
     lines.includes(`KVASIR_GGML_DIR:PATH=${slashed(GGML)}`) &&
     (generator === undefined ? madeBy !== 'Ninja' : madeBy === generator);
   if (!same) rmSync(NATIVE_BUILD, { recursive: true });
-}
-
-/**
- * @param {string} folder
- * @returns {string[]}
- */
-function filesUnder(folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    return entry.isDirectory() ? filesUnder(path) : [path];
-  });
 }
 
 /** @param {string} step */

@@ -29,43 +29,48 @@ export function createRequests(options: RequestsOptions): Answer {
   });
   return (request, response) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    answer(request, response, options, files).catch((error: unknown) => {
-      options.log.error('request-failed', { url: pathOf(request), error: String(error) });
+    const stranger = options.guard.checkHost(request);
+    if (stranger) return refuse(response, stranger);
+    const url = urlOf(request);
+    if (!url) return plain(response, 400, 'This is not an address.');
+    const token = url.searchParams.get('token');
+    if (request.method === 'GET' && url.pathname === '/' && token !== null) {
+      return redeem(request, response, options, token);
+    }
+    const refusal = checkUser(request, options.guard);
+    if (refusal) return refuse(response, refusal);
+    serve(request, response, url, options, files).catch((error: unknown) => {
+      options.log.error('request-failed', { path: url.pathname, error: String(error) });
       if (response.headersSent) response.destroy();
       else plain(response, 500, 'Kvasir could not answer; its log says more.');
     });
   };
 }
 
-async function answer(
+/** What somebody with a session gets. */
+async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  options: RequestsOptions,
+  { pathname, searchParams: query }: URL,
+  { api, uploads, rendererDir }: RequestsOptions,
   files: RequestHandler,
 ): Promise<void> {
-  const { guard, api, uploads, rendererDir } = options;
-  const stranger = guard.checkHost(request);
-  if (stranger) return refuse(response, stranger);
-  const url = urlOf(request);
-  if (!url) return plain(response, 400, 'This is not an address.');
-  const { pathname, searchParams: query } = url;
-  const token = query.get('token');
-  if (request.method === 'GET' && pathname === '/' && token !== null) {
-    return redeem(request, response, options, token);
-  }
-  const refusal = guard.checkSession(request) ?? (isRead(request) ? undefined : guard.checkOrigin(request));
-  if (refusal) return refuse(response, refusal);
   if (pathname === '/upload' && request.method === 'PUT') {
-    return upload(request, response, { query, places: uploads, api });
-  }
-  if (!isRead(request)) return plain(response, 405, 'Kvasir does not take this here.');
-  if (pathname === '/download') {
+    await upload(request, response, { query, places: uploads, api });
+  } else if (!isRead(request)) {
+    plain(response, 405, 'Kvasir does not take this here.');
+  } else if (pathname === '/download') {
     if (!(await download(response, query.get('backup'), api)))
       plain(response, 404, 'There is no such backup.');
-    return;
+  } else if (isPagePath(pathname)) {
+    page(response, 200, await readPage(rendererDir, connectTo(request)));
+  } else {
+    files(request, response, () => plain(response, 404, 'There is no such file.'));
   }
-  if (isPagePath(pathname)) return page(response, 200, await readPage(rendererDir, connectTo(request)));
-  files(request, response, () => plain(response, 404, 'There is no such file.'));
+}
+
+function checkUser(request: IncomingMessage, guard: Guard): Refusal | undefined {
+  return guard.checkSession(request) ?? (isRead(request) ? undefined : guard.checkOrigin(request));
 }
 
 function redeem(
@@ -112,9 +117,4 @@ function connectTo({ headers }: IncomingMessage): { connect: string[] } {
 /** Only path and query count: who is meant, the Host header has said. */
 function urlOf({ url }: IncomingMessage): URL | undefined {
   return URL.parse(url ?? '', 'http://kvasir') ?? undefined;
-}
-
-/** For the log, which tokens must not get into. */
-function pathOf(request: IncomingMessage): string {
-  return urlOf(request)?.pathname ?? '';
 }

@@ -72,10 +72,14 @@ export class WindowSocket {
   }
 
   async #answer({ id, name, input }: z.infer<typeof CallSchema>): Promise<void> {
-    if (this.#calls >= MAX_CALLS) return this.#reply(id, BUSY);
+    const result = this.#calls < MAX_CALLS ? await this.#call(name, input) : BUSY;
+    this.#reply(id, result);
+  }
+
+  async #call(name: unknown, input: unknown): Promise<CallResult> {
     this.#calls++;
     try {
-      this.#reply(id, await this.#api.call(name, input));
+      return await this.#api.call(name, input);
     } finally {
       this.#calls--;
     }

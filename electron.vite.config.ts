@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'electron-vite';
+
+const root = import.meta.dirname;
+const electron = join(root, 'src-main', 'hosts', 'electron');
+
+/** Builds `out/main`, `out/preload` and `out/renderer`; the headless host serves the last from source, without the others. */
+export default defineConfig({
+  main: {
+    build: {
+      rolldownOptions: { input: { main: join(electron, 'main.ts') } },
+    },
+  },
+  preload: {
+    build: {
+      // A sandboxed preload cannot load packages, and must be CommonJS.
+      externalizeDeps: false,
+      rolldownOptions: {
+        input: { preload: join(electron, 'preload.ts') },
+        output: { format: 'cjs', entryFileNames: '[name].cjs' },
+      },
+    },
+  },
+  renderer: {
+    root: join(root, 'src-renderer'),
+    plugins: [react()],
+    build: {
+      outDir: join(root, 'out', 'renderer'),
+      minify: true,
+      rolldownOptions: { input: join(root, 'src-renderer', 'index.html') },
+    },
+  },
+});
