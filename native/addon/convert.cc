@@ -83,6 +83,17 @@ Napi::Value progress_to(Napi::Env env, Progress p) {
     return o;
 }
 
+namespace {
+Napi::Value stats_to(Napi::Env env, const DeviationStats & s) {
+    if (!s.tokens) return env.Null();
+    Napi::Object o = Napi::Object::New(env);
+    o.Set("tokens", s.tokens);
+    o.Set("mean", s.mean);
+    o.Set("p95", s.p95);
+    return o;
+}
+}  // namespace
+
 Napi::Value report_to(Napi::Env env, const AppendReport & r) {
     Napi::Object o = Napi::Object::New(env);
     o.Set("tokens", r.tokens);
@@ -102,6 +113,8 @@ Napi::Value report_to(Napi::Env env, const AppendReport & r) {
         e.Set("placeMs", l.place_ms);
         e.Set("computeStart", l.compute_start);
         e.Set("computeEnd", l.compute_end);
+        e.Set("recomputed", stats_to(env, l.recomputed));
+        e.Set("stored", stats_to(env, l.stored));
         layers.Set(i, e);
     }
     o.Set("layers", layers);

@@ -23,6 +23,17 @@ void check_chunk(const Model & model, const ChunkKv & chunk, int segment) {
     throw e;
 }
 
+DeviationStats stats_of(std::vector<float> values) {
+    DeviationStats s;
+    s.tokens = int(values.size());
+    if (values.empty()) return s;
+    s.mean = std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+    const auto p95 = values.begin() + std::ptrdiff_t(std::ceil(0.95 * double(values.size()))) - 1;
+    std::nth_element(values.begin(), p95, values.end());
+    s.p95 = *p95;
+    return s;
+}
+
 }  // namespace
 
 Fuse::Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & strategy, int past, int capacity)
@@ -90,8 +101,14 @@ RowSet Fuse::narrow(const RowSet & rows, const std::vector<int32_t> & indices, i
     return rows.subset(indices, model_.hparams(), model_.weights().device(il), forward_.cache().capacity());
 }
 
+std::vector<bool> Fuse::reusable_rows(const RowSet & rows) const {
+    std::vector<bool> out;
+    for (int32_t p : rows.positions()) out.push_back(reusable_[size_t(p - past_)]);
+    return out;
+}
+
 // K and V of all candidates are computed and kept; those whose V deviates most stay for the layers to come.
-void Fuse::check(int il, float ratio, RowSet & rows, const std::atomic<bool> * abort) {
+void Fuse::check(int il, float ratio, RowSet & rows, LayerReport & layer, const std::atomic<bool> * abort) {
     const double start = now();
     CheckReport c;
     c.layer = il, c.ratio = ratio;
@@ -103,20 +120,50 @@ void Fuse::check(int il, float ratio, RowSet & rows, const std::atomic<bool> * a
     const double checked = now();
     report_.check_ms += checked - start;
 
-    std::vector<bool> reusable;
-    for (int32_t p : rows.positions()) reusable.push_back(reusable_[size_t(p - past_)]);
+    const std::vector<bool> reusable = reusable_rows(rows);
     const auto keep = size_t(std::lround(double(ratio) * report_.reusable_tokens));
     const std::vector<int32_t> kept = select_by_deviation(deviation, reusable, keep);
-    for (int i = 0; i < rows.size(); ++i) {
+    std::vector<float> recomputed, stored;
+    size_t next = 0;
+    for (int32_t i = 0; i < rows.size(); ++i) {
+        const bool stays = next < kept.size() && kept[next] == i;
+        next += stays;
         if (!reusable[size_t(i)]) continue;
         c.candidates.push_back(rows.positions()[size_t(i)] - past_);
         c.deviation.push_back(deviation[size_t(i)]);
+        if (stays) c.selected.push_back(c.candidates.back());
+        (stays ? recomputed : stored).push_back(deviation[size_t(i)]);
     }
-    for (int32_t i : kept)
-        if (reusable[size_t(i)]) c.selected.push_back(rows.positions()[size_t(i)] - past_);
+    layer.recomputed = stats_of(std::move(recomputed)), layer.stored = stats_of(std::move(stored));
     report_.checks.push_back(std::move(c));
     if (int(kept.size()) != rows.size()) rows = narrow(rows, kept, il);
     report_.select_ms += now() - checked;
+}
+
+// The layer for all rows; where chunks were placed, what they replace is compared with what was there.
+void Fuse::compute(int il, RowSet & rows, bool write_kv, LayerReport & layer, const std::atomic<bool> * abort) {
+    const std::vector<bool> reusable = reusable_rows(rows);
+    std::vector<float> deviation;
+    LayerCall call;
+    call.write_kv = write_kv;
+    if (write_kv && loads_layer(il) && std::find(reusable.begin(), reusable.end(), true) != reusable.end()) call.deviation = &deviation;
+    if (il + 1 == model_.hparams().n_layer && rows.size() > 1) {
+        // Only the last token's output is needed; the others' K and V are.
+        if (write_kv) {
+            LayerCall kv = call;
+            kv.advance = false;
+            forward_.layer(il, rows, kv, abort);
+        }
+        rows = narrow(rows, {int32_t(rows.size() - 1)}, il);
+        forward_.layer(il, rows, {.write_kv = false}, abort);
+    } else {
+        forward_.layer(il, rows, call, abort);
+    }
+    if (!call.deviation) return;
+    std::vector<float> recomputed;
+    for (size_t i = 0; i < reusable.size(); ++i)
+        if (reusable[i]) recomputed.push_back(deviation[i]);
+    layer.recomputed = stats_of(std::move(recomputed));
 }
 
 AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress) {
@@ -152,24 +199,11 @@ AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * ab
             rows = narrow(rows, every, il);
         }
         layer.compute_start = now();
-        LayerCall call;
-        if (const auto * c = check_at(il)) {
-            check(il, c->second, rows, abort);
-            call.write_kv = false;
-        }
+        const auto * c = check_at(il);
+        if (c) check(il, c->second, rows, layer, abort);
         layer.rows = rows.size();
         const double start = now();
-        if (il + 1 == hp.n_layer && rows.size() > 1) {
-            // Only the last token's output is needed; the others' K and V are.
-            if (call.write_kv) {
-                LayerCall kv;
-                kv.advance = false;
-                forward_.layer(il, rows, kv, abort);
-            }
-            rows = narrow(rows, {int32_t(rows.size() - 1)}, il);
-            call.write_kv = false;
-        }
-        forward_.layer(il, rows, call, abort);
+        compute(il, rows, !c, layer, abort);
         layer.compute_end = now();
         report_.compute_ms += layer.compute_end - start;
         report_.layers.push_back(layer);

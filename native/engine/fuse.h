@@ -16,7 +16,9 @@ class Fuse {
     bool loads_layer(int il) const { return il >= first_load_; }
     const std::pair<int, float> * check_at(int il) const;
     void load_and_place(int il, LayerLoader & loader, LayerReport & layer);
-    void check(int il, float ratio, RowSet & rows, const std::atomic<bool> * abort);
+    void check(int il, float ratio, RowSet & rows, LayerReport & layer, const std::atomic<bool> * abort);
+    void compute(int il, RowSet & rows, bool write_kv, LayerReport & layer, const std::atomic<bool> * abort);
+    std::vector<bool> reusable_rows(const RowSet & rows) const;
     RowSet narrow(const RowSet & rows, const std::vector<int32_t> & indices, int il) const;
     double now() const;
 

@@ -23,11 +23,19 @@ struct Segment {
     std::shared_ptr<const ChunkKv> chunk;       // else cached KV to place
 };
 
+// Squared L2 of fresh V − stored V, summed over KV heads, over some tokens.
+struct DeviationStats {
+    int tokens = 0;  // 0: nothing to compare
+    double mean = 0, p95 = 0;
+};
+
 struct LayerReport {
     int layer = 0, rows = 0;
     double load_start = 0, load_end = 0;  // ms since the append began
     size_t load_bytes = 0;
     double place_ms = 0, compute_start = 0, compute_end = 0;
+    DeviationStats recomputed;  // reusable tokens that are computed in this layer and stay so
+    DeviationStats stored;      // reusable tokens that were looked at and are left as stored from the next layer on
 };
 
 struct CheckReport {

@@ -109,6 +109,42 @@ TEST(several_check_layers_narrow_the_selection) {
     CHECK_EQ(r.layers.at(0).load_bytes, size_t(0));
 }
 
+TEST(layers_report_how_far_fresh_values_are_from_stored_ones) {
+    auto m = tiny("qwen2");
+    const std::vector<std::shared_ptr<ChunkKv>> chunks{encode(m, ids(100)), encode(m, ids(100, 2))};
+    const std::vector<Segment> s{{{1}, nullptr}, {{}, chunks[0]}, {{}, chunks[1]}, {ids(10, 3), nullptr}};
+    Session session(m, 512);
+    session.prepare();
+    const AppendReport r = session.append(s, deviation({1, 2}, {0.5f, 0.2f}), nullptr, nullptr);
+    CHECK_EQ(r.layers.at(0).recomputed.tokens + r.layers.at(0).stored.tokens, 0);  // nothing stored is loaded there
+    for (int i : {0, 1}) {
+        const CheckReport & c = r.checks.at(size_t(i));
+        const LayerReport & l = r.layers.at(size_t(c.layer));
+        CHECK_EQ(l.recomputed.tokens, int(c.selected.size()));
+        CHECK_EQ(l.stored.tokens, int(c.candidates.size() - c.selected.size()));
+        CHECK(l.stored.p95 <= l.recomputed.mean);
+        double sum = 0;
+        for (float d : c.deviation) sum += d;
+        CHECK(std::fabs(l.recomputed.mean * l.recomputed.tokens + l.stored.mean * l.stored.tokens - sum) < 1e-3 * sum);
+    }
+    // Beyond the checks: the session's values against the chunks' own.
+    const auto & last = r.layers.at(3);
+    CHECK_EQ(last.recomputed.tokens, 40);
+    CHECK_EQ(last.stored.tokens, 0);
+    const size_t kv = size_t(m->hparams().kv_dim());
+    std::vector<uint16_t> v(kv * 211);
+    ggml_backend_tensor_get(session.forward().cache().v(3), v.data(), 0, v.size() * 2);
+    double sum = 0;
+    for (int32_t p : r.checks.back().selected) {
+        const size_t token = size_t(p - 1) % 100, row = 100 + token;  // K rows, then V rows
+        const auto * stored = reinterpret_cast<const uint16_t *>(chunks[size_t(p - 1) / 100]->layer(3)) + row * kv;
+        for (size_t i = 0; i < kv; ++i) sum += std::pow(ggml_fp16_to_fp32(v[size_t(p) * kv + i]) - ggml_fp16_to_fp32(stored[i]), 2);
+    }
+    CHECK(sum > 0 && std::fabs(last.recomputed.mean * 40 - sum) < 1e-2 * sum);
+    const AppendReport none = append(m, s, kNone).report;
+    CHECK_EQ(none.layers.at(2).recomputed.tokens + none.layers.at(2).stored.tokens, 0);
+}
+
 TEST(a_cached_prefix_changes_nothing) {  // named after an index offset known from other implementations
     auto m = tiny("qwen3");
     auto a = encode(m, ids(120)), b = encode(m, ids(80, 2));

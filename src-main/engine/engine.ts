@@ -32,6 +32,7 @@ export type {
   NativeCheckReport as CheckReport,
   NativeChunkHeader as ChunkHeader,
   NativeDevice as Device,
+  NativeDeviationStats as DeviationStats,
   NativeEmbedderInfo as EmbedderInfo,
   NativeGenerateResult as GenerateResult,
   NativeGgufInfo as GgufInfo,

@@ -77,6 +77,32 @@ describe('the addon is what native.ts says', () => {
     expect(() => embedder.embed(['red'], abort)).toThrow(/disposed/);
   });
 
+  test('layers report the deviation of what was recomputed and of what was left', async () => {
+    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
+    const abort = addon.createAbort();
+    const chunk = await native.encodeChunk(ids(40), new Int32Array(0), 'f16', abort);
+    const session = native.createSession(128);
+    const segments = [
+      { kind: 'compute', tokens: ids(20) },
+      { kind: 'chunk', chunk },
+      { kind: 'compute', tokens: ids(4) },
+    ] as const;
+    const { layers, checks } = await session.append(
+      [...segments],
+      { kind: 'deviation', checkLayers: [1], ratios: [0.25] },
+      abort,
+    );
+    const selected = checks[0]?.selected.length ?? 0;
+    expect(selected).toBe(10);
+    expect(layers[0]).toMatchObject({ recomputed: null, stored: null });
+    expect(layers[1]).toMatchObject({ recomputed: { tokens: 10 }, stored: { tokens: 30 } });
+    for (const layer of layers.slice(2)) {
+      expect(layer).toMatchObject({ recomputed: { tokens: 10 }, stored: null });
+      expect(layer.recomputed?.mean).toBeGreaterThan(0);
+    }
+    native.dispose();
+  });
+
   test('a header says whether a model is for embedding', () => {
     expect(addon.readGguf(DEMO)).toMatchObject({ embedding: false, unsupportedReason: '' });
   });

@@ -88,6 +88,13 @@ export interface NativeProgress {
   total: number;
 }
 
+/** Squared L2 of V fresh − V stored, summed over KV heads, over some tokens. */
+export interface NativeDeviationStats {
+  tokens: number;
+  mean: number;
+  p95: number;
+}
+
 export interface NativeLayerReport {
   layer: number;
   /** Rows computed in this layer. */
@@ -100,6 +107,10 @@ export interface NativeLayerReport {
   placeMs: number;
   computeStart: number;
   computeEnd: number;
+  /** Of reusable tokens computed in this layer and beyond; null where there are none, or nothing stored was loaded. */
+  recomputed: NativeDeviationStats | null;
+  /** Of reusable tokens that a check in this layer looked at and left as stored. */
+  stored: NativeDeviationStats | null;
 }
 
 export interface NativeCheckReport {
