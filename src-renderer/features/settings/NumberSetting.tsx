@@ -1,6 +1,7 @@
 import { NumberInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import classes from './NumberSetting.module.css';
 
 /** A number that is kept when the field is left or Enter is pressed, not at every key. */
 export function NumberSetting({
@@ -41,7 +42,7 @@ export function NumberSetting({
       decimalScale={decimals}
       clampBehavior="none"
       thousandSeparator=" "
-      maw={260}
+      wrapperProps={{ className: classes.field }}
       error={valid ? undefined : t('range', { min, max })}
       onChange={setDraft}
       onBlur={keep}

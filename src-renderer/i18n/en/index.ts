@@ -1,8 +1,9 @@
 import { common } from './common.ts';
+import { models } from './models.ts';
 import { settings } from './settings.ts';
 
 /** One file a feature; zh/ has the same keys, which the type checker holds it to. */
-export const en = { common, settings };
+export const en = { common, models, settings };
 
 /** The same keys with other words. i18next's plural forms (`_one`, `_other`) may differ from language to language. */
 export type Words<T> = { readonly [K in keyof T]: T[K] extends string ? string : Words<T[K]> };

@@ -1,0 +1,113 @@
+import { Button, FileButton, Menu, Modal, Progress, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconDownload, IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useCall, useClient } from '../../client/context.tsx';
+import { DownloadDialog } from './DownloadDialog.tsx';
+import type { Importing } from './useImport.tsx';
+
+/** The ways a model comes in: a file, a path, an address. */
+export function AddModel({ importing }: { importing: Importing }) {
+  const { t } = useTranslation('models');
+  const { data: info } = useCall('app.info');
+  const client = useClient();
+  const [byPath, path] = useDisclosure();
+  const [downloading, download] = useDisclosure();
+  const choose = async (): Promise<void> => {
+    const { paths } = await client.call('app.choosePaths', { kind: 'model' });
+    for (const each of paths) await importing.importPath(each, false);
+  };
+  if (importing.current) {
+    const { name, fraction } = importing.current;
+    return (
+      <Stack gap={4} w={260} role="status">
+        <Text size="xs" truncate>
+          {t('add.uploading', { name })}
+        </Text>
+        <Progress value={fraction * 100} aria-label={t('add.uploading', { name })} />
+      </Stack>
+    );
+  }
+  return (
+    <>
+      <Button variant="default" leftSection={<IconDownload size={16} />} onClick={download.open}>
+        {t('download.open')}
+      </Button>
+      {info?.nativeDialogs === true ? (
+        <Button leftSection={<IconPlus size={16} />} onClick={() => void choose()}>
+          {t('add.import')}
+        </Button>
+      ) : (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button leftSection={<IconPlus size={16} />}>{t('add.import')}</Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <FileButton accept=".gguf" onChange={(file) => file && void importing.importFiles([file])}>
+              {(props) => (
+                <Menu.Item {...props} closeMenuOnClick={false}>
+                  {t('add.import')}
+                </Menu.Item>
+              )}
+            </FileButton>
+            <Menu.Item onClick={path.open}>{t('add.path')}</Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      )}
+      <PathDialog opened={byPath} onClose={path.close} importing={importing} />
+      <DownloadDialog opened={downloading} onClose={download.close} />
+    </>
+  );
+}
+
+function PathDialog({
+  opened,
+  onClose,
+  importing,
+}: {
+  opened: boolean;
+  onClose: () => void;
+  importing: Importing;
+}) {
+  const { t } = useTranslation('models');
+  const [path, setPath] = useState('');
+  const [copy, setCopy] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const submit = async (): Promise<void> => {
+    setBusy(true);
+    const done = await importing.importPath(path.trim(), copy);
+    setBusy(false);
+    if (!done) return;
+    setPath('');
+    onClose();
+  };
+  return (
+    <Modal opened={opened} onClose={onClose} title={t('add.import')}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <Stack>
+          <TextInput
+            data-autofocus
+            label={t('add.pathLabel')}
+            value={path}
+            onChange={(event) => setPath(event.currentTarget.value)}
+          />
+          <Switch
+            label={t('add.copy')}
+            description={t('add.copyHelp')}
+            checked={copy}
+            onChange={(event) => setCopy(event.currentTarget.checked)}
+          />
+          <Button type="submit" loading={busy} disabled={path.trim() === ''}>
+            {t('add.import')}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

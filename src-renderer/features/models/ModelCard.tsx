@@ -1,0 +1,183 @@
+import {
+  Badge,
+  Button,
+  Group,
+  Menu,
+  Paper,
+  Progress,
+  Stack,
+  Text,
+  Tooltip,
+  UnstyledButton,
+} from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { IconDots } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Fit, ModelEntry } from '../../../src-shared/contract/models.ts';
+import { useAction, useEvent } from '../../client/context.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { useActivate } from './useActivate.tsx';
+import classes from './ModelCard.module.css';
+
+export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: () => void }) {
+  const { t } = useTranslation('models');
+  const { failure } = model;
+  return (
+    <Paper withBorder p="md" className={classes.card} data-active={model.active || undefined}>
+      <Stack gap="xs">
+        <Group justify="space-between" wrap="nowrap" align="flex-start">
+          <Stack gap={2} miw={0}>
+            <Group gap="xs">
+              <Text fw={600}>{model.name}</Text>
+              {model.active && <Badge variant="light">{t('active')}</Badge>}
+              {model.state !== 'ready' && model.state !== 'idle' && (
+                <Badge color={model.state === 'loading' ? 'blue' : 'red'} variant="light">
+                  {t(`state.${model.state}`)}
+                </Badge>
+              )}
+              <FitBadge fit={model.fit} />
+            </Group>
+            <Facts model={model} />
+          </Stack>
+          <Actions model={model} onDetails={onDetails} />
+        </Group>
+        <Loading model={model} />
+        {model.origin === 'demo' && <Text size="sm">{t('demoNote')}</Text>}
+        {model.unsupportedReason !== '' && (
+          <Text size="sm" c="red">
+            {t('unsupported', { reason: model.unsupportedReason })}
+          </Text>
+        )}
+        {failure && (
+          <Text size="sm" c="red">
+            {failure.message} {failure.advice}
+          </Text>
+        )}
+      </Stack>
+    </Paper>
+  );
+}
+
+function Facts({ model }: { model: ModelEntry }) {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  const { parameterCount } = model;
+  const count =
+    parameterCount >= 1e9
+      ? t('billion', { value: format.number(parameterCount / 1e9, 1) })
+      : t('million', { value: format.number(parameterCount / 1e6, 1) });
+  const facts = [
+    t(`origin.${model.origin}`),
+    model.architecture,
+    t('facts.parameters', { amount: count }),
+    `${t('facts.quantization')} ${model.quantization}`,
+    `${t('facts.context')} ${format.number(model.contextTrain)}`,
+    format.bytes(model.fileBytes),
+    ...(model.role === 'chat' ? [`${t('facts.kv')} ${format.bytes(model.kvBytesPerToken.f16 * 1000)}`] : []),
+  ];
+  return (
+    <Text size="sm" c="dimmed">
+      {facts.join(' · ')}
+    </Text>
+  );
+}
+
+const FIT_COLOR = { fits: 'teal', tight: 'yellow', 'too-large': 'red' } as const;
+
+function FitBadge({ fit }: { fit: Fit }) {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  const text = t('fit.text', {
+    weights: format.bytes(fit.weightsBytes),
+    kv: format.bytes(fit.kvBytes),
+    compute: format.bytes(fit.computeBytes),
+    window: format.number(fit.contextTokens),
+    free: format.bytes(fit.freeBytes),
+    device: fit.device,
+  });
+  return (
+    <Tooltip label={text} multiline maw={360}>
+      <Badge
+        variant="outline"
+        color={FIT_COLOR[fit.verdict]}
+        tabIndex={0}
+        aria-label={`${t(`fit.${fit.verdict}`)}. ${text}`}
+      >
+        {t(`fit.${fit.verdict}`)}
+      </Badge>
+    </Tooltip>
+  );
+}
+
+function Loading({ model: { id, state } }: { model: ModelEntry }) {
+  const { t } = useTranslation('models');
+  const [fraction, setFraction] = useState(0);
+  useEvent('models.progress', (progress) => {
+    if (progress.id === id) setFraction(progress.fraction);
+  });
+  if (state !== 'loading') return null;
+  return <Progress value={fraction * 100} animated aria-label={t('state.loading')} />;
+}
+
+function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => void }) {
+  const { t } = useTranslation(['models', 'common']);
+  const { activate, busy } = useActivate(model);
+  const deactivate = useAction('models.deactivate');
+  const remove = useRemove(model);
+  const usable = model.unsupportedReason === '' && model.state !== 'missing';
+  return (
+    <Group gap="xs" wrap="nowrap">
+      {!model.active && usable && (
+        <Button size="xs" variant="light" loading={busy} onClick={() => void activate()}>
+          {t('use')}
+        </Button>
+      )}
+      {model.active && model.role === 'embedding' && (
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() =>
+            deactivate.mutate(
+              { id: model.id },
+              { onError: (error) => notifyFailure(error, t('common:error.title')) },
+            )
+          }
+        >
+          {t('stopUsing')}
+        </Button>
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <UnstyledButton className={classes.more} aria-label={`${t('common:action.more')}: ${model.name}`}>
+            <IconDots size={18} />
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={onDetails}>{t('details')}</Menu.Item>
+          {model.origin !== 'demo' && (
+            <Menu.Item color="red" onClick={remove}>
+              {t('remove')}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  );
+}
+
+function useRemove({ id, name, origin, path }: ModelEntry): () => void {
+  const { t } = useTranslation(['models', 'common']);
+  const remove = useAction('models.remove');
+  return () => {
+    modals.openConfirmModal({
+      title: t('removeTitle', { name }),
+      children: <Text size="sm">{t(`removeText.${origin}`, { path })}</Text>,
+      labels: { confirm: t('remove'), cancel: t('common:action.cancel') },
+      confirmProps: { color: 'red' },
+      onConfirm: () =>
+        remove.mutate({ id }, { onError: (error) => notifyFailure(error, t('common:error.title')) }),
+    });
+  };
+}

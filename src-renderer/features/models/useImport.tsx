@@ -1,0 +1,58 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useClient } from '../../client/context.tsx';
+import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
+
+export interface Importing {
+  /** Name and progress of what is being brought over, 0 to 1. */
+  current: { name: string; fraction: number } | undefined;
+  importFiles(files: readonly File[]): Promise<void>;
+  importPath(path: string, copy: boolean): Promise<boolean>;
+}
+
+/** Imports GGUF files: by path where files have one, else by uploading them to the core. */
+export function useImport(): Importing {
+  const { t } = useTranslation(['models', 'common']);
+  const client = useClient();
+  const [current, setCurrent] = useState<Importing['current']>();
+
+  async function importPath(path: string, copy: boolean): Promise<boolean> {
+    try {
+      const { name } = await client.call('models.import', { path, copy });
+      notifyInfo(t('add.imported', { name }));
+      return true;
+    } catch (error) {
+      notifyFailure(error, t('common:error.title'));
+      return false;
+    }
+  }
+
+  async function importFile(file: File): Promise<void> {
+    const path = client.pathOf(file);
+    if (path !== undefined) {
+      await importPath(path, false);
+      return;
+    }
+    setCurrent({ name: file.name, fraction: 0 });
+    try {
+      await client.upload(file, {
+        target: { model: true },
+        onProgress: (fraction) => setCurrent({ name: file.name, fraction }),
+      });
+      notifyInfo(t('add.imported', { name: file.name }));
+    } catch (error) {
+      notifyFailure(error, t('common:error.title'));
+    } finally {
+      setCurrent(undefined);
+    }
+  }
+
+  async function importFiles(files: readonly File[]): Promise<void> {
+    for (const file of files) {
+      if (file.name.toLowerCase().endsWith('.gguf')) await importFile(file);
+      else notifyFailure(new Error(t('add.notGguf', { name: file.name })), t('common:error.title'));
+    }
+  }
+
+  return { current, importFiles, importPath };
+}
