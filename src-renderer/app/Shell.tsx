@@ -1,4 +1,4 @@
-import { Alert, Kbd, Loader, Tooltip, UnstyledButton } from '@mantine/core';
+import { Alert, Center, Kbd, Loader, Tooltip, UnstyledButton } from '@mantine/core';
 import { spotlight } from '@mantine/spotlight';
 import { IconCommand, IconPlugConnectedX } from '@tabler/icons-react';
 import { Suspense } from 'react';
@@ -27,7 +27,13 @@ export function Shell() {
           </Alert>
         )}
         <ErrorBoundary key={location}>
-          <Suspense fallback={<Loader className={classes.loader} aria-label={t('loading')} />}>
+          <Suspense
+            fallback={
+              <Center>
+                <Loader aria-label={t('loading')} />
+              </Center>
+            }
+          >
             <Switch>
               {SCREENS.flatMap(({ routes, component: Screen }) =>
                 routes.map((path) => (

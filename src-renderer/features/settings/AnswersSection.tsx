@@ -1,10 +1,11 @@
-import { Input, Select, Slider, Textarea } from '@mantine/core';
+import { Input, Select, Slider } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Settings } from '../../../src-shared/settings.ts';
 import { STRATEGY_NAMES, type StrategyName } from '../../../src-shared/strategy.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { NumberSetting } from './NumberSetting.tsx';
+import { TextSetting } from './TextSetting.tsx';
 import { useChange } from './useChange.ts';
 
 /** Strategies for which a ratio means nothing. */
@@ -65,7 +66,14 @@ export function AnswersSection({ settings }: { settings: Settings }) {
         decimals={2}
         onChange={(temperature) => change({ temperature })}
       />
-      <SystemPrompt text={settings.systemPrompt} onChange={(systemPrompt) => change({ systemPrompt })} />
+      <TextSetting
+        label={t('answers.systemPrompt')}
+        description={t('answers.systemPromptHelp')}
+        minRows={3}
+        maxLength={16_384}
+        text={settings.systemPrompt}
+        onChange={(systemPrompt) => change({ systemPrompt })}
+      />
     </>
   );
 }
@@ -98,26 +106,5 @@ function RatioSlider({ ratio, onChange }: { ratio: number; onChange: (ratio: num
         }}
       />
     </Input.Wrapper>
-  );
-}
-
-function SystemPrompt({ text, onChange }: { text: string; onChange: (text: string) => void }) {
-  const { t } = useTranslation('settings');
-  const [draft, setDraft] = useState<string>();
-  return (
-    <Textarea
-      label={t('answers.systemPrompt')}
-      description={t('answers.systemPromptHelp')}
-      autosize
-      minRows={3}
-      maxRows={12}
-      maxLength={16_384}
-      value={draft ?? text}
-      onChange={(event) => setDraft(event.currentTarget.value)}
-      onBlur={() => {
-        if (draft !== undefined && draft !== text) onChange(draft);
-        setDraft(undefined);
-      }}
-    />
   );
 }

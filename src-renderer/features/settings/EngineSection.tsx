@@ -4,6 +4,7 @@ import type { Settings } from '../../../src-shared/settings.ts';
 import { useCall } from '../../client/context.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { NumberSetting } from './NumberSetting.tsx';
+import { TextSetting } from './TextSetting.tsx';
 import { useChange } from './useChange.ts';
 
 export function EngineSection({ settings }: { settings: Settings }) {
@@ -44,6 +45,13 @@ export function EngineSection({ settings }: { settings: Settings }) {
           onChange={(dtype) => change({ dtype })}
         />
       </Input.Wrapper>
+      <TextSetting
+        label={t('engine.catalogue')}
+        description={t('engine.catalogueHelp')}
+        maxLength={2000}
+        text={settings.modelCatalogue}
+        onChange={(modelCatalogue) => change({ modelCatalogue: modelCatalogue.trim() })}
+      />
       <Stack gap="xs">
         <Text size="sm" fw={500}>
           {t('engine.devices')}

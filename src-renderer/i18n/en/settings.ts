@@ -62,6 +62,8 @@ export const settings = {
     dtype: 'Precision of the cache',
     dtypeHelp:
       'q8_0 takes about half the space of f16 and is nearly as exact. What is stored in the other precision stays until it is evicted, and is computed again when needed.',
+    catalogue: 'List of models to download',
+    catalogueHelp: 'A file or an address of one; the Models screen then offers what is in it.',
     devices: 'Found on this machine',
     memory: '{{free}} of {{total}} free',
   },

@@ -63,6 +63,8 @@ export const settings: Words<typeof en.settings> = {
     dtype: '缓存精度',
     dtypeHelp:
       'q8_0 占用约为 f16 的一半，精度几乎相同。以另一种精度存储的内容会保留到被淘汰为止，需要时重新计算。',
+    catalogue: '可下载模型的列表',
+    catalogueHelp: '列表的文件或地址；“模型”页面会列出其中的模型。',
     devices: '本机的设备',
     memory: '共 {{total}}，可用 {{free}}',
   },
