@@ -10,7 +10,9 @@ import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './p
 import { EventBus } from './platform/event-bus.ts';
 import { Gate } from './platform/gate.ts';
 import { SettingsService } from './platform/settings-service.ts';
+import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchIndex } from './retrieval/search-index.ts';
+import { SearchService } from './retrieval/search-service.ts';
 import type { Settings, SettingsInput } from '../src-shared/settings.ts';
 
 export interface AppOptions {
@@ -47,6 +49,8 @@ export class App {
   readonly store: ChunkStore;
   /** The models people can choose from, and the one that answers now. */
   readonly models: ModelService;
+  /** Passages for questions. */
+  readonly search: SearchService;
   readonly #catalogue: Catalogue;
   readonly #models = new Map<string, Promise<Model>>();
   readonly #workspaces: Workspace[] = [];
@@ -64,6 +68,14 @@ export class App {
     const beforeDispose = (model: Model): Promise<void> => store.forget(model);
     this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose });
     this.#catalogue = catalogue;
+    this.search = new SearchService({
+      database: catalogue.database,
+      sets: activeChunkSets(catalogue.database, this.models),
+      pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
+      embedders: this.models,
+      gate,
+      log,
+    });
   }
 
   /** BAD_ARGUMENT, ENGINE_FAILED, STORE_READ_ONLY, STORE_IN_USE, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
@@ -131,6 +143,7 @@ export class App {
   /** Ends background work, frees models, closes the store. */
   async close(): Promise<void> {
     for (const { answers } of this.#workspaces) await answers.close();
+    await this.search.close();
     await this.models.close();
     for (const loading of this.#models.values()) await this.#dispose(loading);
     await this.store.close();

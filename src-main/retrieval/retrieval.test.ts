@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase, type Database } from '../platform/database.ts';
-import { matchQuery } from './query.ts';
 import { retrieve, type Retrieved } from './retriever.ts';
 import { SearchIndex } from './search-index.ts';
+import { matchQuery } from './words.ts';
 
 /** The part of the catalogue's schema that the index reads. */
 const CHUNKS = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, title TEXT NOT NULL);
@@ -107,8 +107,8 @@ describe('retrieve', () => {
     });
     const found = retrieve(new SearchIndex(database, 1), 'Who lives near the harbour?', 2);
     expect(found.map(({ ordinal, reason }) => [ordinal, reason])).toEqual([
-      [0, 'stands before a match'],
-      [1, 'matches the question'],
+      [0, 'before-match'],
+      [1, 'match'],
     ]);
   });
 
@@ -153,7 +153,7 @@ describe('retrieve', () => {
 
     test('brings its own best chunk for the question', () => {
       expect(found()).toContainEqual(
-        expect.objectContaining({ documentId: 2, ordinal: 2, reason: 'its document is named in a match' }),
+        expect.objectContaining({ documentId: 2, ordinal: 2, reason: 'named-in-match' }),
       );
     });
 
@@ -173,5 +173,69 @@ describe('retrieve', () => {
   test('nothing matches', () => {
     expect(retrieve(new SearchIndex(databaseOf(PEOPLE), 1), 'xylophone', 3)).toEqual([]);
     expect(() => retrieve(new SearchIndex(databaseOf(PEOPLE), 1), 'x', 0)).toThrow(TypeError);
+  });
+});
+
+describe('text without spaces between words', () => {
+  const documents = {
+    项目: ['黑猫项目由李明领导。', '他住在上海，办公室在三楼。', '猫'],
+    会議: ['来週の会議は東京で行われます。', 'ラーメンが好きです。'],
+    회의: ['다음 회의는 서울에서 열립니다.'],
+    English: ['The cat sleeps in Shanghai.'],
+  };
+  const best = (question: string) => new SearchIndex(databaseOf(documents), 1).search(question, 5)[0];
+
+  test.each([
+    ['谁领导黑猫项目？', 1, 0],
+    ['办公室在哪里？', 1, 1],
+    ['会議はどこですか', 2, 0],
+    ['ﾗｰﾒﾝ', 2, 1], // half-width
+    ['서울', 3, 0],
+    ['Ｓｈａｎｇｈａｉ', 4, 0], // full-width
+  ])('%s finds document %i, chunk %i', (question, documentId, ordinal) => {
+    expect(best(question)).toMatchObject({ documentId, ordinal });
+  });
+
+  test('one character finds every place where it stands, also at the end of a run', () => {
+    const found = new SearchIndex(databaseOf(documents), 1).search('猫', 5);
+    expect(found.map(({ ordinal }) => ordinal).sort()).toEqual([0, 2]);
+    expect(new SearchIndex(databaseOf(documents), 1).search('楼', 5)).toHaveLength(1);
+  });
+
+  test('function words of a question are no words to look for, unless there are no others', () => {
+    expect(matchQuery('什么是黑猫')).toBe('"黑猫"');
+    expect(matchQuery('什么')).not.toBe('');
+  });
+});
+
+describe('one index for all chunk sets', () => {
+  test('a search sees the sets and documents it is told to, and scores are comparable', () => {
+    const database = databaseOf({ One: ['apple pie'], Two: ['apple tart', 'plum'] }, 1);
+    add(database, { Three: ['apple pie'] }, 2);
+    const ids = (scope: { chunkSetIds: number[]; documentIds?: number[] }): number[] =>
+      new SearchIndex(database, scope).search('apple', 9).map(({ documentId }) => documentId);
+    expect(ids({ chunkSetIds: [1, 2] }).sort()).toEqual([1, 2, 3]);
+    expect(ids({ chunkSetIds: [2] })).toEqual([3]);
+    expect(ids({ chunkSetIds: [1, 2], documentIds: [2, 3] }).sort()).toEqual([2, 3]);
+    expect(ids({ chunkSetIds: [] })).toEqual([]);
+    const [a, b] = new SearchIndex(database, { chunkSetIds: [1, 2] }).search('pie', 9);
+    expect(a?.score).toBeCloseTo(b?.score ?? 0, 3);
+  });
+
+  test('an index of the first version is replaced, with what was in it', () => {
+    const database = databaseOf(PEOPLE);
+    database.exec(`CREATE VIEW chunk_set_1 AS SELECT id, title, text FROM chunk WHERE chunk_set_id = 1;
+      CREATE VIRTUAL TABLE chunk_fts_1 USING fts5(title, text, content='chunk_set_1', content_rowid='id');
+      CREATE TRIGGER chunk_fts_1_insert AFTER INSERT ON chunk WHEN new.chunk_set_id = 1 BEGIN
+        INSERT INTO chunk_fts_1 (rowid, title, text) VALUES (new.id, new.title, new.text);
+      END;
+      INSERT INTO chunk_fts_1 (chunk_fts_1) VALUES ('rebuild');`);
+    expect(new SearchIndex(database, 1).search('Mara', 9)).toHaveLength(3);
+    const old = database.prepare(
+      "SELECT name FROM sqlite_master WHERE name GLOB 'chunk_fts*' OR name GLOB 'chunk_set_*'",
+    );
+    expect(old.all()).toEqual([]);
+    add(database, { New: ['Mara again'] }, 1);
+    expect(new SearchIndex(database, 1).search('Mara', 9)).toHaveLength(4);
   });
 });

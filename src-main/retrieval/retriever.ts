@@ -1,16 +1,33 @@
+import type { SearchHit } from '../../src-shared/contract/search.ts';
 import type { Hit, SearchIndex } from './search-index.ts';
 
+/** Place in a ranking, from 1, and the score it has there. */
+export interface Rank {
+  rank: number;
+  score: number;
+}
+
+/** A chunk that matches by itself. */
+export interface Match extends Hit {
+  fullText: Rank | null;
+  vector: Rank | null;
+}
+
+/** What matches a question, by whatever means. */
+export interface Ranking {
+  /** Best first. */
+  matches: Match[];
+  /** A document's best chunk, with a score on the same scale; its first one when none matches. */
+  bestOf(documentId: number): Match | undefined;
+}
+
 /** A chunk chosen for a prompt. */
-export interface Retrieved {
-  chunkId: number;
-  documentId: number;
-  ordinal: number;
+export interface Retrieved extends Match {
   /** Comparable within one retrieval; larger is better. */
   score: number;
-  /** BM25 of the chunk itself; 0 when it was brought in by a neighbour. */
+  /** Score of the chunk itself; 0 when it was brought in by a neighbour. */
   ownScore: number;
-  /** Why it was chosen, for people. */
-  reason: string;
+  reason: SearchHit['reason'];
 }
 
 /**
@@ -27,7 +44,7 @@ const SHARE_AFTER = 0.3;
 const SHARE_MENTIONED = 0.5;
 
 /** Matches looked at for each chunk wanted, so that neighbours compete with weaker matches and not the other way round. */
-const MATCHES_PER_CHUNK = 4;
+export const MATCHES_PER_CHUNK = 4;
 
 /**
  * A chunk never comes without what leads up to it: up to this many chunks before it in its document. "His favourite dish
@@ -35,26 +52,62 @@ const MATCHES_PER_CHUNK = 4;
  */
 const LEAD_IN = 2;
 
+/** The reasons in words, for the command line. */
+export const REASONS: Readonly<Record<SearchHit['reason'], string>> = {
+  match: 'matches the question',
+  'before-match': 'stands before a match',
+  'after-match': 'stands after a match',
+  'leads-up': 'leads up to a match',
+  'named-in-match': 'its document is named in a match',
+  'match-and-neighbour': 'matches the question and stands beside a match',
+};
+
+/** At most `topK` chunks that share words with the question. */
+export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
+  requireTopK(topK);
+  return choosePassages(index, fullTextRanking(index, question, topK * MATCHES_PER_CHUNK), topK);
+}
+
+export function fullTextRanking(index: SearchIndex, question: string, limit: number): Ranking {
+  const matches = index.search(question, limit).map((hit, i) => ({
+    ...hit,
+    fullText: { rank: i + 1, score: hit.score },
+    vector: null,
+  }));
+  const byChunk = new Map(matches.map((match) => [match.chunkId, match]));
+  return {
+    matches,
+    bestOf(documentId) {
+      const hit = index.bestOf(documentId, question);
+      return hit && { ...hit, fullText: byChunk.get(hit.chunkId)?.fullText ?? null, vector: null };
+    },
+  };
+}
+
 /**
- * At most `topK` chunks for a question. Matches bring their neighbours and documents they name; all compete by score for
+ * At most `topK` chunks. Matches bring their neighbours and documents they name; all compete by score for
  * the same budget, and none comes without what leads up to it. Order: documents by their best chunk, the chunks of a document as they stand in it. Empty when nothing
  * matches.
  */
-export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
-  if (!Number.isInteger(topK) || topK < 1) throw new TypeError('topK must be a positive integer');
+export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): Retrieved[] {
+  requireTopK(topK);
   const candidates = new Map<number, Retrieved>();
-  const hits = index.search(question, topK * MATCHES_PER_CHUNK);
-  for (const hit of hits) offerWithNeighbours(candidates, index, hit, hit.score, 'matches the question');
-  for (const hit of hits.slice(0, topK)) {
-    for (const documentId of index.mentions(hit)) {
-      const best = index.bestOf(documentId, question);
+  const { matches } = ranking;
+  for (const match of matches) offerWithNeighbours(candidates, index, match, match.score, 'match');
+  for (const match of matches.slice(0, topK)) {
+    for (const documentId of index.mentions(match)) {
+      const best = ranking.bestOf(documentId);
       if (!best) continue;
-      const score = best.score + hit.score * SHARE_MENTIONED;
-      offerWithNeighbours(candidates, index, best, score, 'its document is named in a match');
+      const score = best.score + match.score * SHARE_MENTIONED;
+      offerWithNeighbours(candidates, index, best, score, 'named-in-match');
     }
   }
   const chosen = choose([...candidates.values()].sort(byScore), candidates, index, topK);
   return inReadingOrder(chosen);
+}
+
+function requireTopK(topK: number): void {
+  if (!Number.isInteger(topK) || topK < 1) throw new TypeError('topK must be a positive integer');
 }
 
 /** From the best down, each with what leads up to it, while the whole of that fits. The best one always comes. */
@@ -81,16 +134,16 @@ function choose(
 }
 
 function leadingTo({ documentId, score }: Retrieved, chunkId: number, ordinal: number): Retrieved {
-  const reason = 'leads up to a match';
-  return { chunkId, documentId, ordinal, score: score * SHARE_BEFORE ** 2, ownScore: 0, reason };
+  const place = { chunkId, documentId, ordinal, score: score * SHARE_BEFORE ** 2 };
+  return { ...place, ownScore: 0, reason: 'leads-up', fullText: null, vector: null };
 }
 
 function offerWithNeighbours(
   candidates: Map<number, Retrieved>,
   index: SearchIndex,
-  hit: Hit,
+  hit: Match,
   score: number,
-  reason: string,
+  reason: 'match' | 'named-in-match',
 ): void {
   offer(candidates, { ...hit, score, ownScore: hit.score, reason });
   for (const { chunkId, ordinal } of index.neighbours(hit)) {
@@ -101,7 +154,9 @@ function offerWithNeighbours(
       ordinal,
       score: score * (before ? SHARE_BEFORE : SHARE_AFTER),
       ownScore: 0,
-      reason: before ? 'stands before a match' : 'stands after a match',
+      reason: before ? 'before-match' : 'after-match',
+      fullText: null,
+      vector: null,
     });
   }
 }
@@ -111,9 +166,10 @@ function offer(candidates: Map<number, Retrieved>, offered: Retrieved): void {
   const known = candidates.get(offered.chunkId);
   const better = !known || offered.score > known.score ? offered : known;
   const ownScore = Math.max(offered.ownScore, known?.ownScore ?? 0);
-  const reason =
-    ownScore > 0 && better.ownScore === 0 ? `matches the question and ${better.reason}` : better.reason;
-  candidates.set(offered.chunkId, { ...better, ownScore, reason });
+  const reason = ownScore > 0 && better.ownScore === 0 ? 'match-and-neighbour' : better.reason;
+  const fullText = better.fullText ?? known?.fullText ?? null;
+  const vector = better.vector ?? known?.vector ?? null;
+  candidates.set(offered.chunkId, { ...better, ownScore, reason, fullText, vector });
 }
 
 function byScore(a: Retrieved, b: Retrieved): number {

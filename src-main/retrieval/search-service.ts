@@ -1,0 +1,185 @@
+import type { ParsedInputOf, OutputOf } from '../../src-shared/contract/contract.ts';
+import type { SearchHit } from '../../src-shared/contract/search.ts';
+import type { EmbedderSource } from '../models/active-model.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import { Highlighter } from './highlighter.ts';
+import { fuseRankings } from './rank-fusion.ts';
+import {
+  MATCHES_PER_CHUNK,
+  choosePassages,
+  fullTextRanking,
+  type Ranking,
+  type Retrieved,
+} from './retriever.ts';
+import { SearchIndex, prepareSearch, type IndexScope } from './search-index.ts';
+import type { ChunkSets, DocumentIndexer, Found, FoundChunk, Retrieval } from './types.ts';
+import { VectorIndex } from './vector-index.ts';
+
+export interface SearchServiceOptions {
+  /** The catalogue's. */
+  database: Database;
+  sets: ChunkSets;
+  /** Label of the page that a place of a document's text is on; null where its format has none. */
+  pageLabel: (documentId: number, offset: number) => string | null;
+  embedders: EmbedderSource;
+  gate: Gate;
+  log: Logger;
+  clock?: Clock;
+}
+
+type HitRow = Pick<SearchHit, 'path' | 'title' | 'start' | 'end' | 'text' | 'tokens'> & { libraryId: number };
+
+type FindOptions = Parameters<Retrieval['find']>[1];
+
+/** Texts embedded in one call; an abort loses at most this many. */
+const BATCH = 8;
+
+/** Finds passages: by words, and by vectors where an embedding model is in use. */
+export class SearchService implements Retrieval, DocumentIndexer {
+  readonly #options: SearchServiceOptions;
+  readonly #highlighter = new Highlighter();
+  readonly #clock: Clock;
+  readonly #unsubscribe: () => void;
+  readonly #closing = new AbortController();
+  #catchingUp: Promise<void> = Promise.resolve();
+  #round: AbortController | undefined;
+
+  constructor(options: SearchServiceOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    prepareSearch(options.database);
+    this.#unsubscribe = options.embedders.onEmbedderChange(() => this.#catchUp());
+  }
+
+  async find(question: string, { scope, topK, signal }: FindOptions): Promise<Found> {
+    const started = this.#clock.now();
+    throwIfAborted(signal);
+    const where: IndexScope = {
+      chunkSetIds: this.#options.sets.chunkSets(scope.libraryIds),
+      documentIds: scope.documentIds.length > 0 ? scope.documentIds.map(Number) : undefined,
+    };
+    const index = new SearchIndex(this.#options.database, where);
+    const limit = topK * MATCHES_PER_CHUNK;
+    const words = fullTextRanking(index, question, limit);
+    const fused = await this.#withVectors(words, question, where, limit, signal);
+    const chosen = choosePassages(index, fused ?? words, topK);
+    const chunks = this.#highlighted(question, chosen);
+    return { chunks, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
+  }
+
+  /** What would be put into a prompt, in prompt order, with all there is to say about it. */
+  async query(
+    { text, scope, topK }: ParsedInputOf<'search.query'>,
+    defaultTopK: number,
+  ): Promise<OutputOf<'search.query'>> {
+    const { chunks, usedVectors, ms } = await this.find(text, { scope, topK: topK ?? defaultTopK });
+    const hits = chunks.flatMap((chunk) => this.#hit(chunk) ?? []);
+    return { hits, usedVectors, ms };
+  }
+
+  async index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<void> {
+    await this.#embedMissing(chunkSetId, documentId, signal);
+  }
+
+  /** Resolves when the chunks that a change of the embedding model left without vectors have them. */
+  idle(): Promise<void> {
+    return this.#catchingUp;
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    this.#closing.abort();
+    await this.#catchingUp;
+    this.#highlighter.close();
+  }
+
+  /** The ranking with vectors in it; undefined without an embedding model, or when it fails: words alone still find. */
+  async #withVectors(
+    words: Ranking,
+    question: string,
+    where: IndexScope,
+    limit: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Ranking | undefined> {
+    const active = this.#options.embedders.embedder;
+    if (!active || question.trim() === '') return undefined;
+    try {
+      const query = await active.embedder.embed([question], signal);
+      const vectors = new VectorIndex(this.#options.database, active.identity);
+      return fuseRankings(words, await vectors.nearest(query, where, limit, signal));
+    } catch (error) {
+      throwIfAborted(signal);
+      this.#options.log.warn('question-not-embedded', { error: String(error) });
+      return undefined;
+    }
+  }
+
+  #highlighted(question: string, chosen: readonly Retrieved[]): FoundChunk[] {
+    const text = this.#options.database.prepare('SELECT text FROM chunk WHERE id = ?').pluck();
+    const texts = chosen.map(({ chunkId }) => text.get(chunkId) as string);
+    const ranges = this.#highlighter.ranges(question, texts);
+    return chosen.map((chunk, i) => ({ ...chunk, highlights: ranges[i] ?? [] }));
+  }
+
+  #hit(chunk: FoundChunk): SearchHit | undefined {
+    const query = `SELECT d.library_id AS libraryId, d.path, c.title, c.char_start AS start, c.char_end AS end, c.text,
+        length(c.tokens) / 4 AS tokens FROM chunk c JOIN document d ON d.id = c.document_id WHERE c.id = ?`;
+    const row = this.#options.database.prepare(query).get(chunk.chunkId) as HitRow | undefined;
+    if (!row) return undefined;
+    const { ordinal, score, reason, fullText, vector, highlights } = chunk;
+    return {
+      ...row,
+      chunkId: String(chunk.chunkId),
+      documentId: String(chunk.documentId),
+      libraryId: String(row.libraryId),
+      page: this.#options.pageLabel(chunk.documentId, row.start),
+      ...{ ordinal, score, reason, fullText, vector, highlights },
+    };
+  }
+
+  /** After a change of the embedding model: vectors for all that has none, behind questions. */
+  #catchUp(): void {
+    this.#round?.abort();
+    const round = (this.#round = new AbortController());
+    const signal = AbortSignal.any([round.signal, this.#closing.signal]);
+    this.#catchingUp = this.#catchingUp
+      .then(async () => {
+        for (const set of this.#options.sets.chunkSets([]))
+          await this.#options.gate.background((each) => this.#embedMissing(set, undefined, each), signal);
+        const active = this.#options.embedders.embedder;
+        if (active && !signal.aborted)
+          new VectorIndex(this.#options.database, active.identity).keepOnlyThis();
+      })
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#options.log.warn('embedding-stopped', { error: String(error) });
+      });
+  }
+
+  async #embedMissing(
+    chunkSetId: number,
+    documentId: number | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (;;) {
+      throwIfAborted(signal);
+      const active = this.#options.embedders.embedder;
+      if (!active) return;
+      const vectors = new VectorIndex(this.#options.database, active.identity);
+      const missing = vectors.missing(chunkSetId, BATCH, documentId);
+      if (missing.length === 0) return;
+      try {
+        const texts = missing.map(({ text }) => text);
+        const values = await active.embedder.embed(texts, signal);
+        const chunkIds = missing.map(({ chunkId }) => chunkId);
+        vectors.put(chunkIds, values);
+      } catch (error) {
+        // Another model took its place meanwhile: go on with that one.
+        if (this.#options.embedders.embedder === active || signal.aborted) throw error;
+      }
+    }
+  }
+}
