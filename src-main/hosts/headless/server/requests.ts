@@ -116,5 +116,5 @@ function connectTo({ headers }: IncomingMessage): { connect: string[] } {
 
 /** Only path and query count: who is meant, the Host header has said. */
 function urlOf({ url }: IncomingMessage): URL | undefined {
-  return URL.parse(url ?? '', 'http://kvasir') ?? undefined;
+  return URL.parse(`http://kvasir${url ?? ''}`) ?? undefined;
 }

@@ -15,7 +15,7 @@ const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** RFC 6455, 7.4.1: the peer broke this server's rules. */
 const POLICY_VIOLATION = 1008;
 
-const CallSchema = z.object({ id: z.int().min(0), name: z.unknown(), input: z.unknown() });
+const CallSchema = z.object({ id: z.int().min(0), name: z.unknown(), input: z.unknown().optional() });
 
 const BUSY: CallResult = {
   ok: false,
