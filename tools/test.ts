@@ -1,10 +1,21 @@
 // `npm test`: everything, from a bare clone. The checks of `npm run check`, the native tests, then the end-to-end tests,
-// which drive the real command line with the real engine. The last line says how many tests passed and failed.
+// which drive the real command line and the real window with the real engine. The last line says how many tests passed and failed.
 import { add, NONE, summaryLine } from './checks/counts.ts';
-import { e2e, format, lint, native, nativeIncludes, runStep, runSteps, types, unit } from './checks/suite.ts';
+import {
+  e2e,
+  format,
+  lint,
+  native,
+  nativeIncludes,
+  runStep,
+  runSteps,
+  types,
+  unit,
+  window,
+} from './checks/suite.ts';
 
 const checks = [types, lint, format, nativeIncludes, unit];
-const alone = [native, e2e];
+const alone = [native, e2e, window];
 
 const results = await runSteps(checks);
 // These time things and use every core: nothing may run beside them.

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { add, ctestCounts, summaryLine, vitestCounts } from './counts.ts';
+import { add, ctestCounts, playwrightCounts, summaryLine, vitestCounts } from './counts.ts';
 
 describe('counting a Vitest report', () => {
   let folder = '';
@@ -73,4 +73,25 @@ it('adds up and ends in the agreed line', () => {
   const sum = add({ passed: 2, failed: 0, skipped: 1 }, { passed: 3, failed: 1, skipped: 0 });
   expect(sum).toEqual({ passed: 5, failed: 1, skipped: 1 });
   expect(summaryLine(sum)).toBe('5 passed, 1 failed');
+});
+
+describe('counting a Playwright report', () => {
+  function counts(report: unknown, exitCode: number) {
+    const folder = mkdtempSync(join(tmpdir(), 'kvasir-counts-'));
+    const path = join(folder, 'report.json');
+    if (report !== undefined) writeFileSync(path, JSON.stringify(report));
+    const result = playwrightCounts(path, exitCode);
+    rmSync(folder, { recursive: true });
+    return result;
+  }
+
+  it('takes what passed at the second try for a failure', () => {
+    const stats = { expected: 5, unexpected: 1, flaky: 1, skipped: 2 };
+    expect(counts({ stats }, 1)).toEqual({ passed: 5, failed: 2, skipped: 2 });
+  });
+
+  it('counts a failure outside any test, and a run that left no report', () => {
+    expect(counts({ stats: { expected: 5, unexpected: 0, flaky: 0, skipped: 0 } }, 1).failed).toBe(1);
+    expect(counts(undefined, 0).failed).toBe(1);
+  });
 });

@@ -34,7 +34,7 @@ interface VitestReport {
  * a run that failed for another reason (an unhandled rejection, a crash that left no report), so that no failure goes uncounted.
  */
 export function vitestCounts(reportPath: string, exitCode: number): Counts {
-  const report = readReport(reportPath);
+  const report = readReport(reportPath) as VitestReport | undefined;
   if (report === undefined) return { ...NONE, failed: 1 };
   const counts = { ...NONE };
   for (const file of report.testResults) {
@@ -68,9 +68,25 @@ export function ctestCounts(output: string, exitCode: number): Counts {
   return counts;
 }
 
-function readReport(path: string): VitestReport | undefined {
+interface PlaywrightReport {
+  stats: { expected: number; unexpected: number; flaky: number; skipped: number };
+}
+
+/** Counts a Playwright JSON report. A flaky test has failed once, and a run with an error outside any test has failed. */
+export function playwrightCounts(reportPath: string, exitCode: number): Counts {
+  const stats = (readReport(reportPath) as PlaywrightReport | undefined)?.stats;
+  if (stats === undefined) return { ...NONE, failed: 1 };
+  const failed = stats.unexpected + stats.flaky;
+  return {
+    passed: stats.expected,
+    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
+    skipped: stats.skipped,
+  };
+}
+
+function readReport(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as VitestReport;
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return undefined;
   }

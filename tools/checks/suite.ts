@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { NATIVE_BUILD, ROOT, STATE } from '../setup/platform.mjs';
 import { runCommand, runTool, type CommandResult } from './command.ts';
-import { ctestCounts, NONE, vitestCounts, type Counts } from './counts.ts';
+import { ctestCounts, NONE, playwrightCounts, vitestCounts, type Counts } from './counts.ts';
 import { nativeIncludeProblems } from './native-includes.ts';
 
 export interface StepResult {
@@ -18,7 +18,7 @@ export interface SuiteStep {
   run(): Promise<StepResult>;
 }
 
-const RUNTIMES = ['shared', 'main', 'renderer', 'tools'];
+const RUNTIMES = ['shared', 'main', 'renderer', 'tools', 'window'];
 
 export const types: SuiteStep = {
   name: 'types',
@@ -121,6 +121,24 @@ async function vitest(project: string, show: boolean): Promise<StepResult> {
     rmSync(report, { force: true });
   }
 }
+
+/** The app in a real browser, and in Electron where its binary is. */
+export const window: SuiteStep = {
+  name: 'window',
+  async run() {
+    const report = join(STATE, `playwright-${process.pid}.json`);
+    mkdirSync(STATE, { recursive: true });
+    process.env['PLAYWRIGHT_JSON_OUTPUT_NAME'] = report;
+    try {
+      const args = ['test', '--config', 'e2e/window/playwright.config.ts', '--reporter=list,json'];
+      const result = await runTool('@playwright/test/cli.js', args, true);
+      const counts = playwrightCounts(report, result.code);
+      return { ok: isOk(result) && counts.failed === 0, output: '', counts };
+    } finally {
+      rmSync(report, { force: true });
+    }
+  },
+};
 
 function ctestPath(): string {
   const fetched = join(STATE, 'cmake', 'bin', 'ctest');

@@ -1,0 +1,29 @@
+import { defineConfig } from '@playwright/test';
+import { CHROMIUM, launchOptions } from './support/browsers.ts';
+
+/**
+ * Drives the real app with the real engine and the demo model. `browser`: the headless host in Chromium. `electron`: the
+ * desktop app itself, wherever Electron's binary is; elsewhere its tests are skipped and say why.
+ */
+export default defineConfig({
+  testDir: '.',
+  testMatch: '*.spec.ts',
+  outputDir: '../../build/e2e-window',
+  // One app at a time: two would share the cores with each other and with the engine.
+  workers: 1,
+  fullyParallel: false,
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
+  forbidOnly: process.env['CI'] !== undefined,
+  use: {
+    viewport: { width: 1280, height: 800 },
+    locale: 'en-US',
+    trace: 'retain-on-failure',
+    screenshot: 'only-on-failure',
+  },
+  projects: [
+    { name: 'browser', testIgnore: 'electron.spec.ts', use: { launchOptions } },
+    { name: 'electron', testMatch: 'electron.spec.ts' },
+  ],
+  metadata: { chromium: CHROMIUM ?? 'none' },
+});

@@ -1,0 +1,66 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from './root.ts';
+
+const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
+const START_MS = 60_000;
+
+export interface RunningApp {
+  /** The one-time address that it printed. */
+  url: string;
+  origin: string;
+  dataDir: string;
+  process: ChildProcess;
+  /** Everything it printed so far. */
+  output(): string;
+  /** As Ctrl-C does. */
+  stop(): Promise<void>;
+  /** As a power cut does. */
+  kill(): Promise<void>;
+}
+
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'kvasir-window-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** Starts the headless host as `npm start` does, without a browser of its own. */
+export async function startApp(dataDir: string, flags: readonly string[] = []): Promise<RunningApp> {
+  const cli = join(ROOT, 'src-main', 'hosts', 'headless', 'cli.ts');
+  const child = spawn(process.execPath, [cli, 'serve', '--no-open', '--data', dataDir, ...flags], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  const ended = once(child, 'exit');
+  const url = await new Promise<string>((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`The app ${why}. It printed:\n${text}`));
+    const timer = setTimeout(() => fail(`printed no address within ${START_MS / 1000} s`), START_MS);
+    const read = (data: Buffer): void => {
+      text += data.toString();
+      const address = ADDRESS.exec(text)?.[0];
+      if (address === undefined) return;
+      clearTimeout(timer);
+      resolve(address);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => fail(`ended with ${code}`));
+  });
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await ended;
+  };
+  return {
+    url,
+    origin: new URL(url).origin,
+    dataDir,
+    process: child,
+    output: () => text,
+    stop: () => end('SIGINT'),
+    kill: () => end('SIGKILL'),
+  };
+}
