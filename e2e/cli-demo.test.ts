@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
   let secondMs: number;
 
   beforeAll(async () => {
-    const data = ['--data', join(dir, 'demo')];
+    const data = ['demo', '--data', join(dir, 'demo')];
     first = await runCli(data);
     const started = performance.now();
     second = await runCli(data);

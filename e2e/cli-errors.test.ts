@@ -397,6 +397,7 @@ describe('folders that cannot be written', () => {
 describe('usage', () => {
   test.each([
     [['frobnicate']],
+    [['serve', '--port', 'x']],
     [['ask']],
     [['ask', '--bogus', 'q']],
     [['ask', '--top-k', '0', 'q']],
@@ -426,6 +427,8 @@ describe('usage', () => {
 
   test.each([
     [[]],
+    [['serve']],
+    [['demo']],
     [['ask']],
     [['cache']],
     [['cache', 'ls']],

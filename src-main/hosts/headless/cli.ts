@@ -3,8 +3,9 @@ import { Command, CommanderError } from 'commander';
 import { addGlobalFlags, type GlobalFlags } from './options.ts';
 import { addAskCommand } from './commands/ask.ts';
 import { addCacheCommand } from './commands/cache.ts';
-import { addDemonstration } from './commands/demo.ts';
+import { addDemoCommand } from './commands/demo.ts';
 import { addModelCommand } from './commands/model.ts';
+import { addServeCommand } from './commands/serve.ts';
 import type { CommandContext } from './context.ts';
 import { describeFailure, EXIT } from './failure.ts';
 import { systemTerminal } from './terminal.ts';
@@ -13,7 +14,7 @@ function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
   const program = new Command('kvasir')
     .usage('[options] [command]')
     .description(
-      'Answers questions from your documents by blending precomputed KV caches. Without a command: a demonstration.',
+      'Answers questions from your documents by blending precomputed KV caches. Without a command: its window, in a browser.',
     )
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
@@ -21,7 +22,8 @@ function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
     .showHelpAfterError('(--help shows how it is used)');
   addGlobalFlags(program);
   const full: CommandContext = { ...context, flags: () => program.opts<GlobalFlags>() };
-  addDemonstration(program, full);
+  addServeCommand(program, full);
+  addDemoCommand(program, full);
   addAskCommand(program, full);
   addCacheCommand(program, full);
   addModelCommand(program, full);

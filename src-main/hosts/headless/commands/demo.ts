@@ -14,8 +14,11 @@ const QUESTIONS = 8;
 /** Short answers, since the demonstration is about when they start. */
 const ANSWER_TOKENS = 24;
 
-export function addDemonstration(program: Command, context: CommandContext): void {
-  program.action(() => demonstrate(context));
+export function addDemoCommand(program: Command, context: CommandContext): void {
+  program
+    .command('demo')
+    .description('answer questions about the sample library twice, by full prefill and by blending')
+    .action(() => demonstrate(context));
 }
 
 /** Precomputes the sample library's cache, then answers a few questions twice: by full prefill and by blending. */
@@ -49,6 +52,7 @@ async function demonstrate(context: CommandContext): Promise<void> {
 }
 
 const HINTS = `Try next:
+  npm start
   npm start -- ask "A question about the sample library"
   npm start -- ask --library FOLDER [--model FILE.gguf] "A question about your own .md and .txt files"
   npm start -- cache ls

@@ -1,36 +1,37 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 32;
+/** The printed address, one for the browser that is opened, and what was asked for since. */
+const UNUSED_TOKENS = 4;
 
 /**
  * Who may see anything: whoever held the one-time token, by the session it was exchanged for. Both are 256 random
  * bits, kept as hashes in memory only; all sessions end with the process.
  */
 export class Access {
-  /** One outstanding token at a time: a fresh one makes an unused one worthless. */
-  #token: Buffer | undefined;
+  /** Tokens that were not used yet, newest last. */
+  readonly #tokens: Buffer[] = [];
   readonly #sessions: Buffer[] = [];
 
   newToken(): string {
     const token = newSecret();
-    this.#token = digest(token);
+    this.#tokens.push(digest(token));
+    if (this.#tokens.length > UNUSED_TOKENS) this.#tokens.shift();
     return token;
   }
 
-  /** Exchanges the token for a session; undefined when it is wrong or used up. */
+  /** Exchanges a token for a session; undefined when it is wrong or used up. */
   redeem(token: string): string | undefined {
-    if (this.#token === undefined || !timingSafeEqual(digest(token), this.#token)) return undefined;
-    this.#token = undefined;
+    const at = indexOf(digest(token), this.#tokens);
+    if (at < 0) return undefined;
+    this.#tokens.splice(at, 1);
     const session = newSecret();
     this.#sessions.push(digest(session));
     return session;
   }
 
   isSession(session: string | undefined): boolean {
-    if (session === undefined) return false;
-    const given = digest(session);
-    // Every one is compared, so that the time says nothing about which.
-    return this.#sessions.filter((known) => timingSafeEqual(given, known)).length > 0;
+    return session !== undefined && indexOf(digest(session), this.#sessions) >= 0;
   }
 }
 
@@ -49,6 +50,11 @@ export function readCookie(header: string | undefined, name: string): string | u
     if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
   }
   return undefined;
+}
+
+/** Every one is compared, so that the time says nothing about which it is. */
+function indexOf(given: Buffer, known: readonly Buffer[]): number {
+  return known.map((one) => timingSafeEqual(given, one)).indexOf(true);
 }
 
 function newSecret(): string {

@@ -28,7 +28,7 @@ export interface ServerOptions {
 
 export interface RunningServer {
   readonly port: number;
-  /** An address that lets one browser in, once; earlier ones that were not used stop working. */
+  /** An address that lets one browser in, once. Of those that were not used the newest four work. */
   newAddress(): string;
   /** Ends every connection. */
   close(): Promise<void>;
