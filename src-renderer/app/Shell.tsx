@@ -4,7 +4,7 @@ import { IconCommand, IconPlugConnectedX } from '@tabler/icons-react';
 import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import { useConnected } from '../client/context.tsx';
+import { useConnection } from '../client/context.tsx';
 import { ErrorBoundary } from './ErrorBoundary.tsx';
 import { SCREENS, type Screen } from './screens.ts';
 import classes from './Shell.module.css';
@@ -12,7 +12,7 @@ import classes from './Shell.module.css';
 /** Navigation on the left, the screen beside it. */
 export function Shell() {
   const { t } = useTranslation();
-  const connected = useConnected();
+  const connection = useConnection();
   const [location] = useLocation();
   return (
     <div className={classes.shell}>
@@ -21,9 +21,9 @@ export function Shell() {
       </a>
       <Navigation location={location} />
       <main id="content" tabIndex={-1} className={classes.main}>
-        {!connected && (
+        {connection !== 'open' && (
           <Alert color="orange" radius={0} icon={<IconPlugConnectedX />} role="status">
-            {t('connection.lost')}
+            {t(`connection.${connection}`)}
           </Alert>
         )}
         <ErrorBoundary key={location}>

@@ -1,4 +1,4 @@
-import type { Bridge, CallResult, UploadOptions } from '../../src-shared/contract/bridge.ts';
+import type { Bridge, CallResult, Connection, UploadOptions } from '../../src-shared/contract/bridge.ts';
 import {
   contract,
   type InputOf,
@@ -31,7 +31,7 @@ export class Client {
     return () => listeners.delete(listener);
   }
 
-  onConnection(listener: (connected: boolean) => void): () => void {
+  onConnection(listener: (connection: Connection) => void): () => void {
     return this.#bridge.onConnection(listener);
   }
 

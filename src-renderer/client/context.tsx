@@ -11,6 +11,7 @@ import {
 } from '@tanstack/react-query';
 import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
 import type { EventPayload, EventTopic } from '../../src-shared/contract/events.ts';
+import type { Connection } from '../../src-shared/contract/bridge.ts';
 import type { KvasirError } from '../../src-shared/errors.ts';
 import type { CallArguments, Client } from './client.ts';
 
@@ -49,9 +50,9 @@ export function ClientProvider({ client, children }: { client: Client; children:
     );
     // Events may have been missed while the connection was lost.
     let lost = false;
-    const end = client.onConnection((connected) => {
-      if (connected && lost) void queries.invalidateQueries();
-      lost = !connected;
+    const end = client.onConnection((connection) => {
+      if (connection === 'open' && lost) void queries.invalidateQueries();
+      lost = connection !== 'open';
     });
     return () => {
       for (const stop of ends) stop();
@@ -120,9 +121,9 @@ export function useLatest<T extends EventTopic>(
   return latest ?? initial;
 }
 
-export function useConnected(): boolean {
+export function useConnection(): Connection {
   const client = useClient();
-  const [connected, setConnected] = useState(true);
-  useEffect(() => client.onConnection(setConnected), [client]);
-  return connected;
+  const [connection, setConnection] = useState<Connection>('open');
+  useEffect(() => client.onConnection(setConnection), [client]);
+  return connection;
 }

@@ -1,4 +1,4 @@
-import type { CallResult, UploadOptions } from '../../src-shared/contract/bridge.ts';
+import type { CallResult, Connection, UploadOptions } from '../../src-shared/contract/bridge.ts';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import type { FileBridge } from './client.ts';
 
@@ -19,7 +19,7 @@ const LOST: CallResult = {
 export class SocketBridge implements FileBridge {
   readonly #waiting = new Map<number, (result: CallResult) => void>();
   readonly #events = new Set<(event: KvasirEvent) => void>();
-  readonly #connections = new Set<(connected: boolean) => void>();
+  readonly #connections = new Set<(connection: Connection) => void>();
   readonly #unsent: string[] = [];
   #socket: WebSocket | undefined;
   #lastId = 0;
@@ -44,7 +44,7 @@ export class SocketBridge implements FileBridge {
     return () => this.#events.delete(listener);
   }
 
-  onConnection(listener: (connected: boolean) => void): () => void {
+  onConnection(listener: (connection: Connection) => void): () => void {
     this.#connections.add(listener);
     return () => this.#connections.delete(listener);
   }
@@ -75,7 +75,7 @@ export class SocketBridge implements FileBridge {
     socket.onopen = () => {
       this.#failures = 0;
       for (const text of this.#unsent.splice(0)) socket.send(text);
-      this.#tell(true);
+      this.#tell('open');
     };
     socket.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)) as Reply | KvasirEvent);
     socket.onclose = () => {
@@ -85,9 +85,19 @@ export class SocketBridge implements FileBridge {
         this.#waiting.delete(id);
         resolve(LOST);
       }
-      this.#tell(false);
-      setTimeout(() => this.#open(), RECONNECT_MS[Math.min(this.#failures++, RECONNECT_MS.length - 1)]);
+      void this.#afterLoss();
     };
+  }
+
+  /** A socket does not say why it was refused; a request does. */
+  async #afterLoss(): Promise<void> {
+    this.#tell('lost');
+    const reply = await fetch('./', { method: 'HEAD' }).catch(() => undefined);
+    if (reply?.status === 401) {
+      this.#tell('expired');
+      return;
+    }
+    setTimeout(() => this.#open(), RECONNECT_MS[Math.min(this.#failures++, RECONNECT_MS.length - 1)]);
   }
 
   #receive(message: Reply | KvasirEvent): void {
@@ -99,8 +109,8 @@ export class SocketBridge implements FileBridge {
     this.#waiting.delete(message.id);
   }
 
-  #tell(connected: boolean): void {
-    for (const listener of this.#connections) listener(connected);
+  #tell(connection: Connection): void {
+    for (const listener of this.#connections) listener(connection);
   }
 }
 

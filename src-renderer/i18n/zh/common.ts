@@ -37,12 +37,14 @@ export const common: Words<typeof en.common> = {
   },
   connection: {
     lost: 'Kvasir 没有响应，正在重新连接…',
+    expired: 'Kvasir 已重新启动。请打开它打印出的地址，或在终端按回车键获取新地址。',
   },
   error: {
     title: '操作没有成功',
     crashed: '窗口的这一部分出错了',
     reload: '重新加载窗口',
   },
+  table: { selectAll: '全选', select: '选择' },
   skipToContent: '跳到内容',
   loading: '加载中…',
   unit: {
