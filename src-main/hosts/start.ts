@@ -15,7 +15,8 @@ if (choice.electron === undefined) await import('./headless/cli.ts');
 else runElectron(choice.electron);
 
 function runElectron(binary: string): void {
-  const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;
+  const env = { ...process.env };
+  delete env['ELECTRON_RUN_AS_NODE'];
   const child = spawn(binary, [root, ...args], { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {

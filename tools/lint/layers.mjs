@@ -56,7 +56,10 @@ export const LAYERS = [
   { path: 'src-main/hosts/window', imports: BELOW_HOSTS },
   { path: 'src-main/hosts/headless', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
   { path: 'src-main/hosts/electron', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
-  { path: 'src-main/hosts/start.ts', imports: [...BELOW_HOSTS, 'src-main/hosts/headless'] },
+  {
+    path: 'src-main/hosts/start.ts',
+    imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/headless'],
+  },
 
   // The window: features never import one another; what two need is in ui/, viz/ or client/.
   { path: 'src-renderer/i18n', imports: ['src-shared'], builtins: false },
