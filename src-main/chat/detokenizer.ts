@@ -44,3 +44,11 @@ export class StreamDetokenizer {
     return text;
   }
 }
+
+/** Text of every token of a list; a character that spans several tokens stands with its last one. */
+export function tokenTexts(tokens: readonly number[], detokenize: Detokenize): string[] {
+  const stream = new StreamDetokenizer(detokenize);
+  const texts = tokens.map((token) => stream.push(token));
+  const rest = stream.flush();
+  return rest === '' ? texts : texts.with(-1, (texts.at(-1) ?? '') + rest);
+}

@@ -1,11 +1,19 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelInfo } from '../engine/engine.ts';
+import type { PromptPart } from '../fusion/blender.ts';
 import type { FusionModel } from '../fusion/model.ts';
+import type { PassageSource } from '../fusion/report.ts';
 import { conversationFrame } from './template.ts';
 
-/** A chunk offered for the prompt; `score` decides what is left out when not all fit. */
-export interface OfferedChunk {
+/** A piece of a document as token ids. */
+export interface PromptChunk {
   tokens: Int32Array;
+  /** Where it comes from, for reports. */
+  source?: PassageSource | undefined;
+}
+
+/** A chunk offered for the prompt; `score` decides what is left out when not all fit. */
+export interface OfferedChunk extends PromptChunk {
   score: number;
 }
 
@@ -13,15 +21,14 @@ export interface OfferedChunk {
 export interface PastTurn {
   question: string;
   /** Of the passages that were placed in this turn. */
-  chunks: readonly Int32Array[];
+  chunks: readonly PromptChunk[];
   answer: Int32Array;
 }
 
 /** A run of the prompt, and which of its turns (from 0) it belongs to. */
-export interface TurnPart {
-  kind: 'text' | 'chunk';
-  tokens: Int32Array;
+export interface TurnPart extends PromptPart {
   turn: number;
+  source?: PassageSource | undefined;
 }
 
 /** The whole conversation as token ids, up to where the answer begins. */
@@ -102,7 +109,7 @@ export class PromptAssembler {
       const past = history[turn];
       const head = this.#tokens(before, special);
       parts.push({ kind: 'text', tokens: turn === 0 ? withOneBos(head, info) : head, turn });
-      for (const tokens of past?.chunks ?? []) parts.push({ kind: 'chunk', tokens, turn });
+      for (const chunk of past?.chunks ?? []) parts.push(chunkPart(chunk, turn));
       if (!past) placeOffered(offered, parts, cited, turn);
       const ask = this.#tokens(between + (past?.question ?? question), false);
       const tail = [ask, this.#tokens(after, special), ...(past ? [past.answer] : [])];
@@ -129,8 +136,12 @@ function placeOffered<C extends OfferedChunk>(
   for (const chunk of offered) {
     const known = placed.find(({ part }) => sameTokens(part.tokens, chunk.tokens));
     cited.push({ chunk, part: known?.index ?? parts.length });
-    if (!known) parts.push({ kind: 'chunk', tokens: chunk.tokens, turn });
+    if (!known) parts.push(chunkPart(chunk, turn));
   }
+}
+
+function chunkPart({ tokens, source }: PromptChunk, turn: number): TurnPart {
+  return { kind: 'chunk', tokens, source, turn };
 }
 
 /** Keeps chunks from the highest score down while they fit; the order of those kept does not change. */

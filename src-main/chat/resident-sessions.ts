@@ -1,5 +1,5 @@
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { FusionModel } from '../fusion/model.ts';
+import type { FusionModel, FusionSession } from '../fusion/model.ts';
 import { Resident } from './resident.ts';
 
 interface Entry {
@@ -50,6 +50,11 @@ export class ResidentSessions {
     return resident;
   }
 
+  /** A session that belongs to no conversation; the caller disposes it. OUT_OF_MEMORY. */
+  borrow(model: FusionModel, capacity: number): FusionSession {
+    return this.#create(model, capacity, capacity);
+  }
+
   /** Keeps to the budget, e.g. after an answer or when the setting has changed. */
   trim(): void {
     this.#makeRoom(0);
@@ -60,11 +65,21 @@ export class ResidentSessions {
     this.#entries.delete(conversationId);
   }
 
+  /** Before a model is disposed. */
+  dropModel(model: unknown): void {
+    for (const [id, entry] of [...this.#entries]) if (entry.model === model) this.drop(id);
+  }
+
+  /** When another model has come into use. */
+  keepOnly(model: unknown): void {
+    for (const [id, entry] of [...this.#entries]) if (entry.model !== model) this.drop(id);
+  }
+
   dropAll(): void {
     for (const id of [...this.#entries.keys()]) this.drop(id);
   }
 
-  #create(model: FusionModel, capacity: number, need: number): ReturnType<FusionModel['createSession']> {
+  #create(model: FusionModel, capacity: number, need: number): FusionSession {
     try {
       return model.createSession(capacity);
     } catch (error) {

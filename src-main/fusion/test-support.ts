@@ -5,6 +5,7 @@
 import type {
   AppendReport,
   ChunkError,
+  GenerateOptions,
   GenerateResult,
   KvDtype,
   ModelInfo,
@@ -77,6 +78,8 @@ export interface FakeModelOptions {
   /** What every answer says. */
   says?: string;
   fingerprint?: string;
+  /** Awaited before each token of an answer. */
+  beforeToken?: (index: number) => Promise<void>;
 }
 
 export class FakeModel implements FusionModel {
@@ -84,7 +87,8 @@ export class FakeModel implements FusionModel {
   readonly path = 'fake.gguf';
   readonly encodingPrefix = Int32Array.of(BOS);
   readonly sessions: FakeSession[] = [];
-  readonly says: string;
+  says: string;
+  readonly beforeToken: (index: number) => Promise<void>;
   encoded = 0;
   readonly #tokenizer = new FakeTokenizer();
 
@@ -93,13 +97,17 @@ export class FakeModel implements FusionModel {
     contextTrain = 4096,
     says = ' An answer.',
     fingerprint = 'f'.repeat(64),
+    beforeToken = () => Promise.resolve(),
   }: FakeModelOptions = {}) {
     this.says = says;
+    this.beforeToken = beforeToken;
     const known: Partial<ModelInfo> = {
       chatTemplate,
       contextTrain,
       fingerprint,
       layers: 4,
+      layerDevices: ['CPU', 'CPU', 'CPU', 'CPU'],
+      threads: 1,
       bosToken: BOS,
       eosToken: EOS,
       addBos: true,
@@ -145,9 +153,10 @@ export class FakeModel implements FusionModel {
 
 export class FakeSession implements FusionSession {
   readonly capacity: number;
-  length = 0;
   disposed = false;
-  /** Segments of every append that succeeded. */
+  /** The tokens whose KV is held. */
+  ids: number[] = [];
+  /** Segments of the last append that succeeded. */
   segments: Segment[] = [];
   strategy: Strategy | undefined;
   readonly #model: FakeModel;
@@ -157,7 +166,11 @@ export class FakeSession implements FusionSession {
     this.capacity = capacity;
   }
 
-  /** The whole prompt's ids. */
+  get length(): number {
+    return this.ids.length;
+  }
+
+  /** Ids of the last append. */
   get tokens(): number[] {
     return this.segments.flatMap((segment) => [
       ...(segment.kind === 'chunk' ? segment.chunk.tokens : segment.tokens),
@@ -176,14 +189,16 @@ export class FakeSession implements FusionSession {
     });
     this.segments = segments;
     this.strategy = strategy;
-    this.length = this.tokens.length;
+    if (this.ids.length + this.tokens.length > this.capacity)
+      throw new KvasirError('CONTEXT_OVERFLOW', 'The prompt exceeds the context.');
+    this.ids.push(...this.tokens);
     const reusable = segments
       .filter((segment) => segment.kind === 'chunk')
       .flatMap(({ chunk }) => [...chunk.tokens]).length;
     const stages = { place: 1, check: 1, select: 1, compute: 1, loadWait: 1, head: 1 };
     const recomputedTokens = strategy.kind === 'full' ? reusable : 0;
     return {
-      tokens: this.length,
+      tokens: this.tokens.length,
       reusableTokens: reusable,
       recomputedTokens,
       bytesLoaded: 0,
@@ -194,23 +209,24 @@ export class FakeSession implements FusionSession {
     };
   }
 
-  async generate({
-    maxTokens,
-    onToken,
-  }: {
-    maxTokens: number;
-    onToken?: ((token: number) => void) | undefined;
-  }): Promise<GenerateResult> {
-    const tokens = this.#model.tokenize(this.#model.says).slice(0, maxTokens);
-    for (const token of tokens) {
-      await Promise.resolve();
+  async generate({ maxTokens, onToken, signal }: GenerateOptions): Promise<GenerateResult> {
+    const says = this.#model.tokenize(this.#model.says);
+    const stopAt = Math.min(maxTokens, says.length);
+    let written = 0;
+    for (const token of says.subarray(0, stopAt)) {
+      await this.#model.beforeToken(written);
+      if (signal?.aborted) break;
+      written++;
       onToken?.(token);
+      this.ids.push(token);
     }
-    return { tokens, stop: 'eos', ms: 1 };
+    const stop = signal?.aborted ? 'aborted' : stopAt < says.length ? 'length' : 'eos';
+    return { tokens: says.slice(0, written), stop, ms: 1 };
   }
 
   truncate(length: number): void {
-    this.length = length;
+    if (length > this.ids.length) throw new RangeError("length must be between 0 and the session's length");
+    this.ids.length = length;
   }
 
   dispose(): void {

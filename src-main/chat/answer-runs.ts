@@ -1,0 +1,189 @@
+import type { ConversationOptions } from '../../src-shared/contract/chat.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { EventBus } from '../platform/event-bus.ts';
+import { failureOf } from '../platform/failure.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { SettingsService } from '../platform/settings-service.ts';
+import type { Answerer, ChatModel, MadeAnswer } from './answerer.ts';
+import { LiveAnswer } from './live-answer.ts';
+import type { AnswerEnd, MessageStore } from './messages.ts';
+import type { MessageRecord } from './records.ts';
+import type { ResidentSessions } from './resident-sessions.ts';
+import { Stopwatch } from './stopwatch.ts';
+
+/** Where chat gets the model from; ModelSource gives it. */
+export interface ChatModels {
+  current(): Promise<ChatModel>;
+  readonly active: ChatModel | undefined;
+  onChange(listener: (active: ChatModel) => void): () => void;
+}
+
+export interface AnswerRunsOptions {
+  models: ChatModels;
+  settings: SettingsService;
+  events: EventBus;
+  gate: Gate;
+  log: Logger;
+  messages: MessageStore;
+  sessions: ResidentSessions;
+  answerer: Answerer;
+  clock: Clock;
+}
+
+interface Run {
+  live: LiveAnswer;
+  done: Promise<unknown>;
+}
+
+/** Answers that are being made: one at a time in a conversation; those of several conversations wait for each other. */
+export class AnswerRuns {
+  readonly #options: AnswerRunsOptions;
+  /** By conversation. */
+  readonly #runs = new Map<number, Run>();
+  #closed = false;
+
+  constructor(options: AnswerRunsOptions) {
+    this.#options = options;
+  }
+
+  busy(conversationId: number): boolean {
+    return this.#runs.has(conversationId);
+  }
+
+  /** The answer if it is being made now. */
+  live(answerId: number): LiveAnswer | undefined {
+    for (const { live } of this.#runs.values()) if (live.answerId === answerId && live.writes) return live;
+    return undefined;
+  }
+
+  /** CONFLICT while an answer of the conversation is being made. */
+  requireFree(conversationId: number): void {
+    if (this.#closed) throw new KvasirError('ABORTED', 'Kvasir is being closed.');
+    if (!this.busy(conversationId)) return;
+    const advice = 'Wait until it is done, or stop it.';
+    throw new KvasirError('CONFLICT', 'This conversation is still answering the question before.', advice);
+  }
+
+  start(question: MessageRecord, answerId: number, options: ConversationOptions): void {
+    const { clock, settings } = this.#options;
+    const live = this.#newLive(question.conversationId, answerId, true);
+    const task = { live, question, options, settings: settings.current, stopwatch: new Stopwatch(clock) };
+    const made = this.#withModel(live, (model) => this.#options.answerer.answer(model, task));
+    const done = made.then(
+      (answer) => this.#end(live, endOf(live, answer), answer),
+      (error: unknown) => this.#end(live, this.#failedEnd(live, error)),
+    );
+    this.#runs.set(question.conversationId, { live, done });
+  }
+
+  /** Other work on a conversation that nothing else may happen in meanwhile, and that stop() ends. CONFLICT. */
+  async alone<T>(
+    conversationId: number,
+    answerId: number,
+    work: (model: ChatModel, live: LiveAnswer) => Promise<T>,
+  ): Promise<T> {
+    this.requireFree(conversationId);
+    const live = this.#newLive(conversationId, answerId, false);
+    const done = this.#withModel(live, (model) => work(model, live));
+    this.#runs.set(conversationId, { live, done: done.catch(() => undefined) });
+    try {
+      return await done;
+    } finally {
+      live.end();
+      this.#runs.delete(conversationId);
+      this.#options.events.emit('chat.changed', { conversationId: String(conversationId) });
+    }
+  }
+
+  stop(conversationId: number): void {
+    this.#runs.get(conversationId)?.live.stop();
+  }
+
+  async idle(): Promise<void> {
+    while (this.#runs.size > 0) await Promise.all([...this.#runs.values()].map(({ done }) => done));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { live } of this.#runs.values()) live.stop();
+    await this.idle();
+  }
+
+  /** Runs `work` when its turn has come; stopping ends the wait at once. */
+  #withModel<T>(live: LiveAnswer, work: (model: ChatModel) => Promise<T>): Promise<T> {
+    const { models, gate } = this.#options;
+    const stopped = Promise.withResolvers<never>();
+    const onStop = (): void => {
+      if (live.state === 'waiting')
+        stopped.reject(new KvasirError('ABORTED', 'It was stopped before it began.'));
+    };
+    live.signal.addEventListener('abort', onStop, { once: true });
+    const turn = async (): Promise<T> => {
+      for (;;) {
+        await models.current(); // outside of the gate, which loading a model needs itself
+        const result = await gate.foreground(async () => {
+          if (live.signal.aborted) throw new KvasirError('ABORTED', 'It was stopped before it began.');
+          live.state = 'prefilling';
+          return models.active && { value: await work(models.active) };
+        });
+        if (result) return result.value;
+      }
+    };
+    return Promise.race([turn(), stopped.promise]);
+  }
+
+  #newLive(conversationId: number, answerId: number, writes: boolean): LiveAnswer {
+    const { events, clock, messages, log } = this.#options;
+    const save = (text: string): void => {
+      try {
+        messages.saveText(answerId, text);
+      } catch (error) {
+        log.warn('answer-not-saved', { error: String(error) }); // told when its end cannot be saved either
+      }
+    };
+    return new LiveAnswer({ conversationId, answerId, events, clock, save, writes });
+  }
+
+  #failedEnd(live: LiveAnswer, error: unknown): AnswerEnd {
+    const { sessions, log } = this.#options;
+    const stopped = error instanceof KvasirError && error.code === 'ABORTED';
+    if (!stopped) sessions.drop(live.conversationId); // who knows what it holds
+    if (!(error instanceof KvasirError)) log.error('answer-failed', { error: describe(error) });
+    const failure = stopped ? null : failureOf(error);
+    const { text, citations, notices } = live;
+    const state = stopped ? 'stopped' : 'failed';
+    return { text: text.trimEnd(), state, failure, citations, notices, stats: null, context: undefined };
+  }
+
+  #end(live: LiveAnswer, end: AnswerEnd, made?: MadeAnswer): void {
+    const { messages, sessions, events, log } = this.#options;
+    live.end();
+    sessions.trim();
+    let { state, failure } = end;
+    try {
+      messages.finish(live.answerId, end);
+      if (made) messages.saveReport(live.answerId, made.report);
+    } catch (error) {
+      log.error('answer-not-saved', { error: describe(error) });
+      state = 'failed';
+      failure = failureOf(error);
+    }
+    this.#runs.delete(live.conversationId);
+    const conversationId = String(live.conversationId);
+    const ids = { conversationId, answerId: String(live.answerId) };
+    events.emit('chat.done', { ...ids, state, failure, stats: end.stats });
+    events.emit('chat.changed', { conversationId });
+  }
+}
+
+function endOf(live: LiveAnswer, { stop, citations, stats, context }: MadeAnswer): AnswerEnd {
+  const state = stop === 'aborted' ? 'stopped' : 'done';
+  const { notices } = live;
+  return { text: live.text.trimEnd(), state, failure: null, citations, notices, stats, context };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,241 @@
+import type { AnswerStats, Citation, ConversationOptions } from '../../src-shared/contract/chat.ts';
+import type { FusionReport } from '../../src-shared/fusion-report.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import type { StrategyChoice } from '../../src-shared/strategy.ts';
+import type { Sampling, Strategy } from '../engine/engine.ts';
+import { engineStrategy } from '../fusion/choice.ts';
+import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { ChunkCache, FusionModel } from '../fusion/model.ts';
+import { fusionReport } from '../fusion/report.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Retrieval } from '../retrieval/types.ts';
+import { tokenTexts } from './detokenizer.ts';
+import { historyBefore, type History } from './history.ts';
+import { contextLimit } from './limits.ts';
+import type { LiveAnswer } from './live-answer.ts';
+import type { MessageStore } from './messages.ts';
+import type { Miss, MissWriter } from './miss-writer.ts';
+import { promptNotices, quarantineNotice } from './notices.ts';
+import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
+import { PromptAssembler, type Prompt } from './prompt.ts';
+import type { MessageRecord, TurnContext } from './records.ts';
+import type { ResidentSessions } from './resident-sessions.ts';
+import type { Stopwatch } from './stopwatch.ts';
+import { runTurn, type TurnResult } from './turn.ts';
+
+/** The model that answers, as chat needs it. */
+export interface ChatModel {
+  name: string;
+  model: FusionModel;
+}
+
+export interface AnswererOptions {
+  retrieval: Retrieval;
+  passages: Passages;
+  store: ChunkCache;
+  messages: MessageStore;
+  sessions: ResidentSessions;
+  misses: MissWriter;
+  estimator: PrefillEstimator;
+  clock: Clock;
+}
+
+export interface AnswerTask {
+  live: LiveAnswer;
+  question: MessageRecord;
+  options: ConversationOptions;
+  settings: Settings;
+  /** Since the question was asked. */
+  stopwatch: Stopwatch;
+}
+
+/** What an answer leaves beside its text. */
+export interface MadeAnswer {
+  stop: TurnResult['stop'];
+  citations: Citation[];
+  stats: AnswerStats;
+  context: TurnContext;
+  report: FusionReport;
+}
+
+/** A conversation's options, and the settings where it has none. */
+interface Choices {
+  strategy: StrategyChoice;
+  fused: Strategy;
+  maxTokens: number;
+  topK: number;
+  contextTokens: number;
+  sampling: Partial<Sampling>;
+}
+
+/** Makes one answer of a conversation: find passages, lay out the prompt, blend it, write. */
+export class Answerer {
+  readonly #options: AnswererOptions;
+
+  constructor(options: AnswererOptions) {
+    this.#options = options;
+  }
+
+  /** To be run while nobody else uses the model. ABORTED when stopped before the first token, QUESTION_TOO_LONG, OUT_OF_MEMORY, ENGINE_FAILED. */
+  async answer({ name, model }: ChatModel, task: AnswerTask): Promise<MadeAnswer> {
+    const { live, question, stopwatch, settings } = task;
+    const { messages, sessions, misses, estimator, store } = this.#options;
+    const choices = choicesOf(task, model);
+    stopwatch.lap(); // waiting for other answers counts, but is no part of finding passages
+    const offered = await this.#find(task, choices);
+    const retrieve = stopwatch.lap();
+    const history = historyBefore(question, messages, model);
+    const prompt = this.#layOut(model, task, { choices, offered, history });
+    const assemble = stopwatch.lap();
+    for (const notice of noticesOf(prompt, history, choices)) live.addNotice(notice);
+
+    const { contextTokens, maxTokens } = choices;
+    const need = Math.min(contextTokens, prompt.tokens + maxTokens);
+    const resident = sessions.open(live.conversationId, model, need, contextTokens);
+    const context = contextOf(prompt, history, model);
+    const turn = await runTurn(prompt, resident, {
+      model,
+      store,
+      dtype: settings.dtype,
+      strategy: choices.fused,
+      maxTokens,
+      sampling: choices.sampling,
+      stopwatch,
+      before: { retrieve, assemble },
+      signal: live.signal,
+      onProgress: (progress) => live.progress(progress),
+      onPlaced: (tiers) => {
+        live.setCitations(citationsOf(prompt, tiers));
+        messages.savePlaced(live.answerId, live.citations, context);
+      },
+      onText: (text) => live.addText(text),
+    });
+    const { quarantined, report } = turn.blended;
+    if (quarantined.length > 0) live.addNotice(quarantineNotice(quarantined.length));
+    estimator.observe(model.info, report, turn.residentTokens);
+    const made = { prompt, turn, choices, name, model };
+    misses.write(model, missesOf(made, settings));
+    const stats = this.#stats(made);
+    return {
+      stop: turn.stop,
+      citations: citationsOf(prompt, turn.tiers, { question: question.text, text: live.text }),
+      stats,
+      context: { ...context, answer: [...turn.answer] },
+      report: this.#report(task, made, stats),
+    };
+  }
+
+  async #find({ live, question, options }: AnswerTask, { topK }: Choices): Promise<FoundPassage[]> {
+    const { retrieval, passages } = this.#options;
+    throwIfAborted(live.signal);
+    const { scope } = options;
+    const found = await retrieval.find(question.text, { scope, topK, signal: live.signal });
+    throwIfAborted(live.signal);
+    return findPassages(found.chunks, passages);
+  }
+
+  #layOut(
+    model: FusionModel,
+    { question, settings }: AnswerTask,
+    parts: { choices: Choices; offered: FoundPassage[]; history: History },
+  ): Prompt<FoundPassage> {
+    const { contextTokens, maxTokens } = parts.choices;
+    const assembler = new PromptAssembler(model, settings.systemPrompt);
+    const budget = { contextTokens, answerTokens: maxTokens };
+    return assembler.assemble(question.text, parts.offered, budget, parts.history.turns);
+  }
+
+  #stats({ prompt, turn, choices, name, model }: Made): AnswerStats {
+    const { report } = turn.blended;
+    // A prompt that was computed in full, with nothing in memory before, is its own measurement.
+    const measured = choices.fused.kind === 'full' && turn.residentTokens === 0;
+    const estimated = this.#options.estimator.estimate(model.info, prompt.tokens);
+    const chunkHits = { resident: 0, ram: 0, disk: 0, computed: 0 };
+    for (const { part } of prompt.cited) chunkHits[turn.tiers.get(part) ?? 'computed']++;
+    return {
+      ttftMs: turn.ttftMs,
+      fullPrefillMs: measured ? report.totalMs : estimated,
+      fullPrefillMeasured: measured,
+      tokensPerSecond: turn.tokensPerSecond,
+      answerTokens: turn.answer.length,
+      promptTokens: prompt.tokens,
+      residentTokens: turn.residentTokens,
+      reusedTokens: report.reusableTokens,
+      recomputedTokens: report.recomputedTokens,
+      computedTokens: report.tokens - report.reusableTokens,
+      chunkHits,
+      bytesLoaded: report.bytesLoaded,
+      strategy: choices.strategy,
+      model: name,
+    };
+  }
+
+  #report({ live, question, settings }: AnswerTask, made: Made, stats: AnswerStats): FusionReport {
+    const { turn, model } = made;
+    const outcomes = turn.blended.outcomes.values();
+    const appended = turn.appended.map(({ kind, tokens, source }) => {
+      const outcome = kind === 'chunk' ? outcomes.next().value : undefined;
+      return { kind, tokens, source, outcome };
+    });
+    return fusionReport({
+      answerId: String(live.answerId),
+      question: question.text,
+      model: made.name,
+      layerCount: model.info.layers,
+      tokenTexts: (tokens) => tokenTexts(tokens, (ids) => model.detokenize(ids, { special: true })),
+      tokenBytes: model.bytesPerToken(settings.dtype),
+      strategy: stats.strategy,
+      dtype: settings.dtype,
+      ttftMs: stats.ttftMs,
+      fullPrefillMs: stats.fullPrefillMs,
+      fullPrefillMeasured: stats.fullPrefillMeasured,
+      residentTokens: turn.residentTokens,
+      appended,
+      append: turn.blended.report,
+    });
+  }
+}
+
+interface Made {
+  prompt: Prompt<FoundPassage>;
+  turn: TurnResult;
+  choices: Choices;
+  name: string;
+  model: FusionModel;
+}
+
+function choicesOf({ options, settings }: AnswerTask, model: FusionModel): Choices {
+  const strategy = options.strategy ?? settings.strategy;
+  const temperature = options.temperature ?? settings.temperature;
+  return {
+    strategy,
+    fused: engineStrategy(strategy, model.info.layers),
+    maxTokens: options.maxTokens ?? settings.maxTokens,
+    topK: options.topK ?? settings.topK,
+    contextTokens: contextLimit(model, settings.contextTokens),
+    sampling: { temperature, seed: Math.floor(Math.random() * 2 ** 32) },
+  };
+}
+
+function noticesOf(prompt: Prompt<FoundPassage>, history: History, { contextTokens }: Choices) {
+  const name = ({ passage }: FoundPassage): string => `${passage.path} (part ${passage.ordinal + 1})`;
+  return promptNotices(prompt, { contextTokens, name, turnsLeftOutBefore: history.turnsLeftOut });
+}
+
+function contextOf(prompt: Prompt<FoundPassage>, history: History, { info }: FusionModel): TurnContext {
+  const lastTurn = prompt.parts.at(-1)?.turn;
+  const chunks = prompt.cited.flatMap(({ chunk, part }, citation) =>
+    prompt.parts[part]?.turn === lastTurn ? [{ citation, tokens: [...chunk.tokens] }] : [],
+  );
+  const turnsLeftOut = history.turnsLeftOut + prompt.turnsLeftOut;
+  return { fingerprint: info.fingerprint, turnsLeftOut, chunks, answer: null };
+}
+
+/** A full prefill is the baseline that blending is compared with: it leaves no trace. */
+function missesOf({ prompt, turn, choices }: Made, { dtype, storeMisses }: Settings): Miss[] {
+  if (!storeMisses || choices.fused.kind === 'full') return [];
+  return prompt.cited
+    .filter(({ part }) => turn.tiers.get(part) === 'computed')
+    .map(({ chunk: { tokens, passage } }) => ({ tokens, dtype, label: passage.path }));
+}

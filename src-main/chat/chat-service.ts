@@ -1,0 +1,264 @@
+import type {
+  AnswerStats,
+  Conversation,
+  ConversationOptions,
+  ConversationSummary,
+  Message,
+} from '../../src-shared/contract/chat.ts';
+import type { FusionReport } from '../../src-shared/fusion-report.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { ChunkCache } from '../fusion/model.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import type { EventBus } from '../platform/event-bus.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { SettingsService } from '../platform/settings-service.ts';
+import type { Retrieval } from '../retrieval/types.ts';
+import { Answerer } from './answerer.ts';
+import { AnswerRuns, type ChatModels } from './answer-runs.ts';
+import { ConversationStore, titleFrom } from './conversations.ts';
+import { exportConversation, type Exported } from './export.ts';
+import { measureFullPrefill } from './full-prefill.ts';
+import { MissWriter } from './miss-writer.ts';
+import { withLivingDocuments, type Passages } from './passages.ts';
+import { rowId, toShownMessage, type MessageRecord } from './records.ts';
+import { ResidentSessions } from './resident-sessions.ts';
+
+export interface ChatServiceOptions {
+  /** The database of conversations. */
+  path: string;
+  models: ChatModels;
+  retrieval: Retrieval;
+  passages: Passages;
+  store: ChunkCache;
+  settings: SettingsService;
+  estimator: PrefillEstimator;
+  events: EventBus;
+  gate: Gate;
+  log: Logger;
+  /** Questions to begin with. */
+  suggestions?: () => string[];
+  clock?: Clock;
+}
+
+/** Ids of a question that was asked, and of its answer. */
+export interface Sent {
+  conversationId: string;
+  questionId: string;
+  answerId: string;
+}
+
+/** Conversations: what is asked and answered, in branches, and what windows are told of it. */
+export class ChatService {
+  readonly #options: ChatServiceOptions;
+  readonly #store: ConversationStore;
+  readonly #sessions: ResidentSessions;
+  readonly #misses: MissWriter;
+  readonly #runs: AnswerRuns;
+  readonly #unsubscribe: (() => void)[];
+
+  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  constructor(options: ChatServiceOptions) {
+    this.#options = options;
+    const { models, settings, gate, log, clock = systemClock } = options;
+    this.#store = ConversationStore.open(options.path, clock);
+    this.#sessions = new ResidentSessions(() => settings.current.conversationBudgetBytes);
+    this.#misses = new MissWriter({
+      ...options,
+      gate,
+      onBackgroundError: (error) => log.warn('miss-not-stored', { error: String(error) }),
+    });
+    const { messages } = this.#store;
+    const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock };
+    const answerer = new Answerer({ ...options, ...shared });
+    this.#runs = new AnswerRuns({ ...options, ...shared, answerer });
+    this.#unsubscribe = [
+      models.onChange(({ model }) => this.#sessions.keepOnly(model)),
+      settings.onChange(() => this.#sessions.trim()),
+    ];
+  }
+
+  /** Ends every answer, which keeps what it has. */
+  async close(): Promise<void> {
+    for (const end of this.#unsubscribe) end();
+    await this.#runs.close();
+    await this.#misses.stop();
+    this.#sessions.dropAll();
+    this.#store.close();
+  }
+
+  /** Ends what is kept of a model's memory, before it is disposed. */
+  releaseModel(model: unknown): void {
+    this.#sessions.dropModel(model);
+  }
+
+  /** Resolves when no answer is being made and misses are stored. */
+  async idle(): Promise<void> {
+    await this.#runs.idle();
+    await this.#misses.idle();
+  }
+
+  list(search = ''): ConversationSummary[] {
+    return this.#store.list(search, (id) => this.#runs.busy(id));
+  }
+
+  create(options: ConversationOptions): Conversation {
+    const id = this.#store.create(options);
+    this.#changed();
+    return this.get(String(id));
+  }
+
+  /** NOT_FOUND. */
+  get(id: string): Conversation {
+    const { leafId, ...conversation } = this.#require(id);
+    return {
+      ...conversation,
+      id: String(conversation.id),
+      leafId: leafId === null ? null : String(leafId),
+      messages: this.#store.messages.all(conversation.id).map((message) => this.#shown(message)),
+      residentTokens: this.#sessions.tokens(conversation.id),
+    };
+  }
+
+  rename(id: string, title: string): void {
+    const conversation = this.#require(id);
+    this.#store.transaction(() => this.#store.rename(conversation.id, title));
+    this.#changed(id);
+  }
+
+  setOptions(id: string, options: ConversationOptions): void {
+    this.#store.setOptions(this.#require(id).id, options);
+    this.#changed(id);
+  }
+
+  delete(id: string): void {
+    const conversation = this.#require(id);
+    this.#runs.stop(conversation.id);
+    this.#sessions.drop(conversation.id);
+    this.#store.delete(conversation.id);
+    this.#changed();
+  }
+
+  restore(id: string): Conversation {
+    this.#store.restore(rowId(id, 'conversation'));
+    this.#changed();
+    return this.get(id);
+  }
+
+  /** NOT_FOUND, CONFLICT while an answer is being made, BAD_ARGUMENT when `parentId` is no answer. */
+  send(conversationId: string, text: string, parentId?: string | null): Sent {
+    const conversation = this.#require(conversationId);
+    const parent =
+      parentId === undefined
+        ? conversation.leafId
+        : parentId === null
+          ? null
+          : this.#message(parentId, conversation.id, 'assistant').id;
+    return this.#ask(conversation.id, parent, text);
+  }
+
+  /** Asks again: the new answer stands beside the old one. */
+  regenerate(conversationId: string, answerId: string): Sent {
+    const conversation = this.#require(conversationId);
+    const answer = this.#message(answerId, conversation.id, 'assistant');
+    this.#runs.requireFree(conversation.id);
+    const question = this.#store.messages.require(answer.parentId ?? -1, conversation.id);
+    return this.#answer(conversation.id, question);
+  }
+
+  /** Asks something else in a question's place: both stand beside each other, each with an answer of its own. */
+  edit(conversationId: string, questionId: string, text: string): Sent {
+    const conversation = this.#require(conversationId);
+    const question = this.#message(questionId, conversation.id, 'user');
+    return this.#ask(conversation.id, question.parentId, text);
+  }
+
+  selectLeaf(id: string, leafId: string): void {
+    const conversation = this.#require(id);
+    const message = this.#store.messages.require(rowId(leafId, 'message'), conversation.id);
+    this.#store.setLeaf(conversation.id, this.#store.messages.newestLeaf(message.id));
+    this.#changed(id);
+  }
+
+  stop(id: string): void {
+    this.#runs.stop(this.#require(id).id);
+  }
+
+  export(id: string, format: 'markdown' | 'json'): Exported {
+    return exportConversation(this.get(id), format);
+  }
+
+  report(answerId: string): FusionReport | null {
+    return this.#store.messages.report(this.#store.messages.require(rowId(answerId, 'message')).id);
+  }
+
+  /** Prefills an answer's prompt in full and keeps how long that took. NOT_FOUND, CONFLICT, ABORTED, OUT_OF_MEMORY. */
+  measureFullPrefill(answerId: string): Promise<AnswerStats> {
+    const { messages } = this.#store;
+    const answer = messages.require(rowId(answerId, 'message'));
+    const { settings, estimator } = this.#options;
+    return this.#runs.alone(answer.conversationId, answer.id, (model, live) => {
+      const shared = { messages, sessions: this.#sessions, estimator, settings: settings.current };
+      return measureFullPrefill(answer, { ...this.#options, ...shared, model, live });
+    });
+  }
+
+  suggestions(): string[] {
+    return this.#options.suggestions?.() ?? [];
+  }
+
+  #ask(conversationId: number, parentId: number | null, text: string): Sent {
+    this.#runs.requireFree(conversationId);
+    const { messages } = this.#store;
+    const question = this.#store.transaction(() => {
+      if (this.#store.require(conversationId).title === '')
+        this.#store.rename(conversationId, titleFrom(text));
+      return messages.require(messages.add(conversationId, parentId, 'user', text));
+    });
+    return this.#answer(conversationId, question);
+  }
+
+  #answer(conversationId: number, question: MessageRecord): Sent {
+    const answerId = this.#store.transaction(() => {
+      const id = this.#store.messages.add(conversationId, question.id, 'assistant', '');
+      this.#store.setLeaf(conversationId, id);
+      return id;
+    });
+    const { options } = this.#store.require(conversationId);
+    this.#runs.start(question, answerId, options);
+    this.#changed(String(conversationId));
+    return {
+      conversationId: String(conversationId),
+      questionId: String(question.id),
+      answerId: String(answerId),
+    };
+  }
+
+  #require(id: string) {
+    return this.#store.require(rowId(id, 'conversation'));
+  }
+
+  #message(id: string, conversationId: number, role: MessageRecord['role']): MessageRecord {
+    const message = this.#store.messages.require(rowId(id, 'message'), conversationId);
+    if (message.role === role) return message;
+    const wanted = role === 'user' ? 'a question' : 'an answer';
+    throw new KvasirError('BAD_ARGUMENT', `Message ${id} is not ${wanted}.`);
+  }
+
+  /** A message as it is now: with what is being written, and links only to documents that are there. */
+  #shown(record: MessageRecord): Message {
+    const live = this.#runs.live(record.id);
+    const message = toShownMessage(record);
+    const citations = live && live.citations.length > 0 ? live.citations : message.citations;
+    return {
+      ...message,
+      ...(live && { state: live.state, text: live.text, notices: [...live.notices] }),
+      citations: withLivingDocuments(citations, this.#options.passages),
+    };
+  }
+
+  #changed(conversationId?: string): void {
+    this.#options.events.emit('chat.changed', conversationId === undefined ? {} : { conversationId });
+  }
+}

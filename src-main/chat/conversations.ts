@@ -1,0 +1,173 @@
+import {
+  ConversationOptionsSchema,
+  type ConversationOptions,
+  type ConversationSummary,
+} from '../../src-shared/contract/chat.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import { databaseError, openDatabase, type Database } from '../platform/database.ts';
+import { MessageStore } from './messages.ts';
+import { notFound, parseOr } from './records.ts';
+import { MIGRATIONS } from './schema.ts';
+import { indexedWords, snippetOf, wordsQuery } from './words.ts';
+
+export interface ConversationRecord {
+  id: number;
+  title: string;
+  createdMs: number;
+  updatedMs: number;
+  options: ConversationOptions;
+  leafId: number | null;
+}
+
+type RawConversation = Omit<ConversationRecord, 'options'> & { options: string };
+
+const KEPT_AFTER_DELETION_MS = 30 * 24 * 3600 * 1000;
+const TITLE_LENGTH = 80;
+
+const COLUMNS = `id, title, created_ms AS createdMs, updated_ms AS updatedMs, options, leaf_id AS leafId`;
+
+/** Conversations on disk: one SQLite file that belongs to one process. */
+export class ConversationStore {
+  readonly messages: MessageStore;
+  readonly #database: Database;
+  readonly #path: string;
+  readonly #clock: Clock;
+
+  private constructor(database: Database, path: string, clock: Clock) {
+    this.#database = database;
+    this.#path = path;
+    this.#clock = clock;
+    this.messages = new MessageStore(database, clock);
+  }
+
+  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  static open(path: string, clock: Clock = systemClock): ConversationStore {
+    const store = new ConversationStore(openDatabase(path, MIGRATIONS), path, clock);
+    store.transaction(() => {
+      store.#removeLongDeleted();
+      store.messages.recover();
+    });
+    return store;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** Runs `work` in one transaction, and gives SQLite's failures their type. */
+  transaction<T>(work: () => T): T {
+    try {
+      return this.#database.transaction(work)();
+    } catch (error) {
+      throw databaseError(error, this.#path);
+    }
+  }
+
+  create(options: ConversationOptions): number {
+    const now = this.#clock.wall();
+    const sql = "INSERT INTO conversation (title, created_ms, updated_ms, options) VALUES ('', ?, ?, ?)";
+    return Number(this.#database.prepare(sql).run(now, now, JSON.stringify(options)).lastInsertRowid);
+  }
+
+  /** NOT_FOUND. */
+  require(id: number): ConversationRecord {
+    const query = `SELECT ${COLUMNS} FROM conversation WHERE id = ? AND deleted_ms IS NULL`;
+    const raw = this.#database.prepare(query).get(id) as RawConversation | undefined;
+    if (!raw) throw notFound('conversation');
+    return {
+      ...raw,
+      options: parseOr(ConversationOptionsSchema, raw.options, ConversationOptionsSchema.parse({})),
+    };
+  }
+
+  /** Latest first; only those in which every searched word occurs, in the title or in one message. */
+  list(search: string, busy: (id: number) => boolean): ConversationSummary[] {
+    const query = wordsQuery(search);
+    if (search.trim() !== '' && query === '') return [];
+    const found = query === '' ? undefined : this.#search(query);
+    return this.#rows()
+      .filter(({ id }) => !found || found.has(id))
+      .map(({ id, title, updatedMs, messages, lastText }) => {
+        const text = found?.get(id) ?? lastText ?? '';
+        const snippet = snippetOf(text, search);
+        return { id: String(id), title, updatedMs, messages, snippet, busy: busy(id) };
+      });
+  }
+
+  rename(id: number, title: string): void {
+    this.#database.prepare('UPDATE conversation SET title = ? WHERE id = ?').run(title, id);
+    this.#database.prepare('DELETE FROM title_words WHERE rowid = ?').run(id);
+    this.#database
+      .prepare('INSERT INTO title_words (rowid, words) VALUES (?, ?)')
+      .run(id, indexedWords(title));
+  }
+
+  setOptions(id: number, options: ConversationOptions): void {
+    this.#database
+      .prepare('UPDATE conversation SET options = ? WHERE id = ?')
+      .run(JSON.stringify(options), id);
+  }
+
+  setLeaf(id: number, leafId: number): void {
+    const sql = 'UPDATE conversation SET leaf_id = ?, updated_ms = ? WHERE id = ?';
+    this.#database.prepare(sql).run(leafId, this.#clock.wall(), id);
+  }
+
+  delete(id: number): void {
+    this.#database.prepare('UPDATE conversation SET deleted_ms = ? WHERE id = ?').run(this.#clock.wall(), id);
+  }
+
+  /** NOT_FOUND once it is removed for good. */
+  restore(id: number): void {
+    const { changes } = this.#database
+      .prepare('UPDATE conversation SET deleted_ms = NULL WHERE id = ?')
+      .run(id);
+    if (changes === 0) throw notFound('conversation');
+  }
+
+  #rows() {
+    const query = `SELECT c.id, c.title, c.updated_ms AS updatedMs, last.text AS lastText,
+        (SELECT count(*) FROM message m WHERE m.conversation_id = c.id) AS messages
+      FROM conversation c LEFT JOIN message last ON last.id = c.leaf_id
+      WHERE c.deleted_ms IS NULL ORDER BY c.updated_ms DESC, c.id DESC`;
+    return this.#database.prepare(query).all() as {
+      id: number;
+      title: string;
+      updatedMs: number;
+      lastText: string | null;
+      messages: number;
+    }[];
+  }
+
+  /** Conversation → the text that matched. A message tells more than a title. */
+  #search(query: string): Map<number, string> {
+    const titles = 'SELECT rowid AS id FROM title_words WHERE title_words MATCH ?';
+    const messages = `SELECT m.conversation_id AS id, m.text FROM message_words w JOIN message m ON m.id = w.rowid
+      WHERE message_words MATCH ? ORDER BY rank DESC`;
+    const found = new Map<number, string>();
+    for (const { id } of this.#database.prepare(titles).all(query) as { id: number }[]) found.set(id, '');
+    for (const { id, text } of this.#database.prepare(messages).all(query) as { id: number; text: string }[])
+      found.set(id, text);
+    return found;
+  }
+
+  #removeLongDeleted(): void {
+    const before = this.#clock.wall() - KEPT_AFTER_DELETION_MS;
+    const old = '(SELECT id FROM conversation WHERE deleted_ms < @before)';
+    for (const sql of [
+      `DELETE FROM title_words WHERE rowid IN ${old}`,
+      `DELETE FROM message_words WHERE rowid IN (SELECT id FROM message WHERE conversation_id IN ${old})`,
+      `DELETE FROM conversation WHERE deleted_ms < @before`,
+    ])
+      this.#database.prepare(sql).run({ before });
+  }
+}
+
+/** The first line of a question, cut at a word. */
+export function titleFrom(question: string): string {
+  const line = question.trim().split('\n', 1)[0]?.replace(/\s+/g, ' ') ?? '';
+  if (line.length <= TITLE_LENGTH) return line;
+  const cut = line.slice(0, TITLE_LENGTH).toWellFormed();
+  const space = cut.lastIndexOf(' ');
+  return `${space > TITLE_LENGTH / 2 ? cut.slice(0, space) : cut}…`;
+}

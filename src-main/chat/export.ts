@@ -1,0 +1,79 @@
+import type { Citation, Conversation, Message } from '../../src-shared/contract/chat.ts';
+
+export interface Exported {
+  fileName: string;
+  mediaType: string;
+  content: string;
+}
+
+/** Markdown: the branch that is shown, with sources. JSON: everything, with every branch. */
+export function exportConversation(conversation: Conversation, format: 'markdown' | 'json'): Exported {
+  const name = fileName(conversation.title);
+  return format === 'json'
+    ? {
+        fileName: `${name}.json`,
+        mediaType: 'application/json',
+        content: `${JSON.stringify({ kvasirConversation: 1, ...conversation }, null, 2)}\n`,
+      }
+    : { fileName: `${name}.md`, mediaType: 'text/markdown', content: toMarkdown(conversation) };
+}
+
+/** From the first message to the leaf that is shown. */
+export function shownBranch({ messages, leafId }: Conversation): Message[] {
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const branch: Message[] = [];
+  for (let at = leafId; at !== null;) {
+    const message = byId.get(at);
+    if (!message) break;
+    branch.unshift(message);
+    at = message.parentId;
+  }
+  return branch;
+}
+
+function toMarkdown(conversation: Conversation): string {
+  const date = new Date(conversation.createdMs).toISOString().slice(0, 10);
+  const blocks = [`# ${oneLine(conversation.title) || 'Conversation'}`, date];
+  for (const message of shownBranch(conversation)) {
+    if (message.role === 'user') blocks.push(`## ${oneLine(message.text)}`);
+    if (message.role === 'user' && message.text.includes('\n')) blocks.push(quoted(message.text));
+    if (message.role === 'assistant') blocks.push(...answerBlocks(message));
+  }
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function answerBlocks({ text, state, failure, notices, citations, stats }: Message): string[] {
+  const blocks = text === '' ? [] : [text];
+  if (state === 'stopped') blocks.push('*Stopped here.*');
+  if (failure) blocks.push(`*Failed: ${failure.message}*`);
+  blocks.push(...notices.map(({ message }) => `> ${message}`));
+  if (citations.length > 0) blocks.push(['Sources:', '', ...citations.map(sourceLine)].join('\n'));
+  if (stats) blocks.push(`*${stats.model}; first token after ${(stats.ttftMs.total / 1000).toFixed(2)} s*`);
+  return blocks;
+}
+
+function sourceLine({ path, title, page, ordinal, text, highlights }: Citation, index: number): string {
+  const place = page === null ? `part ${ordinal + 1}` : `page ${page}`;
+  const said = highlights.map(({ start, end }) => oneLine(text.slice(start, end))).join(' … ');
+  return `${index + 1}. ${oneLine(title)} (\`${path}\`, ${place})${said === '' ? '' : `: “${said}”`}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function quoted(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n');
+}
+
+/** Letters and digits of any language; no system refuses those. */
+function fileName(title: string): string {
+  const plain = title
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .slice(0, 60)
+    .replace(/^-|-$/g, '');
+  return plain.toWellFormed() || 'conversation';
+}

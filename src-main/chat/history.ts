@@ -1,0 +1,49 @@
+import type { Citation } from '../../src-shared/contract/chat.ts';
+import type { FusionModel } from '../fusion/model.ts';
+import type { PassageSource } from '../fusion/report.ts';
+import type { MessageStore } from './messages.ts';
+import type { PastTurn } from './prompt.ts';
+import type { MessageRecord } from './records.ts';
+
+export interface History {
+  /** The turns that may still stand in the context, oldest first. */
+  turns: PastTurn[];
+  /** How many older ones were left out before, for good. */
+  turnsLeftOut: number;
+}
+
+/**
+ * The turns that lead up to a question, as token ids. Those of the model in use are the ids that stood in its context;
+ * what another model answered is tokenised from its text. Questions without an answer are no turns.
+ */
+export function historyBefore(
+  question: MessageRecord,
+  messages: MessageStore,
+  model: Pick<FusionModel, 'info' | 'tokenize'>,
+): History {
+  const branch = question.parentId === null ? [] : messages.branch(question.parentId);
+  const turns: PastTurn[] = [];
+  let turnsLeftOut = 0;
+  for (const [i, answer] of branch.entries()) {
+    if (answer.role !== 'assistant' || answer.text === '') continue;
+    const context = messages.context(answer.id);
+    turnsLeftOut = context?.turnsLeftOut ?? turnsLeftOut;
+    const ours = context?.fingerprint === model.info.fingerprint;
+    const chunks = (context?.chunks ?? []).map(({ citation, tokens }) => {
+      const cited = answer.citations[citation];
+      const ids = ours ? Int32Array.from(tokens) : model.tokenize(cited?.text ?? '');
+      return { tokens: ids, source: cited && sourceOf(cited) };
+    });
+    const sampled = ours ? context.answer : null;
+    turns.push({
+      question: branch[i - 1]?.text ?? '',
+      chunks: chunks.filter(({ tokens }) => tokens.length > 0),
+      answer: sampled ? Int32Array.from(sampled) : model.tokenize(answer.text),
+    });
+  }
+  return { turns: turns.slice(turnsLeftOut), turnsLeftOut };
+}
+
+function sourceOf({ path, documentId, title, ordinal }: Citation): PassageSource {
+  return { document: path, documentId, title, ordinal };
+}

@@ -1,0 +1,161 @@
+import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
+import type { Failure } from '../../src-shared/contract/common.ts';
+import type { Notice } from '../../src-shared/answer.ts';
+import type { FusionReport } from '../../src-shared/fusion-report.ts';
+import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database.ts';
+import {
+  MESSAGE_COLUMNS,
+  notFound,
+  pack,
+  packContext,
+  toMessage,
+  unpack,
+  unpackContext,
+  type MessageRecord,
+  type RawMessage,
+  type StoredState,
+  type TurnContext,
+} from './records.ts';
+import { indexedWords } from './words.ts';
+
+/** Reports are for looking at recent answers; older ones go. */
+const KEPT_REPORTS = 500;
+
+/** How an answer ended. */
+export interface AnswerEnd {
+  text: string;
+  state: Exclude<StoredState, 'waiting'>;
+  failure: Failure | null;
+  citations: Citation[];
+  notices: Notice[];
+  stats: AnswerStats | null;
+  context: TurnContext | undefined;
+}
+
+/** The messages of conversations: a tree, whose branches come from asking again and from changed questions. */
+export class MessageStore {
+  readonly #database: Database;
+  readonly #clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Answers that were being written when the process ended keep what they had. */
+  recover(): void {
+    const waiting = this.#database.prepare("SELECT id, text FROM message WHERE state = 'waiting'").all() as {
+      id: number;
+      text: string;
+    }[];
+    const stop = this.#database.prepare("UPDATE message SET state = 'stopped' WHERE id = ?");
+    for (const { id, text } of waiting) {
+      stop.run(id);
+      this.#index(id, text);
+    }
+  }
+
+  add(conversationId: number, parentId: number | null, role: MessageRecord['role'], text: string): number {
+    const sql = `INSERT INTO message (conversation_id, parent_id, role, text, created_ms, state) VALUES (?, ?, ?, ?, ?, ?)`;
+    const state: StoredState = role === 'user' ? 'done' : 'waiting';
+    const { lastInsertRowid } = this.#database
+      .prepare(sql)
+      .run(conversationId, parentId, role, text, this.#clock.wall(), state);
+    const id = Number(lastInsertRowid);
+    if (role === 'user') this.#index(id, text);
+    return id;
+  }
+
+  /** NOT_FOUND unless it belongs to the conversation. */
+  require(id: number, conversationId?: number): MessageRecord {
+    const raw = this.#database.prepare(`SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id = ?`).get(id);
+    if (!raw) throw notFound('message');
+    const message = toMessage(raw as RawMessage);
+    if (conversationId !== undefined && message.conversationId !== conversationId) throw notFound('message');
+    return message;
+  }
+
+  /** Parents before children. */
+  all(conversationId: number): MessageRecord[] {
+    const query = `SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.conversation_id = ? ORDER BY m.id`;
+    return (this.#database.prepare(query).all(conversationId) as RawMessage[]).map(toMessage);
+  }
+
+  /** From a conversation's first message to this one. */
+  branch(id: number): MessageRecord[] {
+    const query = `WITH RECURSIVE up(id, parent_id) AS (
+        SELECT id, parent_id FROM message WHERE id = ?
+        UNION ALL SELECT p.id, p.parent_id FROM message p JOIN up ON p.id = up.parent_id)
+      SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id IN (SELECT id FROM up) ORDER BY m.id`;
+    return (this.#database.prepare(query).all(id) as RawMessage[]).map(toMessage);
+  }
+
+  /** The end of the branch that goes on from a message, by its newest children. */
+  newestLeaf(id: number): number {
+    const child = this.#database.prepare('SELECT max(id) FROM message WHERE parent_id = ?').pluck();
+    for (let leaf = id; ;) {
+      const next = child.get(leaf) as number | null;
+      if (next === null) return leaf;
+      leaf = next;
+    }
+  }
+
+  context(answerId: number): TurnContext | undefined {
+    const query = 'SELECT context FROM message WHERE id = ?';
+    return unpackContext(this.#database.prepare(query).pluck().get(answerId) as Buffer | null);
+  }
+
+  saveText(answerId: number, text: string): void {
+    this.#database.prepare('UPDATE message SET text = ? WHERE id = ?').run(text, answerId);
+  }
+
+  savePlaced(answerId: number, citations: readonly Citation[], context: TurnContext): void {
+    this.#database
+      .prepare('UPDATE message SET citations = ?, context = ? WHERE id = ?')
+      .run(JSON.stringify(citations), packContext(context), answerId);
+  }
+
+  finish(answerId: number, end: AnswerEnd): void {
+    const sql = `UPDATE message SET text = ?, state = ?, failure = ?, citations = ?, notices = ?, stats = ?,
+      context = coalesce(?, context) WHERE id = ?`;
+    this.#database
+      .prepare(sql)
+      .run(
+        end.text,
+        end.state,
+        end.failure && JSON.stringify(end.failure),
+        JSON.stringify(end.citations),
+        JSON.stringify(end.notices),
+        end.stats && JSON.stringify(end.stats),
+        end.context ? packContext(end.context) : null,
+        answerId,
+      );
+    this.#index(answerId, end.text);
+  }
+
+  saveStats(answerId: number, stats: AnswerStats): void {
+    this.#database.prepare('UPDATE message SET stats = ? WHERE id = ?').run(JSON.stringify(stats), answerId);
+  }
+
+  saveReport(answerId: number, report: FusionReport): void {
+    const sql = 'INSERT OR REPLACE INTO report (answer_id, body) VALUES (?, ?)';
+    this.#database.prepare(sql).run(answerId, pack(report));
+    const oldest = `DELETE FROM report WHERE answer_id NOT IN (SELECT answer_id FROM report ORDER BY answer_id DESC LIMIT ?)`;
+    this.#database.prepare(oldest).run(KEPT_REPORTS);
+  }
+
+  report(answerId: number): FusionReport | null {
+    const query = 'SELECT body FROM report WHERE answer_id = ?';
+    const body = this.#database.prepare(query).pluck().get(answerId) as Buffer | undefined;
+    return body ? (FusionReportSchema.safeParse(unpack(body)).data ?? null) : null;
+  }
+
+  #index(id: number, text: string): void {
+    this.#database.prepare('DELETE FROM message_words WHERE rowid = ?').run(id);
+    this.#database
+      .prepare('INSERT INTO message_words (rowid, words) VALUES (?, ?)')
+      .run(id, indexedWords(text));
+  }
+}

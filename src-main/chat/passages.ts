@@ -1,0 +1,86 @@
+import type { Citation } from '../../src-shared/contract/chat.ts';
+import type { Range } from '../../src-shared/contract/common.ts';
+import type { FoundChunk } from '../retrieval/types.ts';
+import { supportingRanges } from './highlights.ts';
+import type { OfferedChunk, Prompt } from './prompt.ts';
+import type { PartTiers } from './turn.ts';
+
+/** A piece of a document, as the library keeps it. */
+export interface Passage {
+  id: number;
+  documentId: number;
+  libraryId: number;
+  /** Path in its library. */
+  path: string;
+  ordinal: number;
+  /** UTF-16 range in the document. */
+  start: number;
+  end: number;
+  title: string;
+  text: string;
+  tokens: Int32Array;
+}
+
+/** What chat needs of the library. */
+export interface Passages {
+  chunk(id: number): Passage | undefined;
+  /** undefined once the document is gone. */
+  document(id: number): { path: string } | undefined;
+  /** What readers call the page at this UTF-16 offset; null where a document has no pages. */
+  pageLabel(documentId: number, offset: number): string | null;
+}
+
+/** A passage offered for the prompt, and why. */
+export interface FoundPassage extends OfferedChunk {
+  passage: Passage;
+  page: string | null;
+  reason: string;
+  /** Where it matches the question. */
+  highlights: Range[];
+}
+
+export function findPassages(found: readonly FoundChunk[], passages: Passages): FoundPassage[] {
+  return found.flatMap(({ chunkId, score, reason, highlights }) => {
+    const passage = passages.chunk(chunkId);
+    if (!passage) return [];
+    const page = passages.pageLabel(passage.documentId, passage.start);
+    const { path: document, title, ordinal } = passage;
+    const source = { document, documentId: String(passage.documentId), title, ordinal };
+    return [{ passage, tokens: passage.tokens, source, score, reason, highlights, page }];
+  });
+}
+
+/** The passages of a prompt as they are shown; once there is an answer, with what supports it marked. */
+export function citationsOf(
+  prompt: Prompt<FoundPassage>,
+  tiers: PartTiers,
+  answer?: { question: string; text: string },
+): Citation[] {
+  return prompt.cited.map(({ chunk: { passage, ...found }, part }) => {
+    const supporting = answer ? supportingRanges(passage.text, answer) : [];
+    return {
+      documentId: String(passage.documentId),
+      libraryId: String(passage.libraryId),
+      path: passage.path,
+      title: passage.title,
+      page: found.page,
+      ordinal: passage.ordinal,
+      start: passage.start,
+      end: passage.end,
+      text: passage.text,
+      highlights: supporting.length > 0 ? supporting : found.highlights,
+      score: found.score,
+      reason: found.reason,
+      tier: tiers.get(part) ?? 'computed',
+      tokens: found.tokens.length,
+    };
+  });
+}
+
+/** Citations of documents that are gone, or whose id means another file now, link to nothing; their text stays. */
+export function withLivingDocuments(citations: readonly Citation[], passages: Passages): Citation[] {
+  return citations.map((citation) => {
+    const living = citation.documentId !== null && passages.document(Number(citation.documentId));
+    return living && living.path === citation.path ? citation : { ...citation, documentId: null };
+  });
+}

@@ -1,0 +1,125 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import {
+  AnswerStatsSchema,
+  CitationSchema,
+  type AnswerStats,
+  type Citation,
+  type Message,
+} from '../../src-shared/contract/chat.ts';
+import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
+import { NoticeSchema, type Notice } from '../../src-shared/answer.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+
+/** The token ids that a turn brought into the model's context, so that it can be made again without tokenising text anew. */
+const TurnContextSchema = z.object({
+  /** Of the model whose ids these are. */
+  fingerprint: z.string(),
+  /** How many turns of the branch, from its first, no longer stood in the context. */
+  turnsLeftOut: z.int().min(0),
+  /** Passages that were placed in this turn, in prompt order: index of the citation, token ids. */
+  chunks: z.array(z.object({ citation: z.int().min(0), tokens: z.array(z.int()) })),
+  /** The sampled tokens; null until the answer has ended. */
+  answer: z.array(z.int()).nullable(),
+});
+
+export type TurnContext = z.infer<typeof TurnContextSchema>;
+
+/** States that last; 'prefilling' and 'streaming' are known only while an answer is being written. */
+export type StoredState = 'waiting' | 'done' | 'stopped' | 'failed';
+
+/** A message as it is kept. */
+export interface MessageRecord {
+  id: number;
+  conversationId: number;
+  parentId: number | null;
+  role: 'user' | 'assistant';
+  text: string;
+  createdMs: number;
+  state: StoredState;
+  failure: Failure | null;
+  citations: Citation[];
+  notices: Notice[];
+  stats: AnswerStats | null;
+  hasReport: boolean;
+}
+
+/** A message as SQLite gives it. */
+export interface RawMessage {
+  id: number;
+  conversationId: number;
+  parentId: number | null;
+  role: 'user' | 'assistant';
+  text: string;
+  createdMs: number;
+  state: StoredState;
+  failure: string | null;
+  citations: string;
+  notices: string;
+  stats: string | null;
+  hasReport: number;
+}
+
+export const MESSAGE_COLUMNS = `m.id, m.conversation_id AS conversationId, m.parent_id AS parentId, m.role, m.text,
+  m.created_ms AS createdMs, m.state, m.failure, m.citations, m.notices, m.stats,
+  EXISTS (SELECT 1 FROM report WHERE answer_id = m.id) AS hasReport`;
+
+/** What an older or newer version wrote differently is shown as absent; the text is never lost over it. */
+export function toMessage(raw: RawMessage): MessageRecord {
+  return {
+    ...raw,
+    failure: parseOr(FailureSchema.nullable(), raw.failure, null),
+    citations: parseOr(z.array(CitationSchema), raw.citations, []),
+    notices: parseOr(z.array(NoticeSchema), raw.notices, []),
+    stats: parseOr(AnswerStatsSchema.nullable(), raw.stats, null),
+    hasReport: raw.hasReport === 1,
+  };
+}
+
+export function toShownMessage(record: MessageRecord): Message {
+  const parentId = record.parentId === null ? null : String(record.parentId);
+  const { role, text, createdMs, state, failure, citations, notices, stats, hasReport } = record;
+  const shown = { role, text, createdMs, state, failure, citations, notices, stats, hasReport };
+  return { id: String(record.id), parentId, ...shown };
+}
+
+export function parseOr<T>(schema: z.ZodType<T>, json: string | null, otherwise: T): T {
+  if (json === null) return otherwise;
+  try {
+    return schema.catch(otherwise).parse(JSON.parse(json));
+  } catch {
+    return otherwise;
+  }
+}
+
+export function packContext(context: TurnContext): Buffer {
+  return pack(context);
+}
+
+export function unpackContext(blob: Buffer | null): TurnContext | undefined {
+  if (!blob) return undefined;
+  return TurnContextSchema.safeParse(unpack(blob)).data;
+}
+
+export function pack(value: unknown): Buffer {
+  return gzipSync(JSON.stringify(value), { level: 3 });
+}
+
+export function unpack(blob: Buffer): unknown {
+  return JSON.parse(gunzipSync(blob).toString('utf8'));
+}
+
+/** A row id from an id of the contract. NOT_FOUND for what can name nothing. */
+export function rowId(id: string, what: string): number {
+  const number = Number(id);
+  if (/^\d{1,15}$/.test(id) && Number.isSafeInteger(number)) return number;
+  throw notFound(what);
+}
+
+export function notFound(what: string): KvasirError {
+  return new KvasirError(
+    'NOT_FOUND',
+    `This ${what} does not exist any more.`,
+    'Go back to the list of conversations.',
+  );
+}

@@ -1,0 +1,29 @@
+/** Chinese, Japanese and Thai write no spaces between words: each character counts as one. */
+const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/gu;
+
+/** A text as it is indexed. */
+export function indexedWords(text: string): string {
+  return text.normalize('NFC').replace(UNSPACED, ' $1 ');
+}
+
+/** What a person types, as an FTS5 query: every word must occur, the last one may be unfinished. Empty without words. */
+export function wordsQuery(search: string): string {
+  return searchedWords(search)
+    .map((word) => `"${indexedWords(word).trim().replace(/\s+/g, ' ')}"*`)
+    .join(' AND ');
+}
+
+/** The first place in `text` where a searched word stands, with some text around it; the beginning where none does. */
+export function snippetOf(text: string, search: string, length = 160): string {
+  const flat = text.replace(/\s+/g, ' ').trim();
+  const lower = flat.toLowerCase();
+  const places = searchedWords(search).map((word) => lower.indexOf(word.toLowerCase()));
+  const first = Math.min(...places.filter((place) => place >= 0));
+  const start = Number.isFinite(first) ? Math.max(0, first - Math.floor(length / 3)) : 0;
+  const cut = flat.slice(start, start + length).toWellFormed();
+  return `${start > 0 ? '…' : ''}${cut}${start + length < flat.length ? '…' : ''}`;
+}
+
+function searchedWords(search: string): string[] {
+  return search.normalize('NFC').match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+}

@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
+import type { AppendReport, ModelInfo } from '../engine/engine.ts';
+import { PrefillEstimator } from './estimator.ts';
+import { rankCorrelation } from './rank-correlation.ts';
+import { fusionReport, type ReportInput } from './report.ts';
+import { randomFrom } from './test-support.ts';
+
+describe('rank correlation', () => {
+  test.each([
+    [[1, 2, 3], [10, 20, 30], 1],
+    [[1, 2, 3], [3, 2, 1], -1],
+    [[1, 2, 3, 4], [1, 4, 9, 16], 1], // monotone, not linear
+    [[1, 2, 2, 3], [1, 2, 2, 3], 1],
+    // By hand: ranks 1, 2.5, 2.5, 4 and 2, 1, 3, 4.
+    [[10, 20, 20, 30], [2, 1, 3, 4], 3 / Math.sqrt(4.5 * 5)],
+    [[5, 5, 5], [1, 2, 3], 0],
+    [[], [], 0],
+    [[1], [1], 0],
+  ])('%j and %j', (a, b, expected) => {
+    expect(rankCorrelation(a, b)).toBeCloseTo(expected, 12);
+  });
+
+  test('lists of different length are misuse', () => {
+    expect(() => rankCorrelation([1], [1, 2])).toThrow(TypeError);
+  });
+});
+
+const TTFT = { total: 9, retrieve: 1, assemble: 1, acquire: 1, load: 1, place: 1, check: 1, recompute: 1, firstToken: 1, other: 1 }; // prettier-ignore
+
+function appendReport(layers: number, tokens: number, checks: AppendReport['checks'] = []): AppendReport {
+  return {
+    tokens,
+    reusableTokens: 6,
+    recomputedTokens: 2,
+    bytesLoaded: 600,
+    layers: Array.from({ length: layers }, (_, layer) => ({
+      layer,
+      rows: layer < 2 ? tokens : 4,
+      loadStart: layer,
+      loadEnd: layer + 1,
+      loadBytes: 100,
+      placeMs: 0.1,
+      computeStart: layer,
+      computeEnd: layer + 1,
+      recomputed: layer === 1 ? { tokens: 2, mean: 3, p95: 4 } : null,
+      stored: null,
+    })),
+    checks,
+    totalMs: layers,
+    stages: { place: 1, check: 1, select: 1, compute: 1, loadWait: 1, head: 1 },
+  };
+}
+
+function input(append: AppendReport, appended: ReportInput['appended']): ReportInput {
+  return {
+    answerId: '7',
+    question: 'Why?',
+    model: 'Fake',
+    layerCount: append.layers.length,
+    tokenTexts: (tokens) => tokens.map(String),
+    tokenBytes: 10,
+    strategy: { name: 'deviation', ratio: 0.15 },
+    dtype: 'f16',
+    ttftMs: TTFT,
+    fullPrefillMs: null,
+    fullPrefillMeasured: false,
+    residentTokens: 100,
+    appended,
+    append,
+  };
+}
+
+const source = { document: 'a.md', documentId: '1', title: 'A', ordinal: 0 };
+
+test('positions count from the first token of the conversation', () => {
+  const checks = [
+    {
+      layer: 1,
+      ratio: 0.5,
+      candidates: Int32Array.of(1, 2, 3, 4, 5, 6),
+      deviation: Float32Array.of(1, 5, 2, 0.5, 1, 0.5),
+      selected: Int32Array.of(1, 2, 3),
+    },
+    {
+      layer: 3,
+      ratio: 0.3,
+      candidates: Int32Array.of(1, 2, 3),
+      deviation: Float32Array.of(2, 9, 4),
+      selected: Int32Array.of(2, 3),
+    },
+  ];
+  const report = fusionReport(
+    input(appendReport(4, 8, checks), [
+      { kind: 'text', tokens: Int32Array.of(50) },
+      { kind: 'chunk', tokens: Int32Array.of(51, 52, 53), source, outcome: 'disk' },
+      { kind: 'chunk', tokens: Int32Array.of(54, 55, 56), source, outcome: 'computed' },
+      { kind: 'text', tokens: Int32Array.of(57) },
+    ]),
+  );
+  expect(FusionReportSchema.parse(report)).toEqual(report);
+  expect(report.parts).toMatchObject([
+    { kind: 'resident', start: 0, tokens: 100, chunk: null },
+    { kind: 'text', start: 100, tokens: 1 },
+    { kind: 'chunk', start: 101, chunk: { tier: 'disk', bytes: 30, recomputed: 2 } },
+    { kind: 'chunk', start: 104, chunk: { tier: 'computed', bytes: 0, recomputed: 3 } },
+    { kind: 'text', start: 107, tokens: 1, chunk: null },
+  ]);
+  expect(report.tokens).toEqual(['50', '51', '52', '53', '54', '55', '56', '57']);
+  expect(report).toMatchObject({ tokensStart: 100, promptTokens: 108, rankCorrelation: [1] });
+  expect(report.checks.map(({ massCovered }) => massCovered)).toEqual([0.8, 13 / 15]);
+  expect(report.layers[1]).toMatchObject({
+    rows: 8,
+    recomputed: { tokens: 2, mean: 3, p95: 4 },
+    stored: null,
+  });
+  expect(report.checks[1]).toMatchObject({ positions: [101, 102, 103], selected: [102, 103] });
+});
+
+test('4,000 tokens and 64 layers make a report of a size that travels at once', () => {
+  const random = randomFrom(1);
+  const candidates = Int32Array.from({ length: 3900 }, (_, i) => i + 50);
+  const check = (layer: number) => ({
+    layer,
+    ratio: 0.15,
+    candidates,
+    deviation: Float32Array.from(candidates, () => random()),
+    selected: candidates.filter((_, i) => i % 7 === 0),
+  });
+  const append = appendReport(64, 4000, [check(1), check(5)]);
+  const report = fusionReport(input(append, [{ kind: 'text', tokens: new Int32Array(4000) }]));
+  expect(JSON.stringify(report).length).toBeLessThan(250_000);
+});
+
+describe('the full-prefill estimate', () => {
+  const info = { fingerprint: 'f', layerDevices: ['CPU', 'CPU'], threads: 2, layers: 10 } as ModelInfo;
+  const [a, b] = [0.02, 0.00005];
+
+  /** What a machine of these costs reports of two layers in full width. */
+  function observed(tokens: number, past: number): AppendReport {
+    const ms = a * tokens + b * (tokens * past + (tokens * (tokens + 1)) / 2);
+    const report = appendReport(10, tokens);
+    for (const layer of report.layers) layer.computeEnd = layer.computeStart + ms;
+    return report;
+  }
+  const exact = (tokens: number): number => 10 * (a * tokens + (b * tokens * (tokens + 1)) / 2) + 1;
+
+  function fresh(): string {
+    const dir = mkdtempSync(join(tmpdir(), 'kvasir-estimator-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    return join(dir, 'prefill.json');
+  }
+
+  test('is unknown at first, exact for a prompt like the one seen, and finds both costs', () => {
+    const estimator = new PrefillEstimator(fresh());
+    expect(estimator.estimate(info, 1000)).toBeNull();
+    estimator.observe(info, observed(1000, 0), 0);
+    expect(estimator.estimate(info, 1000)).toBeCloseTo(exact(1000), 6);
+    estimator.observe(info, observed(500, 2000), 2000);
+    estimator.observe(info, observed(3000, 0), 0);
+    expect(estimator.estimate(info, 8000)).toBeCloseTo(exact(8000), 3);
+    expect(estimator.estimate({ ...info, threads: 4 }, 1000)).toBeNull();
+  });
+
+  test('is never negative, and a few rows teach nothing', () => {
+    const estimator = new PrefillEstimator(fresh());
+    estimator.observe(info, observed(10, 0), 0);
+    expect(estimator.estimate(info, 1000)).toBeNull();
+    const random = randomFrom(3);
+    for (let i = 0; i < 50; i++) {
+      const report = observed(64 + Math.floor(random() * 1000), 0);
+      for (const layer of report.layers) layer.computeEnd = layer.computeStart + random() * 100;
+      estimator.observe(info, report, Math.floor(random() * 4000));
+      for (const tokens of [1, 100, 100_000])
+        expect(estimator.estimate(info, tokens)).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  test('outlives the process; a broken file only means measuring again', () => {
+    const path = fresh();
+    new PrefillEstimator(path).observe(info, observed(1000, 0), 0);
+    expect(new PrefillEstimator(path).estimate(info, 1000)).toBeCloseTo(exact(1000), 6);
+    writeFileSync(path, '{');
+    expect(new PrefillEstimator(path).estimate(info, 1000)).toBeNull();
+  });
+});

@@ -1,0 +1,151 @@
+import type { Ttft } from '../../src-shared/answer.ts';
+import type {
+  FusionCheck,
+  FusionLayer,
+  FusionReport,
+  PromptPart as ReportPart,
+} from '../../src-shared/fusion-report.ts';
+import type { StrategyChoice } from '../../src-shared/strategy.ts';
+import type { AppendReport, CheckReport, KvDtype, LayerReport } from '../engine/engine.ts';
+import type { ChunkOutcome, PromptPart } from './blender.ts';
+import { rankCorrelation } from './rank-correlation.ts';
+
+/** Which document a chunk comes from. */
+export interface PassageSource {
+  document: string;
+  documentId: string | null;
+  title: string;
+  ordinal: number;
+}
+
+/** A piece of what was appended, and where it comes from. */
+export interface ReportedPart extends PromptPart {
+  source?: PassageSource | undefined;
+  outcome?: ChunkOutcome | undefined;
+}
+
+export interface ReportInput {
+  answerId: string;
+  question: string;
+  /** The model's name, its layers, and what turns its tokens into text. */
+  model: string;
+  layerCount: number;
+  /** Text of each token, in order. */
+  tokenTexts: (tokens: readonly number[]) => string[];
+  /** Bytes of stored KV a token takes. */
+  tokenBytes: number;
+  strategy: StrategyChoice;
+  dtype: KvDtype;
+  ttftMs: Ttft;
+  fullPrefillMs: number | null;
+  fullPrefillMeasured: boolean;
+  /** Tokens that were in the session before. */
+  residentTokens: number;
+  appended: readonly ReportedPart[];
+  append: AppendReport;
+}
+
+/** The engine's account of an append as the fusion panel shows it; positions count from the conversation's first token. */
+export function fusionReport(input: ReportInput): FusionReport {
+  const { append, residentTokens, appended } = input;
+  const checks = append.checks.map((check) => checkOf(check, residentTokens));
+  return {
+    version: 1,
+    answerId: input.answerId,
+    question: input.question,
+    model: input.model,
+    layerCount: input.layerCount,
+    strategy: input.strategy,
+    dtype: input.dtype,
+    ttftMs: input.ttftMs,
+    fullPrefillMs: input.fullPrefillMs,
+    fullPrefillMeasured: input.fullPrefillMeasured,
+    promptTokens: residentTokens + append.tokens,
+    residentTokens,
+    reusedTokens: append.reusableTokens,
+    recomputedTokens: append.recomputedTokens,
+    bytesLoaded: append.bytesLoaded,
+    parts: partsOf(input, checks.at(-1)),
+    tokensStart: residentTokens,
+    tokens: input.tokenTexts(appended.flatMap(({ tokens }) => [...tokens])),
+    checks,
+    rankCorrelation: append.checks.slice(1).map((check, i) => correlation(append.checks[i], check)),
+    layers: append.layers.map(layerOf),
+  };
+}
+
+function partsOf(input: ReportInput, lastCheck: FusionCheck | undefined): ReportPart[] {
+  const parts: ReportPart[] = [];
+  const { residentTokens } = input;
+  if (residentTokens > 0) parts.push({ kind: 'resident', start: 0, tokens: residentTokens, chunk: null });
+  const selected = Int32Array.from(lastCheck?.selected ?? []);
+  let start = residentTokens;
+  for (const { kind, tokens, source, outcome = 'computed' } of input.appended) {
+    const cached = outcome !== 'computed';
+    const chunk = kind === 'chunk' &&
+      source && {
+        ...source,
+        tier: outcome,
+        bytes: cached ? tokens.length * input.tokenBytes : 0,
+        recomputed: cached ? countWithin(selected, start, start + tokens.length) : tokens.length,
+      };
+    parts.push({ kind, start, tokens: tokens.length, chunk: chunk || null });
+    start += tokens.length;
+  }
+  return parts;
+}
+
+function checkOf(
+  { layer, ratio, candidates, deviation, selected }: CheckReport,
+  offset: number,
+): FusionCheck {
+  const chosen = new Set(selected);
+  let [all, covered] = [0, 0];
+  for (const [i, value] of deviation.entries()) {
+    all += value;
+    if (chosen.has(candidates[i] ?? -1)) covered += value;
+  }
+  return {
+    layer,
+    ratio,
+    positions: Array.from(candidates, (position) => position + offset),
+    deviation: Array.from(deviation, rounded),
+    selected: Array.from(selected, (position) => position + offset),
+    massCovered: all > 0 ? covered / all : 0,
+  };
+}
+
+/** Over the tokens that both looks have in common. */
+function correlation(before: CheckReport | undefined, after: CheckReport): number {
+  const known = new Map(
+    Array.from(before?.candidates ?? [], (position, i) => [position, before?.deviation[i]]),
+  );
+  const pairs = Array.from(
+    after.candidates,
+    (position, i) => [known.get(position), after.deviation[i]] as const,
+  );
+  const both = pairs.filter((pair): pair is readonly [number, number] =>
+    pair.every((value) => value !== undefined),
+  );
+  return rankCorrelation(
+    both.map(([a]) => a),
+    both.map(([, b]) => b),
+  );
+}
+
+function layerOf(layer: LayerReport): FusionLayer {
+  const { rows, loadStart, loadEnd, loadBytes, placeMs, computeStart, computeEnd, recomputed, stored } =
+    layer;
+  const times = { loadStart, loadEnd, loadBytes, placeMs, computeStart, computeEnd };
+  return { layer: layer.layer, rows, ...times, recomputed, stored };
+}
+
+/** How many of the ascending `positions` lie in [start, end). */
+function countWithin(positions: Int32Array, start: number, end: number): number {
+  return positions.reduce((count, position) => count + (position >= start && position < end ? 1 : 0), 0);
+}
+
+/** Five digits tell what there is to see, in a third of the bytes. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(5));
+}
