@@ -1,6 +1,11 @@
 import type { en, Words } from '../en/index.ts';
+import { chat } from './chat.ts';
 import { common } from './common.ts';
+import { search } from './search.ts';
+import { library } from './library.ts';
+import { cache } from './cache.ts';
 import { models } from './models.ts';
 import { settings } from './settings.ts';
+import { welcome } from './welcome.ts';
 
-export const zh: Words<typeof en> = { common, models, settings };
+export const zh: Words<typeof en> = { chat, common, search, library, cache, models, settings, welcome };

@@ -1,0 +1,58 @@
+import { create } from 'zustand';
+import { persist } from 'zustand/middleware';
+import type { ConversationOptions } from '../../../src-shared/contract/chat.ts';
+import type { Failure } from '../../../src-shared/contract/common.ts';
+
+/** Stands for the conversation that its first question will make. */
+export const NEW = 'new';
+
+/** A question that was sent and is not kept by the core yet. */
+export interface Pending {
+  text: string;
+  failure: Failure | null;
+}
+
+interface ChatState {
+  /** What stands in the composer, by conversation. */
+  drafts: Readonly<Record<string, string>>;
+  pending: Readonly<Record<string, Pending | undefined>>;
+  /** Options of the conversation that is not made yet. */
+  newOptions: ConversationOptions;
+  /** The answer whose report is open. */
+  reportId: string | null;
+  helpOpen: boolean;
+}
+
+export const NO_OPTIONS: ConversationOptions = { scope: { libraryIds: [], documentIds: [] } };
+
+export const useChatState = create<ChatState>(() => ({
+  drafts: {},
+  pending: {},
+  newOptions: NO_OPTIONS,
+  reportId: null,
+  helpOpen: false,
+}));
+
+export function setDraft(key: string, text: string): void {
+  useChatState.setState(({ drafts }) => ({ drafts: { ...drafts, [key]: text } }));
+}
+
+export function setPending(key: string, pending: Pending | undefined): void {
+  useChatState.setState((state) => ({ pending: { ...state.pending, [key]: pending } }));
+}
+
+export function toggleReport(answerId: string | null): void {
+  useChatState.setState(({ reportId }) => ({ reportId: reportId === answerId ? null : answerId }));
+}
+
+interface ChatLayout {
+  sidebar: boolean;
+  /** Pixels. */
+  reportWidth: number;
+  reportWide: boolean;
+}
+
+/** How the screen is arranged; kept from visit to visit. */
+export const useChatLayout = create<ChatLayout>()(
+  persist(() => ({ sidebar: true, reportWidth: 560, reportWide: false }), { name: 'kvasir-chat-layout' }),
+);

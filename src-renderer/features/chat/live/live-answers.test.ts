@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import type { Message } from '../../../../src-shared/contract/chat.ts';
+import { current, withEvents, withMessages, type AnswerEvent, type LiveAnswers } from './live-answers.ts';
+
+const OF = { conversationId: 'c', answerId: 'a' };
+const text = (offset: number, piece: string): AnswerEvent => ({
+  topic: 'chat.text',
+  payload: { ...OF, offset, text: piece },
+});
+const NONE: LiveAnswers = new Map();
+
+function message(changes: Partial<Message> = {}): Message {
+  return {
+    id: 'a',
+    parentId: 'q',
+    role: 'assistant',
+    text: '',
+    createdMs: 0,
+    state: 'waiting',
+    failure: null,
+    citations: [],
+    notices: [],
+    stats: null,
+    hasReport: false,
+    ...changes,
+  };
+}
+
+test('text is taken by offset, and none of it twice', () => {
+  let answers = withEvents(NONE, [text(0, 'Hel'), text(3, 'lo ')]);
+  answers = withEvents(answers, [text(3, 'lo '), text(4, 'o world'), text(0, 'Hello')]);
+  expect(answers.get('a')?.text).toBe('Hello world');
+  expect(answers.get('a')?.incomplete).toBe(false);
+});
+
+test('a gap is told, and filled by what the core has', () => {
+  let answers = withEvents(NONE, [text(6, 'world')]);
+  expect(answers.get('a')).toMatchObject({ text: '', incomplete: true });
+  answers = withMessages(answers, 'c', [message({ state: 'streaming', text: 'Hello world' })]);
+  answers = withEvents(answers, [text(11, '!')]);
+  expect(answers.get('a')).toMatchObject({ text: 'Hello world!', incomplete: false });
+});
+
+test('the blocks hold the whole text', () => {
+  const answers = withEvents(NONE, [text(0, 'One.\n\nTwo'), text(9, ' and more.\n\nThree')]);
+  const split = answers.get('a')?.split;
+  const raws = [...(split?.finished ?? []), ...(split?.open ?? [])].map(({ raw }) => raw);
+  expect(raws.join('')).toBe('One.\n\nTwo and more.\n\nThree');
+});
+
+test('the shown message goes through its phases', () => {
+  const states: string[] = [];
+  let answers = NONE;
+  const see = (event: AnswerEvent): void => {
+    answers = withEvents(answers, [event]);
+    states.push(current(message(), answers.get('a')).state);
+  };
+  states.push(current(message(), undefined).state);
+  see({ topic: 'chat.citations', payload: { ...OF, citations: [] } });
+  see({ topic: 'chat.progress', payload: { ...OF, done: 1, total: 4, secondsLeft: 2 } });
+  see(text(0, 'Hi'));
+  see({ topic: 'chat.done', payload: { ...OF, state: 'stopped', failure: null, stats: null } });
+  expect(states).toEqual(['waiting', 'waiting', 'prefilling', 'streaming', 'stopped']);
+});
+
+test('what the core keeps wins once it is finished, and the live answer is forgotten', () => {
+  let answers = withEvents(NONE, [
+    text(0, 'Hi'),
+    { topic: 'chat.done', payload: { ...OF, state: 'done', failure: null, stats: null } },
+  ]);
+  const kept = message({ state: 'done', text: 'Hi there' });
+  expect(current(kept, answers.get('a')).text).toBe('Hi there');
+  answers = withMessages(answers, 'c', [kept]);
+  expect(answers.has('a')).toBe(false);
+});
+
+test('nothing new leaves the answers as they are', () => {
+  const answers = withEvents(NONE, [text(0, 'Hi')]);
+  expect(withMessages(answers, 'c', [message({ text: 'H' })])).toBe(answers);
+});

@@ -1,0 +1,128 @@
+import type { Citation, AnswerStats, Message } from '../../../../src-shared/contract/chat.ts';
+import type { Failure } from '../../../../src-shared/contract/common.ts';
+import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
+import type { Notice } from '../../../../src-shared/answer.ts';
+import { append, EMPTY_SPLIT, type Split } from '../markdown/split.ts';
+
+/** What is known of an answer that is being made, from events alone. */
+export interface LiveAnswer {
+  readonly conversationId: string;
+  readonly text: string;
+  /** The text in blocks, for drawing. */
+  readonly split: Split;
+  readonly progress: { done: number; total: number; secondsLeft: number | null } | null;
+  readonly citations: readonly Citation[] | null;
+  readonly notices: readonly Notice[];
+  readonly ended: { state: 'done' | 'stopped' | 'failed'; failure: Failure | null; stats: AnswerStats | null } | null;
+  /** Text was missed; the conversation must be asked for again. */
+  readonly incomplete: boolean;
+}
+
+export type LiveAnswers = ReadonlyMap<string, LiveAnswer>;
+export type AnswerEvent = Extract<KvasirEvent, { payload: { answerId: string } }>;
+
+const BEGINNING = {
+  text: '',
+  split: EMPTY_SPLIT,
+  progress: null,
+  citations: null,
+  notices: [],
+  ended: null,
+  incomplete: false,
+} as const;
+
+export function begin(conversationId: string): LiveAnswer {
+  return { conversationId, ...BEGINNING };
+}
+
+/** Takes the events of one frame in; each answer's text is read as Markdown once, not once an event. */
+export function withEvents(answers: LiveAnswers, events: readonly AnswerEvent[]): LiveAnswers {
+  const next = new Map(answers);
+  const texts = new Map<string, string>();
+  for (const event of events) {
+    const { answerId, conversationId } = event.payload;
+    const answer = next.get(answerId) ?? begin(conversationId);
+    const pending = texts.get(answerId) ?? '';
+    if (event.topic === 'chat.text') {
+      const length = answer.text.length + pending.length;
+      const { offset, text } = event.payload;
+      if (offset > length) next.set(answerId, { ...answer, incomplete: true });
+      else {
+        texts.set(answerId, pending + text.slice(length - offset));
+        next.set(answerId, answer);
+      }
+    } else next.set(answerId, withEvent(answer, event));
+  }
+  for (const [answerId, more] of texts) {
+    const answer = next.get(answerId);
+    if (answer) next.set(answerId, grown(answer, more));
+  }
+  return next;
+}
+
+function withEvent(answer: LiveAnswer, event: Exclude<AnswerEvent, { topic: 'chat.text' }>): LiveAnswer {
+  switch (event.topic) {
+    case 'chat.progress': {
+      const { done, total, secondsLeft } = event.payload;
+      return { ...answer, progress: { done, total, secondsLeft } };
+    }
+    case 'chat.citations':
+      return { ...answer, citations: event.payload.citations };
+    case 'chat.notice':
+      return { ...answer, notices: [...answer.notices, event.payload.notice] };
+    case 'chat.done': {
+      const { state, failure, stats } = event.payload;
+      return { ...answer, ended: { state, failure, stats } };
+    }
+  }
+}
+
+function grown(answer: LiveAnswer, more: string): LiveAnswer {
+  if (more === '') return answer;
+  return { ...answer, text: answer.text + more, split: append(answer.split, more) };
+}
+
+/** Takes in what the core had of unfinished answers, and forgets those that it keeps in full by now. */
+export function withMessages(
+  answers: LiveAnswers,
+  conversationId: string,
+  messages: readonly Message[],
+): LiveAnswers {
+  const next = new Map(answers);
+  for (const message of messages) {
+    if (message.role !== 'assistant') continue;
+    const answer = next.get(message.id);
+    if (!isUnfinished(message)) {
+      if (answer?.ended) next.delete(message.id);
+      continue;
+    }
+    const known = answer ?? begin(conversationId);
+    if (message.text.length > known.text.length) {
+      next.set(message.id, { ...grown(known, message.text.slice(known.text.length)), incomplete: false });
+    }
+  }
+  return sameEntries(next, answers) ? answers : next;
+}
+
+function sameEntries(a: LiveAnswers, b: LiveAnswers): boolean {
+  return a.size === b.size && [...a].every(([id, answer]) => b.get(id) === answer);
+}
+
+export function isUnfinished({ state }: Pick<Message, 'state'>): boolean {
+  return state === 'waiting' || state === 'prefilling' || state === 'streaming';
+}
+
+/** A message as it stands now: what the core keeps, and on top of it what has been told since. */
+export function current(message: Message, live: LiveAnswer | undefined): Message {
+  if (!live || !isUnfinished(message)) return message;
+  const longer = live.text.length > message.text.length;
+  return {
+    ...message,
+    text: longer ? live.text : message.text,
+    state: live.ended?.state ?? (live.text !== '' ? 'streaming' : live.progress ? 'prefilling' : message.state),
+    failure: live.ended?.failure ?? message.failure,
+    stats: live.ended?.stats ?? message.stats,
+    citations: live.citations ? [...live.citations] : message.citations,
+    notices: live.notices.length > message.notices.length ? [...live.notices] : message.notices,
+  };
+}

@@ -1,0 +1,127 @@
+import { lazy, memo, Suspense, type ReactNode } from 'react';
+import { Checkbox } from '@mantine/core';
+import { CodeBlock } from './CodeBlock.tsx';
+import { Inline } from './Inline.tsx';
+import { childrenOf, type MarkdownToken, type MathToken, type Tokens } from './tokens.ts';
+import classes from './Markdown.module.css';
+
+const Formula = lazy(() => import('./Formula.tsx'));
+
+/** One block of Markdown as elements of our own making: nothing of the source is ever taken as HTML. */
+export function Block({ token }: { token: MarkdownToken }): ReactNode {
+  switch (token.type) {
+    case 'heading':
+      return <Heading token={token} />;
+    case 'paragraph':
+      return (
+        <p>
+          <Inline tokens={childrenOf(token)} />
+        </p>
+      );
+    case 'text': // a tight list item's line
+      return <Inline tokens={token.tokens ? childrenOf(token) : [token]} />;
+    case 'code':
+      return <CodeBlock code={token.text} language={token.lang ?? ''} />;
+    case 'math':
+      return <MathBlock token={token} />;
+    case 'list':
+      return <List token={token as Tokens.List} />;
+    case 'blockquote':
+      return (
+        <blockquote>
+          <Blocks tokens={childrenOf(token)} />
+        </blockquote>
+      );
+    case 'table':
+      return <Table token={token as Tokens.Table} />;
+    case 'hr':
+      return <hr />;
+    case 'html':
+      return <p className={classes.raw}>{token.text}</p>;
+    case 'space':
+    case 'def':
+      return null;
+    default:
+      return <Inline tokens={[token]} />;
+  }
+}
+
+function Blocks({ tokens }: { tokens: readonly MarkdownToken[] }) {
+  return tokens.map((token, index) => <Block key={index} token={token} />);
+}
+
+/** An answer's headings stand below the page's own. */
+function Heading({ token }: { token: Tokens.Heading | Tokens.Generic }) {
+  const depth = Math.min(6, Number(token['depth']) + 2) as 3 | 4 | 5 | 6;
+  const Tag = `h${depth}` as const;
+  return (
+    <Tag>
+      <Inline tokens={childrenOf(token)} />
+    </Tag>
+  );
+}
+
+function MathBlock({ token }: { token: MathToken }) {
+  if (!token.closed) return <p className={classes.raw}>{token.text}</p>;
+  return (
+    <Suspense fallback={<p className={classes.raw}>{token.text}</p>}>
+      <Formula source={token.text} display />
+    </Suspense>
+  );
+}
+
+function List({ token }: { token: Tokens.List }) {
+  const items = token.items.map((item, index) => <ListItem key={index} item={item} raw={item.raw} />);
+  if (!token.ordered) return <ul>{items}</ul>;
+  return <ol start={token.start === '' ? 1 : token.start}>{items}</ol>;
+}
+
+const ListItem = memo(
+  function ListItem({ item }: { item: Tokens.ListItem; raw: string }) {
+    const tokens = childrenOf(item).filter(({ type }) => type !== 'checkbox');
+    return (
+      <li className={item.task ? classes.task : undefined}>
+        {item.task && <Checkbox size="xs" checked={item.checked === true} readOnly tabIndex={-1} aria-hidden />}
+        <Blocks tokens={tokens} />
+      </li>
+    );
+  },
+  (a, b) => a.raw === b.raw && a.item.loose === b.item.loose,
+);
+
+function Table({ token }: { token: Tokens.Table }) {
+  return (
+    // Focusable, for a table that is wider than the page is scrolled with the arrow keys.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className={classes.table} tabIndex={0} role="region">
+      <table>
+        <thead>
+          <TableRow cells={token.header} />
+        </thead>
+        <tbody>
+          {token.rows.map((row, index) => (
+            <TableRow key={index} cells={row} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const TableRow = memo(
+  function TableRow({ cells }: { cells: readonly Tokens.TableCell[] }) {
+    return (
+      <tr>
+        {cells.map((cell, index) => {
+          const Tag = cell.header ? 'th' : 'td';
+          return (
+            <Tag key={index} style={cell.align ? { textAlign: cell.align } : undefined}>
+              <Inline tokens={childrenOf(cell)} />
+            </Tag>
+          );
+        })}
+      </tr>
+    );
+  },
+  (a, b) => a.cells.length === b.cells.length && a.cells.every(({ text }, i) => text === b.cells[i]?.text),
+);

@@ -1,0 +1,90 @@
+import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useEffect, useState, type CSSProperties } from 'react';
+import { useTranslation } from 'react-i18next';
+import { languageNamed } from './languages.ts';
+import classes from './Markdown.module.css';
+
+/** Longer code is shown in one colour. */
+const MAX_HIGHLIGHTED = 30_000;
+
+/** Code with its language, colours once they are there, and a button to copy it. */
+export function CodeBlock({ code, language }: { code: string; language: string }) {
+  const { t } = useTranslation(['chat', 'common']);
+  const name = language.trim().split(/\s/)[0] ?? '';
+  const lines = useHighlighted(code, name);
+  return (
+    <div className={classes.code}>
+      <div className={classes.codeHead}>
+        <span>{name}</span>
+        <CopyButton value={code}>
+          {({ copied, copy }) => (
+            <Tooltip label={copied ? t('common:action.copied') : t('common:action.copy')}>
+              <ActionIcon
+                size="sm"
+                variant="subtle"
+                color="gray"
+                aria-label={copied ? t('common:action.copied') : t('markdown.copyCode')}
+                onClick={copy}
+              >
+                {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </CopyButton>
+      </div>
+      <pre tabIndex={0}>
+        <code>
+          {lines
+            ? lines.map((line, index) => (
+                <span key={index}>
+                  {line.map((token, at) => (
+                    <span key={at} style={token.style}>
+                      {token.text}
+                    </span>
+                  ))}
+                  {'\n'}
+                </span>
+              ))
+            : code}
+        </code>
+      </pre>
+    </div>
+  );
+}
+
+interface CodeToken {
+  text: string;
+  style: CSSProperties;
+}
+
+interface CodeToken {
+  text: string;
+  style: CSSProperties;
+}
+
+/** Code that is being written changes every frame; only what has stood for a moment is worth colouring. */
+const SETTLED_MS = 120;
+
+/** Lines of coloured tokens; undefined while it is plain: still loading, unknown language, still growing. */
+function useHighlighted(code: string, name: string): CodeToken[][] | undefined {
+  const language = code.length <= MAX_HIGHLIGHTED ? languageNamed(name) : undefined;
+  const [done, setDone] = useState<{ code: string; lines: CodeToken[][] }>();
+  useEffect(() => {
+    if (!language) return undefined;
+    let current = true;
+    const colour = async (): Promise<void> => {
+      const { highlight } = await import('./highlight.ts');
+      const lines = await highlight(code, language);
+      if (current) setDone({ code, lines });
+    };
+    const timer = setTimeout(() => {
+      colour().catch((error: unknown) => console.warn('code stays in one colour', error));
+    }, SETTLED_MS);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [code, language]);
+  return done?.code === code ? done.lines : undefined;
+}

@@ -1,0 +1,87 @@
+import { IconPhotoOff } from '@tabler/icons-react';
+import { lazy, Suspense, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { decodeEntities, safeLink } from './links.ts';
+import { childrenOf, type MarkdownToken } from './tokens.ts';
+import classes from './Markdown.module.css';
+
+const Formula = lazy(() => import('./Formula.tsx'));
+
+/** What stands within a line. */
+export function Inline({ tokens }: { tokens: readonly MarkdownToken[] }) {
+  return tokens.map((token, index) => <Piece key={index} token={token} />);
+}
+
+function Piece({ token }: { token: MarkdownToken }): ReactNode {
+  switch (token.type) {
+    case 'text':
+      return token.tokens ? <Inline tokens={childrenOf(token)} /> : decodeEntities(String(token.text));
+    case 'escape':
+      return token.text as string;
+    case 'strong':
+      return (
+        <strong>
+          <Inline tokens={childrenOf(token)} />
+        </strong>
+      );
+    case 'em':
+      return (
+        <em>
+          <Inline tokens={childrenOf(token)} />
+        </em>
+      );
+    case 'del':
+      return (
+        <del>
+          <Inline tokens={childrenOf(token)} />
+        </del>
+      );
+    case 'codespan':
+      return <code>{token.text}</code>;
+    case 'br':
+      return <br />;
+    case 'link':
+      return <TextLink href={String(token.href)} tokens={childrenOf(token)} text={String(token.text)} />;
+    case 'image':
+      return <MissingImage href={String(token.href)} text={String(token.text)} />;
+    case 'math':
+      return (
+        <Suspense fallback={<code>{token.text}</code>}>
+          <Formula source={String(token.text)} display={token.display === true} />
+        </Suspense>
+      );
+    case 'html': // written out; only a line break is understood, for it is common in tables
+      return /^<br *\/?>$/i.test(String(token.raw)) ? <br /> : (token.raw as string);
+    default:
+      return token.raw;
+  }
+}
+
+/** Opens outside of the window, and says where it leads when its words do not. */
+function TextLink({ href, tokens, text }: { href: string; tokens: readonly MarkdownToken[]; text: string }) {
+  const link = safeLink(href);
+  if (!link) return <Inline tokens={tokens} />;
+  return (
+    <a href={link.href} title={link.href} target="_blank" rel="noopener noreferrer nofollow">
+      <Inline tokens={tokens} />
+      {!text.includes(link.target) && <span className={classes.target}> ({link.target})</span>}
+    </a>
+  );
+}
+
+/** Nothing is loaded from anywhere: an image is named, and linked where that is safe. */
+function MissingImage({ href, text }: { href: string; text: string }) {
+  const { t } = useTranslation('chat');
+  const link = safeLink(href);
+  const label = text === '' ? t('markdown.image') : t('markdown.imageNamed', { name: text });
+  return (
+    <span className={classes.image}>
+      <IconPhotoOff size={14} aria-hidden /> {label}
+      {link && (
+        <a href={link.href} title={link.href} target="_blank" rel="noopener noreferrer nofollow">
+          {link.target}
+        </a>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,21 @@
+import { memo, useMemo } from 'react';
+import { Block } from './Block.tsx';
+import { lex, type MarkdownToken } from './tokens.ts';
+import classes from './Markdown.module.css';
+
+/** A whole text as Markdown. Raw HTML is shown as it is written, images are not loaded, unsafe links are dead. */
+export function Markdown({ text }: { text: string }) {
+  const blocks = useMemo(() => lex(text).blocks, [text]);
+  return <MarkdownBlocks blocks={blocks} />;
+}
+
+/** Blocks of a text that may still grow: those that did not change are not drawn again. */
+export function MarkdownBlocks({ blocks }: { blocks: readonly MarkdownToken[] }) {
+  return (
+    <div className={classes.markdown}>
+      {blocks.map((token, index) => token.type !== 'space' && <SettledBlock key={index} token={token} />)}
+    </div>
+  );
+}
+
+const SettledBlock = memo(Block, (a, b) => a.token.type === b.token.type && a.token.raw === b.token.raw);

@@ -1,0 +1,27 @@
+import type { CSSProperties } from 'react';
+import { createHighlighterCore, type HighlighterCore } from 'shiki/core';
+import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
+import { LANGUAGES, type LanguageName } from './languages.ts';
+
+let highlighter: Promise<HighlighterCore> | undefined;
+
+/** Colours code. The engine is the one without WebAssembly, which the page's policy does not allow. */
+export async function highlight(
+  code: string,
+  language: LanguageName,
+): Promise<{ text: string; style: CSSProperties }[][]> {
+  highlighter ??= createHighlighterCore({
+    engine: createJavaScriptRegexEngine({ forgiving: true }),
+    themes: [import('shiki/themes/github-light-high-contrast.mjs'), import('shiki/themes/github-dark.mjs')],
+    langs: [],
+  });
+  const shiki = await highlighter;
+  await shiki.loadLanguage(LANGUAGES[language]);
+  const { tokens } = shiki.codeToTokens(code, {
+    lang: language,
+    themes: { light: 'github-light-high-contrast', dark: 'github-dark' },
+    defaultColor: false,
+  });
+  // Each token carries both colours as CSS variables; the style sheet takes the one of the theme.
+  return tokens.map((line) => line.map(({ content, htmlStyle }) => ({ text: content, style: { ...htmlStyle } })));
+}

@@ -1,0 +1,26 @@
+import { decodeNamedCharacterReference } from 'decode-named-character-reference';
+
+const SAFE = new Set(['http:', 'https:', 'mailto:']);
+
+export interface SafeLink {
+  href: string;
+  /** What the reader should know of the target: the host, or the mail address. */
+  target: string;
+}
+
+/** A link that may be opened, outside of the window; undefined for every other scheme and for relative addresses. */
+export function safeLink(href: string): SafeLink | undefined {
+  const url = URL.parse(decodeEntities(href));
+  if (!url || !SAFE.has(url.protocol)) return undefined;
+  return { href: url.href, target: url.protocol === 'mailto:' ? url.pathname : url.host };
+}
+
+/** `&amp;` and the like as the characters they stand for. */
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|([a-z][\da-z]{1,31}));/gi, (whole, hex, decimal, name) => {
+    if (typeof name === 'string') return decodeNamedCharacterReference(name) || whole;
+    const code = typeof hex === 'string' ? parseInt(hex, 16) : Number(decimal);
+    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd';
+  });
+}

@@ -1,0 +1,61 @@
+import { Lexer, Marked, type MarkedToken, type Token, type Tokens, type TokenizerExtension } from 'marked';
+
+/** A formula: `$…$`, `\(…\)`, or in a block of its own `$$…$$`, `\[…\]`. */
+export interface MathToken {
+  type: 'math';
+  raw: string;
+  text: string;
+  display: boolean;
+  /** false: its end has not been written yet. */
+  closed: boolean;
+}
+
+/** Everything that the window knows how to show. */
+export type MarkdownToken = MarkedToken | MathToken;
+
+const BLOCK_MATH = /^ {0,3}(?:\$\$([\s\S]*?)(\$\$|$(?![\s\S]))|\\\[([\s\S]*?)(\\\]|$(?![\s\S])))[ \t]*(?:\n+|$)/;
+/** A dollar before a digit does not close, and none opens before a space: prices are no formulas. */
+const INLINE_MATH = /^(?:\$\$([^$]+?)\$\$|\$(?![\s$])((?:\\.|[^$\\\n])*?[^\s$\\])\$(?!\d)|\\\(([\s\S]+?)\\\))/;
+
+const blockMath: TokenizerExtension = {
+  name: 'math',
+  level: 'block',
+  start: (source) => /(?:^|\n) {0,3}(?:\$\$|\\\[)/.exec(source)?.index,
+  tokenizer(source) {
+    const match = BLOCK_MATH.exec(source);
+    if (!match) return undefined;
+    const text = (match[1] ?? match[3] ?? '').trim();
+    return { type: 'math', raw: match[0], text, display: true, closed: (match[2] ?? match[4]) !== '' };
+  },
+};
+
+const inlineMath: TokenizerExtension = {
+  name: 'inlineMath',
+  level: 'inline',
+  start: (source) => /\$|\\\(/.exec(source)?.index,
+  tokenizer(source) {
+    const match = INLINE_MATH.exec(source);
+    if (!match) return undefined;
+    const text = (match[1] ?? match[2] ?? match[3] ?? '').trim();
+    return { type: 'math', raw: match[0], text, display: match[1] !== undefined, closed: true };
+  },
+};
+
+const marked = new Marked({ gfm: true, extensions: [blockMath, inlineMath] });
+
+/** Link targets by reference, as far as the text has defined them. */
+export type Links = Lexer['tokens']['links'];
+
+/** The blocks of a text, and the link targets it defines; `known` are those that stood before it. */
+export function lex(text: string, known: Links = {}): { blocks: MarkdownToken[]; links: Links } {
+  const lexer = new Lexer(marked.defaults);
+  Object.assign(lexer.tokens.links, known);
+  const blocks = lexer.lex(text);
+  return { blocks: [...blocks] as MarkdownToken[], links: lexer.tokens.links };
+}
+
+export function childrenOf(token: { tokens?: Token[] | undefined }): MarkdownToken[] {
+  return (token.tokens ?? []) as MarkdownToken[];
+}
+
+export type { Tokens };

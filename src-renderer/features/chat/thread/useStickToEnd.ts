@@ -1,0 +1,56 @@
+import { useCallback, useEffect, useRef, useState, type RefObject } from 'react';
+
+/** How near the end counts as being there, in pixels. */
+const NEAR = 48;
+
+/**
+ * Keeps a scrolled element at its end while its content grows, until the reader scrolls away from it. Which element's end
+ * is followed anew is told by `key`.
+ */
+export function useStickToEnd(
+  scroller: RefObject<HTMLElement | null>,
+  content: RefObject<HTMLElement | null>,
+  key: string,
+): { atEnd: boolean; toEnd: (smooth?: boolean) => void } {
+  const [atEnd, setAtEnd] = useState(true);
+  const following = useRef(true);
+
+  const toEnd = useCallback(
+    (smooth = false) => {
+      following.current = true;
+      setAtEnd(true);
+      const behavior = smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches ? 'smooth' : 'instant';
+      scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior });
+    },
+    [scroller],
+  );
+
+  useEffect(() => {
+    const element = scroller.current;
+    const inner = content.current;
+    if (!element || !inner) return undefined;
+    let last = element.scrollTop;
+    const onScroll = (): void => {
+      const { scrollTop, scrollHeight, clientHeight } = element;
+      const near = scrollHeight - scrollTop - clientHeight <= NEAR;
+      // Only going up is the reader's wish; content that grows moves nothing up.
+      if (near) following.current = true;
+      else if (scrollTop < last - 1) following.current = false;
+      last = scrollTop;
+      setAtEnd(following.current);
+    };
+    const observer = new ResizeObserver(() => {
+      if (following.current) element.scrollTop = element.scrollHeight;
+    });
+    observer.observe(inner);
+    observer.observe(element);
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', onScroll);
+    };
+  }, [scroller, content]);
+
+  useEffect(() => toEnd(), [key, toEnd]);
+  return { atEnd, toEnd };
+}

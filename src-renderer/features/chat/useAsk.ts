@@ -1,0 +1,107 @@
+import { useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useLocation } from 'wouter';
+import { useTranslation } from 'react-i18next';
+import type { Conversation, Message } from '../../../src-shared/contract/chat.ts';
+import type { OutputOf } from '../../../src-shared/contract/contract.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { useClient } from '../../client/context.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { NEW, NO_OPTIONS, setDraft, setPending, useChatState } from './chat-state.ts';
+
+type Sent = OutputOf<'chat.send'>;
+
+/** Everything that makes the core write an answer. What is asked stands in the thread before the core has said anything. */
+export function useAsk(conversationId: string | undefined, onSent?: () => void) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const { t } = useTranslation();
+  const [, navigate] = useLocation();
+
+  const ask = async (text: string): Promise<void> => {
+    const key = conversationId ?? NEW;
+    setPending(key, { text, failure: null });
+    setDraft(key, '');
+    try {
+      const id = conversationId ?? (await begin());
+      const sent = await client.call('chat.send', { conversationId: id, text });
+      const parentId = conversationOf(queries, id)?.leafId ?? null;
+      show(queries, sent, { text, parentId });
+      setPending(key, undefined);
+      if (conversationId === undefined) navigate(`/chat/${id}`);
+      onSent?.();
+    } catch (error) {
+      setPending(key, { text, failure: failureOf(error) });
+    }
+  };
+
+  const begin = async (): Promise<string> => {
+    const options = useChatState.getState().newOptions;
+    const conversation = await client.call('chat.create', { options });
+    queries.setQueryData(['chat.get', { id: conversation.id }], conversation);
+    useChatState.setState({ newOptions: NO_OPTIONS });
+    return conversation.id;
+  };
+
+  const again = async (message: Message, make: (id: string) => Promise<Sent>, text: string): Promise<void> => {
+    if (conversationId === undefined) return;
+    try {
+      show(queries, await make(conversationId), { text, parentId: message.parentId });
+    } catch (error) {
+      notifyFailure(error, t('error.title'));
+    }
+  };
+
+  return {
+    ask,
+    regenerate: (answer: Message) =>
+      again(answer, (id) => client.call('chat.regenerate', { conversationId: id, answerId: answer.id }), ''),
+    edit: (question: Message, text: string) =>
+      again(
+        question,
+        (id) => client.call('chat.edit', { conversationId: id, questionId: question.id, text }),
+        text,
+      ),
+    stop: () => {
+      if (conversationId === undefined) return;
+      client
+        .call('chat.stop', { id: conversationId })
+        .catch((error: unknown) => notifyFailure(error, t('error.title')));
+    },
+  };
+}
+
+export type Asking = ReturnType<typeof useAsk>;
+
+function conversationOf(queries: QueryClient, id: string): Conversation | undefined {
+  return queries.getQueryData<Conversation>(['chat.get', { id }]);
+}
+
+/** Puts question and empty answer where the thread finds them, until the core's own version comes. */
+function show(queries: QueryClient, sent: Sent, asked: Pick<Message, 'text' | 'parentId'>): void {
+  queries.setQueryData<Conversation>(['chat.get', { id: sent.conversationId }], (conversation) => {
+    if (!conversation) return conversation;
+    const has = (id: string): boolean => conversation.messages.some((message) => message.id === id);
+    const added = [
+      message({ id: sent.questionId, role: 'user', state: 'done', ...asked }),
+      message({ id: sent.answerId, role: 'assistant', state: 'waiting', text: '', parentId: sent.questionId }),
+    ].filter(({ id }) => !has(id));
+    return { ...conversation, messages: [...conversation.messages, ...added], leafId: sent.answerId };
+  });
+}
+
+function message(fields: Pick<Message, 'id' | 'role' | 'state' | 'text' | 'parentId'>): Message {
+  return {
+    ...fields,
+    createdMs: Date.now(),
+    failure: null,
+    citations: [],
+    notices: [],
+    stats: null,
+    hasReport: false,
+  };
+}
+
+function failureOf(error: unknown): { code: KvasirError['code']; message: string; advice: string } {
+  if (error instanceof KvasirError) return { code: error.code, message: error.message, advice: error.advice };
+  return { code: 'ENGINE_FAILED', message: String(error), advice: '' };
+}

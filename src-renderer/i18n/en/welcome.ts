@@ -1,0 +1,43 @@
+export const welcome = {
+  title: 'Ask your documents. Get the first word sooner.',
+  intro:
+    'Kvasir reads every document once and keeps what the model computed. A question then joins these pieces instead of computing them again. All of it happens on this machine.',
+  steps: {
+    label: 'What is ready',
+    library: 'Sample library',
+    libraryReady_one: '{{count}} document, ready to be asked',
+    libraryReady_other: '{{count}} documents, ready to be asked',
+    libraryEmpty: 'Being set up…',
+    model: 'Demo model',
+    modelReady: 'Loaded and ready',
+    modelIdle: 'Loads with the first question',
+    modelLoading: 'Loading…',
+    modelOther: '{{name}} is in use',
+    modelNone: 'No model yet',
+    cache: 'Precomputed',
+    cacheDone: 'Everything is computed ahead',
+    cacheProgress: '{{done}} of {{total}} passages',
+    cacheLeft: '{{done}} of {{total}} passages, about {{time}} left',
+    cachePaused: 'Paused at {{done}} of {{total}} passages',
+    cacheWhile: 'You need not wait: what is missing is computed with the question.',
+  },
+  try: 'Ask one of these',
+  see: 'Below the answer you see how much sooner its first token came, and why.',
+  own: 'Then use your own',
+  addDocuments: 'Add your documents',
+  addDocumentsText: 'PDF, Word, slides, sheets, web pages, notes, code. They stay where they are.',
+  importModel: 'Import a model',
+  importModelText:
+    'The demo model was made for the sample library and answers nonsense about anything else. For your own documents, import a model (a GGUF file).',
+  slimTitle: 'What would you like to know?',
+  slimText_one: '{{count, number}} document is ready to be asked.',
+  slimText_other: '{{count, number}} documents are ready to be asked.',
+  slimEmpty: 'There are no documents yet. Add some, then ask about them.',
+  demoWithOwn:
+    'The demo model knows the sample library only. Import a model before you ask about your own documents.',
+  next: {
+    title: 'That was the sample library. Now yours?',
+    text: 'Add your documents, and import a model made for general use: the demo model knows the sample library only.',
+    dismiss: 'Not now',
+  },
+};

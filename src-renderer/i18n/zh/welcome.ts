@@ -1,0 +1,44 @@
+import type { en, Words } from '../en/index.ts';
+
+export const welcome: Words<typeof en.welcome> = {
+  title: '向文档提问，更快看到第一个词。',
+  intro:
+    'Kvasir 把每篇文档读一遍，并保存模型算出的结果。提问时把这些结果拼接起来，而不是重新计算。一切都在本机完成。',
+  steps: {
+    label: '已就绪的内容',
+    library: '示例资料库',
+    libraryReady_one: '{{count}} 篇文档，可以提问',
+    libraryReady_other: '{{count}} 篇文档，可以提问',
+    libraryEmpty: '正在准备…',
+    model: '演示模型',
+    modelReady: '已加载，可以使用',
+    modelIdle: '提出第一个问题时加载',
+    modelLoading: '正在加载…',
+    modelOther: '正在使用 {{name}}',
+    modelNone: '还没有模型',
+    cache: '预先计算',
+    cacheDone: '全部已预先算好',
+    cacheProgress: '{{total}} 个段落中已完成 {{done}} 个',
+    cacheLeft: '{{total}} 个段落中已完成 {{done}} 个，约剩 {{time}}',
+    cachePaused: '已暂停，{{total}} 个段落中已完成 {{done}} 个',
+    cacheWhile: '不必等待：缺少的部分会在提问时计算。',
+  },
+  try: '试着问一个问题',
+  see: '回答下方会显示首个 token 快了多少，以及原因。',
+  own: '然后换成你自己的',
+  addDocuments: '添加你的文档',
+  addDocumentsText: 'PDF、Word、幻灯片、表格、网页、笔记、代码。文件留在原处。',
+  importModel: '导入模型',
+  importModelText:
+    '演示模型专为示例资料库训练，对其他内容只会胡言乱语。要用自己的文档，请导入一个模型（GGUF 文件）。',
+  slimTitle: '想了解什么？',
+  slimText_one: '{{count, number}} 篇文档可以提问。',
+  slimText_other: '{{count, number}} 篇文档可以提问。',
+  slimEmpty: '还没有文档。添加一些，然后就可以提问。',
+  demoWithOwn: '演示模型只了解示例资料库。在针对自己的文档提问之前，请先导入一个模型。',
+  next: {
+    title: '刚才是示例资料库。现在换成你的？',
+    text: '添加你的文档，并导入一个通用模型：演示模型只了解示例资料库。',
+    dismiss: '以后再说',
+  },
+};
