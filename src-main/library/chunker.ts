@@ -1,5 +1,5 @@
 import { KvasirError } from '../../src-shared/errors.ts';
-import { pieces, type Boundary, type Piece } from './outline.ts';
+import { pieces, type Boundary, type Piece, type TextKind } from './outline.ts';
 
 export interface TextChunk {
   /** UTF-16 range in the text; the ranges of all chunks cover it without gaps. */
@@ -24,23 +24,39 @@ const MAX_CHARS_PER_TOKEN = 64;
 /** A chunk ends at a paragraph only when it is at least half full by then, at a heading when a quarter. */
 const LEAST_FILL: Record<Boundary, number> = { 0: 0.75, 1: 0.5, 2: 0.5, 3: 0.25 };
 
+export interface CutOptions {
+  kind?: TextKind | undefined;
+  /** Chunks that an earlier version of the text was cut into and that still stand in it: start → end. */
+  kept?: ReadonlyMap<number, number> | undefined;
+}
+
+/** A chunk that comes before a kept one may be this small; cutting further would move all cuts after it. */
+const LEAST_FILL_BEFORE_KEPT = 0.1;
+
 /**
  * Cuts a text into chunks of at most `limit` tokens: at headings, else paragraphs, else sentences, and inside a
  * sentence only when it alone is longer than a chunk. Never splits a character. A text of white space has no chunks.
+ * Kept chunks come out as they were where that is possible: an edit then changes the chunks it touches and no others.
  *
  * A generator, so that the caller can let other work run between chunks of a large document.
  * BAD_ARGUMENT when a single character takes more than `limit` tokens.
  */
-export function* chunkText(text: string, tokenize: Tokenize, limit: number): Generator<TextChunk> {
+export function* chunkText(
+  text: string,
+  tokenize: Tokenize,
+  limit: number,
+  { kind = 'prose', kept = new Map() }: CutOptions = {},
+): Generator<TextChunk> {
   if (!Number.isInteger(limit) || limit < 1) throw new TypeError('limit must be a positive integer');
   const ids = (start: number, end: number): Int32Array =>
     tokenize(text.slice(start, end).trim() + CHUNK_SEPARATOR);
-  const source = fittingPieces(text, ids, limit);
+  const source = fittingPieces({ text, ids, limit, kind, kept });
   const window: Sized[] = [];
   let total = 0;
   let exhausted = false;
   for (;;) {
-    while (!exhausted && total <= limit) {
+    const keptEnd = kept.get(window[0]?.start ?? 0) ?? 0;
+    while (!exhausted && (total <= limit || (window.at(-1)?.end ?? 0) < keptEnd)) {
       const next = source.next();
       if (next.done) exhausted = true;
       else {
@@ -49,7 +65,7 @@ export function* chunkText(text: string, tokenize: Tokenize, limit: number): Gen
       }
     }
     if (window.length === 0) return;
-    const { count, tokens } = cut(window, ids, limit, exhausted);
+    const { count, tokens } = cutKept(window, kept, ids, limit) ?? cut(window, ids, limit, exhausted);
     const taken = window.splice(0, count);
     total = window.reduce((sum, piece) => sum + piece.size, 0);
     const start = taken[0]?.start ?? 0;
@@ -62,6 +78,27 @@ export function* chunkText(text: string, tokenize: Tokenize, limit: number): Gen
 /** A piece with its own token count; counts of joined pieces differ a little, so a chunk is counted again as a whole. */
 interface Sized extends Piece {
   size: number;
+}
+
+/** A chunk that ends where a kept one ends, or where the first kept one begins. */
+function cutKept(
+  window: readonly Sized[],
+  kept: ReadonlyMap<number, number>,
+  ids: Ids,
+  limit: number,
+): { count: number; tokens: Int32Array } | undefined {
+  if (kept.size === 0) return undefined;
+  const start = window[0]?.start ?? 0;
+  const keptEnd = kept.get(start);
+  let sum = window[0]?.size ?? 0;
+  for (let count = 1; count <= window.length; sum += window[count++]?.size ?? 0) {
+    const end = window[count - 1]?.end ?? start;
+    const next = keptEnd === undefined && sum >= limit * LEAST_FILL_BEFORE_KEPT && kept.has(end);
+    if (end !== keptEnd && !next) continue;
+    const tokens = ids(start, end);
+    return tokens.length <= limit ? { count, tokens } : undefined;
+  }
+  return undefined;
 }
 
 /** How many pieces at the window's start make the next chunk. */
@@ -107,10 +144,36 @@ function bestBoundary(window: readonly Sized[], count: number, limit: number): n
 
 type Ids = (start: number, end: number) => Int32Array;
 
+interface Cutting extends Required<CutOptions> {
+  text: string;
+  ids: Ids;
+  limit: number;
+  kind: TextKind;
+  kept: ReadonlyMap<number, number>;
+}
+
+/** The outline's pieces, divided where a kept chunk begins or ends. */
+function* piecesAtKept({ text, kind, kept }: Cutting): Generator<Piece> {
+  const cuts = [...new Set([...kept].flat())].sort((a, b) => a - b);
+  let next = 0;
+  for (const piece of pieces(text, kind)) {
+    let { start, boundary } = piece;
+    for (; (cuts[next] ?? Infinity) < piece.end; next++) {
+      const at = cuts[next] ?? 0;
+      if (at <= start) continue;
+      yield { ...piece, start, end: at, boundary };
+      start = at;
+      boundary = 0;
+    }
+    yield { ...piece, start, boundary };
+  }
+}
+
 /** The outline's pieces, those longer than a chunk cut into parts; white space goes to the piece before it. */
-function* fittingPieces(text: string, ids: Ids, limit: number): Generator<Sized> {
+function* fittingPieces(cutting: Cutting): Generator<Sized> {
+  const { text, ids, limit } = cutting;
   let open: Sized | undefined;
-  for (const piece of pieces(text)) {
+  for (const piece of piecesAtKept(cutting)) {
     for (const part of split(text, piece, ids, limit)) {
       if (open && text.slice(part.start, part.end).trim() === '') {
         open.end = part.end;

@@ -28,21 +28,35 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 /** A line end that is followed by ordinary text (no list item, quote or table row) is only a wrapped line. */
 const WRAPPED_LINE = /\n(?![ \t]*(?:[-*+>|]|\d+[.)])[ \t|])/g;
 
+/** prose: paragraphs and sentences under headings; lines: code and data, where a # is no heading and a line is a unit. */
+export type TextKind = 'prose' | 'lines';
+
 /** Pieces in order. A text of nothing but white space gives one piece. */
-export function* pieces(text: string): Generator<Piece> {
-  for (const block of blocks(text)) yield* sentences(text, block);
+export function* pieces(text: string, kind: TextKind = 'prose'): Generator<Piece> {
+  for (const block of blocks(text, kind)) yield* sentences(text, block);
 }
 
+/**
+ * UTF-16 units of a paragraph, or a line, above which it is divided: a table of a million rows or a book without a line
+ * end must not be looked at as a whole, since nothing else runs meanwhile.
+ */
+const MAX_BLOCK = 16_384;
+
 /** Paragraphs; a heading is glued to what follows it, so that no chunk ends with a lonely heading. */
-function* blocks(text: string): Generator<Block> {
-  let open: Block = { start: 0, end: 0, boundary: 3, headings: [], code: false };
+function* blocks(text: string, kind: TextKind): Generator<Block> {
+  let open: Block = { start: 0, end: 0, boundary: 3, headings: [], code: kind === 'lines' };
   let stack: { level: number; title: string }[] = [];
-  let fence = '';
+  let fence = kind === 'lines' ? kind : ''; // what would end the code; nothing ends a text of lines
   let onlyHeadings = true; // the open block has no text of its own yet
   let blankBefore = false;
   for (const { start, line } of lines(text)) {
     const heading = fence === '' ? HEADING.exec(line) : null;
     const blank = line.trim() === '';
+    if (start - open.start >= MAX_BLOCK && !blank && !heading && !blankBefore) {
+      yield { ...open, end: start };
+      open = { start, end: start, boundary: 1, headings: open.headings, code: fence !== '' };
+      onlyHeadings = false;
+    }
     if (!blank && !onlyHeadings && (heading || blankBefore)) {
       yield { ...open, end: start };
       open = { start, end: start, boundary: heading ? 3 : 2, headings: open.headings, code: fence !== '' };
@@ -67,10 +81,17 @@ function* blocks(text: string): Generator<Block> {
 function* lines(text: string): Generator<{ start: number; line: string }> {
   for (let start = 0; start < text.length;) {
     const newline = text.indexOf('\n', start);
-    const end = newline < 0 ? text.length : newline;
+    let end = newline < 0 ? text.length : newline;
+    if (end - start > MAX_BLOCK) end = lastSpace(text, start + MAX_BLOCK / 2, start + MAX_BLOCK);
     yield { start, line: text.slice(start, end) };
-    start = end + 1;
+    start = end === newline ? end + 1 : end;
   }
+}
+
+/** The end of the last white space in (from, to], else `to`, moved off the middle of a character. */
+function lastSpace(text: string, from: number, to: number): number {
+  for (let at = to; at > from; at--) if (/\s/.test(text.charAt(at - 1))) return at;
+  return /[\ud800-\udbff]/.test(text.charAt(to - 1)) ? to - 1 : to;
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { DocumentFailure } from '../../src-shared/library.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { throwIfAborted } from '../platform/abort.ts';
+import { isDocument } from './kinds.ts';
 
-/** The kinds of documents read so far, by file name extension. */
-const DOCUMENT_EXTENSIONS = ['.md', '.txt'];
+/** Folders of other programs, with thousands of files that nobody wrote to be read. */
+const SKIPPED_FOLDERS = new Set(['node_modules', '__pycache__']);
 
 export interface ScannedFile {
   /** Relative to the folder, with forward slashes on every platform. */
@@ -42,7 +43,7 @@ export async function requireFolder(root: string): Promise<void> {
   throw new KvasirError(
     'LIBRARY_NOT_FOUND',
     `The library folder ${root} ${what}.`,
-    'Name a folder of .md or .txt files.',
+    'Name a folder of documents.',
   );
 }
 
@@ -62,7 +63,7 @@ async function visit(
     return;
   }
   for (const entry of entries) {
-    if (entry.name.startsWith('.')) continue;
+    if (entry.name.startsWith('.') || SKIPPED_FOLDERS.has(entry.name)) continue;
     const path = folder ? `${folder}/${entry.name}` : entry.name;
     if (entry.isFile() && !isDocument(entry.name)) continue;
     await visitEntry(root, path, scan, visited, signal);
@@ -98,8 +99,4 @@ async function visitEntry(
 export function unreadable(path: string, error: unknown): DocumentFailure {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
   return { path, code: 'DOCUMENT_UNREADABLE', message: `${path} cannot be read (${code}).` };
-}
-
-function isDocument(name: string): boolean {
-  return DOCUMENT_EXTENSIONS.some((extension) => name.toLowerCase().endsWith(extension));
 }

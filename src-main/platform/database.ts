@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fileError } from './paths.ts';
@@ -6,7 +7,7 @@ export type { Database } from 'better-sqlite3';
 
 /**
  * Opens an SQLite database in WAL mode and brings its schema to the newest version: `migrations[n]` leads from version
- * n to n + 1, in a transaction with the version number. STORE_READ_ONLY, DISK_FULL, STORE_CORRUPT, STORE_VERSION when a newer
+ * n to n + 1, in a transaction with the version number. The database of an older version is kept as <path>.v<version>. STORE_READ_ONLY, DISK_FULL, STORE_CORRUPT, STORE_VERSION when a newer
  * program has migrated it further.
  */
 export function openDatabase(path: string, migrations: readonly string[]): Database.Database {
@@ -15,8 +16,10 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
     database = new Database(path);
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = NORMAL');
-    database.pragma('foreign_keys = ON');
+    // Off while tables are rebuilt: dropping one would empty those that refer to it.
+    database.pragma('foreign_keys = OFF');
     migrate(database, migrations, path);
+    database.pragma('foreign_keys = ON');
     return database;
   } catch (error) {
     database?.close();
@@ -33,12 +36,18 @@ function migrate(database: Database.Database, migrations: readonly string[], pat
       'Update Kvasir, or choose another folder with --data.',
     );
   }
+  if (version > 0 && version < migrations.length) keepCopy(database, `${path}.v${version}`);
   migrations.slice(version).forEach((sql, offset) => {
     database.transaction(() => {
       database.exec(sql);
       database.pragma(`user_version = ${version + offset + 1}`);
     })();
   });
+}
+
+/** What a migration gets wrong must not be lost: the database as it was stays beside it. */
+function keepCopy(database: Database.Database, path: string): void {
+  if (!existsSync(path)) database.prepare('VACUUM INTO ?').run(path);
 }
 
 /** SQLite's own failures as typed errors; anything else as it is. */

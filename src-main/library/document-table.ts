@@ -1,0 +1,262 @@
+import type { Failure } from '../../src-shared/contract/common.ts';
+import type { DocumentPhase } from '../../src-shared/contract/libraries.ts';
+import type { Statements } from './statements.ts';
+
+/** A page, slide, sheet or chapter: its label and UTF-16 range in the document's text. */
+export type Page = readonly [label: string, start: number, end: number];
+
+export interface DocumentRow {
+  id: number;
+  libraryId: number;
+  rootId: number;
+  /** Relative to its root, with forward slashes. */
+  path: string;
+  title: string;
+  format: string;
+  /** Of the file's bytes; '' when they were never read. */
+  sha256: string;
+  mtimeMs: number;
+  bytes: number;
+  /** When the file was last read, milliseconds since 1970. */
+  seenMs: number;
+  phase: DocumentPhase;
+  attempts: number;
+  failure: Failure | null;
+  warnings: string[];
+  textLength: number | null;
+}
+
+/** What a scan finds of a file. */
+export interface FileFacts {
+  path: string;
+  format: string;
+  bytes: number;
+  mtimeMs: number;
+}
+
+export type KnownFile = Pick<DocumentRow, 'id' | 'path' | 'bytes' | 'mtimeMs' | 'seenMs' | 'phase'>;
+
+/** What reading a file gave. */
+export interface ReadFacts {
+  title: string;
+  sha256: string;
+  bytes: number;
+  mtimeMs: number;
+  seenMs: number;
+  warnings: readonly string[];
+  textLength: number;
+  pages: readonly Page[];
+}
+
+type RawDocumentRow = Omit<DocumentRow, 'failure' | 'warnings'> & {
+  failure: string | null;
+  warnings: string;
+};
+
+const COLUMNS = `id, library_id AS libraryId, root_id AS rootId, path, title, format, sha256, mtime_ms AS mtimeMs, bytes,
+  seen_ms AS seenMs, phase, attempts, failure, warnings, text_length AS textLength`;
+
+/** Phases in the order in which a document goes through them. */
+export const WORKING_PHASES = ['waiting', 'chunking', 'indexing', 'precomputing'] as const;
+export type WorkingPhase = (typeof WORKING_PHASES)[number];
+
+/** Documents and their place in the queue. */
+export class DocumentTable {
+  readonly #sql: Statements;
+  /** Pages of the document asked for last: citations ask for one document again and again. */
+  #pages: { id: number; pages: readonly Page[] } | undefined;
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+  }
+
+  get(id: number): DocumentRow | undefined {
+    const row = this.#sql.get<RawDocumentRow>(`SELECT ${COLUMNS} FROM document WHERE id = ?`, id);
+    return row && toDocument(row);
+  }
+
+  /** What is known of a root's files, by path; a part of them from behind `after` on. */
+  knownFiles(rootId: number, after: string, limit: number): KnownFile[] {
+    return this.#sql.all<KnownFile>(
+      `SELECT id, path, bytes, mtime_ms AS mtimeMs, seen_ms AS seenMs, phase FROM document
+        WHERE root_id = ? AND path > ? ORDER BY path LIMIT ?`,
+      rootId,
+      after,
+      limit,
+    );
+  }
+
+  ofPath(rootId: number, path: string): DocumentRow | undefined {
+    const row = this.#sql.get<RawDocumentRow>(
+      `SELECT ${COLUMNS} FROM document WHERE root_id = ? AND path = ?`,
+      rootId,
+      path,
+    );
+    return row && toDocument(row);
+  }
+
+  idsOfLibrary(libraryId: number): number[] {
+    return this.#ids('SELECT id FROM document WHERE library_id = ? ORDER BY path', libraryId);
+  }
+
+  idsOfRoot(rootId: number): number[] {
+    return this.#ids('SELECT id FROM document WHERE root_id = ? ORDER BY path', rootId);
+  }
+
+  failed(libraryId: number | undefined): number[] {
+    if (libraryId === undefined) return this.#ids("SELECT id FROM document WHERE phase = 'failed'");
+    return this.#ids(
+      "SELECT id FROM document WHERE phase = 'failed' AND library_id = ? ORDER BY path",
+      libraryId,
+    );
+  }
+
+  /** Enters a file that is new or has changed: to be read. */
+  queueFile(libraryId: number, rootId: number, file: FileFacts): void {
+    this.#sql.run(
+      `INSERT INTO document (library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
+        VALUES (?, ?, ?, ?, ?, '', ?, ?, 0, 'waiting')
+        ON CONFLICT (root_id, path) DO UPDATE SET phase = 'waiting', attempts = 0, bytes = excluded.bytes`,
+      libraryId,
+      rootId,
+      file.path,
+      file.path.slice(file.path.lastIndexOf('/') + 1),
+      file.format,
+      file.mtimeMs,
+      file.bytes,
+    );
+  }
+
+  rename(id: number, file: FileFacts): void {
+    this.#sql.run('UPDATE document SET path = ?, format = ? WHERE id = ?', file.path, file.format, id);
+  }
+
+  /** The first document in one of these phases whose root can be used. */
+  next(phase: WorkingPhase, after = 0): DocumentRow | undefined {
+    const row = this.#sql.get<RawDocumentRow>(
+      `SELECT ${COLUMNS} FROM document d WHERE phase = ? AND id > ?
+        AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
+        ORDER BY id LIMIT 1`,
+      phase,
+      after,
+    );
+    return row && toDocument(row);
+  }
+
+  /** Ids of one library's documents in a phase. */
+  inPhase(libraryId: number, phase: DocumentPhase): number[] {
+    return this.#ids(
+      'SELECT id FROM document WHERE library_id = ? AND phase = ? ORDER BY path',
+      libraryId,
+      phase,
+    );
+  }
+
+  setPhase(id: number, phase: DocumentPhase): void {
+    this.#sql.run('UPDATE document SET phase = ? WHERE id = ?', phase, id);
+  }
+
+  beginAttempt(id: number): void {
+    this.#sql.run('UPDATE document SET attempts = attempts + 1 WHERE id = ?', id);
+  }
+
+  retry(ids: readonly number[]): void {
+    this.#sql.transaction(() => {
+      for (const id of ids)
+        this.#sql.run("UPDATE document SET phase = 'waiting', attempts = 0, failure = NULL WHERE id = ?", id);
+    });
+  }
+
+  /** The file was read, and its text is new. */
+  setRead(id: number, facts: ReadFacts): void {
+    this.#pages = undefined;
+    this.#sql.run(
+      `UPDATE document SET title = ?, sha256 = ?, bytes = ?, mtime_ms = ?, seen_ms = ?, warnings = ?, text_length = ?,
+        pages = ?, failure = NULL, phase = 'chunking' WHERE id = ?`,
+      facts.title,
+      facts.sha256,
+      facts.bytes,
+      facts.mtimeMs,
+      facts.seenMs,
+      JSON.stringify(facts.warnings),
+      facts.textLength,
+      JSON.stringify(facts.pages),
+      id,
+    );
+  }
+
+  /** The file was looked at, and is the one that was read before. */
+  setSeen(id: number, facts: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>, phase: DocumentPhase): void {
+    this.#sql.run(
+      'UPDATE document SET bytes = ?, mtime_ms = ?, seen_ms = ?, failure = NULL, phase = ? WHERE id = ?',
+      facts.bytes,
+      facts.mtimeMs,
+      facts.seenMs,
+      phase,
+      id,
+    );
+  }
+
+  /** The file cannot be used: what was known of its text is forgotten. */
+  setFailed(id: number, failure: Failure, file: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>): void {
+    this.#pages = undefined;
+    this.#sql.run(
+      `UPDATE document SET phase = 'failed', failure = ?, bytes = ?, mtime_ms = ?, seen_ms = ?, sha256 = '',
+        text_length = NULL, pages = '[]', warnings = '[]' WHERE id = ?`,
+      JSON.stringify(failure),
+      file.bytes,
+      file.mtimeMs,
+      file.seenMs,
+      id,
+    );
+  }
+
+  /** The document's text stays; only this step went wrong. */
+  setStepFailed(id: number, failure: Failure): void {
+    this.#sql.run(
+      "UPDATE document SET phase = 'failed', failure = ? WHERE id = ?",
+      JSON.stringify(failure),
+      id,
+    );
+  }
+
+  remove(id: number): void {
+    this.#pages = undefined;
+    this.#sql.run('DELETE FROM document WHERE id = ?', id);
+  }
+
+  pages(id: number): readonly Page[] {
+    if (this.#pages?.id !== id) {
+      const json = this.#sql.value<string>('SELECT pages FROM document WHERE id = ?', id) ?? '[]';
+      this.#pages = { id, pages: JSON.parse(json) as Page[] };
+    }
+    return this.#pages.pages;
+  }
+
+  pageLabel(id: number, offset: number): string | null {
+    return this.pages(id).findLast(([, start]) => start <= offset)?.[0] ?? null;
+  }
+
+  /** How many documents are in each phase. */
+  phaseCounts(libraryId?: number): ReadonlyMap<DocumentPhase, number> {
+    const where = libraryId === undefined ? '' : 'WHERE library_id = ?';
+    const values = libraryId === undefined ? [] : [libraryId];
+    const rows = this.#sql.all<{ phase: DocumentPhase; n: number }>(
+      `SELECT phase, count(*) AS n FROM document ${where} GROUP BY phase`,
+      ...values,
+    );
+    return new Map(rows.map(({ phase, n }) => [phase, n]));
+  }
+
+  #ids(sql: string, ...values: unknown[]): number[] {
+    return this.#sql.all<{ id: number }>(sql, ...values).map(({ id }) => id);
+  }
+}
+
+function toDocument(row: RawDocumentRow): DocumentRow {
+  return {
+    ...row,
+    failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
+    warnings: JSON.parse(row.warnings) as string[],
+  };
+}

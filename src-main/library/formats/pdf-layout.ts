@@ -1,0 +1,65 @@
+/** A run of characters as pdf.js gives it. */
+export interface TextRun {
+  str: string;
+  /** Matrix of the text: [a, b, c, d, x, y], y upwards. */
+  transform: number[];
+  width: number;
+  height: number;
+  hasEOL: boolean;
+}
+
+interface Line {
+  text: string;
+  y: number;
+  height: number;
+  /** Where the line ends, in the page's units. */
+  right: number;
+}
+
+/** Distance of two lines, in line heights, above which a paragraph ends between them. */
+const PARAGRAPH_GAP = 1.75;
+/** A line in letters this much larger than the next one's is a heading, not the beginning of its paragraph. */
+const HEADING_SIZE = 1.15;
+
+/** The text of a page: runs joined to lines, lines to paragraphs with a blank line between them. */
+export function pageText(runs: readonly TextRun[]): string {
+  let text = '';
+  let before: Line | undefined;
+  for (const line of lines(runs)) {
+    if (line.text.trim() === '') continue;
+    if (before) text = append(text, before, line);
+    else text = line.text.trim();
+    before = line;
+  }
+  return text;
+}
+
+function append(text: string, before: Line, line: Line): string {
+  const size = Math.max(1, Math.min(before.height, line.height));
+  const gap = (before.y - line.y) / size;
+  // Upwards is the next column: the paragraph goes on there, as it does across a wrapped line.
+  const paragraph = gap > PARAGRAPH_GAP || before.height > line.height * HEADING_SIZE;
+  const next = line.text.trim();
+  if (!paragraph && /\p{L}-$/u.test(text) && /^\p{Ll}/u.test(next)) return text.slice(0, -1) + next;
+  return text + (paragraph ? '\n\n' : '\n') + next;
+}
+
+function lines(runs: readonly TextRun[]): Line[] {
+  const result: Line[] = [];
+  let open: Line | undefined;
+  for (const run of runs) {
+    const [x = 0, y = 0] = run.transform.slice(4);
+    if (run.str !== '') {
+      open ??= { text: '', y, height: run.height, right: x };
+      // Programs that place each word by itself leave no spaces between them.
+      const apart = x - open.right > run.height * 0.2 && !/\s$/.test(open.text) && !/^\s/.test(run.str);
+      open.text += apart && open.text !== '' ? ` ${run.str}` : run.str;
+      open.height = Math.max(open.height, run.height);
+      open.right = x + run.width;
+    }
+    if (!run.hasEOL || !open) continue;
+    result.push(open);
+    open = undefined;
+  }
+  return open ? [...result, open] : result;
+}

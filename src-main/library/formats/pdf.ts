@@ -1,0 +1,64 @@
+import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { broken, encrypted, noText, reasonOf } from './errors.ts';
+import { joinPages, type Parse, type SourceFile } from './format.ts';
+import { pageText } from './pdf-layout.ts';
+
+export const pdf: Parse = async (file) => {
+  const document = await open(file);
+  const labels = await document.getPageLabels();
+  const pages = [];
+  let unreadable = 0;
+  for (let number = 1; number <= document.numPages; number++) {
+    const label = labels?.[number - 1] ?? '';
+    const text = await textOf(document, number).catch(() => undefined);
+    if (text === undefined) unreadable++;
+    pages.push({ label: label === '' ? String(number) : label, text: text ?? '' });
+  }
+  const title = await titleOf(document);
+  await document.loadingTask.destroy();
+  const joined = joinPages(pages);
+  if (joined.text === '') throw noText(file.name, 'its pages are pictures, or empty');
+  const empty = pages.filter(({ text }) => text.trim() === '').map(({ label }) => label);
+  const warnings = [];
+  if (empty.length > unreadable) warnings.push(`Pages without text (scanned?): ${list(empty)}.`);
+  if (unreadable > 0) warnings.push(`${unreadable} pages are damaged and were left out.`);
+  return { ...joined, title, warnings };
+};
+
+async function open({ bytes, name }: SourceFile): Promise<PDFDocumentProxy> {
+  try {
+    return await getDocument({
+      data: new Uint8Array(bytes),
+      verbosity: 0,
+      disableFontFace: true,
+      useSystemFonts: false,
+      useWorkerFetch: false,
+      stopAtErrors: false,
+      enableXfa: false,
+    }).promise;
+  } catch (error) {
+    if ((error as Error).name === 'PasswordException') throw encrypted(name);
+    throw broken(name, `it is not a sound PDF (${reasonOf(error)})`, error);
+  }
+}
+
+async function textOf(document: PDFDocumentProxy, number: number): Promise<string> {
+  const page = await document.getPage(number);
+  const { items } = await page.getTextContent();
+  page.cleanup();
+  return pageText(items.filter((item) => 'str' in item));
+}
+
+async function titleOf(document: PDFDocumentProxy): Promise<string> {
+  const metadata = await document.getMetadata().catch(() => undefined);
+  const title = (metadata?.info as { Title?: unknown } | undefined)?.Title;
+  // Printing programs write the file's name or their own instead of a title.
+  if (typeof title !== 'string' || /^(untitled|microsoft word|about:blank)|\.\w{2,5}$/i.test(title))
+    return '';
+  return title.trim();
+}
+
+function list(labels: readonly string[]): string {
+  const shown = labels.slice(0, 20).join(', ');
+  return labels.length > 20 ? `${shown} and ${labels.length - 20} more` : shown;
+}

@@ -1,0 +1,38 @@
+import { decodeText } from './decode.ts';
+import type { Parse } from './format.ts';
+import { markdownTitle, plainTextTitle } from './titles.ts';
+
+export const markdown: Parse = ({ bytes, name }) => {
+  const text = decodeText(bytes, name);
+  return { text, title: markdownTitle(text), pages: [], warnings: [] };
+};
+
+export const plainText: Parse = ({ bytes, name }) => {
+  const text = decodeText(bytes, name);
+  return { text, title: plainTextTitle(text), pages: [], warnings: [] };
+};
+
+/** Source code and configuration: no headings, no paragraphs; the file's name is its title. */
+export const code: Parse = ({ bytes, name }) => ({
+  text: decodeText(bytes, name),
+  title: '',
+  pages: [],
+  warnings: [],
+});
+
+export const json: Parse = ({ bytes, name }) => ({
+  text: readable(decodeText(bytes, name)),
+  title: '',
+  pages: [],
+  warnings: [],
+});
+
+/** JSON without line ends is laid out; what has them is left as its author laid it out. */
+function readable(text: string): string {
+  if (text.trim().includes('\n')) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 1);
+  } catch {
+    return text;
+  }
+}

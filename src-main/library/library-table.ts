@@ -1,0 +1,148 @@
+import type { Failure } from '../../src-shared/contract/common.ts';
+import type { Statements } from './statements.ts';
+
+export type RootKind = 'folder' | 'file' | 'managed';
+
+export interface LibraryRow {
+  id: number;
+  name: string;
+  sample: boolean;
+}
+
+/** Where documents of a library come from. */
+export interface RootRow {
+  id: number;
+  libraryId: number;
+  kind: RootKind;
+  /** Absolute. */
+  path: string;
+  watched: boolean;
+  failure: Failure | null;
+}
+
+type Raw<T> = {
+  [K in keyof T]: T[K] extends boolean ? number : T[K] extends Failure | null ? string | null : T[K];
+};
+
+const ROOT_COLUMNS = 'id, library_id AS libraryId, kind, path, watched, failure';
+
+/** Libraries, their roots, and the paths that users took out of them. */
+export class LibraryTable {
+  readonly #sql: Statements;
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+  }
+
+  list(): LibraryRow[] {
+    return this.#sql
+      .all<Raw<LibraryRow>>('SELECT id, name, sample FROM library ORDER BY sample DESC, id')
+      .map(toLibrary);
+  }
+
+  get(id: number): LibraryRow | undefined {
+    const row = this.#sql.get<Raw<LibraryRow>>('SELECT id, name, sample FROM library WHERE id = ?', id);
+    return row && toLibrary(row);
+  }
+
+  create(name: string, sample = false): number {
+    return this.#sql.value<number>(
+      'INSERT INTO library (name, sample) VALUES (?, ?) RETURNING id',
+      name,
+      Number(sample),
+    ) as number;
+  }
+
+  update(id: number, { name, sample }: Omit<LibraryRow, 'id'>): void {
+    this.#sql.run('UPDATE library SET name = ?, sample = ? WHERE id = ?', name, Number(sample), id);
+  }
+
+  /** With its roots, documents, texts and chunks. */
+  remove(id: number): void {
+    this.#sql.run('DELETE FROM library WHERE id = ?', id);
+  }
+
+  /** The library that consists of this folder and nothing else. */
+  ofFolder(path: string): number | undefined {
+    return this.#sql.value<number>(
+      `SELECT library_id FROM root r WHERE kind = 'folder' AND path = ?
+        AND NOT EXISTS (SELECT 1 FROM root o WHERE o.library_id = r.library_id AND o.id <> r.id) ORDER BY id`,
+      path,
+    );
+  }
+
+  roots(libraryId?: number): RootRow[] {
+    const where = libraryId === undefined ? '' : 'WHERE library_id = ?';
+    const values = libraryId === undefined ? [] : [libraryId];
+    return this.#sql
+      .all<Raw<RootRow>>(`SELECT ${ROOT_COLUMNS} FROM root ${where} ORDER BY id`, ...values)
+      .map(toRoot);
+  }
+
+  root(id: number): RootRow | undefined {
+    const row = this.#sql.get<Raw<RootRow>>(`SELECT ${ROOT_COLUMNS} FROM root WHERE id = ?`, id);
+    return row && toRoot(row);
+  }
+
+  /** Adds a root, or finds the one of the same path; gives its id. */
+  addRoot(libraryId: number, root: { kind: RootKind; path: string; watched: boolean }): number {
+    return this.#sql.value<number>(
+      `INSERT INTO root (library_id, kind, path, watched) VALUES (?, ?, ?, ?)
+        ON CONFLICT (library_id, path) DO UPDATE SET kind = excluded.kind, watched = max(watched, excluded.watched)
+        RETURNING id`,
+      libraryId,
+      root.kind,
+      root.path,
+      Number(root.watched),
+    ) as number;
+  }
+
+  setWatched(rootId: number, watched: boolean): void {
+    this.#sql.run('UPDATE root SET watched = ? WHERE id = ?', Number(watched), rootId);
+  }
+
+  /** True when this says something new. */
+  setFailure(rootId: number, failure: Failure | null): boolean {
+    const json = failure && JSON.stringify(failure);
+    return (
+      this.#sql.run('UPDATE root SET failure = ? WHERE id = ? AND failure IS NOT ?', json, rootId, json) > 0
+    );
+  }
+
+  removeRoot(id: number): void {
+    this.#sql.run('DELETE FROM root WHERE id = ?', id);
+  }
+
+  exclude(rootId: number, path: string): void {
+    this.#sql.run('INSERT OR IGNORE INTO excluded (root_id, path) VALUES (?, ?)', rootId, path);
+  }
+
+  /** Takes a path, or a folder and all in it ('' for the whole root), back in. */
+  include(rootId: number, path: string): void {
+    const below = path === '' ? '' : `${path}/`;
+    this.#sql.run(
+      'DELETE FROM excluded WHERE root_id = ? AND (path = ? OR substr(path, 1, length(?)) = ?)',
+      rootId,
+      path,
+      below,
+      below,
+    );
+  }
+
+  excluded(rootId: number): Set<string> {
+    const rows = this.#sql.all<{ path: string }>('SELECT path FROM excluded WHERE root_id = ?', rootId);
+    return new Set(rows.map(({ path }) => path));
+  }
+}
+
+function toLibrary(row: Raw<LibraryRow>): LibraryRow {
+  return { ...row, sample: row.sample === 1 };
+}
+
+function toRoot(row: Raw<RootRow>): RootRow {
+  return {
+    ...row,
+    watched: row.watched === 1,
+    failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
+  };
+}

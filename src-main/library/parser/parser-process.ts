@@ -1,0 +1,184 @@
+import type { ChildProcess } from 'node:child_process';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
+import type { ParsedDocument } from '../formats/format.ts';
+import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
+import { spawnParser } from './spawn.ts';
+
+export interface ParserLimits {
+  /** For one document. Large PDFs take seconds; what takes minutes hangs. */
+  timeoutMs: number;
+  /** Of the parser's process. A PDF of the largest size takes some 400 MB. */
+  maxMemoryBytes: number;
+  /** A process that has nothing to do ends after this, and gives its memory back. */
+  idleMs: number;
+}
+
+export const PARSER_LIMITS: ParserLimits = {
+  timeoutMs: 120_000,
+  maxMemoryBytes: 1024 * 1024 * 1024,
+  idleMs: 30_000,
+};
+
+/** `unchanged`: the file still has the bytes that are known. */
+export type ParseOutcome =
+  { kind: 'parsed'; sha256: string; document: ParsedDocument } | { kind: 'unchanged'; sha256: string };
+
+export interface Parser {
+  /** Reads a file. Every DOCUMENT_… code; ABORTED. One call at a time. */
+  parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome>;
+  close(): void;
+}
+
+interface Job {
+  request: ParseRequest;
+  text: string[];
+  resolve: (outcome: ParseOutcome) => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * Documents are parsed by another process, one after another; a new one is started when it has ended. Whatever ends it
+ * concerns the document in work and no other.
+ */
+export class ParserProcess implements Parser {
+  readonly #limits: ParserLimits;
+  readonly #spawn: typeof spawnParser;
+  #child: ChildProcess | undefined;
+  #stderr = '';
+  #job: Job | undefined;
+  #lastId = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(limits: Partial<ParserLimits> = {}, spawn: typeof spawnParser = spawnParser) {
+    this.#limits = { ...PARSER_LIMITS, ...limits };
+    this.#spawn = spawn;
+  }
+
+  async parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
+    if (this.#job) throw new TypeError('ParserProcess.parse: it is busy with another document.');
+    throwIfAborted(signal);
+    clearTimeout(this.#idle);
+    const child = (this.#child ??= this.#start());
+    hold(child, true);
+    const { name } = request;
+    const timer = setTimeout(() => this.#end(timeout(name, this.#limits.timeoutMs)), this.#limits.timeoutMs);
+    const stop = (): void => this.#end(new KvasirError('ABORTED', 'Reading was stopped.'));
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return await new Promise<ParseOutcome>((resolve, reject) => {
+        this.#job = { request: { id: ++this.#lastId, ...request }, text: [], resolve, reject };
+        child.send(this.#job.request, (error) => {
+          if (error) this.#end(crash(name, error.message));
+        });
+      });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      this.#job = undefined;
+      this.#rest();
+    }
+  }
+
+  close(): void {
+    this.#end(new KvasirError('ABORTED', 'Reading was stopped.'));
+  }
+
+  #start(): ChildProcess {
+    const child = this.#spawn({ maxMemoryBytes: this.#limits.maxMemoryBytes });
+    this.#stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (data: string) => {
+      this.#stderr = (this.#stderr + data).slice(-4000);
+    });
+    child.on('message', (reply: ParseReply) => this.#take(reply));
+    child.on('error', (error) => this.#onEnd(child, error.message));
+    // Not 'exit': what it wrote last has arrived only when its streams are closed.
+    child.on('close', (code, signal) => this.#onEnd(child, signal ?? `exit code ${code ?? '?'}`));
+    return child;
+  }
+
+  #take(reply: ParseReply): void {
+    const job = this.#job;
+    if (job?.request.id !== reply.id) return;
+    switch (reply.type) {
+      case 'text':
+        job.text.push(reply.part);
+        break;
+      case 'unchanged':
+        job.resolve({ kind: 'unchanged', sha256: reply.sha256 });
+        break;
+      case 'done': {
+        const { sha256, title, pages, warnings } = reply;
+        job.resolve({
+          kind: 'parsed',
+          sha256,
+          document: { text: job.text.join(''), title, pages, warnings },
+        });
+        break;
+      }
+      case 'failed': {
+        const { code, message, advice } = reply.failure;
+        job.reject(new KvasirError(code, message, advice));
+      }
+    }
+  }
+
+  /** The process ended by itself. */
+  #onEnd(child: ChildProcess, how: string): void {
+    if (child !== this.#child) return;
+    this.#child = undefined;
+    const name = this.#job?.request.name ?? '';
+    const memory =
+      this.#stderr.includes(OUT_OF_MEMORY_MARK) || /heap out of memory|heap limit/i.test(this.#stderr);
+    this.#job?.reject(memory ? outOfMemory(name, this.#limits.maxMemoryBytes) : crash(name, how));
+  }
+
+  /** Ends the process, and the job with it. */
+  #end(error: Error): void {
+    const child = this.#child;
+    this.#child = undefined;
+    clearTimeout(this.#idle);
+    child?.kill('SIGKILL');
+    this.#job?.reject(error);
+  }
+
+  #rest(): void {
+    const child = this.#child;
+    if (!child) return;
+    hold(child, false);
+    this.#idle = setTimeout(() => this.close(), this.#limits.idleMs);
+    this.#idle.unref();
+  }
+}
+
+/** Whether the process keeps this one from ending. */
+function hold(child: ChildProcess, held: boolean): void {
+  for (const part of [child, child.channel, child.stderr as { ref?(): void; unref?(): void } | null]) {
+    if (held) part?.ref?.();
+    else part?.unref?.();
+  }
+}
+
+function timeout(name: string, ms: number): KvasirError {
+  return new KvasirError(
+    'DOCUMENT_TIMEOUT',
+    `${name} could not be read within ${Math.round(ms / 1000)} seconds.`,
+    'Split it into smaller files, or save it again in the program it was made with.',
+  );
+}
+
+function outOfMemory(name: string, bytes: number): KvasirError {
+  return new KvasirError(
+    'DOCUMENT_MEMORY',
+    `${name} needs more than ${Math.round(bytes / 1024 / 1024)} MB of memory to be read.`,
+    'Split it into smaller files.',
+  );
+}
+
+function crash(name: string, how: string): KvasirError {
+  return new KvasirError(
+    'DOCUMENT_UNREADABLE',
+    `${name} cannot be read: the program part that reads it came to an end (${how}).`,
+    'Save the document again in the program it was made with, or in another format.',
+  );
+}

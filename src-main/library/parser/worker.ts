@@ -1,0 +1,105 @@
+/**
+ * The process that reads documents. They come from anywhere, so parsers work apart from the rest: what crashes, hangs or
+ * eats memory here costs one document.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { failureOf } from '../../platform/failure.ts';
+import { parserOf } from '../formats/formats.ts';
+import { broken, reasonOf, tooLarge } from '../formats/errors.ts';
+import { titleOfPath } from '../formats/titles.ts';
+import { kindOf } from '../kinds.ts';
+import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
+
+/** UTF-16 units of text in one message. */
+const PART_UNITS = 262_144;
+/** No book and no table that people read has more text than this. */
+const MAX_TEXT_UNITS = 64 * 1024 * 1024;
+const MEMORY_CHECK_MS = 200;
+
+const maxMemoryBytes = Number(process.argv[2]);
+
+process.on('message', (request: ParseRequest) => void answer(request));
+process.on('disconnect', () => process.exit(0));
+// The heap has a limit of its own (--max-old-space-size); this one counts buffers too.
+setInterval(() => {
+  if (process.memoryUsage.rss() < maxMemoryBytes) return;
+  writeSync(2, `${OUT_OF_MEMORY_MARK}\n`);
+  process.exit(1);
+}, MEMORY_CHECK_MS).unref();
+
+async function answer(request: ParseRequest): Promise<void> {
+  const { id } = request;
+  try {
+    const bytes = readWhole(request);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    if (sha256 === request.knownSha256) send({ id, type: 'unchanged', sha256 });
+    else await parse(request, bytes, sha256);
+  } catch (error) {
+    const known = error instanceof KvasirError ? error : broken(request.name, reasonOf(error), error);
+    send({ id, type: 'failed', failure: failureOf(known) });
+  }
+}
+
+async function parse({ id, path, name, format }: ParseRequest, bytes: Buffer, sha256: string): Promise<void> {
+  const read = await parserOf(kindOf(format));
+  const { text, title, pages, warnings } = await read({ path, name, bytes });
+  if (text.length > MAX_TEXT_UNITS) {
+    throw tooLarge(name, `its text has more than ${MAX_TEXT_UNITS / 1024 / 1024} million characters`);
+  }
+  const whole = text.toWellFormed();
+  for (let start = 0; start < whole.length; start += PART_UNITS) {
+    send({ id, type: 'text', part: whole.slice(start, start + PART_UNITS) });
+  }
+  send({ id, type: 'done', sha256, title: title.toWellFormed() || titleOfPath(name), pages, warnings });
+}
+
+/** Checks the size of what was opened, which may not be what was found before. */
+function readWhole({ path, name, maxBytes }: ParseRequest): Buffer {
+  const file = openFile(path, name);
+  try {
+    const { size } = fstatSync(file);
+    if (size > maxBytes) {
+      throw new KvasirError(
+        'DOCUMENT_TOO_LARGE',
+        `${name} has ${megabytes(size)}, more than the limit of ${megabytes(maxBytes)}.`,
+        'Split the file, or raise maxFileBytes in the settings.',
+      );
+    }
+    const bytes = Buffer.alloc(size);
+    let length = 0;
+    for (let n = -1; n !== 0 && length < size; length += n)
+      n = readSync(file, bytes, length, size - length, length);
+    return bytes.subarray(0, length);
+  } catch (error) {
+    throw error instanceof KvasirError ? error : unreadable(name, error);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openFile(path: string, name: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+function unreadable(name: string, error: unknown): KvasirError {
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  return new KvasirError(
+    'DOCUMENT_UNREADABLE',
+    `${name} cannot be read (${code}).`,
+    'Check that the file is there and may be read.',
+  );
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
+}
+
+function send(reply: ParseReply): void {
+  process.send?.(reply);
+}

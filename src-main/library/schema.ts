@@ -1,0 +1,125 @@
+/** The catalogue's schema, version by version; docs/formats/catalogue.md tells what the tables mean. */
+
+/** Libraries were folders. Chunks depend on the tokenizer and on the chunk size, so a library has a set for each pair in use. */
+const VERSION_1 = `
+  CREATE TABLE library (
+    id INTEGER PRIMARY KEY,
+    root TEXT NOT NULL UNIQUE
+  ) STRICT;
+  CREATE TABLE document (
+    id INTEGER PRIMARY KEY,
+    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    title TEXT NOT NULL,
+    sha256 TEXT NOT NULL,      -- of the file's bytes; '' when they were never read
+    mtime_ms REAL NOT NULL,
+    bytes INTEGER NOT NULL,
+    seen_ms REAL NOT NULL,     -- when the file was last read
+    error_code TEXT,           -- NULL: readable
+    error_message TEXT,
+    UNIQUE (library_id, path)
+  ) STRICT;
+  CREATE TABLE chunk_set (
+    id INTEGER PRIMARY KEY,
+    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
+    fingerprint TEXT NOT NULL, -- of the model whose tokenizer made the ids
+    chunk_tokens INTEGER NOT NULL,
+    UNIQUE (library_id, fingerprint, chunk_tokens)
+  ) STRICT;
+  CREATE TABLE chunking (      -- which text of a document a set's chunks were made from
+    chunk_set_id INTEGER NOT NULL REFERENCES chunk_set(id) ON DELETE CASCADE,
+    document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    sha256 TEXT NOT NULL,
+    PRIMARY KEY (chunk_set_id, document_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE chunk (
+    id INTEGER PRIMARY KEY,
+    chunk_set_id INTEGER NOT NULL REFERENCES chunk_set(id) ON DELETE CASCADE,
+    document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,  -- place in the document, from 0
+    char_start INTEGER NOT NULL,
+    char_end INTEGER NOT NULL,
+    title TEXT NOT NULL,       -- the document's title and the headings above the chunk
+    text TEXT NOT NULL,
+    tokens BLOB NOT NULL,      -- little-endian int32
+    UNIQUE (chunk_set_id, document_id, ordinal)
+  ) STRICT;
+  CREATE INDEX chunk_document ON chunk(document_id);
+`;
+
+/**
+ * Libraries get a name and several roots; documents their place in the queue, their text and what it is made of. Rows of
+ * version 1 are read again (their text was not kept); chunks whose text is the same stay as they are.
+ */
+const VERSION_2 = `
+  CREATE TABLE library_2 (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    sample INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE root (
+    id INTEGER PRIMARY KEY,
+    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('folder', 'file', 'managed')),
+    path TEXT NOT NULL,        -- absolute
+    watched INTEGER NOT NULL DEFAULT 0,
+    failure TEXT,              -- JSON: why it cannot be used now
+    UNIQUE (library_id, path)
+  ) STRICT;
+  CREATE TABLE document_2 (
+    id INTEGER PRIMARY KEY,
+    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
+    root_id INTEGER NOT NULL REFERENCES root(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,        -- relative to the root, with forward slashes
+    title TEXT NOT NULL,
+    format TEXT NOT NULL,
+    sha256 TEXT NOT NULL,      -- of the file's bytes; '' when they were never read
+    mtime_ms REAL NOT NULL,
+    bytes INTEGER NOT NULL,
+    seen_ms REAL NOT NULL,     -- when the file was last read
+    phase TEXT NOT NULL,       -- what is to be done next; ready and failed: nothing
+    attempts INTEGER NOT NULL DEFAULT 0, -- readings begun since the file last changed
+    failure TEXT,              -- JSON
+    warnings TEXT NOT NULL DEFAULT '[]',
+    text_length INTEGER,       -- UTF-16 units; NULL: no text is stored
+    pages TEXT NOT NULL DEFAULT '[]',    -- JSON: [label, start, end] of pages, slides, sheets or chapters
+    UNIQUE (root_id, path)
+  ) STRICT;
+  INSERT INTO library_2 (id, name) SELECT id, root FROM library;
+  INSERT INTO root (library_id, kind, path) SELECT id, 'folder', root FROM library;
+  INSERT INTO document_2 (id, library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
+    SELECT d.id, d.library_id, r.id, d.path, d.title, CASE WHEN lower(d.path) LIKE '%.md' THEN 'md' ELSE 'txt' END,
+      d.sha256, d.mtime_ms, d.bytes, d.seen_ms, 'waiting'
+    FROM document d JOIN root r ON r.library_id = d.library_id;
+  DROP TABLE document;
+  DROP TABLE library;
+  ALTER TABLE library_2 RENAME TO library;
+  ALTER TABLE document_2 RENAME TO document;
+  CREATE INDEX document_phase ON document(phase);
+  CREATE INDEX document_library ON document(library_id, path);
+  CREATE TABLE excluded (      -- taken out by the user: not to be picked up again
+    root_id INTEGER NOT NULL REFERENCES root(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    PRIMARY KEY (root_id, path)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE text_block (    -- a document's text in blocks of 65,536 UTF-16 units, the last one shorter
+    document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    block INTEGER NOT NULL,
+    data BLOB NOT NULL,        -- UTF-16LE, raw deflate
+    UNIQUE (document_id, block)
+  ) STRICT;
+  ALTER TABLE chunk_set ADD COLUMN prefix BLOB; -- the model's encoding prefix, as tokens: part of a chunk's key
+  ALTER TABLE chunking ADD COLUMN chunks INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE chunking ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE chunking ADD COLUMN cached_chunks INTEGER NOT NULL DEFAULT 0; -- as last counted
+  ALTER TABLE chunking ADD COLUMN cached_bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE chunking SET (chunks, tokens) = (SELECT count(*), coalesce(sum(length(tokens) / 4), 0) FROM chunk c
+    WHERE c.chunk_set_id = chunking.chunk_set_id AND c.document_id = chunking.document_id);
+  CREATE INDEX chunking_document ON chunking(document_id);
+  -- Finds chunks with the same tokens: by their first 16, then by all of them.
+  CREATE INDEX chunk_tokens ON chunk(substr(tokens, 1, 64));
+  CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+/** MIGRATIONS[n] leads from version n to n + 1. */
+export const MIGRATIONS = [VERSION_1, VERSION_2];

@@ -1,0 +1,77 @@
+import { deflateRaw, inflateRawSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import type { Statements } from './statements.ts';
+
+const deflate = promisify(deflateRaw);
+
+/** UTF-16 units in a block: small enough that a page of text is read in a blink wherever it stands. */
+const BLOCK_UNITS = 65_536;
+
+/** A text ready to be stored. */
+export interface PackedText {
+  length: number;
+  blocks: readonly Buffer[];
+}
+
+/** Compresses a text, off the main thread. */
+export async function packText(text: string): Promise<PackedText> {
+  const blocks: Buffer[] = [];
+  for (let start = 0; start < text.length; start += BLOCK_UNITS) {
+    // UTF-16, since a block may end in the middle of a pair of units.
+    blocks.push(await deflate(Buffer.from(text.slice(start, start + BLOCK_UNITS), 'utf16le'), { level: 5 }));
+  }
+  return { length: text.length, blocks };
+}
+
+/** The extracted text of documents, so that showing one and cutting it anew need no parser. */
+export class TextTable {
+  readonly #sql: Statements;
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+  }
+
+  put(documentId: number, text: PackedText): void {
+    this.remove(documentId);
+    text.blocks.forEach((data, block) => {
+      this.#sql.run(
+        'INSERT INTO text_block (document_id, block, data) VALUES (?, ?, ?)',
+        documentId,
+        block,
+        data,
+      );
+    });
+  }
+
+  remove(documentId: number): void {
+    this.#sql.run('DELETE FROM text_block WHERE document_id = ?', documentId);
+  }
+
+  /** At most `limit` UTF-16 units from `offset` on. */
+  slice(documentId: number, offset: number, limit: number): string {
+    const first = Math.floor(offset / BLOCK_UNITS);
+    const last = Math.floor((offset + limit - 1) / BLOCK_UNITS);
+    const rows = this.#sql.all<{ data: Buffer }>(
+      'SELECT data FROM text_block WHERE document_id = ? AND block BETWEEN ? AND ? ORDER BY block',
+      documentId,
+      first,
+      last,
+    );
+    const text = rows.map(({ data }) => inflateRawSync(data).toString('utf16le')).join('');
+    const from = offset - first * BLOCK_UNITS;
+    return text.slice(from, from + limit);
+  }
+
+  /** The whole text, a block at a time. */
+  *blocks(documentId: number): Generator<string> {
+    for (let block = 0; ; block++) {
+      const data = this.#sql.value<Buffer>(
+        'SELECT data FROM text_block WHERE document_id = ? AND block = ?',
+        documentId,
+        block,
+      );
+      if (!data) return;
+      yield inflateRawSync(data).toString('utf16le');
+    }
+  }
+}
