@@ -1,0 +1,94 @@
+import { VisuallyHidden } from '@mantine/core';
+import { useCallback, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react';
+import { stepTo, type Picture } from './picture.ts';
+import { Tip } from './Tip.tsx';
+import { useCanvas, type Paint } from './useCanvas.ts';
+import { usePalette } from './usePalette.ts';
+import { useWidth } from './useWidth.ts';
+import classes from './viz.module.css';
+
+export interface PictureViewProps {
+  picture: Picture;
+  /** Says what the picture shows; a table beside it says the rest. */
+  label: string;
+  /** The note on an item. */
+  note?: (item: number) => ReactNode;
+  /** The same in one sentence, spoken when arrow keys reach the item. */
+  speak?: (item: number) => string;
+  /** The item that something else points at, shown while none is pointed at here. */
+  highlighted?: number | null;
+  onActive?: (item: number | null) => void;
+  /** Gets keys first; true: handled. */
+  onKey?: (event: KeyboardEvent) => boolean;
+}
+
+/** A picture on the screen: pointer and arrow keys reach its items, a note explains the one that is reached. */
+export function PictureView({
+  picture,
+  label,
+  note,
+  speak,
+  highlighted = null,
+  onActive,
+  onKey,
+}: PictureViewProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const palette = usePalette();
+  const width = useWidth(box);
+  const height = picture.height(width);
+  const [active, setActive] = useState<number | null>(null);
+  const [spoken, setSpoken] = useState('');
+  const shown = active ?? highlighted;
+  const paint = useCallback<Paint>(
+    (context, width, height) => picture.draw(context, { width, height, palette }, shown),
+    [picture, palette, shown],
+  );
+  const { ref } = useCanvas(paint);
+
+  const activate = (item: number | null) => {
+    setActive(item);
+    if (item !== active) onActive?.(item);
+  };
+  const point = ({ nativeEvent }: PointerEvent) => {
+    const at = { x: nativeEvent.offsetX, y: nativeEvent.offsetY };
+    activate(picture.hit(at, { width, height, palette }));
+  };
+  const press = (event: KeyboardEvent) => {
+    if (onKey?.(event) === true) return event.preventDefault();
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const item = event.key === 'Escape' && active !== null ? null : stepTo(event.key, active, picture.items);
+    if (item === undefined) return;
+    event.preventDefault();
+    // Escape here closes the note, not the panel.
+    event.stopPropagation();
+    activate(item);
+    if (item !== null && speak) setSpoken(speak(item));
+  };
+  const at = active !== null && active < picture.items && width > 0 ? active : null;
+  const anchor = at === null ? null : picture.anchor(at, { width, height, palette });
+  return (
+    <div
+      ref={box}
+      className={classes.picture}
+      role="application"
+      aria-label={label}
+      tabIndex={0}
+      onKeyDown={press}
+      onBlur={() => activate(null)}
+    >
+      <canvas
+        ref={ref}
+        className={classes.canvas}
+        style={{ height }}
+        onPointerMove={point}
+        onPointerLeave={() => activate(null)}
+      />
+      {at !== null && anchor && note && (
+        <Tip at={anchor} below={anchor.y} frame={{ width, height }}>
+          {note(at)}
+        </Tip>
+      )}
+      <VisuallyHidden role="status">{spoken}</VisuallyHidden>
+    </div>
+  );
+}

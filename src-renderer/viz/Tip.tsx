@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react';
+import type { Point } from './picture.ts';
+import classes from './viz.module.css';
+
+const WIDTH = 260;
+
+/** A note beside an item, within a positioned container of `frame`'s size. Never in the pointer's way. */
+export function Tip({
+  at,
+  below,
+  frame,
+  children,
+}: {
+  /** Where the item is. The note stands under `below`, or above the item where there is more room. */
+  at: Point;
+  below: number;
+  frame: { width: number; height: number };
+  children: ReactNode;
+}) {
+  const left = Math.max(0, Math.min(at.x - 20, frame.width - WIDTH));
+  const vertical =
+    below > frame.height * 0.55 ? { bottom: frame.height - at.y + 6 } : { top: Math.max(0, below + 6) };
+  return (
+    <div className={classes.tip} style={{ left, width: WIDTH, ...vertical }} aria-hidden>
+      {children}
+    </div>
+  );
+}
+
+/** Name and value pairs of a note. */
+export function TipRows({
+  title,
+  rows,
+}: {
+  title: ReactNode;
+  rows: readonly (readonly [string, ReactNode])[];
+}) {
+  return (
+    <>
+      <div className={classes.tipTitle}>{title}</div>
+      <dl className={classes.tipRows}>
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,167 @@
+import { drawAxes, drawLegend, layoutLegend, LEGEND_LINE, line, type LegendEntry } from '../axes.ts';
+import { faded, type Palette } from '../palette.ts';
+import { setFont, type Canvas2d, type Frame, type Picture } from '../picture.ts';
+import {
+  layoutChart,
+  nearestItem,
+  valueAt,
+  type ChartLayout,
+  type ChartSpec,
+  type Series,
+} from './layout.ts';
+
+const PLOT_HEIGHT = 170;
+const BELOW = 38;
+/** Labels of rules stand between legend and plot. */
+const RULE_LABELS = 16;
+/** About a letter's width: how many lines the legend takes must be known before there is a canvas. */
+const LETTER = 6.4;
+
+/** Lines, bands and areas over one axis. */
+export function chart(spec: ChartSpec): Picture {
+  const legendHeight = (width: number) => {
+    const places = layoutLegend(spec.series, width, estimateWidth);
+    return ((places.at(-1)?.line ?? 0) + 1) * LEGEND_LINE;
+  };
+  const layout = (frame: Frame) =>
+    layoutChart(spec, frame, legendHeight(frame.width) + 14 + (spec.rules.length > 0 ? RULE_LABELS : 0));
+  return {
+    items: spec.items.length,
+    height: (width) => legendHeight(width) + 14 + RULE_LABELS + PLOT_HEIGHT + BELOW,
+    draw: (context, frame, active) => draw(context, spec, layout(frame), frame, active),
+    hit: (point, frame) => nearestItem(spec, layout(frame), point),
+    anchor: (item, frame) => {
+      const { x, plot } = layout(frame);
+      return { x: x(spec.items[item] ?? 0) + 28, y: plot.top - 4 };
+    },
+  };
+}
+
+function estimateWidth(text: string): number {
+  return [...text].reduce((width, letter) => width + (letter > '\u2e80' ? 11.5 : LETTER), 0);
+}
+
+function draw(
+  context: Canvas2d,
+  spec: ChartSpec,
+  layout: ChartLayout,
+  { width, palette }: Frame,
+  active: number | null,
+): void {
+  const { plot } = layout;
+  drawLegend(context, spec.series.map((series) => legendEntry(series, palette)), 0, 0, width, palette); // prettier-ignore
+  drawAxes(context, plot, layout.xTicks, layout.yTicks, palette);
+  drawAxisLabels(context, spec, layout, palette);
+  for (const series of spec.series) drawSeries(context, series, layout, palette);
+  drawRules(context, spec, layout, palette);
+  for (const { x, y, colour } of spec.dots) {
+    drawDot(context, layout.x(x), layout.y(y), palette[colour], palette.surface, 5);
+  }
+  const at = active === null ? undefined : spec.items[active];
+  if (at === undefined) return;
+  context.strokeStyle = palette.muted;
+  context.lineWidth = 1;
+  line(context, layout.x(at), plot.top, layout.x(at), plot.bottom);
+  for (const series of spec.series) {
+    const value = valueAt(series, at);
+    if (value && series.kind !== 'band')
+      drawDot(context, layout.x(at), layout.y(value.y), palette[series.colour], palette.surface, 3.5);
+  }
+}
+
+function legendEntry({ label, colour, kind }: Series, palette: Palette): LegendEntry {
+  if (kind === 'band' || kind === 'area')
+    return { label, colour: faded(palette[colour], kind === 'band' ? 0.22 : 0.4), mark: 'area' };
+  return { label, colour: palette[colour], mark: kind };
+}
+
+function drawAxisLabels(
+  context: Canvas2d,
+  { x, y }: ChartSpec,
+  { plot }: ChartLayout,
+  palette: Palette,
+): void {
+  setFont(context, palette);
+  context.fillStyle = palette.muted;
+  context.textBaseline = 'alphabetic';
+  context.textAlign = 'right';
+  context.fillText(x.label, plot.right, plot.bottom + 33);
+  context.textAlign = 'left';
+  context.fillText(y.label, 0, plot.top - 8);
+}
+
+function drawSeries(
+  context: Canvas2d,
+  { kind, points, colour }: Series,
+  layout: ChartLayout,
+  palette: Palette,
+): void {
+  if (points.length === 0) return;
+  const { x, y, plot } = layout;
+  const filled = kind === 'band' || kind === 'area';
+  context.save();
+  context.beginPath();
+  for (const point of points) context.lineTo(x(point.x), y(point.y));
+  if (filled) {
+    for (const point of points.toReversed())
+      context.lineTo(x(point.x), kind === 'area' ? plot.bottom : y(point.low ?? point.y));
+    context.fillStyle = faded(palette[colour], kind === 'band' ? 0.18 : 0.28);
+    context.fill();
+  } else {
+    context.setLineDash(kind === 'dashed' ? [5, 4] : []);
+    context.strokeStyle = palette[colour];
+    context.lineWidth = 2;
+    context.lineJoin = 'round';
+    context.stroke();
+  }
+  context.restore();
+  const [only] = points;
+  // One point makes no line.
+  if (points.length === 1 && only && !filled)
+    drawDot(context, x(only.x), y(only.y), palette[colour], palette.surface, 4);
+}
+
+function drawRules(
+  context: Canvas2d,
+  { rules }: ChartSpec,
+  { plot, x }: ChartLayout,
+  palette: Palette,
+): void {
+  context.save();
+  setFont(context, palette, 600, 10.5);
+  context.textBaseline = 'alphabetic';
+  let free = plot.left + 60;
+  for (const { x: at, label, colour } of rules) {
+    const left = x(at);
+    context.strokeStyle = palette[colour];
+    context.fillStyle = palette[colour];
+    context.lineWidth = 1;
+    context.setLineDash([2, 3]);
+    line(context, left, plot.top, left, plot.bottom);
+    const width = context.measureText(label).width;
+    const start = Math.min(left - 3, plot.right - width);
+    // Labels that would run into each other are left out; the notes name them.
+    if (start < free) continue;
+    context.textAlign = 'left';
+    context.fillText(label, start, plot.top - 8);
+    free = start + width + 8;
+  }
+  context.restore();
+}
+
+function drawDot(
+  context: Canvas2d,
+  x: number,
+  y: number,
+  colour: string,
+  ring: string,
+  radius: number,
+): void {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fillStyle = colour;
+  context.fill();
+  context.strokeStyle = ring;
+  context.lineWidth = 1.5;
+  context.stroke();
+}

@@ -1,0 +1,120 @@
+import { scaleLinear } from 'd3-scale';
+import type { Tick } from '../axes.ts';
+
+/** What a layer took, in milliseconds since the engine was called. */
+export interface LayerTimes {
+  layer: number;
+  loadStart: number;
+  loadEnd: number;
+  computeStart: number;
+  computeEnd: number;
+}
+
+/** The span of time that is shown. */
+export interface TimeView {
+  start: number;
+  end: number;
+}
+
+export type Lane = 'load' | 'compute' | 'wait';
+
+export interface GanttBar {
+  row: number;
+  lane: Lane;
+  x: number;
+  width: number;
+}
+
+export interface GanttLayout {
+  left: number;
+  right: number;
+  rowHeight: number;
+  /** Only bars that are in view, none narrower than a pixel. */
+  bars: GanttBar[];
+  ticks: Tick[];
+}
+
+export const GANTT_TOP = 44;
+const LABELS = 34;
+const RIGHT = 8;
+const [MOST, LEAST, BEST] = [20, 7, 460];
+
+/** All layers fit a screen, as long as they stay apart. */
+export function rowHeight(layers: number): number {
+  return Math.max(LEAST, Math.min(MOST, Math.floor(BEST / Math.max(1, layers))));
+}
+
+/** The time in which computing this layer could have begun but had to wait for its bytes; null where it did not. */
+export function waitOf(layers: readonly LayerTimes[], row: number): TimeView | null {
+  const layer = layers[row];
+  if (!layer) return null;
+  const free = row === 0 ? 0 : (layers[row - 1]?.computeEnd ?? 0);
+  const end = Math.min(layer.loadEnd, layer.computeStart);
+  return end > free ? { start: free, end } : null;
+}
+
+export function layoutGantt(
+  layers: readonly LayerTimes[],
+  view: TimeView,
+  width: number,
+  format: (ms: number) => string,
+): GanttLayout {
+  const left = LABELS;
+  const right = Math.max(left + 1, width - RIGHT);
+  const x = scaleLinear([view.start, view.end], [left, right]);
+  const bars: GanttBar[] = [];
+  const add = (row: number, lane: Lane, start: number, end: number) => {
+    if (end <= start || end < view.start || start > view.end) return;
+    const from = Math.max(left, x(start));
+    const to = Math.min(right, x(end));
+    bars.push({ row, lane, x: Math.min(from, right - 1), width: Math.max(1, to - from) });
+  };
+  for (const [row, layer] of layers.entries()) {
+    const wait = waitOf(layers, row);
+    if (wait) add(row, 'wait', wait.start, wait.end);
+    add(row, 'load', layer.loadStart, layer.loadEnd);
+    add(row, 'compute', layer.computeStart, layer.computeEnd);
+  }
+  const ticks = x.ticks(Math.max(2, Math.floor((right - left) / 80)));
+  return {
+    left,
+    right,
+    rowHeight: rowHeight(layers.length),
+    bars,
+    ticks: ticks.map((ms) => ({ at: x(ms), label: format(ms) })),
+  };
+}
+
+export function rowAt(y: number, layers: number): number | null {
+  const row = Math.floor((y - GANTT_TOP) / rowHeight(layers));
+  return row >= 0 && row < layers ? row : null;
+}
+
+export function wholeView(layers: readonly LayerTimes[]): TimeView {
+  const end = Math.max(0, ...layers.flatMap(({ loadEnd, computeEnd }) => [loadEnd, computeEnd]));
+  return { start: 0, end: end > 0 ? end : 1 };
+}
+
+/** Zooms by `factor` (below 1: closer) around a time, within the whole and down to a five-hundredth of it. */
+export function zoomed(view: TimeView, whole: TimeView, factor: number, around: number): TimeView {
+  const all = whole.end - whole.start;
+  const span = Math.min(all, Math.max(all / 500, (view.end - view.start) * factor));
+  const share = (around - view.start) / (view.end - view.start);
+  return within({ start: around - share * span, end: around + (1 - share) * span }, whole);
+}
+
+/** Shifts by a share of what is shown, as far as the whole goes. */
+export function panned(view: TimeView, whole: TimeView, share: number): TimeView {
+  const by = (view.end - view.start) * share;
+  return within({ start: view.start + by, end: view.end + by }, whole);
+}
+
+function within({ start, end }: TimeView, whole: TimeView): TimeView {
+  const shift = Math.max(0, whole.start - start) - Math.max(0, end - whole.end);
+  return { start: start + shift, end: end + shift };
+}
+
+/** The time at a pixel. */
+export function timeAt(x: number, view: TimeView, width: number): number {
+  return scaleLinear([LABELS, Math.max(LABELS + 1, width - RIGHT)], [view.start, view.end])(x);
+}

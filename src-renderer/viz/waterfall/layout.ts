@@ -1,0 +1,35 @@
+/** A stage of something that took a time; stages follow one another. */
+export interface Stage {
+  label: string;
+  ms: number;
+}
+
+export interface StageBar {
+  x: number;
+  width: number;
+  y: number;
+}
+
+export const STAGE_HEIGHT = 26;
+const THINNEST = 1.5;
+
+/** Each stage begins where the one before it ends. x from `left`, `room` wide in all; a stage of no time is a hairline. */
+export function layoutStages(stages: readonly Stage[], left: number, room: number): StageBar[] {
+  const total = stages.reduce((sum, { ms }) => sum + Math.max(0, ms), 0);
+  let before = 0;
+  return stages.map(({ ms }, i) => {
+    const share = total > 0 ? Math.max(0, ms) / total : 0;
+    const x = left + before * room;
+    before += share;
+    return {
+      x: Math.min(x, left + room - THINNEST),
+      width: Math.max(THINNEST, share * room),
+      y: i * STAGE_HEIGHT,
+    };
+  });
+}
+
+export function stageAt(stages: readonly Stage[], y: number): number | null {
+  const stage = Math.floor(y / STAGE_HEIGHT);
+  return stage >= 0 && stage < stages.length ? stage : null;
+}
