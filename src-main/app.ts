@@ -1,5 +1,8 @@
 import { Engine, type Model } from './engine/engine.ts';
 import { AnswerService } from './chat/answer-service.ts';
+import { ChatService } from './chat/chat-service.ts';
+import { readSuggestions } from './chat/suggestions.ts';
+import { PrefillEstimator } from './fusion/estimator.ts';
 import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
 import { Catalogue } from './library/catalogue.ts';
 import { Library } from './library/library.ts';
@@ -51,6 +54,8 @@ export class App {
   readonly models: ModelService;
   /** Passages for questions. */
   readonly search: SearchService;
+  /** Conversations. */
+  readonly chat: ChatService;
   readonly #catalogue: Catalogue;
   readonly #models = new Map<string, Promise<Model>>();
   readonly #workspaces: Workspace[] = [];
@@ -65,7 +70,10 @@ export class App {
     this.engine = parts.engine;
     this.store = parts.store;
     const { paths, settings, log, engine, store, events, gate } = this;
-    const beforeDispose = (model: Model): Promise<void> => store.forget(model);
+    const beforeDispose = async (model: Model): Promise<void> => {
+      this.chat.releaseModel(model);
+      await store.forget(model);
+    };
     this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose });
     this.#catalogue = catalogue;
     this.search = new SearchService({
@@ -75,6 +83,22 @@ export class App {
       embedders: this.models,
       gate,
       log,
+    });
+    this.chat = new ChatService({
+      path: paths.conversations,
+      models: this.models,
+      retrieval: this.search,
+      passages: {
+        chunk: (id) => catalogue.chunk(id),
+        document: (id) => catalogue.documents.get(id),
+        pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
+      },
+      estimator: new PrefillEstimator(paths.prefillTimes),
+      suggestions: () =>
+        catalogue.libraries.list().some(({ sample }) => sample)
+          ? readSuggestions(paths.sampleSuggestions)
+          : [],
+      ...{ store, settings, events, gate, log },
     });
   }
 
@@ -142,6 +166,7 @@ export class App {
 
   /** Ends background work, frees models, closes the store. */
   async close(): Promise<void> {
+    await this.chat.close();
     for (const { answers } of this.#workspaces) await answers.close();
     await this.search.close();
     await this.models.close();

@@ -1,10 +1,11 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 import type { HostServices } from './host.ts';
+import { chatHandlers } from './chat.ts';
 import { searchHandlers } from './search.ts';
 import { settingsHandlers } from './settings.ts';
 
 /** Everything a window can ask, answered by the app's services; what only a host can do, by `host`. */
 export function createHandlers(app: App, _host: HostServices): Handlers {
-  return { ...settingsHandlers(app), ...searchHandlers(app) };
+  return { ...settingsHandlers(app), ...searchHandlers(app), ...chatHandlers(app) };
 }

@@ -5,7 +5,7 @@ import type { Catalogue, ChunkRow } from '../library/catalogue.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { Gate } from '../platform/gate.ts';
-import { retrieve, type Retrieved } from '../retrieval/retriever.ts';
+import { REASONS, retrieve, type Retrieved } from '../retrieval/retriever.ts';
 import type { SearchIndex } from '../retrieval/search-index.ts';
 import { contextLimit } from './limits.ts';
 import { MissWriter } from './miss-writer.ts';
@@ -205,7 +205,7 @@ function sourcesOf(prompt: Prompt<PromptChunk>, tiers: PartTiers): Source[] {
       chunk: row.ordinal,
       text: row.text,
       score,
-      reason,
+      reason: REASONS[reason],
       tier: tier === 'resident' ? 'ram' : tier, // a session of its own holds nothing before its only turn
       tokens: tokens.length,
     };

@@ -13,9 +13,13 @@ export interface Paths {
   store: string;
   /** The catalogue of libraries. */
   catalogue: string;
+  conversations: string;
+  /** How fast this machine prefills. */
+  prefillTimes: string;
   demoModel: string;
   sampleLibrary: string;
   sampleQuestions: string;
+  sampleSuggestions: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,9 +47,12 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     log: join(data, 'kvasir.log'),
     store: join(data, 'cache'),
     catalogue: join(data, 'catalogue.sqlite'),
+    conversations: join(data, 'conversations.sqlite'),
+    prefillTimes: join(data, 'prefill-times.json'),
     demoModel: join(resources, 'models', 'kvasir-demo.gguf'),
     sampleLibrary: join(resources, 'sample-library'),
     sampleQuestions: join(resources, 'sample-library.questions.json'),
+    sampleSuggestions: join(resources, 'sample-library.suggestions.json'),
   };
 }
 
