@@ -18,6 +18,7 @@ import type { ActiveEmbedder, ActiveModel, EmbedderSource, ModelSource } from '.
 import { chooseModel } from './catalogue.ts';
 import { ChatModel } from './chat-model.ts';
 import { describeModel } from './describe.ts';
+import { Downloads } from './downloads/downloads.ts';
 import { EmbeddingModel } from './embedding-model.ts';
 import { entryOf, modelName, roleOf } from './entry.ts';
 import { fitOf, type Memory } from './fit.ts';
@@ -47,6 +48,7 @@ type Trouble = Pick<ModelEntry, 'state' | 'failure'>;
 
 /** The models Kvasir knows: adds, describes, loads and forgets them. Others take the one in use from it (ModelSource). */
 export class ModelService implements ModelSource, EmbedderSource {
+  readonly downloads: Downloads;
   readonly files: ModelFiles;
   readonly registry: ModelRegistry;
   readonly #options: ModelServiceOptions;
@@ -76,11 +78,19 @@ export class ModelService implements ModelSource, EmbedderSource {
       fitsBeside: (row) => this.#fit(row, false).verdict === 'fits',
       beforeDispose: options.beforeDispose,
     });
+    this.downloads = new Downloads({
+      database: this.registry.database,
+      files: this.files,
+      events: options.events,
+      log: options.log,
+      onFinished: (path) => this.import(path, { downloaded: true }),
+    });
     this.#unsubscribe = options.settings.onChange((now, before) => this.#onSettings(now, before));
   }
 
-  /** Loads the models in use in the background; a failure is told as a notice and on the model's entry. */
+  /** Loads the models in use in the background; a failure is told as a notice and on the model's entry. Downloads go on. */
   start(): void {
+    this.downloads.start();
     this.current().catch(() => undefined); // told by #attempt
     const id = this.#options.settings.current.embeddingModel;
     const row = id === undefined ? undefined : this.registry.get(id);
@@ -187,6 +197,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   /** Disposes the models, once nothing uses them. */
   async close(): Promise<void> {
     this.#unsubscribe();
+    await this.downloads.close();
     await this.#embedding.stop();
     await this.#chat.close();
     this.registry.close();

@@ -1,0 +1,188 @@
+import { open, rm, stat, type FileHandle } from 'node:fs/promises';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { fileError } from '../../platform/paths.ts';
+import { Interrupted, causeOf, get } from './request.ts';
+
+/** What is known of the file on the server; kept so that a later run can go on. */
+export interface RemoteFile {
+  /** 0 while the server has not said. */
+  bytesTotal: number;
+  /** A strong ETag or the date of the last change; '' when the server gives neither. */
+  validator: string;
+}
+
+export interface TransferOptions {
+  url: string;
+  /** Where the bytes go; what is in it from an earlier attempt is kept where the server can go on from there. */
+  part: string;
+  known: RemoteFile;
+  /** Whether a checksum will tell a file that was put together of two versions. */
+  checksummed: boolean;
+  /** Told before bytes are written; may reject, e.g. when the disk is too small. */
+  onRemote: (remote: RemoteFile, bytesDone: number) => Promise<void>;
+  /** Told after bytes were written; may reject. */
+  onBytes: (bytesDone: number) => Promise<void> | void;
+  /** Milliseconds without a byte after which the server is given up for now. */
+  stallMs: number;
+  signal: AbortSignal;
+}
+
+/**
+ * One attempt to get the rest of a file. Resolves when the part is whole. Interrupted: try again, which goes on where this
+ * one ended. DOWNLOAD_FAILED, DISK_FULL, STORE_READ_ONLY; whatever the signal's reason is when it is aborted.
+ */
+export async function transfer(options: TransferOptions): Promise<void> {
+  const stall = new Stall(options.stallMs);
+  const signal = AbortSignal.any([options.signal, stall.signal]);
+  try {
+    await receive(options, signal, stall);
+  } catch (error) {
+    if (options.signal.aborted) throw options.signal.reason;
+    if (stall.signal.aborted) throw new Interrupted('The server stopped sending.', 0, { cause: error });
+    throw error;
+  } finally {
+    stall.end();
+  }
+}
+
+async function receive(options: TransferOptions, signal: AbortSignal, stall: Stall): Promise<void> {
+  const { url, part, known, checksummed } = options;
+  const have = await sizeOf(part);
+  // Without anything to compare, going on could glue two versions together.
+  const resume = have > 0 && (known.validator !== '' || checksummed);
+  const headers: Record<string, string> = resume ? { range: `bytes=${have}-` } : {};
+  if (resume && known.validator !== '') headers['if-range'] = known.validator;
+  const response = await get(url, headers, signal);
+  const remote = remoteOf(response);
+
+  if (response.status === 416) {
+    await response.body?.cancel();
+    if (resume && remote.bytesTotal === have) return options.onRemote(remote, have);
+    await startAnew(part, 'the server has less than what was there before');
+  }
+  const goesOn = response.status === 206;
+  if (goesOn && !continues(response, remote, have, known)) {
+    await response.body?.cancel();
+    await startAnew(part, 'the file on the server has changed');
+  }
+  if (!response.body) throw new Interrupted('The server sent nothing.');
+  await options.onRemote(remote, goesOn ? have : 0);
+  const done = await write(response.body, options, goesOn ? have : 0, stall);
+  if (remote.bytesTotal > 0 && done < remote.bytesTotal)
+    throw new Interrupted('The connection was cut before the file was whole.');
+  if (remote.bytesTotal > 0 && done > remote.bytesTotal)
+    await startAnew(part, 'the server sent more than it announced');
+}
+
+async function write(
+  body: ReadableStream<Uint8Array>,
+  options: TransferOptions,
+  from: number,
+  stall: Stall,
+): Promise<number> {
+  const file = await openAt(options.part, from);
+  let done = from;
+  try {
+    for await (const bytes of received(body)) {
+      stall.reset();
+      await writeAll(file, bytes, done, options.part);
+      done += bytes.length;
+      await options.onBytes(done);
+    }
+    await file.sync();
+    return done;
+  } finally {
+    await file.close();
+  }
+}
+
+async function* received(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new Interrupted(`The connection was cut (${causeOf(error)}).`, 0, { cause: error });
+  }
+}
+
+async function openAt(part: string, from: number): Promise<FileHandle> {
+  try {
+    const file = await open(part, from > 0 ? 'r+' : 'w');
+    await file.truncate(from);
+    return file;
+  } catch (error) {
+    throw fileError(error, `The download could not be written to ${part}`);
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number, part: string): Promise<void> {
+  try {
+    for (let written = 0; written < bytes.length;) {
+      const rest = bytes.length - written;
+      written += (await file.write(bytes, written, rest, position + written)).bytesWritten;
+    }
+  } catch (error) {
+    throw fileError(error, `The download could not be written to ${part}`);
+  }
+}
+
+/** Size and version of the whole file, from whatever the server said. */
+function remoteOf({ headers, status }: Response): RemoteFile {
+  // A body that is encoded all the same has another length than the file.
+  const encoded = !['', 'identity'].includes(headers.get('content-encoding') ?? '');
+  const total = encoded
+    ? 0
+    : status === 200
+      ? headers.get('content-length')
+      : /\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1];
+  const etag = headers.get('etag') ?? '';
+  const strong = etag.startsWith('"') ? etag : '';
+  return { bytesTotal: Number(total ?? 0) || 0, validator: strong || (headers.get('last-modified') ?? '') };
+}
+
+/** Whether a partial answer goes on exactly where the part ends, in the same file. */
+function continues(response: Response, remote: RemoteFile, have: number, known: RemoteFile): boolean {
+  const start = /^bytes (\d+)-\d+\/(?:\d+|\*)$/.exec(response.headers.get('content-range') ?? '')?.[1];
+  if (start === undefined || Number(start) !== have) return false;
+  if (known.validator !== '' && remote.validator !== '' && remote.validator !== known.validator) return false;
+  return known.bytesTotal === 0 || remote.bytesTotal === 0 || remote.bytesTotal === known.bytesTotal;
+}
+
+/** Drops what is there; the next attempt begins at the first byte. */
+async function startAnew(part: string, why: string): Promise<never> {
+  await rm(part, { force: true });
+  throw new Interrupted(`The download has to start anew: ${why}.`);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw new KvasirError('STORE_READ_ONLY', `The unfinished download ${path} cannot be read.`, '', {
+      cause: error,
+    });
+  }
+}
+
+/** Aborts when nothing came for a while. */
+class Stall {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(ms: number) {
+    this.#timer = setTimeout(() => this.#controller.abort(), ms);
+    this.#timer.unref();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  reset(): void {
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
