@@ -4,7 +4,7 @@ import { z } from 'zod';
  * How an answer's prompt is fused, as people choose it. The engine's own form, with check layers for the model at hand,
  * is made from it in src-main/fusion/.
  */
-export const STRATEGY_NAMES = ['deviation', 'none', 'full'] as const;
+export const STRATEGY_NAMES = ['deviation', 'query', 'union', 'chunk-head', 'none', 'full'] as const;
 
 export const StrategyChoiceSchema = z.object({
   name: z.enum(STRATEGY_NAMES),

@@ -38,19 +38,47 @@ int int_from(const Napi::Value & v, const char * name) {
     return int(d);
 }
 
+namespace {
+std::vector<double> numbers_from(const Napi::Value & v, const char * name) {
+    if (!v.IsArray()) type_error(v, name, "an array of numbers");
+    auto list = v.As<Napi::Array>();
+    std::vector<double> out;
+    for (uint32_t i = 0; i < list.Length(); ++i) out.push_back(number_from(list.Get(i), name));
+    return out;
+}
+std::vector<int> layers_from(const Napi::Value & v, const char * name) {
+    std::vector<int> out;
+    for (double d : numbers_from(v, name)) {
+        if (d != double(int(d))) type_error(v, name, "an array of whole numbers");
+        out.push_back(int(d));
+    }
+    return out;
+}
+DeviationOf deviation_from(const Napi::Value & v) {
+    const std::string name = string_from(v, "strategy.of");
+    if (name == "v") return DeviationOf::v;
+    if (name == "k") return DeviationOf::k;
+    if (name == "kv") return DeviationOf::kv;
+    type_error(v, "strategy.of", "v, k or kv");
+}
+}  // namespace
+
 StrategySpec strategy_from(const Napi::Value & v) {
     Napi::Object o = object_from(v, "strategy");
     StrategySpec s;
-    const std::string kind = string_from(o.Get("kind"), "strategy.kind");
-    if (kind == "none") s.kind = StrategySpec::Kind::none;
-    else if (kind == "full") s.kind = StrategySpec::Kind::full;
-    else if (kind == "deviation") s.kind = StrategySpec::Kind::deviation;
-    else type_error(v, "strategy.kind", "none, full or deviation");
-    if (s.kind != StrategySpec::Kind::deviation) return s;
-    if (!o.Get("checkLayers").IsArray() || !o.Get("ratios").IsArray()) type_error(v, "strategy.checkLayers and ratios", "arrays");
-    auto layers = o.Get("checkLayers").As<Napi::Array>(), ratios = o.Get("ratios").As<Napi::Array>();
-    for (uint32_t i = 0; i < layers.Length(); ++i) s.check_layers.push_back(int_from(layers.Get(i), "strategy.checkLayers"));
-    for (uint32_t i = 0; i < ratios.Length(); ++i) s.ratios.push_back(float(number_from(ratios.Get(i), "strategy.ratios")));
+    s.name = string_from(o.Get("kind"), "strategy.kind");
+    const std::vector<std::string> names = strategy_names();
+    if (std::find(names.begin(), names.end(), s.name) == names.end()) type_error(v, "strategy.kind", "the name of a strategy");
+    if (o.Has("checkLayers")) s.check_layers = layers_from(o.Get("checkLayers"), "strategy.checkLayers");
+    if (o.Has("questionLayers")) s.question_layers = layers_from(o.Get("questionLayers"), "strategy.questionLayers");
+    if (o.Has("ratios")) s.ratios = numbers_from(o.Get("ratios"), "strategy.ratios");
+    if (o.Has("of")) s.of = deviation_from(o.Get("of"));
+    if (o.Has("adaptive")) {
+        Napi::Object a = object_from(o.Get("adaptive"), "strategy.adaptive");
+        s.adaptive.cover = number_from(a.Get("cover"), "strategy.adaptive.cover");
+        s.adaptive.least = number_from(a.Get("least"), "strategy.adaptive.least");
+        s.adaptive.most = number_from(a.Get("most"), "strategy.adaptive.most");
+    }
     return s;
 }
 
@@ -130,7 +158,17 @@ Napi::Value report_to(Napi::Env env, const AppendReport & r) {
         checks.Set(i, e);
     }
     o.Set("checks", checks);
+    o.Set("selected", tokens_to(env, r.selected));
+    o.Set("question", env.Null());
+    if (!r.question.layers.empty()) {
+        Napi::Object q = Napi::Object::New(env);
+        q.Set("layers", tokens_to(env, {r.question.layers.begin(), r.question.layers.end()}));
+        q.Set("candidates", tokens_to(env, r.question.candidates));
+        q.Set("attention", floats_to(env, r.question.attention));
+        o.Set("question", q);
+    }
     Napi::Object stages = Napi::Object::New(env);
+    stages.Set("question", r.question_ms);
     stages.Set("place", r.place_ms);
     stages.Set("check", r.check_ms);
     stages.Set("select", r.select_ms);

@@ -1,6 +1,7 @@
 #include "forward.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -12,6 +13,24 @@ namespace kvasir {
 
 namespace {
 constexpr size_t kGraphNodes = 8192;
+
+// f32 masks: 0 for the keys a row sees, else −inf.
+void set_causal_mask(ggml_tensor * mask, const int32_t * positions, int rows) {
+    const size_t n_kv = size_t(mask->ne[0]);
+    std::vector<float> values(n_kv * size_t(rows), -INFINITY);
+    for (int r = 0; r < rows; ++r) std::fill_n(values.begin() + std::ptrdiff_t(n_kv * size_t(r)), std::min(n_kv, size_t(positions[r]) + 1), 0.0f);
+    ggml_backend_tensor_set(mask, values.data(), 0, values.size() * sizeof(float));
+}
+
+// Adds the mean over rows and heads of [n_kv, rows, heads] weights to `sum`.
+void add_attention(const ggml_tensor * weights, std::vector<float> & sum) {
+    const size_t n_kv = size_t(weights->ne[0]), rows = size_t(ggml_nrows(weights));
+    std::vector<float> values(n_kv * rows);
+    ggml_backend_tensor_get(weights, values.data(), 0, values.size() * sizeof(float));
+    sum.resize(std::max(sum.size(), n_kv));
+    for (size_t r = 0; r < rows; ++r)
+        for (size_t i = 0; i < n_kv; ++i) sum[i] += values[r * n_kv + i] / float(rows);
+}
 }
 
 // The graphs of one decode step, kept while the number of keys they look at stays the same. One graph per run of layers
@@ -78,34 +97,58 @@ std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
     return out;
 }
 
-ggml_tensor * Forward::build_layer(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * x, const LayerCall & call,
-                                   ggml_tensor ** deviation, ggml_tensor ** raw_k, ggml_tensor ** raw_v) {
+void Forward::write_kv(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * h, const LayerCall & call, Measured & m) {
+    const Hparams & hp = weights_.hparams();
+    const Architecture & arch = weights_.arch();
+    ggml_tensor * k = arch.key(c, hp, weights_.layer(il), h);
+    ggml_tensor * v = arch.value(c, hp, weights_.layer(il), h);
+    if (call.raw_k) {
+        m.raw_k = ggml_cont(c, ggml_reshape_2d(c, k, hp.kv_dim(), b.count));
+        m.raw_v = ggml_cont(c, v);
+        for (ggml_tensor * t : {m.raw_k, m.raw_v}) ggml_set_output(t), ggml_build_forward_expand(g, t);
+    }
+    k = ggml_reshape_2d(c, rope(c, k, b.pos, weights_.device(il)), hp.kv_dim(), b.count);
+    if (call.deviation) {
+        const auto distance = [&](ggml_tensor * fresh, ggml_tensor * cache) {
+            return ggml_sum_rows(c, ggml_sqr(c, ggml_sub(c, fresh, ggml_get_rows(c, cache, b.pos))));
+        };
+        if (call.deviation_of != DeviationOf::k) m.deviation = distance(v, cache_.v(il));
+        // A rotation keeps lengths: keys are as far apart with RoPE as without.
+        if (call.deviation_of == DeviationOf::k) m.deviation = distance(k, cache_.k(il));
+        if (call.deviation_of == DeviationOf::kv) m.deviation = ggml_add(c, m.deviation, distance(k, cache_.k(il)));
+        ggml_set_output(m.deviation);
+        ggml_build_forward_expand(g, m.deviation);
+    }
+    // Expanded before attention: the graph does not see that attention reads what these write.
+    ggml_build_forward_expand(g, ggml_set_rows(c, cache_.k(il), k, b.pos));
+    ggml_build_forward_expand(g, ggml_set_rows(c, cache_.v(il), v, b.pos));
+}
+
+// The attention weights of the block's last rows, as plain products: they are few, and their weights are what is wanted.
+void Forward::observe(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * q, Measured & m) {
+    const Hparams & hp = weights_.hparams();
+    ggml_tensor * k = cache_.k(il);
+    k = ggml_view_3d(c, k, hp.head_dim, b.n_kv, hp.n_head_kv, k->nb[1], ggml_row_size(k->type, hp.head_dim), 0);
+    ggml_tensor * last = ggml_view_3d(c, q, hp.head_dim, hp.n_head, m.observers, q->nb[1], q->nb[2], size_t(b.count - m.observers) * q->nb[2]);
+    ggml_tensor * scores = ggml_mul_mat(c, k, ggml_permute(c, last, 0, 2, 1, 3));  // [n_kv, observers, n_head]
+    ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
+    m.mask = ggml_new_tensor_2d(c, GGML_TYPE_F32, b.n_kv, m.observers);
+    ggml_set_input(m.mask);
+    m.attention = ggml_soft_max_ext(c, scores, m.mask, 1.0f / std::sqrt(float(hp.head_dim)), 0.0f);
+    ggml_set_output(m.attention);
+    ggml_build_forward_expand(g, m.attention);
+}
+
+ggml_tensor * Forward::build_layer(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * x, const LayerCall & call, Measured & m) {
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
     const LayerWeights & w = weights_.layer(il);
-    Compute & device = weights_.device(il);
     ggml_tensor * h = arch.attention_input(c, hp, w, x);
-    if (call.write_kv) {
-        ggml_tensor * k = arch.key(c, hp, w, h);
-        ggml_tensor * v = arch.value(c, hp, w, h);
-        if (call.raw_k) {
-            *raw_k = ggml_cont(c, ggml_reshape_2d(c, k, hp.kv_dim(), b.count));
-            *raw_v = ggml_cont(c, v);
-            for (ggml_tensor * t : {*raw_k, *raw_v}) ggml_set_output(t), ggml_build_forward_expand(g, t);
-        }
-        if (call.deviation) {
-            ggml_tensor * stored = ggml_get_rows(c, cache_.v(il), b.pos);
-            *deviation = ggml_sum_rows(c, ggml_sqr(c, ggml_sub(c, v, stored)));
-            ggml_set_output(*deviation);
-            ggml_build_forward_expand(g, *deviation);
-        }
-        // Expanded before attention: the graph does not see that attention reads what these write.
-        k = ggml_reshape_2d(c, rope(c, k, b.pos, device), hp.kv_dim(), b.count);
-        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.k(il), k, b.pos));
-        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.v(il), v, b.pos));
-    }
+    if (call.write_kv) write_kv(c, g, il, b, h, call, m);
+    if (!call.advance && !m.observers) return nullptr;
+    ggml_tensor * q = rope(c, arch.query(c, hp, w, h), b.pos, weights_.device(il));
+    if (m.observers) observe(c, g, il, b, q, m);
     if (!call.advance) return nullptr;
-    ggml_tensor * q = rope(c, arch.query(c, hp, w, h), b.pos, device);
     ggml_tensor * a = attention(c, hp, {q, cache_.k(il), cache_.v(il), b.pos, b.mask, b.n_kv});
     ggml_format_name(a, "attention-%d", il);
     return arch.output(c, hp, w, a, x);
@@ -120,15 +163,18 @@ void Forward::layer(int il, RowSet & rows, const LayerCall & call, const std::at
     for (const RowBlock & b : rows.blocks()) {
         ggml_context * c = graph_context();
         ggml_cgraph * g = ggml_new_graph_custom(c, 256, false);
-        ggml_tensor *deviation = nullptr, *raw_k = nullptr, *raw_v = nullptr;
-        ggml_tensor * y = build_layer(c, g, il, b, b.x, call, &deviation, &raw_k, &raw_v);
+        Measured m;
+        if (call.attention && &b == &rows.blocks().back()) m.observers = std::min(call.observers, b.count);
+        ggml_tensor * y = build_layer(c, g, il, b, b.x, call, m);
         if (y) ggml_build_forward_expand(g, ggml_cpy(c, y, b.x));
         device.prepare(g);
+        if (m.mask) set_causal_mask(m.mask, rows.positions().data() + b.begin + b.count - m.observers, m.observers);
         device.run(g, abort);
-        if (deviation) ggml_backend_tensor_get(deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
-        if (raw_k) {
-            ggml_backend_tensor_get(raw_k, call.raw_k->data() + kv_dim * b.begin, 0, ggml_nbytes(raw_k));
-            ggml_backend_tensor_get(raw_v, call.raw_v->data() + kv_dim * b.begin, 0, ggml_nbytes(raw_v));
+        if (m.deviation) ggml_backend_tensor_get(m.deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
+        if (m.attention) add_attention(m.attention, *call.attention);
+        if (m.raw_k) {
+            ggml_backend_tensor_get(m.raw_k, call.raw_k->data() + kv_dim * b.begin, 0, ggml_nbytes(m.raw_k));
+            ggml_backend_tensor_get(m.raw_v, call.raw_v->data() + kv_dim * b.begin, 0, ggml_nbytes(m.raw_v));
         }
     }
 }
@@ -180,7 +226,10 @@ void Forward::decode(int32_t token, int32_t position, std::vector<float> & out, 
             for (ggml_tensor * t : {s.x_in, s.pos, s.mask}) ggml_set_input(t);
             RowBlock b{0, 1, n_kv, s.x_in, s.pos, s.mask};
             ggml_tensor * x = s.x_in;
-            for (; il < hp.n_layer && &weights_.device(il) == s.device; ++il) x = build_layer(c, s.graph, il, b, x, {}, nullptr, nullptr, nullptr);
+            for (; il < hp.n_layer && &weights_.device(il) == s.device; ++il) {
+                Measured nothing;
+                x = build_layer(c, s.graph, il, b, x, {}, nothing);
+            }
             s.x_out = x;
             ggml_set_output(x);
             ggml_build_forward_expand(s.graph, x);

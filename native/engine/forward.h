@@ -7,6 +7,7 @@
 #include "kv_cache.h"
 #include "layer_loader.h"
 #include "rows.h"
+#include "strategy.h"
 
 namespace kvasir {
 
@@ -14,7 +15,10 @@ namespace kvasir {
 struct LayerCall {
     bool write_kv = true;   // compute K and V of the rows and write them into the cache
     bool advance = true;    // attention and feed-forward: replace the rows' activations by the layer's output
-    std::vector<float> * deviation = nullptr;  // per row: squared L2 of fresh V − cached V, before it is overwritten
+    std::vector<float> * deviation = nullptr;  // per row: squared L2 of fresh − cached V (or K), before it is overwritten
+    DeviationOf deviation_of = DeviationOf::v;
+    int observers = 0;                         // last rows of the set whose attention is added up
+    std::vector<float> * attention = nullptr;  // [positions]: += what the observers give each, mean over them and heads
     std::vector<float> * raw_k = nullptr;      // [rows][kv_dim]: keys before RoPE
     std::vector<float> * raw_v = nullptr;      // [rows][kv_dim]
 };
@@ -47,8 +51,15 @@ class Forward {
   private:
     struct DecodePlan;
     ggml_context * graph_context();
-    ggml_tensor * build_layer(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * x, const LayerCall & call,
-                              ggml_tensor ** deviation, ggml_tensor ** raw_k, ggml_tensor ** raw_v);
+    // What a layer's graph computes besides its rows' activations; null where it was not asked for.
+    struct Measured {
+        ggml_tensor *deviation = nullptr, *raw_k = nullptr, *raw_v = nullptr;
+        int observers = 0;                                  // last rows of this block whose attention is wanted
+        ggml_tensor *attention = nullptr, *mask = nullptr;  // [n_kv, observers, n_head], [n_kv, observers]
+    };
+    ggml_tensor * build_layer(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * x, const LayerCall & call, Measured & m);
+    void write_kv(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * h, const LayerCall & call, Measured & m);
+    void observe(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * q, Measured & m);
     ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Compute & device);
     void logits_of(const std::vector<float> & x, std::vector<float> & out, const std::atomic<bool> * abort);
 

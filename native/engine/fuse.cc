@@ -10,18 +10,9 @@ namespace kvasir {
 
 namespace {
 
-void check_chunk(const Model & model, const ChunkKv & chunk, int segment) {
-    const ChunkShape & s = chunk.shape();
-    const Hparams & hp = model.hparams();
-    if (s.fingerprint == model.fingerprint() && s.n_layer == uint32_t(hp.n_layer) && s.n_head_kv == uint32_t(hp.n_head_kv) &&
-        s.head_dim == uint32_t(hp.head_dim) && s.n_vocab == uint32_t(hp.n_vocab)) {
-        return;
-    }
-    Error e("CHUNK_MISMATCH", "A cached chunk was computed by another model or vocabulary and cannot be used with this one.",
-            "It will be computed again for this model.");
-    e.chunk_index = segment;
-    throw e;
-}
+// How many of the question's last tokens are asked what they look at: their weights for all keys and heads are held at once.
+constexpr int kMostObservers = 64;
+constexpr size_t kObservedWeights = 8u << 20;
 
 DeviationStats stats_of(std::vector<float> values) {
     DeviationStats s;
@@ -34,187 +25,252 @@ DeviationStats stats_of(std::vector<float> values) {
     return s;
 }
 
+// The values at indices in `in`, and those at all others.
+std::pair<std::vector<float>, std::vector<float>> part(const std::vector<float> & values, const std::vector<int32_t> & in) {
+    std::pair<std::vector<float>, std::vector<float>> out;
+    size_t next = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+        const bool inside = next < in.size() && size_t(in[next]) == i;
+        next += inside;
+        (inside ? out.first : out.second).push_back(values[i]);
+    }
+    return out;
+}
+
 }  // namespace
 
-Fuse::Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & strategy, int past, int capacity)
-    : model_(model), forward_(forward), past_(past), origin_(Clock::now()) {
+Fuse::Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & spec, int past, int capacity)
+    : model_(model),
+      forward_(forward),
+      strategy_(make_strategy(spec, model.hparams().n_layer)),
+      prompt_(model, segments, strategy_->reuses(), past, capacity),
+      origin_(Clock::now()) {
     const int n_layer = model.hparams().n_layer;
-    const bool reuse = strategy.kind != StrategySpec::Kind::full;
-    for (size_t i = 0; i < segments.size(); ++i) {
-        const Segment & s = segments[i];
-        if (s.chunk) check_chunk(model, *s.chunk, int(i));
-        const std::vector<int32_t> & ids = s.chunk ? s.chunk->tokens() : s.tokens;
-        if (s.chunk && reuse) {
-            placements_.push_back({s.chunk.get(), nullptr, past + int32_t(tokens_.size())});
-            chunks_.push_back(s.chunk);
-            segment_of_chunk_.push_back(int(i));
-        }
-        tokens_.insert(tokens_.end(), ids.begin(), ids.end());
-        reusable_.resize(tokens_.size(), s.chunk && reuse);
-    }
-    require(!tokens_.empty(), "append needs at least one token");
-    model.check_tokens(tokens_);
-    if (past + int(tokens_.size()) > capacity) {
-        throw Error("CONTEXT_OVERFLOW", "The prompt needs " + std::to_string(past + int(tokens_.size())) + " tokens, but the context holds " +
-                                            std::to_string(capacity) + ".", "Use fewer chunks or a larger context.");
-    }
-    report_.tokens = int(tokens_.size());
-    report_.reusable_tokens = int(std::count(reusable_.begin(), reusable_.end(), true));
-    reusable_.back() = false;  // its logits start the answer
-
-    require(strategy.check_layers.size() == strategy.ratios.size(), "one ratio a check layer");
-    for (size_t i = 0; i < strategy.check_layers.size(); ++i) {
-        require(strategy.check_layers[i] >= 0 && strategy.check_layers[i] < n_layer, "check layer out of range");
-        require(strategy.ratios[i] >= 0 && strategy.ratios[i] <= 1, "ratio out of range");
-        require(i == 0 || (strategy.check_layers[i] > strategy.check_layers[i - 1] && strategy.ratios[i] <= strategy.ratios[i - 1]),
-                "check layers must ascend and ratios must not");
-        if (strategy.kind == StrategySpec::Kind::deviation && report_.reusable_tokens) checks_.emplace_back(strategy.check_layers[i], strategy.ratios[i]);
-    }
-    require(strategy.kind != StrategySpec::Kind::deviation || !strategy.check_layers.empty(), "deviation needs a check layer");
-    compute_all_ = !checks_.empty() || report_.reusable_tokens == 0;
-    // Before the first check layer every token is computed, so nothing stored is needed there.
-    first_load_ = report_.reusable_tokens == 0 ? n_layer : checks_.empty() ? 0 : checks_.front().first;
+    const bool any = prompt_.reusable_tokens > 0;
+    if (any) check_layers_ = strategy_->check_layers(), report_.question.layers = strategy_->question_layers();
+    // Up to the first check layer every token is computed, so nothing stored is needed before it, unless the question looks at it.
+    first_load_ = !any ? n_layer : check_layers_.empty() || !report_.question.layers.empty() ? 0 : check_layers_.front();
+    next_place_ = first_load_;
+    report_.tokens = prompt_.size();
+    report_.reusable_tokens = prompt_.reusable_tokens;
+    report_.layers.resize(size_t(n_layer));
+    for (int il = 0; il < n_layer; ++il) report_.layers[size_t(il)].layer = il;
 }
 
 double Fuse::now() const { return std::chrono::duration<double, std::milli>(Clock::now() - origin_).count(); }
 
-const std::pair<int, float> * Fuse::check_at(int il) const {
-    for (auto & c : checks_)
-        if (c.first == il) return &c;
-    return nullptr;
+void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
+    pass.done.done += rows;
+    pass.done.total = pass.done.done + int64_t(rows) * layers_left;
+    if (pass.progress) pass.progress(pass.done);
+    if (pass.abort && pass.abort->load()) throw Error("ABORTED", "The prompt was stopped.");
 }
 
-void Fuse::load_and_place(int il, LayerLoader & loader, LayerReport & layer) {
-    const double asked = now();
-    const LayerLoader::Loaded & loaded = loader.wait(il);
-    const double ready = now();
-    report_.load_wait_ms += ready - asked;
-    layer.load_start = loaded.start_ms, layer.load_end = loaded.end_ms, layer.load_bytes = loaded.bytes;
-    report_.bytes_loaded += loaded.bytes;
-    for (size_t i = 0; i < placements_.size(); ++i) placements_[i].data = loaded.chunks[i];
-    forward_.place(il, placements_);
-    layer.place_ms = now() - ready;
-    report_.place_ms += layer.place_ms;
+// Rows for these tokens of the prompt, with their embeddings, on the first layer's device.
+RowSet Fuse::rows_at(const std::vector<int32_t> & tokens) const {
+    std::vector<int32_t> ids, positions;
+    for (int32_t t : tokens) ids.push_back(prompt_.tokens[size_t(t)]), positions.push_back(prompt_.past + t);
+    RowSet rows(std::move(positions), model_.hparams(), model_.weights().device(0), forward_.cache().capacity());
+    const std::vector<float> x = forward_.embed(ids);
+    ggml_backend_tensor_set(rows.x(), x.data(), 0, x.size() * sizeof(float));
+    return rows;
 }
 
 RowSet Fuse::narrow(const RowSet & rows, const std::vector<int32_t> & indices, int il) const {
     return rows.subset(indices, model_.hparams(), model_.weights().device(il), forward_.cache().capacity());
 }
 
+RowSet Fuse::on_device_of(RowSet rows, int il) const {
+    if (&model_.weights().device(il) == &rows.device()) return rows;
+    std::vector<int32_t> every(size_t(rows.size()));
+    std::iota(every.begin(), every.end(), 0);
+    return narrow(rows, every, il);
+}
+
 std::vector<bool> Fuse::reusable_rows(const RowSet & rows) const {
     std::vector<bool> out;
-    for (int32_t p : rows.positions()) out.push_back(reusable_[size_t(p - past_)]);
+    for (int32_t p : rows.positions()) out.push_back(prompt_.reusable[size_t(p - prompt_.past)]);
     return out;
 }
 
-// K and V of all candidates are computed and kept; those whose V deviates most stay for the layers to come.
-void Fuse::check(int il, float ratio, RowSet & rows, LayerReport & layer, const std::atomic<bool> * abort) {
+// What may be recomputed: the reusable tokens of the prompt, or of `rows`.
+Candidates Fuse::candidates(const RowSet * rows) const {
+    Candidates c;
+    c.reusable = size_t(prompt_.reusable_tokens);
+    const int n = rows ? rows->size() : prompt_.size();
+    for (int i = 0; i < n; ++i) {
+        const auto t = size_t(rows ? rows->positions()[size_t(i)] - prompt_.past : i);
+        if (!prompt_.reusable[t]) continue;
+        c.tokens.push_back(int32_t(t));
+        c.offset.push_back(prompt_.offset[t]);
+        c.chunk_length.push_back(prompt_.chunk_length[t]);
+    }
+    const QuestionReport & q = report_.question;
+    for (size_t i = 0, at = 0; i < c.size() && !q.attention.empty(); ++i) {
+        while (q.candidates[at] != c.tokens[i]) ++at;
+        c.attention.push_back(q.attention[at]);
+    }
+    return c;
+}
+
+// The tokens that must be computed, together with `reused` (ascending): indices into the prompt, ascending.
+std::vector<int32_t> Fuse::fresh_and(const std::vector<int32_t> & reused) const {
+    std::vector<int32_t> out;
+    size_t next = 0;
+    for (int32_t t = 0; t < prompt_.size(); ++t) {
+        const bool wanted = next < reused.size() && reused[next] == t;
+        next += wanted;
+        if (wanted || !prompt_.reusable[size_t(t)]) out.push_back(t);
+    }
+    return out;
+}
+
+void Fuse::place_layer(int il, Pass & pass) {
+    if (il < next_place_ || prompt_.placements.empty()) return;
+    LayerReport & layer = report_.layers[size_t(il)];
+    const double asked = now();
+    try {
+        const LayerLoader::Loaded & loaded = pass.loader.wait(il);
+        const double ready = now();
+        report_.load_wait_ms += ready - asked;
+        layer.load_start = loaded.start_ms, layer.load_end = loaded.end_ms, layer.load_bytes = loaded.bytes;
+        report_.bytes_loaded += loaded.bytes;
+        for (size_t i = 0; i < prompt_.placements.size(); ++i) prompt_.placements[i].data = loaded.chunks[i];
+        forward_.place(il, prompt_.placements);
+        layer.place_ms = now() - ready;
+        report_.place_ms += layer.place_ms;
+    } catch (Error & e) {
+        if (e.chunk_index >= 0) e.chunk_index = prompt_.segment_of_chunk[size_t(e.chunk_index)];
+        throw;
+    }
+    next_place_ = il + 1;
+}
+
+// A pass of the tokens outside chunks over the placed cache, as far as the strategy wants to know what the question looks at.
+// Everything it writes into the cache is written again by the pass after it.
+void Fuse::look(Pass & pass) {
+    QuestionReport & q = report_.question;
+    if (q.layers.empty()) return;
+    const double start = now(), waited = report_.load_wait_ms + report_.place_ms;
+    const Hparams & hp = model_.hparams();
+    RowSet rows = rows_at(fresh_and({}));
+    const size_t fits = kObservedWeights / (size_t(prompt_.past + prompt_.size()) * size_t(hp.n_head));
+    const int observers = std::max(1, std::min({kMostObservers, prompt_.size() - prompt_.question_begin, int(fits)}));
+    std::vector<float> attention;
+    for (int il = 0; il <= q.layers.back(); ++il) {
+        place_layer(il, pass);
+        rows = on_device_of(std::move(rows), il);
+        LayerCall call;
+        call.advance = il < q.layers.back();
+        call.observers = observers;
+        if (std::binary_search(q.layers.begin(), q.layers.end(), il)) call.attention = &attention;
+        forward_.layer(il, rows, call, pass.abort);
+        layer_done(pass, rows.size(), hp.n_layer - il - 1 + hp.n_layer);
+    }
+    for (int32_t t = 0; t < prompt_.size(); ++t) {
+        if (!prompt_.reusable[size_t(t)]) continue;
+        q.candidates.push_back(t);
+        q.attention.push_back(attention[size_t(prompt_.past + t)] / float(q.layers.size()));
+    }
+    report_.question_ms = now() - start - (report_.load_wait_ms + report_.place_ms - waited);
+}
+
+// K and V of all rows are computed and kept; the candidates that the strategy chooses stay for the layers to come.
+void Fuse::check(int il, size_t n, RowSet & rows, Pass & pass) {
     const double start = now();
-    CheckReport c;
-    c.layer = il, c.ratio = ratio;
     std::vector<float> deviation;
     LayerCall call;
     call.advance = false;
     call.deviation = &deviation;
-    forward_.layer(il, rows, call, abort);
+    call.deviation_of = strategy_->deviation_of();
+    forward_.layer(il, rows, call, pass.abort);
     const double checked = now();
     report_.check_ms += checked - start;
 
+    Candidates c = candidates(&rows);
     const std::vector<bool> reusable = reusable_rows(rows);
-    const auto keep = size_t(std::lround(double(ratio) * report_.reusable_tokens));
-    const std::vector<int32_t> kept = select_by_deviation(deviation, reusable, keep);
-    std::vector<float> recomputed, stored;
-    size_t next = 0;
-    for (int32_t i = 0; i < rows.size(); ++i) {
-        const bool stays = next < kept.size() && kept[next] == i;
-        next += stays;
-        if (!reusable[size_t(i)]) continue;
-        c.candidates.push_back(rows.positions()[size_t(i)] - past_);
-        c.deviation.push_back(deviation[size_t(i)]);
-        if (stays) c.selected.push_back(c.candidates.back());
-        (stays ? recomputed : stored).push_back(deviation[size_t(i)]);
-    }
+    for (size_t i = 0; i < reusable.size(); ++i)
+        if (reusable[i]) c.deviation.push_back(deviation[i]);
+    const std::vector<int32_t> chosen = strategy_->at_check(n, c);
+    report_.selected.clear();
+    for (int32_t i : chosen) report_.selected.push_back(c.tokens[size_t(i)]);
+
+    LayerReport & layer = report_.layers[size_t(il)];
+    auto [recomputed, stored] = part(c.deviation, chosen);
     layer.recomputed = stats_of(std::move(recomputed)), layer.stored = stats_of(std::move(stored));
-    report_.checks.push_back(std::move(c));
+    std::vector<int32_t> kept;
+    for (int32_t i = 0, at = 0; i < rows.size(); ++i) {
+        const int32_t token = rows.positions()[size_t(i)] - prompt_.past;
+        const bool stays = at < int32_t(report_.selected.size()) && report_.selected[size_t(at)] == token;
+        at += stays;
+        if (stays || !reusable[size_t(i)]) kept.push_back(i);
+    }
     if (int(kept.size()) != rows.size()) rows = narrow(rows, kept, il);
+    const float ratio = float(report_.selected.size()) / float(prompt_.reusable_tokens);
+    report_.checks.push_back({il, ratio, std::move(c.tokens), std::move(c.deviation), report_.selected});
     report_.select_ms += now() - checked;
 }
 
-// The layer for all rows; where chunks were placed, what they replace is compared with what was there.
-void Fuse::compute(int il, RowSet & rows, bool write_kv, LayerReport & layer, const std::atomic<bool> * abort) {
+// The layer for all rows; where chunks were placed, what is written is compared with what was there.
+void Fuse::compute(int il, RowSet & rows, bool write_kv, Pass & pass) {
     const std::vector<bool> reusable = reusable_rows(rows);
+    const bool placed = il >= first_load_ && report_.checks.size() == check_layers_.size();
     std::vector<float> deviation;
     LayerCall call;
     call.write_kv = write_kv;
-    if (write_kv && loads_layer(il) && std::find(reusable.begin(), reusable.end(), true) != reusable.end()) call.deviation = &deviation;
+    call.deviation_of = strategy_->deviation_of();
+    if (write_kv && placed && std::find(reusable.begin(), reusable.end(), true) != reusable.end()) call.deviation = &deviation;
     if (il + 1 == model_.hparams().n_layer && rows.size() > 1) {
         // Only the last token's output is needed; the others' K and V are.
         if (write_kv) {
             LayerCall kv = call;
             kv.advance = false;
-            forward_.layer(il, rows, kv, abort);
+            forward_.layer(il, rows, kv, pass.abort);
         }
         rows = narrow(rows, {int32_t(rows.size() - 1)}, il);
-        forward_.layer(il, rows, {.write_kv = false}, abort);
+        forward_.layer(il, rows, {.write_kv = false}, pass.abort);
     } else {
-        forward_.layer(il, rows, call, abort);
+        forward_.layer(il, rows, call, pass.abort);
     }
     if (!call.deviation) return;
     std::vector<float> recomputed;
     for (size_t i = 0; i < reusable.size(); ++i)
         if (reusable[i]) recomputed.push_back(deviation[i]);
-    layer.recomputed = stats_of(std::move(recomputed));
+    report_.layers[size_t(il)].recomputed = stats_of(std::move(recomputed));
 }
 
 AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress) {
-    const Hparams & hp = model_.hparams();
-    const Weights & weights = model_.weights();
-    std::vector<int32_t> ids, positions;
-    for (size_t i = 0; i < tokens_.size(); ++i) {
-        if (!compute_all_ && reusable_[i]) continue;
-        ids.push_back(tokens_[i]);
-        positions.push_back(past_ + int32_t(i));
-    }
-    LayerLoader loader(chunks_, first_load_, hp.n_layer, origin_);
-    RowSet rows(positions, hp, weights.device(0), forward_.cache().capacity());
-    const std::vector<float> x = forward_.embed(ids);
-    ggml_backend_tensor_set(rows.x(), x.data(), 0, x.size() * sizeof(float));
+    const int n_layer = model_.hparams().n_layer;
+    LayerLoader loader(prompt_.chunks, first_load_, n_layer, origin_);
+    Pass pass{loader, abort, progress, {}};
+    look(pass);
 
-    Progress done{0, int64_t(rows.size()) * hp.n_layer};
-    for (int il = 0; il < hp.n_layer; ++il) {
+    const Candidates all = candidates(nullptr);
+    std::vector<int32_t> reused = all.tokens;
+    if (check_layers_.empty()) {
+        for (int32_t i : strategy_->at_start(all)) report_.selected.push_back(all.tokens[size_t(i)]);
+        reused = report_.selected;
+    }
+    RowSet rows = rows_at(fresh_and(reused));
+    for (int il = 0; il < n_layer; ++il) {
         if (abort && abort->load()) throw Error("ABORTED", "The prompt was stopped.");
-        LayerReport layer;
-        layer.layer = il;
-        if (loads_layer(il)) {
-            try {
-                load_and_place(il, loader, layer);
-            } catch (Error & e) {
-                if (e.chunk_index >= 0) e.chunk_index = segment_of_chunk_[size_t(e.chunk_index)];
-                throw;
-            }
-        }
-        if (&weights.device(il) != &rows.device()) {
-            std::vector<int32_t> every(size_t(rows.size()));
-            std::iota(every.begin(), every.end(), 0);
-            rows = narrow(rows, every, il);
-        }
+        if (il >= first_load_) place_layer(il, pass);
+        rows = on_device_of(std::move(rows), il);
+        LayerReport & layer = report_.layers[size_t(il)];
         layer.compute_start = now();
-        const auto * c = check_at(il);
-        if (c) check(il, c->second, rows, layer, abort);
+        const auto at = std::find(check_layers_.begin(), check_layers_.end(), il);
+        if (at != check_layers_.end()) check(il, size_t(at - check_layers_.begin()), rows, pass);
         layer.rows = rows.size();
         const double start = now();
-        compute(il, rows, !c, layer, abort);
+        compute(il, rows, at == check_layers_.end(), pass);
         layer.compute_end = now();
         report_.compute_ms += layer.compute_end - start;
-        report_.layers.push_back(layer);
-        done.done += layer.rows;
-        done.total = done.done + int64_t(layer.rows) * (hp.n_layer - il - 1);
-        if (progress) progress(done);
+        layer_done(pass, layer.rows, n_layer - il - 1);
     }
     const double start = now();
     forward_.head(rows, logits, abort);
     report_.head_ms = now() - start;
-    report_.recomputed_tokens = checks_.empty() ? 0 : int(report_.checks.back().selected.size());
+    report_.recomputed_tokens = int(report_.selected.size());
     report_.total_ms = now();
     return report_;
 }

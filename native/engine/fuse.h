@@ -1,5 +1,6 @@
 #pragma once
 // One append: a prompt of computed segments and cached chunks, blended (CacheBlend §4 and §5).
+#include "prompt.h"
 #include "session.h"
 
 namespace kvasir {
@@ -7,32 +8,40 @@ namespace kvasir {
 class Fuse {
   public:
     // The prompt stands behind `past` tokens. Checks everything that can be checked before work begins.
-    Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & strategy, int past, int capacity);
+    Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & spec, int past, int capacity);
 
     // Logits of the last token → logits.
     AppendReport run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress);
 
   private:
-    bool loads_layer(int il) const { return il >= first_load_; }
-    const std::pair<int, float> * check_at(int il) const;
-    void load_and_place(int il, LayerLoader & loader, LayerReport & layer);
-    void check(int il, float ratio, RowSet & rows, LayerReport & layer, const std::atomic<bool> * abort);
-    void compute(int il, RowSet & rows, bool write_kv, LayerReport & layer, const std::atomic<bool> * abort);
-    std::vector<bool> reusable_rows(const RowSet & rows) const;
+    // A pass through the layers, for what all its steps share.
+    struct Pass {
+        LayerLoader & loader;
+        const std::atomic<bool> * abort;
+        const ProgressFn & progress;
+        Progress done;
+    };
+    void look(Pass & pass);
+    void place_layer(int il, Pass & pass);
+    void check(int il, size_t n, RowSet & rows, Pass & pass);
+    void compute(int il, RowSet & rows, bool write_kv, Pass & pass);
+    void layer_done(Pass & pass, int rows, int layers_left) const;
+
+    RowSet rows_at(const std::vector<int32_t> & tokens) const;
+    RowSet on_device_of(RowSet rows, int il) const;
     RowSet narrow(const RowSet & rows, const std::vector<int32_t> & indices, int il) const;
+    std::vector<bool> reusable_rows(const RowSet & rows) const;
+    Candidates candidates(const RowSet * rows) const;
+    std::vector<int32_t> fresh_and(const std::vector<int32_t> & reused) const;
     double now() const;
 
     Model & model_;
     Forward & forward_;
-    int past_;
-    std::vector<int32_t> tokens_;
-    std::vector<bool> reusable_;  // per token of the prompt: stands in a chunk that may be reused
-    std::vector<Forward::Placement> placements_;
-    std::vector<std::shared_ptr<const ChunkKv>> chunks_;
-    std::vector<int> segment_of_chunk_;
-    std::vector<std::pair<int, float>> checks_;  // layer, ratio
-    bool compute_all_;                           // start with every token instead of only those outside chunks
-    int first_load_;                             // the first layer whose stored KV is needed
+    std::unique_ptr<Strategy> strategy_;
+    Prompt prompt_;
+    std::vector<int> check_layers_;
+    int first_load_;      // the first layer whose stored KV is needed
+    int next_place_ = 0;  // layers below are placed, or need not be
     Clock::time_point origin_;
     AppendReport report_;
 };

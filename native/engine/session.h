@@ -9,6 +9,7 @@
 
 #include "forward.h"
 #include "model.h"
+#include "prompt.h"
 #include "strategy.h"
 
 namespace kvasir {
@@ -18,12 +19,7 @@ struct Progress {
 };
 using ProgressFn = std::function<void(Progress)>;
 
-struct Segment {
-    std::vector<int32_t> tokens;                // to compute, when chunk is null
-    std::shared_ptr<const ChunkKv> chunk;       // else cached KV to place
-};
-
-// Squared L2 of fresh V − stored V, summed over KV heads, over some tokens.
+// Squared L2 of fresh V − stored V (or K, as the strategy's DeviationOf says), summed over KV heads, over some tokens.
 struct DeviationStats {
     int tokens = 0;  // 0: nothing to compare
     double mean = 0, p95 = 0;
@@ -40,18 +36,27 @@ struct LayerReport {
 
 struct CheckReport {
     int layer = 0;
-    float ratio = 0;
+    float ratio = 0;                  // selected, as a share of all reusable tokens
     std::vector<int32_t> candidates;  // positions relative to the append
     std::vector<float> deviation;
     std::vector<int32_t> selected;
 };
 
+// What the question looked at, over the placed cache.
+struct QuestionReport {
+    std::vector<int> layers;
+    std::vector<int32_t> candidates;  // positions relative to the append
+    std::vector<float> attention;     // of each: mean over heads, layers and the question's tokens
+};
+
 struct AppendReport {
     int tokens = 0, reusable_tokens = 0, recomputed_tokens = 0;
+    std::vector<int32_t> selected;  // reusable tokens computed beyond the last check: positions relative to the append
+    QuestionReport question;        // without layers: there was no such pass
     size_t bytes_loaded = 0;
     std::vector<LayerReport> layers;
     std::vector<CheckReport> checks;
-    double total_ms = 0, place_ms = 0, check_ms = 0, select_ms = 0, compute_ms = 0, load_wait_ms = 0, head_ms = 0;
+    double total_ms = 0, question_ms = 0, place_ms = 0, check_ms = 0, select_ms = 0, compute_ms = 0, load_wait_ms = 0, head_ms = 0;
 };
 
 struct Generated {

@@ -1,20 +1,83 @@
 #pragma once
-// Which context tokens to compute again. A strategy says with which rows a pass starts and, at its check layers, which
-// of them stay.
+// Which cached tokens to compute again. A strategy is one file in strategies/ and one line in strategy.cc; it decides from
+// what fusing measures for it, and never touches the cache itself.
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace kvasir {
 
-struct StrategySpec {
-    enum class Kind { none, full, deviation } kind = Kind::none;
-    std::vector<int> check_layers;  // ascending
-    std::vector<float> ratios;      // per check layer, falling, of the reusable tokens
+// What is compared to tell how far a cached token is from what would be computed now.
+enum class DeviationOf { v, k, kv };
+
+// How many tokens may be recomputed: a share of all reusable ones, or the smallest share whose scores cover a part of
+// their sum, within bounds.
+struct Budget {
+    double ratio = 0;
+    double cover = 0;  // 0: `ratio` counts, else `least` … `most` do
+    double least = 0, most = 1;
+
+    // `scores` of the candidates; `reusable` is what shares are of.
+    size_t tokens(const std::vector<float> & scores, size_t reusable) const;
 };
 
-// Indices of the `keep` largest deviations among the candidates whose `reusable` flag is set, together with all that are
-// not reusable; ascending. Equal deviations: the earlier token wins.
-std::vector<int32_t> select_by_deviation(const std::vector<float> & deviation, const std::vector<bool> & reusable, size_t keep);
+// A strategy by name, with the numbers it may need; each reads only its own.
+struct StrategySpec {
+    std::string name = "none";
+    std::vector<int> check_layers{};     // deviation, union: ascending
+    std::vector<double> ratios{};        // of the reusable tokens: one a check layer, not rising; else one
+    std::vector<int> question_layers{};  // query, union: ascending
+    DeviationOf of = DeviationOf::v;
+    Budget adaptive{};                  // cover > 0: takes the place of the one ratio
+};
+
+// What is known of the reusable tokens that are (still) candidates; vectors are parallel.
+struct Candidates {
+    std::vector<int32_t> tokens;                // index in the prompt, ascending
+    std::vector<int32_t> offset, chunk_length;  // where in its chunk the token stands
+    std::vector<float> attention;               // from the question, when question_layers() is not empty
+    std::vector<float> deviation;               // at a check layer only
+    size_t reusable = 0;                        // of the whole prompt: what ratios are shares of
+
+    size_t size() const { return tokens.size(); }
+};
+
+class Strategy {
+  public:
+    virtual ~Strategy() = default;
+    // Whether cached chunks are used at all.
+    virtual bool reuses() const { return true; }
+    // Layers whose attention from the question over the placed cache is summed up, before anything else is computed.
+    virtual std::vector<int> question_layers() const { return {}; }
+    // Layers at which deviation is measured. With any, every token is computed up to the first of them.
+    virtual std::vector<int> check_layers() const { return {}; }
+    virtual DeviationOf deviation_of() const { return DeviationOf::v; }
+    // Without check layers: the candidates (indices, ascending) that are computed from the first layer on.
+    virtual std::vector<int32_t> at_start(const Candidates &) const { return {}; }
+    // The candidates that are computed beyond the n-th check layer.
+    virtual std::vector<int32_t> at_check(size_t n, const Candidates &) const;
+};
+
+// Throws std::logic_error where numbers do not fit the strategy or a model of `n_layer` layers.
+std::unique_ptr<Strategy> make_strategy(const StrategySpec & spec, int n_layer);
+std::vector<std::string> strategy_names();
+
+// Indices of the `keep` largest scores, ascending. Equal scores: the earlier wins.
+std::vector<int32_t> largest(const std::vector<float> & scores, size_t keep);
+// The scores as shares of their sum.
+std::vector<float> shares(const std::vector<float> & scores);
+
+// Checks for strategies' own numbers.
+void require_layers(const std::vector<int> & layers, int n_layer);
+// The one budget of a strategy that selects once.
+Budget single_budget(const StrategySpec & spec);
+
+std::unique_ptr<Strategy> make_none(const StrategySpec & spec, int n_layer);
+std::unique_ptr<Strategy> make_full(const StrategySpec & spec, int n_layer);
+std::unique_ptr<Strategy> make_chunk_head(const StrategySpec & spec, int n_layer);
+std::unique_ptr<Strategy> make_deviation(const StrategySpec & spec, int n_layer);
+std::unique_ptr<Strategy> make_query(const StrategySpec & spec, int n_layer);
+std::unique_ptr<Strategy> make_union(const StrategySpec & spec, int n_layer);
 
 }  // namespace kvasir

@@ -47,8 +47,8 @@ double apart(const std::vector<float> & a, const std::vector<float> & b) {
     return std::sqrt(d / n);
 }
 
-const StrategySpec kFull{StrategySpec::Kind::full, {}, {}}, kNone{StrategySpec::Kind::none, {}, {}};
-StrategySpec deviation(std::vector<int> layers, std::vector<float> ratios) { return {StrategySpec::Kind::deviation, layers, ratios}; }
+const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};
+StrategySpec deviation(std::vector<int> layers, std::vector<double> ratios) { return {.name = "deviation", .check_layers = layers, .ratios = ratios}; }
 
 }  // namespace
 

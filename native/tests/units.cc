@@ -94,11 +94,23 @@ TEST(rope_table_rows_equal_single_rows) {
     }
 }
 
-TEST(selection_takes_the_largest_and_keeps_what_must_stay) {
-    const std::vector<float> d{5, 1, 9, 9, 2, 100};
-    const std::vector<bool> reusable{true, true, true, true, true, false};
-    CHECK((select_by_deviation(d, reusable, 0) == std::vector<int32_t>{5}));
-    CHECK((select_by_deviation(d, reusable, 1) == std::vector<int32_t>{2, 5}));  // a tie: the earlier wins
-    CHECK((select_by_deviation(d, reusable, 3) == std::vector<int32_t>{0, 2, 3, 5}));
-    CHECK((select_by_deviation(d, reusable, 99) == std::vector<int32_t>{0, 1, 2, 3, 4, 5}));
+TEST(selection_takes_the_largest_and_the_earlier_of_equals) {
+    const std::vector<float> scores{5, 1, 9, 9, 2};
+    CHECK(largest(scores, 0).empty());
+    CHECK((largest(scores, 1) == std::vector<int32_t>{2}));
+    CHECK((largest(scores, 3) == std::vector<int32_t>{0, 2, 3}));
+    CHECK((largest(scores, 99) == std::vector<int32_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(a_budget_is_a_share_or_what_covers_the_mass_within_bounds) {
+    const std::vector<float> scores{50, 1, 30, 9, 10};
+    CHECK_EQ((Budget{0.4}).tokens(scores, 5), size_t(2));
+    CHECK_EQ((Budget{0.4}).tokens(scores, 10), size_t(4));  // of all reusable ones, not of the candidates
+    CHECK_EQ((Budget{1}).tokens(scores, 10), size_t(5));
+    CHECK_EQ((Budget{0, 0.8, 0, 1}).tokens(scores, 5), size_t(2));
+    CHECK_EQ((Budget{0, 0.81, 0, 1}).tokens(scores, 5), size_t(3));
+    CHECK_EQ((Budget{0, 0.8, 0.6, 1}).tokens(scores, 5), size_t(3));
+    CHECK_EQ((Budget{0, 0.8, 0, 0.2}).tokens(scores, 5), size_t(1));
+    CHECK_EQ((Budget{0, 1, 0, 1}).tokens(scores, 5), size_t(5));
+    CHECK_EQ((Budget{0, 0.9, 0, 1}).tokens({0, 0, 0}, 3), size_t(0));  // nothing to cover
 }

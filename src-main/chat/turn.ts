@@ -136,7 +136,7 @@ function ttftOf(
     acquire: acquireMs,
     load: stages.loadWait,
     place: stages.place,
-    check: stages.check + stages.select,
+    check: stages.question + stages.check + stages.select,
     recompute: stages.compute + stages.head,
     firstToken: times.firstToken,
   };

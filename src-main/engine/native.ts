@@ -76,11 +76,36 @@ export type NativeSegment =
   /** A cached chunk, placed where it stands in the list. */
   | { kind: 'chunk'; chunk: NativeChunk };
 
+/** The smallest share of the reusable tokens whose scores cover `cover` of their sum, within least … most. All in 0 … 1. */
+export interface NativeAdaptive {
+  cover: number;
+  least: number;
+  most: number;
+}
+
+/** One share of the reusable tokens, or an adaptive one. */
+export type NativeBudget = { ratios: [number] } | { adaptive: NativeAdaptive };
+
 export type NativeStrategy =
   | { kind: 'none' }
   | { kind: 'full' }
-  /** CacheBlend §5: at checkLayers[i] keep the ratios[i] of reusable tokens whose V deviates most; ratios fall. */
-  | { kind: 'deviation'; checkLayers: number[]; ratios: number[] };
+  /** The first tokens of every chunk: the given share of it. */
+  | { kind: 'chunk-head'; ratios: [number] }
+  /** CacheBlend §5: at checkLayers[i] keep the ratios[i] of reusable tokens whose V (or K, or both) deviates most; ratios fall. */
+  | { kind: 'deviation'; checkLayers: number[]; ratios: number[]; of?: NativeDeviationOf }
+  | { kind: 'deviation'; checkLayers: [number]; adaptive: NativeAdaptive; of?: NativeDeviationOf }
+  /** The tokens that the question's attention weighs most in questionLayers, over the placed cache. */
+  | ({ kind: 'query'; questionLayers: number[] } & NativeBudget)
+  /** One budget by deviation and attention together. */
+  | ({
+      kind: 'union';
+      checkLayers: [number];
+      questionLayers: number[];
+      of?: NativeDeviationOf;
+    } & NativeBudget);
+
+/** What is compared: fresh and stored values, keys, or both. Default: v. */
+export type NativeDeviationOf = 'v' | 'k' | 'kv';
 
 export interface NativeProgress {
   /** Rows × layers done and in all: proportional to work, so that time left can be estimated. */
@@ -88,7 +113,7 @@ export interface NativeProgress {
   total: number;
 }
 
-/** Squared L2 of V fresh − V stored, summed over KV heads, over some tokens. */
+/** Squared L2 of V (or K, as the strategy says) fresh − stored, summed over KV heads, over some tokens. */
 export interface NativeDeviationStats {
   tokens: number;
   mean: number;
@@ -115,27 +140,49 @@ export interface NativeLayerReport {
 
 export interface NativeCheckReport {
   layer: number;
+  /** Tokens selected here, as a share of all reusable ones. */
   ratio: number;
   /** Prompt positions (relative to this append) that were candidates, ascending. */
   candidates: Int32Array;
-  /** Squared L2 of V fresh − V stored, summed over KV heads, for each candidate. */
+  /** Squared L2 of V (or K, as the strategy says) fresh − stored, summed over KV heads, for each candidate. */
   deviation: Float32Array;
   /** Positions kept for recomputation after this check, ascending. */
   selected: Int32Array;
+}
+
+export interface NativeQuestionReport {
+  layers: Int32Array;
+  /** Prompt positions (relative to this append) of the reusable tokens, ascending. */
+  candidates: Int32Array;
+  /** For each: the attention it got, mean over heads, layers and (up to 64 of) the question's tokens. */
+  attention: Float32Array;
 }
 
 export interface NativeAppendReport {
   /** Tokens appended, and how many of them stood in chunks. */
   tokens: number;
   reusableTokens: number;
-  /** Reusable tokens computed beyond the last check layer (all of them for 'full'). */
+  /** Reusable tokens computed beyond the last check layer (for 'full' nothing is reusable). */
   recomputedTokens: number;
+  /** Which: prompt positions (relative to this append), ascending. */
+  selected: Int32Array;
   bytesLoaded: number;
   layers: NativeLayerReport[];
   checks: NativeCheckReport[];
+  /** What the question looked at; null when the strategy does not ask. */
+  question: NativeQuestionReport | null;
   /** From call to logits of the last token. */
   totalMs: number;
-  stages: { place: number; check: number; select: number; compute: number; loadWait: number; head: number };
+  stages: {
+    /** The question's own pass, without loading and placing. */
+    question: number;
+    place: number;
+    check: number;
+    select: number;
+    compute: number;
+    loadWait: number;
+    head: number;
+  };
 }
 
 export interface NativeSampling {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { STRATEGY_NAMES } from '../../src-shared/strategy.ts';
 import type { Strategy } from '../engine/engine.ts';
 import { blend, type BlendOptions, type PromptPart } from './blender.ts';
 import { encodeAndStore, keyFor } from './model.ts';
@@ -19,6 +20,26 @@ describe('strategies', () => {
     [
       { ratio: '1', checkLayers: '0' },
       { kind: 'deviation', checkLayers: [0], ratios: [1] },
+    ],
+    [
+      { cover: '0.6', deviationOf: 'kv' },
+      { kind: 'deviation', checkLayers: [1], adaptive: { cover: 0.6, least: 0, most: 1 }, of: 'kv' },
+    ],
+    [
+      { strategy: 'chunk-head', ratio: '0.1' },
+      { kind: 'chunk-head', ratios: [0.1] },
+    ],
+    [
+      { strategy: 'query', questionLayers: '2,5' },
+      { kind: 'query', questionLayers: [2, 5], ratios: [0.15] },
+    ],
+    [
+      { strategy: 'query', questionLayers: '3', cover: '0.8,0.05,0.3' },
+      { kind: 'query', questionLayers: [3], adaptive: { cover: 0.8, least: 0.05, most: 0.3 } },
+    ],
+    [
+      { strategy: 'union', checkLayers: '2', questionLayers: '3', ratio: '0.2' },
+      { kind: 'union', checkLayers: [2], questionLayers: [3], ratios: [0.2] },
     ],
   ])('%j', (options, expected) => {
     expect(parseStrategy(options, 8)).toEqual(expected);
@@ -42,10 +63,30 @@ describe('strategies', () => {
     [{ ratio: '0.2,0.1', checkLayers: '4,1' }, /must ascend/],
     [{ strategy: 'none', ratio: '0.1' }, /--ratio does not apply to the strategy "none"/],
     [{ strategy: 'full', checkLayers: '1' }, /--check-layers does not apply/],
+    [{ strategy: 'chunk-head', cover: '0.5' }, /--cover does not apply/],
+    [{ strategy: 'query', checkLayers: '1' }, /--check-layers does not apply/],
+    [{ strategy: 'query', ratio: '0.2,0.1' }, /must be one number/],
+    [{ strategy: 'query', questionLayers: '8' }, /layers from 0 to 7/],
+    [{ strategy: 'union', checkLayers: '1,2' }, /must name one layer/],
+    [{ questionLayers: '1' }, /--question-layers does not apply/],
+    [{ deviationOf: 'q' }, /must be v, k or kv/],
+    [{ cover: '0.5', ratio: '0.1' }, /cannot go with --ratio/],
+    [{ cover: '0.5', checkLayers: '1,2' }, /takes one check layer/],
+    [{ cover: '0.5,0.4,0.3' }, /share,least,most/],
+    [{ cover: '0' }, /share,least,most/],
   ])('%j is a bad argument', (options, message) => {
     expect(() => parseStrategy(options, 8)).toThrow(
       expect.objectContaining({ code: 'BAD_ARGUMENT', message: expect.stringMatching(message) as string }),
     );
+  });
+
+  test('every strategy works with its defaults on a model of any size', () => {
+    for (const { name } of STRATEGIES)
+      for (const layers of [2, 3, 6, 28]) expect(parseStrategy({ strategy: name }, layers).kind).toBe(name);
+  });
+
+  test('what people choose by name in the window are the strategies there are', () => {
+    expect(STRATEGIES.map(({ name }) => name)).toEqual([...STRATEGY_NAMES]);
   });
 
   test('names are distinct and each has a summary', () => {

@@ -36,6 +36,8 @@ function appendReport(layers: number, tokens: number, checks: AppendReport['chec
     tokens,
     reusableTokens: 6,
     recomputedTokens: 2,
+    selected: checks.at(-1)?.selected ?? new Int32Array(0),
+    question: null,
     bytesLoaded: 600,
     layers: Array.from({ length: layers }, (_, layer) => ({
       layer,
@@ -51,7 +53,7 @@ function appendReport(layers: number, tokens: number, checks: AppendReport['chec
     })),
     checks,
     totalMs: layers,
-    stages: { place: 1, check: 1, select: 1, compute: 1, loadWait: 1, head: 1 },
+    stages: { question: 0, place: 1, check: 1, select: 1, compute: 1, loadWait: 1, head: 1 },
   };
 }
 

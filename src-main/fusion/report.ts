@@ -65,7 +65,7 @@ export function fusionReport(input: ReportInput): FusionReport {
     reusedTokens: append.reusableTokens,
     recomputedTokens: append.recomputedTokens,
     bytesLoaded: append.bytesLoaded,
-    parts: partsOf(input, checks.at(-1)),
+    parts: partsOf(input),
     tokensStart: residentTokens,
     tokens: input.tokenTexts(appended.flatMap(({ tokens }) => [...tokens])),
     checks,
@@ -74,11 +74,11 @@ export function fusionReport(input: ReportInput): FusionReport {
   };
 }
 
-function partsOf(input: ReportInput, lastCheck: FusionCheck | undefined): ReportPart[] {
+function partsOf(input: ReportInput): ReportPart[] {
   const parts: ReportPart[] = [];
   const { residentTokens } = input;
+  const selected = input.append.selected.map((position) => position + residentTokens);
   if (residentTokens > 0) parts.push({ kind: 'resident', start: 0, tokens: residentTokens, chunk: null });
-  const selected = Int32Array.from(lastCheck?.selected ?? []);
   let start = residentTokens;
   for (const { kind, tokens, source, outcome = 'computed' } of input.appended) {
     const cached = outcome !== 'computed';

@@ -1,14 +1,24 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Strategy } from '../engine/engine.ts';
 import type { StrategyDefinition, StrategyOptions } from './strategies/definition.ts';
+import { chunkHead } from './strategies/chunk-head.ts';
 import { deviation } from './strategies/deviation.ts';
 import { full } from './strategies/full.ts';
 import { none } from './strategies/none.ts';
+import { query } from './strategies/query.ts';
+import { union } from './strategies/union.ts';
 
 export type { StrategyDefinition, StrategyOptions } from './strategies/definition.ts';
 
 /** Every strategy there is; the first is the default. A new one is a file in strategies/ and a line here. */
-export const STRATEGIES: readonly [StrategyDefinition, ...StrategyDefinition[]] = [deviation, none, full];
+export const STRATEGIES: readonly [StrategyDefinition, ...StrategyDefinition[]] = [
+  deviation,
+  query,
+  union,
+  chunkHead,
+  none,
+  full,
+];
 
 /** The engine's strategy for what the user said. BAD_ARGUMENT in one sentence that names the flag. */
 export function parseStrategy(options: StrategyOptions, layers: number): Strategy {

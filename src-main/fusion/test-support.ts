@@ -195,12 +195,14 @@ export class FakeSession implements FusionSession {
     const reusable = segments
       .filter((segment) => segment.kind === 'chunk')
       .flatMap(({ chunk }) => [...chunk.tokens]).length;
-    const stages = { place: 1, check: 1, select: 1, compute: 1, loadWait: 1, head: 1 };
+    const stages = { question: 0, place: 1, check: 1, select: 1, compute: 1, loadWait: 1, head: 1 };
     const recomputedTokens = strategy.kind === 'full' ? reusable : 0;
     return {
       tokens: this.tokens.length,
       reusableTokens: reusable,
       recomputedTokens,
+      selected: new Int32Array(0),
+      question: null,
       bytesLoaded: 0,
       layers: [],
       checks: [],

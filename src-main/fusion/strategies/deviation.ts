@@ -1,52 +1,41 @@
 import type { StrategyDefinition, StrategyOptions } from './definition.ts';
-import { badFlag, parseNumbers } from './numbers.ts';
+import {
+  badFlag,
+  DEFAULT_RATIO,
+  parseBudget,
+  parseDeviationOf,
+  parseLayers,
+  parseRatios,
+  refuseOthers,
+} from './numbers.ts';
 
-const DEFAULT_RATIO = '0.15';
-const DEFAULT_CHECK_LAYERS = '1';
+/** The first layer whose values know of other chunks; comparing later costs more and finds much the same tokens. */
+export const DEFAULT_CHECK_LAYER = '1';
 
 /** CacheBlend's selection; several check layers with falling ratios are its gradual filtering. */
 export const deviation: StrategyDefinition = {
   name: 'deviation',
   summary: 'recompute the share of cached tokens whose values deviate most at the check layers (CacheBlend)',
   parse(options, layers) {
-    const ratios = parseRatios(options);
-    const checkLayers = parseLayers(options, layers);
-    if (ratios.length !== checkLayers.length) {
-      const value = options.ratio ?? DEFAULT_RATIO;
-      throw badFlag(
-        '--ratio',
-        value,
-        `has ${ratios.length} number(s) for ${checkLayers.length} check layer(s)`,
-      );
+    refuseOthers('deviation', options, ['ratio', 'cover', 'checkLayers', 'deviationOf']);
+    const checkLayers = parseLayers('checkLayers', options, layers, DEFAULT_CHECK_LAYER);
+    const of = parseDeviationOf(options);
+    const [first, ...more] = checkLayers;
+    if (options.cover !== undefined && first !== undefined) {
+      if (more.length > 0) throw badFlag('--cover', options.cover, 'takes one check layer');
+      const budget = parseBudget(options);
+      if ('adaptive' in budget) return { kind: 'deviation', checkLayers: [first], ...budget, ...of };
     }
-    return { kind: 'deviation', checkLayers, ratios };
+    return { kind: 'deviation', checkLayers, ratios: fallingRatios(options, checkLayers.length), ...of };
   },
 };
 
-function parseRatios({ ratio = DEFAULT_RATIO }: StrategyOptions): number[] {
-  const ratios = parseNumbers('--ratio', ratio);
-  if (ratios.some((share) => share < 0 || share > 1))
-    throw badFlag('--ratio', ratio, 'must lie within 0 and 1');
-  if (!isSorted(ratios, (before, after) => before > after)) {
-    throw badFlag('--ratio', ratio, 'must fall from one check layer to the next');
-  }
+function fallingRatios(options: StrategyOptions, checks: number): number[] {
+  const ratios = parseRatios(options);
+  const said = options.ratio ?? DEFAULT_RATIO;
+  if (ratios.some((ratio, i) => i > 0 && ratio >= (ratios[i - 1] ?? ratio)))
+    throw badFlag('--ratio', said, 'must fall from one check layer to the next');
+  if (ratios.length !== checks)
+    throw badFlag('--ratio', said, `has ${ratios.length} number(s) for ${checks} check layer(s)`);
   return ratios;
-}
-
-function parseLayers({ checkLayers = DEFAULT_CHECK_LAYERS }: StrategyOptions, layers: number): number[] {
-  const list = parseNumbers('--check-layers', checkLayers);
-  if (list.some((layer) => !Number.isInteger(layer) || layer < 0 || layer >= layers)) {
-    throw badFlag(
-      '--check-layers',
-      checkLayers,
-      `must name layers from 0 to ${layers - 1}, as this model has ${layers}`,
-    );
-  }
-  if (!isSorted(list, (before, after) => before < after))
-    throw badFlag('--check-layers', checkLayers, 'must ascend');
-  return list;
-}
-
-function isSorted(values: readonly number[], inOrder: (before: number, after: number) => boolean): boolean {
-  return values.every((value, i) => i === 0 || inOrder(values[i - 1] ?? value, value));
 }

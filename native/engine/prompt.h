@@ -1,0 +1,31 @@
+#pragma once
+// One append's tokens laid out: what must be computed, what stands in chunks, where everything goes.
+#include "forward.h"
+#include "model.h"
+
+namespace kvasir {
+
+struct Segment {
+    std::vector<int32_t> tokens;           // to compute, when chunk is null
+    std::shared_ptr<const ChunkKv> chunk;  // else cached KV to place
+};
+
+struct Prompt {
+    // `reuse` false: chunks are text like any other. CHUNK_MISMATCH, CONTEXT_OVERFLOW, BAD_ARGUMENT.
+    Prompt(const Model & model, const std::vector<Segment> & segments, bool reuse, int past, int capacity);
+
+    int size() const { return int(tokens.size()); }
+
+    int past;                                   // tokens before the prompt: token i stands at position past + i
+    std::vector<int32_t> tokens;
+    std::vector<bool> reusable;                 // stands in a chunk, and is not the last token, whose logits are needed
+    std::vector<int32_t> offset, chunk_length;  // of a token in a chunk: where in it, and how long that is
+    int reusable_tokens = 0;                    // that stand in chunks
+    int question_begin = 0;                     // the first token behind the last chunk
+
+    std::vector<std::shared_ptr<const ChunkKv>> chunks;
+    std::vector<Forward::Placement> placements;  // of the chunks, without data
+    std::vector<int> segment_of_chunk;
+};
+
+}  // namespace kvasir

@@ -1,0 +1,220 @@
+// Every strategy through the engine's surface: identities, what is chosen, masks by position.
+#include <cmath>
+#include <numeric>
+
+#include "engine/session.h"
+#include "tests/harness.h"
+
+using namespace kvasir;
+
+namespace {
+
+std::shared_ptr<Model> tiny(const std::string & arch) {
+    return std::make_shared<Model>(test::random_model(arch, "--arch " + arch + " --type f16 --layers 4 --vocab 600"), ModelOptions{2, "cpu"}, nullptr);
+}
+
+std::vector<int32_t> ids(int n, int seed = 1) {
+    std::vector<int32_t> v;
+    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
+    return v;
+}
+
+std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & t) {
+    return encode_chunk(m, t, {1}, KvDtype::f16, nullptr, nullptr);
+}
+
+// BOS, two chunks of 100, a question of 12: reusable are positions 1 … 200.
+std::vector<Segment> prompt(const std::shared_ptr<Model> & m, const std::vector<int32_t> & question = ids(12, 3)) {
+    return {{{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {question, nullptr}};
+}
+
+struct Result {
+    std::vector<float> logits;
+    AppendReport report;
+};
+
+Result append(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & spec) {
+    Session session(m, 1024);
+    session.prepare();
+    Result r;
+    r.report = session.append(s, spec, nullptr, nullptr);
+    r.logits = session.logits();
+    return r;
+}
+
+double apart(const std::vector<float> & a, const std::vector<float> & b) {
+    double d = 0, n = 0;
+    for (size_t i = 0; i < a.size(); ++i) d += std::pow(double(a[i]) - b[i], 2), n += std::pow(double(b[i]), 2);
+    return std::sqrt(d / n);
+}
+
+StrategySpec full() { return {.name = "full"}; }
+StrategySpec none() { return {.name = "none"}; }
+StrategySpec head(double r) { return {.name = "chunk-head", .ratios = {r}}; }
+StrategySpec deviation(double r, DeviationOf of = DeviationOf::v) { return {.name = "deviation", .check_layers = {1}, .ratios = {r}, .of = of}; }
+StrategySpec query(double r, std::vector<int> layers = {0, 1, 2, 3}) { return {.name = "query", .ratios = {r}, .question_layers = layers}; }
+StrategySpec both(double r) { return {.name = "union", .check_layers = {1}, .ratios = {r}, .question_layers = {1, 2}}; }
+StrategySpec adaptive(StrategySpec s, double cover, double least = 0, double most = 1) {
+    s.ratios.clear();
+    s.adaptive = {0, cover, least, most};
+    return s;
+}
+
+std::vector<StrategySpec> selective(double r) {
+    return {head(r), deviation(r), deviation(r, DeviationOf::k), deviation(r, DeviationOf::kv), query(r), query(r, {2}), both(r)};
+}
+
+std::string label(const StrategySpec & s) { return s.name + std::to_string(int(s.of)) + std::to_string(s.question_layers.size()); }
+
+}  // namespace
+
+TEST(ratio_one_of_every_strategy_is_full_prefill_bit_for_bit) {
+    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+        auto m = tiny(arch);
+        const auto s = prompt(m);
+        const Result whole = append(m, s, full());
+        for (const StrategySpec & spec : selective(1)) {
+            const Result r = append(m, s, spec);
+            if (r.logits != whole.logits) test::fail(__FILE__, __LINE__, label(spec) + " on " + arch);
+            CHECK_EQ(r.report.recomputed_tokens, 200);
+        }
+        // A chunk at the very end: its last token is computed in any case.
+        const std::vector<Segment> ends{s[0], s[1], s[2]};
+        const Result end = append(m, ends, full());
+        for (const StrategySpec & spec : selective(1)) CHECK(append(m, ends, spec).logits == end.logits);
+    }
+}
+
+TEST(ratio_zero_of_every_strategy_reuses_all) {
+    auto m = tiny("qwen3");
+    const auto s = prompt(m);
+    const Result reused = append(m, s, none());
+    for (const StrategySpec & spec : selective(0)) {
+        const Result r = append(m, s, spec);
+        CHECK_EQ(r.report.recomputed_tokens, 0);
+        CHECK(r.report.selected.empty());
+        // Where the check computes the first layers for all tokens, they are fresh; else nothing is.
+        if (spec.check_layers.empty()) CHECK(r.logits == reused.logits);
+    }
+}
+
+TEST(every_strategy_recomputes_its_share_and_comes_closer_to_full_prefill) {
+    auto m = tiny("llama");
+    const auto s = prompt(m);
+    const auto whole = append(m, s, full()).logits;
+    const double reused = apart(append(m, s, none()).logits, whole);
+    for (const StrategySpec & spec : selective(0.5)) {
+        const Result r = append(m, s, spec);
+        CHECK_EQ(r.report.recomputed_tokens, 100);
+        CHECK_EQ(r.report.selected.size(), size_t(100));
+        CHECK(std::is_sorted(r.report.selected.begin(), r.report.selected.end()));
+        CHECK(r.report.selected.front() >= 1 && r.report.selected.back() <= 200);
+        if (!(apart(r.logits, whole) < reused)) test::fail(__FILE__, __LINE__, label(spec) + " is no better than reuse");
+    }
+}
+
+TEST(chunk_head_takes_the_first_tokens_of_every_chunk) {
+    auto m = tiny("llama");
+    std::vector<int32_t> want;
+    for (int chunk : {0, 1})
+        for (int i = 0; i < 15; ++i) want.push_back(1 + 100 * chunk + i);
+    CHECK(append(m, prompt(m), head(0.15)).report.selected == want);
+}
+
+TEST(deviation_of_keys_and_of_values_add_up) {
+    auto m = tiny("qwen2");
+    const auto at = [&](DeviationOf of) { return append(m, prompt(m), deviation(0.1, of)).report.checks.at(0).deviation; };
+    const auto v = at(DeviationOf::v), k = at(DeviationOf::k), kv = at(DeviationOf::kv);
+    CHECK(v != k);
+    double worst = 0;
+    for (size_t i = 0; i < v.size(); ++i) worst = std::max(worst, std::fabs(double(v[i]) + k[i] - kv[i]) / std::max(1e-3, double(kv[i])));
+    CHECK(worst < 1e-4);
+    // The first chunk stands where it was encoded: its keys do not deviate, rotated or not.
+    CHECK(*std::max_element(k.begin(), k.begin() + 100) < 1e-2);
+    CHECK(*std::max_element(k.begin() + 100, k.end()) > 1e-1);
+}
+
+TEST(attention_of_the_question_is_what_its_own_keys_and_queries_give) {
+    // One layer, one question token: the weights follow from the cache alone, and with those of the question's own keys
+    // they sum to one.
+    auto m = tiny("llama");
+    const AppendReport r = append(m, prompt(m), query(0.1, {0})).report;
+    CHECK_EQ(r.question.candidates.size(), size_t(200));
+    CHECK_EQ(r.question.layers.size(), size_t(1));
+    double sum = 0;
+    for (float a : r.question.attention) {
+        CHECK(a >= 0);
+        sum += a;
+    }
+    CHECK(sum > 0.1 && sum < 1);
+    CHECK(r.selected == [&] {
+        std::vector<int32_t> out;
+        for (int32_t i : largest(r.question.attention, 20)) out.push_back(r.question.candidates[size_t(i)]);
+        return out;
+    }());
+    // Another question looks elsewhere; deviation does not depend on it.
+    const auto other = prompt(m, ids(12, 8));
+    CHECK(append(m, other, query(0.1, {0})).report.selected != r.selected);
+    CHECK(append(m, other, deviation(0.1)).report.selected == append(m, prompt(m), deviation(0.1)).report.selected);
+}
+
+TEST(attention_goes_where_a_key_answers_the_query) {
+    // The question repeats a token of the second chunk. In layer 0 keys depend on the token alone, so equal tokens at
+    // neighbouring positions get nearly equal attention whichever chunk they came from.
+    auto m = tiny("qwen3");
+    std::vector<int32_t> a = ids(100), b = ids(100, 2);
+    a[99] = b[0] = 77;  // positions 100 and 101
+    const std::vector<Segment> s{{{1}, nullptr}, {{}, encode(m, a)}, {{}, encode(m, b)}, {ids(12, 3), nullptr}};
+    const auto attention = append(m, s, query(0.1, {0})).report.question.attention;
+    CHECK(std::fabs(attention[99] - attention[100]) < 0.5 * std::max(attention[99], attention[100]));
+}
+
+TEST(a_question_pass_leaves_no_trace) {
+    auto m = tiny("llama");
+    const auto s = prompt(m);
+    CHECK(append(m, s, query(0)).logits == append(m, s, none()).logits);
+    const Result r = append(m, s, query(0.2, {1}));
+    CHECK_EQ(r.report.layers.size(), size_t(4));
+    CHECK_EQ(r.report.layers.at(3).rows, 1 + 12 + 40);
+    CHECK_EQ(r.report.layers.at(0).rows, 1 + 12 + 40);
+    for (auto & l : r.report.layers) CHECK_EQ(l.recomputed.tokens, 40);
+    CHECK(r.report.layers.at(0).recomputed.mean < 1e-3);  // layer 0 depends on the token alone
+    CHECK(r.report.layers.at(2).recomputed.mean > 1e-2);
+}
+
+TEST(adaptive_ratios_cover_the_mass_within_bounds) {
+    auto m = tiny("llama");
+    const auto s = prompt(m);
+    const AppendReport r = append(m, s, adaptive(deviation(0), 0.7)).report;
+    const CheckReport & c = r.checks.at(0);
+    const double all = std::accumulate(c.deviation.begin(), c.deviation.end(), 0.0);
+    double covered = 0, least = 1e30;
+    for (int32_t p : c.selected) {
+        const float d = c.deviation[size_t(std::lower_bound(c.candidates.begin(), c.candidates.end(), p) - c.candidates.begin())];
+        covered += d;
+        least = std::min(least, double(d));
+    }
+    CHECK(covered >= 0.7 * all * (1 - 1e-6));
+    CHECK(covered - least < 0.7 * all);  // one token fewer would not do
+    CHECK_EQ(append(m, s, adaptive(deviation(0), 0.7, 0, 0.05)).report.recomputed_tokens, 10);
+    CHECK_EQ(append(m, s, adaptive(query(0), 0.01, 0.3, 1)).report.recomputed_tokens, 60);
+    CHECK_EQ(append(m, s, adaptive(both(0), 1, 0, 1)).report.recomputed_tokens, 200);
+}
+
+TEST(numbers_that_fit_no_strategy_are_misuse) {
+    const auto fails = [](const StrategySpec & s) {
+        try {
+            make_strategy(s, 4);
+        } catch (const std::logic_error &) {
+            return true;
+        }
+        return false;
+    };
+    for (const StrategySpec & s : selective(0.5)) CHECK(!fails(s));
+    for (const StrategySpec & s : selective(1.5)) CHECK(fails(s));
+    CHECK(fails(query(0.1, {})) && fails(query(0.1, {4})) && fails(query(0.1, {2, 1})));
+    CHECK(fails({.name = "deviation", .check_layers = {1, 2}, .ratios = {0.1, 0.2}}));
+    CHECK(fails({.name = "deviation", .check_layers = {1}, .ratios = {0.1, 0.1}}));
+    CHECK(fails({.name = "guess"}));
+    CHECK(fails(adaptive(query(0), 0.5, 0.4, 0.3)));
+}
