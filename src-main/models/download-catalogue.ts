@@ -36,7 +36,8 @@ async function fromWeb(url: string): Promise<string> {
   const response = await get(url, { accept: 'application/json' }, signal);
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of response.body ?? []) {
+  const body: AsyncIterable<Uint8Array> = response.body ?? ReadableStream.from<Uint8Array>([]);
+  for await (const part of body) {
     parts.push(part);
     bytes += part.length;
     if (bytes > MAX_BYTES) throw invalid(url, 'it is larger than 4 MB');
