@@ -9,7 +9,9 @@ const electron = join(root, 'src-main', 'hosts', 'electron');
 export default defineConfig({
   main: {
     build: {
-      rolldownOptions: { input: { main: join(electron, 'main.ts') } },
+      rolldownOptions: {
+        input: { main: join(electron, 'main.ts'), parser: join(electron, 'parser.ts') },
+      },
     },
   },
   preload: {

@@ -1,3 +1,155 @@
-import { app } from 'electron';
+// The desktop app: what is set up, in order.
+import { join } from 'node:path';
+import { app, dialog, Menu, type BrowserWindow } from 'electron';
+import { createApi } from '../../api/api.ts';
+import { createHandlers } from '../../api/handlers.ts';
 import { App } from '../../app.ts';
-void app.whenReady().then(() => App.open());
+import { defaultDataDir, ensureWritableDir } from '../../platform/paths.ts';
+import { appRoot } from '../../platform/root.ts';
+import { desktopServices, failToStart, sentences } from './dialogs.ts';
+import { denyPermissions, guardContents } from './guards.ts';
+import { connectWindows } from './ipc.ts';
+import { menuTemplate } from './menu.ts';
+import { OpenRequests, readArguments } from './open-files.ts';
+import { registerScheme, serveWindow } from './scheme.ts';
+import { createWindow } from './window.ts';
+import { wordsFor, type Words } from './words.ts';
+
+const launch = readArguments(process.argv, process.cwd());
+const dataDir = launch.dataDir ?? defaultDataDir();
+const requests = new OpenRequests();
+let core: App | undefined;
+let window: BrowserWindow | undefined;
+
+const words = (): Words => wordsFor(core?.settings.current.language ?? 'system', app.getLocale());
+
+registerScheme();
+guardContents(words);
+process.on('uncaughtException', reportDefect);
+app.on('open-file', (event, path) => {
+  event.preventDefault();
+  requests.open([path]);
+  showWindow();
+});
+app.on('second-instance', (_, args, workingDir) => {
+  requests.open(readArguments(args, workingDir).paths);
+  showWindow();
+});
+app.on('activate', showWindow);
+app.on('window-all-closed', () => {
+  if (process.platform !== 'darwin') app.quit();
+});
+app.on('will-quit', closeCoreFirst);
+
+if (claimDataDir()) {
+  requests.open(launch.paths);
+  app
+    .whenReady()
+    .then(openKvasir)
+    .catch((error: unknown) => failToStart(error, words()));
+}
+
+/** One Kvasir for a data folder: a second one hands its files to the first and ends. */
+function claimDataDir(): boolean {
+  try {
+    const chromiumDir = join(dataDir, 'electron');
+    ensureWritableDir(chromiumDir);
+    app.setPath('userData', chromiumDir);
+  } catch (error) {
+    failToStart(error, words());
+    return false;
+  }
+  if (app.requestSingleInstanceLock()) return true;
+  app.quit();
+  return false;
+}
+
+async function openKvasir(): Promise<void> {
+  denyPermissions();
+  serveWindow(join(appRoot(), 'out', 'renderer'));
+  core = await App.open({ dataDir });
+  const { events, log, settings } = core;
+  connectWindows({
+    api: createApi(
+      createHandlers(
+        core,
+        desktopServices(() => window, words),
+      ),
+      log,
+    ),
+    events,
+    log,
+    windows: () => (window ? [window.webContents] : []),
+    onFirstCall: () => requests.deliverTo(events),
+  });
+  setMenu();
+  settings.onChange(setMenu);
+  showWindow();
+}
+
+function setMenu(): void {
+  const actions = { goTo, addDocuments: () => void addDocuments() };
+  const surroundings = { platform: process.platform, packaged: app.isPackaged };
+  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(words(), actions, surroundings)));
+}
+
+/** Brings the window to the front; makes it when there is none. */
+function showWindow(): void {
+  if (!core) return; // still starting: it will be shown
+  if (window) {
+    if (window.isMinimized()) window.restore();
+    window.focus();
+    return;
+  }
+  window = createWindow({
+    preload: join(appRoot(), 'out', 'preload', 'preload.cjs'),
+    statePath: join(dataDir, 'window.json'),
+    devTools: !app.isPackaged,
+    words,
+  });
+  window.on('closed', () => {
+    window = undefined;
+    requests.hold();
+  });
+  window.webContents.on('render-process-gone', (_, { reason }) => void windowCrashed(reason));
+}
+
+function goTo(route: string): void {
+  requests.goTo(route);
+  showWindow();
+}
+
+async function addDocuments(): Promise<void> {
+  const paths = await desktopServices(() => window, words).choosePaths?.('documents');
+  requests.open(paths ?? []);
+}
+
+/** The page's process ended by itself; the core goes on. */
+async function windowCrashed(reason: string): Promise<void> {
+  if (reason === 'clean-exit' || !window) return;
+  core?.log.error('window-gone', { reason });
+  const { windowCrashed: message, showAgain, quit } = words();
+  const buttons = [showAgain, quit];
+  const { response } = await dialog.showMessageBox(window, { type: 'error', message, buttons });
+  if (response === 0) window.reload();
+  else app.quit();
+}
+
+/** Quits once everything is written and freed. */
+function closeCoreFirst(event: { preventDefault(): void }): void {
+  if (!core) return;
+  event.preventDefault();
+  const closing = core;
+  core = undefined;
+  closing
+    .close()
+    .catch((error: unknown) => closing.log.error('close-failed', { error: String(error) }))
+    .finally(() => app.quit());
+}
+
+/** What nobody caught: the state may be wrong, so that going on could harm. */
+function reportDefect(error: Error): void {
+  core?.log.error('defect', { error: error.stack ?? error.message });
+  dialog.showErrorBox(words().defect, sentences(error));
+  app.exit(1);
+}

@@ -1,0 +1,56 @@
+import { app, dialog, session, shell, type WebContents } from 'electron';
+import { isWindowAddress } from './scheme.ts';
+import type { Words } from './words.ts';
+
+/** What a page may have of the system: writing to the clipboard when the user copies. */
+const PERMITTED = 'clipboard-sanitized-write';
+
+/** The window shows Kvasir and nothing else: no navigation, no second page, no web view, no permission. */
+export function guardContents(words: () => Words): void {
+  app.on('web-contents-created', (_, contents) => {
+    const stay = (event: { preventDefault(): void; url: string }): void => {
+      if (!isWindowAddress(event.url)) event.preventDefault();
+    };
+    contents.on('will-navigate', stay);
+    contents.on('will-redirect', stay);
+    contents.on('will-frame-navigate', stay);
+    contents.on('will-attach-webview', (event) => event.preventDefault());
+    contents.setWindowOpenHandler(({ url }) => {
+      void offerInBrowser(url, words());
+      return { action: 'deny' };
+    });
+  });
+}
+
+/** Must be called when the app is ready: there is no session before. */
+export function denyPermissions(): void {
+  const { defaultSession } = session;
+  defaultSession.setPermissionRequestHandler((contents, permission, answer) =>
+    answer(isPermitted(contents, permission)),
+  );
+  defaultSession.setPermissionCheckHandler((contents, permission) => isPermitted(contents, permission));
+  defaultSession.setDevicePermissionHandler(() => false);
+}
+
+function isPermitted(contents: WebContents | null, permission: string): boolean {
+  return permission === PERMITTED && contents !== null && isWindowAddress(contents.getURL());
+}
+
+/**
+ * A link to the web, in a document or in what a model wrote, can carry away what is in its address: it is opened only
+ * after the user has seen where it leads.
+ */
+async function offerInBrowser(address: string, words: Words): Promise<void> {
+  const url = URL.parse(address);
+  if (url?.protocol !== 'https:') return;
+  const { response } = await dialog.showMessageBox({
+    type: 'question',
+    message: words.openLink,
+    detail: url.href,
+    buttons: [words.open, words.cancel],
+    defaultId: 1,
+    cancelId: 1,
+    noLink: true,
+  });
+  if (response === 0) await shell.openExternal(url.href);
+}

@@ -1,0 +1,52 @@
+import { join, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { net, protocol } from 'electron';
+import { cacheControl, isPagePath, readPage, SECURITY_HEADERS } from '../window/policy.ts';
+
+/** The window's files come by a scheme of their own: an origin like the web's, which file: has not. */
+const SCHEME = 'app';
+const HOST = 'kvasir';
+export const WINDOW_ADDRESS = `${SCHEME}://${HOST}/`;
+
+/** Must be called before the app is ready. */
+export function registerScheme(): void {
+  protocol.registerSchemesAsPrivileged([
+    { scheme: SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
+  ]);
+}
+
+/** Answers the scheme with the built window, and with nothing else. */
+export function serveWindow(rendererDir: string): void {
+  protocol.handle(SCHEME, async (request) => {
+    const url = new URL(request.url);
+    if (url.host !== HOST || request.method !== 'GET') return new Response(null, { status: 404 });
+    if (isPagePath(url.pathname)) {
+      const { html, headers } = await readPage(rendererDir);
+      return new Response(html, { headers });
+    }
+    const path = fileInside(rendererDir, url.pathname);
+    if (path === undefined) return new Response(null, { status: 404 });
+    const file = await net.fetch(pathToFileURL(path).toString()).catch(() => undefined);
+    if (!file?.ok) return new Response(null, { status: 404 });
+    const headers = { ...SECURITY_HEADERS, 'Cache-Control': cacheControl(url.pathname) };
+    return new Response(file.body, { headers: { ...Object.fromEntries(file.headers), ...headers } });
+  });
+}
+
+/** Whether an address is the window's own. Node's URL gives every custom scheme the origin "null". */
+export function isWindowAddress(address: string): boolean {
+  const url = URL.parse(address);
+  return url?.protocol === `${SCHEME}:` && url.host === HOST;
+}
+
+/** The file that a path names below `dir`; undefined when it would be elsewhere. */
+function fileInside(dir: string, pathname: string): string | undefined {
+  let name: string;
+  try {
+    name = decodeURIComponent(pathname);
+  } catch {
+    return undefined;
+  }
+  const path = resolve(join(dir, name));
+  return path.startsWith(resolve(dir) + sep) && !name.includes('\0') ? path : undefined;
+}
