@@ -54,7 +54,10 @@ export function PictureView({
     activate(picture.hit(at, { width, height, palette }));
   };
   const press = (event: KeyboardEvent) => {
-    if (onKey?.(event) === true) return event.preventDefault();
+    if (onKey?.(event) === true) {
+      event.preventDefault();
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const item = event.key === 'Escape' && active !== null ? null : stepTo(event.key, active, picture.items);
     if (item === undefined) return;

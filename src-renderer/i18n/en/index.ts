@@ -1,6 +1,7 @@
 import { chat } from './chat.ts';
 import { common } from './common.ts';
 import { search } from './search.ts';
+import { fusion } from './fusion.ts';
 import { library } from './library.ts';
 import { cache } from './cache.ts';
 import { models } from './models.ts';
@@ -8,7 +9,7 @@ import { settings } from './settings.ts';
 import { welcome } from './welcome.ts';
 
 /** One file a feature; zh/ has the same keys, which the type checker holds it to. */
-export const en = { chat, common, search, library, cache, models, settings, welcome };
+export const en = { chat, common, fusion, search, library, cache, models, settings, welcome };
 
 /** The same keys with other words. i18next's plural forms (`_one`, `_other`) may differ from language to language. */
 export type Words<T> = { readonly [K in keyof T]: T[K] extends string ? string : Words<T[K]> };

@@ -2,10 +2,11 @@ import type { en, Words } from '../en/index.ts';
 import { chat } from './chat.ts';
 import { common } from './common.ts';
 import { search } from './search.ts';
+import { fusion } from './fusion.ts';
 import { library } from './library.ts';
 import { cache } from './cache.ts';
 import { models } from './models.ts';
 import { settings } from './settings.ts';
 import { welcome } from './welcome.ts';
 
-export const zh: Words<typeof en> = { chat, common, search, library, cache, models, settings, welcome };
+export const zh: Words<typeof en> = { chat, common, fusion, search, library, cache, models, settings, welcome };

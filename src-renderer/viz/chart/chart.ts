@@ -38,7 +38,7 @@ export function chart(spec: ChartSpec): Picture {
 }
 
 function estimateWidth(text: string): number {
-  return [...text].reduce((width, letter) => width + (letter > '\u2e80' ? 11.5 : LETTER), 0);
+  return text.length * LETTER + (text.match(/[\u2e80-\uffff]/gu)?.length ?? 0) * (11.5 - LETTER);
 }
 
 function draw(

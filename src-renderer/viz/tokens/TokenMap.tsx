@@ -117,13 +117,15 @@ export function TokenMap({ data, label, overviewLabel, note, speak, handle }: To
   const press = (event: KeyboardEvent) => {
     if ((event.ctrlKey || event.metaKey) && event.key === 'a') {
       event.preventDefault();
-      return setSelected({ from: 0, to: data.tokens.length - 1 });
+      setSelected({ from: 0, to: data.tokens.length - 1 });
+      return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Escape' && (active !== null || selected)) {
       event.stopPropagation();
       setSelected(null);
-      return setActive(null);
+      setActive(null);
+      return;
     }
     const [first] = rowsWithin(layout, view.top, view.top + view.height);
     const from = active ?? layout.rows[first]?.first ?? 0;

@@ -1,0 +1,30 @@
+import { cumsum, descending } from 'd3-array';
+
+/** What share of all deviation the tokens that deviate most hold, as a function of how many of them are taken. */
+export interface MassCurve {
+  tokens: number;
+  /** Share of the deviation held by the `ratio` of tokens that deviate most; both 0 to 1. */
+  covered: (ratio: number) => number;
+  /** The smallest ratio that covers a share. */
+  ratioFor: (share: number) => number;
+  points: (count: number) => { x: number; y: number }[];
+}
+
+/** null where nothing was looked at or nothing deviates. */
+export function massCurve(deviations: readonly number[]): MassCurve | null {
+  const sums = cumsum(deviations.toSorted(descending));
+  const tokens = sums.length;
+  const total = sums[tokens - 1] ?? 0;
+  if (total <= 0) return null;
+  const held = (count: number) => (count <= 0 ? 0 : (sums[Math.min(tokens, count) - 1] ?? total) / total);
+  const covered = (ratio: number) => held(Math.round(Math.min(1, Math.max(0, ratio)) * tokens));
+  return {
+    tokens,
+    covered,
+    ratioFor: (share) => {
+      const found = sums.findIndex((sum) => sum / total >= share);
+      return ((found === -1 ? tokens - 1 : found) + 1) / tokens;
+    },
+    points: (count) => Array.from({ length: count + 1 }, (_, i) => ({ x: i / count, y: covered(i / count) })),
+  };
+}

@@ -1,0 +1,114 @@
+import { descending, mean } from 'd3-array';
+import type { FusionCheck, FusionReport, PromptPart } from '../../../src-shared/fusion-report.ts';
+
+/** A check with its findings by token. A token's index counts from the report's first text, `tokensStart`. */
+export interface CheckView {
+  check: FusionCheck;
+  /** NaN where it was not looked at. */
+  deviation: Float64Array;
+  /** 1 for the largest deviation; 0 where it was not looked at. */
+  rank: Int32Array;
+  /** 1 where it was kept for recomputation. */
+  selected: Uint8Array;
+}
+
+/** The report, indexed for drawing. */
+export interface ReportView {
+  report: FusionReport;
+  checks: CheckView[];
+  /** Parts with text, in order; what is resident has none. */
+  parts: PromptPart[];
+  /** Tokens with text in each part's stead: index of the first. */
+  firstToken: (part: PromptPart) => number;
+  /** The part of a token. */
+  partOf: (token: number) => PromptPart | undefined;
+}
+
+export function viewOf(report: FusionReport): ReportView {
+  const { tokensStart, tokens } = report;
+  const parts = report.parts.filter(
+    ({ start, tokens: count }) => start >= tokensStart && count > 0 && start < tokensStart + tokens.length,
+  );
+  const owner = new Int32Array(tokens.length).fill(-1);
+  for (const [i, { start, tokens: count }] of parts.entries())
+    owner.fill(i, start - tokensStart, start - tokensStart + count);
+  return {
+    report,
+    parts,
+    checks: report.checks.map((check) => checkView(check, tokensStart, tokens.length)),
+    firstToken: ({ start }) => start - tokensStart,
+    partOf: (token) => parts[owner[token] ?? -1],
+  };
+}
+
+function checkView(check: FusionCheck, start: number, tokens: number): CheckView {
+  const view: CheckView = {
+    check,
+    deviation: new Float64Array(tokens).fill(NaN),
+    rank: new Int32Array(tokens),
+    selected: new Uint8Array(tokens),
+  };
+  const order = check.positions.map((_, i) => i);
+  order.sort((a, b) => descending(check.deviation[a], check.deviation[b]) || a - b);
+  for (const [rank, i] of order.entries()) {
+    const token = (check.positions[i] ?? -1) - start;
+    if (token < 0 || token >= tokens) continue;
+    view.deviation[token] = check.deviation[i] ?? NaN;
+    view.rank[token] = rank + 1;
+  }
+  for (const position of check.selected)
+    if (position >= start && position < start + tokens) view.selected[position - start] = 1;
+  return view;
+}
+
+/** How the prompt came about, in tokens; the parts sum up to the prompt. */
+export interface Composition {
+  resident: number;
+  /** Taken from the cache as stored. */
+  reused: number;
+  /** Taken from the cache, then computed anew. */
+  recomputed: number;
+  computed: number;
+}
+
+export function compositionOf(report: FusionReport): Composition {
+  const { promptTokens, residentTokens: resident, reusedTokens, recomputedTokens: recomputed } = report;
+  return {
+    resident,
+    reused: Math.max(0, reusedTokens - recomputed),
+    recomputed,
+    computed: Math.max(0, promptTokens - resident - reusedTokens),
+  };
+}
+
+/** How many times sooner than a full prefill the first token came; null where that is not known. */
+export function speedUp({ fullPrefillMs, ttftMs }: FusionReport): number | null {
+  return fullPrefillMs === null || fullPrefillMs <= 0 || ttftMs.total <= 0
+    ? null
+    : fullPrefillMs / ttftMs.total;
+}
+
+/** Mean deviation of what lies at most `edge` tokens behind a passage's start, against the rest of it. */
+export interface WherePlain {
+  head: number;
+  rest: number;
+}
+
+const HEAD_TOKENS = 16;
+
+/** Whether the beginnings of passages deviate more; null where there is nothing to compare. */
+export function headsAgainstRest(
+  { parts, firstToken }: ReportView,
+  { deviation }: CheckView,
+): WherePlain | null {
+  const [heads, rests]: [number[], number[]] = [[], []];
+  for (const part of parts.filter(({ kind }) => kind === 'chunk')) {
+    const first = firstToken(part);
+    for (let i = 0; i < part.tokens; i++) {
+      const value = deviation[first + i] ?? NaN;
+      if (!Number.isNaN(value)) (i < HEAD_TOKENS ? heads : rests).push(value);
+    }
+  }
+  const [head, rest] = [mean(heads), mean(rests)];
+  return head === undefined || rest === undefined || rest <= 0 ? null : { head, rest };
+}

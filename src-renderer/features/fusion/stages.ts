@@ -1,0 +1,57 @@
+import type { Ttft } from '../../../src-shared/answer.ts';
+import type { FusionLayer } from '../../../src-shared/fusion-report.ts';
+import type { Colour } from '../../viz/palette.ts';
+import { waitOf } from '../../viz/gantt/layout.ts';
+
+export const STAGES = [
+  'retrieve',
+  'assemble',
+  'acquire',
+  'load',
+  'place',
+  'check',
+  'recompute',
+  'firstToken',
+  'other',
+] as const satisfies readonly Exclude<keyof Ttft, 'total'>[];
+
+export type StageName = (typeof STAGES)[number];
+
+export const STAGE_COLOURS: Readonly<Record<StageName, Colour>> = {
+  retrieve: 'retrieve',
+  assemble: 'muted',
+  acquire: 'ram',
+  load: 'load',
+  place: 'place',
+  check: 'check',
+  recompute: 'compute',
+  firstToken: 'accent',
+  other: 'muted',
+};
+
+export function longestStage(ttft: Ttft): StageName {
+  return STAGES.reduce((longest, stage) => (ttft[stage] > ttft[longest] ? stage : longest));
+}
+
+/** The pipeline in sums of milliseconds. */
+export interface PipelineSums {
+  load: number;
+  compute: number;
+  /** Time in which computing waited for bytes. */
+  wait: number;
+  /** Share of the loading time during which something was computed; null when nothing was loaded. */
+  hidden: number | null;
+}
+
+export function pipelineSums(layers: readonly FusionLayer[]): PipelineSums {
+  let [load, compute, wait, overlap] = [0, 0, 0, 0];
+  for (const [row, layer] of layers.entries()) {
+    load += layer.loadEnd - layer.loadStart;
+    compute += layer.computeEnd - layer.computeStart;
+    const waited = waitOf(layers, row);
+    wait += waited ? waited.end - waited.start : 0;
+    for (const { computeStart, computeEnd } of layers)
+      overlap += Math.max(0, Math.min(layer.loadEnd, computeEnd) - Math.max(layer.loadStart, computeStart));
+  }
+  return { load, compute, wait, hidden: load > 0 ? Math.min(1, overlap / load) : null };
+}
