@@ -11,6 +11,7 @@ import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { tokenTexts } from './detokenizer.ts';
+import { searchText } from './follow-up.ts';
 import { historyBefore, type History } from './history.ts';
 import { contextLimit } from './limits.ts';
 import type { LiveAnswer } from './live-answer.ts';
@@ -83,9 +84,9 @@ export class Answerer {
     const { messages, sessions, misses, estimator, store } = this.#options;
     const choices = choicesOf(task, model);
     stopwatch.lap(); // waiting for other answers counts, but is no part of finding passages
-    const offered = await this.#find(task, choices);
-    const retrieve = stopwatch.lap();
     const history = historyBefore(question, messages, model);
+    const offered = await this.#find(task, choices, history);
+    const retrieve = stopwatch.lap();
     const prompt = this.#layOut(model, task, { choices, offered, history });
     const assemble = stopwatch.lap();
     for (const notice of noticesOf(prompt, history, choices)) live.addNotice(notice);
@@ -126,11 +127,16 @@ export class Answerer {
     };
   }
 
-  async #find({ live, question, options }: AnswerTask, { topK }: Choices): Promise<FoundPassage[]> {
+  async #find(
+    { live, question, options }: AnswerTask,
+    { topK }: Choices,
+    { turns }: History,
+  ): Promise<FoundPassage[]> {
     const { retrieval, passages } = this.#options;
     throwIfAborted(live.signal);
     const { scope } = options;
-    const found = await retrieval.find(question.text, { scope, topK, signal: live.signal });
+    const text = searchText(question.text, turns.at(-1)?.question);
+    const found = await retrieval.find(text, { scope, topK, signal: live.signal });
     throwIfAborted(live.signal);
     return findPassages(found.chunks, passages);
   }

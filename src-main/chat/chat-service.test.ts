@@ -320,6 +320,25 @@ describe('the next question', () => {
     expect(answers[cut + 1]?.stats?.residentTokens).toBeGreaterThan(50);
   });
 
+  test('one that points back is searched with the question before it', async () => {
+    const { chat, ask } = await fixture();
+    const { id } = chat.create(NEW);
+    await ask(id, 'Mara Lind?');
+    const second = await ask(id, 'And her house?');
+    expect(second.citations.map(({ path, tier }) => [path, tier])).toEqual([['mara.md', 'resident']]);
+    expect((await ask(id, 'Sells Jon?')).citations.map(({ path }) => path)).not.toContain('mara.md');
+  });
+
+  test('a conversation that outgrows its session gets one it can grow in', async () => {
+    const { chat, ask, model } = await fixture({
+      settings: { conversationBudgetBytes: 20_000, maxTokens: 300 },
+    });
+    const { id } = chat.create(NEW);
+    for (const name of ['Mara', 'Jon', 'Tea', 'Oslo', 'Porto', 'bridges', 'Berg', 'Lind'])
+      expect(await ask(id, `${name}? ${'well '.repeat(100)}`)).toMatchObject({ state: 'done' });
+    expect(model.sessions.map(({ capacity }) => capacity)).toEqual([1000, 2000]);
+  });
+
   test('a memory budget of nothing keeps nothing', async () => {
     const { chat, ask, model } = await fixture({ settings: { conversationBudgetBytes: 0 } });
     const { id } = chat.create(NEW);

@@ -126,7 +126,7 @@ export class ConversationStore {
   }
 
   #rows() {
-    const query = `SELECT c.id, c.title, c.updated_ms AS updatedMs, last.text AS lastText,
+    const query = `SELECT c.id, c.title, c.updated_ms AS updatedMs, substr(last.text, 1, 500) AS lastText,
         (SELECT count(*) FROM message m WHERE m.conversation_id = c.id) AS messages
       FROM conversation c LEFT JOIN message last ON last.id = c.leaf_id
       WHERE c.deleted_ms IS NULL ORDER BY c.updated_ms DESC, c.id DESC`;

@@ -37,6 +37,14 @@ describe("the model's template", () => {
     );
   });
 
+  test('past answers stand behind what they were written behind', () => {
+    const chatTemplate =
+      "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% else %} {{ m.content }}</s>{% endif %}{% endfor %}";
+    const { turns } = conversationFrame(new FakeModel({ chatTemplate }).info, '', 2);
+    expect(turns.map(({ after }) => after)).toEqual([' [/INST]', ' [/INST]']);
+    expect(turns[1]?.before).toBe('</s>[INST] ');
+  });
+
   test('gives the whole prompt: documents, then the question', () => {
     const model = new FakeModel({ chatTemplate: CHATML });
     const tokens = promptTokens(model, 'Why?', ['One.', 'Two.']);

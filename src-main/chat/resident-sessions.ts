@@ -42,8 +42,10 @@ export class ResidentSessions {
     }
     this.drop(conversationId);
     const tokenBytes = model.bytesPerToken('f16'); // what the engine keeps sessions in
-    const generous = Math.floor((this.#budgetBytes() * SHARE_OF_ONE) / tokenBytes);
-    const capacity = Math.min(limit, Math.max(need, generous));
+    const affordable = Math.floor(this.#budgetBytes() / tokenBytes);
+    // One that has outgrown its session gets twice what it needs, so that it does not do so at every question.
+    const wanted = known?.model === model ? 2 * need : affordable * SHARE_OF_ONE;
+    const capacity = Math.min(limit, Math.max(need, Math.min(Math.floor(wanted), affordable)));
     this.#makeRoom(capacity * tokenBytes);
     const resident = new Resident(this.#create(model, capacity, need));
     this.#entries.set(conversationId, { resident, model, bytes: resident.session.capacity * tokenBytes });

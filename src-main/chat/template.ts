@@ -77,7 +77,11 @@ function render(info: TemplateInfo, systemPrompt: string, turns: number): string
   });
 }
 
-/** undefined when a hole is missing, doubled or out of order. */
+/**
+ * undefined when a hole is missing, doubled or out of order. What stands before an answer is what stood there when it was
+ * written: templates show past answers a little differently (behind a space, without thoughts), but the tokens sampled
+ * go on from the former.
+ */
 function splitAtHoles(rendered: string, turns: number): TurnFrame[] | undefined {
   const pieces = rendered.split(HOLE); // text, kind, turn, text, kind, turn, …, text
   const texts = pieces.filter((_, i) => i % 3 === 0);
@@ -91,8 +95,8 @@ function splitAtHoles(rendered: string, turns: number): TurnFrame[] | undefined 
   ]).flat();
   if (found.join('') !== wanted.join('')) return undefined;
   return Array.from({ length: turns }, (_, turn) => {
-    const [before = '', between = '', after = ''] = texts.slice(turn * 3, turn * 3 + 3);
-    return { before, between, after };
+    const [before = '', between = ''] = texts.slice(turn * 3, turn * 3 + 2);
+    return { before, between, after: texts.at(-1) ?? '' };
   });
 }
 

@@ -19,7 +19,7 @@ export interface TurnOptions {
   before: { retrieve: number; assemble: number };
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told where each passage's KV comes from as soon as that is known: before the prompt is processed, and after it. */
+  /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
   onPlaced?: ((tiers: PartTiers) => void) | undefined;
   /** More of the answer. */
   onText?: ((text: string) => void) | undefined;
@@ -72,7 +72,7 @@ export async function runTurn(
   });
   resident.appended(appended, strategy);
   const tiers = tiersOf(blended.outcomes);
-  options.onPlaced?.(tiers);
+  if (blended.quarantined.length > 0) options.onPlaced?.(tiers);
   stopwatch.lap();
   const { result, firstToken, total } = await write(resident, options);
   return {

@@ -16,8 +16,8 @@ const FileSchema = z.object({ version: z.literal(1), fits: z.record(z.string(), 
 
 type Fit = z.infer<typeof FitSchema>;
 
-/** What an older append still counts when the next one comes: machines change their speed. */
-const REMEMBERED = 0.9;
+/** What an older append still counts when the next one comes: a process's first is slow, and machines change their speed. */
+const REMEMBERED = 0.7;
 
 /** With fewer rows a layer's time is that of reading its weights, and says nothing about a long prompt. */
 const FEWEST_ROWS = 64;

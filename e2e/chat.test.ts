@@ -1,0 +1,148 @@
+/** Conversations with the real engine and the demo model: what stays in memory between turns is what one prompt would hold. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FusionReportSchema } from '../src-shared/fusion-report.ts';
+import type { Message } from '../src-shared/contract/chat.ts';
+import { App } from '../src-main/app.ts';
+import { readSuggestions } from '../src-main/chat/suggestions.ts';
+
+const MiB = 1024 * 1024;
+const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
+const FULL = { ...EVERYTHING, strategy: { name: 'full' as const, ratio: 0.15 } };
+const QUESTIONS = [
+  'Where does Project Polaris run?',
+  'What does the canteen of the Oakfield House serve?',
+  'What colour are the shirts of Team Ocelot?',
+];
+
+let dir: string;
+let app: App;
+
+async function openApp(): Promise<App> {
+  const opened = await App.open({ dataDir: dir });
+  const workspace = await opened.openLibrary({ root: opened.paths.sampleLibrary });
+  await workspace.library.sync();
+  await workspace.library.precompute();
+  return opened;
+}
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
+  app = await openApp();
+});
+afterAll(async () => {
+  await app.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function ask(id: string, text: string): Promise<Message> {
+  const { answerId } = app.chat.send(id, text);
+  return answered(id, answerId);
+}
+
+async function answered(id: string, answerId: string): Promise<Message> {
+  await app.chat.idle();
+  const message = app.chat.get(id).messages.find((candidate) => candidate.id === answerId);
+  if (!message) throw new Error(`no answer ${answerId}`);
+  expect(message.failure).toBeNull();
+  return message;
+}
+
+test('appending turn by turn leaves the KV that one prompt leaves', async () => {
+  const { model } = await app.models.current();
+  const parts = ['Mara Lind works in Riga. ', 'Where? In Riga. ', 'She likes tea and lives in'].map((text) =>
+    model.tokenize(text),
+  );
+  const turns = model.createSession(256);
+  const once = model.createSession(256);
+  for (const tokens of parts) await turns.append([{ kind: 'compute', tokens }], { kind: 'full' });
+  const tokens = Int32Array.from(parts.flatMap((part) => [...part]));
+  await once.append([{ kind: 'compute', tokens }], { kind: 'full' });
+  const [a, b] = [turns.logits(), once.logits()];
+  const largest = a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const apart = a.reduce((most, value, i) => Math.max(most, Math.abs(value - (b[i] ?? Infinity))), 0);
+  expect(apart).toBeLessThan(largest * 0.01); // KV is kept in f16
+  turns.dispose();
+  once.dispose();
+});
+
+test('a conversation answers the same whether its KV stayed in memory or not', async () => {
+  const resident = app.chat.create(FULL).id;
+  const kept: Message[] = [];
+  for (const question of QUESTIONS) kept.push(await ask(resident, question));
+  for (const [i, { stats }] of kept.entries()) {
+    const before = kept[i - 1]?.stats;
+    expect(stats?.residentTokens).toBe(before ? before.promptTokens + before.answerTokens : 0);
+  }
+
+  app.settings.update({ conversationBudgetBytes: 0 });
+  const rebuilt = app.chat.create(FULL).id;
+  for (const [i, question] of QUESTIONS.entries()) {
+    const answer = await ask(rebuilt, question);
+    expect(answer.text).toBe(kept[i]?.text);
+    expect(answer.stats).toMatchObject({ residentTokens: 0, promptTokens: kept[i]?.stats?.promptTokens });
+  }
+  app.settings.update({ conversationBudgetBytes: 256 * MiB });
+});
+
+test('the suggested questions are answered right by blending, with the sentence that says so marked', async () => {
+  const suggestions = readSuggestions(app.paths.sampleSuggestions);
+  const expected = ['Riga', 'sushi', 'black'];
+  expect(suggestions).toHaveLength(expected.length);
+  for (const [i, question] of suggestions.entries()) {
+    const answer = await ask(app.chat.create(EVERYTHING).id, question);
+    expect(answer).toMatchObject({ text: expected[i], state: 'done', notices: [] });
+    expect(answer.stats?.reusedTokens).toBeGreaterThan(answer.stats!.promptTokens / 2);
+    expect(answer.stats?.recomputedTokens).toBeLessThan(answer.stats!.reusedTokens / 4);
+    expect(answer.stats?.fullPrefillMs).toBeGreaterThan(0);
+    const marked = answer.citations.flatMap(({ text, highlights }) =>
+      highlights.map(({ start, end }) => text.slice(start, end)),
+    );
+    expect(marked.some((sentence) => sentence.includes(expected[i] ?? '?'))).toBe(true);
+  }
+});
+
+test('branches share what they have in common, and a restart brings the conversation back from cached passages', async () => {
+  const { id } = app.chat.create(EVERYTHING);
+  const first = await ask(id, QUESTIONS[0]!);
+  const second = await ask(id, QUESTIONS[1]!);
+  const again = await answered(id, app.chat.regenerate(id, second.id).answerId);
+  expect(again.text).toBe(second.text);
+  expect(again.stats?.residentTokens).toBe(second.stats!.promptTokens - 1);
+  const edited = await answered(id, app.chat.edit(id, second.parentId!, QUESTIONS[2]!).answerId);
+  expect(edited.stats?.residentTokens).toBeGreaterThanOrEqual(first.stats!.promptTokens);
+  const before = app.chat.get(id);
+
+  await app.close();
+  app = await openApp();
+  expect(app.chat.get(id)).toEqual({ ...before, residentTokens: 0 });
+  const third = await ask(id, QUESTIONS[1]!);
+  expect(third.stats).toMatchObject({ residentTokens: 0 });
+  expect(third.stats!.reusedTokens).toBeGreaterThan(third.stats!.promptTokens * 0.8);
+  expect(third.stats!.computedTokens).toBeLessThan(third.stats!.promptTokens * 0.2);
+});
+
+test('the report tells of every token and layer; a measured full prefill takes the place of the estimate', async () => {
+  const { id } = app.chat.create(EVERYTHING);
+  await ask(id, QUESTIONS[0]!);
+  const answer = await ask(id, QUESTIONS[1]!);
+  const report = app.chat.report(answer.id)!;
+  expect(FusionReportSchema.parse(report)).toEqual(report);
+  expect(report.parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(report.promptTokens);
+  expect(report.tokens).toHaveLength(report.promptTokens - report.residentTokens);
+  expect(report.tokens.join('')).toContain('Question: What does the canteen of the Oakfield House serve?');
+  expect(report.layers).toHaveLength(report.layerCount);
+  const [check] = report.checks;
+  expect(check?.positions).toHaveLength(report.reusedTokens);
+  expect(check?.selected).toHaveLength(report.recomputedTokens);
+  expect(check?.massCovered).toBeGreaterThan(0.15);
+  expect(check?.positions[0]).toBeGreaterThanOrEqual(report.tokensStart);
+  const recomputed = report.parts.reduce((sum, { chunk }) => sum + (chunk?.recomputed ?? 0), 0);
+  expect(recomputed).toBe(report.recomputedTokens);
+
+  const stats = await app.chat.measureFullPrefill(answer.id);
+  expect(stats).toMatchObject({ fullPrefillMeasured: true, promptTokens: answer.stats?.promptTokens });
+  expect(app.chat.report(answer.id)?.fullPrefillMs).toBe(stats.fullPrefillMs);
+});
