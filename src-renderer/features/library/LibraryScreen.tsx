@@ -1,7 +1,11 @@
-import { useTranslation } from 'react-i18next';
-import { Page } from '../../ui/Page.tsx';
+import { useRoute } from 'wouter';
+import { DocumentPage } from './document/DocumentPage.tsx';
+import { LibraryHome } from './LibraryHome.tsx';
 
+/** Libraries with their documents, and the page of one document. */
 export default function LibraryScreen() {
-  const { t } = useTranslation();
-  return <Page title={t('nav.library')}>{null}</Page>;
+  const [isDocument, document] = useRoute('/document/:id');
+  const [isLibrary, library] = useRoute('/library/:id');
+  if (isDocument) return <DocumentPage key={document.id} id={decodeURIComponent(document.id)} />;
+  return <LibraryHome id={isLibrary ? decodeURIComponent(library.id) : undefined} />;
 }

@@ -1,0 +1,165 @@
+import { Button, CloseButton, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconFileOff, IconFiles, IconSearch, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
+import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
+import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { usePagedRows } from '../../ui/usePagedRows.ts';
+import { VirtualTable } from '../../ui/VirtualTable.tsx';
+import type { Sorting } from '../../ui/VirtualTableParts.tsx';
+import { AddButtons } from './AddButtons.tsx';
+import { documentAddress } from './document-address.ts';
+import type { AddDocuments } from './useAddDocuments.ts';
+import { useDocumentActions } from './useDocumentActions.tsx';
+import { useDocumentColumns } from './useDocumentColumns.tsx';
+import classes from './Library.module.css';
+
+type DocumentQuery = ParsedInputOf<'documents.list'>;
+export type DocumentSort = DocumentQuery['sort'];
+type Phase = DocumentQuery['phase'];
+
+const PHASES: readonly Phase[] = ['all', 'ready', 'working', 'failed'];
+const TYPING_MS = 150;
+
+/** A library's documents, with filter, order, and what can be done with several at once. */
+export function DocumentsPanel({ library, add }: { library: LibraryInfo; add: AddDocuments }) {
+  const { t } = useTranslation(['library', 'common']);
+  const [, navigate] = useLocation();
+  const [search, setSearch] = useState('');
+  const [phase, setPhase] = useState<Phase>('all');
+  const [sorting, setSorting] = useState<Sorting<DocumentSort>>({ by: 'path', descending: false });
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [typed] = useDebouncedValue(search, TYPING_MS);
+  const { by: sort, descending } = sorting;
+  const rows = usePagedRows('documents.list', {
+    libraryId: library.id,
+    search: typed,
+    phase,
+    sort,
+    descending,
+  });
+  const columns = useDocumentColumns();
+  const filtered = search !== '' || phase !== 'all';
+  const showAll = (): void => {
+    setSearch('');
+    setPhase('all');
+  };
+  return (
+    <div className={classes.documents}>
+      <div className={classes.toolbar}>
+        {selected.size > 0 ? (
+          <SelectionBar selected={selected} onClear={() => setSelected(new Set())} />
+        ) : (
+          <Filter search={search} onSearch={setSearch} phase={phase} onPhase={setPhase} />
+        )}
+      </div>
+      <div className={classes.table}>
+        <VirtualTable
+          label={t('documents.label', { name: library.name })}
+          rows={rows}
+          columns={columns}
+          keyOf={({ id }) => id}
+          rowHeight={52}
+          sorting={sorting}
+          onSort={setSorting}
+          selected={selected}
+          onSelect={setSelected}
+          onOpen={({ id }) => navigate(documentAddress(id))}
+          view={`${typed}\n${phase}\n${sort}\n${descending}`}
+          empty={filtered ? <NoneMatch onShowAll={showAll} /> : <NoDocuments add={add} />}
+        />
+      </div>
+    </div>
+  );
+}
+
+function Filter({
+  search,
+  onSearch,
+  phase,
+  onPhase,
+}: {
+  search: string;
+  onSearch: (search: string) => void;
+  phase: Phase;
+  onPhase: (phase: Phase) => void;
+}) {
+  const { t } = useTranslation(['library', 'common']);
+  return (
+    <>
+      <TextInput
+        size="xs"
+        w={240}
+        type="search"
+        leftSection={<IconSearch size={15} />}
+        placeholder={t('documents.search')}
+        aria-label={t('documents.search')}
+        value={search}
+        onChange={(event) => onSearch(event.currentTarget.value)}
+      />
+      <SegmentedControl<Phase>
+        size="xs"
+        aria-label={t('documents.show')}
+        data={PHASES.map((value) => ({ value, label: t(`documents.filter.${value}`) }))}
+        value={phase}
+        onChange={onPhase}
+      />
+    </>
+  );
+}
+
+/** Takes the filter's place while documents are selected. */
+function SelectionBar({ selected, onClear }: { selected: ReadonlySet<string>; onClear: () => void }) {
+  const { t } = useTranslation(['library', 'common']);
+  const { retry, askRemove } = useDocumentActions();
+  const ids = [...selected];
+  return (
+    <>
+      <CloseButton size="sm" aria-label={t('common:action.clear')} onClick={onClear} />
+      <Text size="sm" fw={600} role="status">
+        {t('documents.selected', { count: selected.size })}
+      </Text>
+      <Button size="compact-sm" variant="default" onClick={() => retry(ids)}>
+        {t('documents.retrySelected')}
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="light"
+        color="red"
+        leftSection={<IconTrash size={15} />}
+        onClick={() => askRemove(ids, onClear)}
+      >
+        {t('documents.remove')}
+      </Button>
+    </>
+  );
+}
+
+function NoDocuments({ add }: { add: AddDocuments }) {
+  const { t } = useTranslation(['library', 'common']);
+  return (
+    <EmptyState icon={<IconFiles size={30} />} title={t('drop.emptyTitle')} text={t('drop.emptyText')}>
+      <div className={classes.toolbar}>
+        <AddButtons add={add} />
+      </div>
+    </EmptyState>
+  );
+}
+
+function NoneMatch({ onShowAll }: { onShowAll: () => void }) {
+  const { t } = useTranslation(['library', 'common']);
+  return (
+    <EmptyState
+      icon={<IconFileOff size={30} />}
+      title={t('documents.noneMatch')}
+      text={t('documents.noneMatchText')}
+    >
+      <Button variant="default" size="xs" onClick={onShowAll}>
+        {t('documents.showAll')}
+      </Button>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,134 @@
+import { ActionIcon, Button, Progress, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { QueueStatus } from '../../../src-shared/contract/libraries.ts';
+import { useAction, useCall, useLatest } from '../../client/context.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import classes from './QueueBar.module.css';
+
+/** What the queue of documents does now. Always there and always as high, so that nothing moves. */
+export function QueueBar() {
+  const { t } = useTranslation(['library', 'common']);
+  const { data } = useCall('queue.status');
+  const status = useLatest('queue.status', data);
+  return (
+    <footer className={classes.bar} aria-label={t('queue.label')}>
+      {status && <Status status={status} />}
+    </footer>
+  );
+}
+
+function Status({ status }: { status: QueueStatus }) {
+  const { t } = useTranslation(['library', 'common']);
+  const working = status.waiting + status.active > 0;
+  return (
+    <>
+      {(working || status.paused) && <PauseButton paused={status.paused} />}
+      {status.blocked ? <Blocked status={status} /> : <Work status={status} working={working} />}
+      {working && <Numbers status={status} />}
+      {status.failed > 0 && <RetryFailed label={t('queue.retry', { count: status.failed })} />}
+    </>
+  );
+}
+
+function Work({ status, working }: { status: QueueStatus; working: boolean }) {
+  const { t } = useTranslation(['library', 'common']);
+  return (
+    <div className={classes.work}>
+      <span className={classes.text} role="status">
+        {sentence()}
+      </span>
+      {working && (
+        <Progress
+          size={4}
+          value={shareDone(status) * 100}
+          aria-label={t('queue.progress')}
+          color={status.paused ? 'gray' : 'kvasir'}
+        />
+      )}
+    </div>
+  );
+
+  function sentence(): ReactNode {
+    if (status.paused) return t('queue.paused');
+    if (!working) return status.failed > 0 ? t('queue.idleFailed') : t('queue.idle');
+    if (!status.current) return t('queue.starting');
+    const { phase, path } = status.current;
+    return t('queue.working', { phase: t(`phase.${phase}`), path });
+  }
+}
+
+function Blocked({ status: { blocked } }: { status: QueueStatus }) {
+  const { t } = useTranslation(['library', 'common']);
+  if (!blocked) return null;
+  const sentence = `${blocked.message} ${blocked.advice}`;
+  return (
+    <div className={`${classes.work ?? ''} ${classes.blocked ?? ''}`} role="alert" title={sentence}>
+      <IconAlertTriangle size={18} aria-hidden />
+      <span className={classes.text}>
+        <strong>{t('queue.blocked')}:</strong> {sentence}
+      </span>
+    </div>
+  );
+}
+
+function Numbers({ status }: { status: QueueStatus }) {
+  const { t } = useTranslation(['library', 'common']);
+  const format = useFormat();
+  const { done, total, tokensPerSecond, secondsLeft } = status;
+  return (
+    <span className={classes.numbers}>
+      <span>{t('queue.documents', { done: format.number(done), total: format.number(total) })}</span>
+      {tokensPerSecond > 0 && (
+        <span>{t('common:unit.tokensPerSecond', { value: format.number(tokensPerSecond) })}</span>
+      )}
+      {secondsLeft !== null && (
+        <span>{t('common:unit.timeLeft', { time: format.duration(Math.ceil(secondsLeft) * 1000) })}</span>
+      )}
+    </span>
+  );
+}
+
+function PauseButton({ paused }: { paused: boolean }) {
+  const { t } = useTranslation(['library', 'common']);
+  const pause = useAction('queue.pause');
+  const resume = useAction('queue.resume');
+  const label = paused ? t('queue.resume') : t('queue.pause');
+  const failed = { onError: (error: unknown) => notifyFailure(error, t('common:error.title')) };
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant="light"
+        size="md"
+        aria-label={label}
+        onClick={() => (paused ? resume : pause).mutate({}, failed)}
+      >
+        {paused ? <IconPlayerPlay size={17} /> : <IconPlayerPause size={17} />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function RetryFailed({ label }: { label: string }) {
+  const { t } = useTranslation(['library', 'common']);
+  const retry = useAction('queue.retryFailed');
+  return (
+    <Button
+      size="compact-sm"
+      variant="light"
+      color="red"
+      loading={retry.isPending}
+      onClick={() => retry.mutate({}, { onError: (error) => notifyFailure(error, t('common:error.title')) })}
+    >
+      {label}
+    </Button>
+  );
+}
+
+/** By tokens once they are known: documents differ too much in length. */
+function shareDone({ tokensDone, tokensTotal, done, total }: QueueStatus): number {
+  if (tokensTotal > 0) return tokensDone / tokensTotal;
+  return total > 0 ? done / total : 0;
+}

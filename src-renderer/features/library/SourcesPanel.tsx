@@ -1,0 +1,93 @@
+import { ActionIcon, Code, Group, Paper, Stack, Switch, Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { IconFile, IconFolder, IconTrash, IconUpload } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { LibraryInfo, SourceRoot } from '../../../src-shared/contract/libraries.ts';
+import { useAction } from '../../client/context.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import classes from './Library.module.css';
+
+const ICONS = { folder: IconFolder, file: IconFile, managed: IconUpload } as const;
+
+/** Where a library's documents come from: folders, single files, uploads. */
+export function SourcesPanel({ library }: { library: LibraryInfo }) {
+  const { t } = useTranslation(['library', 'common']);
+  const rescan = useAction('libraries.rescan');
+  return (
+    <Stack gap="xs" className={classes.sources}>
+      {library.roots.length === 0 && <Text c="dimmed">{t('sources.none')}</Text>}
+      {library.roots.map((root) => (
+        <Source
+          key={root.id}
+          libraryId={library.id}
+          root={root}
+          onRetry={() => rescan.mutate({ id: library.id })}
+        />
+      ))}
+    </Stack>
+  );
+}
+
+function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceRoot; onRetry: () => void }) {
+  const { t } = useTranslation(['library', 'common']);
+  const setWatched = useAction('libraries.setWatched');
+  const removeRoot = useAction('libraries.removeRoot');
+  const failed = { onError: (error: unknown) => notifyFailure(error, t('common:error.title')) };
+  const { id: rootId, kind, path, watched, failure } = root;
+  const Icon = ICONS[kind];
+  const askRemove = (): void => {
+    modals.openConfirmModal({
+      title: t('sources.removeTitle'),
+      children: (
+        <Text size="sm">
+          {kind === 'managed' ? t('sources.removeManaged') : t('sources.removeText', { path })}
+        </Text>
+      ),
+      labels: { confirm: t('sources.confirm'), cancel: t('common:action.cancel') },
+      confirmProps: { color: 'red' },
+      onConfirm: () => removeRoot.mutate({ id: libraryId, rootId }, failed),
+    });
+  };
+  return (
+    <Paper withBorder px="md" py="sm">
+      <Group wrap="nowrap" gap="md">
+        <Icon size={20} stroke={1.6} aria-label={t(`sources.${kind}`)} />
+        <div className={classes.sourceText}>
+          <Code className={classes.sourcePath} title={path}>
+            {path}
+          </Code>
+          {kind === 'managed' && (
+            <Text size="xs" c="dimmed">
+              {t('sources.managedText')}
+            </Text>
+          )}
+        </div>
+        {kind !== 'managed' && (
+          <Switch
+            size="sm"
+            label={t('sources.watched')}
+            aria-label={t('sources.watchHelp', { path })}
+            checked={watched}
+            onChange={(event) =>
+              setWatched.mutate({ id: libraryId, rootId, watched: event.currentTarget.checked }, failed)
+            }
+          />
+        )}
+        <ActionIcon
+          variant="subtle"
+          color="red"
+          aria-label={t('sources.remove', { path })}
+          onClick={askRemove}
+        >
+          <IconTrash size={17} />
+        </ActionIcon>
+      </Group>
+      {failure && (
+        <div className={classes.sourceFailure}>
+          <FailureAlert failure={failure} onRetry={onRetry} />
+        </div>
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,3 @@
+export function DocumentPage({ id }: { id: string }) {
+  return <p>{id}</p>;
+}

@@ -1,0 +1,130 @@
+import { create } from 'zustand';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { Failure } from '../../../src-shared/contract/common.ts';
+import type { Client } from '../../client/client.ts';
+import type { FoundFile } from '../../ui/dropped-files.ts';
+
+export interface UploadBatch {
+  id: number;
+  libraryName: string;
+  /** Folders are still being looked through; `total` grows. */
+  counting: boolean;
+  total: number;
+  /** Files that are finished, well or not. */
+  done: number;
+  failed: readonly { path: string; failure: Pick<Failure, 'message' | 'advice'> }[];
+  state: 'running' | 'finished' | 'cancelled';
+}
+
+interface UploadState {
+  batches: readonly UploadBatch[];
+  cancel: (id: number) => void;
+  dismiss: (id: number) => void;
+}
+
+/** Uploads go on while other screens are shown, so they are kept outside of them. */
+export const useUploads = create<UploadState>((set) => ({
+  batches: [],
+  cancel: (id) => aborts.get(id)?.abort(),
+  dismiss: (id) => set(({ batches }) => ({ batches: batches.filter((batch) => batch.id !== id) })),
+}));
+
+const aborts = new Map<number, AbortController>();
+let lastId = 0;
+
+/** Files on their way at the same time: enough to keep the core's parsers busy. */
+const PARALLEL = 4;
+/** Thousands of small files must not render the page thousands of times. */
+const TELL_MS = 150;
+
+export interface UploadJob {
+  client: Client;
+  library: { id: string; name: string };
+  files: AsyncIterable<FoundFile> | Iterable<FoundFile>;
+  /** A sentence about a file that is larger than this is better than sending it in vain. */
+  maxBytes: number;
+  tooLarge: string;
+}
+
+/** Brings files to the core, a few at a time. Resolves when all are there or have failed, or when it is cancelled. */
+export async function upload({
+  client,
+  library,
+  files,
+  maxBytes,
+  tooLarge,
+}: UploadJob): Promise<UploadBatch> {
+  const abort = new AbortController();
+  const batch = startBatch(library.name, abort);
+  const failures: UploadBatch['failed'][number][] = [];
+  const send = async ({ path, open }: FoundFile): Promise<void> => {
+    try {
+      const file = await open();
+      if (file.size > maxBytes) throw new KvasirError('DOCUMENT_TOO_LARGE', tooLarge);
+      await client.upload(file, { target: { libraryId: library.id, path }, signal: abort.signal });
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      failures.push({ path, failure: failureOf(error) });
+      batch.tell({ failed: [...failures] });
+    }
+    batch.tell({ done: batch.now().done + 1 });
+  };
+  const found: FoundFile[] = [];
+  for await (const file of files) {
+    if (abort.signal.aborted) break;
+    found.push(file);
+    batch.tell({ total: found.length });
+  }
+  batch.tell({ counting: false });
+  const waiting = found.values();
+  const work = async (): Promise<void> => {
+    for (const file of waiting) {
+      if (abort.signal.aborted) return;
+      await send(file);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
+  batch.tell({ state: abort.signal.aborted ? 'cancelled' : 'finished' });
+  return batch.end();
+}
+
+/** A batch in the store that takes many changes and shows them a few times a second. */
+function startBatch(libraryName: string, abort: AbortController) {
+  const id = ++lastId;
+  let now: UploadBatch = {
+    id,
+    libraryName,
+    counting: true,
+    total: 0,
+    done: 0,
+    failed: [],
+    state: 'running',
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const show = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    useUploads.setState(({ batches }) => ({
+      batches: batches.map((batch) => (batch.id === id ? now : batch)),
+    }));
+  };
+  aborts.set(id, abort);
+  useUploads.setState(({ batches }) => ({ batches: [...batches, now] }));
+  return {
+    now: () => now,
+    tell: (changes: Partial<UploadBatch>): void => {
+      now = { ...now, ...changes };
+      timer ??= setTimeout(show, TELL_MS);
+    },
+    end: (): UploadBatch => {
+      show();
+      aborts.delete(id);
+      return now;
+    },
+  };
+}
+
+function failureOf(error: unknown): Pick<Failure, 'message' | 'advice'> {
+  if (error instanceof KvasirError) return { message: error.message, advice: error.advice };
+  return { message: error instanceof Error ? error.message : String(error), advice: '' };
+}

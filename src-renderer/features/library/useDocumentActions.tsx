@@ -1,0 +1,40 @@
+import { Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useTranslation } from 'react-i18next';
+import { useAction } from '../../client/context.tsx';
+import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+
+/** What can be done with documents, one or many. */
+export function useDocumentActions() {
+  const { t } = useTranslation(['library', 'common']);
+  const format = useFormat();
+  const retry = useAction('documents.retry');
+  const remove = useAction('documents.delete');
+  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
+  const askRemove = (ids: string[], onRemoved: () => void): void => {
+    modals.openConfirmModal({
+      title: t('documents.removeTitle', { count: ids.length }),
+      children: <Text size="sm">{t('documents.removeText')}</Text>,
+      labels: { confirm: t('sources.confirm'), cancel: t('common:action.cancel') },
+      confirmProps: { color: 'red' },
+      onConfirm: () =>
+        remove.mutate(
+          { ids },
+          {
+            onError: failed,
+            onSuccess: ({ evictedChunks, evictedBytes }) => {
+              onRemoved();
+              notifyInfo(
+                t('documents.removed', {
+                  size: format.bytes(evictedBytes),
+                  chunks: t('common:unit.chunks', { count: evictedChunks }),
+                }),
+              );
+            },
+          },
+        ),
+    });
+  };
+  return { retry: (ids: string[]) => retry.mutate({ ids }, { onError: failed }), askRemove };
+}

@@ -1,0 +1,184 @@
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconCircleCheck, IconReload } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { DocumentInfo } from '../../../src-shared/contract/libraries.ts';
+import { useCall, useLatest } from '../../client/context.tsx';
+import { Meter } from '../../ui/Meter.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import type { Column } from '../../ui/VirtualTableParts.tsx';
+import { documentAddress } from './document-address.ts';
+import type { DocumentSort } from './DocumentsPanel.tsx';
+import { useDocumentActions } from './useDocumentActions.tsx';
+import classes from './Library.module.css';
+
+export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
+  const { t } = useTranslation(['library', 'common']);
+  const format = useFormat();
+  return useMemo(
+    () => [
+      {
+        id: 'title',
+        header: t('documents.title'),
+        width: 'minmax(180px, 3fr)',
+        sort: 'path',
+        cell: (document, active) => <Name document={document} active={active} />,
+      },
+      {
+        id: 'format',
+        header: t('documents.format'),
+        width: '62px',
+        from: 780,
+        cell: ({ format: name }) => name.toUpperCase(),
+      },
+      {
+        id: 'pages',
+        header: t('documents.pages'),
+        width: '56px',
+        align: 'end',
+        from: 720,
+        cell: ({ pages }) => (pages === null ? '–' : format.number(pages)),
+      },
+      {
+        id: 'bytes',
+        header: t('documents.size'),
+        width: '76px',
+        align: 'end',
+        from: 980,
+        sort: 'bytes',
+        cell: ({ bytes }) => format.bytes(bytes),
+      },
+      {
+        id: 'modified',
+        header: t('documents.modified'),
+        width: '120px',
+        from: 1080,
+        sort: 'modified',
+        cell: ({ modifiedMs }) => format.ago(modifiedMs),
+      },
+      {
+        id: 'tokens',
+        header: t('documents.tokens'),
+        width: '72px',
+        align: 'end',
+        sort: 'tokens',
+        cell: ({ tokens }) => (tokens === 0 ? '–' : format.number(tokens)),
+      },
+      {
+        id: 'cached',
+        header: t('documents.cached'),
+        width: '92px',
+        cell: (document) => <Cached document={document} />,
+      },
+      {
+        id: 'state',
+        header: t('documents.state'),
+        width: 'minmax(130px, 1.2fr)',
+        cell: (document, active) => <State document={document} active={active} />,
+      },
+    ],
+    [t, format],
+  );
+}
+
+function Name({ document, active }: { document: DocumentInfo; active: boolean }) {
+  const { t } = useTranslation(['library', 'common']);
+  const { id, title, path, warnings } = document;
+  return (
+    <div className={classes.name}>
+      <span className={classes.nameTitle}>
+        <Link href={documentAddress(id)} tabIndex={active ? 0 : -1} title={title}>
+          {title}
+        </Link>
+        {warnings.length > 0 && (
+          <Tooltip label={warnings.join(' ')} multiline maw={360}>
+            <IconAlertTriangle
+              size={14}
+              className={classes.warning}
+              role="img"
+              aria-label={`${t('documents.warnings', { title })}: ${warnings.join(' ')}`}
+            />
+          </Tooltip>
+        )}
+      </span>
+      <span className={classes.path} title={path}>
+        {path}
+      </span>
+    </div>
+  );
+}
+
+function Cached({ document: { chunks, cachedChunks } }: { document: DocumentInfo }) {
+  const { t } = useTranslation(['library', 'common']);
+  const format = useFormat();
+  if (chunks === 0) return <>–</>;
+  const numbers = { cached: format.number(cachedChunks), total: format.number(chunks) };
+  return (
+    <div className={classes.cached}>
+      <span>
+        {numbers.cached} / {numbers.total}
+      </span>
+      <Meter
+        share={cachedChunks / chunks}
+        height={4}
+        color="var(--kv-disk)"
+        label={t('documents.cachedOf', numbers)}
+      />
+    </div>
+  );
+}
+
+function State({ document, active }: { document: DocumentInfo; active: boolean }) {
+  const { t } = useTranslation(['library', 'common']);
+  if (document.phase === 'ready') {
+    return (
+      <span className={classes.state}>
+        <IconCircleCheck size={16} className={classes.ready} aria-hidden />
+        {t('phase.ready')}
+      </span>
+    );
+  }
+  if (document.phase === 'failed') return <Failed document={document} active={active} />;
+  return <Working document={document} />;
+}
+
+function Working({ document: { id, phase } }: { document: DocumentInfo }) {
+  const { t } = useTranslation(['library', 'common']);
+  const { data } = useCall('queue.status');
+  const current = useLatest('queue.status', data)?.current;
+  const mine = current?.documentId === id ? current : undefined;
+  return (
+    <span className={classes.working}>
+      <span>{t(`phase.${mine?.phase ?? phase}`)}</span>
+      {mine && mine.total > 0 && (
+        <Meter share={mine.done / mine.total} height={3} label={t(`phase.${mine.phase}`)} />
+      )}
+    </span>
+  );
+}
+
+function Failed({ document, active }: { document: DocumentInfo; active: boolean }) {
+  const { t } = useTranslation(['library', 'common']);
+  const { retry } = useDocumentActions();
+  const sentence = document.failure
+    ? `${document.failure.message} ${document.failure.advice}`
+    : t('phase.failed');
+  return (
+    <span className={classes.state}>
+      <Tooltip label={sentence} multiline maw={360}>
+        <span className={classes.reason}>{document.failure?.message ?? t('phase.failed')}</span>
+      </Tooltip>
+      <ActionIcon
+        variant="subtle"
+        color="red"
+        size="sm"
+        tabIndex={active ? 0 : -1}
+        aria-label={t('documents.retryOne', { title: document.title })}
+        onClick={() => retry([document.id])}
+      >
+        <IconReload size={15} />
+      </ActionIcon>
+    </span>
+  );
+}

@@ -1,0 +1,119 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
+import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
+import { useAction } from '../../client/context.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+
+export interface LibraryDialogs {
+  create: () => void;
+  rename: (library: LibraryInfo) => void;
+  remove: (library: LibraryInfo) => void;
+}
+
+/** Creating, renaming and deleting a library, each with its dialog. */
+export function useLibraryDialogs(): LibraryDialogs {
+  const { t } = useTranslation(['library', 'common']);
+  const format = useFormat();
+  const [, navigate] = useLocation();
+  const remove = useAction('libraries.delete');
+  const openForm = (title: string, library?: LibraryInfo): void => {
+    const id = modals.open({
+      title,
+      children: (
+        <NameForm
+          library={library}
+          onDone={(named) => {
+            modals.close(id);
+            if (named && !library) navigate(`/library/${encodeURIComponent(named.id)}`);
+          }}
+        />
+      ),
+    });
+  };
+  return {
+    create: () => openForm(t('list.createTitle')),
+    rename: (library) => openForm(t('rename.title'), library),
+    remove: ({ id, name, documents, cacheBytes, roots }) => {
+      modals.openConfirmModal({
+        title: t('remove.title', { name }),
+        children: (
+          <Stack gap="xs">
+            <Text size="sm">
+              {t('remove.text', {
+                documents: t('common:unit.documents', { count: documents }),
+                size: format.bytes(cacheBytes),
+              })}
+            </Text>
+            <Text size="sm" fw={600}>
+              {t('remove.files')}
+            </Text>
+            {roots.some(({ kind }) => kind === 'managed') && <Text size="sm">{t('remove.uploads')}</Text>}
+          </Stack>
+        ),
+        labels: { confirm: t('remove.confirm'), cancel: t('common:action.cancel') },
+        confirmProps: { color: 'red' },
+        onConfirm: () =>
+          remove.mutate(
+            { id },
+            {
+              onSuccess: () => navigate('/library'),
+              onError: (error) => notifyFailure(error, t('common:error.title')),
+            },
+          ),
+      });
+    },
+  };
+}
+
+function NameForm({
+  library,
+  onDone,
+}: {
+  /** Absent: a new one. */
+  library: LibraryInfo | undefined;
+  /** Called without a library when it is given up. */
+  onDone: (named?: LibraryInfo) => void;
+}) {
+  const { t } = useTranslation(['library', 'common']);
+  const [name, setName] = useState(library?.name ?? '');
+  const create = useAction('libraries.create');
+  const rename = useAction('libraries.rename');
+  const { error, isPending } = library ? rename : create;
+  const submit = (): void => {
+    if (library) rename.mutate({ id: library.id, name }, { onSuccess: onDone });
+    else create.mutate({ name }, { onSuccess: onDone });
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Stack gap="md">
+        <TextInput
+          data-autofocus
+          label={t('list.name')}
+          placeholder={t('list.namePlaceholder')}
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        {error && <FailureAlert failure={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={() => onDone()}>
+            {t('common:action.cancel')}
+          </Button>
+          <Button type="submit" loading={isPending} disabled={name.trim() === ''}>
+            {t('common:action.save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

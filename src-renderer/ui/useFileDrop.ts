@@ -1,0 +1,27 @@
+import { useState, type DragEvent } from 'react';
+import { droppedOf, type Dropped } from './dropped-files.ts';
+
+/** Makes an element take files and folders; `over` says that some are held over it now. */
+export function useFileDrop(onDrop: (dropped: Dropped) => void) {
+  // Enter and leave come for every child on the way, enter of the next before leave of the last.
+  const [depth, setDepth] = useState(0);
+  const withFiles = (handle: (event: DragEvent) => void) => (event: DragEvent) => {
+    if (!event.dataTransfer.types.includes('Files')) return;
+    event.preventDefault();
+    handle(event);
+  };
+  return {
+    over: depth > 0,
+    handlers: {
+      onDragEnter: withFiles(() => setDepth((now) => now + 1)),
+      onDragLeave: withFiles(() => setDepth((now) => Math.max(0, now - 1))),
+      onDragOver: withFiles((event) => {
+        event.dataTransfer.dropEffect = 'copy';
+      }),
+      onDrop: withFiles((event) => {
+        setDepth(0);
+        onDrop(droppedOf(event.dataTransfer));
+      }),
+    },
+  };
+}
