@@ -3,6 +3,7 @@ import { AnswerService } from './chat/answer-service.ts';
 import { ChatService } from './chat/chat-service.ts';
 import { readSuggestions } from './chat/suggestions.ts';
 import { PrefillEstimator } from './fusion/estimator.ts';
+import { CacheService } from './cache/cache-service.ts';
 import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
 import { Catalogue } from './library/catalogue.ts';
 import { Library } from './library/library.ts';
@@ -54,6 +55,8 @@ export class App {
   readonly models: ModelService;
   /** Passages for questions. */
   readonly search: SearchService;
+  /** What is stored, for people to see and change. */
+  readonly cache: CacheService;
   /** Conversations. */
   readonly chat: ChatService;
   readonly #catalogue: Catalogue;
@@ -83,6 +86,11 @@ export class App {
       embedders: this.models,
       gate,
       log,
+    });
+    this.cache = new CacheService({
+      dir: paths.store,
+      ...{ catalogue, store, settings, events, log },
+      models: this.models,
     });
     this.chat = new ChatService({
       path: paths.conversations,
@@ -169,6 +177,7 @@ export class App {
     await this.chat.close();
     for (const { answers } of this.#workspaces) await answers.close();
     await this.search.close();
+    this.cache.close();
     await this.models.close();
     for (const loading of this.#models.values()) await this.#dispose(loading);
     await this.store.close();

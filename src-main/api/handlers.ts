@@ -1,11 +1,19 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 import type { HostServices } from './host.ts';
+import { cacheHandlers } from './cache.ts';
 import { chatHandlers } from './chat.ts';
+import { modelHandlers } from './models.ts';
 import { searchHandlers } from './search.ts';
 import { settingsHandlers } from './settings.ts';
 
 /** Everything a window can ask, answered by the app's services; what only a host can do, by `host`. */
 export function createHandlers(app: App, _host: HostServices): Handlers {
-  return { ...settingsHandlers(app), ...searchHandlers(app), ...chatHandlers(app) };
+  return {
+    ...settingsHandlers(app),
+    ...searchHandlers(app),
+    ...chatHandlers(app),
+    ...modelHandlers(app),
+    ...cacheHandlers(app),
+  };
 }

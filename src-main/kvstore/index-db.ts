@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { KvDtype } from '../engine/engine.ts';
-import type { ListFilter } from './types.ts';
+import type { KindTotals, ListFilter } from './types.ts';
 
 /** A row of the index. */
 export interface ChunkRow {
@@ -89,6 +89,10 @@ export class ChunkIndex {
     });
   }
 
+  totals(): KindTotals[] {
+    return this.#statements.kinds.all();
+  }
+
   pinnedTotals(): { entries: number; bytes: number } {
     return this.#statements.pinned.get() ?? { entries: 0, bytes: 0 };
   }
@@ -159,6 +163,10 @@ function prepare(db: Database.Database) {
       `SELECT ${COLUMNS} FROM chunks
        WHERE fingerprint = ifnull(@fingerprint, fingerprint) AND pinned = ifnull(@pinned, pinned)
        ORDER BY use_order DESC LIMIT @limit OFFSET @offset`,
+    ),
+    kinds: db.prepare<[], KindTotals>(
+      `SELECT fingerprint, dtype, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes FROM chunks
+       GROUP BY fingerprint, dtype ORDER BY fingerprint, dtype`,
     ),
     pinned: db.prepare<[], { entries: number; bytes: number }>(
       `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM chunks WHERE pinned`,

@@ -16,6 +16,7 @@ import type {
   ChunkOpener,
   EvictReport,
   EvictRequest,
+  KindTotals,
   Lease,
   ListFilter,
   PutMeta,
@@ -167,12 +168,20 @@ export class ChunkStore {
   /** Most recently used first. */
   list(filter: ListFilter = {}): ChunkEntry[] {
     this.#requireOpen('list');
-    return this.#disk.index.list(filter).map((row) => ({
-      ...row,
-      pinned: row.pinned === 1,
-      leases: this.#leases.count(row.key),
-      inRam: this.#residents.isInRam(row.key),
-    }));
+    return this.#disk.index.list(filter).map((row) => this.#entry(row));
+  }
+
+  /** What is known of one key; undefined when it is not stored. Uses of the last moments may not be counted yet. */
+  entry(key: string): ChunkEntry | undefined {
+    this.#requireOpen('entry');
+    const row = this.#disk.row(key);
+    return row && this.#entry(row);
+  }
+
+  /** By model and number format. */
+  totals(): KindTotals[] {
+    this.#requireOpen('totals');
+    return this.#disk.index.totals();
   }
 
   stats(): StoreStats {
@@ -259,6 +268,15 @@ export class ChunkStore {
       await this.#disk.removeTemp(temp);
       throw error;
     }
+  }
+
+  #entry(row: ChunkRow): ChunkEntry {
+    return {
+      ...row,
+      pinned: row.pinned === 1,
+      leases: this.#leases.count(row.key),
+      inRam: this.#residents.isInRam(row.key),
+    };
   }
 
   async #openResident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {

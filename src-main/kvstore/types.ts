@@ -102,6 +102,16 @@ export interface ListFilter {
   offset?: number;
 }
 
+/** What the store holds of one model in one number format. */
+export interface KindTotals {
+  fingerprint: string;
+  dtype: KvDtype;
+  entries: number;
+  tokens: number;
+  /** Of the files. */
+  bytes: number;
+}
+
 export interface EvictRequest {
   /** Free at least this many bytes of files, least valuable first. */
   bytes?: number;

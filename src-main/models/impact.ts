@@ -3,23 +3,33 @@ import type { KvDtype } from '../engine/engine.ts';
 import { kvBytesPerToken } from './fit.ts';
 import type { ModelRow } from './registry.ts';
 
-/** What the libraries hold, cut for one model. */
+/** How much text there is, as one model cuts it. */
 export interface Corpus {
   chunks: number;
   tokens: number;
-  /** Of these, what is stored already. */
+}
+
+/** Of a model, in the format of the settings. */
+export interface Stored {
   cachedChunks: number;
   cachedTokens: number;
 }
 
-/** What making a model the active one means for the caches. `corpus`: cut for this model, or for another as an estimate. */
-export function impactOf(row: ModelRow, corpus: Corpus, dtype: KvDtype): ModelImpact {
-  const tokensToCompute = corpus.tokens - corpus.cachedTokens;
+/** What making a model the active one means for the caches: of chunk KV, or of vectors. */
+export function impactOf(
+  row: ModelRow,
+  { chunks, tokens, cachedChunks, cachedTokens }: Corpus & Stored,
+  dtype: KvDtype,
+): ModelImpact {
+  const tokensToCompute = Math.max(0, tokens - cachedTokens);
+  const { header } = row;
   return {
-    chunks: corpus.chunks,
-    cachedChunks: corpus.cachedChunks,
+    chunks,
+    cachedChunks: Math.min(chunks, cachedChunks),
     tokensToCompute,
-    bytesToStore: tokensToCompute * kvBytesPerToken(row.header, dtype),
+    bytesToStore: header.embedding
+      ? chunks * header.embeddingLength * Float32Array.BYTES_PER_ELEMENT
+      : tokensToCompute * kvBytesPerToken(header, dtype),
     secondsEstimate: row.tokensPerSecond ? tokensToCompute / row.tokensPerSecond : null,
   };
 }

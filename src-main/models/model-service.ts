@@ -56,7 +56,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly #embedding: EmbeddingModel;
   /** Of models that are being loaded or could not be; forgotten at the next attempt. */
   readonly #trouble = new Map<string, Trouble>();
-  readonly #unsubscribe: () => void;
+  readonly #unsubscribe: (() => void)[];
 
   /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
   constructor(options: ModelServiceOptions) {
@@ -85,7 +85,12 @@ export class ModelService implements ModelSource, EmbedderSource {
       log: options.log,
       onFinished: (path) => this.import(path, { downloaded: true }),
     });
-    this.#unsubscribe = options.settings.onChange((now, before) => this.#onSettings(now, before));
+    this.#unsubscribe = [
+      options.settings.onChange((now, before) => this.#onSettings(now, before)),
+      options.events.on((event) => {
+        if (event.topic === 'queue.status') this.#noteSpeed(event.payload.tokensPerSecond);
+      }),
+    ];
   }
 
   /** Loads the models in use in the background; a failure is told as a notice and on the model's entry. Downloads go on. */
@@ -130,6 +135,13 @@ export class ModelService implements ModelSource, EmbedderSource {
       header: describeModel(row.header).map(([label, value]) => ({ label, value })),
       tensorTypes: row.header.tensorTypes,
     };
+  }
+
+  /** What would be used with a model. NOT_FOUND. */
+  plan(id: string): { row: ModelRow; chunkTokens: number } {
+    const row = this.#require(id);
+    const suits = chooseModel(row.path, this.#options.paths).chunkTokens(row.header);
+    return { row, chunkTokens: this.#options.settings.current.chunkTokens ?? suits };
   }
 
   /**
@@ -196,7 +208,7 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   /** Disposes the models, once nothing uses them. */
   async close(): Promise<void> {
-    this.#unsubscribe();
+    for (const end of this.#unsubscribe) end();
     await this.downloads.close();
     await this.#embedding.stop();
     await this.#chat.close();
@@ -291,6 +303,14 @@ export class ModelService implements ModelSource, EmbedderSource {
     if (row) this.#chat.switchTo(row).catch((error: unknown) => this.#notice(error));
     const embedding = this.embedder && this.registry.get(this.embedder.id);
     if (embedding) this.#embedding.use(embedding).catch((error: unknown) => this.#notice(error));
+  }
+
+  /** Keeps how fast the model in use precomputes, for estimates; written when it has changed by more than a tenth. */
+  #noteSpeed(tokensPerSecond: number): void {
+    const row = this.active && this.registry.get(this.active.id);
+    if (!row || !(tokensPerSecond > 0)) return;
+    const change = Math.abs(tokensPerSecond / (row.tokensPerSecond ?? Infinity) - 1);
+    if (change > 0.1) this.registry.setSpeed(row.id, tokensPerSecond);
   }
 
   #entry(row: ModelRow): ModelEntry {

@@ -1,0 +1,42 @@
+import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { App } from '../app.ts';
+import { readCatalogue } from '../models/download-catalogue.ts';
+
+type ModelHandlers = Pick<Handlers, Extract<ProcedureName, `models.${string}`>>;
+
+export function modelHandlers({ models, cache, settings }: App): ModelHandlers {
+  const { downloads } = models;
+  return {
+    'models.list': () => models.list(),
+    'models.detail': ({ id }) => models.detail(id),
+    'models.import': ({ path, copy }) => models.import(path, { copy }),
+    'models.remove': async ({ id }) => {
+      await models.remove(id);
+      return {};
+    },
+    'models.impact': ({ id }) => cache.impact(id),
+    'models.activate': ({ id }) => models.activate(id),
+    'models.deactivate': async ({ id }) => {
+      await models.deactivate(id);
+      return {};
+    },
+    'models.catalogue': () => readCatalogue(settings.current.modelCatalogue),
+    'models.downloads': () => downloads.list(),
+    'models.download': async (request) => {
+      const listed = await readCatalogue(settings.current.modelCatalogue).catch(() => []);
+      return downloads.add(request, listed.find(({ url }) => url === request.url)?.bytes);
+    },
+    'models.pauseDownload': async ({ id }) => {
+      await downloads.pause(id);
+      return {};
+    },
+    'models.resumeDownload': ({ id }) => {
+      downloads.resume(id);
+      return {};
+    },
+    'models.cancelDownload': async ({ id }) => {
+      await downloads.cancel(id);
+      return {};
+    },
+  };
+}

@@ -1,0 +1,223 @@
+import { statfs } from 'node:fs/promises';
+import type { CacheSelection, CacheStats, VerifyResult } from '../../src-shared/contract/cache.ts';
+import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { ModelImpact } from '../../src-shared/contract/models.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import type { KvDtype } from '../engine/engine.ts';
+import type { ChunkStore, KindTotals } from '../kvstore/store.ts';
+import type { Catalogue } from '../library/catalogue.ts';
+import { impactOf } from '../models/impact.ts';
+import type { ModelService } from '../models/model-service.ts';
+import { throttled, type EventBus } from '../platform/event-bus.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { SettingsService } from '../platform/settings-service.ts';
+import { ChunkKeys } from './chunk-keys.ts';
+import { HitCounts } from './hit-counts.ts';
+import { CacheListing } from './listing.ts';
+import { corpusOf } from './corpus.ts';
+
+export interface CacheServiceOptions {
+  store: ChunkStore;
+  /** Its folder. */
+  dir: string;
+  catalogue: Pick<Catalogue, 'database' | 'state' | 'setState'>;
+  models: ModelService;
+  settings: SettingsService;
+  events: EventBus;
+  log: Logger;
+}
+
+/** How long a list may be behind what the store holds: pages of one scroll come from one listing. */
+const LISTING_MS = 2000;
+const CHANGED_MS = 2000;
+const PROGRESS_MS = 200;
+
+/** What is stored for people to see, pin, evict and check; keeps the store to the settings' budgets. */
+export class CacheService {
+  readonly #options: CacheServiceOptions;
+  readonly #keys: ChunkKeys;
+  readonly #hits: HitCounts;
+  readonly #unsubscribe: (() => void)[];
+  readonly #watch: ReturnType<typeof throttled>;
+  #listing: { at: number; listing: Promise<CacheListing> } | undefined;
+  #seen = '';
+
+  constructor(options: CacheServiceOptions) {
+    this.#options = options;
+    this.#keys = new ChunkKeys(options.catalogue.database);
+    this.#hits = new HitCounts(options.catalogue);
+    this.#watch = throttled(CHANGED_MS, () => this.#tellIfChanged());
+    this.#unsubscribe = [
+      options.settings.onChange((now, before) => this.#applyBudgets(now, before)),
+      // What fills the store says so.
+      options.events.on(({ topic }) => {
+        if (topic === 'queue.status' || topic === 'chat.done' || topic === 'library.changed') this.#watch();
+      }),
+    ];
+  }
+
+  async stats(): Promise<CacheStats> {
+    const { store, dir, settings, models } = this.#options;
+    const { entries, bytes, diskBudgetBytes, pinned, ram, hits, misses } = store.stats();
+    const { bavail, bsize } = await statfs(dir);
+    const others = store.totals().filter(({ fingerprint }) => fingerprint !== this.#fingerprint);
+    const total = this.#hits.update({ ram: hits.ram, disk: hits.disk, misses });
+    const tokens = models.active ? corpusOf(this.#options.catalogue.database, this.#activeSets).tokens : 0;
+    const perToken = (dtype: KvDtype): number => models.active?.model.bytesPerToken(dtype) ?? 0;
+    return {
+      chunks: entries,
+      diskBytes: bytes,
+      diskBudgetBytes,
+      diskFreeBytes: bavail * bsize,
+      ramBytes: ram.bytes,
+      ramBudgetBytes: ram.budgetBytes,
+      pinnedChunks: pinned.entries,
+      pinnedBytes: pinned.bytes,
+      ramHits: total.ram,
+      diskHits: total.disk,
+      misses: total.misses,
+      dtype: settings.current.dtype,
+      bytesByDtype: { f16: tokens * perToken('f16'), q8_0: tokens * perToken('q8_0') },
+      otherModelChunks: sum(others, 'entries'),
+      otherModelBytes: sum(others, 'bytes'),
+    };
+  }
+
+  async entries(query: ParsedInputOf<'cache.entries'>): Promise<OutputOf<'cache.entries'>> {
+    return (await this.#list()).entries(query);
+  }
+
+  async documents(query: ParsedInputOf<'cache.documents'>): Promise<OutputOf<'cache.documents'>> {
+    return (await this.#list()).documents(query);
+  }
+
+  /** Pins or unpins; gives how many there are now that are as asked. */
+  async pin(selection: CacheSelection, pinned: boolean): Promise<{ chunks: number }> {
+    const { store } = this.#options;
+    const keys = await this.#keysOf(selection);
+    const done = keys.filter((key) => (pinned ? store.pin(key) : store.unpin(key)));
+    this.#changed();
+    return { chunks: done.length };
+  }
+
+  /** Pinned entries and entries in use stay. */
+  async evict(selection: CacheSelection): Promise<{ chunks: number; bytes: number }> {
+    const request = 'all' in selection ? { all: true } : { keys: await this.#keysOf(selection) };
+    const { entries, bytes } = await this.#options.store.evict(request);
+    this.#changed();
+    return { chunks: entries, bytes };
+  }
+
+  /** What opening the store found wrong belongs to the report: it was wrong when the user asked. */
+  async verify(): Promise<VerifyResult> {
+    const { store, events } = this.#options;
+    const started = performance.now();
+    let progress = { done: 0, total: 0 };
+    const tell = throttled(PROGRESS_MS, () => events.emit('cache.progress', progress));
+    const report = await store.verify(({ done, total }) => {
+      progress = { done, total };
+      tell();
+    });
+    tell.cancel();
+    const { quarantined, newerFormat } = store.recovery;
+    this.#changed();
+    return {
+      checked: report.checked,
+      corrupt: [...quarantined.map(({ file, reason }) => ({ key: file, reason })), ...report.corrupt],
+      missing: report.missing.length,
+      newerFormat: new Set([...newerFormat, ...report.newerFormat]).size,
+      ms: performance.now() - started,
+    };
+  }
+
+  /**
+   * What making a model the active one would mean. Where nothing is cut for it yet, the active model's chunks tell:
+   * tokenizers differ by some percent, which is near enough to decide by. NOT_FOUND.
+   */
+  impact(modelId: string): ModelImpact {
+    const { models, catalogue, store, settings } = this.#options;
+    const { dtype } = settings.current;
+    const { row, chunkTokens } = models.plan(modelId);
+    const now = corpusOf(catalogue.database, this.#activeSets);
+    if (row.header.embedding) return impactOf(row, { ...now, cachedChunks: 0, cachedTokens: 0 }, dtype);
+    const own = corpusOf(catalogue.database, { fingerprint: row.fingerprint ?? '', chunkTokens });
+    const scaled = Math.round((now.chunks * this.#activeSets.chunkTokens) / chunkTokens);
+    const corpus = own.chunks > 0 ? own : { tokens: now.tokens, chunks: scaled };
+    const stored = store
+      .totals()
+      .filter((kind) => kind.fingerprint === row.fingerprint && kind.dtype === dtype);
+    const cached = { cachedChunks: sum(stored, 'entries'), cachedTokens: sum(stored, 'tokens') };
+    return impactOf(row, { ...corpus, ...cached }, dtype);
+  }
+
+  close(): void {
+    for (const end of this.#unsubscribe) end();
+    this.#watch.cancel();
+    const { hits, misses } = this.#options.store.stats();
+    this.#hits.update({ ...hits, misses });
+  }
+
+  get #fingerprint(): string | undefined {
+    return this.#options.models.active?.model.info.fingerprint;
+  }
+
+  get #activeSets(): { fingerprint: string; chunkTokens: number } {
+    return {
+      fingerprint: this.#fingerprint ?? '',
+      chunkTokens: this.#options.models.active?.chunkTokens ?? 0,
+    };
+  }
+
+  #list(): Promise<CacheListing> {
+    const now = performance.now();
+    if (!this.#listing || now - this.#listing.at > LISTING_MS) {
+      const listing = this.#makeListing();
+      listing.catch(() => (this.#listing = undefined));
+      this.#listing = { at: now, listing };
+    }
+    return this.#listing.listing;
+  }
+
+  async #makeListing(): Promise<CacheListing> {
+    const { store } = this.#options;
+    const dtypes = [...new Set(store.totals().map(({ dtype }) => dtype))];
+    await this.#keys.update(dtypes);
+    return new CacheListing(store.list(), this.#keys.places(dtypes), this.#fingerprint);
+  }
+
+  async #keysOf(selection: CacheSelection): Promise<string[]> {
+    if ('keys' in selection) return selection.keys;
+    const listing = await this.#list();
+    if ('documentIds' in selection) return listing.keysOf(selection.documentIds);
+    const { fingerprint } = (await this.#options.models.current()).model.info;
+    return listing.chunks
+      .filter(({ entry }) => 'all' in selection || entry.fingerprint !== fingerprint)
+      .map(({ entry }) => entry.key);
+  }
+
+  #applyBudgets(now: Settings, before: Settings): void {
+    const { diskBudgetBytes, memoryBudgetBytes } = now;
+    if (diskBudgetBytes === before.diskBudgetBytes && memoryBudgetBytes === before.memoryBudgetBytes) return;
+    this.#options.store
+      .setBudget({ diskBytes: diskBudgetBytes, ramBytes: memoryBudgetBytes })
+      .then(() => this.#changed())
+      .catch((error: unknown) => this.#options.log.warn('budget-not-applied', { error: String(error) }));
+  }
+
+  #tellIfChanged(): void {
+    const { entries, bytes, ram } = this.#options.store.stats();
+    const seen = `${entries} ${bytes} ${ram.bytes}`;
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    this.#options.events.emit('cache.changed', {});
+  }
+
+  #changed(): void {
+    this.#listing = undefined;
+    this.#options.events.emit('cache.changed', {});
+  }
+}
+
+function sum(totals: readonly KindTotals[], field: 'entries' | 'tokens' | 'bytes'): number {
+  return totals.reduce((all, kind) => all + kind[field], 0);
+}

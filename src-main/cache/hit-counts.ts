@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { Catalogue } from '../library/catalogue.ts';
+
+const CountsSchema = z.object({ ram: z.int(), disk: z.int(), misses: z.int() });
+type Counts = z.infer<typeof CountsSchema>;
+
+const KEY = 'cache-hits';
+
+/** The store counts since it was opened; people ask how it has done since they began. */
+export class HitCounts {
+  readonly #catalogue: Pick<Catalogue, 'state' | 'setState'>;
+  readonly #before: Counts;
+
+  constructor(catalogue: Pick<Catalogue, 'state' | 'setState'>) {
+    this.#catalogue = catalogue;
+    this.#before = read(catalogue.state(KEY));
+  }
+
+  /** Adds what this run has counted so far; gives the sum, and keeps it. */
+  update(now: Counts): Counts {
+    const { ram, disk, misses } = this.#before;
+    const total = { ram: ram + now.ram, disk: disk + now.disk, misses: misses + now.misses };
+    this.#catalogue.setState(KEY, JSON.stringify(total));
+    return total;
+  }
+}
+
+function read(text: string | undefined): Counts {
+  try {
+    const parsed = CountsSchema.safeParse(JSON.parse(text ?? ''));
+    if (parsed.success) return parsed.data;
+  } catch {
+    // Never counted.
+  }
+  return { ram: 0, disk: 0, misses: 0 };
+}
