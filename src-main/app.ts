@@ -7,6 +7,7 @@ import { CacheService } from './cache/cache-service.ts';
 import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
 import { Catalogue } from './library/catalogue.ts';
 import { Library } from './library/library.ts';
+import { LibraryService } from './library/library-service.ts';
 import { chooseModel } from './models/catalogue.ts';
 import { ModelService } from './models/model-service.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
@@ -59,6 +60,8 @@ export class App {
   readonly cache: CacheService;
   /** Conversations. */
   readonly chat: ChatService;
+  /** Libraries, their documents, and the queue that reads and precomputes them. */
+  readonly libraries: LibraryService;
   readonly #catalogue: Catalogue;
   readonly #models = new Map<string, Promise<Model>>();
   readonly #workspaces: Workspace[] = [];
@@ -107,6 +110,11 @@ export class App {
           ? readSuggestions(paths.sampleSuggestions)
           : [],
       ...{ store, settings, events, gate, log },
+    });
+    this.libraries = new LibraryService({
+      ...{ catalogue, store, settings, events, gate, log, paths },
+      models: this.models,
+      indexer: this.search,
     });
   }
 
@@ -172,8 +180,15 @@ export class App {
     };
   }
 
+  /** Begins the work nobody waits for: loads the models in use, watches folders, goes on with the queue. Not for the command line. */
+  start(): void {
+    this.models.start();
+    this.libraries.start();
+  }
+
   /** Ends background work, frees models, closes the store. */
   async close(): Promise<void> {
+    await this.libraries.close();
     await this.chat.close();
     for (const { answers } of this.#workspaces) await answers.close();
     await this.search.close();

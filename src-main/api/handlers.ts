@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import type { HostServices } from './host.ts';
 import { cacheHandlers } from './cache.ts';
 import { chatHandlers } from './chat.ts';
+import { libraryHandlers } from './libraries.ts';
 import { modelHandlers } from './models.ts';
 import { searchHandlers } from './search.ts';
 import { settingsHandlers } from './settings.ts';
@@ -13,6 +14,7 @@ export function createHandlers(app: App, _host: HostServices): Handlers {
     ...settingsHandlers(app),
     ...searchHandlers(app),
     ...chatHandlers(app),
+    ...libraryHandlers(app),
     ...modelHandlers(app),
     ...cacheHandlers(app),
   };

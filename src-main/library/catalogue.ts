@@ -1,5 +1,6 @@
 import { openDatabase, type Database } from '../platform/database.ts';
 import { ChunkTable, type ChunkRow } from './chunk-table.ts';
+import { DocumentList } from './document-list.ts';
 import { DocumentTable } from './document-table.ts';
 import { LibraryTable } from './library-table.ts';
 import { MIGRATIONS } from './schema.ts';
@@ -17,6 +18,7 @@ export class Catalogue {
   readonly database: Database;
   readonly libraries: LibraryTable;
   readonly documents: DocumentTable;
+  readonly documentList: DocumentList;
   readonly texts: TextTable;
   readonly chunkTable: ChunkTable;
   readonly #statements: Statements;
@@ -26,6 +28,7 @@ export class Catalogue {
     this.#statements = new Statements(database, path);
     this.libraries = new LibraryTable(this.#statements);
     this.documents = new DocumentTable(this.#statements);
+    this.documentList = new DocumentList(this.#statements);
     this.texts = new TextTable(this.#statements);
     this.chunkTable = new ChunkTable(this.#statements);
   }

@@ -258,6 +258,13 @@ export class ChunkTable {
     return row ?? { chunks: 0, tokens: 0, cachedChunks: 0, cachedBytes: 0 };
   }
 
+  /** Of all libraries' chunks for a model and chunk size. */
+  cachedBytes(fingerprint: string, chunkTokens: number): number {
+    const sql = `SELECT coalesce(sum(cached_bytes), 0) FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE s.fingerprint = ? AND s.chunk_tokens = ?`;
+    return this.#sql.value<number>(sql, fingerprint, chunkTokens) ?? 0;
+  }
+
   setCached(setId: number, documentId: number, chunks: number, bytes: number): boolean {
     const sql = `UPDATE chunking SET cached_chunks = ?, cached_bytes = ?
       WHERE chunk_set_id = ? AND document_id = ? AND (cached_chunks <> ? OR cached_bytes <> ?)`;

@@ -116,7 +116,8 @@ export class DocumentTable {
     this.#sql.run(
       `INSERT INTO document (library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
         VALUES (?, ?, ?, ?, ?, '', ?, ?, 0, 'waiting')
-        ON CONFLICT (root_id, path) DO UPDATE SET phase = 'waiting', attempts = 0, bytes = excluded.bytes`,
+        ON CONFLICT (root_id, path) DO UPDATE SET phase = 'waiting', attempts = 0, bytes = excluded.bytes,
+          mtime_ms = excluded.mtime_ms`,
       libraryId,
       rootId,
       file.path,
@@ -152,8 +153,30 @@ export class DocumentTable {
     );
   }
 
-  setPhase(id: number, phase: DocumentPhase): void {
-    this.#sql.run('UPDATE document SET phase = ? WHERE id = ?', phase, id);
+  /** True unless something else has happened to the document meanwhile. */
+  advance(id: number, from: WorkingPhase, to: DocumentPhase): boolean {
+    return this.#sql.run('UPDATE document SET phase = ? WHERE id = ? AND phase = ?', to, id, from) > 0;
+  }
+
+  /**
+   * Another model or chunk size is in use: documents that have been read go on from where they are for it. At most `limit`
+   * documents from behind `after` on; gives the last one's id, 0 when there are no more.
+   */
+  regress(fingerprint: string, chunkTokens: number, after: number, limit: number): number {
+    const ids = this.#ids(
+      `SELECT id FROM document WHERE id > ? AND phase IN ('chunking', 'indexing', 'precomputing', 'ready')
+        ORDER BY id LIMIT ?`,
+      after,
+      limit,
+    );
+    const sql = `UPDATE document SET phase = iif(EXISTS (
+        SELECT 1 FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id WHERE k.document_id = document.id
+          AND k.sha256 = document.sha256 AND s.fingerprint = ? AND s.chunk_tokens = ?), 'indexing', 'chunking')
+      WHERE id = ?`;
+    this.#sql.transaction(() => {
+      for (const id of ids) this.#sql.run(sql, fingerprint, chunkTokens, id);
+    });
+    return ids.length < limit ? 0 : (ids.at(-1) ?? 0);
   }
 
   beginAttempt(id: number): void {
@@ -172,7 +195,7 @@ export class DocumentTable {
     this.#pages = undefined;
     this.#sql.run(
       `UPDATE document SET title = ?, sha256 = ?, bytes = ?, mtime_ms = ?, seen_ms = ?, warnings = ?, text_length = ?,
-        pages = ?, failure = NULL, phase = 'chunking' WHERE id = ?`,
+        pages = ?, failure = NULL, phase = ${unlessChanged("'chunking'")} WHERE id = ?`,
       facts.title,
       facts.sha256,
       facts.bytes,
@@ -188,7 +211,7 @@ export class DocumentTable {
   /** The file was looked at, and is the one that was read before. */
   setSeen(id: number, facts: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>, phase: DocumentPhase): void {
     this.#sql.run(
-      'UPDATE document SET bytes = ?, mtime_ms = ?, seen_ms = ?, failure = NULL, phase = ? WHERE id = ?',
+      `UPDATE document SET bytes = ?, mtime_ms = ?, seen_ms = ?, failure = NULL, phase = ${unlessChanged('?')} WHERE id = ?`,
       facts.bytes,
       facts.mtimeMs,
       facts.seenMs,
@@ -201,7 +224,7 @@ export class DocumentTable {
   setFailed(id: number, failure: Failure, file: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>): void {
     this.#pages = undefined;
     this.#sql.run(
-      `UPDATE document SET phase = 'failed', failure = ?, bytes = ?, mtime_ms = ?, seen_ms = ?, sha256 = '',
+      `UPDATE document SET phase = ${unlessChanged("'failed'")}, failure = ?, bytes = ?, mtime_ms = ?, seen_ms = ?, sha256 = '',
         text_length = NULL, pages = '[]', warnings = '[]' WHERE id = ?`,
       JSON.stringify(failure),
       file.bytes,
@@ -251,6 +274,11 @@ export class DocumentTable {
   #ids(sql: string, ...values: unknown[]): number[] {
     return this.#sql.all<{ id: number }>(sql, ...values).map(({ id }) => id);
   }
+}
+
+/** A file that was changed while it was read has been queued again (attempts: 0), and stays so. */
+function unlessChanged(phase: string): string {
+  return `iif(phase = 'waiting' AND attempts = 0, 'waiting', ${phase})`;
 }
 
 function toDocument(row: RawDocumentRow): DocumentRow {

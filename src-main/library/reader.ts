@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { DocumentRow, Page } from './document-table.ts';
 import type { Parser } from './parser/parser-process.ts';
-import { Pace } from './pace.ts';
+import { removeContents } from './removal.ts';
 import { packText } from './text-table.ts';
 
 export interface ReaderOptions {
@@ -17,7 +17,8 @@ export interface ReaderOptions {
   clock?: Clock;
 }
 
-export type ReadOutcome = 'new' | 'unchanged' | 'failed';
+/** absent: the whole root is gone (unplugged, moved); the document stays as it was. */
+export type ReadOutcome = 'new' | 'unchanged' | 'failed' | 'absent';
 
 /** The first step of a document: from its file to its text in the catalogue. */
 export class DocumentReader {
@@ -38,6 +39,7 @@ export class DocumentReader {
     const path = this.path(document);
     // Taken before reading: what is written meanwhile is noticed the next time.
     const file = await this.#look(path, document);
+    if (!file.there && (await this.#isRootGone(document))) return 'absent';
     catalogue.documents.beginAttempt(document.id);
     try {
       const outcome = await parser.parse(
@@ -70,7 +72,8 @@ export class DocumentReader {
       return outcome.sha256 === document.sha256 ? 'unchanged' : 'new';
     } catch (error) {
       if (!(error instanceof KvasirError && error.code.startsWith('DOCUMENT_'))) throw error;
-      await this.#forget(document.id);
+      // A document that turns bad loses its text and its chunks.
+      await removeContents(catalogue, document.id);
       catalogue.documents.setFailed(document.id, failureOf(error), file);
       return 'failed';
     }
@@ -87,17 +90,28 @@ export class DocumentReader {
   async #look(
     path: string,
     document: DocumentRow,
-  ): Promise<{ bytes: number; mtimeMs: number; seenMs: number }> {
+  ): Promise<{ bytes: number; mtimeMs: number; seenMs: number; there: boolean }> {
     const seenMs = this.#clock.wall();
     const info = await stat(path).catch(() => undefined);
-    return { bytes: info?.size ?? document.bytes, mtimeMs: info?.mtimeMs ?? document.mtimeMs, seenMs };
+    return {
+      bytes: info?.size ?? document.bytes,
+      mtimeMs: info?.mtimeMs ?? document.mtimeMs,
+      seenMs,
+      there: info !== undefined,
+    };
   }
 
-  /** A document that turns bad loses its text and its chunks. */
-  async #forget(documentId: number): Promise<void> {
-    const { catalogue } = this.#options;
-    catalogue.texts.remove(documentId);
-    const pace = new Pace();
-    while (catalogue.chunkTable.removeSome(documentId, 50) > 0) await pace.step();
+  /** Notes it with the root, so that no other document of it is tried. */
+  async #isRootGone({ rootId }: DocumentRow): Promise<boolean> {
+    const { libraries } = this.#options.catalogue;
+    const root = libraries.root(rootId);
+    if (!root || root.kind === 'file' || (await stat(root.path).catch(() => undefined))) return false;
+    const error = new KvasirError(
+      'LIBRARY_NOT_FOUND',
+      `The folder ${root.path} is not there.`,
+      'Plug the drive in or move the folder back; its documents are kept.',
+    );
+    libraries.setFailure(rootId, failureOf(error));
+    return true;
   }
 }

@@ -4,6 +4,7 @@ import type { DocumentFailure } from '../../src-shared/library.ts';
 import { breathe, throwIfAborted } from '../platform/abort.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { KnownFile } from './document-table.ts';
+import { removeDocument } from './removal.ts';
 import { formatOf } from './kinds.ts';
 import type { RootRow } from './library-table.ts';
 import { scanFolder, type Scan, type ScannedFile } from './scan.ts';
@@ -61,7 +62,7 @@ export async function scanRoot(
   const renamedPaths = new Set(renames.map(({ file }) => file.path));
   const removed = gone.filter(({ id }) => !renamedIds.has(id));
   const queued = queue.filter(({ path }) => !renamedPaths.has(path));
-  await inBatches(catalogue, removed, ({ id }) => catalogue.documents.remove(id), signal);
+  for (const { id } of removed) await removeDocument(catalogue, id, signal);
   await inBatches(catalogue, renames, ({ id, file }) => catalogue.documents.rename(id, facts(file)), signal);
   await inBatches(
     catalogue,
@@ -81,9 +82,9 @@ export async function scanRoot(
 /** Size and time are trusted, unless the file was written so shortly before it was read that both could stay the same. */
 function needsReading(file: ScannedFile, known: KnownFile | undefined, retryFailed: boolean): boolean {
   if (!known) return true;
-  if (known.phase === 'waiting') return false; // is to be read anyway
-  if (known.phase === 'failed' && retryFailed) return true;
   const unchanged = file.bytes === known.bytes && file.mtimeMs === known.mtimeMs;
+  if (known.phase === 'waiting') return !unchanged; // is to be read anyway, but perhaps is being read just now
+  if (known.phase === 'failed' && retryFailed) return true;
   return !unchanged || known.seenMs - known.mtimeMs <= MTIME_GRANULARITY_MS;
 }
 

@@ -63,7 +63,7 @@ async function visit(
     return;
   }
   for (const entry of entries) {
-    if (entry.name.startsWith('.') || SKIPPED_FOLDERS.has(entry.name)) continue;
+    if (isSkipped(entry.name)) continue;
     const path = folder ? `${folder}/${entry.name}` : entry.name;
     if (entry.isFile() && !isDocument(entry.name)) continue;
     await visitEntry(root, path, scan, visited, signal);
@@ -93,6 +93,11 @@ async function visitEntry(
     // A dangling link to something else than a document is nobody's loss.
     if (isDocument(path)) scan.failures.push(unreadable(path, error));
   }
+}
+
+/** Hidden files and folders, and those that other programs keep for themselves. */
+export function isSkipped(name: string): boolean {
+  return name.startsWith('.') || SKIPPED_FOLDERS.has(name);
 }
 
 /** The failure of a file or folder that the operating system does not hand out. */

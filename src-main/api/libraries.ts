@@ -1,0 +1,50 @@
+import type { Handlers } from '../../src-shared/contract/contract.ts';
+import type { App } from '../app.ts';
+
+type LibraryHandlers = Pick<
+  Handlers,
+  Extract<keyof Handlers, `${'libraries' | 'documents' | 'queue' | 'chunking'}.${string}`>
+>;
+
+export function libraryHandlers({ libraries }: App): LibraryHandlers {
+  const { documents, queue } = libraries;
+  return {
+    'libraries.list': () => libraries.list(),
+    'libraries.create': ({ name }) => libraries.create(name),
+    'libraries.rename': ({ id, name }) => libraries.rename(id, name),
+    'libraries.delete': async ({ id }) => {
+      await libraries.delete(id);
+      return {};
+    },
+    'libraries.addPaths': (input) => libraries.addPaths(input),
+    'libraries.removeRoot': ({ id, rootId }) => libraries.removeRoot(id, rootId),
+    'libraries.setWatched': ({ id, rootId, watched }) => libraries.setWatched(id, rootId, watched),
+    'libraries.rescan': async ({ id }) => {
+      await libraries.rescan(id);
+      return {};
+    },
+
+    'documents.list': (input) => documents.list(input),
+    'documents.get': ({ id }) => documents.get(id),
+    'documents.text': (input) => documents.text(input),
+    'documents.chunks': (input) => documents.chunks(input),
+    'documents.delete': ({ ids }) => documents.delete(ids),
+    'documents.retry': ({ ids }) => {
+      documents.retry(ids);
+      return {};
+    },
+
+    'queue.status': () => queue.status(),
+    'queue.pause': () => {
+      queue.pause();
+      return queue.status();
+    },
+    'queue.resume': () => {
+      queue.resume();
+      return queue.status();
+    },
+    'queue.retryFailed': ({ libraryId }) => libraries.retryFailed(libraryId),
+
+    'chunking.preview': (input) => documents.preview(input),
+  };
+}

@@ -1,0 +1,170 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ChunkInfo, DocumentInfo, DocumentText } from '../../src-shared/contract/libraries.ts';
+import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { ModelSource } from '../models/active-model.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Catalogue, ChunkRow } from './catalogue.ts';
+import { chunkText } from './chunker.ts';
+import type { DocumentRow } from './document-table.ts';
+import { notFound, rowId } from './ids.ts';
+import { textKindOf } from './kinds.ts';
+import { Pace } from './pace.ts';
+import type { LibraryStore } from './precomputer.ts';
+import type { DocumentQueue } from './queue.ts';
+import { removeWithCache } from './removal.ts';
+import { chunkSetOf, keyOf, type Target } from './targets.ts';
+
+export interface DocumentServiceOptions {
+  catalogue: Catalogue;
+  store: LibraryStore;
+  queue: DocumentQueue;
+  models: ModelSource;
+  gate: Gate;
+  onLibraryChanged: (libraryId: number) => void;
+}
+
+/** UTF-16 units of text that a preview cuts at most. */
+const PREVIEW_UNITS = 200_000;
+
+/** Documents as windows see them: lists, text, chunks, and what can be done with them. */
+export class DocumentService {
+  readonly #options: DocumentServiceOptions;
+
+  constructor(options: DocumentServiceOptions) {
+    this.#options = options;
+  }
+
+  list(input: ParsedInputOf<'documents.list'>): OutputOf<'documents.list'> {
+    const { catalogue, queue } = this.#options;
+    const { total, items } = catalogue.documentList.page(input, queue.target);
+    return { total, items: items.map((item) => this.#withPhase(item)) };
+  }
+
+  /** NOT_FOUND. */
+  get(id: string): DocumentInfo {
+    const { catalogue, queue } = this.#options;
+    const info = catalogue.documentList.get(rowId(id, 'document'), queue.target);
+    if (!info) throw notFound('document');
+    return this.#withPhase(info);
+  }
+
+  /** NOT_FOUND. */
+  text({ id, offset, limit }: ParsedInputOf<'documents.text'>): DocumentText {
+    const { catalogue } = this.#options;
+    const document = this.#document(id);
+    return {
+      text: catalogue.texts.slice(document.id, offset, limit),
+      length: document.textLength ?? 0,
+      offset,
+      pages: catalogue.documents.pages(document.id).map(([label, start, end]) => ({ label, start, end })),
+    };
+  }
+
+  /** Chunks for the model in use, with what the store has of them. NOT_FOUND. */
+  chunks({ id, offset, limit }: ParsedInputOf<'documents.chunks'>): OutputOf<'documents.chunks'> {
+    const { catalogue, queue } = this.#options;
+    const document = this.#document(id);
+    const { target } = queue;
+    const setId = chunkSetOf(catalogue, document.libraryId, target);
+    if (!target || setId === undefined) return { total: 0, items: [] };
+    const rows = catalogue.chunkTable.page(setId, document.id, offset, limit);
+    return {
+      total: catalogue.chunkTable.ids(setId, document.id).length,
+      items: rows.map((row) => this.#chunk(row, target)),
+    };
+  }
+
+  /** Takes documents out of their libraries for good, with the KV no other document shares. NOT_FOUND. */
+  async delete(ids: readonly string[]): Promise<OutputOf<'documents.delete'>> {
+    const { catalogue, store, queue } = this.#options;
+    const documents = ids.map((id) => this.#document(id));
+    queue.interrupt();
+    const files = documents.map((document) => this.#forgetFile(document));
+    const evicted = await removeWithCache(
+      catalogue,
+      store,
+      documents.map(({ id }) => id),
+    );
+    for (const file of files) if (file !== undefined) await rm(file, { force: true });
+    for (const { rootId } of documents)
+      if (catalogue.libraries.root(rootId)?.kind === 'file') catalogue.libraries.removeRoot(rootId);
+    for (const libraryId of new Set(documents.map((document) => document.libraryId)))
+      this.#options.onLibraryChanged(libraryId);
+    queue.kick();
+    return evicted;
+  }
+
+  /** Reads documents again. NOT_FOUND. */
+  retry(ids: readonly string[]): void {
+    const documents = ids.map((id) => this.#document(id));
+    this.#options.queue.retry(documents.map(({ id }) => id));
+    for (const libraryId of new Set(documents.map((document) => document.libraryId)))
+      this.#options.onLibraryChanged(libraryId);
+  }
+
+  /** Where a text would be cut for the model in use. NOT_FOUND, BAD_ARGUMENT; what keeps a model from being loaded. */
+  async preview({
+    chunkTokens,
+    source,
+  }: ParsedInputOf<'chunking.preview'>): Promise<OutputOf<'chunking.preview'>> {
+    const { catalogue, models, gate } = this.#options;
+    const document = 'documentId' in source ? this.#document(source.documentId) : undefined;
+    const text = 'text' in source ? source.text : catalogue.texts.slice(document?.id ?? 0, 0, PREVIEW_UNITS);
+    await models.current();
+    let chunks: OutputOf<'chunking.preview'>['chunks'] = [];
+    await gate.background(async (signal) => {
+      const { model } = await models.current();
+      const pace = new Pace();
+      chunks = [];
+      const tokenize = (piece: string): Int32Array => model.tokenize(piece);
+      const kind = document ? textKindOf(document.format) : 'prose';
+      for (const { start, end, tokens, headings } of chunkText(text, tokenize, chunkTokens, { kind })) {
+        chunks.push({ start, end, tokens: tokens.length, headings: [...headings] });
+        await pace.step(signal);
+      }
+    });
+    return { text, chunks };
+  }
+
+  /** Sees to it that no scan brings the document back; gives the file that is Kvasir's own and goes with it. */
+  #forgetFile({ rootId, path }: DocumentRow): string | undefined {
+    const { libraries } = this.#options.catalogue;
+    const root = libraries.root(rootId);
+    if (root?.kind === 'managed') return join(root.path, path);
+    libraries.exclude(rootId, path);
+    return undefined;
+  }
+
+  #withPhase(info: DocumentInfo): DocumentInfo {
+    return { ...info, phase: this.#options.queue.phaseOf({ id: Number(info.id), phase: info.phase }) };
+  }
+
+  #chunk(row: ChunkRow, target: Target): ChunkInfo {
+    const key = keyOf(target, row.tokens);
+    const entry = this.#options.store.entry(key);
+    return {
+      id: String(row.id),
+      documentId: String(row.documentId),
+      key,
+      ordinal: row.ordinal,
+      start: row.start,
+      end: row.end,
+      page: this.#options.catalogue.pageLabel(row.documentId, row.start),
+      title: row.title,
+      text: row.text,
+      tokens: row.tokens.length,
+      cache: entry ? (entry.inRam ? 'ram' : 'disk') : 'none',
+      bytes: entry?.bytes ?? 0,
+      hits: entry?.hits ?? 0,
+      lastUsedMs: entry?.lastUsedAt ?? null,
+      pinned: entry?.pinned ?? false,
+    };
+  }
+
+  #document(id: string): DocumentRow {
+    const document = this.#options.catalogue.documents.get(rowId(id, 'document'));
+    if (!document) throw notFound('document');
+    return document;
+  }
+}

@@ -1,0 +1,349 @@
+import { mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
+import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { ModelSource } from '../models/active-model.ts';
+import { throttled, type EventBus } from '../platform/event-bus.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Paths } from '../platform/paths.ts';
+import type { SettingsService } from '../platform/settings-service.ts';
+import type { DocumentIndexer } from '../retrieval/types.ts';
+import type { Catalogue } from './catalogue.ts';
+import { DocumentService } from './document-service.ts';
+import { notFound, rowId } from './ids.ts';
+import { formatOf } from './kinds.ts';
+import type { LibraryRow, RootRow } from './library-table.ts';
+import { ParserProcess, type Parser } from './parser/parser-process.ts';
+import type { LibraryStore } from './precomputer.ts';
+import { DocumentQueue } from './queue.ts';
+import { DocumentReader } from './reader.ts';
+import { removeWithCache } from './removal.ts';
+import { RootKeeper } from './root-keeper.ts';
+import { chunkSetOf } from './targets.ts';
+import { removeUnfinished, safeRelativePath, storeUpload } from './uploads.ts';
+
+export interface LibraryServiceOptions {
+  catalogue: Catalogue;
+  store: LibraryStore;
+  models: ModelSource;
+  gate: Gate;
+  events: EventBus;
+  settings: SettingsService;
+  log: Logger;
+  paths: Pick<Paths, 'data' | 'sampleLibrary'>;
+  indexer?: DocumentIndexer | undefined;
+  parser?: Parser | undefined;
+  /** For tests that cannot wait: see RootKeeper and DocumentQueue. */
+  timing?: { quietMs?: number; absentPollMs?: number; retryMs?: number };
+}
+
+const STATUS_MS = 200;
+const CHANGED_MS = 500;
+const RECOUNT_MS = 5000;
+const SAMPLE_NAME = 'Sample library';
+const SAMPLE_STATE = 'sample-library';
+
+/** Libraries: what they are made of, and what goes on in them. Documents and the queue have services of their own. */
+export class LibraryService {
+  readonly documents: DocumentService;
+  readonly queue: DocumentQueue;
+  readonly #options: LibraryServiceOptions;
+  readonly #catalogue: Catalogue;
+  readonly #parser: Parser;
+  readonly #roots: RootKeeper;
+  readonly #abort = new AbortController();
+  readonly #emitStatus: ReturnType<typeof throttled>;
+  readonly #emitChanged = new Map<number, ReturnType<typeof throttled>>();
+  readonly #recount: ReturnType<typeof throttled>;
+  readonly #ends: (() => void)[] = [];
+  #recounting: Promise<void> = Promise.resolve();
+
+  constructor(options: LibraryServiceOptions) {
+    const { catalogue, store, models, gate, events, settings, log, timing = {} } = options;
+    this.#options = options;
+    this.#catalogue = catalogue;
+    this.#parser = options.parser ?? new ParserProcess();
+    this.#emitStatus = throttled(STATUS_MS, () => events.emit('queue.status', this.queue.status()));
+    this.#recount = throttled(RECOUNT_MS, () => this.#recountLater());
+    const onLibraryChanged = (id: number): void => this.#changed(id);
+    this.queue = new DocumentQueue({
+      ...{ catalogue, store, models, gate, log, indexer: options.indexer, onLibraryChanged },
+      ...(timing.retryMs !== undefined && { retryMs: timing.retryMs }),
+      reader: new DocumentReader({
+        catalogue,
+        parser: this.#parser,
+        maxFileBytes: () => settings.current.maxFileBytes,
+      }),
+      dtype: () => settings.current.dtype,
+      onStatus: () => this.#emitStatus(),
+      onNotice: (failure) => events.emit('app.notice', { level: 'warning', failure }),
+    });
+    this.documents = new DocumentService({
+      catalogue,
+      store,
+      queue: this.queue,
+      models,
+      gate,
+      onLibraryChanged,
+    });
+    this.#roots = new RootKeeper({
+      ...{ catalogue, log, ...timing },
+      onChange: (libraryId) => {
+        this.#changed(libraryId);
+        this.queue.kick();
+      },
+    });
+  }
+
+  /** Makes the sample library at the very first start; begins to watch folders and to work through the queue. */
+  start(): void {
+    this.#addSample();
+    for (const { kind, path } of this.#catalogue.libraries.roots())
+      if (kind === 'managed') void removeUnfinished(path);
+    const { events, settings } = this.#options;
+    this.#ends.push(
+      settings.onChange((now, before) => {
+        if (now.dtype !== before.dtype || now.chunkTokens !== before.chunkTokens) this.queue.refresh();
+      }),
+      // Others evict too; the counts in lists follow.
+      events.on(({ topic }) => {
+        if (topic === 'cache.changed') this.#recount();
+      }),
+    );
+    this.queue.start();
+    this.#roots.start();
+    this.#recount();
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    for (const end of this.#ends.splice(0)) end();
+    await this.#roots.stop();
+    this.#parser.close();
+    await this.queue.stop();
+    await this.#recounting;
+    this.#recount.cancel();
+    this.#emitStatus.cancel();
+    for (const emit of this.#emitChanged.values()) emit.cancel();
+  }
+
+  list(): LibraryInfo[] {
+    return this.#catalogue.libraries.list().map((row) => this.#info(row));
+  }
+
+  create(name: string): LibraryInfo {
+    const id = this.#catalogue.libraries.create(name);
+    this.#changed();
+    return this.#info(this.#library(String(id)));
+  }
+
+  /** NOT_FOUND. */
+  rename(id: string, name: string): LibraryInfo {
+    const library = this.#library(id);
+    this.#catalogue.libraries.update(library.id, { ...library, name });
+    this.#changed(library.id);
+    return this.#info({ ...library, name });
+  }
+
+  /** Forgets a library with its chunks and the KV no other library shares; users' own files stay. NOT_FOUND. */
+  async delete(id: string): Promise<void> {
+    const library = this.#library(id);
+    for (const root of this.#catalogue.libraries.roots(library.id)) this.#roots.unfollow(root.id);
+    this.queue.interrupt();
+    const documents = this.#catalogue.documents.idsOfLibrary(library.id);
+    await removeWithCache(this.#catalogue, this.#options.store, documents);
+    this.#catalogue.libraries.remove(library.id);
+    await rm(this.#managedFolder(library.id), { recursive: true, force: true });
+    this.#changed();
+    this.queue.kick();
+  }
+
+  /** Adds files and folders by their path, and queues what they hold. NOT_FOUND, LIBRARY_NOT_FOUND. */
+  async addPaths({ id, paths, watch }: ParsedInputOf<'libraries.addPaths'>): Promise<LibraryInfo> {
+    const library = this.#library(id);
+    const found = await Promise.all(paths.map(resolveExisting));
+    const touched = new Set<number>();
+    for (const { path, kind } of found) touched.add(this.#addPath(library.id, path, kind, watch));
+    for (const rootId of touched) {
+      const root = this.#catalogue.libraries.root(rootId);
+      if (root) this.#roots.follow(root);
+      void this.#roots.scan(rootId);
+    }
+    this.#changed(library.id);
+    return this.#info(library);
+  }
+
+  /** Takes a root out, with its documents and the KV no other shares. NOT_FOUND. */
+  async removeRoot(id: string, rootId: string): Promise<LibraryInfo> {
+    const library = this.#library(id);
+    const root = this.#root(library, rootId);
+    this.#roots.unfollow(root.id);
+    this.queue.interrupt();
+    await removeWithCache(this.#catalogue, this.#options.store, this.#catalogue.documents.idsOfRoot(root.id));
+    this.#catalogue.libraries.removeRoot(root.id);
+    if (root.kind === 'managed') await rm(root.path, { recursive: true, force: true });
+    this.#changed(library.id);
+    this.queue.kick();
+    return this.#info(library);
+  }
+
+  /** NOT_FOUND. */
+  setWatched(id: string, rootId: string, watched: boolean): LibraryInfo {
+    const library = this.#library(id);
+    const root = this.#root(library, rootId);
+    this.#catalogue.libraries.setWatched(root.id, watched);
+    this.#roots.follow({ ...root, watched });
+    if (watched) void this.#roots.scan(root.id);
+    this.#changed(library.id);
+    return this.#info(library);
+  }
+
+  /** Resolves when every root has been looked at. NOT_FOUND. */
+  async rescan(id: string): Promise<void> {
+    const library = this.#library(id);
+    const roots = this.#catalogue.libraries.roots(library.id);
+    await Promise.all(roots.map((root) => this.#roots.scan(root.id)));
+  }
+
+  /**
+   * Takes a file that a window sends: stored in the data folder, then queued. `relativePath` may have folders.
+   * NOT_FOUND, BAD_ARGUMENT, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
+   */
+  async receiveUpload(libraryId: string, relativePath: string, stream: Readable): Promise<void> {
+    const library = this.#library(libraryId);
+    const path = safeRelativePath(relativePath);
+    const folder = this.#managedFolder(library.id);
+    await mkdir(folder, { recursive: true });
+    await storeUpload(folder, path, stream, this.#options.settings.current.maxFileBytes);
+    this.#library(libraryId); // it may have been deleted meanwhile
+    const rootId = this.#catalogue.libraries.addRoot(library.id, {
+      kind: 'managed',
+      path: folder,
+      watched: false,
+    });
+    const { size, mtimeMs } = await stat(join(folder, path));
+    this.#catalogue.libraries.include(rootId, path);
+    this.#catalogue.documents.queueFile(library.id, rootId, {
+      path,
+      format: formatOf(path),
+      bytes: size,
+      mtimeMs,
+    });
+    this.#changed(library.id);
+    this.queue.kick();
+  }
+
+  /** Tries what failed again, in one library or in all. NOT_FOUND. */
+  retryFailed(libraryId: string | undefined): QueueStatus {
+    const library = libraryId === undefined ? undefined : this.#library(libraryId).id;
+    this.queue.retry(this.#catalogue.documents.failed(library));
+    for (const { id } of this.#catalogue.libraries.list()) this.#changed(id);
+    return this.queue.status();
+  }
+
+  #addPath(libraryId: number, path: string, kind: 'folder' | 'file', watched: boolean): number {
+    const { libraries } = this.#catalogue;
+    const around = libraries
+      .roots(libraryId)
+      .find((root) => root.kind === 'folder' && isBelow(root.path, path));
+    if (around) {
+      // Added again on purpose: what was taken out of it comes back.
+      libraries.include(around.id, relative(around.path, path).split(sep).join('/'));
+      return around.id;
+    }
+    const rootId = libraries.addRoot(libraryId, { kind, path, watched });
+    libraries.include(rootId, '');
+    return rootId;
+  }
+
+  #addSample(): void {
+    const { libraries } = this.#catalogue;
+    if (this.#catalogue.state(SAMPLE_STATE) !== undefined) return; // deleted ones stay deleted
+    const path = this.#options.paths.sampleLibrary;
+    this.#catalogue.transaction(() => {
+      const known = libraries.ofFolder(path); // from the command line
+      if (known === undefined) libraries.create(SAMPLE_NAME, true);
+      else libraries.update(known, { name: SAMPLE_NAME, sample: true });
+      const sample = libraries.list().find((library) => library.sample);
+      if (sample) libraries.addRoot(sample.id, { kind: 'folder', path, watched: true });
+      this.#catalogue.setState(SAMPLE_STATE, 'made');
+    });
+  }
+
+  #info({ id, name, sample }: LibraryRow): LibraryInfo {
+    const phases = this.#catalogue.documents.phaseCounts(id);
+    const documents = [...phases.values()].reduce((sum, n) => sum + n, 0);
+    const failed = phases.get('failed') ?? 0;
+    const setId = chunkSetOf(this.#catalogue, id, this.queue.target);
+    const counts = this.#catalogue.chunkTable.counts(setId ?? 0);
+    return {
+      id: String(id),
+      ...{ name, sample, documents, failed },
+      roots: this.#catalogue.libraries.roots(id).map(rootInfo),
+      pending: documents - failed - (phases.get('ready') ?? 0),
+      chunks: counts.chunks,
+      cachedChunks: counts.cachedChunks,
+      tokens: counts.tokens,
+      cacheBytes: counts.cachedBytes,
+    };
+  }
+
+  #library(id: string): LibraryRow {
+    const library = this.#catalogue.libraries.get(rowId(id, 'library'));
+    if (!library) throw notFound('library');
+    return library;
+  }
+
+  #root(library: LibraryRow, id: string): RootRow {
+    const root = this.#catalogue.libraries.root(rowId(id, 'folder'));
+    if (root?.libraryId !== library.id) throw notFound('folder');
+    return root;
+  }
+
+  #managedFolder(libraryId: number): string {
+    return join(this.#options.paths.data, 'libraries', String(libraryId));
+  }
+
+  /** Tells windows, not more often than twice a second for each library; without an id, that the list has changed. */
+  #changed(libraryId = 0): void {
+    let emit = this.#emitChanged.get(libraryId);
+    if (!emit) {
+      const payload = libraryId === 0 ? {} : { libraryId: String(libraryId) };
+      emit = throttled(CHANGED_MS, () => this.#options.events.emit('library.changed', payload));
+      this.#emitChanged.set(libraryId, emit);
+    }
+    emit();
+  }
+
+  #recountLater(): void {
+    this.#recounting = this.#recounting
+      .then(() => this.queue.recount(this.#abort.signal))
+      .catch((error: unknown) => {
+        if (!this.#abort.signal.aborted) this.#options.log.warn('recount-failed', { error: String(error) });
+      });
+  }
+}
+
+function rootInfo({ id, kind, path, watched, failure }: RootRow): SourceRoot {
+  return { id: String(id), kind, path, watched, failure };
+}
+
+async function resolveExisting(path: string): Promise<{ path: string; kind: 'folder' | 'file' }> {
+  const real = await realpath(path).catch(() => undefined);
+  const info = real === undefined ? undefined : await stat(real).catch(() => undefined);
+  if (real !== undefined && (info?.isDirectory() === true || info?.isFile() === true)) {
+    return { path: real, kind: info.isDirectory() ? 'folder' : 'file' };
+  }
+  throw new KvasirError(
+    'LIBRARY_NOT_FOUND',
+    `${path} is not there, or is no file or folder.`,
+    'Check the path.',
+  );
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}

@@ -1,0 +1,132 @@
+import { basename } from 'node:path';
+import { watch, type FSWatcher } from 'chokidar';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { failureOf } from '../platform/failure.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { RootRow } from './library-table.ts';
+import { scanRoot } from './root-scan.ts';
+import { isSkipped } from './scan.ts';
+
+export interface RootKeeperOptions {
+  catalogue: Catalogue;
+  log: Logger;
+  /** A root's documents, or whether it can be used, have changed; `queued`: there are files to be read. */
+  onChange: (libraryId: number, queued: number) => void;
+  /** Milliseconds without a change before changes are looked at: editors and copies write in bursts. */
+  quietMs?: number;
+  /** How often a root that cannot be used is looked for. */
+  absentPollMs?: number;
+}
+
+const QUIET_MS = 500;
+const ABSENT_POLL_MS = 15_000;
+
+/**
+ * Keeps the catalogue's list of files equal to what is on disk: scans roots when asked to, and when something in a
+ * watched one has changed. Scans run one after another.
+ */
+export class RootKeeper {
+  readonly #options: RootKeeperOptions;
+  readonly #watchers = new Map<number, FSWatcher>();
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  readonly #waiting = new Map<number, Promise<void>>();
+  readonly #abort = new AbortController();
+  #tail: Promise<unknown> = Promise.resolve();
+  #poll: NodeJS.Timeout | undefined;
+
+  constructor(options: RootKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Scans and watches all roots that are to be watched. */
+  start(): void {
+    for (const root of this.#options.catalogue.libraries.roots()) {
+      if (root.watched || root.kind === 'managed') this.#scanLater(root.id);
+      this.follow(root);
+    }
+    this.#poll = setInterval(() => this.#lookForAbsent(), this.#options.absentPollMs ?? ABSENT_POLL_MS);
+    this.#poll.unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    clearInterval(this.#poll);
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    await Promise.all([...this.#watchers.values()].map((watcher) => watcher.close()));
+    await this.#tail;
+  }
+
+  /** Watches a root, or stops watching it, as its row says. */
+  follow({ id, path, watched }: RootRow): void {
+    if (!watched || this.#abort.signal.aborted) {
+      this.unfollow(id);
+      return;
+    }
+    if (this.#watchers.has(id)) return;
+    const ignored = (inside: string): boolean => inside !== path && isSkipped(basename(inside));
+    const watcher = watch(path, { ignoreInitial: true, ignored, ignorePermissionErrors: true });
+    watcher.on('all', () => this.#touched(id));
+    watcher.on('error', (error) => this.#options.log.warn('watching-failed', { path, error: String(error) }));
+    this.#watchers.set(id, watcher);
+  }
+
+  unfollow(rootId: number): void {
+    void this.#watchers.get(rootId)?.close();
+    this.#watchers.delete(rootId);
+    clearTimeout(this.#timers.get(rootId));
+  }
+
+  /** Looks for new, changed and deleted files of a root, after the scans that wait already. Never rejects. */
+  scan(rootId: number): Promise<void> {
+    const waiting = this.#waiting.get(rootId);
+    if (waiting) return waiting;
+    const turn = this.#tail.then(() => {
+      this.#waiting.delete(rootId);
+      return this.#scanNow(rootId);
+    });
+    this.#waiting.set(rootId, turn);
+    this.#tail = turn;
+    return turn;
+  }
+
+  #scanLater(rootId: number): void {
+    void this.scan(rootId);
+  }
+
+  #touched(rootId: number): void {
+    clearTimeout(this.#timers.get(rootId));
+    const timer = setTimeout(() => this.#scanLater(rootId), this.#options.quietMs ?? QUIET_MS);
+    timer.unref();
+    this.#timers.set(rootId, timer);
+  }
+
+  async #scanNow(rootId: number): Promise<void> {
+    const { catalogue, onChange, log } = this.#options;
+    const root = catalogue.libraries.root(rootId);
+    if (!root || this.#abort.signal.aborted) return;
+    try {
+      const { signal } = this.#abort;
+      const changes = await scanRoot(catalogue, root, { signal, retryFailed: root.failure !== null });
+      const back = catalogue.libraries.setFailure(rootId, null);
+      if (back) this.#followAnew(root);
+      if (back || changes.queued + changes.removed + changes.renamed > 0)
+        onChange(root.libraryId, changes.queued);
+      for (const { message } of changes.failures) log.warn('not-scanned', { root: root.path, message });
+    } catch (error) {
+      if (error instanceof KvasirError && error.code === 'ABORTED') return;
+      log.warn('root-not-scanned', { root: root.path, error: String(error) });
+      if (catalogue.libraries.setFailure(rootId, failureOf(error))) onChange(root.libraryId, 0);
+    }
+  }
+
+  /** What watches a folder that was gone does not see the one that came back. */
+  #followAnew(root: RootRow): void {
+    this.unfollow(root.id);
+    this.follow(root);
+  }
+
+  #lookForAbsent(): void {
+    for (const { id, failure } of this.#options.catalogue.libraries.roots()) if (failure) this.#scanLater(id);
+  }
+}
