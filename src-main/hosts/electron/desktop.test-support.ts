@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, vi } from 'vitest';
+import { SettingsSchema, type Settings } from '../../../src-shared/settings.ts';
+import type { HostServices } from '../../api/host.ts';
+import { EventBus } from '../../platform/event-bus.ts';
+import { silentLogger } from '../../platform/logger.ts';
+import { appRoot } from '../../platform/root.ts';
+import { CALL_CHANNEL } from './channels.ts';
+import { StandIn, type StandInContents } from './stand-in.test-support.ts';
+
+/** The app without engine and services: what this host uses of it. */
+export class FakeCore {
+  readonly events = new EventBus();
+  readonly log = silentLogger;
+  closed = 0;
+  readonly #listeners: ((settings: Settings) => void)[] = [];
+  readonly settings = {
+    current: SettingsSchema.parse({}),
+    onChange: (listener: (settings: Settings) => void) => this.#listeners.push(listener),
+  };
+
+  set(changes: Partial<Settings>): void {
+    this.settings.current = { ...this.settings.current, ...changes };
+    for (const listener of this.#listeners) listener(this.settings.current);
+  }
+
+  close(): Promise<void> {
+    this.closed++;
+    return Promise.resolve();
+  }
+}
+
+/** The desktop app on a stand-in for Electron, with a data folder of its own. */
+export class TestDesktop {
+  readonly dir = mkdtempSync(join(tmpdir(), 'kvasir-electron-'));
+  readonly standIn = new StandIn();
+  readonly core = new FakeCore();
+
+  constructor() {
+    const { argv } = process;
+    vi.resetModules();
+    vi.doMock('electron', () => this.standIn.module);
+    onTestFinished(() => {
+      process.argv = argv;
+      vi.doUnmock('electron');
+      rmSync(this.dir, { recursive: true, force: true });
+    });
+  }
+
+  /** Starts it, and waits until it has done what it does by itself. */
+  async start({ args = [], open = () => Promise.resolve(this.core) }: Start = {}): Promise<this> {
+    process.argv = ['electron', appRoot(), '--data', this.dir, ...args];
+    vi.doMock('../../app.ts', () => ({ App: { open } }));
+    vi.doMock('../../api/handlers.ts', () => ({
+      createHandlers: (_: unknown, host: HostServices) => this.#handlers(host),
+    }));
+    const before = process.listeners('uncaughtException');
+    await import('./main.ts');
+    for (const listener of process.listeners('uncaughtException')) {
+      if (!before.includes(listener)) process.off('uncaughtException', listener);
+    }
+    const { windows, app } = this.standIn;
+    await vi.waitFor(() => expect(windows.length + app.ended.length).toBeGreaterThan(0));
+    return this;
+  }
+
+  /** A call by the window's page, or by what else is named. */
+  call(name: unknown, input?: unknown, sender?: StandInContents, frame?: unknown): unknown {
+    const contents = sender ?? this.standIn.window.webContents;
+    const senderFrame = frame === undefined ? contents.mainFrame : frame;
+    return this.standIn.invoke(CALL_CHANNEL, contents, senderFrame, name, input);
+  }
+
+  #handlers(host: HostServices): Record<string, unknown> {
+    return {
+      'settings.get': () => this.core.settings.current,
+      'app.choosePaths': async ({ kind }: { kind: 'model' }) => ({ paths: await host.choosePaths?.(kind) }),
+      'app.reveal': ({ path }: { path: string }) => host.reveal?.(path) ?? {},
+    };
+  }
+}
+
+export interface Start {
+  args?: string[];
+  open?: () => Promise<unknown>;
+}

@@ -1,0 +1,204 @@
+/**
+ * Stands in for the module `electron`, whose binary tests cannot count on: keeps what it was told, and lets a test be the
+ * system. What it offers has the names and shapes of Electron's own types, against which the host is compiled.
+ */
+import { EventEmitter } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type {
+  BrowserWindowConstructorOptions,
+  CustomScheme,
+  MenuItemConstructorOptions,
+  MessageBoxOptions,
+  OpenDialogOptions,
+  Rectangle,
+} from 'electron';
+
+type Handler = (event: unknown, ...args: unknown[]) => unknown;
+type PermissionRequest = (contents: unknown, permission: string, answer: (granted: boolean) => void) => void;
+type PermissionCheck = (contents: unknown, permission: string) => boolean;
+
+export class StandInContents extends EventEmitter {
+  readonly sent: [channel: string, message: unknown][] = [];
+  url = '';
+  openHandler: ((details: { url: string }) => { action: string }) | undefined;
+  destroyed = false;
+
+  readonly mainFrame = { parent: null, url: '' };
+
+  send(channel: string, message: unknown): void {
+    this.sent.push([channel, message]);
+  }
+  getURL(): string {
+    return this.url;
+  }
+  isDestroyed(): boolean {
+    return this.destroyed;
+  }
+  setWindowOpenHandler(handler: (details: { url: string }) => { action: string }): void {
+    this.openHandler = handler;
+  }
+}
+
+/** A window that shows at once what it is told to load. */
+export class StandInWindow extends EventEmitter {
+  readonly webContents = new StandInContents();
+  readonly options: BrowserWindowConstructorOptions;
+  readonly calls: string[] = [];
+  maximized = false;
+  minimized = false;
+
+  constructor(options: BrowserWindowConstructorOptions) {
+    super();
+    this.options = options;
+  }
+
+  loadURL(url: string): Promise<void> {
+    this.webContents.url = url;
+    this.webContents.mainFrame.url = url;
+    return Promise.resolve();
+  }
+  getNormalBounds(): Rectangle {
+    return { x: 10, y: 20, width: 900, height: 700 };
+  }
+  isMaximized(): boolean {
+    return this.maximized;
+  }
+  isMinimized(): boolean {
+    return this.minimized;
+  }
+  show(): void {
+    this.calls.push('show');
+  }
+  focus(): void {
+    this.calls.push('focus');
+  }
+  restore(): void {
+    this.minimized = false;
+  }
+  maximize(): void {
+    this.maximized = true;
+  }
+  reload(): void {
+    this.calls.push('reload');
+  }
+}
+
+class StandInApp extends EventEmitter {
+  isPackaged = false;
+  locale = 'en-US';
+  locked = true;
+  readonly paths: Record<string, string> = {};
+  readonly ended: string[] = [];
+
+  whenReady(): Promise<void> {
+    return Promise.resolve();
+  }
+  getLocale(): string {
+    return this.locale;
+  }
+  setPath(name: string, path: string): void {
+    this.paths[name] = path;
+  }
+  requestSingleInstanceLock(): boolean {
+    return this.locked;
+  }
+  quit(): void {
+    this.ended.push('quit');
+  }
+  exit(code: number): void {
+    this.ended.push(`exit ${code}`);
+  }
+}
+
+/** What a test sees of the system, and does as the system. */
+export class StandIn {
+  readonly app = new StandInApp();
+  readonly windows: StandInWindow[] = [];
+  readonly handlers = new Map<string, Handler>();
+  readonly schemes: CustomScheme[] = [];
+  readonly protocols = new Map<string, (request: Request) => Promise<Response>>();
+  readonly errors: [title: string, content: string][] = [];
+  readonly questions: MessageBoxOptions[] = [];
+  readonly opened: string[] = [];
+  readonly shown: string[] = [];
+  readonly openDialogs: OpenDialogOptions[] = [];
+  menu: MenuItemConstructorOptions[] = [];
+  popups = 0;
+  displays: { workArea: Rectangle }[] = [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }];
+  /** What the user chooses in the next dialog: a button, or files. */
+  button = 1;
+  files: string[] = [];
+  permissionRequest: PermissionRequest | undefined;
+  permissionCheck: PermissionCheck | undefined;
+  devicePermission: (() => boolean) | undefined;
+
+  get window(): StandInWindow {
+    const window = this.windows.at(-1);
+    if (!window) throw new Error('no window was made');
+    return window;
+  }
+
+  /** A call as a window makes it. */
+  invoke(channel: string, sender: StandInContents, senderFrame: unknown, ...args: unknown[]): unknown {
+    const handler = this.handlers.get(channel);
+    if (!handler) throw new Error(`nothing handles ${channel}`);
+    return handler({ sender, senderFrame }, ...args);
+  }
+
+  /** The module. */
+  readonly module = {
+    app: this.app,
+    BrowserWindow: this.#windowClass(),
+    Menu: {
+      buildFromTemplate: (template: MenuItemConstructorOptions[]) => ({
+        template,
+        popup: () => this.popups++,
+      }),
+      setApplicationMenu: (menu: { template: MenuItemConstructorOptions[] }) => (this.menu = menu.template),
+    },
+    dialog: {
+      showErrorBox: (title: string, content: string) => this.errors.push([title, content]),
+      showMessageBox: (...args: unknown[]) => {
+        this.questions.push(args.at(-1) as MessageBoxOptions);
+        return Promise.resolve({ response: this.button });
+      },
+      showOpenDialog: (...args: unknown[]) => {
+        this.openDialogs.push(args.at(-1) as OpenDialogOptions);
+        return Promise.resolve({ canceled: this.files.length === 0, filePaths: this.files });
+      },
+    },
+    ipcMain: { handle: (channel: string, handler: Handler) => this.handlers.set(channel, handler) },
+    net: {
+      fetch: async (url: string) => new Response(await readFile(fileURLToPath(url))),
+    },
+    protocol: {
+      registerSchemesAsPrivileged: (schemes: CustomScheme[]) => this.schemes.push(...schemes),
+      handle: (scheme: string, handler: (request: Request) => Promise<Response>) =>
+        this.protocols.set(scheme, handler),
+    },
+    screen: { getAllDisplays: () => this.displays },
+    session: {
+      defaultSession: {
+        setPermissionRequestHandler: (handler: PermissionRequest) => (this.permissionRequest = handler),
+        setPermissionCheckHandler: (handler: PermissionCheck) => (this.permissionCheck = handler),
+        setDevicePermissionHandler: (handler: () => boolean) => (this.devicePermission = handler),
+      },
+    },
+    shell: {
+      openExternal: (url: string) => Promise.resolve(void this.opened.push(url)),
+      showItemInFolder: (path: string) => void this.shown.push(path),
+    },
+  };
+
+  #windowClass(): unknown {
+    const { windows, app } = this;
+    return class extends StandInWindow {
+      constructor(options: BrowserWindowConstructorOptions) {
+        super(options);
+        windows.push(this);
+        app.emit('web-contents-created', {}, this.webContents);
+      }
+    };
+  }
+}
