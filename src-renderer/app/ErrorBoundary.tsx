@@ -3,12 +3,22 @@ import { Component, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FailureAlert } from '../ui/FailureAlert.tsx';
 
+interface Props {
+  /** Going somewhere else tries again. */
+  location: string;
+  children: ReactNode;
+}
+
 /** A screen that throws does not take the others with it. */
-export class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
+export class ErrorBoundary extends Component<Props, { error: Error | undefined }> {
   override state: { error: Error | undefined } = { error: undefined };
 
   static getDerivedStateFromError(error: unknown): { error: Error } {
     return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override componentDidUpdate(before: Props): void {
+    if (this.state.error && before.location !== this.props.location) this.setState({ error: undefined });
   }
 
   override render(): ReactNode {

@@ -26,7 +26,7 @@ export function Shell() {
             {t(`connection.${connection}`)}
           </Alert>
         )}
-        <ErrorBoundary key={location}>
+        <ErrorBoundary location={location}>
           <Suspense
             fallback={
               <Center>
@@ -35,9 +35,10 @@ export function Shell() {
             }
           >
             <Switch>
-              {SCREENS.flatMap(({ routes, component: Screen }) =>
+              {SCREENS.flatMap(({ name, routes, component: Screen }) =>
+                // One key a screen: going from one of its addresses to another keeps it as it stands.
                 routes.map((path) => (
-                  <Route key={path} path={path}>
+                  <Route key={name} path={path}>
                     <Screen />
                   </Route>
                 )),

@@ -26,7 +26,7 @@ export const SCREENS: readonly Screen[] = [
     path: '/',
     routes: ['/', '/chat/:id'],
     icon: IconMessages,
-    component: lazy(() => import('../features/chat/ChatScreen.tsx')),
+    component: lazy(() => import('./ChatPage.tsx')),
   },
   {
     name: 'library',

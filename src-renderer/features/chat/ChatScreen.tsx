@@ -1,7 +1,129 @@
+import { Drawer } from '@mantine/core';
+import { useViewportSize } from '@mantine/hooks';
+import { useRef, useState, type ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Page } from '../../ui/Page.tsx';
+import { useLocation, useParams } from 'wouter';
+import { ConversationView } from './ConversationView.tsx';
+import { NEW, useChatLayout, useChatState } from './chat-state.ts';
+import { HelpModal } from './HelpModal.tsx';
+import { useLiveFeed } from './live/live-store.ts';
+import { ReportPane } from './report/ReportPane.tsx';
+import { Sidebar } from './sidebar/Sidebar.tsx';
+import { useConversationActions } from './sidebar/useConversationActions.ts';
+import { useChatKeys } from './useChatKeys.ts';
+import classes from './ChatScreen.module.css';
 
-export default function ChatScreen() {
-  const { t } = useTranslation();
-  return <Page title={t('nav.chat')}>{null}</Page>;
+/** What other features put into the chat; features do not know one another, so the window's frame hands it in. */
+export interface ChatSlots {
+  /** Stands where a conversation has no message yet. */
+  Welcome: ComponentType<{ onAsk: (question: string) => void }>;
+  /** Stands below the first answer. */
+  AfterFirstAnswer: ComponentType;
+  /** How an answer's prompt was made. */
+  Report: ComponentType<{ answerId: string; onClose: () => void }>;
+  /** Called when a question has reached the core. */
+  onSent: () => void;
+}
+
+/** Window widths, in pixels, from which there is room for the list, and for the list beside a report. */
+const LIST_FROM = 1180;
+const LIST_AND_REPORT_FROM = 1400;
+const REPORT_FROM = 1000;
+
+/** Conversations on the left, the chosen one in the middle, an answer's report on the right. */
+export default function ChatScreen({ slots }: { slots: ChatSlots }) {
+  useLiveFeed();
+  const { id } = useParams<{ id?: string }>();
+  const [, navigate] = useLocation();
+  const composer = useRef<HTMLTextAreaElement>(null);
+  const searchInput = useRef<HTMLInputElement>(null);
+  const reportId = useChatState((state) => state.reportId);
+  const actions = useConversationActions(id);
+  const list = useListPlacement(reportId !== null);
+
+  const closeReport = (): void => useChatState.setState({ reportId: null });
+  const startNew = (): void => {
+    closeReport();
+    navigate('/');
+    composer.current?.focus();
+  };
+  const search = (): void => {
+    list.show();
+    requestAnimationFrame(() => searchInput.current?.focus());
+  };
+  useChatKeys({ startNew, search, toggleList: list.toggle, focusComposer: () => composer.current?.focus() });
+
+  const sidebar = (
+    <Sidebar
+      activeId={id}
+      actions={actions}
+      searchInput={searchInput}
+      onNew={() => {
+        list.closeDrawer();
+        startNew();
+      }}
+      onOpen={list.closeDrawer}
+      onHide={list.toggle}
+    />
+  );
+  return (
+    <div className={classes.screen}>
+      {list.inline && sidebar}
+      <ListDrawer opened={list.drawer} onClose={list.closeDrawer}>
+        {sidebar}
+      </ListDrawer>
+      <ConversationView
+        key={id ?? NEW}
+        id={id}
+        composer={composer}
+        slots={slots}
+        listShown={list.inline}
+        onShowList={list.show}
+      />
+      {reportId !== null && (
+        <ReportPane overlay={list.width < REPORT_FROM} onClose={closeReport}>
+          <slots.Report key={reportId} answerId={reportId} onClose={closeReport} />
+        </ReportPane>
+      )}
+      <HelpModal />
+    </div>
+  );
+}
+
+function ListDrawer({
+  opened,
+  onClose,
+  children,
+}: {
+  opened: boolean;
+  onClose: () => void;
+  children: React.ReactNode;
+}) {
+  const { t } = useTranslation('chat');
+  return (
+    <Drawer.Root opened={opened} onClose={onClose} size={280} aria-label={t('list.label')}>
+      <Drawer.Overlay />
+      <Drawer.Content>
+        <Drawer.Body p={0} h="100%">
+          {children}
+        </Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
+  );
+}
+
+/** Where the list is: beside the conversation when there is room and it is wanted, else in a drawer. */
+function useListPlacement(reportOpen: boolean) {
+  const { width } = useViewportSize();
+  const wanted = useChatLayout((state) => state.sidebar);
+  const [drawer, setDrawer] = useState(false);
+  const room = width >= (reportOpen ? LIST_AND_REPORT_FROM : LIST_FROM);
+  return {
+    width,
+    inline: room && wanted,
+    drawer: drawer && !room,
+    closeDrawer: () => setDrawer(false),
+    show: () => (room ? useChatLayout.setState({ sidebar: true }) : setDrawer(true)),
+    toggle: () => (room ? useChatLayout.setState({ sidebar: !wanted }) : setDrawer(!drawer)),
+  };
 }

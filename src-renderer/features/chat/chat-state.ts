@@ -54,5 +54,7 @@ interface ChatLayout {
 
 /** How the screen is arranged; kept from visit to visit. */
 export const useChatLayout = create<ChatLayout>()(
-  persist(() => ({ sidebar: true, reportWidth: 560, reportWide: false }), { name: 'kvasir-chat-layout' }),
+  persist((): ChatLayout => ({ sidebar: true, reportWidth: 560, reportWide: false }), {
+    name: 'kvasir-chat-layout',
+  }),
 );

@@ -42,7 +42,11 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
     return conversation.id;
   };
 
-  const again = async (message: Message, make: (id: string) => Promise<Sent>, text: string): Promise<void> => {
+  const again = async (
+    message: Message,
+    make: (id: string) => Promise<Sent>,
+    text: string,
+  ): Promise<void> => {
     if (conversationId === undefined) return;
     try {
       show(queries, await make(conversationId), { text, parentId: message.parentId });
@@ -83,7 +87,13 @@ function show(queries: QueryClient, sent: Sent, asked: Pick<Message, 'text' | 'p
     const has = (id: string): boolean => conversation.messages.some((message) => message.id === id);
     const added = [
       message({ id: sent.questionId, role: 'user', state: 'done', ...asked }),
-      message({ id: sent.answerId, role: 'assistant', state: 'waiting', text: '', parentId: sent.questionId }),
+      message({
+        id: sent.answerId,
+        role: 'assistant',
+        state: 'waiting',
+        text: '',
+        parentId: sent.questionId,
+      }),
     ].filter(({ id }) => !has(id));
     return { ...conversation, messages: [...conversation.messages, ...added], leafId: sent.answerId };
   });

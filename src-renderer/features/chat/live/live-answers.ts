@@ -13,7 +13,11 @@ export interface LiveAnswer {
   readonly progress: { done: number; total: number; secondsLeft: number | null } | null;
   readonly citations: readonly Citation[] | null;
   readonly notices: readonly Notice[];
-  readonly ended: { state: 'done' | 'stopped' | 'failed'; failure: Failure | null; stats: AnswerStats | null } | null;
+  readonly ended: {
+    state: 'done' | 'stopped' | 'failed';
+    failure: Failure | null;
+    stats: AnswerStats | null;
+  } | null;
   /** Text was missed; the conversation must be asked for again. */
   readonly incomplete: boolean;
 }
@@ -119,7 +123,8 @@ export function current(message: Message, live: LiveAnswer | undefined): Message
   return {
     ...message,
     text: longer ? live.text : message.text,
-    state: live.ended?.state ?? (live.text !== '' ? 'streaming' : live.progress ? 'prefilling' : message.state),
+    state:
+      live.ended?.state ?? (live.text !== '' ? 'streaming' : live.progress ? 'prefilling' : message.state),
     failure: live.ended?.failure ?? message.failure,
     stats: live.ended?.stats ?? message.stats,
     citations: live.citations ? [...live.citations] : message.citations,

@@ -4,7 +4,13 @@ import { create } from 'zustand';
 import type { Conversation } from '../../../../src-shared/contract/chat.ts';
 import type { Client } from '../../../client/client.ts';
 import { useClient } from '../../../client/context.tsx';
-import { withEvents, withMessages, type AnswerEvent, type LiveAnswer, type LiveAnswers } from './live-answers.ts';
+import {
+  withEvents,
+  withMessages,
+  type AnswerEvent,
+  type LiveAnswer,
+  type LiveAnswers,
+} from './live-answers.ts';
 
 const useLiveStore = create<{ answers: LiveAnswers }>(() => ({ answers: new Map() }));
 

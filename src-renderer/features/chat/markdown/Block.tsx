@@ -81,7 +81,9 @@ const ListItem = memo(
     const tokens = childrenOf(item).filter(({ type }) => type !== 'checkbox');
     return (
       <li className={item.task ? classes.task : undefined}>
-        {item.task && <Checkbox size="xs" checked={item.checked === true} readOnly tabIndex={-1} aria-hidden />}
+        {item.task && (
+          <Checkbox size="xs" checked={item.checked === true} readOnly tabIndex={-1} aria-hidden />
+        )}
         <Blocks tokens={tokens} />
       </li>
     );

@@ -23,5 +23,7 @@ export async function highlight(
     defaultColor: false,
   });
   // Each token carries both colours as CSS variables; the style sheet takes the one of the theme.
-  return tokens.map((line) => line.map(({ content, htmlStyle }) => ({ text: content, style: { ...htmlStyle } })));
+  return tokens.map((line) =>
+    line.map(({ content, htmlStyle }) => ({ text: content, style: { ...htmlStyle } })),
+  );
 }

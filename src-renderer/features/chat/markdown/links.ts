@@ -18,9 +18,14 @@ export function safeLink(href: string): SafeLink | undefined {
 /** `&amp;` and the like as the characters they stand for. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
-  return text.replace(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|([a-z][\da-z]{1,31}));/gi, (whole, hex, decimal, name) => {
-    if (typeof name === 'string') return decodeNamedCharacterReference(name) || whole;
-    const code = typeof hex === 'string' ? parseInt(hex, 16) : Number(decimal);
-    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd';
-  });
+  return text.replace(
+    /&(?:#x([\da-f]{1,6})|#(\d{1,7})|([a-z][\da-z]{1,31}));/gi,
+    (whole, hex, decimal, name) => {
+      if (typeof name === 'string') return decodeNamedCharacterReference(name) || whole;
+      const code = typeof hex === 'string' ? parseInt(hex, 16) : Number(decimal);
+      return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
+        ? String.fromCodePoint(code)
+        : '\ufffd';
+    },
+  );
 }

@@ -15,7 +15,7 @@ const TEXTS = {
 /** Cuts a text at seeded random places, so that a failure can be repeated. */
 function* pieces(text: string, seed: number): Generator<string> {
   let state = seed;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     state = (state * 1103515245 + 12345) % 2 ** 31;
     const next = at + 1 + (state % 7);
     yield text.slice(at, next);

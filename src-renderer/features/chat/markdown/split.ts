@@ -21,7 +21,12 @@ export function append(split: Split, more: string): Split {
   if (settled === 0) return { finished: split.finished, open: blocks, tail, links: split.links };
   const done = blocks.slice(0, settled);
   const length = done.reduce((sum, { raw }) => sum + raw.length, 0);
-  return { finished: [...split.finished, ...done], open: blocks.slice(settled), tail: tail.slice(length), links };
+  return {
+    finished: [...split.finished, ...done],
+    open: blocks.slice(settled),
+    tail: tail.slice(length),
+    links,
+  };
 }
 
 /** How many of the blocks nothing can change that comes after: those before the last one of which a whole line is there. */

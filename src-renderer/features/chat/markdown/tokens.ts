@@ -13,9 +13,11 @@ export interface MathToken {
 /** Everything that the window knows how to show. */
 export type MarkdownToken = MarkedToken | MathToken;
 
-const BLOCK_MATH = /^ {0,3}(?:\$\$([\s\S]*?)(\$\$|$(?![\s\S]))|\\\[([\s\S]*?)(\\\]|$(?![\s\S])))[ \t]*(?:\n+|$)/;
+const BLOCK_MATH =
+  /^ {0,3}(?:\$\$([\s\S]*?)(\$\$|$(?![\s\S]))|\\\[([\s\S]*?)(\\\]|$(?![\s\S])))[ \t]*(?:\n+|$)/;
 /** A dollar before a digit does not close, and none opens before a space: prices are no formulas. */
-const INLINE_MATH = /^(?:\$\$([^$]+?)\$\$|\$(?![\s$])((?:\\.|[^$\\\n])*?[^\s$\\])\$(?!\d)|\\\(([\s\S]+?)\\\))/;
+const INLINE_MATH =
+  /^(?:\$\$([^$]+?)\$\$|\$(?![\s$])((?:\\.|[^$\\\n])*?[^\s$\\])\$(?!\d)|\\\(([\s\S]+?)\\\))/;
 
 const blockMath: TokenizerExtension = {
   name: 'math',

@@ -11,7 +11,7 @@ export interface ShownMessage {
 export function branchOf(messages: readonly Message[], leafId: string | null): ShownMessage[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const branch: ShownMessage[] = [];
-  for (let at = leafId === null ? undefined : byId.get(leafId); at; ) {
+  for (let at = leafId === null ? undefined : byId.get(leafId); at;) {
     const { parentId } = at;
     branch.unshift({ message: at, siblings: messages.filter((other) => other.parentId === parentId) });
     at = parentId === null ? undefined : byId.get(parentId);

@@ -19,7 +19,8 @@ export function useStickToEnd(
     (smooth = false) => {
       following.current = true;
       setAtEnd(true);
-      const behavior = smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches ? 'smooth' : 'instant';
+      const behavior =
+        smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches ? 'smooth' : 'instant';
       scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior });
     },
     [scroller],

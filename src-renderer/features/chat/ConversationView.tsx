@@ -1,0 +1,163 @@
+import { ActionIcon, Loader, Tooltip } from '@mantine/core';
+import { IconKeyboard, IconLayoutSidebarLeftExpand, IconMessageOff } from '@tabler/icons-react';
+import { useState, type RefObject } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Conversation } from '../../../src-shared/contract/chat.ts';
+import { useCall } from '../../client/context.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { NEW, useChatState } from './chat-state.ts';
+import type { ChatSlots } from './ChatScreen.tsx';
+import { Composer } from './composer/Composer.tsx';
+import { isUnfinished } from './live/live-answers.ts';
+import { useEnded, useReconciled } from './live/live-store.ts';
+import { Thread } from './thread/Thread.tsx';
+import { branchOf } from './thread/tree.ts';
+import { useAsk } from './useAsk.ts';
+import { useConversationEdits } from './useConversationEdits.ts';
+import { useConversationKeys } from './useConversationKeys.ts';
+import classes from './ChatScreen.module.css';
+
+/** One conversation, or the beginning of one: header, thread, composer. */
+export function ConversationView({
+  id,
+  composer,
+  slots,
+  listShown,
+  onShowList,
+}: {
+  id: string | undefined;
+  composer: RefObject<HTMLTextAreaElement | null>;
+  slots: ChatSlots;
+  listShown: boolean;
+  onShowList: () => void;
+}) {
+  const {
+    data: conversation,
+    error,
+    isLoading,
+    refetch,
+  } = useCall('chat.get', { id: id ?? NEW }, { enabled: id !== undefined });
+  useReconciled(conversation);
+  const asking = useAsk(id, slots.onSent);
+  const edits = useConversationEdits(conversation);
+  const [editingId, setEditingId] = useState<string>();
+  const stateKey = id ?? NEW;
+  const pending = useChatState((state) => state.pending[stateKey]);
+  const newOptions = useChatState((state) => state.newOptions);
+
+  const branch = conversation ? branchOf(conversation.messages, conversation.leafId) : [];
+  const last = branch.at(-1)?.message;
+  const ended = useEnded(last?.id);
+  const busy = last?.role === 'assistant' && isUnfinished(last) && !ended;
+  const lastQuestion = branch.findLast(({ message }) => message.role === 'user')?.message;
+  const lastAnswer = branch.findLast(({ message }) => message.role === 'assistant')?.message;
+  useConversationKeys({ busy, lastAnswer, asking });
+
+  const empty = branch.length === 0 && !pending;
+  const firstAnswered = branch.length === 2 && !busy && last?.state === 'done';
+  return (
+    <section className={classes.conversation}>
+      <Header conversation={conversation} listShown={listShown} onShowList={onShowList} />
+      {error ? (
+        <Missing error={error} onRetry={() => void refetch()} />
+      ) : isLoading ? (
+        <Loader m="auto" size="sm" />
+      ) : empty ? (
+        <div className={classes.empty}>
+          <slots.Welcome onAsk={(question) => void asking.ask(question)} />
+        </div>
+      ) : (
+        <Thread
+          stateKey={stateKey}
+          conversation={conversation}
+          branch={branch}
+          busy={busy}
+          asking={asking}
+          editingId={editingId}
+          onEditing={setEditingId}
+          onSelect={edits.select}
+          footer={firstAnswered ? <slots.AfterFirstAnswer /> : undefined}
+        />
+      )}
+      {!error && (
+        <Composer
+          stateKey={stateKey}
+          input={composer}
+          options={conversation?.options ?? newOptions}
+          busy={busy}
+          disabled={pending !== undefined && pending.failure === null}
+          onOptions={edits.setOptions}
+          onAsk={(text) => void asking.ask(text)}
+          onStop={asking.stop}
+          onEditLast={() => setEditingId(lastQuestion?.id)}
+        />
+      )}
+    </section>
+  );
+}
+
+function Header({
+  conversation,
+  listShown,
+  onShowList,
+}: {
+  conversation: Conversation | undefined;
+  listShown: boolean;
+  onShowList: () => void;
+}) {
+  const { t } = useTranslation('chat');
+  const format = useFormat();
+  const resident = conversation?.residentTokens ?? 0;
+  return (
+    <header className={classes.header}>
+      {!listShown && (
+        <Tooltip label={t('list.show')}>
+          <ActionIcon variant="subtle" color="gray" aria-label={t('list.show')} onClick={onShowList}>
+            <IconLayoutSidebarLeftExpand size={19} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <h1 className={classes.title}>{conversation?.title || t('thread.untitled')}</h1>
+      {resident > 0 && (
+        <Tooltip label={t('thread.residentHelp')} multiline maw={300}>
+          <span className={classes.resident}>
+            <span aria-hidden />
+            {t('thread.resident', { count: resident, formatted: format.number(resident) })}
+          </span>
+        </Tooltip>
+      )}
+      <Tooltip label={t('help.title')}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={t('help.title')}
+          onClick={() => useChatState.setState({ helpOpen: true })}
+        >
+          <IconKeyboard size={19} />
+        </ActionIcon>
+      </Tooltip>
+    </header>
+  );
+}
+
+function Missing({
+  error,
+  onRetry,
+}: {
+  error: { code: string; message: string; advice: string };
+  onRetry: () => void;
+}) {
+  const { t } = useTranslation('chat');
+  if (error.code === 'NOT_FOUND') {
+    return (
+      <EmptyState icon={<IconMessageOff />} title={t('thread.missing')} text={t('thread.missingText')} />
+    );
+  }
+  return (
+    <div style={{ padding: '1.5rem' }}>
+      <FailureAlert failure={error} onRetry={onRetry} />
+    </div>
+  );
+}

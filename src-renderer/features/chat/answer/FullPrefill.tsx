@@ -1,0 +1,48 @@
+import { Button, Tooltip } from '@mantine/core';
+import { IconStopwatch } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
+import { useAction } from '../../../client/context.tsx';
+import { notifyFailure } from '../../../ui/notify.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
+import classes from './Stats.module.css';
+
+/** What the first token would have taken without any cache: measured, or an estimate that can be measured. */
+export function FullPrefill({ answerId, stats }: { answerId: string; stats: AnswerStats }) {
+  const { t } = useTranslation(['chat', 'common']);
+  const format = useFormat();
+  const measure = useAction('chat.measureFullPrefill');
+  const { fullPrefillMs, fullPrefillMeasured } = measure.data ?? stats;
+  if (stats.strategy.name === 'full') return null;
+  if (fullPrefillMs !== null && fullPrefillMeasured) {
+    return (
+      <Tooltip label={t('stats.measured')} multiline maw={320}>
+        <span className={classes.instead}>
+          {t('stats.insteadMeasured', { time: format.duration(fullPrefillMs) })}
+        </span>
+      </Tooltip>
+    );
+  }
+  const label =
+    fullPrefillMs === null
+      ? t('stats.measure')
+      : t('stats.insteadEstimated', { time: format.duration(fullPrefillMs) });
+  return (
+    <Tooltip label={t(fullPrefillMs === null ? 'term.ttft' : 'stats.estimated')} multiline maw={320}>
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        color="gray"
+        className={classes.estimate}
+        rightSection={<IconStopwatch size={14} aria-hidden />}
+        loading={measure.isPending}
+        aria-label={`${label}. ${t('stats.measure')}`}
+        onClick={() =>
+          measure.mutate({ answerId }, { onError: (error) => notifyFailure(error, t('common:error.title')) })
+        }
+      >
+        {label}
+      </Button>
+    </Tooltip>
+  );
+}

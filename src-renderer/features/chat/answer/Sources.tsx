@@ -1,0 +1,135 @@
+import { Anchor, Group, HoverCard, Text, UnstyledButton } from '@mantine/core';
+import { IconArrowUpRight, IconFileText } from '@tabler/icons-react';
+import { useId, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { Citation } from '../../../../src-shared/contract/chat.ts';
+import { highlightParts } from './highlight-parts.ts';
+import classes from './Sources.module.css';
+
+/** The passages that an answer was made from; one at a time can be read in place. */
+export function Sources({ citations }: { citations: readonly Citation[] }) {
+  const { t } = useTranslation('chat');
+  const [open, setOpen] = useState<number>();
+  const cardId = useId();
+  const shown = open === undefined ? undefined : citations[open];
+  if (citations.length === 0) return null;
+  return (
+    <section className={classes.sources} aria-label={t('sources.title', { count: citations.length })}>
+      <ul className={classes.list}>
+        {citations.map((citation, index) => (
+          <li key={index}>
+            <Source
+              citation={citation}
+              number={index + 1}
+              open={open === index}
+              cardId={cardId}
+              onToggle={() => setOpen(open === index ? undefined : index)}
+            />
+          </li>
+        ))}
+      </ul>
+      {shown && open !== undefined && (
+        <div
+          id={cardId}
+          className={classes.card}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape') return;
+            event.stopPropagation();
+            setOpen(undefined);
+          }}
+        >
+          <PassageHead citation={shown} />
+          <Passage citation={shown} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Source({
+  citation,
+  number,
+  open,
+  cardId,
+  onToggle,
+}: {
+  citation: Citation;
+  number: number;
+  open: boolean;
+  cardId: string;
+  onToggle: () => void;
+}) {
+  const { t } = useTranslation('chat');
+  return (
+    <HoverCard width={420} shadow="md" openDelay={350} disabled={open} position="top-start" withinPortal>
+      <HoverCard.Target>
+        <UnstyledButton
+          className={classes.source}
+          aria-expanded={open}
+          aria-controls={open ? cardId : undefined}
+          onClick={onToggle}
+        >
+          <span className={classes.number}>{number}</span>
+          <span className={classes.title}>{citation.title}</span>
+          {citation.page !== null && (
+            <span className={classes.page}>{t('sources.page', { page: citation.page })}</span>
+          )}
+          <Tier tier={citation.tier} />
+        </UnstyledButton>
+      </HoverCard.Target>
+      <HoverCard.Dropdown>
+        <Text size="xs" c="dimmed" truncate>
+          {citation.path}
+        </Text>
+        <div className={classes.preview}>
+          <Passage citation={citation} />
+        </div>
+      </HoverCard.Dropdown>
+    </HoverCard>
+  );
+}
+
+function Tier({ tier }: { tier: Citation['tier'] }) {
+  const { t } = useTranslation('chat');
+  return (
+    <span className={classes.tier} title={t(`tierHelp.${tier}`)}>
+      <span style={{ background: `var(--kv-${tier})` }} />
+      {t(`tier.${tier}`)}
+    </span>
+  );
+}
+
+function PassageHead({ citation }: { citation: Citation }) {
+  const { t } = useTranslation('chat');
+  const { documentId, path, start, end } = citation;
+  return (
+    <Group justify="space-between" gap="xs" mb={6}>
+      <Group gap={6} wrap="nowrap" miw={0}>
+        <IconFileText size={16} aria-hidden />
+        <Text size="sm" c="dimmed" truncate>
+          {path}
+        </Text>
+      </Group>
+      {documentId === null ? (
+        <Text size="sm" c="dimmed">
+          {t('sources.gone')}
+        </Text>
+      ) : (
+        <Anchor component={Link} size="sm" href={`/document/${documentId}?start=${start}&end=${end}`}>
+          {t('sources.open')} <IconArrowUpRight size={14} aria-hidden />
+        </Anchor>
+      )}
+    </Group>
+  );
+}
+
+function Passage({ citation }: { citation: Citation }) {
+  return (
+    <p className={classes.passage}>
+      {highlightParts(citation.text, citation.highlights).map(({ text, marked }, index) =>
+        marked ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,160 @@
+import { Button, Text, Tooltip } from '@mantine/core';
+import { IconBolt, IconChartBar } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
+import { useFormat } from '../../../ui/useFormat.ts';
+import { FullPrefill } from './FullPrefill.tsx';
+import { cachedChunks, speedup } from './speedup.ts';
+import { TtftBar } from './TtftBar.tsx';
+import classes from './Stats.module.css';
+
+/** How an answer was made, in two lines; the report has the rest. */
+export function StatsStrip({
+  answerId,
+  stats,
+  reportOpen,
+  onReport,
+}: {
+  answerId: string;
+  stats: AnswerStats;
+  reportOpen: boolean;
+  /** undefined: there is no report to open. */
+  onReport: (() => void) | undefined;
+}) {
+  const { t } = useTranslation('chat');
+  const format = useFormat();
+  const factor = speedup(stats);
+  const fresh = stats.promptTokens - stats.residentTokens;
+  return (
+    <section className={classes.strip} aria-label={t('stats.label')}>
+      <div className={classes.first}>
+        <Term term="ttft">
+          <span className={classes.ttft}>
+            <IconBolt size={17} aria-hidden />
+            <strong>{format.duration(stats.ttftMs.total)}</strong> {t('stats.toFirstToken')}
+          </span>
+        </Term>
+        <FullPrefill answerId={answerId} stats={stats} />
+        {factor !== undefined && <Speedup factor={factor} />}
+        <TtftBar ttft={stats.ttftMs} />
+        {onReport && (
+          <Button
+            size="compact-sm"
+            variant={reportOpen ? 'light' : 'subtle'}
+            leftSection={<IconChartBar size={15} aria-hidden />}
+            aria-expanded={reportOpen}
+            onClick={onReport}
+          >
+            {t(reportOpen ? 'stats.hideDetails' : 'stats.details')}
+          </Button>
+        )}
+      </div>
+      {stats.residentTokens > 0 && (
+        <Text size="sm" className={classes.onlyNew}>
+          {t('stats.onlyNew', {
+            fresh: format.number(fresh),
+            all: format.number(stats.promptTokens),
+            resident: format.number(stats.residentTokens),
+          })}
+        </Text>
+      )}
+      <Counts stats={stats} />
+    </section>
+  );
+}
+
+function Speedup({ factor }: { factor: number }) {
+  const { t } = useTranslation('chat');
+  const format = useFormat();
+  const shown = { factor: format.number(factor, factor < 10 ? 1 : 0) };
+  if (factor < 1) return <span className={classes.later}>{t('stats.later', shown)}</span>;
+  return <span className={classes.sooner}>{t('stats.sooner', shown)}</span>;
+}
+
+function Counts({ stats }: { stats: AnswerStats }) {
+  const { t } = useTranslation('chat');
+  const format = useFormat();
+  const { cached, all } = cachedChunks(stats);
+  const count = (tokens: number) => ({ value: format.number(tokens) });
+  const ratio =
+    stats.strategy.name === 'none' || stats.strategy.name === 'full' ? undefined : stats.strategy.ratio;
+  return (
+    <ul className={classes.counts}>
+      {stats.residentTokens > 0 && (
+        <Count term="resident" color="resident" text={t('stats.resident', count(stats.residentTokens))} />
+      )}
+      <Count
+        term="reused"
+        color="disk"
+        text={t('stats.reused', count(stats.reusedTokens - stats.recomputedTokens))}
+      />
+      <Count term="recomputed" color="hkvd" text={t('stats.recomputed', count(stats.recomputedTokens))} />
+      <Count term="computed" color="computed" text={t('stats.computed', count(stats.computedTokens))} />
+      {all > 0 && (
+        <Count term="chunks" text={t('stats.chunks', { cached, all })} detail={<Tiers stats={stats} />} />
+      )}
+      <Count term="speed" text={t('stats.speed', { value: format.number(stats.tokensPerSecond, 1) })} />
+      <Count
+        term="strategy"
+        text={`${t(`strategy.${stats.strategy.name}.name`)}${ratio === undefined ? '' : ` ${format.percent(ratio)}`}`}
+      />
+    </ul>
+  );
+}
+
+/** Chunk hits by tier: as many marks as chunks, in the tier's colour. */
+function Tiers({ stats: { chunkHits } }: { stats: AnswerStats }) {
+  const { t } = useTranslation('chat');
+  const tiers = (['resident', 'ram', 'disk', 'computed'] as const).filter((tier) => chunkHits[tier] > 0);
+  const words = tiers.map((tier) => `${t(`tier.${tier}`)} ${chunkHits[tier]}`).join(', ');
+  return (
+    <span className={classes.tiers} role="img" aria-label={words}>
+      {tiers.map((tier) => (
+        <span
+          key={tier}
+          style={{ flexGrow: chunkHits[tier], background: `var(--kv-${tier})` }}
+          title={t(`tier.${tier}`)}
+        />
+      ))}
+    </span>
+  );
+}
+
+type TermName = 'reused' | 'recomputed' | 'computed' | 'resident' | 'chunks' | 'speed' | 'strategy' | 'ttft';
+
+function Count({
+  term,
+  text,
+  color,
+  detail,
+}: {
+  term: TermName;
+  text: string;
+  color?: string;
+  detail?: ReactNode;
+}) {
+  return (
+    <li>
+      <Term term={term}>
+        <span className={classes.count}>
+          {color !== undefined && (
+            <span className={classes.dot} style={{ background: `var(--kv-${color})` }} />
+          )}
+          {text}
+          {detail}
+        </span>
+      </Term>
+    </li>
+  );
+}
+
+/** A number whose meaning is told on hover; the help says it for the keyboard. */
+function Term({ term, children }: { term: TermName; children: ReactNode }) {
+  const { t } = useTranslation('chat');
+  return (
+    <Tooltip label={t(`term.${term}`)} multiline maw={320} openDelay={300}>
+      {children}
+    </Tooltip>
+  );
+}

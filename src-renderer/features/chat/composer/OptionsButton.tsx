@@ -1,0 +1,63 @@
+import { Button, Popover } from '@mantine/core';
+import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
+import { useCall } from '../../../client/context.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
+import { OptionsForm } from './OptionsForm.tsx';
+import classes from './Composer.module.css';
+
+/** What the conversation draws on, at a glance; a click changes it. */
+export function OptionsButton({
+  options,
+  onChange,
+}: {
+  options: ConversationOptions;
+  onChange: (options: ConversationOptions) => void;
+}) {
+  const { t } = useTranslation('chat');
+  const summary = useSummary(options);
+  return (
+    <Popover position="top-start" width={400} shadow="lg" trapFocus returnFocus withinPortal>
+      <Popover.Target>
+        <Button
+          className={classes.options ?? ''}
+          size="compact-sm"
+          variant="subtle"
+          color="gray"
+          fw={400}
+          leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+          aria-label={`${t('composer.options')}: ${summary}`}
+        >
+          {summary}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={t('options.title')} mah="min(72vh, 640px)" style={{ overflowY: 'auto' }}>
+        <OptionsForm options={options} onChange={onChange} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function useSummary({ scope, strategy, topK }: ConversationOptions): string {
+  const { t } = useTranslation('chat');
+  const format = useFormat();
+  const { data: settings } = useCall('settings.get');
+  const { data: libraries } = useCall('libraries.list');
+  const { libraryIds, documentIds } = scope;
+  const parts: string[] = [];
+  if (documentIds.length > 0) parts.push(t('composer.documents', { count: documentIds.length }));
+  else if (libraryIds.length === 0) parts.push(t('composer.allLibraries'));
+  else if (libraryIds.length === 1) {
+    const name = libraries?.find(({ id }) => id === libraryIds[0])?.name;
+    parts.push(name ?? t('composer.libraries', { count: 1 }));
+  } else parts.push(t('composer.libraries', { count: libraryIds.length }));
+  const used = strategy ?? settings?.strategy;
+  if (used) {
+    const ratio = used.name === 'none' || used.name === 'full' ? '' : ` ${format.percent(used.ratio)}`;
+    parts.push(`${t(`strategy.${used.name}.name`)}${ratio}`);
+  }
+  const passages = topK ?? settings?.topK;
+  if (passages !== undefined) parts.push(t('composer.passages', { count: passages }));
+  return parts.join(' · ');
+}

@@ -1,0 +1,224 @@
+import { Button, Group, MultiSelect, NumberInput, Radio, Slider, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
+import { STRATEGY_NAMES, type StrategyChoice } from '../../../../src-shared/strategy.ts';
+import { useCall } from '../../../client/context.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
+import { NO_OPTIONS } from '../chat-state.ts';
+
+interface FormProps {
+  options: ConversationOptions;
+  onChange: (options: ConversationOptions) => void;
+}
+
+/** Everything that a conversation may choose for itself; what it leaves alone follows the settings. */
+export function OptionsForm({ options, onChange }: FormProps) {
+  const { t } = useTranslation('chat');
+  const { data: settings } = useCall('settings.get');
+  return (
+    <Stack gap="md">
+      <Group justify="space-between">
+        <Text fw={600}>{t('options.title')}</Text>
+        <Button size="compact-xs" variant="subtle" onClick={() => onChange(NO_OPTIONS)}>
+          {t('options.reset')}
+        </Button>
+      </Group>
+      <ScopeChoice options={options} onChange={onChange} />
+      {settings && (
+        <StrategyFields
+          strategy={options.strategy ?? settings.strategy}
+          onChange={(strategy) => onChange({ ...options, strategy })}
+        />
+      )}
+      <Group grow align="flex-start">
+        <Count
+          label={t('options.topK')}
+          value={options.topK}
+          fallback={settings?.topK}
+          max={256}
+          onChange={(topK) => onChange({ ...options, topK })}
+        />
+        <Count
+          label={t('options.maxTokens')}
+          value={options.maxTokens}
+          fallback={settings?.maxTokens}
+          max={65_536}
+          onChange={(maxTokens) => onChange({ ...options, maxTokens })}
+        />
+      </Group>
+      {settings && (
+        <Dial
+          label={t('options.temperature')}
+          help={t('options.temperatureHelp')}
+          value={options.temperature ?? settings.temperature}
+          max={2}
+          step={0.1}
+          show={(value) => value.toFixed(1)}
+          onChange={(temperature) => onChange({ ...options, temperature })}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function ScopeChoice({ options, onChange }: FormProps) {
+  const { t } = useTranslation('chat');
+  const { data: libraries = [] } = useCall('libraries.list');
+  const { scope } = options;
+  if (scope.documentIds.length > 0) {
+    return (
+      <Group justify="space-between">
+        <Text size="sm">{t('options.documents', { count: scope.documentIds.length })}</Text>
+        <Button
+          size="compact-xs"
+          variant="light"
+          onClick={() => onChange({ ...options, scope: { ...scope, documentIds: [] } })}
+        >
+          {t('options.allDocuments')}
+        </Button>
+      </Group>
+    );
+  }
+  return (
+    <MultiSelect
+      label={t('options.libraries')}
+      placeholder={scope.libraryIds.length === 0 ? t('composer.allLibraries') : ''}
+      data={libraries.map(({ id, name }) => ({ value: id, label: name }))}
+      value={scope.libraryIds}
+      comboboxProps={{ withinPortal: false }}
+      clearable
+      onChange={(libraryIds) => onChange({ ...options, scope: { ...scope, libraryIds } })}
+    />
+  );
+}
+
+function StrategyFields({
+  strategy,
+  onChange,
+}: {
+  strategy: StrategyChoice;
+  onChange: (strategy: StrategyChoice) => void;
+}) {
+  const { t } = useTranslation('chat');
+  const format = useFormat();
+  return (
+    <>
+      <Radio.Group
+        label={t('options.strategy')}
+        value={strategy.name}
+        onChange={(value) => {
+          const name = STRATEGY_NAMES.find((known) => known === value);
+          if (name) onChange({ ...strategy, name });
+        }}
+      >
+        <Stack gap={8} mt={6}>
+          {STRATEGY_NAMES.map((name) => (
+            <Radio
+              key={name}
+              value={name}
+              size="sm"
+              label={t(`strategy.${name}.name`)}
+              description={t(`strategy.${name}.help`)}
+            />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {strategy.name !== 'none' && strategy.name !== 'full' && (
+        <Dial
+          label={t('options.ratio')}
+          help={t('options.ratioHelp')}
+          value={strategy.ratio}
+          max={1}
+          step={0.01}
+          show={(value) => format.percent(value)}
+          onChange={(ratio) => onChange({ ...strategy, ratio })}
+        />
+      )}
+    </>
+  );
+}
+
+/** A number that is kept when the field is left; empty means the settings' value. */
+function Count({
+  label,
+  value,
+  fallback,
+  max,
+  onChange,
+}: {
+  label: string;
+  value: number | undefined;
+  fallback: number | undefined;
+  max: number;
+  onChange: (value: number | undefined) => void;
+}) {
+  const [draft, setDraft] = useState<number | string>();
+  const keep = (): void => {
+    if (draft === undefined) return;
+    setDraft(undefined);
+    if (draft === '') onChange(undefined);
+    else if (typeof draft === 'number') onChange(Math.min(max, Math.max(1, Math.round(draft))));
+  };
+  return (
+    <NumberInput
+      label={label}
+      placeholder={String(fallback ?? '')}
+      value={draft ?? value ?? ''}
+      min={1}
+      max={max}
+      allowDecimal={false}
+      onChange={setDraft}
+      onBlur={keep}
+      onKeyDown={({ key }) => key === 'Enter' && keep()}
+    />
+  );
+}
+
+/** A slider that tells its value, kept when it is let go. */
+function Dial({
+  label,
+  help,
+  value,
+  max,
+  step,
+  show,
+  onChange,
+}: {
+  label: string;
+  help: string;
+  value: number;
+  max: number;
+  step: number;
+  show: (value: number) => string;
+  onChange: (value: number) => void;
+}) {
+  const [draft, setDraft] = useState<number>();
+  const shown = draft ?? value;
+  return (
+    <div>
+      <Group justify="space-between">
+        <Text size="sm" fw={500}>
+          {label}
+        </Text>
+        <Text size="sm">{show(shown)}</Text>
+      </Group>
+      <Slider
+        thumbLabel={label}
+        value={shown}
+        min={0}
+        max={max}
+        step={step}
+        label={null}
+        onChange={setDraft}
+        onChangeEnd={(end) => {
+          setDraft(undefined);
+          onChange(end);
+        }}
+      />
+      <Text size="xs" c="dimmed" mt={4}>
+        {help}
+      </Text>
+    </div>
+  );
+}

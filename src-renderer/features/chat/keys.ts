@@ -1,0 +1,17 @@
+/** Keys as people read them; what listens to them is in useChatKeys.ts and beside what they act on. */
+const mac = typeof navigator !== 'undefined' && navigator.platform.startsWith('Mac');
+const ctrl = mac ? '⌘' : 'Ctrl ';
+const shift = mac ? '⇧' : 'Shift ';
+
+export const KEYS = {
+  palette: `${ctrl}K`,
+  new: `${ctrl}${shift}O`,
+  focus: '/',
+  search: `${ctrl}${shift}F`,
+  sidebar: `${ctrl}B`,
+  report: `${ctrl}.`,
+  stop: 'Esc',
+  editLast: '↑',
+  rename: 'F2',
+  help: '?',
+} as const;

@@ -1,0 +1,99 @@
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconArrowsDiagonal, IconArrowsDiagonalMinimize2 } from '@tabler/icons-react';
+import { useRef, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useChatLayout } from '../chat-state.ts';
+import classes from './ReportPane.module.css';
+
+const MIN_WIDTH = 380;
+/** What is left for the conversation. */
+const MIN_THREAD = 360;
+const KEY_STEP = 24;
+
+/** An answer's report beside the conversation, or over all of it. Its edge can be dragged. */
+export function ReportPane({
+  overlay,
+  onClose,
+  children,
+}: {
+  /** There is no room beside the conversation. */
+  overlay: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation('chat');
+  const pane = useRef<HTMLElement>(null);
+  const { reportWidth, reportWide } = useChatLayout();
+  const full = overlay || reportWide;
+  const resize = (width: number): void => {
+    const available = pane.current?.parentElement?.clientWidth ?? 1200;
+    const most = Math.max(MIN_WIDTH, available - MIN_THREAD);
+    useChatLayout.setState({ reportWidth: Math.round(Math.min(most, Math.max(MIN_WIDTH, width))) });
+  };
+  return (
+    <aside
+      ref={pane}
+      className={classes.pane}
+      data-full={full}
+      style={full ? undefined : { width: reportWidth }}
+      aria-label={t('report.label')}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.stopPropagation();
+        onClose();
+      }}
+    >
+      {!full && <Edge width={reportWidth} pane={pane} onResize={resize} />}
+      {!overlay && (
+        <Tooltip label={t(reportWide ? 'report.narrow' : 'report.wide')}>
+          <ActionIcon
+            className={classes.wide ?? ''}
+            variant="subtle"
+            color="gray"
+            aria-label={t(reportWide ? 'report.narrow' : 'report.wide')}
+            onClick={() => useChatLayout.setState({ reportWide: !reportWide })}
+          >
+            {reportWide ? <IconArrowsDiagonalMinimize2 size={17} /> : <IconArrowsDiagonal size={17} />}
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <div className={classes.body}>{children}</div>
+    </aside>
+  );
+}
+
+function Edge({
+  width,
+  pane,
+  onResize,
+}: {
+  width: number;
+  pane: React.RefObject<HTMLElement | null>;
+  onResize: (width: number) => void;
+}) {
+  const { t } = useTranslation('chat');
+  return (
+    <div
+      className={classes.edge}
+      role="separator"
+      aria-orientation="vertical"
+      aria-label={t('report.resize')}
+      aria-valuenow={width}
+      aria-valuemin={MIN_WIDTH}
+      tabIndex={0}
+      onPointerDown={(event) => {
+        event.preventDefault();
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onPointerMove={(event) => {
+        if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
+        const right = pane.current?.getBoundingClientRect().right ?? 0;
+        onResize(right - event.clientX);
+      }}
+      onKeyDown={({ key }) => {
+        if (key === 'ArrowLeft') onResize(width + KEY_STEP);
+        if (key === 'ArrowRight') onResize(width - KEY_STEP);
+      }}
+    />
+  );
+}

@@ -1,0 +1,135 @@
+import { ActionIcon, Loader, Menu, TextInput } from '@mantine/core';
+import { IconBraces, IconDots, IconMarkdown, IconPencil, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { ConversationSummary } from '../../../../src-shared/contract/chat.ts';
+import { isComposing } from '../composer/keys.ts';
+import type { ConversationActions } from './useConversationActions.ts';
+import classes from './Sidebar.module.css';
+
+/** One conversation of the list: title, what was said last, and what can be done with it. */
+export function ConversationRow({
+  summary,
+  active,
+  renaming,
+  actions,
+  onRenaming,
+  onOpen,
+}: {
+  summary: ConversationSummary;
+  active: boolean;
+  renaming: boolean;
+  actions: ConversationActions;
+  onRenaming: (renaming: boolean) => void;
+  onOpen: () => void;
+}) {
+  const { t } = useTranslation('chat');
+  const { id, title, snippet, busy } = summary;
+  const name = title === '' ? t('thread.untitled') : title;
+  if (renaming) {
+    return (
+      <Rename
+        title={title}
+        onDone={(next) => {
+          onRenaming(false);
+          if (next !== undefined && next !== title) actions.rename(id, next);
+        }}
+      />
+    );
+  }
+  return (
+    <div className={classes.row} data-active={active}>
+      <Link
+        href={`/chat/${id}`}
+        className={classes.link ?? ''}
+        aria-current={active ? 'page' : undefined}
+        onClick={onOpen}
+        onDoubleClick={() => onRenaming(true)}
+      >
+        <span className={classes.title}>
+          {busy && <Loader size={11} aria-label={t('list.busy')} />}
+          <span>{name}</span>
+        </span>
+        <span className={classes.snippet}>{snippet}</span>
+      </Link>
+      <RowMenu name={name} id={id} actions={actions} onRename={() => onRenaming(true)} />
+    </div>
+  );
+}
+
+function RowMenu({
+  id,
+  name,
+  actions,
+  onRename,
+}: {
+  id: string;
+  name: string;
+  actions: ConversationActions;
+  onRename: () => void;
+}) {
+  const { t } = useTranslation(['chat', 'common']);
+  return (
+    <Menu position="bottom-end" withinPortal returnFocus={false}>
+      <Menu.Target>
+        <ActionIcon
+          className={classes.menu ?? ''}
+          variant="subtle"
+          color="gray"
+          size="sm"
+          aria-label={t('list.menu', { title: name })}
+        >
+          <IconDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconPencil size={15} />} rightSection="F2" onClick={onRename}>
+          {t('common:action.rename')}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconMarkdown size={15} />} onClick={() => actions.save(id, 'markdown')}>
+          {t('list.exportMarkdown')}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconBraces size={15} />} onClick={() => actions.save(id, 'json')}>
+          {t('list.exportJson')}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          color="red"
+          leftSection={<IconTrash size={15} />}
+          rightSection="Del"
+          onClick={() => actions.remove(id, name)}
+        >
+          {t('common:action.delete')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** The title as a field. Leaving it keeps the name; Escape does not. */
+function Rename({ title, onDone }: { title: string; onDone: (title: string | undefined) => void }) {
+  const { t } = useTranslation('chat');
+  const [draft, setDraft] = useState(title);
+  const keep = (): void => onDone(draft.trim() === '' ? undefined : draft.trim());
+  return (
+    <TextInput
+      className={classes.rename ?? ''}
+      size="sm"
+      aria-label={t('list.renameLabel')}
+      value={draft}
+      maxLength={200}
+      autoFocus
+      onFocus={({ target }) => target.select()}
+      onChange={({ target }) => setDraft(target.value)}
+      onBlur={keep}
+      onKeyDown={(event) => {
+        if (isComposing(event)) return;
+        if (event.key === 'Enter') keep();
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onDone(undefined);
+      }}
+    />
+  );
+}

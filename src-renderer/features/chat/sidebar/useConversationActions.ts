@@ -1,0 +1,40 @@
+import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
+import { useClient } from '../../../client/context.tsx';
+import { notifyFailure, notifyInfo, notifyUndo } from '../../../ui/notify.tsx';
+
+/** What can be done with a conversation as a whole. Failures are told. */
+export function useConversationActions(activeId: string | undefined) {
+  const client = useClient();
+  const { t } = useTranslation(['chat', 'common']);
+  const [, navigate] = useLocation();
+  const attempt = (work: () => Promise<unknown>): void => {
+    work().catch((error: unknown) => notifyFailure(error, t('common:error.title')));
+  };
+  return {
+    rename: (id: string, title: string) => attempt(() => client.call('chat.rename', { id, title })),
+    remove: (id: string, title: string) =>
+      attempt(async () => {
+        await client.call('chat.delete', { id });
+        if (id === activeId) navigate('/');
+        notifyUndo(t('list.deleted', { title }), t('common:action.undo'), () =>
+          attempt(() => client.call('chat.restore', { id })),
+        );
+      }),
+    save: (id: string, format: 'markdown' | 'json') =>
+      attempt(async () => {
+        const { fileName, mediaType, content } = await client.call('chat.export', { id, format });
+        download(fileName, new Blob([content], { type: mediaType }));
+        notifyInfo(t('export.done', { name: fileName }));
+      }),
+  };
+}
+
+export type ConversationActions = ReturnType<typeof useConversationActions>;
+
+function download(name: string, blob: Blob): void {
+  const url = URL.createObjectURL(blob);
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,91 @@
+import { Text } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
+import { memo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { AnswerPhase } from '../answer/AnswerPhase.tsx';
+import { AnswerText } from '../answer/AnswerText.tsx';
+import { Notices } from '../answer/Notices.tsx';
+import { Sources } from '../answer/Sources.tsx';
+import { StatsStrip } from '../answer/StatsStrip.tsx';
+import { current, isUnfinished } from '../live/live-answers.ts';
+import { useLiveAnswer } from '../live/live-store.ts';
+import { BranchSwitch } from './BranchSwitch.tsx';
+import { CopyAction } from './CopyAction.tsx';
+import { IconAction } from './IconAction.tsx';
+import type { ShownMessage } from './tree.ts';
+import classes from './Thread.module.css';
+
+export interface AnswerMessageProps {
+  shown: ShownMessage;
+  busy: boolean;
+  reportOpen: boolean;
+  onReport: () => void;
+  onRegenerate: () => void;
+  onSelect: (id: string) => void;
+}
+
+/** An answer in whatever state it is: notices, phase, text, sources, and how it was made. */
+export function AnswerMessage({
+  shown: { message: kept, siblings },
+  busy,
+  reportOpen,
+  onReport,
+  onRegenerate,
+  onSelect,
+}: AnswerMessageProps) {
+  const { t } = useTranslation('chat');
+  const live = useLiveAnswer(kept.id);
+  const message = current(kept, live);
+  const working = isUnfinished(message);
+  return (
+    <article className={classes.answer} aria-label={t('thread.kvasir')} aria-busy={working}>
+      <Notices notices={message.notices} />
+      {working && message.text === '' && <AnswerPhase message={message} live={live} />}
+      {message.text !== '' && (
+        <AnswerText text={message.text} live={live && isUnfinished(kept) ? live.split : undefined} />
+      )}
+      {message.state === 'done' && message.text === '' && (
+        <Text c="dimmed" size="sm">
+          {t('message.empty')}
+        </Text>
+      )}
+      {message.state === 'stopped' && (
+        <Text c="dimmed" size="sm" mt={6}>
+          {t('message.stopped')}
+        </Text>
+      )}
+      {message.failure && (
+        <FailureAlert failure={message.failure} onRetry={busy ? undefined : onRegenerate} />
+      )}
+      {!working && (
+        <div className={classes.actions}>
+          <BranchSwitch message={kept} siblings={siblings} onSelect={onSelect} />
+          {message.text !== '' && <CopyAction text={message.text} label={t('message.copy')} />}
+          <IconAction
+            label={t('message.regenerate')}
+            icon={<IconRefresh size={16} />}
+            disabled={busy}
+            onClick={onRegenerate}
+          />
+        </div>
+      )}
+      <SteadySources citations={message.citations} />
+      {message.stats && (
+        <StatsStrip
+          answerId={message.id}
+          stats={message.stats}
+          reportOpen={reportOpen}
+          onReport={message.hasReport ? onReport : undefined}
+        />
+      )}
+    </article>
+  );
+}
+
+const SteadySources = memo(
+  Sources,
+  (a, b) =>
+    a.citations.length === b.citations.length &&
+    a.citations.every((citation, i) => citation === b.citations[i]),
+);

@@ -1,0 +1,41 @@
+import { Button, Group, Loader, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import type { Pending } from '../chat-state.ts';
+import classes from './Thread.module.css';
+
+/** A question on its way to the core. When it did not get there, it is still here. */
+export function PendingMessage({
+  pending: { text, failure },
+  onRetry,
+  onDiscard,
+}: {
+  pending: Pending;
+  onRetry: () => void;
+  onDiscard: () => void;
+}) {
+  const { t } = useTranslation('chat');
+  return (
+    <>
+      <article className={classes.question} aria-label={t('thread.you')}>
+        <div className={classes.bubble}>{text}</div>
+        <div className={classes.actions} />
+      </article>
+      {failure ? (
+        <div className={classes.answer}>
+          <FailureAlert failure={failure} onRetry={onRetry} />
+          <Button size="compact-sm" variant="subtle" color="gray" mt={6} onClick={onDiscard}>
+            {t('message.discard')}
+          </Button>
+        </div>
+      ) : (
+        <Group gap="xs" className={classes.answer} role="status">
+          <Loader size={14} aria-hidden />
+          <Text size="sm" c="dimmed">
+            {t('phase.sending')}
+          </Text>
+        </Group>
+      )}
+    </>
+  );
+}

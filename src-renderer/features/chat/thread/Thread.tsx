@@ -1,0 +1,100 @@
+import { Button } from '@mantine/core';
+import { IconArrowDown } from '@tabler/icons-react';
+import { useRef, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Conversation } from '../../../../src-shared/contract/chat.ts';
+import { setDraft, setPending, toggleReport, useChatState } from '../chat-state.ts';
+import type { Asking } from '../useAsk.ts';
+import { AnswerMessage } from './AnswerMessage.tsx';
+import { PendingMessage } from './PendingMessage.tsx';
+import { QuestionMessage } from './QuestionMessage.tsx';
+import type { ShownMessage } from './tree.ts';
+import { useStickToEnd } from './useStickToEnd.ts';
+import classes from './Thread.module.css';
+
+/** The shown branch of a conversation, following its end as long as the reader is there. */
+export function Thread({
+  stateKey,
+  conversation,
+  branch,
+  busy,
+  asking,
+  editingId,
+  onEditing,
+  onSelect,
+  footer,
+}: {
+  /** Of drafts and pending questions. */
+  stateKey: string;
+  conversation: Conversation | undefined;
+  branch: readonly ShownMessage[];
+  busy: boolean;
+  asking: Asking;
+  editingId: string | undefined;
+  onEditing: (id: string | undefined) => void;
+  onSelect: (messageId: string) => void;
+  footer?: ReactNode;
+}) {
+  const { t } = useTranslation('chat');
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const pending = useChatState((state) => state.pending[stateKey]);
+  const reportId = useChatState((state) => state.reportId);
+  // A new question brings the reader to the end, wherever they were.
+  const questions = branch.length + (pending ? 2 : 0);
+  const { atEnd, toEnd } = useStickToEnd(scroller, content, `${conversation?.id ?? ''} ${questions}`);
+  return (
+    <div className={classes.frame}>
+      <div ref={scroller} className={classes.scroller} tabIndex={0} role="log" aria-label={t('thread.label')}>
+        <div ref={content} className={classes.column}>
+          {branch.map((shown) =>
+            shown.message.role === 'user' ? (
+              <QuestionMessage
+                key={shown.message.id}
+                shown={shown}
+                busy={busy}
+                editing={editingId === shown.message.id}
+                onEditing={(editing) => onEditing(editing ? shown.message.id : undefined)}
+                onEdit={(text) => void asking.edit(shown.message, text)}
+                onSelect={onSelect}
+              />
+            ) : (
+              <AnswerMessage
+                key={shown.message.id}
+                shown={shown}
+                busy={busy}
+                reportOpen={reportId === shown.message.id}
+                onReport={() => toggleReport(shown.message.id)}
+                onRegenerate={() => void asking.regenerate(shown.message)}
+                onSelect={onSelect}
+              />
+            ),
+          )}
+          {pending && (
+            <PendingMessage
+              pending={pending}
+              onRetry={() => void asking.ask(pending.text)}
+              onDiscard={() => {
+                setDraft(stateKey, pending.text);
+                setPending(stateKey, undefined);
+              }}
+            />
+          )}
+          {footer}
+        </div>
+      </div>
+      {!atEnd && (
+        <Button
+          className={classes.latest}
+          size="compact-md"
+          radius="xl"
+          variant="default"
+          leftSection={<IconArrowDown size={16} aria-hidden />}
+          onClick={() => toEnd(true)}
+        >
+          {t('thread.latest')}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { Conversation, ConversationOptions } from '../../../src-shared/contract/chat.ts';
+import { useClient } from '../../client/context.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { useChatState } from './chat-state.ts';
+import { leafBelow } from './thread/tree.ts';
+
+/** Changes that are shown before the core has confirmed them. When it refuses, its own version comes back. */
+export function useConversationEdits(conversation: Conversation | undefined) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const { t } = useTranslation();
+
+  const change = (next: Conversation, call: Promise<unknown>): void => {
+    const queryKey = ['chat.get', { id: next.id }];
+    queries.setQueryData(queryKey, next);
+    call.catch((error: unknown) => {
+      notifyFailure(error, t('error.title'));
+      void queries.invalidateQueries({ queryKey });
+    });
+  };
+
+  return {
+    select: (messageId: string): void => {
+      if (!conversation) return;
+      const { id } = conversation;
+      const leafId = leafBelow(conversation.messages, messageId);
+      change({ ...conversation, leafId }, client.call('chat.selectLeaf', { id, leafId }));
+    },
+    setOptions: (options: ConversationOptions): void => {
+      if (!conversation) {
+        useChatState.setState({ newOptions: options });
+        return;
+      }
+      const { id } = conversation;
+      change({ ...conversation, options }, client.call('chat.setOptions', { id, options }));
+    },
+  };
+}

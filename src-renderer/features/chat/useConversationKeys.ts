@@ -1,0 +1,48 @@
+import { useHotkeys } from '@mantine/hooks';
+import { useTranslation } from 'react-i18next';
+import type { Message } from '../../../src-shared/contract/chat.ts';
+import { useCommands, type Command } from '../../ui/commands.ts';
+import { toggleReport, useChatState } from './chat-state.ts';
+import { KEYS } from './keys.ts';
+import type { Asking } from './useAsk.ts';
+
+/** Shortcuts and palette commands of the conversation that is shown. */
+export function useConversationKeys({
+  busy,
+  lastAnswer,
+  asking,
+}: {
+  busy: boolean;
+  lastAnswer: Message | undefined;
+  asking: Asking;
+}): void {
+  const { t } = useTranslation('chat');
+  const report = (): void => {
+    if (lastAnswer?.hasReport) toggleReport(lastAnswer.id);
+  };
+  // Whatever lies above the thread (menu, dialog, report) takes Escape first and does not pass it on.
+  const escape = (): void => {
+    if (busy) asking.stop();
+    else useChatState.setState({ reportId: null });
+  };
+  useHotkeys(
+    [
+      ['mod+.', report],
+      ['Escape', escape, { preventDefault: false }],
+    ],
+    [],
+  );
+  const commands: Command[] = [];
+  if (busy) commands.push({ id: 'chat-stop', label: t('help.stop'), keys: KEYS.stop, run: asking.stop });
+  else if (lastAnswer) {
+    commands.push({
+      id: 'chat-regenerate',
+      label: t('help.regenerate'),
+      run: () => void asking.regenerate(lastAnswer),
+    });
+  }
+  if (lastAnswer?.hasReport) {
+    commands.push({ id: 'chat-report', label: t('help.report'), keys: KEYS.report, run: report });
+  }
+  useCommands(commands);
+}

@@ -1,0 +1,50 @@
+import { Button, Group, Paper, Text } from '@mantine/core';
+import { IconCpu, IconFilePlus } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import { create } from 'zustand';
+import { persist } from 'zustand/middleware';
+import { useCall } from '../../client/context.tsx';
+
+const useDismissed = create<{ dismissed: boolean }>()(
+  persist(() => ({ dismissed: false as boolean }), { name: 'kvasir-next-step' }),
+);
+
+/** Below the first answer from the sample library: the way to one's own documents. */
+export default function NextStep() {
+  const { t } = useTranslation('welcome');
+  const { dismissed } = useDismissed();
+  const { data: libraries } = useCall('libraries.list');
+  const onlySample = libraries?.every((library) => library.sample || library.documents === 0) ?? false;
+  if (dismissed || !onlySample) return null;
+  return (
+    <Paper withBorder p="md" mt="xl" radius="lg">
+      <Text fw={600}>{t('next.title')}</Text>
+      <Text size="sm" c="dimmed" mt={2}>
+        {t('next.text')}
+      </Text>
+      <Group gap="xs" mt="sm">
+        <Button component={Link} href="/library" size="compact-md" leftSection={<IconFilePlus size={16} />}>
+          {t('addDocuments')}
+        </Button>
+        <Button
+          component={Link}
+          href="/models"
+          size="compact-md"
+          variant="default"
+          leftSection={<IconCpu size={16} />}
+        >
+          {t('importModel')}
+        </Button>
+        <Button
+          size="compact-md"
+          variant="subtle"
+          color="gray"
+          onClick={() => useDismissed.setState({ dismissed: true })}
+        >
+          {t('next.dismiss')}
+        </Button>
+      </Group>
+    </Paper>
+  );
+}

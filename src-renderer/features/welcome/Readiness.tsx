@@ -1,0 +1,114 @@
+import { Loader, Progress } from '@mantine/core';
+import { IconBooks, IconCircleCheckFilled, IconCpu, IconDatabase, type Icon } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { useCall, useLatest } from '../../client/context.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { modelStep, type ModelStep } from './readiness.ts';
+import classes from './Welcome.module.css';
+
+/** Library, model and cache, as they are at this moment. */
+export function Readiness() {
+  const { t } = useTranslation('welcome');
+  return (
+    <ul className={classes.steps} aria-label={t('steps.label')}>
+      <LibraryStep />
+      <ModelStatus />
+      <CacheStep />
+    </ul>
+  );
+}
+
+function LibraryStep() {
+  const { t } = useTranslation('welcome');
+  const { data: libraries } = useCall('libraries.list');
+  const sample = libraries?.find((library) => library.sample);
+  const documents = sample ? sample.documents - sample.pending - sample.failed : 0;
+  return (
+    <Step
+      icon={IconBooks}
+      title={t('steps.library')}
+      text={documents > 0 ? t('steps.libraryReady', { count: documents }) : t('steps.libraryEmpty')}
+      state={documents > 0 ? 'done' : 'working'}
+    />
+  );
+}
+
+function ModelStatus() {
+  const { t } = useTranslation('welcome');
+  const { data: models } = useCall('models.list');
+  const step: ModelStep = models ? modelStep(models) : { kind: 'loading' };
+  const words = {
+    ready: t('steps.modelReady'),
+    idle: t('steps.modelIdle'),
+    loading: t('steps.modelLoading'),
+    none: t('steps.modelNone'),
+    other: t('steps.modelOther', { name: step.kind === 'other' ? step.name : '' }),
+    failed: step.kind === 'failed' ? step.reason : '',
+  };
+  const state =
+    step.kind === 'loading' ? 'working' : step.kind === 'none' || step.kind === 'failed' ? 'open' : 'done';
+  return <Step icon={IconCpu} title={t('steps.model')} text={words[step.kind]} state={state} />;
+}
+
+function CacheStep() {
+  const { t } = useTranslation('welcome');
+  const format = useFormat();
+  const { data: libraries = [] } = useCall('libraries.list');
+  const { data: initial } = useCall('queue.status');
+  const queue = useLatest('queue.status', initial);
+  const total = libraries.reduce((sum, { chunks }) => sum + chunks, 0);
+  const done = libraries.reduce((sum, { cachedChunks }) => sum + cachedChunks, 0);
+  const complete = total > 0 && done >= total;
+  const counts = { done: format.number(done), total: format.number(total) };
+  const seconds = queue?.secondsLeft ?? null;
+  let text = t('steps.cacheProgress', counts);
+  if (complete) text = t('steps.cacheDone');
+  else if (queue?.paused) text = t('steps.cachePaused', counts);
+  else if (seconds !== null)
+    text = t('steps.cacheLeft', { ...counts, time: format.duration(seconds * 1000) });
+  return (
+    <Step icon={IconDatabase} title={t('steps.cache')} text={text} state={complete ? 'done' : 'working'}>
+      {!complete && (
+        <>
+          <Progress
+            mt={6}
+            size="sm"
+            value={total > 0 ? (done / total) * 100 : 0}
+            transitionDuration={300}
+            aria-label={t('steps.cache')}
+          />
+          <span className={classes.stepNote}>{t('steps.cacheWhile')}</span>
+        </>
+      )}
+    </Step>
+  );
+}
+
+function Step({
+  icon: StepIcon,
+  title,
+  text,
+  state,
+  children,
+}: {
+  icon: Icon;
+  title: string;
+  text: string;
+  state: 'done' | 'working' | 'open';
+  children?: React.ReactNode;
+}) {
+  return (
+    <li className={classes.step}>
+      <StepIcon size={22} stroke={1.6} aria-hidden />
+      <div className={classes.stepBody}>
+        <span className={classes.stepTitle}>
+          {title}
+          {state === 'done' && <IconCircleCheckFilled size={15} className={classes.check} aria-hidden />}
+          {state === 'working' && <Loader size={12} aria-hidden />}
+        </span>
+        <span className={classes.stepText}>{text}</span>
+        {children}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,10 @@
+import { useCall } from '../../client/context.tsx';
+import { FirstRun } from './FirstRun.tsx';
+import { Start } from './Start.tsx';
+
+/** Stands where a conversation begins: at first it explains Kvasir in one screen, later it only offers questions. */
+export default function Welcome({ onAsk }: { onAsk: (question: string) => void }) {
+  const { data: settings } = useCall('settings.get');
+  if (!settings) return null;
+  return settings.welcomed ? <Start onAsk={onAsk} /> : <FirstRun onAsk={onAsk} />;
+}
