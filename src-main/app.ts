@@ -8,6 +8,9 @@ import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
 import { Catalogue } from './library/catalogue.ts';
 import { Library } from './library/library.ts';
 import { LibraryService } from './library/library-service.ts';
+import { ParserProcess } from './library/parser/parser-process.ts';
+import type { SpawnParser } from './library/parser/spawn.ts';
+import type { Parser } from './library/parser/parser-process.ts';
 import { chooseModel } from './models/catalogue.ts';
 import { ModelService } from './models/model-service.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
@@ -25,6 +28,8 @@ export interface AppOptions {
   dataDir?: string | undefined;
   /** Settings that hold for this run only, on top of the settings file. */
   overrides?: Partial<SettingsInput> | undefined;
+  /** Reads documents in a process apart; for hosts that start processes in a way of their own. */
+  parser?: Parser | undefined;
 }
 
 export interface OpenLibraryOptions {
@@ -69,6 +74,7 @@ export class App {
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
     catalogue: Catalogue,
+    parser: Parser | undefined,
   ) {
     this.paths = parts.paths;
     this.settings = parts.settings;
@@ -115,11 +121,13 @@ export class App {
       ...{ catalogue, store, settings, events, gate, log, paths },
       models: this.models,
       indexer: this.search,
+      parser: new ParserProcess({}, spawnParser),
+      parser,
     });
   }
 
   /** BAD_ARGUMENT, ENGINE_FAILED, STORE_READ_ONLY, STORE_IN_USE, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
-  static async open({ dataDir = defaultDataDir(), overrides = {} }: AppOptions = {}): Promise<App> {
+  static async open({ dataDir = defaultDataDir(), overrides = {}, parser }: AppOptions = {}): Promise<App> {
     const paths = resolvePaths(dataDir);
     ensureWritableDir(paths.data);
     const settings = new SettingsService(paths.settings, overrides);
@@ -127,7 +135,7 @@ export class App {
     const engine = Engine.open();
     const store = await openStore(paths, settings.current, engine, log);
     try {
-      return new App({ paths, settings, log, engine, store }, Catalogue.open(paths.catalogue));
+      return new App({ paths, settings, log, engine, store }, Catalogue.open(paths.catalogue), parser);
     } catch (error) {
       await store.close();
       throw error;

@@ -14,6 +14,7 @@ import { StandIn, type StandInContents } from './stand-in.test-support.ts';
 export class FakeCore {
   readonly events = new EventBus();
   readonly log = silentLogger;
+  started = 0;
   closed = 0;
   readonly #listeners: ((settings: Settings) => void)[] = [];
   readonly settings = {
@@ -24,6 +25,10 @@ export class FakeCore {
   set(changes: Partial<Settings>): void {
     this.settings.current = { ...this.settings.current, ...changes };
     for (const listener of this.#listeners) listener(this.settings.current);
+  }
+
+  start(): void {
+    this.started++;
   }
 
   close(): Promise<void> {

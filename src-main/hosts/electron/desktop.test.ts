@@ -12,6 +12,7 @@ describe('calls and events', () => {
     const desktop = await new TestDesktop().start();
     const { standIn, core } = desktop;
     expect([...standIn.handlers.keys()]).toEqual([CALL_CHANNEL]);
+    expect(core.started).toBe(1);
     expect(await desktop.call('settings.get')).toEqual({ ok: true, data: core.settings.current });
     core.events.emit('cache.changed', {});
     expect(standIn.window.webContents.sent).toEqual([

@@ -4,6 +4,7 @@ import { app, dialog, Menu, type BrowserWindow } from 'electron';
 import { createApi } from '../../api/api.ts';
 import { createHandlers } from '../../api/handlers.ts';
 import { App } from '../../app.ts';
+import { ParserProcess } from '../../library/parser/parser-process.ts';
 import { defaultDataDir, ensureWritableDir } from '../../platform/paths.ts';
 import { appRoot } from '../../platform/root.ts';
 import { desktopServices, failToStart, sentences } from './dialogs.ts';
@@ -11,6 +12,7 @@ import { denyPermissions, guardContents } from './guards.ts';
 import { connectWindows } from './ipc.ts';
 import { menuTemplate } from './menu.ts';
 import { OpenRequests, readArguments } from './open-files.ts';
+import { spawnParserChild } from './parser-child.ts';
 import { registerScheme, serveWindow } from './scheme.ts';
 import { createWindow } from './window.ts';
 import { wordsFor, type Words } from './words.ts';
@@ -67,7 +69,8 @@ function claimDataDir(): boolean {
 async function openKvasir(): Promise<void> {
   denyPermissions();
   serveWindow(join(appRoot(), 'out', 'renderer'));
-  core = await App.open({ dataDir });
+  core = await App.open({ dataDir, parser: new ParserProcess({}, spawnParserChild) });
+  core.start();
   const { events, log, settings } = core;
   connectWindows({
     api: createApi(

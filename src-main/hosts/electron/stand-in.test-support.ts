@@ -4,6 +4,7 @@
  */
 import { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type {
   BrowserWindowConstructorOptions,
@@ -84,6 +85,26 @@ export class StandInWindow extends EventEmitter {
   }
 }
 
+/** A utility process that does nothing by itself. */
+export class StandInUtility extends EventEmitter {
+  readonly stderr = new PassThrough();
+  readonly posted: unknown[] = [];
+  readonly fork: unknown[];
+
+  constructor(fork: unknown[]) {
+    super();
+    this.fork = fork;
+  }
+
+  postMessage(message: unknown): void {
+    this.posted.push(message);
+  }
+  kill(): boolean {
+    this.emit('exit', 143);
+    return true;
+  }
+}
+
 class StandInApp extends EventEmitter {
   isPackaged = false;
   locale = 'en-US';
@@ -122,6 +143,7 @@ export class StandIn {
   readonly questions: MessageBoxOptions[] = [];
   readonly opened: string[] = [];
   readonly shown: string[] = [];
+  readonly utilities: StandInUtility[] = [];
   readonly openDialogs: OpenDialogOptions[] = [];
   menu: MenuItemConstructorOptions[] = [];
   popups = 0;
@@ -183,6 +205,13 @@ export class StandIn {
         setPermissionRequestHandler: (handler: PermissionRequest) => (this.permissionRequest = handler),
         setPermissionCheckHandler: (handler: PermissionCheck) => (this.permissionCheck = handler),
         setDevicePermissionHandler: (handler: () => boolean) => (this.devicePermission = handler),
+      },
+    },
+    utilityProcess: {
+      fork: (...args: unknown[]) => {
+        const child = new StandInUtility(args);
+        this.utilities.push(child);
+        return child;
       },
     },
     shell: {

@@ -46,6 +46,7 @@ async function serve({ port, open }: ServeFlags, { terminal, signal, flags }: Co
       port,
     });
     try {
+      app.start();
       announce(server, terminal);
       if (open && hasDisplay()) await showInBrowser(server, terminal);
       await untilStopped(server, terminal, signal);

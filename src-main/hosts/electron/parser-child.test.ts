@@ -1,0 +1,52 @@
+import { expect, test, vi } from 'vitest';
+import type { ParseRequest } from '../../library/parser/protocol.ts';
+import { TestDesktop } from './desktop.test-support.ts';
+
+const REQUEST: Omit<ParseRequest, 'id'> = {
+  path: '/a.txt',
+  name: 'a.txt',
+  format: 'txt',
+  maxBytes: 10,
+  knownSha256: undefined,
+};
+
+/** The library's own parser over Electron's utility process. */
+async function parsing() {
+  const { standIn } = new TestDesktop();
+  const { ParserProcess } = await import('../../library/parser/parser-process.ts');
+  const { spawnParserChild } = await import('./parser-child.ts');
+  const parser = new ParserProcess({ maxMemoryBytes: 400 * 1024 * 1024 }, spawnParserChild);
+  const outcome = parser.parse(REQUEST);
+  await vi.waitFor(() => expect(standIn.utilities).toHaveLength(1));
+  return { standIn, parser, outcome, child: standIn.utilities[0]! };
+}
+
+test('it is started with a limit of memory, and nothing to write to', async () => {
+  const { child, parser, outcome } = await parsing();
+  const [path, args, options] = child.fork as [string, string[], Record<string, unknown>];
+  expect(path).toMatch(/parser\.js$/);
+  expect(args).toEqual([String(400 * 1024 * 1024)]);
+  expect(options).toMatchObject({
+    execArgv: ['--max-old-space-size=300'],
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  parser.close();
+  await expect(outcome).rejects.toMatchObject({ code: 'ABORTED' });
+});
+
+test('requests go there and documents come back', async () => {
+  const { child, outcome } = await parsing();
+  expect(child.posted).toEqual([{ id: 1, ...REQUEST }]);
+  child.emit('message', { id: 1, type: 'text', part: 'Hello' });
+  child.emit('message', { id: 1, type: 'done', sha256: 'x', title: 'A', pages: [], warnings: [] });
+  expect(await outcome).toMatchObject({ kind: 'parsed', document: { text: 'Hello', title: 'A' } });
+});
+
+test('a process that ends costs the document and says why', async () => {
+  const { child, outcome } = await parsing();
+  child.emit('exit', 134);
+  await expect(outcome).rejects.toMatchObject({
+    code: 'DOCUMENT_UNREADABLE',
+    message: expect.stringContaining('134') as string,
+  });
+});
