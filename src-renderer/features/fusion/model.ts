@@ -89,18 +89,18 @@ export function speedUp({ fullPrefillMs, ttftMs }: FusionReport): number | null 
 }
 
 /** Mean deviation of what lies at most `edge` tokens behind a passage's start, against the rest of it. */
-export interface WherePlain {
+export interface HeadsAndRest {
   head: number;
   rest: number;
 }
 
-const HEAD_TOKENS = 16;
+export const HEAD_TOKENS = 16;
 
 /** Whether the beginnings of passages deviate more; null where there is nothing to compare. */
 export function headsAgainstRest(
   { parts, firstToken }: ReportView,
   { deviation }: CheckView,
-): WherePlain | null {
+): HeadsAndRest | null {
   const [heads, rests]: [number[], number[]] = [[], []];
   for (const part of parts.filter(({ kind }) => kind === 'chunk')) {
     const first = firstToken(part);

@@ -113,7 +113,7 @@ export const fusion = {
     origin: 'Origin',
     deviationAt: 'Deviation, layer {{layer}}',
     rankAt: 'Rank, layer {{layer}}',
-    rankOf: '{{rank}} of {{count}}',
+    rankOf: '{{rank}} of {{all}}',
     kept: 'Recomputed',
     keptAfter_one: 'yes: chosen at layer {{layers}}',
     keptAfter_other: 'yes: chosen at layers {{layers}}',
@@ -155,7 +155,7 @@ export const fusion = {
   },
   mass: {
     title: 'What the selection covers',
-    lead: 'At layer {{layer}}, {{ratio}} of the tokens were chosen ({{selected}} of {{count}}). They hold {{covered}} of all deviation.',
+    lead: 'At layer {{layer}}, {{ratio}} of the tokens were chosen ({{selected}} of {{all}}). They hold {{covered}} of all deviation.',
     whatIf: 'What other ratios would have covered',
     half: 'Half of all deviation lies in {{ratio}} of the tokens.',
     nothing: 'Nothing deviated at layer {{layer}}: every stored value is what it would be in this context.',

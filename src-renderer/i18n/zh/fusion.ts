@@ -111,7 +111,7 @@ export const fusion: Words<typeof en.fusion> = {
     origin: '来源',
     deviationAt: '偏差，第 {{layer}} 层',
     rankAt: '名次，第 {{layer}} 层',
-    rankOf: '第 {{rank}} 位，共 {{count}}',
+    rankOf: '第 {{rank}} 位，共 {{all}}',
     kept: '重新计算',
     keptAfter_one: '是：在第 {{layers}} 层选中',
     keptAfter_other: '是：在第 {{layers}} 层选中',
@@ -152,7 +152,7 @@ export const fusion: Words<typeof en.fusion> = {
   },
   mass: {
     title: '选中的部分覆盖了多少',
-    lead: '在第 {{layer}} 层选中了 {{ratio}} 的 token（{{count}} 个中的 {{selected}} 个），它们占全部偏差的 {{covered}}。',
+    lead: '在第 {{layer}} 层选中了 {{ratio}} 的 token（{{all}} 个中的 {{selected}} 个），它们占全部偏差的 {{covered}}。',
     whatIf: '换用其他比例会覆盖多少',
     half: '一半的偏差集中在 {{ratio}} 的 token 中。',
     nothing: '第 {{layer}} 层没有偏差：缓存中的每个数值与当前上下文中的一样。',

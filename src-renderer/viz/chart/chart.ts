@@ -20,7 +20,7 @@ const LETTER = 6.4;
 /** Lines, bands and areas over one axis. */
 export function chart(spec: ChartSpec): Picture {
   const legendHeight = (width: number) => {
-    const places = layoutLegend(spec.series, width, estimateWidth);
+    const places = layoutLegend(named(spec), width, estimateWidth);
     return ((places.at(-1)?.line ?? 0) + 1) * LEGEND_LINE;
   };
   const layout = (frame: Frame) =>
@@ -37,6 +37,11 @@ export function chart(spec: ChartSpec): Picture {
   };
 }
 
+/** A series without a name is part of another one. */
+function named({ series }: ChartSpec): Series[] {
+  return series.filter(({ label }) => label !== '');
+}
+
 function estimateWidth(text: string): number {
   return text.length * LETTER + (text.match(/[\u2e80-\uffff]/gu)?.length ?? 0) * (11.5 - LETTER);
 }
@@ -49,7 +54,7 @@ function draw(
   active: number | null,
 ): void {
   const { plot } = layout;
-  drawLegend(context, spec.series.map((series) => legendEntry(series, palette)), 0, 0, width, palette); // prettier-ignore
+  drawLegend(context, named(spec).map((series) => legendEntry(series, palette)), 0, 0, width, palette); // prettier-ignore
   drawAxes(context, plot, layout.xTicks, layout.yTicks, palette);
   drawAxisLabels(context, spec, layout, palette);
   for (const series of spec.series) drawSeries(context, series, layout, palette);

@@ -1,0 +1,58 @@
+import { ActionIcon, Loader } from '@mantine/core';
+import { IconFileUnknown, IconX } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useCall } from '../../client/context.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import classes from './FusionPanel.module.css';
+import { ReportPage } from './ReportPage.tsx';
+
+export interface FusionPanelProps {
+  answerId: string;
+  onClose: () => void;
+}
+
+/** How an answer's prompt came about: what was reused and recomputed, and where the time went. Fills its container. */
+export default function FusionPanel({ answerId, onClose }: FusionPanelProps) {
+  const { t } = useTranslation('fusion');
+  const { data: report, error, refetch } = useCall('chat.report', { answerId });
+  const close = (
+    <ActionIcon variant="subtle" color="gray" aria-label={t('close')} onClick={onClose}>
+      <IconX size={18} stroke={1.6} />
+    </ActionIcon>
+  );
+  if (report && isKnown(report.version))
+    return <ReportPage key={answerId} report={report} close={close} onClose={onClose} />;
+  return (
+    <Frame title={t('title')} close={close}>
+      {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
+      {report === undefined && !error && <Loader aria-label={t('loading')} m="xl" />}
+      {report === null && (
+        <EmptyState icon={<IconFileUnknown />} title={t('missing.title')} text={t('missing.text')} />
+      )}
+      {report && (
+        <EmptyState icon={<IconFileUnknown />} title={t('version.title')} text={t('version.text')} />
+      )}
+    </Frame>
+  );
+}
+
+/** Reports outlive the program that wrote them. */
+function isKnown(version: number): boolean {
+  return version === 1;
+}
+
+function Frame({ title, close, children }: { title: string; close: ReactNode; children: ReactNode }) {
+  return (
+    <aside className={classes.panel} aria-label={title}>
+      <div className={classes.bar}>
+        <h2 className={classes.title}>{title}</h2>
+        {close}
+      </div>
+      <div className={classes.scroll}>
+        <div className={classes.content}>{children}</div>
+      </div>
+    </aside>
+  );
+}

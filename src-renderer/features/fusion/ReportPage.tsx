@@ -1,0 +1,79 @@
+import { Group } from '@mantine/core';
+import { useMemo, useRef, useState, type ReactNode } from 'react';
+import type { FusionReport } from '../../../src-shared/fusion-report.ts';
+import type { TokenMapHandle } from '../../viz/tokens/TokenMap.tsx';
+import { useCommands } from '../../ui/commands.ts';
+import { ReportExport } from './ReportExport.tsx';
+import classes from './FusionPanel.module.css';
+import { viewOf } from './model.ts';
+import { usePanelState } from './panel-state.ts';
+import { ChunkSection } from './sections/ChunkSection.tsx';
+import { LayerSection } from './sections/LayerSection.tsx';
+import { MassSection } from './sections/MassSection.tsx';
+import { PipelineSection } from './sections/PipelineSection.tsx';
+import { TokenSection } from './sections/TokenSection.tsx';
+import { WaterfallSection } from './sections/WaterfallSection.tsx';
+import { Summary } from './Summary.tsx';
+import { useExports } from './useExports.ts';
+import { useWords } from './useWords.ts';
+
+/**
+ * The report's sections, in the order in which they answer questions. A new one (comparing methods, layers × tokens) is
+ * a component in sections/ and a line here.
+ */
+export function ReportPage({
+  report,
+  close,
+  onClose,
+}: {
+  report: FusionReport;
+  close: ReactNode;
+  onClose: () => void;
+}) {
+  const words = useWords();
+  const { t } = words;
+  const view = useMemo(() => viewOf(report), [report]);
+  const [checkIndex, setCheck] = useState(0);
+  const scale = usePanelState((state) => state.scale);
+  const map = useRef<TokenMapHandle>(null);
+  const check = view.checks[checkIndex];
+  const exports = useExports(view, check, words);
+  const shared = { view, words, exports };
+  useCommands([
+    { id: 'fusion.export', label: `${t('title')}: ${t('export.whole')}`, run: exports.wholePng },
+    { id: 'fusion.json', label: `${t('title')}: ${t('export.json')}`, run: exports.json },
+  ]);
+  const showPart = (token: number) => {
+    usePanelState.setState(({ folded }) => ({ folded: { ...folded, tokens: false } }));
+    map.current?.show(token);
+    map.current?.focus();
+  };
+  return (
+    <aside
+      className={classes.panel}
+      aria-label={t('title')}
+      onKeyDown={({ key, defaultPrevented }) => {
+        if (key === 'Escape' && !defaultPrevented) onClose();
+      }}
+    >
+      <div className={classes.bar}>
+        <h2 className={classes.title}>{t('title')}</h2>
+        <Group gap={4} wrap="nowrap">
+          <ReportExport exports={exports} />
+          {close}
+        </Group>
+      </div>
+      <div className={classes.scroll}>
+        <div className={classes.content}>
+          <Summary report={report} words={words} />
+          <WaterfallSection {...shared} />
+          <PipelineSection {...shared} />
+          <TokenSection {...shared} check={check} onCheck={setCheck} scale={scale} handle={map} />
+          <ChunkSection {...shared} onShow={showPart} />
+          <MassSection {...shared} check={check} />
+          <LayerSection {...shared} />
+        </div>
+      </div>
+    </aside>
+  );
+}

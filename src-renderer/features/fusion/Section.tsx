@@ -1,0 +1,95 @@
+import { ActionIcon, Collapse, Group, Menu, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { IconChartBar, IconChevronRight, IconDownload, IconTable } from '@tabler/icons-react';
+import { useId, useState, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from './FusionPanel.module.css';
+import { toggleFolded, usePanelState } from './panel-state.ts';
+
+export interface SectionProps {
+  name: string;
+  title: string;
+  /** What the picture says, in words. */
+  lead: ReactNode;
+  /** The picture's numbers; absent: the section is a table already, or has nothing to show. */
+  table?: ReactNode;
+  /** Over the whole width where there are columns. */
+  wide?: boolean;
+  onPng?: (() => void) | undefined;
+  onCsv?: (() => void) | undefined;
+  children?: ReactNode;
+}
+
+/** A part of the report: a sentence, a picture and the same as a table. Folded or open is remembered. */
+export function Section({ name, title, lead, table, wide = false, onPng, onCsv, children }: SectionProps) {
+  const { t } = useTranslation('fusion');
+  const folded = usePanelState((state) => state.folded[name] === true);
+  const [asTable, setAsTable] = useState(false);
+  const id = useId();
+  const TableIcon = asTable ? IconChartBar : IconTable;
+  const switchLabel = t(asTable ? 'section.asPicture' : 'section.asTable');
+  return (
+    <section
+      className={`${classes.section ?? ''} ${wide ? (classes.wide ?? '') : ''}`}
+      aria-labelledby={`${id}-title`}
+    >
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <h3 className={classes.heading}>
+          <UnstyledButton
+            className={classes.fold}
+            aria-expanded={!folded}
+            aria-controls={`${id}-body`}
+            onClick={() => toggleFolded(name)}
+          >
+            <IconChevronRight size={16} className={classes.chevron} data-open={!folded} aria-hidden />
+            <span id={`${id}-title`}>{title}</span>
+          </UnstyledButton>
+        </h3>
+        {!folded && (
+          <Group gap={2} wrap="nowrap">
+            {table !== undefined && (
+              <Tooltip label={switchLabel}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`${title}: ${switchLabel}`}
+                  aria-pressed={asTable}
+                  onClick={() => setAsTable(!asTable)}
+                >
+                  <TableIcon size={17} stroke={1.6} />
+                </ActionIcon>
+              </Tooltip>
+            )}
+            {(onPng ?? onCsv) && <ExportMenu title={title} onPng={onPng} onCsv={onCsv} />}
+          </Group>
+        )}
+      </Group>
+      <div id={`${id}-body`}>
+        <Collapse expanded={!folded}>
+          <div className={classes.body}>
+            <Text size="sm" c="dimmed" className={classes.lead}>
+              {lead}
+            </Text>
+            {asTable && table !== undefined ? table : children}
+          </div>
+        </Collapse>
+      </div>
+    </section>
+  );
+}
+
+function ExportMenu({ title, onPng, onCsv }: Pick<SectionProps, 'title' | 'onPng' | 'onCsv'>) {
+  const { t } = useTranslation('fusion');
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('export.of', { title })}>
+          <IconDownload size={17} stroke={1.6} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {onPng && <Menu.Item onClick={onPng}>{t('export.png')}</Menu.Item>}
+        {onCsv && <Menu.Item onClick={onCsv}>{t('export.csv')}</Menu.Item>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

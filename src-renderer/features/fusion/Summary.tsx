@@ -1,0 +1,145 @@
+import { Button, Group, Text, Tooltip } from '@mantine/core';
+import type { FusionReport } from '../../../src-shared/fusion-report.ts';
+import { useAction, useCall } from '../../client/context.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import classes from './FusionPanel.module.css';
+import * as leads from './leads.ts';
+import { compositionOf, speedUp, type Composition } from './model.ts';
+import type { Words } from './useWords.ts';
+
+const SAME_WITHIN = 0.05;
+
+/** The time to the first token beside what a full prefill takes, and what happened in plain words. */
+export function Summary({ report, words }: { report: FusionReport; words: Words }) {
+  const { t, format } = words;
+  const { ttftMs, strategy, model, layerCount, dtype } = report;
+  const meta = {
+    model,
+    layers: layerCount,
+    dtype,
+    strategy: t(`strategy.${strategy.name}`),
+    ratio: format.percent(strategy.ratio),
+  };
+  return (
+    <header className={`${classes.summary ?? ''} ${classes.wide ?? ''}`}>
+      <Text size="xs" c="dimmed">
+        {t('summary.ttft')}
+      </Text>
+      <Group gap="md" align="baseline">
+        <span className={classes.ttft}>{format.duration(ttftMs.total)}</span>
+        <span className={classes.speedUp}>{comparison(report, words)}</span>
+      </Group>
+      <Race report={report} words={words} />
+      <Text size="sm" className={classes.lead}>
+        {leads.summary(report, words)}
+      </Text>
+      <CompositionBar composition={compositionOf(report)} words={words} />
+      <Text size="xs" c="dimmed" mt={8}>
+        {t(strategy.name === 'none' || strategy.name === 'full' ? 'meta' : 'metaRatio', meta)}
+      </Text>
+    </header>
+  );
+}
+
+function comparison(report: FusionReport, { t, format }: Words): string {
+  const times = speedUp(report);
+  if (times === null) return t('summary.unknown');
+  if (Math.abs(times - 1) < SAME_WITHIN) return t('summary.same');
+  return times > 1
+    ? t('summary.soonerBy', { times: format.number(times, 1) })
+    : t('summary.laterBy', { times: format.number(1 / times, 1) });
+}
+
+/** Both times as bars of one scale. */
+function Race({ report, words }: { report: FusionReport; words: Words }) {
+  const { t, format } = words;
+  const { ttftMs, fullPrefillMs, fullPrefillMeasured } = report;
+  const longest = Math.max(ttftMs.total, fullPrefillMs ?? 0);
+  const width = (ms: number) => `${(ms / Math.max(1e-9, longest)) * 100}%`;
+  return (
+    <div className={classes.race}>
+      <span>{t('summary.thisAnswer')}</span>
+      <div className={classes.track}>
+        <div
+          className={classes.runner}
+          style={{ width: width(ttftMs.total), background: 'var(--kv-accent)' }}
+        />
+      </div>
+      <span className={classes.raceValue}>{format.duration(ttftMs.total)}</span>
+      <span>{t('summary.fullPrefill')}</span>
+      <div className={classes.track}>
+        {fullPrefillMs !== null && (
+          <div
+            className={classes.runner}
+            style={{ width: width(fullPrefillMs), background: 'var(--kv-muted)' }}
+          />
+        )}
+      </div>
+      <span className={classes.raceValue}>
+        {fullPrefillMs === null ? '–' : format.duration(fullPrefillMs)}{' '}
+        {fullPrefillMs !== null && (
+          <Text span size="xs" c="dimmed">
+            {t(fullPrefillMeasured ? 'summary.measured' : 'summary.estimated')}
+          </Text>
+        )}
+        {!fullPrefillMeasured && <Measure answerId={report.answerId} words={words} />}
+      </span>
+    </div>
+  );
+}
+
+/** Replaces the estimate by a measurement. */
+function Measure({ answerId, words: { t } }: { answerId: string; words: Words }) {
+  const { mutate, isPending } = useAction('chat.measureFullPrefill');
+  const { refetch } = useCall('chat.report', { answerId });
+  const measure = () =>
+    mutate(
+      { answerId },
+      {
+        onSuccess: () => void refetch(),
+        onError: (error) => notifyFailure(error, t('summary.measureFailed')),
+      },
+    );
+  return (
+    <Tooltip label={t('summary.measureHelp')} multiline w={280}>
+      <Button size="compact-xs" variant="light" ml={8} onClick={measure} loading={isPending}>
+        {t('summary.measure')}
+      </Button>
+    </Tooltip>
+  );
+}
+
+const PARTS = [
+  'resident',
+  'reused',
+  'recomputed',
+  'computed',
+] as const satisfies readonly (keyof Composition)[];
+const COLOURS = {
+  resident: 'var(--kv-resident)',
+  reused: 'var(--kv-ram)',
+  recomputed: 'var(--kv-hkvd)',
+  computed: 'var(--kv-computed)',
+};
+
+/** The prompt's tokens by origin; its key is the text alternative. */
+function CompositionBar({ composition, words: { t, format } }: { composition: Composition; words: Words }) {
+  const shown = PARTS.filter((part) => composition[part] > 0);
+  return (
+    <>
+      <div className={classes.composition} aria-hidden>
+        {shown.map((part) => (
+          <div key={part} style={{ flex: `${composition[part]} 0 2px`, background: COLOURS[part] }} />
+        ))}
+      </div>
+      <ul className={classes.compositionKey} aria-label={t('summary.composition')}>
+        {shown.map((part) => (
+          <li key={part}>
+            <span className={classes.swatch} style={{ background: COLOURS[part] }} aria-hidden />
+            {t(`summary.${part}`)} {format.number(composition[part])}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

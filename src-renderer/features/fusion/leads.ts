@@ -1,0 +1,98 @@
+import type { FusionCheck, FusionLayer, FusionReport } from '../../../src-shared/fusion-report.ts';
+import { compositionOf, HEAD_TOKENS, headsAgainstRest, type CheckView, type ReportView } from './model.ts';
+import { longestStage, pipelineSums } from './stages.ts';
+import type { Words } from './useWords.ts';
+
+/** What each picture says, in a sentence or two: shown above it, read out, and written into files. */
+
+export function summary(report: FusionReport, { t, format, share }: Words): string {
+  const { promptTokens, residentTokens, reusedTokens, recomputedTokens, strategy } = report;
+  const { computed } = compositionOf(report);
+  const numbers = {
+    reused: format.number(reusedTokens),
+    recomputed: format.number(recomputedTokens),
+    share: share(recomputedTokens / Math.max(1, reusedTokens)),
+  };
+  const sentences = [t('sentence.prompt', { count: promptTokens, formatted: format.number(promptTokens) })];
+  if (residentTokens > 0) sentences.push(t('sentence.resident', { tokens: format.number(residentTokens) }));
+  if (strategy.name === 'full') sentences.push(t('sentence.full'));
+  else if (reusedTokens === 0) sentences.push(t('sentence.noCache'));
+  else {
+    if (strategy.name === 'none') sentences.push(t('sentence.reusedNone', numbers));
+    else sentences.push(t(strategy.name === 'deviation' ? 'sentence.reusedDeviation' : 'sentence.reusedOther', numbers)); // prettier-ignore
+    if (computed > 0) sentences.push(t('sentence.computed', { computed: format.number(computed) }));
+  }
+  return joined(sentences);
+}
+
+export function waterfall({ ttftMs }: FusionReport, { t, format, share }: Words): string {
+  const stage = longestStage(ttftMs);
+  return t('waterfall.lead', {
+    total: format.duration(ttftMs.total),
+    stage: t(`waterfall.stages.${stage}`),
+    ms: format.duration(ttftMs[stage]),
+    share: share(ttftMs[stage] / Math.max(1e-9, ttftMs.total)),
+  });
+}
+
+export function pipeline(layers: readonly FusionLayer[], { t, format, share }: Words): string {
+  if (layers.length === 0) return t('pipeline.none');
+  const { compute, wait, hidden } = pipelineSums(layers);
+  if (hidden === null) return t('pipeline.leadNoLoad', { compute: format.duration(compute) });
+  return t('pipeline.lead', { hidden: share(hidden), wait: format.duration(wait) });
+}
+
+export function tokens(view: ReportView, check: CheckView | undefined, words: Words): string {
+  const { t, format } = words;
+  const { report } = view;
+  if (report.tokens.length === 0) return t('tokens.empty');
+  const sentences: string[] = [];
+  if (check) sentences.push(t('tokens.lead', { layer: check.check.layer }));
+  else sentences.push(t(NOTHING_COMPARED[report.strategy.name] ?? 'tokens.leadOther'));
+  const compared = check && headsAgainstRest(view, check);
+  if (compared && compared.head > 1.5 * compared.rest) {
+    const times = format.number(compared.head / compared.rest, 1);
+    sentences.push(t('tokens.leadHeads', { count: HEAD_TOKENS, times }));
+  }
+  if (report.residentTokens > 0)
+    sentences.push(
+      t('tokens.resident', { count: report.residentTokens, formatted: format.number(report.residentTokens) }),
+    );
+  return joined(sentences);
+}
+
+const NOTHING_COMPARED: Partial<Record<string, 'tokens.leadNone' | 'tokens.leadFull'>> = {
+  none: 'tokens.leadNone',
+  full: 'tokens.leadFull',
+};
+
+export function mass(
+  { layer, positions, selected, massCovered }: FusionCheck,
+  { t, format, share }: Words,
+): string {
+  return t('mass.lead', {
+    layer,
+    ratio: share(selected.length / Math.max(1, positions.length)),
+    selected: format.number(selected.length),
+    all: format.number(positions.length),
+    covered: share(massCovered),
+  });
+}
+
+/** Why there is no selection to look at. */
+export function noMass({ strategy, reusedTokens }: FusionReport, { t }: Words): string {
+  if (strategy.name === 'full') return t('mass.full');
+  return t(reusedTokens === 0 ? 'mass.noChunks' : 'mass.none');
+}
+
+export function layers(report: FusionReport, { t }: Words): string {
+  const known = report.layers.some(({ recomputed, stored }) => recomputed ?? stored);
+  if (known) return t('layers.lead', { layer: report.checks.at(-1)?.layer ?? 0 });
+  if (report.strategy.name === 'full' || report.reusedTokens === 0) return t('layers.full');
+  return t(report.checks.length === 0 ? 'layers.none' : 'layers.missing');
+}
+
+/** Chinese sentences follow one another without a space. */
+function joined(sentences: readonly string[]): string {
+  return sentences.reduce((text, next) => (/[。：！？]$/.test(text) ? text + next : `${text} ${next}`));
+}

@@ -1,0 +1,126 @@
+import { ActionIcon, Table, Tooltip, UnstyledButton } from '@mantine/core';
+import { IconExternalLink } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import type { PromptPart } from '../../../../src-shared/fusion-report.ts';
+import classes from '../FusionPanel.module.css';
+import { colourOf, partTitle } from '../pictures.ts';
+import { Section } from '../Section.tsx';
+import type { Words } from '../useWords.ts';
+import type { SectionData } from './section-props.ts';
+
+type Chunk = NonNullable<PromptPart['chunk']>;
+
+/** Every passage: where its cache came from, where it stands, how much of it was recomputed. */
+export function ChunkSection({
+  view,
+  words,
+  exports,
+  onShow,
+}: SectionData & { onShow: (token: number) => void }) {
+  const { t, format } = words;
+  const parts = view.report.parts.flatMap((part) => (part.chunk ? [{ part, chunk: part.chunk }] : []));
+  const count = (tier: Chunk['tier']) => parts.filter(({ chunk }) => chunk.tier === tier).length;
+  const numbers = { ram: count('ram'), disk: count('disk'), computed: count('computed') };
+  const { bytesLoaded } = view.report;
+  const lead = [
+    parts.length === 0 ? t('chunks.none') : t('chunks.lead', { count: parts.length, ...numbers }),
+    ...(bytesLoaded > 0 ? [t('chunks.bytes', { bytes: format.bytes(bytesLoaded) })] : []),
+  ].join(' ');
+  return (
+    <Section
+      name="chunks"
+      title={t('chunks.title')}
+      lead={lead}
+      wide
+      onCsv={parts.length > 0 ? () => exports.csv('chunks') : undefined}
+    >
+      {parts.length > 0 && (
+        <div className={classes.tableScroll}>
+          <Table className={classes.table} verticalSpacing={5} horizontalSpacing="sm">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t('chunks.passage')}</Table.Th>
+                <Table.Th>{t('chunks.tier')}</Table.Th>
+                <Table.Th ta="right">{t('chunks.tokens')}</Table.Th>
+                <Table.Th ta="right">{t('chunks.recomputed')}</Table.Th>
+                <Table.Th ta="right">{t('chunks.positions')}</Table.Th>
+                <Table.Th ta="right">{t('chunks.bytesColumn')}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {parts.map(({ part, chunk }) => (
+                <ChunkRow
+                  key={part.start}
+                  part={part}
+                  chunk={chunk}
+                  words={words}
+                  onShow={() => onShow(view.firstToken(part))}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function ChunkRow({
+  part,
+  chunk,
+  words,
+  onShow,
+}: {
+  part: PromptPart;
+  chunk: Chunk;
+  words: Words;
+  onShow: () => void;
+}) {
+  const { t, format, share } = words;
+  const title = partTitle(part, words);
+  const ratio = chunk.recomputed / Math.max(1, part.tokens);
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <UnstyledButton
+          className={classes.passage}
+          onClick={onShow}
+          aria-label={t('chunks.showInMap', { title })}
+          title={chunk.document}
+        >
+          {title}
+        </UnstyledButton>
+        {chunk.documentId !== null && (
+          <Tooltip label={t('chunks.openDocument', { title: chunk.title })}>
+            <ActionIcon
+              component={Link}
+              href={`/document/${encodeURIComponent(chunk.documentId)}`}
+              variant="subtle"
+              color="gray"
+              size="xs"
+              ml={6}
+              aria-label={t('chunks.openDocument', { title: chunk.title })}
+            >
+              <IconExternalLink size={13} stroke={1.6} />
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <span className={classes.swatch} style={{ background: `var(--kv-${colourOf(part)})` }} aria-hidden />
+        {t(`chunks.tiers.${chunk.tier}`)}
+      </Table.Td>
+      <Table.Td ta="right">{format.number(part.tokens)}</Table.Td>
+      <Table.Td ta="right">
+        {format.number(chunk.recomputed)} · {share(ratio)}
+        <span className={classes.share} aria-hidden>
+          <span style={{ width: `${ratio * 100}%` }} />
+        </span>
+      </Table.Td>
+      <Table.Td ta="right">
+        {format.number(part.start)}–{format.number(part.start + part.tokens - 1)}
+      </Table.Td>
+      <Table.Td ta="right">{chunk.bytes > 0 ? format.bytes(chunk.bytes) : '–'}</Table.Td>
+    </Table.Tr>
+  );
+}

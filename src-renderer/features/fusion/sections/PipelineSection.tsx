@@ -1,0 +1,143 @@
+import { ActionIcon, Group } from '@mantine/core';
+import { IconZoomIn, IconZoomOut, IconZoomReset } from '@tabler/icons-react';
+import type { FusionLayer } from '../../../../src-shared/fusion-report.ts';
+import { DataTable } from '../../../viz/DataTable.tsx';
+import { GanttView } from '../../../viz/gantt/GanttView.tsx';
+import { useTimeView } from '../../../viz/gantt/useTimeView.ts';
+import { waitOf } from '../../../viz/gantt/layout.ts';
+import { TipRows } from '../../../viz/Tip.tsx';
+import { Keys } from '../Keys.tsx';
+import * as leads from '../leads.ts';
+import { ganttWords } from '../pictures.ts';
+import { Section } from '../Section.tsx';
+import type { Words } from '../useWords.ts';
+import type { SectionData } from './section-props.ts';
+import { useMemo } from 'react';
+
+/** Load and compute of every layer over time. */
+export function PipelineSection({ view: { report }, words, exports }: SectionData) {
+  const { t } = words;
+  const { layers } = report;
+  const time = useTimeView(layers);
+  const gantt = useMemo(() => ganttWords(words), [words]);
+  const lead = leads.pipeline(layers, words);
+  if (layers.length === 0) return <Section name="pipeline" title={t('pipeline.title')} lead={lead} />;
+  return (
+    <Section
+      name="pipeline"
+      title={t('pipeline.title')}
+      lead={lead}
+      table={<PipelineTable layers={layers} words={words} />}
+      onPng={() => exports.png('pipeline')}
+      onCsv={() => exports.csv('layers')}
+    >
+      <Group justify="space-between" gap="xs">
+        <Keys text={t('pipeline.keys')} />
+        <Group gap={2}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('pipeline.zoomOut')}
+            onClick={() => time.zoom(2)}
+          >
+            <IconZoomOut size={16} stroke={1.6} />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('pipeline.zoomIn')}
+            onClick={() => time.zoom(0.5)}
+          >
+            <IconZoomIn size={16} stroke={1.6} />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('pipeline.zoomAll')}
+            disabled={!time.zoomed}
+            onClick={time.reset}
+          >
+            <IconZoomReset size={16} stroke={1.6} />
+          </ActionIcon>
+        </Group>
+      </Group>
+      <GanttView
+        layers={layers}
+        time={time}
+        words={gantt}
+        label={t('pipeline.label')}
+        note={(row) => {
+          const layer = layers[row];
+          return layer && <PipelineNote layers={layers} row={row} layer={layer} words={words} />;
+        }}
+        speak={(row) => {
+          const layer = layers[row];
+          return layer ? spoken(layer, words) : '';
+        }}
+      />
+    </Section>
+  );
+}
+
+function spoken(
+  { layer, loadStart, loadEnd, computeStart, computeEnd, rows }: FusionLayer,
+  { t, format }: Words,
+) {
+  return t('pipeline.spoken', {
+    layer,
+    load: format.duration(loadEnd - loadStart),
+    compute: format.duration(computeEnd - computeStart),
+    rows: format.number(rows),
+  });
+}
+
+function PipelineNote({
+  layers,
+  row,
+  layer,
+  words: { t, format },
+}: {
+  layers: readonly FusionLayer[];
+  row: number;
+  layer: FusionLayer;
+  words: Words;
+}) {
+  const span = (start: number, end: number) =>
+    t('pipeline.start', { ms: format.duration(end - start), start: format.duration(start) });
+  const wait = waitOf(layers, row);
+  const rows: [string, string][] = [[t('pipeline.rows'), format.number(layer.rows)]];
+  if (layer.loadEnd > layer.loadStart)
+    rows.push(
+      [t('pipeline.loading'), span(layer.loadStart, layer.loadEnd)],
+      [t('pipeline.loaded'), format.bytes(layer.loadBytes)],
+      [t('pipeline.placing'), format.duration(layer.placeMs)],
+    );
+  rows.push([t('pipeline.computing'), span(layer.computeStart, layer.computeEnd)]);
+  if (wait) rows.push([t('pipeline.waiting'), format.duration(wait.end - wait.start)]);
+  return <TipRows title={t('layers.layerName', { layer: layer.layer })} rows={rows} />;
+}
+
+function PipelineTable({ layers, words: { t, format } }: { layers: readonly FusionLayer[]; words: Words }) {
+  const names = ['layer', 'rows', 'loading', 'loaded', 'placing', 'computing', 'waiting'] as const;
+  return (
+    <DataTable
+      label={t('pipeline.title')}
+      columns={names.map((name) => ({ name: t(`pipeline.${name}`), numeric: true }))}
+      rows={layers.length}
+      cells={(row) => {
+        const layer = layers[row];
+        if (!layer) return [];
+        const wait = waitOf(layers, row);
+        return [
+          String(layer.layer),
+          format.number(layer.rows),
+          format.duration(layer.loadEnd - layer.loadStart),
+          format.bytes(layer.loadBytes),
+          format.duration(layer.placeMs),
+          format.duration(layer.computeEnd - layer.computeStart),
+          wait ? format.duration(wait.end - wait.start) : '',
+        ];
+      }}
+    />
+  );
+}

@@ -1,0 +1,177 @@
+import { Button, Group, SegmentedControl, Text } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useMemo, type Ref } from 'react';
+import { DataTable } from '../../../viz/DataTable.tsx';
+import { visible } from '../../../viz/tokens/layout.ts';
+import { TokenMap, type TokenMapHandle } from '../../../viz/tokens/TokenMap.tsx';
+import classes from '../FusionPanel.module.css';
+import { Keys } from '../Keys.tsx';
+import * as leads from '../leads.ts';
+import type { CheckView } from '../model.ts';
+import { setScale } from '../panel-state.ts';
+import { partTitle, tokenMapData } from '../pictures.ts';
+import type { DeviationScale, ScaleKind } from '../scale.ts';
+import { Section } from '../Section.tsx';
+import { TokenNote, tokenSentence } from '../TokenNote.tsx';
+import type { Words } from '../useWords.ts';
+import type { SectionData } from './section-props.ts';
+
+export interface TokenSectionProps extends SectionData {
+  check: CheckView | undefined;
+  onCheck: (index: number) => void;
+  scale: ScaleKind;
+  handle: Ref<TokenMapHandle>;
+}
+
+/** The prompt's text, every token shaded by its deviation at a check. */
+export function TokenSection({
+  view,
+  check,
+  onCheck,
+  scale: kind,
+  handle,
+  words,
+  exports,
+}: TokenSectionProps) {
+  const { t } = words;
+  const { data, scale } = useMemo(() => tokenMapData(view, check, kind, words), [view, check, kind, words]);
+  const lead = leads.tokens(view, check, words);
+  if (view.report.tokens.length === 0)
+    return <Section name="tokens" title={t('tokens.title')} lead={lead} wide />;
+  return (
+    <Section
+      name="tokens"
+      title={t('tokens.title')}
+      lead={lead}
+      wide
+      table={<TokenTable view={view} words={words} />}
+      onPng={() => exports.png('tokens')}
+      onCsv={() => exports.csv('tokens')}
+    >
+      <div className={classes.controls}>
+        <Group gap="sm">
+          <CheckSwitch view={view} check={check} onCheck={onCheck} words={words} />
+          {check && (
+            <SegmentedControl
+              size="xs"
+              aria-label={t('tokens.scale')}
+              value={kind}
+              onChange={(value) => setScale(value === 'log' ? 'log' : 'linear')}
+              data={[
+                { value: 'linear', label: t('tokens.linear') },
+                { value: 'log', label: t('tokens.log') },
+              ]}
+            />
+          )}
+        </Group>
+        <CopyPrompt tokens={view.report.tokens} words={words} />
+      </div>
+      {check && <Legend scale={scale} words={words} />}
+      <TokenMap
+        data={data}
+        label={t('tokens.map')}
+        overviewLabel={t('tokens.overview')}
+        note={(token) => <TokenNote view={view} token={token} words={words} />}
+        speak={(token) => tokenSentence(view, check, token, words)}
+        handle={handle}
+      />
+      <Keys text={t('tokens.keys')} />
+    </Section>
+  );
+}
+
+function CheckSwitch({
+  view,
+  check,
+  onCheck,
+  words: { t },
+}: Pick<TokenSectionProps, 'view' | 'check' | 'onCheck' | 'words'>) {
+  if (view.checks.length < 2 || !check) return null;
+  return (
+    <Group gap={6}>
+      <Text size="xs" c="dimmed" title={t('check.help')}>
+        {t('check.label')}
+      </Text>
+      <SegmentedControl
+        size="xs"
+        aria-label={t('check.label')}
+        value={String(view.checks.indexOf(check))}
+        onChange={(value) => onCheck(Number(value))}
+        data={view.checks.map(({ check: { layer } }, i) => ({
+          value: String(i),
+          label: t('check.option', { layer }),
+        }))}
+      />
+    </Group>
+  );
+}
+
+function CopyPrompt({ tokens, words: { t } }: { tokens: readonly string[]; words: Words }) {
+  const clipboard = useClipboard();
+  return (
+    <Button
+      size="compact-xs"
+      variant="subtle"
+      color="gray"
+      leftSection={clipboard.copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+      onClick={() => clipboard.copy(tokens.join(''))}
+    >
+      {t(clipboard.copied ? 'tokens.copied' : 'tokens.copy')}
+    </Button>
+  );
+}
+
+function Legend({ scale, words: { t, significant } }: { scale: DeviationScale; words: Words }) {
+  return (
+    <div className={classes.legend}>
+      <span>
+        {significant(scale.low)}
+        <span className={classes.ramp} aria-hidden />
+        {significant(scale.high)} {scale.clipped && t('tokens.legendAbove')}
+      </span>
+      <span>
+        <span className={classes.outlined} aria-hidden />
+        {t('tokens.legendRecomputed')}
+      </span>
+    </div>
+  );
+}
+
+function TokenTable({ view, words }: Pick<SectionData, 'view' | 'words'>) {
+  const { t, format, significant } = words;
+  const { report, checks, partOf } = view;
+  return (
+    <DataTable
+      label={t('tokens.title')}
+      columns={[
+        { name: t('tokens.position'), numeric: true },
+        { name: t('tokens.token') },
+        { name: t('tokens.passage') },
+        ...checks.flatMap(({ check: { layer } }) => [
+          { name: t('tokens.deviationAt', { layer }), numeric: true },
+          { name: t('tokens.rankAt', { layer }), numeric: true },
+          { name: t('tokens.chosen', { layer }) },
+        ]),
+      ]}
+      rows={report.tokens.length}
+      cells={(token) => {
+        const part = partOf(token);
+        return [
+          format.number(report.tokensStart + token),
+          visible(report.tokens[token] ?? ''),
+          part ? partTitle(part, words) : '',
+          ...checks.flatMap(({ deviation, rank, selected }) =>
+            rank[token] === 0
+              ? ['', '', '']
+              : [
+                  significant(deviation[token] ?? 0),
+                  format.number(rank[token] ?? 0),
+                  t(selected[token] === 1 ? 'tokens.yes' : 'tokens.no'),
+                ],
+          ),
+        ];
+      }}
+    />
+  );
+}

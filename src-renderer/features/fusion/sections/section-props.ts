@@ -1,0 +1,10 @@
+import type { ReportView } from '../model.ts';
+import type { Exports } from '../useExports.ts';
+import type { Words } from '../useWords.ts';
+
+/** What every section gets. */
+export interface SectionData {
+  view: ReportView;
+  words: Words;
+  exports: Exports;
+}

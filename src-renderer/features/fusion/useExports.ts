@@ -1,0 +1,110 @@
+import { useMemo } from 'react';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { chart } from '../../viz/chart/chart.ts';
+import { gantt } from '../../viz/gantt/gantt.ts';
+import { wholeView } from '../../viz/gantt/layout.ts';
+import type { Palette } from '../../viz/palette.ts';
+import { pngOf, type Plate } from '../../viz/png.ts';
+import { saveFile } from '../../viz/save.ts';
+import { tokenPicture } from '../../viz/tokens/picture.ts';
+import { usePalette } from '../../viz/usePalette.ts';
+import { checksCsv, chunksCsv, layersCsv, stagesCsv, tokensCsv } from './csv.ts';
+import * as leads from './leads.ts';
+import { massCurve } from './mass.ts';
+import type { CheckView, ReportView } from './model.ts';
+import { usePanelState } from './panel-state.ts';
+import { deviationSpec, ganttWords, massSpec, tokenMapData, waterfallPicture } from './pictures.ts';
+import type { Words } from './useWords.ts';
+
+const CSV = {
+  tokens: tokensCsv,
+  layers: layersCsv,
+  stages: stagesCsv,
+  checks: checksCsv,
+  chunks: chunksCsv,
+} as const;
+
+const PICTURES = ['waterfall', 'pipeline', 'tokens', 'mass', 'layers'] as const;
+export type PictureName = (typeof PICTURES)[number];
+
+const PNG_WIDTH = 1000;
+
+export interface Exports {
+  png: (name: PictureName) => void;
+  wholePng: () => void;
+  csv: (name: keyof typeof CSV) => void;
+  json: () => void;
+}
+
+/** Files of the report, as it is shown now: check, scale, language and colours. */
+export function useExports(view: ReportView, check: CheckView | undefined, words: Words): Exports {
+  const palette = usePalette();
+  const scale = usePanelState((state) => state.scale);
+  return useMemo(() => {
+    const { report } = view;
+    const file = (name: string) => `kvasir-${report.answerId}-${name}`.replaceAll(/[^\w.-]+/g, '_');
+    const text = (name: string, content: string, type: string) =>
+      saveFile(file(name), new Blob([content], { type: `${type};charset=utf-8` }));
+    const png = (name: string, plates: readonly Plate[]) => {
+      pngOf(plates, palette, PNG_WIDTH)
+        .then((image) => saveFile(file(`${name}.png`), image))
+        .catch((error: unknown) => notifyFailure(error, words.t('export.failed')));
+    };
+    const plates = (names: readonly PictureName[]) =>
+      names.flatMap((name) => plateOf[name](view, check, words, palette, scale) ?? []);
+    return {
+      png: (name) => png(name, plates([name])),
+      wholePng: () => png('report', plates(PICTURES)),
+      csv: (name) => text(`${name}.csv`, CSV[name](view), 'text/csv'),
+      json: () => text('report.json', `${JSON.stringify(report, null, 2)}\n`, 'application/json'),
+    };
+  }, [view, check, words, palette, scale]);
+}
+
+type PlateOf = (
+  view: ReportView,
+  check: CheckView | undefined,
+  words: Words,
+  palette: Palette,
+  scale: 'linear' | 'log',
+) => Plate | null;
+
+const plateOf: Readonly<Record<PictureName, PlateOf>> = {
+  waterfall: ({ report }, _, words) => ({
+    title: words.t('waterfall.title'),
+    caption: leads.waterfall(report, words),
+    picture: waterfallPicture(report, words),
+  }),
+  pipeline: ({ report: { layers } }, _, words) =>
+    layers.length === 0
+      ? null
+      : {
+          title: words.t('pipeline.title'),
+          caption: leads.pipeline(layers, words),
+          picture: gantt(layers, wholeView(layers), ganttWords(words)),
+        },
+  tokens: (view, check, words, palette, scale) =>
+    view.report.tokens.length === 0
+      ? null
+      : {
+          title: words.t('tokens.title'),
+          caption: leads.tokens(view, check, words),
+          picture: tokenPicture(tokenMapData(view, check, scale, words).data, palette),
+        },
+  mass: (_view, check, words) => {
+    const curve = check && massCurve(check.check.deviation);
+    return curve
+      ? {
+          title: words.t('mass.title'),
+          caption: leads.mass(check.check, words),
+          picture: chart(massSpec(curve, check, words)),
+        }
+      : null;
+  },
+  layers: ({ report }, _, words) => {
+    const spec = deviationSpec(report, false, words);
+    return (
+      spec && { title: words.t('layers.title'), caption: leads.layers(report, words), picture: chart(spec) }
+    );
+  },
+};
