@@ -13,6 +13,7 @@ export class Meter {
   #documentsMeasured = 0;
   #tokensMeasured = 0;
   #msPerToken = 0;
+  #ended = false;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -29,6 +30,7 @@ export class Meter {
 
   /** A document has this many tokens to compute. */
   expect(documentId: number, tokens: number): void {
+    this.#begin();
     if (!this.#left.has(documentId)) {
       this.#documentsMeasured++;
       this.#tokensMeasured += tokens;
@@ -48,8 +50,10 @@ export class Meter {
     this.#left.set(documentId, (this.#left.get(documentId) ?? 0) - left);
   }
 
-  /** Nothing is left to be computed of a document. */
-  forget(documentId: number): void {
+  /** A document needs nothing more. */
+  finish(documentId: number): void {
+    this.#begin();
+    this.done++;
     this.#tokensLeft -= this.#left.get(documentId) ?? 0;
     this.#left.delete(documentId);
   }
@@ -61,8 +65,14 @@ export class Meter {
     return ((this.#tokensLeft + unread * each) * this.#msPerToken) / 1000;
   }
 
-  /** The next document begins a new run. */
+  /** Nothing is left to do; the numbers stay until something is. */
   endRun(): void {
+    this.#ended = true;
+  }
+
+  #begin(): void {
+    if (!this.#ended) return;
+    this.#ended = false;
     this.done = 0;
     this.tokensDone = 0;
     this.#left.clear();

@@ -159,7 +159,7 @@ export class DocumentQueue {
     const reading = this.#current.has('read') ? 1 : 0;
     const waiting = Math.max(0, of('waiting') - reading);
     const active = of('chunking', 'indexing', 'precomputing') + reading;
-    if (waiting + active === 0 && this.#meter.done > 0) this.#meter.endRun();
+    if (waiting + active === 0) this.#meter.endRun();
     const { done, tokensDone, tokensTotal, tokensPerSecond } = this.#meter;
     return {
       paused: this.#paused,
@@ -292,8 +292,7 @@ export class DocumentQueue {
   }
 
   #finished(document: DocumentRow): void {
-    this.#meter.forget(document.id);
-    this.#meter.done++;
+    this.#meter.finish(document.id);
     this.#options.onStatus();
   }
 

@@ -3,7 +3,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { ParsedDocument } from '../formats/format.ts';
 import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
-import { spawnParser } from './spawn.ts';
+import { spawnParser, type SpawnParser } from './spawn.ts';
 
 export interface ParserLimits {
   /** For one document. Large PDFs take seconds; what takes minutes hangs. */
@@ -43,14 +43,14 @@ interface Job {
  */
 export class ParserProcess implements Parser {
   readonly #limits: ParserLimits;
-  readonly #spawn: typeof spawnParser;
+  readonly #spawn: SpawnParser;
   #child: ChildProcess | undefined;
   #stderr = '';
   #job: Job | undefined;
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(limits: Partial<ParserLimits> = {}, spawn: typeof spawnParser = spawnParser) {
+  constructor(limits: Partial<ParserLimits> = {}, spawn: SpawnParser = spawnParser) {
     this.#limits = { ...PARSER_LIMITS, ...limits };
     this.#spawn = spawn;
   }
