@@ -8,8 +8,6 @@ import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
 import { Catalogue } from './library/catalogue.ts';
 import { Library } from './library/library.ts';
 import { LibraryService } from './library/library-service.ts';
-import { ParserProcess } from './library/parser/parser-process.ts';
-import type { SpawnParser } from './library/parser/spawn.ts';
 import type { Parser } from './library/parser/parser-process.ts';
 import { chooseModel } from './models/catalogue.ts';
 import { ModelService } from './models/model-service.ts';
@@ -121,7 +119,6 @@ export class App {
       ...{ catalogue, store, settings, events, gate, log, paths },
       models: this.models,
       indexer: this.search,
-      parser: new ParserProcess({}, spawnParser),
       parser,
     });
   }
