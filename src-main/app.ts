@@ -3,6 +3,8 @@ import { AnswerService } from './chat/answer-service.ts';
 import { ChatService } from './chat/chat-service.ts';
 import { readSuggestions } from './chat/suggestions.ts';
 import { PrefillEstimator } from './fusion/estimator.ts';
+import { applyRestore } from './backup/apply-restore.ts';
+import { BackupService } from './backup/backup-service.ts';
 import { CacheService } from './cache/cache-service.ts';
 import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
 import { Catalogue } from './library/catalogue.ts';
@@ -13,6 +15,7 @@ import { chooseModel } from './models/catalogue.ts';
 import { ModelService } from './models/model-service.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
 import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './platform/paths.ts';
+import { programVersion } from './platform/root.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { Gate } from './platform/gate.ts';
 import { SettingsService } from './platform/settings-service.ts';
@@ -65,6 +68,9 @@ export class App {
   readonly chat: ChatService;
   /** Libraries, their documents, and the queue that reads and precomputes them. */
   readonly libraries: LibraryService;
+  readonly backups: BackupService;
+  /** Of the program. */
+  readonly version = programVersion();
   readonly #catalogue: Catalogue;
   readonly #models = new Map<string, Promise<Model>>();
   readonly #workspaces: Workspace[] = [];
@@ -99,6 +105,7 @@ export class App {
       ...{ catalogue, store, settings, events, log },
       models: this.models,
     });
+    this.backups = new BackupService({ data: paths.data, program: this.version, log });
     this.chat = new ChatService({
       path: paths.conversations,
       models: this.models,
@@ -127,8 +134,9 @@ export class App {
   static async open({ dataDir = defaultDataDir(), overrides = {}, parser }: AppOptions = {}): Promise<App> {
     const paths = resolvePaths(dataDir);
     ensureWritableDir(paths.data);
-    const settings = new SettingsService(paths.settings, overrides);
     const log = fileLogger(paths.log);
+    if (applyRestore(paths.data, paths.store)) log.info('restored-from-backup');
+    const settings = new SettingsService(paths.settings, overrides);
     const engine = Engine.open();
     const store = await openStore(paths, settings.current, engine, log);
     try {

@@ -1,6 +1,7 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 import type { HostServices } from './host.ts';
+import { appHandlers } from './app.ts';
 import { cacheHandlers } from './cache.ts';
 import { chatHandlers } from './chat.ts';
 import { libraryHandlers } from './libraries.ts';
@@ -9,8 +10,9 @@ import { searchHandlers } from './search.ts';
 import { settingsHandlers } from './settings.ts';
 
 /** Everything a window can ask, answered by the app's services; what only a host can do, by `host`. */
-export function createHandlers(app: App, _host: HostServices): Handlers {
+export function createHandlers(app: App, host: HostServices): Handlers {
   return {
+    ...appHandlers(app, host),
     ...settingsHandlers(app),
     ...searchHandlers(app),
     ...chatHandlers(app),

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -25,4 +25,10 @@ export function nativeRoot(root: string = appRoot()): string {
     .split(sep)
     .map((part) => (part === 'app.asar' ? 'app.asar.unpacked' : part))
     .join(sep);
+}
+
+/** Of the program, from its package.json. */
+export function programVersion(root: string = appRoot()): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  return version;
 }

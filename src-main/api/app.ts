@@ -1,0 +1,46 @@
+import { statfs } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import type { AppInfo } from '../../src-shared/contract/app.ts';
+import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { App } from '../app.ts';
+import type { HostServices } from './host.ts';
+
+export function appHandlers(
+  app: App,
+  host: HostServices,
+): Pick<Handlers, Extract<ProcedureName, `app.${string}`>> {
+  return {
+    'app.info': () => infoOf(app, host),
+    'app.choosePaths': async ({ kind }) => {
+      if (!host.choosePaths) {
+        const advice = 'Type the path, or drop the files into the window.';
+        throw new KvasirError('BAD_ARGUMENT', 'Kvasir cannot open file dialogs in a browser.', advice);
+      }
+      return { paths: await host.choosePaths(kind) };
+    },
+    'app.reveal': ({ path }) => {
+      host.reveal?.(path);
+      return {};
+    },
+    'app.backup': () => app.backups.create(),
+    'app.backups': () => app.backups.list(),
+    'app.restore': ({ path }) => app.backups.restore(path),
+  };
+}
+
+async function infoOf({ paths, engine, version }: App, host: HostServices): Promise<AppInfo> {
+  const { bavail, bsize } = await statfs(paths.data);
+  return {
+    version,
+    host: host.kind,
+    platform: `${process.platform} ${process.arch}`,
+    dataDir: paths.data,
+    engine: engine.version(),
+    devices: engine.devices(),
+    memoryFree: process.availableMemory(),
+    memoryTotal: totalmem(),
+    diskFree: bavail * bsize,
+    nativeDialogs: host.choosePaths !== undefined,
+  };
+}

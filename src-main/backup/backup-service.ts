@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Backup } from '../../src-shared/contract/app.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Logger } from '../platform/logger.ts';
+import { fileError } from '../platform/paths.ts';
+import { DATABASES, READY_FOLDER } from './apply-restore.ts';
+import { MANIFEST_NAME, type DatabaseVersions } from './manifest.ts';
+import { readBackup } from './read-backup.ts';
+import { writeBackup } from './write-backup.ts';
+
+export interface BackupServiceOptions {
+  /** The data folder. */
+  data: string;
+  /** Version of the program, for the manifest. */
+  program: string;
+  log: Logger;
+  clock?: () => number;
+}
+
+/** Backups of documents, conversations and settings: one file each, in a folder beside the data. */
+export class BackupService {
+  readonly dir: string;
+  readonly #options: BackupServiceOptions;
+  /** One at a time. */
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(options: BackupServiceOptions) {
+    this.#options = options;
+    this.dir = join(options.data, 'backups');
+  }
+
+  /** DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT. */
+  create(): Promise<Backup> {
+    return this.#next(() => this.#write());
+  }
+
+  /** Newest first. */
+  async list(): Promise<Backup[]> {
+    if (!existsSync(this.dir)) return [];
+    const names = (await readdir(this.dir)).filter((name) => name.endsWith('.zip'));
+    const backups = await Promise.all(names.map((name) => describe(join(this.dir, name))));
+    return backups.sort((a, b) => b.createdMs - a.createdMs);
+  }
+
+  /**
+   * Checks a backup and lays it out to take the data's place at the next start; the present data is backed up first.
+   * BACKUP_INVALID, DISK_FULL, STORE_READ_ONLY.
+   */
+  restore(path: string): Promise<{ restartNeeded: boolean }> {
+    return this.#next(async () => {
+      const unpacked = join(this.#options.data, 'restore-unpacking');
+      const ready = join(this.#options.data, READY_FOLDER);
+      try {
+        await rm(unpacked, { recursive: true, force: true });
+        await mkdir(unpacked, { recursive: true });
+        const manifest = await readBackup(path, unpacked, this.#versions());
+        await this.#write();
+        await writeSynced(join(unpacked, MANIFEST_NAME), JSON.stringify(manifest));
+        await rm(ready, { recursive: true, force: true }); // an earlier choice
+        await rename(unpacked, ready);
+      } catch (error) {
+        await rm(unpacked, { recursive: true, force: true });
+        if (error instanceof KvasirError) throw error;
+        throw fileError(error, 'The backup could not be unpacked');
+      }
+      this.#options.log.info('restore-waits', { path });
+      return { restartNeeded: true };
+    });
+  }
+
+  async #write(): Promise<Backup> {
+    const { data, program, clock = Date.now } = this.#options;
+    try {
+      await mkdir(this.dir, { recursive: true });
+    } catch (error) {
+      throw fileError(error, `The folder of backups ${this.dir} could not be made`);
+    }
+    const createdMs = clock();
+    const path = this.#freeName(createdMs);
+    await writeBackup(path, { data, program, createdMs, databases: this.#versions() });
+    return describe(path);
+  }
+
+  #freeName(time: number): string {
+    const stamp = new Date(time).toISOString().slice(0, 19).replaceAll(':', '-').replace('T', ' ');
+    for (let n = 1; ; n++) {
+      const path = join(this.dir, `Kvasir ${stamp}${n === 1 ? '' : ` (${n})`}.zip`);
+      if (!existsSync(path)) return path;
+    }
+  }
+
+  /** This program has migrated its databases to the newest schemas it knows. */
+  #versions(): DatabaseVersions {
+    const versions: DatabaseVersions = {};
+    for (const name of DATABASES) {
+      const path = join(this.#options.data, name);
+      versions[name] = existsSync(path) ? userVersion(path) : 0;
+    }
+    return versions;
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#tail.then(work);
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+async function describe(path: string): Promise<Backup> {
+  const { size, mtimeMs } = await stat(path);
+  return { path, bytes: size, createdMs: mtimeMs };
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function userVersion(path: string): number {
+  const database = new Database(path, { readonly: true });
+  try {
+    return Number(database.pragma('user_version', { simple: true }));
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ZipFile } from 'yazl';
+import { StoreLock } from '../kvstore/lock.ts';
+import { openDatabase, type Database } from '../platform/database.ts';
+import { silentLogger } from '../platform/logger.ts';
+import { applyRestore } from './apply-restore.ts';
+import { BackupService } from './backup-service.ts';
+
+const ROOTS = `CREATE TABLE root (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, path TEXT NOT NULL)`;
+const NOTES = `CREATE TABLE note (text TEXT NOT NULL)`;
+
+function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-backup-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A data folder with something of everything; the databases stay open, as they are in the program. */
+function kvasirAt(data = tempDir()) {
+  const notes = openDatabase(join(data, 'conversations.sqlite'), [NOTES]);
+  const catalogue = openDatabase(join(data, 'catalogue.sqlite'), [ROOTS]);
+  onTestFinished(() => {
+    notes.close();
+    catalogue.close();
+  });
+  const backups = new BackupService({ data, program: '1.0.0', log: silentLogger });
+  return { data, notes, catalogue, backups, close: () => (notes.close(), catalogue.close()) };
+}
+
+type Kvasir = ReturnType<typeof kvasirAt>;
+
+function fill({ data, notes, catalogue }: Kvasir, word: string): void {
+  notes.prepare('INSERT INTO note VALUES (?)').run(word);
+  catalogue.prepare("INSERT INTO root (kind, path) VALUES ('managed', ?)").run(join(data, 'libraries', '1'));
+  mkdirSync(join(data, 'libraries', '1', 'sub'), { recursive: true });
+  writeFileSync(join(data, 'libraries', '1', 'sub', `${word}.txt`), word);
+  writeFileSync(join(data, 'settings.json'), JSON.stringify({ topK: word.length }));
+}
+
+const texts = (database: Database): unknown[] => database.prepare('SELECT text FROM note').pluck().all();
+
+/** What the next start does. */
+function restart(kvasir: Kvasir, data = kvasir.data): Kvasir {
+  kvasir.close();
+  applyRestore(data, join(data, 'cache'));
+  return kvasirAt(data);
+}
+
+async function zipOf(files: Record<string, string | Buffer>, dir: string): Promise<string> {
+  const zip = new ZipFile();
+  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name);
+  zip.end();
+  const path = join(dir, 'made.zip');
+  await pipeline(zip.outputStream, createWriteStream(path));
+  return path;
+}
+
+const manifest = (files: unknown[], more: Record<string, unknown> = {}): string =>
+  JSON.stringify({
+    kind: 'kvasir-backup',
+    version: 1,
+    createdMs: 0,
+    program: '1',
+    dataDir: '/d',
+    files,
+    ...more,
+  });
+
+describe('backup and restore', () => {
+  test('brings back databases, settings and uploads at the next start, and first keeps what is there', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'before');
+    const backup = await kvasir.backups.create();
+    expect(backup.bytes).toBeGreaterThan(0);
+    fill(kvasir, 'afterwards');
+    expect(await kvasir.backups.restore(backup.path)).toEqual({ restartNeeded: true });
+    expect(texts(kvasir.notes)).toEqual(['before', 'afterwards']); // nothing changes under a running program
+    const kept = (await kvasir.backups.list()).find(({ path }) => path !== backup.path)!;
+
+    const restored = restart(kvasir);
+    expect(texts(restored.notes)).toEqual(['before']);
+    expect(JSON.parse(readFileSync(join(kvasir.data, 'settings.json'), 'utf8'))).toEqual({ topK: 6 });
+    expect(readdirSync(join(kvasir.data, 'libraries', '1', 'sub'))).toEqual(['before.txt']);
+    expect(readdirSync(kvasir.data).filter((name) => name.startsWith('restore'))).toEqual([]);
+
+    await restored.backups.restore(kept.path);
+    expect(texts(restart(restored).notes)).toEqual(['before', 'afterwards']);
+  });
+
+  test('in another data folder, where uploads are found again', async () => {
+    const from = kvasirAt();
+    fill(from, 'x');
+    const { path } = await from.backups.create();
+    const to = kvasirAt();
+    await to.backups.restore(path);
+    const { catalogue, data } = restart(to);
+    const root = catalogue.prepare('SELECT path FROM root').pluck().get() as string;
+    expect(root).toBe(join(data, 'libraries', '1'));
+    expect(existsSync(join(root, 'sub', 'x.txt'))).toBe(true);
+  });
+
+  test('a start that was cut short in the middle of it goes on', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'before');
+    const { path } = await kvasir.backups.create();
+    fill(kvasir, 'afterwards');
+    await kvasir.backups.restore(path);
+    kvasir.close();
+    const ready = join(kvasir.data, 'restore-ready');
+    // As after a crash behind the first database: it is moved, the rest is not.
+    rmSync(join(kvasir.data, 'catalogue.sqlite'));
+    copyFileSync(join(ready, 'catalogue.sqlite'), join(kvasir.data, 'catalogue.sqlite'));
+    rmSync(join(ready, 'catalogue.sqlite'));
+    const restored = restart(kvasir);
+    expect(texts(restored.notes)).toEqual(['before']);
+    expect(restored.catalogue.prepare('SELECT count(*) FROM root').pluck().get()).toBe(1);
+    expect(readdirSync(join(kvasir.data, 'libraries', '1', 'sub'))).toEqual(['before.txt']);
+    expect(applyRestore(kvasir.data, join(kvasir.data, 'cache'))).toBe(false);
+  });
+
+  test('nothing is replaced while another process has the data open', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'a');
+    await kvasir.backups.restore((await kvasir.backups.create()).path);
+    const store = join(kvasir.data, 'cache');
+    mkdirSync(store);
+    const lock = StoreLock.take(join(store, 'lock.db'));
+    expect(() => applyRestore(kvasir.data, store)).toThrow(expect.objectContaining({ code: 'STORE_IN_USE' }));
+    lock.release();
+    expect(applyRestore(kvasir.data, store)).toBe(true);
+  });
+
+  test('a data folder that cannot be written says so', async () => {
+    const data = tempDir();
+    writeFileSync(join(data, 'backups'), 'a file in the way');
+    const backups = new BackupService({ data, program: '1', log: silentLogger });
+    await expect(backups.create()).rejects.toMatchObject({ code: 'STORE_READ_ONLY' });
+  });
+});
+
+describe('a file that is no backup changes nothing', () => {
+  const file = (name: string, content: string) => ({
+    name,
+    bytes: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+  });
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['no manifest', { 'readme.txt': 'hello' }, /not made by Kvasir/],
+    ['a manifest of something else', { 'manifest.json': '{"kind":"other"}' }, /manifest is not one/],
+    ['a manifest that is no JSON', { 'manifest.json': '{' }, /manifest is damaged/],
+    ['a newer one', { 'manifest.json': manifest([], { version: 2 }) }, /newer version/],
+    [
+      'a foreign file',
+      { 'manifest.json': manifest([file('kvasir.log', 'x')]), 'kvasir.log': 'x' },
+      /none of Kvasir/,
+    ],
+    [
+      'a file outside of the folder',
+      { 'manifest.json': manifest([file('libraries/1/../../../evil', 'x')]) },
+      /none of Kvasir/,
+    ],
+    [
+      'a missing file',
+      { 'manifest.json': manifest([file('settings.json', '{}')]) },
+      /settings.json is missing/,
+    ],
+    [
+      'a wrong sum',
+      { 'manifest.json': manifest([file('settings.json', '{}')]), 'settings.json': '[]' },
+      /settings.json in it is damaged/,
+    ],
+    [
+      'more bytes than announced',
+      { 'manifest.json': manifest([file('settings.json', '{}')]), 'settings.json': '{"a": 1}' },
+      /larger than its manifest says/,
+    ],
+    [
+      'a database that is none',
+      {
+        'manifest.json': manifest([file('catalogue.sqlite', 'not SQLite')]),
+        'catalogue.sqlite': 'not SQLite',
+      },
+      /catalogue.sqlite in it is damaged/,
+    ],
+  ])('%s', async (_name, files, message) => {
+    const kvasir = kvasirAt();
+    const restoring = kvasir.backups.restore(await zipOf(files, kvasir.data));
+    await expect(restoring).rejects.toMatchObject({
+      code: 'BACKUP_INVALID',
+      message: expect.stringMatching(message) as string,
+    });
+    expect(readdirSync(kvasir.data).filter((name) => /restore|backups/.test(name))).toEqual([]);
+  });
+
+  test('not a ZIP file, or none at all, or cut off', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'x');
+    const { path } = await kvasir.backups.create();
+    const whole = readFileSync(path);
+    const cut = join(kvasir.data, 'cut.zip');
+    for (const bytes of [Buffer.from('hello'), Buffer.alloc(0), whole.subarray(0, whole.length / 2)]) {
+      writeFileSync(cut, bytes);
+      await expect(kvasir.backups.restore(cut)).rejects.toMatchObject({ code: 'BACKUP_INVALID' });
+    }
+    await expect(kvasir.backups.restore(join(kvasir.data, 'none.zip'))).rejects.toMatchObject({
+      code: 'BACKUP_INVALID',
+    });
+  });
+
+  test('flipped bytes anywhere in a backup are noticed, or do no harm', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'x');
+    const { path } = await kvasir.backups.create();
+    const whole = readFileSync(path);
+    const flipped = join(kvasir.data, 'flipped.zip');
+    for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 25)) {
+      const bytes = Buffer.from(whole);
+      bytes[at] = (bytes[at] ?? 0) ^ 0x55;
+      writeFileSync(flipped, bytes);
+      const outcome = await kvasir.backups.restore(flipped).then(
+        () => 'restored',
+        (error: unknown) => (error as { code?: string }).code,
+      );
+      expect(['BACKUP_INVALID', 'restored']).toContain(outcome);
+    }
+  });
+
+  test('a database of a newer version', async () => {
+    const newer = kvasirAt();
+    newer.notes.pragma('user_version = 9');
+    const { path } = await newer.backups.create();
+    const restoring = kvasirAt().backups.restore(path);
+    await expect(restoring).rejects.toMatchObject({
+      code: 'BACKUP_INVALID',
+      message: expect.stringMatching(/newer/) as string,
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { KvasirError } from '../../src-shared/errors.ts';
+
+export const MANIFEST_NAME = 'manifest.json';
+
+/** Databases of the data folder that are backed up, and the newest schema of each that this version can read. */
+export interface DatabaseVersions {
+  [file: string]: number;
+}
+
+/** Files beside the databases. */
+export const PLAIN_FILES: readonly string[] = ['settings.json'];
+
+/** Copies of documents that came by upload. */
+export const UPLOADS = 'libraries';
+
+export const ManifestSchema = z.object({
+  kind: z.literal('kvasir-backup'),
+  version: z.literal(1),
+  createdMs: z.number(),
+  program: z.string(),
+  /** The data folder it was made of: paths in the databases begin with it. */
+  dataDir: z.string(),
+  files: z
+    .array(
+      z.object({
+        /** Relative, with forward slashes. */
+        name: z.string(),
+        bytes: z.int().min(0),
+        sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      }),
+    )
+    .max(1_000_000),
+});
+
+export type Manifest = z.infer<typeof ManifestSchema>;
+
+/** Whether a backup may hold a file of this name: nothing but what Kvasir writes, and nothing outside of its folder. */
+export function isKnownName(name: string, databases: DatabaseVersions): boolean {
+  if (Object.hasOwn(databases, name) || PLAIN_FILES.includes(name)) return true;
+  const parts = name.split('/');
+  return (
+    parts[0] === UPLOADS &&
+    parts.length > 2 &&
+    parts.every((part) => part !== '' && part !== '.' && part !== '..' && !/[\\:\0]/.test(part))
+  );
+}
+
+export function invalidBackup(why: string, cause?: unknown): KvasirError {
+  const advice = 'Choose another backup.';
+  return new KvasirError('BACKUP_INVALID', `This backup cannot be restored: ${why}.`, advice, { cause });
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import Database from 'better-sqlite3';
+import { ZipFile } from 'yazl';
+import { databaseError } from '../platform/database.ts';
+import { fileError } from '../platform/paths.ts';
+import { MANIFEST_NAME, PLAIN_FILES, UPLOADS, type DatabaseVersions, type Manifest } from './manifest.ts';
+
+export interface WriteOptions {
+  /** The data folder. */
+  data: string;
+  databases: DatabaseVersions;
+  program: string;
+  createdMs: number;
+}
+
+/**
+ * Writes a backup to `target`: a ZIP file that appears under its name once it is whole and on disk. Databases are copied
+ * page by page while others go on using them. DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT.
+ */
+export async function writeBackup(target: string, options: WriteOptions): Promise<void> {
+  const part = `${target}.part`;
+  const copies = `${target}.databases`;
+  try {
+    await mkdir(copies, { recursive: true });
+    const sources = [
+      ...(await copyDatabases(copies, options)),
+      ...PLAIN_FILES.map((name) => ({ name, path: join(options.data, name) })).filter(({ path }) =>
+        existsSync(path),
+      ),
+      ...(await uploads(options.data)),
+    ];
+    await zip(part, sources, options);
+    await sync(part);
+    await rename(part, target);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw typedError(error, target);
+  } finally {
+    await rm(copies, { recursive: true, force: true });
+  }
+}
+
+interface Source {
+  name: string;
+  path: string;
+}
+
+async function copyDatabases(dir: string, { data, databases }: WriteOptions): Promise<Source[]> {
+  const sources: Source[] = [];
+  for (const name of Object.keys(databases)) {
+    const from = join(data, name);
+    if (!existsSync(from)) continue;
+    const path = join(dir, name);
+    const database = new Database(from, { readonly: true });
+    try {
+      await database.backup(path);
+    } finally {
+      database.close();
+    }
+    sources.push({ name, path });
+  }
+  return sources;
+}
+
+async function uploads(data: string): Promise<Source[]> {
+  const root = join(data, UPLOADS);
+  if (!existsSync(root)) return [];
+  const found = await readdir(root, { recursive: true, withFileTypes: true });
+  return found
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return { name: `${UPLOADS}/${path.slice(root.length + 1).replaceAll('\\', '/')}`, path };
+    });
+}
+
+async function zip(part: string, sources: Source[], options: WriteOptions): Promise<void> {
+  const archive = new ZipFile();
+  const written = pipeline(archive.outputStream, createWriteStream(part));
+  // Waited for below; a failure before that must not be an unhandled one.
+  written.catch(() => undefined);
+  const files: Manifest['files'] = [];
+  for (const { name, path } of sources) {
+    files.push({ name, bytes: (await stat(path)).size, sha256: await hashFile(path) });
+    archive.addFile(path, name);
+  }
+  const { createdMs, program, data } = options;
+  const manifest: Manifest = { kind: 'kvasir-backup', version: 1, createdMs, program, dataDir: data, files };
+  archive.addBuffer(Buffer.from(JSON.stringify(manifest, null, 2)), MANIFEST_NAME);
+  const failed = new Promise<never>((_, reject) => archive.on('error', reject));
+  archive.end();
+  await Promise.race([written, failed]);
+}
+
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** Bytes and the folder's entry on disk, so that a crash right after leaves the backup. */
+export async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function typedError(error: unknown, target: string): unknown {
+  const typed = databaseError(error, target);
+  const code = (typed as { code?: unknown }).code;
+  const system = typeof (typed as { errno?: unknown }).errno === 'number' && typeof code === 'string';
+  return system ? fileError(typed, `The backup ${target} could not be written to ${dirname(target)}`) : typed;
+}
