@@ -5,8 +5,12 @@ export const PAGE_ROWS = 200;
  * Two neighbouring pages that cover what is shown and about half a page around it, so that scrolling on finds its rows
  * there. Told apart by parity: a page keeps its place while the other one changes.
  */
-export function pagesAround(first: number, last: number): { even: number; odd: number } {
-  const lower = Math.max(0, Math.floor((first + last) / 2 / PAGE_ROWS - 0.5));
+export function pagesAround(
+  first: number,
+  last: number,
+  pageSize: number = PAGE_ROWS,
+): { even: number; odd: number } {
+  const lower = Math.max(0, Math.floor((first + last) / 2 / pageSize - 0.5));
   return lower % 2 === 0 ? { even: lower, odd: lower + 1 } : { even: lower + 1, odd: lower };
 }
 

@@ -51,6 +51,8 @@ export const common = {
     tokens_other: '{{count, number}} tokens',
     chunks_one: '{{count, number}} chunk',
     chunks_other: '{{count, number}} chunks',
+    pages_one: '{{count, number}} page',
+    pages_other: '{{count, number}} pages',
     documents_one: '{{count, number}} document',
     documents_other: '{{count, number}} documents',
     tokensPerSecond: '{{value}} tokens/s',

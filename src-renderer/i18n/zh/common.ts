@@ -52,6 +52,8 @@ export const common: Words<typeof en.common> = {
     tokens_other: '{{count, number}} 个 token',
     chunks_one: '{{count, number}} 个文本块',
     chunks_other: '{{count, number}} 个文本块',
+    pages_one: '{{count, number}} 页',
+    pages_other: '{{count, number}} 页',
     documents_one: '{{count, number}} 篇文档',
     documents_other: '{{count, number}} 篇文档',
     tokensPerSecond: '{{value}} token/秒',

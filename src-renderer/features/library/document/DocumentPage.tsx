@@ -1,3 +1,143 @@
+import { Alert, Button, Loader, SegmentedControl, Text } from '@mantine/core';
+import { IconAlertTriangle, IconArrowLeft } from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link, useSearch } from 'wouter';
+import type { DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
+import { useCall } from '../../../client/context.tsx';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { Page } from '../../../ui/Page.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
+import { useDocumentActions } from '../useDocumentActions.tsx';
+import { ChunkSizes } from './ChunkSizes.tsx';
+import { ChunkTable } from './ChunkTable.tsx';
+import { DocumentText } from './DocumentText.tsx';
+import { passageOf } from './text-parts.ts';
+import classes from './Document.module.css';
+
+const VIEWS = ['text', 'chunks', 'sizes'] as const;
+type View = (typeof VIEWS)[number];
+
+/** One document: its text with the cuts, its chunks, and what another chunk size would do to it. */
 export function DocumentPage({ id }: { id: string }) {
-  return <p>{id}</p>;
+  const { t } = useTranslation(['library', 'common']);
+  const { data: document, error, refetch } = useCall('documents.get', { id });
+  const query = useSearch();
+  const asked = useMemo(() => passageOf(query), [query]);
+  const [chosen, setChosen] = useState<{ start: number; end: number }>();
+  const [view, setView] = useState<View>('text');
+  const passage = chosen ?? asked;
+  return (
+    <Page
+      title={document?.title ?? ''}
+      subtitle={document ? <Summary document={document} /> : ' '}
+      actions={document && <Actions document={document} view={view} onView={setView} />}
+      scroll={false}
+    >
+      <div className={classes.page}>
+        {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
+        {!document && !error && <Loader m="auto" aria-label={t('common:loading')} />}
+        {document && <Notes document={document} />}
+        {document && view === 'text' && (
+          <DocumentText key={passageKey(passage)} document={document} passage={passage} />
+        )}
+        {document && view === 'chunks' && (
+          <ChunkTable
+            document={document}
+            onOpen={({ start, end }) => {
+              setChosen({ start, end });
+              setView('text');
+            }}
+          />
+        )}
+        {document && view === 'sizes' && <ChunkSizes document={document} />}
+      </div>
+    </Page>
+  );
+}
+
+function Summary({ document }: { document: DocumentInfo }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const { path, bytes, pages, tokens, chunks, cachedChunks, cacheBytes } = document;
+  const parts = [
+    path,
+    format.bytes(bytes),
+    ...(pages === null ? [] : [t('unit.pages', { count: pages })]),
+    t('unit.tokens', { count: tokens }),
+    `${t('unit.chunks', { count: chunks })} (${format.number(cachedChunks)} ✓, ${format.bytes(cacheBytes)})`,
+  ];
+  return (
+    <span className={classes.summary} title={path}>
+      {parts.join(' · ')}
+    </span>
+  );
+}
+
+function Actions({
+  document,
+  view,
+  onView,
+}: {
+  document: DocumentInfo;
+  view: View;
+  onView: (view: View) => void;
+}) {
+  const { t } = useTranslation('library');
+  return (
+    <>
+      <SegmentedControl<View>
+        size="sm"
+        aria-label={t('document.views.label')}
+        data={VIEWS.map((value) => ({ value, label: t(`document.views.${value}`) }))}
+        value={view}
+        onChange={onView}
+      />
+      <Button
+        component={Link}
+        href={`/library/${encodeURIComponent(document.libraryId)}`}
+        variant="default"
+        leftSection={<IconArrowLeft size={16} aria-hidden />}
+      >
+        {t('document.back')}
+      </Button>
+    </>
+  );
+}
+
+/** Why the document is not as one might expect: it failed, it is in work, or parts of it could not be read. */
+function Notes({ document }: { document: DocumentInfo }) {
+  const { t } = useTranslation('library');
+  const { retry } = useDocumentActions();
+  const { id, failure, phase, warnings } = document;
+  return (
+    <>
+      {failure && <FailureAlert failure={failure} onRetry={() => retry([id])} />}
+      {phase !== 'ready' && phase !== 'failed' && (
+        <Text size="sm" c="dimmed" role="status">
+          {t('document.notReady', { phase: t(`phase.${phase}`) })}
+        </Text>
+      )}
+      {warnings.length > 0 && (
+        <Alert
+          color="orange"
+          variant="light"
+          py={8}
+          icon={<IconAlertTriangle />}
+          title={t('document.warnings')}
+        >
+          {warnings.map((warning) => (
+            <Text key={warning} size="sm">
+              {warning}
+            </Text>
+          ))}
+        </Alert>
+      )}
+    </>
+  );
+}
+
+/** Going to another passage starts the text view anew, there. */
+function passageKey(passage: { start: number; end: number } | undefined): string {
+  return passage ? `${passage.start}-${passage.end}` : '';
 }

@@ -1,0 +1,105 @@
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ChunkInfo, DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
+import { useFormat } from '../../../ui/useFormat.ts';
+import { usePagedRows } from '../../../ui/usePagedRows.ts';
+import { VirtualTable } from '../../../ui/VirtualTable.tsx';
+import type { Column } from '../../../ui/VirtualTableParts.tsx';
+import classes from './Document.module.css';
+
+/** Every chunk of a document as a line. Opening one shows it in the text. */
+export function ChunkTable({
+  document,
+  onOpen,
+}: {
+  document: DocumentInfo;
+  onOpen: (chunk: ChunkInfo) => void;
+}) {
+  const { t } = useTranslation('library');
+  const rows = usePagedRows('documents.chunks', { id: document.id });
+  const columns = useChunkColumns(onOpen);
+  return (
+    <div className={classes.fill}>
+      <VirtualTable
+        label={t('chunks.label', { title: document.title })}
+        rows={rows}
+        columns={columns}
+        keyOf={({ id }) => id}
+        onOpen={onOpen}
+        empty={t('chunks.none')}
+      />
+    </div>
+  );
+}
+
+function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[] {
+  const { t } = useTranslation('library');
+  const format = useFormat();
+  return useMemo(
+    () => [
+      {
+        id: 'number',
+        header: t('chunks.number'),
+        width: '52px',
+        align: 'end',
+        cell: ({ ordinal }) => format.number(ordinal + 1),
+      },
+      {
+        id: 'beginning',
+        header: t('chunks.beginning'),
+        width: 'minmax(160px, 1fr)',
+        cell: (chunk, active) => (
+          <button
+            type="button"
+            className={classes.beginning}
+            tabIndex={active ? 0 : -1}
+            onClick={() => onOpen(chunk)}
+          >
+            {chunk.text.slice(0, 200)}
+          </button>
+        ),
+      },
+      { id: 'page', header: t('chunks.page'), width: '64px', from: 700, cell: ({ page }) => page ?? '–' },
+      {
+        id: 'tokens',
+        header: t('chunks.tokens'),
+        width: '64px',
+        align: 'end',
+        cell: ({ tokens }) => format.number(tokens),
+      },
+      {
+        id: 'cache',
+        header: t('chunks.cache'),
+        width: '108px',
+        cell: ({ cache }) => (
+          <span className={classes.cacheCell}>
+            <span className={classes.dot} data-cache={cache} />
+            {t(`document.cache.${cache}`)}
+          </span>
+        ),
+      },
+      {
+        id: 'bytes',
+        header: t('chunks.size'),
+        width: '76px',
+        align: 'end',
+        cell: ({ bytes }) => (bytes === 0 ? '–' : format.bytes(bytes)),
+      },
+      {
+        id: 'hits',
+        header: t('chunks.hits'),
+        width: '56px',
+        align: 'end',
+        cell: ({ hits }) => format.number(hits),
+      },
+      {
+        id: 'lastUsed',
+        header: t('chunks.lastUsed'),
+        width: '120px',
+        from: 760,
+        cell: ({ lastUsedMs }) => (lastUsedMs === null ? t('chunks.never') : format.ago(lastUsedMs)),
+      },
+    ],
+    [t, format, onOpen],
+  );
+}

@@ -1,0 +1,161 @@
+import { Button, Loader } from '@mantine/core';
+import { IconCornerDownRight, IconFileText } from '@tabler/icons-react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState, type RefObject } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Range } from '../../../../src-shared/contract/common.ts';
+import type { ChunkInfo, DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
+import { EmptyState } from '../../../ui/EmptyState.tsx';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { usePagedRows } from '../../../ui/usePagedRows.ts';
+import { Segment } from './Segment.tsx';
+import { useDocumentText } from './useDocumentText.ts';
+import { usePassage } from './usePassage.ts';
+import classes from './Document.module.css';
+
+/** Stretches in which a text without chunks is drawn. */
+const PLAIN_SEGMENT = 4000;
+const LINE_CHARS = 85;
+const LINE_PX = 25;
+
+/** The text, chunk after chunk; only what is on the screen is in the page, however long the document is. */
+export function DocumentText({ document, passage }: { document: DocumentInfo; passage: Range | undefined }) {
+  const { t } = useTranslation('library');
+  const { id } = document;
+  const text = useDocumentText(id);
+  const rows = usePagedRows('documents.chunks', { id });
+  const [selected, setSelected] = useState<number>();
+  const scroller = useRef<HTMLDivElement>(null);
+  const chunks = rows.total ?? 0;
+  const count = chunks > 0 ? chunks : Math.ceil((text.length ?? 0) / PLAIN_SEGMENT);
+  const segmentAt = (index: number): SegmentRange | undefined =>
+    chunks > 0 ? chunkRange(rows.rowAt(index)) : plainRange(index, text.length ?? 0);
+  // eslint-disable-next-line react-hooks/incompatible-library -- a note for the React compiler, which is not used here
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => estimateHeight(segmentAt(index)),
+    overscan: 2,
+  });
+  useShown(virtualizer.range, segmentAt, rows.show, text.show);
+  const passagePlace = usePassage({
+    id,
+    passage,
+    count,
+    chunks,
+    plain: PLAIN_SEGMENT,
+    virtualizer,
+    scroller,
+  });
+  const failure = text.failure ?? rows.failure;
+  if (failure) return <FailureAlert failure={failure} onRetry={text.failure ? text.retry : rows.retry} />;
+  if (text.length === undefined || rows.total === undefined)
+    return <Loader m="auto" aria-label={t('phase.reading')} />;
+  if (text.length === 0) return <NoText document={document} />;
+  return (
+    <div className={classes.textFrame}>
+      {passage && !passagePlace.visible && (
+        <Button
+          size="compact-sm"
+          className={classes.toPassage}
+          leftSection={<IconCornerDownRight size={15} aria-hidden />}
+          onClick={passagePlace.go}
+        >
+          {t('document.toPassage')}
+        </Button>
+      )}
+      <div
+        ref={scroller}
+        className={classes.text}
+        role="region"
+        tabIndex={0}
+        aria-label={t('document.textLabel', { title: document.title })}
+      >
+        <div className={classes.sheet} style={{ height: virtualizer.getTotalSize() }}>
+          {virtualizer.getVirtualItems().map(({ index, start }) => {
+            const segment = segmentAt(index);
+            return (
+              <div
+                key={index}
+                data-index={index}
+                ref={virtualizer.measureElement}
+                className={classes.segment}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <Segment
+                  range={segment}
+                  text={segment && text.slice(segment.start, segment.end)}
+                  height={estimateHeight(segment)}
+                  pages={text.pages}
+                  passage={passage}
+                  selected={selected === index}
+                  onSelect={() => setSelected(selected === index ? undefined : index)}
+                />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+export interface SegmentRange extends Range {
+  /** Absent while the text has not been cut. */
+  chunk: ChunkInfo | undefined;
+}
+
+function NoText({ document: { phase } }: { document: DocumentInfo }) {
+  const { t } = useTranslation('library');
+  return (
+    <EmptyState
+      icon={<IconFileText size={30} />}
+      title={t('document.none')}
+      text={phase === 'failed' ? undefined : t('document.noneText', { phase: t(`phase.${phase}`) })}
+    />
+  );
+}
+
+function chunkRange(chunk: ChunkInfo | undefined): SegmentRange | undefined {
+  return chunk && { start: chunk.start, end: chunk.end, chunk };
+}
+
+function plainRange(index: number, length: number): SegmentRange {
+  return {
+    start: index * PLAIN_SEGMENT,
+    end: Math.min(length, (index + 1) * PLAIN_SEGMENT),
+    chunk: undefined,
+  };
+}
+
+/** Before it is measured. */
+function estimateHeight(range: SegmentRange | undefined): number {
+  const chars = range ? range.end - range.start : 2000;
+  return Math.max(84, Math.ceil(chars / LINE_CHARS) * LINE_PX + 24);
+}
+
+/** Tells the rows and the text which part of them is on the screen. */
+function useShown(
+  range: { startIndex: number; endIndex: number } | null,
+  segmentAt: (index: number) => SegmentRange | undefined,
+  showRows: (first: number, last: number) => void,
+  showText: (start: number, end: number) => void,
+): void {
+  const first = range?.startIndex ?? 0;
+  const last = range?.endIndex ?? 0;
+  const from = segmentAt(first)?.start;
+  const to = segmentAt(last)?.end;
+  const latest = useLatestOf(showText);
+  useEffect(() => showRows(first, last), [showRows, first, last]);
+  useEffect(() => {
+    if (from !== undefined && to !== undefined) latest.current(from, to);
+  }, [latest, from, to]);
+}
+
+function useLatestOf<T>(value: T): RefObject<T> {
+  const latest = useRef(value);
+  useEffect(() => {
+    latest.current = value;
+  });
+  return latest;
+}

@@ -1,0 +1,61 @@
+import type { Range } from '../../../../src-shared/contract/common.ts';
+
+export interface TextPart {
+  text: string;
+  /** Label of the page that begins here. */
+  page: string | undefined;
+  /** Whether it belongs to the passage that was asked for. */
+  marked: boolean;
+}
+
+/**
+ * A stretch of a document as it is drawn: cut where pages begin and where the passage begins and ends.
+ * `start` is where `text` stands in the document; pages and passage are ranges in the document.
+ */
+export function textParts(
+  text: string,
+  start: number,
+  pages: readonly (Range & { label: string })[],
+  passage: Range | undefined,
+): TextPart[] {
+  const end = start + text.length;
+  const beginning = pages.filter((page) => page.start >= start && page.start < end);
+  const cuts = new Set([start, ...beginning.map((page) => page.start)]);
+  for (const cut of passage ? [passage.start, passage.end] : []) {
+    if (cut > start && cut < end) cuts.add(cut);
+  }
+  const places = [...cuts].sort((a, b) => a - b);
+  return places.map((from, index) => {
+    const to = places[index + 1] ?? end;
+    return {
+      text: text.slice(from - start, to - start),
+      page: beginning.find((page) => page.start === from)?.label,
+      marked: passage !== undefined && from >= passage.start && to <= passage.end,
+    };
+  });
+}
+
+/** The passage in a page's address, e.g. "start=120&end=480". */
+export function passageOf(query: string): Range | undefined {
+  const parameters = new URLSearchParams(query);
+  const [start, end] = ['start', 'end'].map((name) => Number.parseInt(parameters.get(name) ?? '', 10));
+  if (start === undefined || end === undefined || !(start >= 0 && end > start)) return undefined;
+  return { start, end };
+}
+
+/** The index of the range that holds `position`, among `total` ranges in order that are asked for one by one. */
+export async function findRange(
+  total: number,
+  at: (index: number) => Promise<Range | undefined>,
+  position: number,
+): Promise<number> {
+  let low = 0;
+  let high = total - 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const range = await at(middle);
+    if (range !== undefined && range.end <= position) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low);
+}

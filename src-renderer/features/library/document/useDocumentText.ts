@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import type { DocumentText } from '../../../../src-shared/contract/libraries.ts';
+import type { KvasirError } from '../../../../src-shared/errors.ts';
+import { useCall } from '../../../client/context.tsx';
+import { pagesAround } from '../../../ui/paging.ts';
+
+/** The most that the core gives at a time, in UTF-16 units. */
+const WINDOW = 200_000;
+
+export interface DocumentTextWindows {
+  /** undefined until the first answer. */
+  length: number | undefined;
+  pages: DocumentText['pages'];
+  /** undefined while that part of the text is on its way. */
+  slice: (start: number, end: number) => string | undefined;
+  /** Tells which range is on the screen. */
+  show: (start: number, end: number) => void;
+  failure: KvasirError | null;
+  retry: () => void;
+}
+
+/** A document's text of any length: two neighbouring windows of it, around what is shown. */
+export function useDocumentText(id: string): DocumentTextWindows {
+  const [{ even, odd }, setWindows] = useState({ even: 0, odd: 1 });
+  const evenText = useCall('documents.text', { id, offset: even * WINDOW, limit: WINDOW });
+  const length = evenText.data?.length;
+  const needsOdd = length !== undefined && length > odd * WINDOW;
+  const oddText = useCall(
+    'documents.text',
+    { id, offset: odd * WINDOW, limit: WINDOW },
+    { enabled: needsOdd },
+  );
+  const windows = [evenText.data, oddText.data].filter((data) => data !== undefined);
+  return {
+    length: length ?? oddText.data?.length,
+    pages: windows[0]?.pages ?? [],
+    slice: (start, end) => sliceOf(windows, start, end),
+    show: (start, end) => {
+      const next = pagesAround(start, end, WINDOW);
+      if (next.even !== even || next.odd !== odd) setWindows(next);
+    },
+    failure: evenText.error ?? oddText.error,
+    retry: () => {
+      void evenText.refetch();
+      if (needsOdd) void oddText.refetch();
+    },
+  };
+}
+
+/** Joins what the windows have of a range. */
+export function sliceOf(
+  windows: readonly Pick<DocumentText, 'text' | 'offset'>[],
+  start: number,
+  end: number,
+): string | undefined {
+  let text = '';
+  for (const window of windows.toSorted((a, b) => a.offset - b.offset)) {
+    const from = start + text.length;
+    if (window.offset <= from && from < window.offset + window.text.length) {
+      text += window.text.slice(from - window.offset, end - window.offset);
+    }
+  }
+  return text.length === end - start ? text : undefined;
+}

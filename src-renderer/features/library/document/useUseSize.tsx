@@ -1,0 +1,50 @@
+import { Stack, Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useTranslation } from 'react-i18next';
+import { useAction, useCall } from '../../../client/context.tsx';
+import { notifyFailure, notifyInfo } from '../../../ui/notify.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
+
+/** Makes a chunk size the one in use, after saying what that costs. */
+export function useUseSize(): (chunkTokens: number) => void {
+  const { t } = useTranslation(['library', 'common']);
+  const format = useFormat();
+  const { data: libraries = [] } = useCall('libraries.list');
+  const { data: queue } = useCall('queue.status');
+  const update = useAction('settings.update');
+  const sum = (of: (library: (typeof libraries)[number]) => number): number =>
+    libraries.reduce((total, library) => total + of(library), 0);
+  return (chunkTokens) => {
+    const size = t('common:unit.tokens', { count: chunkTokens });
+    const tokens = sum((library) => library.tokens);
+    const speed = queue?.tokensPerSecond ?? 0;
+    modals.openConfirmModal({
+      title: t('sizes.useTitle', { tokens: size }),
+      children: (
+        <Stack gap="xs">
+          <Text size="sm">
+            {t('sizes.useText', {
+              documents: t('common:unit.documents', { count: sum(({ documents }) => documents) }),
+              tokens: t('common:unit.tokens', { count: tokens }),
+            })}
+          </Text>
+          {speed > 0 && (
+            <Text size="sm">{t('sizes.useTime', { time: format.duration((tokens / speed) * 1000) })}</Text>
+          )}
+          <Text size="sm" c="dimmed">
+            {t('sizes.useOld')}
+          </Text>
+        </Stack>
+      ),
+      labels: { confirm: t('sizes.confirm', { tokens: size }), cancel: t('common:action.cancel') },
+      onConfirm: () =>
+        update.mutate(
+          { chunkTokens },
+          {
+            onSuccess: () => notifyInfo(t('sizes.done')),
+            onError: (error) => notifyFailure(error, t('common:error.title')),
+          },
+        ),
+    });
+  };
+}
