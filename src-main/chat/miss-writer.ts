@@ -1,5 +1,6 @@
 import type { KvDtype } from '../engine/engine.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import type { PrefillEstimator } from '../fusion/estimator.ts';
 import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Gate } from '../platform/gate.ts';
 
@@ -7,6 +8,8 @@ export interface MissWriterOptions {
   store: ChunkCache;
   /** Questions come first: they interrupt what is being stored, which starts anew afterwards. */
   gate: Gate;
+  /** Learns how long computing takes. */
+  estimator?: PrefillEstimator;
   onBackgroundError?: ((error: unknown) => void) | undefined;
 }
 
@@ -48,7 +51,9 @@ export class MissWriter {
     try {
       await gate.background(async (signal) => {
         if (!store.has(keyFor(model, miss.dtype, miss.tokens)))
-          await encodeAndStore(model, store, miss, signal);
+          await encodeAndStore(model, store, miss, signal, (ms) =>
+            this.#options.estimator?.observeEncode(model.info, miss.tokens.length, ms),
+          );
       }, stopped);
     } catch (error) {
       // The answer is given already: a full disk or a stop only means that nothing was gained for the next one.

@@ -22,11 +22,14 @@ const REMEMBERED = 0.7;
 /** With fewer rows a layer's time is that of reading its weights, and says nothing about a long prompt. */
 const FEWEST_ROWS = 64;
 
+const SUMS = ['rowsRows', 'rowsSeen', 'seenSeen', 'rowsMs', 'seenMs'] as const;
+
 const EMPTY: Fit = { rowsRows: 0, rowsSeen: 0, seenSeen: 0, rowsMs: 0, seenMs: 0, headMs: 0 };
 
 /**
  * How long a full prefill would take on this machine, learnt from the layers that answers compute in full width anyway:
- * each costs a · rows for its matrices and b for each pair of a row and a token it attends to. Kept in a file.
+ * each costs a · rows for its matrices and b for each pair of a row and a token it attends to. The last layer is left out: it
+ * computes keys and values of all tokens, but the rest for one. Kept in a file.
  */
 export class PrefillEstimator {
   readonly #path: string;
@@ -40,25 +43,19 @@ export class PrefillEstimator {
 
   /** Learns from an append behind `past` tokens. */
   observe(info: ModelInfo, report: AppendReport, past: number): void {
-    const { tokens } = report;
-    const full = report.layers.filter(({ rows }) => rows === tokens);
-    if (tokens < FEWEST_ROWS || full.length === 0) return;
-    const key = keyOf(info);
-    const fit = { ...(this.#fits.get(key) ?? EMPTY) };
-    for (const name of ['rowsRows', 'rowsSeen', 'seenSeen', 'rowsMs', 'seenMs'] as const)
-      fit[name] *= REMEMBERED;
-    const seen = pairs(tokens, past);
-    for (const { computeStart, computeEnd } of full) {
-      const ms = computeEnd - computeStart;
-      fit.rowsRows += tokens * tokens;
-      fit.rowsSeen += tokens * seen;
-      fit.seenSeen += seen * seen;
-      fit.rowsMs += tokens * ms;
-      fit.seenMs += seen * ms;
-    }
-    fit.headMs = report.stages.head;
-    this.#fits.set(key, fit);
-    this.#save();
+    const { tokens, stages } = report;
+    const full = report.layers.slice(0, -1).filter(({ rows }) => rows === tokens);
+    const layersMs = full.map(({ computeStart, computeEnd }) => computeEnd - computeStart);
+    this.#learn(info, { rows: tokens, seen: pairs(tokens, past), layersMs, headMs: stages.head });
+  }
+
+  /** Learns from a chunk that was encoded by itself. */
+  observeEncode(info: ModelInfo, tokens: number, ms: number): void {
+    this.#learn(info, {
+      rows: tokens,
+      seen: pairs(tokens, 0),
+      layersMs: [ms / Math.max(1, info.layers - 1)],
+    });
   }
 
   /** Milliseconds for a prompt of so many tokens; null while nothing is known of this model on this device. */
@@ -66,7 +63,27 @@ export class PrefillEstimator {
     const fit = this.#fits.get(keyOf(info));
     if (!fit || tokens <= 0) return null;
     const { a, b } = solve(fit);
-    return info.layers * (a * tokens + b * pairs(tokens, 0)) + fit.headMs;
+    return (info.layers - 1) * (a * tokens + b * pairs(tokens, 0)) + fit.headMs;
+  }
+
+  #learn(
+    info: ModelInfo,
+    { rows, seen, layersMs, headMs }: { rows: number; seen: number; layersMs: number[]; headMs?: number },
+  ): void {
+    if (rows < FEWEST_ROWS || layersMs.length === 0) return;
+    const key = keyOf(info);
+    const fit = { ...(this.#fits.get(key) ?? EMPTY) };
+    for (const sum of SUMS) fit[sum] *= REMEMBERED;
+    for (const ms of layersMs) {
+      fit.rowsRows += rows * rows;
+      fit.rowsSeen += rows * seen;
+      fit.seenSeen += seen * seen;
+      fit.rowsMs += rows * ms;
+      fit.seenMs += seen * ms;
+    }
+    fit.headMs = headMs ?? fit.headMs;
+    this.#fits.set(key, fit);
+    this.#save();
   }
 
   #save(): void {

@@ -35,14 +35,20 @@ export function keyFor(
   return chunkKey({ fingerprint: model.info.fingerprint, prefix: model.encodingPrefix, dtype, tokens });
 }
 
-/** Computes a chunk's KV and stores it. ABORTED, DISK_FULL, STORE_READ_ONLY. Gives the bytes of KV. */
+/**
+ * Computes a chunk's KV and stores it. ABORTED, DISK_FULL, STORE_READ_ONLY. Gives the bytes of KV; `onEncoded` is told the
+ * milliseconds that computing took.
+ */
 export async function encodeAndStore(
   model: FusionModel,
   store: ChunkCache,
   chunk: { tokens: Int32Array; dtype: KvDtype; label: string },
   signal?: AbortSignal,
+  onEncoded?: (ms: number) => void,
 ): Promise<number> {
+  const started = performance.now();
   const kv = await model.encodeChunk(chunk.tokens, chunk.dtype, { signal });
+  onEncoded?.(performance.now() - started);
   try {
     await store.put(keyFor(model, chunk.dtype, chunk.tokens), kv, { label: chunk.label });
     return kv.bytes;

@@ -146,9 +146,11 @@ describe('the full-prefill estimate', () => {
     const ms = a * tokens + b * (tokens * past + (tokens * (tokens + 1)) / 2);
     const report = appendReport(10, tokens);
     for (const layer of report.layers) layer.computeEnd = layer.computeStart + ms;
+    const last = report.layers.at(-1)!;
+    Object.assign(last, { rows: tokens, computeEnd: last.computeStart + ms / 10 }); // as engines do
     return report;
   }
-  const exact = (tokens: number): number => 10 * (a * tokens + (b * tokens * (tokens + 1)) / 2) + 1;
+  const exact = (tokens: number): number => 9 * (a * tokens + (b * tokens * (tokens + 1)) / 2) + 1;
 
   function fresh(): string {
     const dir = mkdtempSync(join(tmpdir(), 'kvasir-estimator-'));
@@ -165,6 +167,12 @@ describe('the full-prefill estimate', () => {
     estimator.observe(info, observed(3000, 0), 0);
     expect(estimator.estimate(info, 8000)).toBeCloseTo(exact(8000), 3);
     expect(estimator.estimate({ ...info, threads: 4 }, 1000)).toBeNull();
+  });
+
+  test('a chunk that was encoded by itself teaches, too', () => {
+    const estimator = new PrefillEstimator(fresh());
+    estimator.observeEncode(info, 1000, exact(1000) - 1); // no logits are computed
+    expect(estimator.estimate(info, 1000)).toBeCloseTo(exact(1000) - 1, 6);
   });
 
   test('is never negative, and a few rows teach nothing', () => {
