@@ -4,6 +4,7 @@
  */
 import type {
   AppendReport,
+  CallOptions,
   ChunkError,
   GenerateOptions,
   GenerateResult,
@@ -180,9 +181,10 @@ export class FakeSession implements FusionSession {
   async append(
     segments: Segment[],
     strategy: Strategy,
-    { signal }: { signal?: AbortSignal | undefined } = {},
+    { signal, onProgress }: CallOptions = {},
   ): Promise<AppendReport> {
     await Promise.resolve();
+    onProgress?.({ done: 1, total: 2 });
     if (signal?.aborted) throw new KvasirError('ABORTED', 'stopped');
     segments.forEach((segment, index) => {
       if (segment.kind === 'chunk' && damaged.has(segment.chunk)) throw corrupt(index);
