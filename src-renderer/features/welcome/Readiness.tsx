@@ -59,13 +59,12 @@ function CacheStep() {
   const total = libraries.reduce((sum, { chunks }) => sum + chunks, 0);
   const done = libraries.reduce((sum, { cachedChunks }) => sum + cachedChunks, 0);
   const complete = total > 0 && done >= total;
-  const counts = { done: format.number(done), total: format.number(total) };
+  const share = { share: format.percent(total > 0 ? done / total : 0) };
   const seconds = queue?.secondsLeft ?? null;
-  let text = t('steps.cacheProgress', counts);
+  let text = t('steps.cacheProgress', share);
   if (complete) text = t('steps.cacheDone');
-  else if (queue?.paused) text = t('steps.cachePaused', counts);
-  else if (seconds !== null)
-    text = t('steps.cacheLeft', { ...counts, time: format.duration(seconds * 1000) });
+  else if (queue?.paused) text = t('steps.cachePaused', share);
+  else if (seconds !== null) text = t('steps.cacheLeft', { ...share, time: format.duration(seconds * 1000) });
   return (
     <Step icon={IconDatabase} title={t('steps.cache')} text={text} state={complete ? 'done' : 'working'}>
       {!complete && (
@@ -77,7 +76,6 @@ function CacheStep() {
             transitionDuration={300}
             aria-label={t('steps.cache')}
           />
-          <span className={classes.stepNote}>{t('steps.cacheWhile')}</span>
         </>
       )}
     </Step>

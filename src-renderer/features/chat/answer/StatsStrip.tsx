@@ -37,9 +37,9 @@ export function StatsStrip({
         </Term>
         <FullPrefill answerId={answerId} stats={stats} />
         {factor !== undefined && <Speedup factor={factor} />}
-        <TtftBar ttft={stats.ttftMs} />
         {onReport && (
           <Button
+            className={classes.details ?? ''}
             size="compact-sm"
             variant={reportOpen ? 'light' : 'subtle'}
             leftSection={<IconChartBar size={15} aria-hidden />}
@@ -50,6 +50,7 @@ export function StatsStrip({
           </Button>
         )}
       </div>
+      <TtftBar ttft={stats.ttftMs} />
       {stats.residentTokens > 0 && (
         <Text size="sm" className={classes.onlyNew}>
           {t('stats.onlyNew', {

@@ -74,5 +74,5 @@ export function useLiveAnswer(answerId: string): LiveAnswer | undefined {
 
 /** Whether an answer has ended by what events say. */
 export function useEnded(answerId: string | undefined): boolean {
-  return useLiveStore(({ answers }) => answerId !== undefined && answers.get(answerId)?.ended != null);
+  return useLiveStore(({ answers }) => Boolean(answerId !== undefined && answers.get(answerId)?.ended));
 }

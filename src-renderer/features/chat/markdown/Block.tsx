@@ -25,7 +25,7 @@ export function Block({ token }: { token: MarkdownToken }): ReactNode {
     case 'math':
       return <MathBlock token={token} />;
     case 'list':
-      return <List token={token as Tokens.List} />;
+      return <List token={token} />;
     case 'blockquote':
       return (
         <blockquote>
@@ -33,7 +33,7 @@ export function Block({ token }: { token: MarkdownToken }): ReactNode {
         </blockquote>
       );
     case 'table':
-      return <Table token={token as Tokens.Table} />;
+      return <Table token={token} />;
     case 'hr':
       return <hr />;
     case 'html':
@@ -94,7 +94,6 @@ const ListItem = memo(
 function Table({ token }: { token: Tokens.Table }) {
   return (
     // Focusable, for a table that is wider than the page is scrolled with the arrow keys.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div className={classes.table} tabIndex={0} role="region">
       <table>
         <thead>

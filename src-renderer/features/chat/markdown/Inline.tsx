@@ -15,9 +15,9 @@ export function Inline({ tokens }: { tokens: readonly MarkdownToken[] }) {
 function Piece({ token }: { token: MarkdownToken }): ReactNode {
   switch (token.type) {
     case 'text':
-      return token.tokens ? <Inline tokens={childrenOf(token)} /> : decodeEntities(String(token.text));
+      return token.tokens ? <Inline tokens={childrenOf(token)} /> : decodeEntities(token.text);
     case 'escape':
-      return token.text as string;
+      return token.text;
     case 'strong':
       return (
         <strong>
@@ -41,17 +41,17 @@ function Piece({ token }: { token: MarkdownToken }): ReactNode {
     case 'br':
       return <br />;
     case 'link':
-      return <TextLink href={String(token.href)} tokens={childrenOf(token)} text={String(token.text)} />;
+      return <TextLink href={token.href} tokens={childrenOf(token)} text={token.text} />;
     case 'image':
-      return <MissingImage href={String(token.href)} text={String(token.text)} />;
+      return <MissingImage href={token.href} text={token.text} />;
     case 'math':
       return (
         <Suspense fallback={<code>{token.text}</code>}>
-          <Formula source={String(token.text)} display={token.display === true} />
+          <Formula source={token.text} display={token.display} />
         </Suspense>
       );
     case 'html': // written out; only a line break is understood, for it is common in tables
-      return /^<br *\/?>$/i.test(String(token.raw)) ? <br /> : (token.raw as string);
+      return /^<br *\/?>$/i.test(token.raw) ? <br /> : token.raw;
     default:
       return token.raw;
   }

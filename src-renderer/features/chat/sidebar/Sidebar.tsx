@@ -37,7 +37,7 @@ export function Sidebar({
           size="sm"
           flex={1}
           aria-label={t('list.search')}
-          placeholder={t('list.search')}
+          placeholder={t('common:action.search')}
           leftSection={<IconSearch size={15} aria-hidden />}
           rightSection={
             search !== '' && (

@@ -1,5 +1,6 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
+import classes from './Thread.module.css';
 
 /** A small button that is an icon, with its name on hover and for screen readers. */
 export function IconAction({
@@ -16,6 +17,7 @@ export function IconAction({
   return (
     <Tooltip label={label} openDelay={400}>
       <ActionIcon
+        className={classes.iconAction ?? ''}
         variant="subtle"
         color="gray"
         size="md"

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState, type RefObject } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
 
 /** How near the end counts as being there, in pixels. */
 const NEAR = 48;
@@ -15,16 +15,13 @@ export function useStickToEnd(
   const [atEnd, setAtEnd] = useState(true);
   const following = useRef(true);
 
-  const toEnd = useCallback(
-    (smooth = false) => {
-      following.current = true;
-      setAtEnd(true);
-      const behavior =
-        smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches ? 'smooth' : 'instant';
-      scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior });
-    },
-    [scroller],
-  );
+  const toEnd = (smooth = false): void => {
+    const element = scroller.current;
+    if (!element) return;
+    following.current = true;
+    const behavior = smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches ? 'smooth' : 'instant';
+    element.scrollTo({ top: element.scrollHeight, behavior });
+  };
 
   useEffect(() => {
     const element = scroller.current;
@@ -52,6 +49,10 @@ export function useStickToEnd(
     };
   }, [scroller, content]);
 
-  useEffect(() => toEnd(), [key, toEnd]);
+  useEffect(() => {
+    following.current = true;
+    scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'instant' });
+  }, [key, scroller]);
+
   return { atEnd, toEnd };
 }
