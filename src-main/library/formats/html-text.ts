@@ -1,4 +1,4 @@
-import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+import { compile, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 
 /** Elements nested deeper than this are left out: no page for people has them. */
 const MAX_DEPTH = 200;
@@ -11,20 +11,41 @@ const heading: FormatCallback = (elem, walk, builder) => {
   builder.closeBlock({ trailingLineBreaks: 2 });
 };
 
-/** A row of a table is a line. */
+/** A row of a table is a line, unless the table only places parts of the page. */
 const row: FormatCallback = (elem, walk, builder) => {
+  const cells = elem.children.filter(({ name }) => name === 'td' || name === 'th');
   builder.openBlock({ leadingLineBreaks: 1 });
-  builder.addLiteral('- ');
-  walk(elem.children, builder);
+  if (cells.some((cell) => isLayout(cell))) for (const cell of cells) walk(cell.children, builder);
+  else builder.addLiteral(`- ${cells.map((cell) => textOf(cell).trim()).join(' | ')}`);
   builder.closeBlock({ trailingLineBreaks: 1 });
 };
 
-const cell: FormatCallback = (elem, walk, builder) => {
-  walk(elem.children, builder);
-  builder.addLiteral(' | ');
-};
+const LAYOUT = new Set([
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'table',
+  'ul',
+  'ol',
+  'pre',
+  'blockquote',
+  'article',
+  'section',
+]);
 
-const skipped = [
+function isLayout(elem: DomNode): boolean {
+  return LAYOUT.has(elem.name ?? '') || (elem.children?.some(isLayout) ?? false);
+}
+
+function textOf(elem: DomNode): string {
+  if (elem.type === 'text') return (elem.data ?? '').replace(/\s+/g, ' ');
+  if (SKIPPED.includes(elem.name ?? '')) return '';
+  const text = elem.children?.map(textOf).join('') ?? '';
+  return elem.name === 'p' || elem.name === 'div' || elem.name === 'br' ? `${text} ` : text;
+}
+
+const SKIPPED = [
   'script',
   'style',
   'noscript',
@@ -40,18 +61,16 @@ const skipped = [
 
 const OPTIONS: HtmlToTextOptions = {
   wordwrap: false,
-  formatters: { heading, row, cell },
+  formatters: { heading, row },
   baseElements: { selectors: ['main', 'article', 'body'], returnDomByDefault: true },
   limits: { maxDepth: MAX_DEPTH, maxInputLength: 64 * 1024 * 1024 },
   selectors: [
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, format: 'heading' })),
-    ...skipped.map((selector) => ({ selector, format: 'skip' })),
+    ...SKIPPED.map((selector) => ({ selector, format: 'skip' })),
     { selector: 'a', options: { ignoreHref: true } },
     { selector: 'ul', options: { itemPrefix: '- ' } },
-    { selector: 'table', format: 'block' },
+    { selector: 'table', format: 'block', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
     { selector: 'tr', format: 'row' },
-    { selector: 'td', format: 'cell' },
-    { selector: 'th', format: 'cell' },
   ],
 };
 
@@ -60,7 +79,6 @@ const convert = compile(OPTIONS);
 /** What a page says, as text with Markdown's headings and lists. */
 export function htmlToText(html: string): string {
   return convert(html)
-    .replace(/[ \t]*\| *$/gm, '')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 }

@@ -1,0 +1,308 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import iconv from 'iconv-lite';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { ParsedDocument } from '../../src-main/library/formats/format.ts';
+import { formatOf } from '../../src-main/library/kinds.ts';
+import { ParserProcess, type ParserLimits } from '../../src-main/library/parser/parser-process.ts';
+import { bomb, encryptedPdf, epub, pdf, slides, word, workbook } from './documents.ts';
+import { zip } from './zip.ts';
+
+const MiB = 1024 * 1024;
+let dir: string;
+let parser: ParserProcess;
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-formats-'));
+  parser = new ParserProcess();
+});
+afterAll(() => {
+  parser.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function parse(name: string, bytes: Buffer | string, by = parser): Promise<ParsedDocument> {
+  const path = join(dir, name);
+  writeFileSync(path, bytes);
+  const request = { path, name, format: formatOf(name), maxBytes: 64 * MiB, knownSha256: undefined };
+  const outcome = await by.parse(request);
+  if (outcome.kind !== 'parsed') throw new Error('not parsed');
+  return outcome.document;
+}
+
+/** What stands on each page, by its label. */
+function pagesOf({ text, pages }: ParsedDocument): [string, string][] {
+  return pages.map(({ label, start, end }) => [label, text.slice(start, end)]);
+}
+
+describe('what documents say', () => {
+  test('PDF: pages, paragraphs, a word divided at a line end, pages without text', async () => {
+    const document = await parse(
+      'a.pdf',
+      await pdf([
+        ['The harbour is', 'deep enough for every har-', 'bour tug.', '', '', 'A new paragraph.'],
+        [],
+        ['Third.'],
+      ]),
+    );
+    expect(pagesOf(document)).toEqual([
+      ['1', 'The harbour is\ndeep enough for every harbour tug.\n\nA new paragraph.'],
+      ['2', ''],
+      ['3', 'Third.'],
+    ]);
+    expect(document.warnings).toEqual(['Pages without text (scanned?): 2.']);
+  });
+
+  test('PDF: its own title, else the file name', async () => {
+    expect((await parse('b.pdf', await pdf([['x']], 'Harbour rules'))).title).toBe('Harbour rules');
+    expect((await parse('c.pdf', await pdf([['x']], 'c.doc'))).title).toBe('c');
+  });
+
+  test('Word: headings, lists and tables', async () => {
+    const { text, title } = await parse('a.docx', await word());
+    expect(title).toBe('Harbour handbook');
+    expect(text).toBe(
+      '# Harbour handbook\n\nThe harbour office opens at seven. Every ship pays at the red counter.\n\n## Tariffs\n\n' +
+        'A sailing boat pays twelve crowns a night.\n\n- Bring the papers\n\n- Berth | Crowns\n- North pier | 40',
+    );
+  });
+
+  test('PowerPoint: slides in order with their notes', async () => {
+    const document = await parse('a.pptx', await slides());
+    expect(pagesOf(document)).toEqual([
+      ['1', '## Lighthouse plan\n\nThe lamp is changed in October.\n\nAsk Mara about the ladder.'],
+      ['2', '## Costs\n\nThe new lamp costs nine hundred crowns.'],
+    ]);
+    expect(document.title).toBe('Lighthouse plan');
+  });
+
+  test('Excel: every row says what its columns are', async () => {
+    expect(pagesOf(await parse('a.xlsx', await workbook()))).toEqual([
+      [
+        'Ships',
+        '## Ships\n\n- Name: Aurora; Built: 1987-05-01; Crew: 12\n- Name: Borealis; Built: 1999-01-09; Crew: 7',
+      ],
+      ['Notes', '## Notes\n\n- Aurora is being painted.'],
+    ]);
+  });
+
+  test('EPUB: chapters in reading order', async () => {
+    const book = epub([
+      { file: 'two.xhtml', html: '<html><body><h1>Night</h1><p>The lamp went out.</p></body></html>' },
+      {
+        file: 'a%20b.xhtml',
+        html: '<html><head><title>Day</title></head><body><p>It came back.</p></body></html>',
+      },
+    ]);
+    const document = await parse('a.epub', book);
+    expect(document.title).toBe('The Keeper');
+    expect(pagesOf(document)).toEqual([
+      ['Night', '# Night\n\nThe lamp went out.'],
+      ['Day', 'It came back.'],
+    ]);
+  });
+
+  test('HTML: the main text, neither scripts nor navigation', async () => {
+    const page = `<html><head><title>Tides &amp; winds</title><style>p{}</style></head><body><nav>Home</nav>
+      <main><h2>Spring</h2><p>High   water at <a href="http://x.invalid/">noon</a>.</p><script>alert(1)</script>
+      <table><tr><th>Day</th><th>Hour</th></tr><tr><td>Mon</td><td>12</td></tr></table><ul><li>one</li></ul></main></body></html>`;
+    expect(await parse('a.html', page)).toMatchObject({
+      title: 'Tides & winds',
+      text: '## Spring\n\nHigh water at noon.\n\n- Day | Hour\n- Mon | 12\n\n- one',
+    });
+  });
+
+  test('HTML in the encoding that it names', async () => {
+    const page = Buffer.from('<meta charset="iso-8859-1"><p>caf\xe9', 'latin1');
+    expect((await parse('latin.html', page)).text).toBe('café');
+  });
+
+  test('CSV with separators, quotes and line ends inside', async () => {
+    const { text, warnings } = await parse('a.csv', 'name;place\n"Lind; Mara";"Oslo\nNorway"\nJon;\n');
+    expect(text).toBe('- name: Lind; Mara; place: Oslo Norway\n- name: Jon');
+    expect(warnings).toEqual([]);
+  });
+
+  test('JSON in one line is laid out; what is broken is read as it is', async () => {
+    expect((await parse('a.json', '{"name":"Mara","at":["Oslo"]}')).text).toBe(
+      '{\n "name": "Mara",\n "at": [\n  "Oslo"\n ]\n}',
+    );
+    expect((await parse('b.json', '{"name":')).text).toBe('{"name":');
+  });
+
+  test('Markdown and source code as they are', async () => {
+    expect(await parse('a.md', '# *Deep* water\r\n\r\ntext')).toMatchObject({
+      title: 'Deep water',
+      text: '# *Deep* water\n\ntext',
+    });
+    expect(await parse('a.py', '# not a title\nx = 1\n')).toMatchObject({
+      title: 'a',
+      text: '# not a title\nx = 1\n',
+    });
+  });
+
+  const german =
+    'Die Fähre über den Sund fährt täglich, außer an Feiertagen. Größere Schiffe müssen warten. '.repeat(5);
+  const russian =
+    'Паром отправляется каждый день, кроме праздников. Большие суда должны ждать у причала. '.repeat(5);
+  const chinese = '渡轮每天都开，节假日除外。较大的船必须等待。港口办公室七点开门。'.repeat(5);
+  const japanese =
+    'フェリーは毎日運航していますが、祝日は除きます。大きな船は待たなければなりません。'.repeat(5);
+  test.each([
+    ['utf8', german],
+    ['utf-8 with a mark', `\ufeff${chinese}`],
+    ['utf16-le', `\ufeff${russian}`],
+    ['utf16-be', `\ufeff${german}`],
+    ['utf16-le', german], // without a mark
+    ['windows-1252', german],
+    ['windows-1251', russian],
+    ['koi8-r', russian],
+    ['gb18030', chinese],
+    ['big5', chinese.replaceAll('较', '')],
+    ['shift_jis', japanese],
+    ['euc-jp', japanese],
+  ])('text in %s', async (encoding, text) => {
+    const bytes = iconv.encode(text, encoding.startsWith('utf-8') ? 'utf8' : encoding, { addBOM: false });
+    const read = await parse('encoded.txt', bytes);
+    expect(read.text).toBe(
+      iconv.decode(bytes, encoding.startsWith('utf-8') ? 'utf8' : encoding).replace('\ufeff', ''),
+    );
+  });
+});
+
+describe('what cannot be used', () => {
+  const ole = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(600)]);
+  const cipher =
+    '<encryption><EncryptedData><CipherData><CipherReference URI="OEBPS/a.xhtml"/></CipherData></EncryptedData></encryption>';
+  test.each([
+    ['locked.pdf', 'DOCUMENT_ENCRYPTED', () => encryptedPdf()],
+    ['scan.pdf', 'DOCUMENT_NO_TEXT', () => pdf([[], []])],
+    ['noise.pdf', 'DOCUMENT_UNREADABLE', () => Buffer.from('%PDF-1.7 and then nothing of the kind')],
+    ['empty.pdf', 'DOCUMENT_UNREADABLE', () => Buffer.alloc(0)],
+    ['locked.docx', 'DOCUMENT_ENCRYPTED', () => ole],
+    ['locked.xlsx', 'DOCUMENT_ENCRYPTED', () => ole],
+    ['cut.docx', 'DOCUMENT_UNREADABLE', async () => (await word()).subarray(0, 3000)],
+    ['other.docx', 'DOCUMENT_UNREADABLE', () => workbook()],
+    ['other.xlsx', 'DOCUMENT_UNREADABLE', () => word()],
+    ['broken.docx', 'DOCUMENT_UNREADABLE', () => zip([{ name: 'word/document.xml', data: '<w:document' }])],
+    ['locked.epub', 'DOCUMENT_ENCRYPTED', () => epub([{ file: 'a.xhtml', html: '<p>x' }], 'x', cipher)],
+    [
+      'flagged.docx',
+      'DOCUMENT_ENCRYPTED',
+      () => zip([{ name: 'word/document.xml', data: 'x', encrypted: true }]),
+    ],
+    ['empty.pptx', 'DOCUMENT_UNREADABLE', () => zip([])],
+    ['bomb.docx', 'DOCUMENT_TOO_LARGE', () => bomb(80 * MiB)],
+    ['liar.docx', 'DOCUMENT_TOO_LARGE', () => bomb(80 * MiB, 1000)],
+    ['empty.html', 'DOCUMENT_NO_TEXT', () => Buffer.from('<script>1</script>')],
+    ['empty.csv', 'DOCUMENT_NO_TEXT', () => Buffer.from('\n\n')],
+    ['picture.txt', 'DOCUMENT_UNSUPPORTED', () => Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 1])],
+    ['program', 'DOCUMENT_UNSUPPORTED', () => Buffer.from('\x7fELF\x02\x01\x01\0\0\0\0')],
+  ])('%s: %s', async (name, code, make) => {
+    await expect(parse(name, await make())).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(name) as string,
+    });
+  });
+
+  test('a file larger than the limit is not read', async () => {
+    writeFileSync(join(dir, 'big.txt'), 'x'.repeat(2000));
+    const request = { path: join(dir, 'big.txt'), name: 'big.txt', format: 'txt', knownSha256: undefined };
+    await expect(parser.parse({ ...request, maxBytes: 1000 })).rejects.toMatchObject({
+      code: 'DOCUMENT_TOO_LARGE',
+    });
+  });
+
+  test('a file that is gone', async () => {
+    const request = {
+      path: join(dir, 'none.txt'),
+      name: 'none.txt',
+      format: 'txt',
+      maxBytes: 1,
+      knownSha256: undefined,
+    };
+    await expect(parser.parse(request)).rejects.toMatchObject({
+      code: 'DOCUMENT_UNREADABLE',
+      message: 'none.txt cannot be read (ENOENT).',
+    });
+  });
+
+  test('HTML made to be slow is read in time', async () => {
+    const deep = '<div>'.repeat(50_000) + 'deep' + '</div>'.repeat(50_000);
+    const blanks = `<p>${' '.repeat(300_000)}x</p>`;
+    const open = '<a href="'.repeat(100_000);
+    for (const page of [deep, blanks, open, '<'.repeat(300_000), `<meta ${'charset '.repeat(50_000)}`]) {
+      await parse('slow.html', `<p>start</p>${page}`).catch((error: unknown) =>
+        expect(error).toMatchObject({ code: expect.stringMatching(/^DOCUMENT_/) as string }),
+      );
+    }
+  });
+});
+
+describe('the process that reads', () => {
+  const limited = (limits: Partial<ParserLimits>): ParserProcess => {
+    const made = new ParserProcess(limits);
+    onTestFinished(() => made.close());
+    return made;
+  };
+
+  test('the same bytes are not parsed again', async () => {
+    writeFileSync(join(dir, 'same.txt'), 'same');
+    const request = { path: join(dir, 'same.txt'), name: 'same.txt', format: 'txt', maxBytes: MiB };
+    const { sha256 } = await parser.parse({ ...request, knownSha256: undefined });
+    expect(await parser.parse({ ...request, knownSha256: sha256 })).toEqual({ kind: 'unchanged', sha256 });
+  });
+
+  test('what takes too long is ended, and the next document is read', async () => {
+    const hasty = limited({ timeoutMs: 5 });
+    await expect(parse('slow.docx', await word(), hasty)).rejects.toMatchObject({
+      code: 'DOCUMENT_TIMEOUT',
+      message: expect.stringContaining('slow.docx') as string,
+    });
+    await expect(parse('a.md', 'x', limited({}))).resolves.toMatchObject({ text: 'x' });
+  });
+
+  test('what eats memory is ended, and the next document is read', async () => {
+    const small = limited({ maxMemoryBytes: 96 * MiB });
+    const rows = Array.from({ length: 400_000 }, (_, i) => `name ${i},place ${i},street ${i}`).join('\n');
+    await expect(parse('large.csv', rows, small)).rejects.toMatchObject({ code: 'DOCUMENT_MEMORY' });
+    await expect(parse('a.md', 'x', small)).resolves.toMatchObject({ text: 'x' });
+  });
+
+  test('a crash blames the document in work and no other', async () => {
+    let children = 0;
+    const { spawnParser } = await import('../../src-main/library/parser/spawn.ts');
+    const crashing = new ParserProcess({}, (options) => {
+      const child = spawnParser(options);
+      if (children++ === 0) child.once('spawn', () => child.kill('SIGSEGV'));
+      return child;
+    });
+    onTestFinished(() => crashing.close());
+    await expect(parse('a.md', 'x', crashing)).rejects.toMatchObject({ code: 'DOCUMENT_UNREADABLE' });
+    await expect(parse('b.md', 'y', crashing)).resolves.toMatchObject({ text: 'y' });
+    expect(children).toBe(2);
+  });
+
+  test('stopping ends it at once', async () => {
+    const abort = new AbortController();
+    const request = {
+      path: join(dir, 'a.md'),
+      name: 'a.md',
+      format: 'md',
+      maxBytes: MiB,
+      knownSha256: undefined,
+    };
+    const reading = limited({}).parse(request, abort.signal);
+    abort.abort();
+    await expect(reading).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
+  test('it cannot write files or start programs', async () => {
+    const { spawnParser } = await import('../../src-main/library/parser/spawn.ts');
+    const child = spawnParser({ maxMemoryBytes: 512 * MiB });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    expect(child.spawnargs).toContain('--permission');
+    expect(child.spawnargs.filter((flag) => flag.startsWith('--allow'))).toEqual(['--allow-fs-read=*']);
+  });
+});
