@@ -1,7 +1,100 @@
+import { Alert, Anchor, Button, Loader, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconInfoCircle, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { OutputOf } from '../../../src-shared/contract/contract.ts';
+import { useCall } from '../../client/context.tsx';
+import { EmptyState } from '../../ui/EmptyState.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { Hits } from './Hits.tsx';
+import { SearchForm } from './SearchForm.tsx';
+import { useSearchState } from './search-state.ts';
+import classes from './Search.module.css';
 
+const TYPING_MS = 250;
+
+/** Shows what retrieval would give an answer, and why, without asking the model. */
 export default function SearchScreen() {
-  const { t } = useTranslation();
-  return <Page title={t('nav.search')}>{null}</Page>;
+  const { t } = useTranslation(['search', 'common']);
+  const { text, libraryIds, documents, topK } = useSearchState();
+  const [question] = useDebouncedValue(text.trim(), TYPING_MS);
+  const scope = { libraryIds, documentIds: documents.map(({ id }) => id) };
+  const { data, error, isFetching, refetch } = useCall(
+    'search.query',
+    { text: question, scope, ...(topK !== undefined && { topK }) },
+    { enabled: question !== '', keepPrevious: true },
+  );
+  const result = question === '' ? undefined : data;
+  return (
+    <Page title={t('common:nav.search')} subtitle={t('subtitle')} scroll={false}>
+      <div className={classes.screen}>
+        <SearchForm busy={isFetching} />
+        <div className={classes.results}>
+          {error && question !== '' && <FailureAlert failure={error} onRetry={() => void refetch()} />}
+          {question === '' && (
+            <EmptyState icon={<IconSearch size={30} />} title={t('idleTitle')} text={t('idleText')} />
+          )}
+          {question !== '' && !data && !error && <Loader m="auto" aria-label={t('common:loading')} />}
+          {result && !error && <Results result={result} stale={isFetching} />}
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Results({ result, stale }: { result: OutputOf<'search.query'>; stale: boolean }) {
+  const { t } = useTranslation(['search', 'common']);
+  const format = useFormat();
+  const { hits, usedVectors, ms } = result;
+  const tokens = hits.reduce((total, hit) => total + hit.tokens, 0);
+  return (
+    <>
+      <Text size="sm" c="dimmed" role="status" className={classes.summary}>
+        {hits.length > 0 &&
+          t('found', {
+            chunks: t('common:unit.chunks', { count: hits.length }),
+            tokens: t('common:unit.tokens', { count: tokens }),
+            time: format.duration(ms),
+          })}
+      </Text>
+      {!usedVectors && <WordsOnly />}
+      {hits.length === 0 ? <NothingFound /> : <Hits hits={hits} stale={stale} usedVectors={usedVectors} />}
+    </>
+  );
+}
+
+function WordsOnly() {
+  const { t } = useTranslation('search');
+  return (
+    <Alert variant="light" color="gray" py={8} mb="sm" icon={<IconInfoCircle />}>
+      <Text size="sm">
+        {t('wordsOnly')}{' '}
+        <Anchor component={Link} href="/models" size="sm">
+          {t('toModels')}
+        </Anchor>
+      </Text>
+    </Alert>
+  );
+}
+
+function NothingFound() {
+  const { t } = useTranslation('search');
+  const { libraryIds, documents } = useSearchState();
+  const limited = libraryIds.length + documents.length > 0;
+  return (
+    <EmptyState icon={<IconSearchOff size={30} />} title={t('nothingTitle')} text={t('nothingText')}>
+      {limited && (
+        <Button
+          variant="default"
+          size="xs"
+          onClick={() => useSearchState.setState({ libraryIds: [], documents: [] })}
+        >
+          {t('widen')}
+        </Button>
+      )}
+    </EmptyState>
+  );
 }

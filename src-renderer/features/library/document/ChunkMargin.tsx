@@ -39,7 +39,9 @@ export function ChunkMargin({
         <span>{size}</span>
         <span>{cache === 'none' ? where : `${format.bytes(bytes)} ${where}`}</span>
         <span>{hits === 0 ? t('document.neverUsed') : t('document.uses', { count: hits })}</span>
-        {lastUsedMs !== null && <span>{t('document.lastUsed', { ago: format.ago(lastUsedMs) })}</span>}
+        {hits > 0 && lastUsedMs !== null && (
+          <span>{t('document.lastUsed', { ago: format.ago(lastUsedMs) })}</span>
+        )}
       </UnstyledButton>
       {selected && cache !== 'none' && <PinButton chunk={chunk} />}
     </div>

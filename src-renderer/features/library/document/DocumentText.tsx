@@ -80,7 +80,7 @@ export function DocumentText({ document, passage }: { document: DocumentInfo; pa
                 data-index={index}
                 ref={virtualizer.measureElement}
                 className={classes.segment}
-                style={{ transform: `translateY(${start}px)` }}
+                style={{ top: start }}
               >
                 <Segment
                   range={segment}

@@ -1,0 +1,126 @@
+import { Badge, Tooltip } from '@mantine/core';
+import type { KeyboardEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { SearchHit } from '../../../src-shared/contract/search.ts';
+import { Meter } from '../../ui/Meter.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { excerptOf, highlighted } from './highlight.ts';
+import classes from './Search.module.css';
+
+/** The passages in prompt order. Arrow keys go from one to the next; Enter opens it in its document. */
+export function Hits({
+  hits,
+  stale,
+  usedVectors,
+}: {
+  hits: readonly SearchHit[];
+  stale: boolean;
+  usedVectors: boolean;
+}) {
+  const { t } = useTranslation('search');
+  const best = Math.max(...hits.map(({ score }) => score), Number.MIN_VALUE);
+  return (
+    <ol className={classes.hits} aria-label={t('results')} aria-busy={stale} onKeyDown={moveFocus}>
+      {hits.map((hit, index) => (
+        <li key={hit.chunkId}>
+          <Hit hit={hit} rank={index + 1} share={hit.score / best} usedVectors={usedVectors} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Hit({
+  hit,
+  rank,
+  share,
+  usedVectors,
+}: {
+  hit: SearchHit;
+  rank: number;
+  share: number;
+  usedVectors: boolean;
+}) {
+  const { t } = useTranslation(['search', 'common']);
+  const format = useFormat();
+  const { documentId, start, end, title, path, page, ordinal, tokens, score } = hit;
+  const excerpt = excerptOf(hit.text, hit.highlights);
+  const place = [
+    path,
+    ...(page === null ? [] : [t('page', { page })]),
+    t('chunk', { number: format.number(ordinal + 1) }),
+    t('common:unit.tokens', { count: tokens }),
+  ];
+  return (
+    <Link
+      href={`/document/${encodeURIComponent(documentId)}?start=${start}&end=${end}`}
+      className={classes.hit}
+      data-hit
+    >
+      <div className={classes.hitHead}>
+        <span className={classes.rank} aria-label={t('rank', { rank })}>
+          {format.number(rank)}
+        </span>
+        <div className={classes.source}>
+          <span className={classes.title}>{title}</span>
+          <span className={classes.place}>{place.join(' · ')}</span>
+        </div>
+        <div className={classes.score}>
+          <Meter share={share} label={t('score', { score: format.number(score, 4) })} />
+        </div>
+      </div>
+      <p className={classes.passage}>
+        {highlighted(excerpt.text, excerpt.ranges).map((part, index) =>
+          part.marked ? <mark key={index}>{part.text}</mark> : <span key={index}>{part.text}</span>,
+        )}
+      </p>
+      <Reasons hit={hit} usedVectors={usedVectors} />
+    </Link>
+  );
+}
+
+/** Why the passage is there: its part in the prompt, and its place in each ranking. */
+function Reasons({ hit, usedVectors }: { hit: SearchHit; usedVectors: boolean }) {
+  const { t } = useTranslation('search');
+  const format = useFormat();
+  const { reason, fullText, vector } = hit;
+  const rank = (place: number): string => format.number(place);
+  return (
+    <div className={classes.reasons}>
+      <Badge variant="light" size="md" tt="none" fw={600}>
+        {t(`reason.${reason}`)}
+      </Badge>
+      <Ranking
+        label={fullText ? t('fullText', { rank: rank(fullText.rank) }) : t('notFullText')}
+        help={fullText && t('fullTextHelp', { score: format.number(fullText.score, 2) })}
+      />
+      {usedVectors && (
+        <Ranking
+          label={vector ? t('vector', { rank: rank(vector.rank) }) : t('notVector')}
+          help={vector && t('vectorHelp', { score: format.number(vector.score, 3) })}
+        />
+      )}
+    </div>
+  );
+}
+
+function Ranking({ label, help }: { label: string; help: string | null }) {
+  const badge = (
+    <Badge variant="default" size="md" tt="none" fw={400} {...(help === null && { c: 'dimmed' })}>
+      {label}
+    </Badge>
+  );
+  return help === null ? badge : <Tooltip label={help}>{badge}</Tooltip>;
+}
+
+function moveFocus(event: KeyboardEvent<HTMLElement>): void {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (by === undefined) return;
+  const hits = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-hit]')];
+  const next = hits[hits.indexOf(document.activeElement as HTMLElement) + by];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+  next.scrollIntoView({ block: 'nearest' });
+}

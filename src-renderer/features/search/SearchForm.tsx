@@ -1,0 +1,68 @@
+import { Loader, MultiSelect, NumberInput, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useCall } from '../../client/context.tsx';
+import { DocumentSelect } from './DocumentSelect.tsx';
+import { useSearchState } from './search-state.ts';
+import classes from './Search.module.css';
+
+/** The question and what it may draw on. */
+export function SearchForm({ busy }: { busy: boolean }) {
+  const { t } = useTranslation('search');
+  const { text, libraryIds, documents, topK } = useSearchState();
+  const { data: libraries = [] } = useCall('libraries.list');
+  const { data: settings } = useCall('settings.get');
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  return (
+    <search className={classes.form}>
+      <TextInput
+        ref={input}
+        size="md"
+        type="search"
+        aria-label={t('question')}
+        placeholder={t('placeholder')}
+        leftSection={busy ? <Loader size={16} /> : <IconSearch size={18} aria-hidden />}
+        value={text}
+        onChange={(event) => useSearchState.setState({ text: event.currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') useSearchState.setState({ text: '' });
+          if (event.key === 'ArrowDown') {
+            event.preventDefault();
+            document.querySelector<HTMLElement>('[data-hit]')?.focus();
+          }
+        }}
+      />
+      <div className={classes.filters}>
+        <MultiSelect
+          size="xs"
+          aria-label={t('libraries')}
+          placeholder={libraryIds.length === 0 ? t('allLibraries') : ''}
+          data={libraries.map(({ id, name }) => ({ value: id, label: name }))}
+          value={libraryIds}
+          onChange={(chosen) => useSearchState.setState({ libraryIds: chosen })}
+          clearable
+        />
+        <DocumentSelect
+          libraryIds={libraryIds.length > 0 ? libraryIds : libraries.map(({ id }) => id)}
+          chosen={documents}
+          onChange={(chosen) => useSearchState.setState({ documents: chosen })}
+        />
+        <NumberInput
+          size="xs"
+          aria-label={t('topK')}
+          prefix={`${t('topK')}: `}
+          min={1}
+          max={256}
+          allowDecimal={false}
+          value={topK ?? settings?.topK ?? 6}
+          onChange={(value) => {
+            if (typeof value === 'number' && value >= 1 && value <= 256)
+              useSearchState.setState({ topK: value });
+          }}
+        />
+      </div>
+    </search>
+  );
+}
