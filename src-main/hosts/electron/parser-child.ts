@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { utilityProcess, type UtilityProcess } from 'electron';
 import type { SpawnOptions } from '../../library/parser/spawn.ts';
+import { appRoot } from '../../platform/root.ts';
 
 /** Share of the process's memory that is left to the JavaScript heap, as in the headless host. */
 const HEAP_SHARE = 0.75;
@@ -14,7 +15,7 @@ const HEAP_SHARE = 0.75;
  */
 export function spawnParserChild({ maxMemoryBytes }: SpawnOptions): ChildProcess {
   const heapMegabytes = Math.max(32, Math.floor((maxMemoryBytes * HEAP_SHARE) / 1024 / 1024));
-  const child = utilityProcess.fork(join(import.meta.dirname, 'parser.js'), [String(maxMemoryBytes)], {
+  const child = utilityProcess.fork(join(appRoot(), 'out', 'main', 'parser.js'), [String(maxMemoryBytes)], {
     execArgv: [`--max-old-space-size=${heapMegabytes}`],
     stdio: ['ignore', 'ignore', 'pipe'],
     serviceName: 'Kvasir document reader',

@@ -6,6 +6,6 @@ export function hasDisplay(
   platform: NodeJS.Platform = process.platform,
 ): boolean {
   const linux = platform !== 'darwin' && platform !== 'win32';
-  if (linux) return Boolean(env['DISPLAY'] ?? env['WAYLAND_DISPLAY']);
+  if (linux) return [env['DISPLAY'], env['WAYLAND_DISPLAY']].some(Boolean);
   return env['SSH_CONNECTION'] === undefined;
 }
