@@ -202,7 +202,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     }
     if (this.embedder?.id === id) await this.#embedding.stop();
     if (this.#options.settings.current.embeddingModel === id)
-      this.#options.settings.update({ embeddingModel: undefined });
+      this.#options.settings.update({ embeddingModel: null });
     this.#changed();
   }
 

@@ -1,0 +1,433 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
+import type { KvasirEvent } from '../../src-shared/contract/events.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Device, Embedder, GgufInfo, Model } from '../engine/engine.ts';
+import { Engine } from '../engine/engine.ts';
+import { EventBus } from '../platform/event-bus.ts';
+import { Gate } from '../platform/gate.ts';
+import { silentLogger } from '../platform/logger.ts';
+import { resolvePaths } from '../platform/paths.ts';
+import { SettingsService } from '../platform/settings-service.ts';
+import { ModelService, type ModelEngine } from './model-service.ts';
+
+const GB = 1e9;
+
+/** Model files are JSON here: what their header says, and how loading them ends. */
+interface FakeFile extends Partial<GgufInfo> {
+  fails?: string;
+}
+
+class FakeModel {
+  readonly info: GgufInfo & { fingerprint: string };
+  readonly path: string;
+  disposed = false;
+
+  constructor(path: string, info: GgufInfo) {
+    this.path = path;
+    this.info = { ...info, fingerprint: info.name };
+  }
+  dispose(): void {
+    this.disposed = true;
+  }
+}
+
+class FakeEngine implements ModelEngine {
+  readonly loaded: FakeModel[] = [];
+  readonly loads: { path: string; threads: number | undefined }[] = [];
+  devicesNow: Device[] = [];
+  /** Set to hold loading. */
+  hold: Promise<undefined> | undefined;
+
+  inspect(path: string): GgufInfo {
+    if (!existsSync(path)) throw new KvasirError('MODEL_NOT_FOUND', `There is no model file at ${path}.`);
+    let file: FakeFile;
+    try {
+      file = JSON.parse(readFileSync(path, 'utf8')) as FakeFile;
+    } catch {
+      throw new KvasirError('MODEL_INVALID', `${path} is not a GGUF file.`);
+    }
+    const header: Partial<GgufInfo> = {
+      ...{ name: 'Some', architecture: 'llama', fileBytes: 1000, parameterCount: 10, layers: 2, kvHeads: 1 },
+      ...{ headDim: 32, embeddingLength: 32, feedForwardLength: 64, vocabSize: 100, contextTrain: 4096 },
+      ...{
+        tensorTypes: { f32: 9, q8_0: 4, f16: 1 },
+        chatTemplate: '',
+        unsupportedReason: '',
+        embedding: false,
+      },
+      ...file,
+    };
+    return header as GgufInfo;
+  }
+
+  async loadModel(
+    path: string,
+    options: { threads?: number; onProgress?: (fraction: number) => void },
+  ): Promise<Model> {
+    this.loads.push({ path, threads: options.threads });
+    options.onProgress?.(0.5);
+    await this.hold;
+    const info = this.inspect(path) as GgufInfo & FakeFile;
+    if (info.fails) throw new KvasirError('MODEL_INVALID', info.fails);
+    const model = new FakeModel(path, info);
+    this.loaded.push(model);
+    return model as unknown as Model;
+  }
+
+  async loadEmbedder(path: string): Promise<Embedder> {
+    const info = this.inspect(path) as GgufInfo & FakeFile;
+    if (info.fails) throw new KvasirError('MODEL_UNSUPPORTED', info.fails);
+    const model = new FakeModel(path, info);
+    this.loaded.push(model);
+    return model as unknown as Embedder;
+  }
+
+  devices(): Device[] {
+    return this.devicesNow;
+  }
+}
+
+interface Setup {
+  data?: string;
+  memory?: { free: number; total: number };
+}
+
+function kvasir({ data = tempDir(), memory = { free: 8 * GB, total: 16 * GB } }: Setup = {}) {
+  const engine = new FakeEngine();
+  const events = new EventBus();
+  const seen: KvasirEvent[] = [];
+  events.on((event) => seen.push(event));
+  const settings = new SettingsService(join(data, 'settings.json'));
+  const demoModel = file(data, 'demo.gguf', { name: 'Demo' });
+  const gate = new Gate();
+  const released: unknown[] = [];
+  const models = new ModelService({
+    ...{ engine, events, settings, gate },
+    paths: { data, demoModel },
+    log: silentLogger,
+    beforeDispose: async (model) => void released.push(model.path),
+    memory: () => memory,
+  });
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= models.close());
+  onTestFinished(close);
+  const add = (name: string, content: FakeFile = {}) => models.import(file(data, name, { name, ...content }));
+  const notices = () =>
+    seen.flatMap((event) => (event.topic === 'app.notice' ? [event.payload.failure] : []));
+  return { models, engine, events, settings, gate, data, demoModel, released, seen, notices, add, close };
+}
+
+function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-models-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+function file(dir: string, name: string, content: FakeFile): string {
+  const path = join(dir, name);
+  if (!existsSync(path)) writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+describe('start', () => {
+  test('loads the demo model in the background, with the threads and chunks that suit it', async () => {
+    const { models, engine, demoModel, seen } = kvasir();
+    models.start();
+    expect(models.active).toBeUndefined();
+    await vi.waitFor(() => expect(seen).toContainEqual({ topic: 'models.changed', payload: {} }));
+    expect(await models.current()).toMatchObject({ id: 'demo', name: 'Demo', chunkTokens: 96 });
+    expect(models.list()).toMatchObject([{ state: 'ready', active: true, quantization: 'q8_0' }]);
+    expect(engine.loads).toEqual([{ path: demoModel, threads: 1 }]);
+    expect(seen).toContainEqual({ topic: 'models.progress', payload: { id: 'demo', fraction: 0.5 } });
+  });
+
+  test('current() waits for the one load that is under way', async () => {
+    const { models, engine } = kvasir();
+    const [a, b] = await Promise.all([models.current(), models.current()]);
+    expect(a).toBe(b);
+    expect(engine.loads).toHaveLength(1);
+  });
+
+  test('the model of the settings is loaded again after a restart', async () => {
+    const first = kvasir();
+    const { id } = await first.add('mine.gguf');
+    await first.models.activate(id);
+    await first.close();
+    const second = kvasir({ data: first.data });
+    expect(await second.models.current()).toMatchObject({ id, name: 'mine.gguf', chunkTokens: 512 });
+  });
+
+  test.each<[string, (path: string) => void, string, string]>([
+    ['gone', (path) => rmSync(path), 'MODEL_NOT_FOUND', 'failed'],
+    ['damaged', (path) => writeFileSync(path, 'no JSON'), 'MODEL_INVALID', 'failed'],
+    [
+      'too large',
+      (path) => writeFileSync(path, JSON.stringify({ name: 'mine', fileBytes: 99 * GB })),
+      'MODEL_TOO_LARGE',
+      'failed',
+    ],
+  ])(
+    'a model that is %s leaves its failure on its entry, and the demo model answers',
+    async (_name, spoil, code, state) => {
+      const first = kvasir();
+      const { id, path } = await first.add('mine.gguf');
+      await first.models.activate(id);
+      await first.close();
+      spoil(path);
+      const { models, notices, settings } = kvasir({ data: first.data });
+      models.list(); // reads headers of changed files
+      models.start();
+      expect((await models.current()).id).toBe('demo');
+      expect(models.list().find((entry) => entry.id === id)).toMatchObject({
+        state,
+        failure: { code },
+        active: false,
+      });
+      expect(notices().map((failure) => failure.code)).toEqual([code]);
+      expect(settings.current.chatModel).toBe(id); // a drive that is plugged in again brings it back
+    },
+  );
+
+  test('a model that ended the program while it was loaded is not loaded by itself again', async () => {
+    const first = kvasir();
+    const { id } = await first.add('mine.gguf');
+    await first.models.activate(id);
+    await first.close();
+    const second = kvasir({ data: first.data });
+    const held = Promise.withResolvers<undefined>();
+    onTestFinished(() => held.resolve(undefined)); // so that it can be closed at last
+    second.engine.hold = held.promise;
+    second.models.start();
+    await vi.waitFor(() => expect(second.engine.loads).toHaveLength(1));
+    // The program is killed here: nothing is closed.
+    const third = kvasir({ data: first.data });
+    third.models.start();
+    expect((await third.models.current()).id).toBe('demo');
+    expect(third.notices()[0]?.message).toMatch(/ended while it was loading mine.gguf/);
+    expect((await third.models.activate(id)).state).toBe('ready');
+  });
+
+  test('without any model current() says why, and tries again when asked again', async () => {
+    const { models, demoModel } = kvasir();
+    const good = readFileSync(demoModel);
+    writeFileSync(demoModel, JSON.stringify({ fails: 'broken' }));
+    await expect(models.current()).rejects.toMatchObject({ code: 'MODEL_INVALID', message: 'broken' });
+    writeFileSync(demoModel, good);
+    expect((await models.current()).id).toBe('demo');
+  });
+});
+
+describe('another model', () => {
+  test('takes the place of the old one, which is released and disposed, and listeners hear of it', async () => {
+    const { models, engine, demoModel, released, settings, add } = kvasir();
+    const heard: string[] = [];
+    models.onChange(({ id, chunkTokens }) => heard.push(`${id} ${chunkTokens}`));
+    await models.current();
+    const { id } = await add('mine.gguf');
+    expect(await models.activate(id)).toMatchObject({ state: 'ready', active: true });
+    expect(heard).toEqual(['demo 96', `${id} 512`]);
+    expect(released).toEqual([demoModel]);
+    expect(engine.loaded[0]?.disposed).toBe(true);
+    expect(settings.current.chatModel).toBe(id);
+    settings.update({ chunkTokens: 64 });
+    expect(heard.at(-1)).toBe(`${id} 64`);
+    expect(models.active?.model).toBe(engine.loaded[1]);
+  });
+
+  test('waits for the answer that is being given with the old one', async () => {
+    const { models, engine, gate, add } = kvasir();
+    await models.current();
+    const { id } = await add('mine.gguf');
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const answer = gate.foreground(() => promise);
+    const activated = models.activate(id);
+    await vi.waitFor(() => expect(engine.loaded).toHaveLength(2));
+    expect((await models.current()).id).toBe('demo');
+    expect(engine.loaded[0]?.disposed).toBe(false);
+    resolve(undefined);
+    await Promise.all([answer, activated]);
+    expect(engine.loaded[0]?.disposed).toBe(true);
+  });
+
+  test('that cannot be loaded leaves the old one in use', async () => {
+    const { models, add, settings } = kvasir();
+    await models.current();
+    const { id } = await add('bad.gguf', { fails: 'truncated' });
+    await expect(models.activate(id)).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+    expect(models.active?.id).toBe('demo');
+    expect(settings.current.chatModel).toBeUndefined();
+    expect(models.list()[1]).toMatchObject({ state: 'failed', failure: { message: 'truncated' } });
+  });
+
+  test('that has no room beside the old one is loaded after it; the old one comes back when that fails', async () => {
+    const { models, engine, add } = kvasir();
+    await models.current();
+    const large = await add('large.gguf', { fileBytes: 9 * GB });
+    expect(large.fit.verdict).toBe('tight');
+    const bad = await add('bad.gguf', { fileBytes: 9 * GB, fails: 'no' });
+    await expect(models.activate(bad.id)).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+    expect(models.active?.id).toBe('demo');
+    expect(engine.loaded.map(({ disposed }) => disposed)).toEqual([true, false]);
+    await models.activate(large.id);
+    expect(engine.loaded.map(({ disposed }) => disposed)).toEqual([true, true, false]);
+  });
+
+  test('is loaded again with other threads', async () => {
+    const { models, engine, settings } = kvasir();
+    await models.current();
+    settings.update({ threads: 3 });
+    await vi.waitFor(() => expect(engine.loads.at(-1)?.threads).toBe(3));
+    await vi.waitFor(() => expect(engine.loaded[0]?.disposed).toBe(true));
+  });
+});
+
+describe('the list', () => {
+  test('a GGUF is added where it lies, or copied; the same one is not added twice', async () => {
+    const { models, add, data } = kvasir();
+    const there = await add('mine.gguf');
+    expect(there.path).toBe(join(data, 'mine.gguf'));
+    expect((await models.import(there.path)).id).toBe(there.id);
+    const copied = await models.import(there.path, { copy: true });
+    expect(copied.path).toBe(join(data, 'models', 'mine.gguf'));
+    const again = await models.import(there.path, { copy: true });
+    expect(again.path).toBe(join(data, 'models', 'mine (2).gguf'));
+    expect(models.list()).toHaveLength(4);
+  });
+
+  test.each([
+    ['no.gguf', 'MODEL_NOT_FOUND'],
+    ['bad.gguf', 'MODEL_INVALID'],
+  ])('%s is refused and leaves nothing', async (name, code) => {
+    const { models, data } = kvasir();
+    writeFileSync(join(data, 'bad.gguf'), 'x');
+    await expect(models.import(join(data, name), { copy: true })).rejects.toMatchObject({ code });
+    expect(models.list()).toHaveLength(1);
+    expect(existsSync(join(data, 'models'))).toBe(false);
+  });
+
+  test('removing deletes only what Kvasir put there, and never the demo model', async () => {
+    const { models, add } = kvasir();
+    const mine = await add('mine.gguf');
+    const copied = await models.import(mine.path, { copy: true });
+    await models.activate(copied.id);
+    await models.remove(copied.id);
+    await models.remove(mine.id);
+    expect([existsSync(copied.path), existsSync(mine.path)]).toEqual([false, true]);
+    expect(models.active?.id).toBe('demo');
+    await expect(models.remove('demo')).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(models.remove(mine.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(() => models.detail('x')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+  });
+
+  test('a file that is gone is missing; one that was replaced is read again', async () => {
+    const { models, add } = kvasir();
+    const { id, path } = await add('mine.gguf');
+    rmSync(path);
+    expect(models.list()[1]).toMatchObject({ id, state: 'missing', name: 'mine.gguf' });
+    writeFileSync(path, JSON.stringify({ name: 'Newer' }));
+    expect(models.list()[1]).toMatchObject({ id, state: 'idle', name: 'Newer' });
+    expect(models.detail(id).header).toContainEqual({ label: 'Name', value: 'Newer' });
+  });
+
+  test('how fast the model in use precomputes is kept from what the queue tells', async () => {
+    const { models, events } = kvasir();
+    await models.current();
+    const status: QueueStatus = {
+      ...{ paused: false, waiting: 0, active: 1, failed: 0, done: 0, total: 1, current: null },
+      ...{ tokensDone: 0, tokensTotal: 9, tokensPerSecond: 0, secondsLeft: null, blocked: null },
+    };
+    const kept = [0, 100, 105, 200].map((tokensPerSecond) => {
+      events.emit('queue.status', { ...status, tokensPerSecond });
+      return models.plan('demo').row.tokensPerSecond;
+    });
+    expect(kept).toEqual([null, 100, 100, 200]); // small changes are not worth a write
+  });
+});
+
+describe('an embedding model', () => {
+  test('is used beside the chat model, and can be left', async () => {
+    const { models, engine, settings, add } = kvasir();
+    await models.current();
+    const heard: (string | undefined)[] = [];
+    models.onEmbedderChange((active) => heard.push(active?.id));
+    const { id, role } = await add('embed.gguf', {
+      embedding: true,
+      architecture: 'bert',
+      unsupportedReason: 'chat',
+    });
+    expect(role).toBe('embedding');
+    expect(await models.activate(id)).toMatchObject({ active: true, state: 'ready', unsupportedReason: '' });
+    expect(models.active?.id).toBe('demo');
+    expect(settings.current.embeddingModel).toBe(id);
+    const { identity } = models.embedder!;
+    await models.deactivate(id);
+    expect([models.embedder, settings.current.embeddingModel]).toEqual([undefined, undefined]);
+    expect(engine.loaded.at(-1)?.disposed).toBe(true);
+    await models.activate(id);
+    expect(models.embedder?.identity).toBe(identity);
+    expect(heard).toEqual([id, undefined, id]);
+    await expect(models.deactivate('demo')).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('that cannot be loaded is told, and search goes on without', async () => {
+    const { models, add } = kvasir();
+    const { id } = await add('embed.gguf', { embedding: true, fails: 'a reranker' });
+    await expect(models.activate(id)).rejects.toMatchObject({ code: 'MODEL_UNSUPPORTED' });
+    expect(models.embedder).toBeUndefined();
+    expect(models.list()[1]).toMatchObject({ state: 'failed', failure: { message: 'a reranker' } });
+  });
+});
+
+describe('whether a model fits', () => {
+  const gpu = (memoryFree: number): Device => ({
+    ...{ name: 'GPU0', description: 'a GPU', kind: 'gpu', memoryFree, memoryTotal: 24 * GB },
+  });
+
+  test.each<[number, Device[], string, string, string]>([
+    [1 * GB, [], 'auto', 'CPU', 'fits'],
+    [9 * GB, [], 'auto', 'CPU', 'tight'],
+    [15 * GB, [], 'auto', 'CPU', 'too-large'],
+    [9 * GB, [gpu(20 * GB)], 'auto', 'GPU0', 'fits'],
+    [9 * GB, [gpu(4 * GB)], 'auto', 'GPU0', 'tight'],
+    [30 * GB, [gpu(4 * GB)], 'auto', 'GPU0', 'too-large'],
+    [9 * GB, [gpu(20 * GB)], 'cpu', 'CPU', 'tight'],
+    [9 * GB, [gpu(20 * GB)], 'GPU0', 'GPU0', 'fits'],
+  ])('%i bytes with %j and device %s', async (fileBytes, devices, device, on, verdict) => {
+    const { engine, settings, add } = kvasir();
+    engine.devicesNow = devices;
+    settings.update({ device });
+    const { fit } = await add('mine.gguf', { fileBytes });
+    expect([fit.device, fit.verdict]).toEqual([on, verdict]);
+    expect(fit.weightsBytes).toBe(fileBytes);
+    expect(fit.kvBytes).toBe(4096 * 2 * 2 * 32 * 2); // tokens × K and V × layers × values × f16
+  });
+});
+
+test('with the real engine: the demo model answers, a truncated copy is refused', async () => {
+  const data = tempDir();
+  const { demoModel } = resolvePaths(data);
+  const models = new ModelService({
+    engine: Engine.open(),
+    paths: { data, demoModel },
+    settings: new SettingsService(join(data, 'settings.json')),
+    events: new EventBus(),
+    gate: new Gate(),
+    log: silentLogger,
+    beforeDispose: async () => undefined,
+  });
+  onTestFinished(() => models.close());
+  expect((await models.current()).model.info.architecture).toBe('llama');
+  expect(models.list()[0]).toMatchObject({
+    role: 'chat',
+    fileBytes: statSync(demoModel).size,
+    state: 'ready',
+  });
+  mkdirSync(join(data, 'models'));
+  const cut = join(data, 'models', 'cut.gguf');
+  writeFileSync(cut, readFileSync(demoModel).subarray(0, 1_000_000));
+  await expect(models.import(cut)).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+});
