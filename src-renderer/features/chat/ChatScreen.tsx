@@ -101,9 +101,9 @@ function ListDrawer({
 }) {
   const { t } = useTranslation('chat');
   return (
-    <Drawer.Root opened={opened} onClose={onClose} size={280} aria-label={t('list.label')}>
+    <Drawer.Root opened={opened} onClose={onClose} size={280}>
       <Drawer.Overlay />
-      <Drawer.Content>
+      <Drawer.Content aria-label={t('list.label')}>
         <Drawer.Body p={0} h="100%">
           {children}
         </Drawer.Body>

@@ -26,20 +26,9 @@ const TERMS = [
   'speed',
   'strategy',
 ] as const;
-const LABELS = {
-  ttft: 'stats.partsTitle',
-  reused: 'stats.reused',
-  recomputed: 'stats.recomputed',
-  computed: 'stats.computed',
-  resident: 'stats.resident',
-  chunks: 'options.topK',
-  speed: 'stats.speed',
-  strategy: 'options.strategy',
-} as const;
-
 /** Every shortcut of the chat, and what the numbers under an answer mean. */
 export function HelpModal() {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const opened = useChatState((state) => state.helpOpen);
   return (
     <Modal
@@ -47,6 +36,7 @@ export function HelpModal() {
       onClose={() => useChatState.setState({ helpOpen: false })}
       title={t('help.title')}
       size="lg"
+      closeButtonProps={{ 'aria-label': t('common:action.close') }}
     >
       <Title order={3} size="h6" mb={4}>
         {t('help.shortcuts')}
@@ -71,7 +61,7 @@ export function HelpModal() {
           {TERMS.map((term) => (
             <Table.Tr key={term}>
               <Table.Td fw={500} w={190} valign="top">
-                {t(LABELS[term], { value: '…' })}
+                {t(`termName.${term}`)}
               </Table.Td>
               <Table.Td>{t(`term.${term}`)}</Table.Td>
             </Table.Tr>

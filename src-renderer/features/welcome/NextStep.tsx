@@ -7,7 +7,7 @@ import { persist } from 'zustand/middleware';
 import { useCall } from '../../client/context.tsx';
 
 const useDismissed = create<{ dismissed: boolean }>()(
-  persist(() => ({ dismissed: false as boolean }), { name: 'kvasir-next-step' }),
+  persist((): { dismissed: boolean } => ({ dismissed: false }), { name: 'kvasir-next-step' }),
 );
 
 /** Below the first answer from the sample library: the way to one's own documents. */

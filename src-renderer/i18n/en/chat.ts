@@ -89,6 +89,7 @@ export const chat = {
   },
   notice: {
     'no-match': 'No document matched. This answer is the model’s own and has no source.',
+    'still-reading': 'Some documents are still being read and are not part of this answer.',
     'left-out': 'Some passages did not fit.',
     'turns-left-out': 'Older parts of this conversation did not fit.',
     'plain-prompt': 'The model’s chat template could not be used.',
@@ -139,6 +140,16 @@ export const chat = {
     speed: '{{value}} tokens/s',
     partsTitle: 'Time to first token',
     onlyNew: 'Only {{fresh}} of {{all}} tokens were new: {{resident}} were still in memory.',
+  },
+  termName: {
+    ttft: 'Time to first token',
+    reused: 'Reused',
+    recomputed: 'Recomputed',
+    computed: 'Computed',
+    resident: 'Still in memory',
+    chunks: 'Passages cached',
+    speed: 'Tokens per second',
+    strategy: 'Way of joining',
   },
   term: {
     ttft: 'Time to first token (TTFT): from pressing Enter to the first word of the answer.',

@@ -83,6 +83,7 @@ export const chat: Words<typeof en.chat> = {
   },
   notice: {
     'no-match': '没有匹配的文档。这个回答出自模型本身，没有来源。',
+    'still-reading': '有些文档还在读取中，不在这个回答之内。',
     'left-out': '有些段落放不下。',
     'turns-left-out': '本对话较早的部分放不下。',
     'plain-prompt': '无法使用模型的对话模板。',
@@ -132,6 +133,16 @@ export const chat: Words<typeof en.chat> = {
     speed: '{{value}} token/秒',
     partsTitle: '首个 token 的时间',
     onlyNew: '{{all}} 个 token 中只有 {{fresh}} 个是新的：{{resident}} 个仍在内存中。',
+  },
+  termName: {
+    ttft: '首个 token 的时间',
+    reused: '复用',
+    recomputed: '重算',
+    computed: '计算',
+    resident: '仍在内存',
+    chunks: '有缓存的段落',
+    speed: '每秒 token 数',
+    strategy: '融合方式',
   },
   term: {
     ttft: '首个 token 的时间（TTFT）：从按下 Enter 到回答的第一个词。',

@@ -2,18 +2,22 @@ import { Button, Tooltip } from '@mantine/core';
 import { IconStopwatch } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
-import { useAction } from '../../../client/context.tsx';
-import { notifyFailure } from '../../../ui/notify.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import classes from './Stats.module.css';
 
 /** What the first token would have taken without any cache: measured, or an estimate that can be measured. */
-export function FullPrefill({ answerId, stats }: { answerId: string; stats: AnswerStats }) {
-  const { t } = useTranslation(['chat', 'common']);
+export function FullPrefill({
+  stats: { fullPrefillMs, fullPrefillMeasured, strategy },
+  measuring,
+  onMeasure,
+}: {
+  stats: AnswerStats;
+  measuring: boolean;
+  onMeasure: () => void;
+}) {
+  const { t } = useTranslation('chat');
   const format = useFormat();
-  const measure = useAction('chat.measureFullPrefill');
-  const { fullPrefillMs, fullPrefillMeasured } = measure.data ?? stats;
-  if (stats.strategy.name === 'full') return null;
+  if (strategy.name === 'full') return null;
   if (fullPrefillMs !== null && fullPrefillMeasured) {
     return (
       <Tooltip label={t('stats.measured')} multiline maw={320}>
@@ -35,11 +39,9 @@ export function FullPrefill({ answerId, stats }: { answerId: string; stats: Answ
         color="gray"
         className={classes.estimate}
         rightSection={<IconStopwatch size={14} aria-hidden />}
-        loading={measure.isPending}
+        loading={measuring}
         aria-label={`${label}. ${t('stats.measure')}`}
-        onClick={() =>
-          measure.mutate({ answerId }, { onError: (error) => notifyFailure(error, t('common:error.title')) })
-        }
+        onClick={onMeasure}
       >
         {label}
       </Button>

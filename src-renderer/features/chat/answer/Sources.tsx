@@ -15,7 +15,11 @@ export function Sources({ citations }: { citations: readonly Citation[] }) {
   const shown = open === undefined ? undefined : citations[open];
   if (citations.length === 0) return null;
   return (
-    <section className={classes.sources} aria-label={t('sources.title', { count: citations.length })}>
+    <div
+      role="group"
+      className={classes.sources}
+      aria-label={t('sources.title', { count: citations.length })}
+    >
       <ul className={classes.list}>
         {citations.map((citation, index) => (
           <li key={index}>
@@ -43,7 +47,7 @@ export function Sources({ citations }: { citations: readonly Citation[] }) {
           <Passage citation={shown} />
         </div>
       )}
-    </section>
+    </div>
   );
 }
 

@@ -3,6 +3,8 @@ import { IconBolt, IconChartBar } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
+import { useAction } from '../../../client/context.tsx';
+import { notifyFailure } from '../../../ui/notify.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { FullPrefill } from './FullPrefill.tsx';
 import { cachedChunks, speedup } from './speedup.ts';
@@ -12,7 +14,7 @@ import classes from './Stats.module.css';
 /** How an answer was made, in two lines; the report has the rest. */
 export function StatsStrip({
   answerId,
-  stats,
+  stats: kept,
   reportOpen,
   onReport,
 }: {
@@ -22,12 +24,14 @@ export function StatsStrip({
   /** undefined: there is no report to open. */
   onReport: (() => void) | undefined;
 }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const format = useFormat();
+  const measure = useAction('chat.measureFullPrefill');
+  const stats = measure.data ?? kept;
   const factor = speedup(stats);
   const fresh = stats.promptTokens - stats.residentTokens;
   return (
-    <section className={classes.strip} aria-label={t('stats.label')}>
+    <div role="group" className={classes.strip} aria-label={t('stats.label')}>
       <div className={classes.first}>
         <Term term="ttft">
           <span className={classes.ttft}>
@@ -35,7 +39,16 @@ export function StatsStrip({
             <strong>{format.duration(stats.ttftMs.total)}</strong> {t('stats.toFirstToken')}
           </span>
         </Term>
-        <FullPrefill answerId={answerId} stats={stats} />
+        <FullPrefill
+          stats={stats}
+          measuring={measure.isPending}
+          onMeasure={() =>
+            measure.mutate(
+              { answerId },
+              { onError: (error) => notifyFailure(error, t('common:error.title')) },
+            )
+          }
+        />
         {factor !== undefined && <Speedup factor={factor} />}
         {onReport && (
           <Button
@@ -61,7 +74,7 @@ export function StatsStrip({
         </Text>
       )}
       <Counts stats={stats} />
-    </section>
+    </div>
   );
 }
 

@@ -50,12 +50,12 @@ function Blocks({ tokens }: { tokens: readonly MarkdownToken[] }) {
   return tokens.map((token, index) => <Block key={index} token={token} />);
 }
 
-/** An answer's headings stand below the page's own. */
+/** Below the message's own heading: the first three depths are one level, told apart by size, for models begin with any. */
 function Heading({ token }: { token: Tokens.Heading | Tokens.Generic }) {
-  const depth = Math.min(6, Number(token['depth']) + 2) as 3 | 4 | 5 | 6;
-  const Tag = `h${depth}` as const;
+  const depth = Number(token.depth);
+  const Tag = depth <= 3 ? 'h3' : depth === 4 ? 'h4' : 'h5';
   return (
-    <Tag>
+    <Tag data-depth={depth}>
       <Inline tokens={childrenOf(token)} />
     </Tag>
   );

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Text, VisuallyHidden } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -40,6 +40,7 @@ export function AnswerMessage({
   const working = isUnfinished(message);
   return (
     <article className={classes.answer} aria-label={t('thread.kvasir')} aria-busy={working}>
+      <VisuallyHidden component="h2">{t('thread.kvasir')}</VisuallyHidden>
       <Notices notices={message.notices} />
       {working && message.text === '' && <AnswerPhase message={message} live={live} />}
       {message.text !== '' && (

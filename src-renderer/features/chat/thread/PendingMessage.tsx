@@ -1,4 +1,4 @@
-import { Button, Group, Loader, Text } from '@mantine/core';
+import { Button, Group, Loader, Text, VisuallyHidden } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import type { Pending } from '../chat-state.ts';
@@ -18,6 +18,7 @@ export function PendingMessage({
   return (
     <>
       <article className={classes.question} aria-label={t('thread.you')}>
+        <VisuallyHidden component="h2">{t('thread.you')}</VisuallyHidden>
         <div className={classes.bubble}>{text}</div>
         <div className={classes.actions} />
       </article>

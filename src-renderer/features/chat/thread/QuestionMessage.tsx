@@ -1,4 +1,4 @@
-import { Button, Group, Textarea } from '@mantine/core';
+import { Button, Group, Textarea, VisuallyHidden } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -29,6 +29,7 @@ export function QuestionMessage({
   if (editing) return <QuestionEditor text={message.text} onDone={() => onEditing(false)} onEdit={onEdit} />;
   return (
     <article className={classes.question} aria-label={t('thread.you')}>
+      <VisuallyHidden component="h2">{t('thread.you')}</VisuallyHidden>
       <div className={classes.bubble}>{message.text}</div>
       <div className={classes.actions}>
         <BranchSwitch message={message} siblings={siblings} onSelect={onSelect} />
