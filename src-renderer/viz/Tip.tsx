@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Point } from './picture.ts';
 import classes from './viz.module.css';
 
-const WIDTH = 260;
+const WIDTH = 290;
 
 /** A note beside an item, within a positioned container of `frame`'s size. Never in the pointer's way. */
 export function Tip({

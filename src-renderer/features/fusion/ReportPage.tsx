@@ -67,11 +67,11 @@ export function ReportPage({
         <div className={classes.content}>
           <Summary report={report} words={words} />
           <WaterfallSection {...shared} />
-          <PipelineSection {...shared} />
           <TokenSection {...shared} check={check} onCheck={setCheck} scale={scale} handle={map} />
           <ChunkSection {...shared} onShow={showPart} />
-          <MassSection {...shared} check={check} />
+          <MassSection {...shared} check={check} onCheck={setCheck} />
           <LayerSection {...shared} />
+          <PipelineSection {...shared} />
         </div>
       </div>
     </aside>

@@ -21,7 +21,7 @@ export function Summary({ report, words }: { report: FusionReport; words: Words 
     ratio: format.percent(strategy.ratio),
   };
   return (
-    <header className={`${classes.summary ?? ''} ${classes.wide ?? ''}`}>
+    <header className={classes.summary}>
       <Text size="xs" c="dimmed">
         {t('summary.ttft')}
       </Text>
@@ -42,6 +42,7 @@ export function Summary({ report, words }: { report: FusionReport; words: Words 
 }
 
 function comparison(report: FusionReport, { t, format }: Words): string {
+  if (report.strategy.name === 'full') return t('summary.isFull');
   const times = speedUp(report);
   if (times === null) return t('summary.unknown');
   if (Math.abs(times - 1) < SAME_WITHIN) return t('summary.same');
@@ -53,7 +54,7 @@ function comparison(report: FusionReport, { t, format }: Words): string {
 /** Both times as bars of one scale. */
 function Race({ report, words }: { report: FusionReport; words: Words }) {
   const { t, format } = words;
-  const { ttftMs, fullPrefillMs, fullPrefillMeasured } = report;
+  const { ttftMs, fullPrefillMs, fullPrefillMeasured, strategy } = report;
   const longest = Math.max(ttftMs.total, fullPrefillMs ?? 0);
   const width = (ms: number) => `${(ms / Math.max(1e-9, longest)) * 100}%`;
   return (
@@ -82,7 +83,9 @@ function Race({ report, words }: { report: FusionReport; words: Words }) {
             {t(fullPrefillMeasured ? 'summary.measured' : 'summary.estimated')}
           </Text>
         )}
-        {!fullPrefillMeasured && <Measure answerId={report.answerId} words={words} />}
+        {!fullPrefillMeasured && strategy.name !== 'full' && (
+          <Measure answerId={report.answerId} words={words} />
+        )}
       </span>
     </div>
   );

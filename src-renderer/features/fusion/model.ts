@@ -61,6 +61,14 @@ function checkView(check: FusionCheck, start: number, tokens: number): CheckView
   return view;
 }
 
+/** By token: 1 where the last check kept it for recomputation, 2 where this check did but a later one dropped it. */
+export function outlines({ checks, report }: ReportView, check: CheckView | undefined): Uint8Array {
+  const last = checks.at(-1);
+  return Uint8Array.from(report.tokens, (_, token) =>
+    last?.selected[token] === 1 ? 1 : check?.selected[token] === 1 ? 2 : 0,
+  );
+}
+
 /** How the prompt came about, in tokens; the parts sum up to the prompt. */
 export interface Composition {
   resident: number;

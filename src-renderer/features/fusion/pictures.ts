@@ -6,7 +6,7 @@ import type { GanttWords } from '../../viz/gantt/gantt.ts';
 import { waterfall } from '../../viz/waterfall/waterfall.ts';
 import type { FusionReport, PromptPart } from '../../../src-shared/fusion-report.ts';
 import type { MassCurve } from './mass.ts';
-import type { CheckView, ReportView } from './model.ts';
+import { outlines, type CheckView, type ReportView } from './model.ts';
 import { deviationScale, type DeviationScale, type ScaleKind } from './scale.ts';
 import { STAGE_COLOURS, STAGES } from './stages.ts';
 import type { Words } from './useWords.ts';
@@ -29,7 +29,7 @@ export function tokenMapData(
       tokens: view.report.tokens,
       parts: view.parts.map((part) => labelled(part, view, words)),
       strength,
-      outlined: check?.selected ?? new Uint8Array(view.report.tokens.length),
+      outlined: outlines(view, check),
     },
   };
 }
@@ -50,7 +50,8 @@ export function originOf({ kind, chunk }: PromptPart, { t }: Words): string {
 
 function labelled(part: PromptPart, view: ReportView, words: Words): LabelledPart {
   const { t, format } = words;
-  const numbers = { tier: originOf(part, words), count: part.tokens, formatted: format.number(part.tokens) };
+  const tier = part.chunk ? t(`chunks.tiers.${part.chunk.tier}`) : originOf(part, words);
+  const numbers = { tier, count: part.tokens, formatted: format.number(part.tokens) };
   const fromCache = part.chunk && part.chunk.tier !== 'computed';
   return {
     first: view.firstToken(part),

@@ -14,6 +14,7 @@ export const fusion = {
     ttft: 'Time to first token',
     soonerBy: '{{times}}× sooner than a full prefill',
     laterBy: '{{times}}× later than a full prefill',
+    isFull: 'This is a full prefill',
     same: 'As fast as a full prefill',
     unknown: 'What a full prefill would take is not known yet.',
     thisAnswer: 'This answer',
@@ -81,7 +82,7 @@ export const fusion = {
   },
   tokens: {
     title: 'The prompt, token by token',
-    lead: 'The darker a token, the more its values at layer {{layer}} differ from those stored. Outlined tokens were recomputed.',
+    lead: 'The stronger a token’s shade, the more its values at layer {{layer}} differ from those stored. Outlined tokens were recomputed.',
     leadHeads:
       'The first {{count}} tokens of a passage deviate {{times}}× as much as the rest of it: they were stored without knowing what would stand before them.',
     leadNone:
@@ -100,8 +101,8 @@ export const fusion = {
     overview: 'The whole prompt: deviation by position, recomputed tokens on top, parts below',
     keys: '<k>←</k> <k>→</k> <k>↑</k> <k>↓</k> token · <k>N</k> <k>P</k> recomputed · <k>[</k> <k>]</k> passage · drag to select',
     legendRecomputed: 'recomputed (HKVD)',
+    legendDropped: 'chosen here, dropped by a later check',
     legendAbove: 'and above',
-    legendPlain: 'not compared',
     text: 'Instructions and question',
     residentPart: 'From earlier turns',
     part: '{{title}} · passage {{ordinal}}',
@@ -149,13 +150,14 @@ export const fusion = {
     recomputed: 'Recomputed',
     bytesColumn: 'Bytes',
     document: 'Document',
+    allComputed: 'all, computed',
     openDocument: 'Open {{title}}',
     showInMap: 'Show {{title}} in the prompt',
     tiers: { ram: 'RAM', disk: 'Disk', computed: 'Computed' },
   },
   mass: {
     title: 'What the selection covers',
-    lead: 'At layer {{layer}}, {{ratio}} of the tokens were chosen ({{selected}} of {{all}}). They hold {{covered}} of all deviation.',
+    lead: 'At layer {{layer}}, {{ratio}} of the compared tokens were chosen ({{selected}} of {{all}}). They hold {{covered}} of all deviation.',
     whatIf: 'What other ratios would have covered',
     half: 'Half of all deviation lies in {{ratio}} of the tokens.',
     nothing: 'Nothing deviated at layer {{layer}}: every stored value is what it would be in this context.',

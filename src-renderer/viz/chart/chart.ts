@@ -12,8 +12,9 @@ import {
 
 const PLOT_HEIGHT = 170;
 const BELOW = 38;
-/** Labels of rules stand between legend and plot. */
-const RULE_LABELS = 16;
+/** The y axis's label, and below it those of rules, stand between legend and plot. */
+const Y_LABEL = 24;
+const RULE_LABELS = 15;
 /** About a letter's width: how many lines the legend takes must be known before there is a canvas. */
 const LETTER = 6.4;
 
@@ -24,10 +25,10 @@ export function chart(spec: ChartSpec): Picture {
     return ((places.at(-1)?.line ?? 0) + 1) * LEGEND_LINE;
   };
   const layout = (frame: Frame) =>
-    layoutChart(spec, frame, legendHeight(frame.width) + 14 + (spec.rules.length > 0 ? RULE_LABELS : 0));
+    layoutChart(spec, frame, legendHeight(frame.width) + Y_LABEL + ruleLabels(spec));
   return {
     items: spec.items.length,
-    height: (width) => legendHeight(width) + 14 + RULE_LABELS + PLOT_HEIGHT + BELOW,
+    height: (width) => legendHeight(width) + Y_LABEL + ruleLabels(spec) + PLOT_HEIGHT + BELOW,
     draw: (context, frame, active) => draw(context, spec, layout(frame), frame, active),
     hit: (point, frame) => nearestItem(spec, layout(frame), point),
     anchor: (item, frame) => {
@@ -35,6 +36,10 @@ export function chart(spec: ChartSpec): Picture {
       return { x: x(spec.items[item] ?? 0) + 28, y: plot.top - 4 };
     },
   };
+}
+
+function ruleLabels({ rules }: ChartSpec): number {
+  return rules.length > 0 ? RULE_LABELS : 0;
 }
 
 /** A series without a name is part of another one. */
@@ -80,19 +85,15 @@ function legendEntry({ label, colour, kind }: Series, palette: Palette): LegendE
   return { label, colour: palette[colour], mark: kind };
 }
 
-function drawAxisLabels(
-  context: Canvas2d,
-  { x, y }: ChartSpec,
-  { plot }: ChartLayout,
-  palette: Palette,
-): void {
+function drawAxisLabels(context: Canvas2d, spec: ChartSpec, { plot }: ChartLayout, palette: Palette): void {
+  const { x, y } = spec;
   setFont(context, palette);
   context.fillStyle = palette.muted;
   context.textBaseline = 'alphabetic';
   context.textAlign = 'right';
   context.fillText(x.label, plot.right, plot.bottom + 33);
   context.textAlign = 'left';
-  context.fillText(y.label, 0, plot.top - 8);
+  context.fillText(y.label, 0, plot.top - 8 - ruleLabels(spec));
 }
 
 function drawSeries(
@@ -135,7 +136,7 @@ function drawRules(
   context.save();
   setFont(context, palette, 600, 10.5);
   context.textBaseline = 'alphabetic';
-  let free = plot.left + 60;
+  let free = plot.left;
   for (const { x: at, label, colour } of rules) {
     const left = x(at);
     context.strokeStyle = palette[colour];
@@ -144,7 +145,7 @@ function drawRules(
     context.setLineDash([2, 3]);
     line(context, left, plot.top, left, plot.bottom);
     const width = context.measureText(label).width;
-    const start = Math.min(left - 3, plot.right - width);
+    const start = Math.min(left, plot.right - width);
     // Labels that would run into each other are left out; the notes name them.
     if (start < free) continue;
     context.textAlign = 'left';

@@ -16,7 +16,7 @@ export interface TokenMapData {
   parts: readonly LabelledPart[];
   /** By token, 0 to 1; NaN where nothing is known. */
   strength: Float32Array;
-  /** By token: 1 where it is outlined. */
+  /** By token: 1 outlined, 2 outlined faintly. */
   outlined: Uint8Array;
 }
 
@@ -120,8 +120,9 @@ function drawRow(
       context.fillStyle = faded(palette.accent, 0.35);
       context.fillRect(x, row.y, width, row.height);
     }
-    if (outlined[token] === 1) {
-      context.strokeStyle = palette.hkvd;
+    const outline = outlined[token] ?? 0;
+    if (outline > 0) {
+      context.strokeStyle = outline === 1 ? palette.hkvd : faded(palette.muted, 0.6);
       context.lineWidth = 1.25;
       context.strokeRect(x + 0.5, top + 0.5, width - 1.5, height - 1);
     }

@@ -83,12 +83,22 @@ function breakLines(
   let row: Row | undefined;
   let x = gutter;
   let y = top;
+  let word = first;
   for (let token = first; token < end; token++) {
     const width = Math.min(Math.max(EMPTY_WIDTH, measure(layout.shown[token] ?? '')), right - gutter);
+    if (startsWord(tokens, token)) word = token;
+    if (row && x + width > right && word > row.first && word < token) {
+      // The word goes to the next line as a whole.
+      row.end = word;
+      row = undefined;
+      token = word - 1;
+      continue;
+    }
     if (!row || x + width > right) {
       row = { kind: 'tokens', part, y, height, first: token, end: token };
       layout.rows.push(row);
-      x = gutter;
+      // The space before a word does not indent the line.
+      x = gutter - (/^ \S/.test(tokens[token] ?? '') ? measure(' ') : 0);
       y += height;
     }
     layout.x[token] = x;
@@ -99,6 +109,12 @@ function breakLines(
     if (tokens[token]?.includes('\n') === true) row = undefined;
   }
   return y;
+}
+
+/** Whether a line may begin with this token: not within a word that is cut into several tokens. */
+function startsWord(tokens: readonly string[], token: number): boolean {
+  const [before = '', text = ''] = [tokens[token - 1], tokens[token]];
+  return /^[\s\u2e80-\uffff]/u.test(text) || /(?:^|[\s\u2e80-\uffff-])$/u.test(before);
 }
 
 /** Characters that leave no mark are drawn as signs. */

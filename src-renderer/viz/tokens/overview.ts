@@ -23,7 +23,7 @@ export function overviewColumns(
     const value = strength[token] ?? NaN;
     const known = columns.strength[column] ?? NaN;
     if (!Number.isNaN(value) && !(known >= value)) columns.strength[column] = value;
-    columns.outlined[column] = (columns.outlined[column] ?? 0) + (outlined[token] ?? 0);
+    columns.outlined[column] = (columns.outlined[column] ?? 0) + (outlined[token] === 1 ? 1 : 0);
   }
   return columns;
 }

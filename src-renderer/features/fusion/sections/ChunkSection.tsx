@@ -112,9 +112,16 @@ function ChunkRow({
       </Table.Td>
       <Table.Td ta="right">{format.number(part.tokens)}</Table.Td>
       <Table.Td ta="right">
-        {format.number(chunk.recomputed)} · {share(ratio)}
+        {chunk.tier === 'computed'
+          ? t('chunks.allComputed')
+          : `${format.number(chunk.recomputed)} · ${share(ratio)}`}
         <span className={classes.share} aria-hidden>
-          <span style={{ width: `${ratio * 100}%` }} />
+          <span
+            style={{
+              width: `${ratio * 100}%`,
+              background: `var(--kv-${chunk.tier === 'computed' ? 'computed' : 'hkvd'})`,
+            }}
+          />
         </span>
       </Table.Td>
       <Table.Td ta="right">

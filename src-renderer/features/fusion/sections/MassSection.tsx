@@ -4,6 +4,7 @@ import { chart } from '../../../viz/chart/chart.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
 import { TipRows } from '../../../viz/Tip.tsx';
+import { CheckSwitch } from '../CheckSwitch.tsx';
 import classes from '../FusionPanel.module.css';
 import * as leads from '../leads.ts';
 import { massCurve, type MassCurve } from '../mass.ts';
@@ -16,7 +17,13 @@ import type { SectionData } from './section-props.ts';
 const OTHER_RATIOS = [0.02, 0.05, 0.1, 0.15, 0.25, 0.5];
 
 /** How much of the deviation the chosen tokens hold, and what other ratios would have held. */
-export function MassSection({ view, check, words, exports }: SectionData & { check: CheckView | undefined }) {
+export function MassSection({
+  view,
+  check,
+  onCheck,
+  words,
+  exports,
+}: SectionData & { check: CheckView | undefined; onCheck: (index: number) => void }) {
   const { t } = words;
   const curve = useMemo(() => check && massCurve(check.check.deviation), [check]);
   if (!check || !curve) {
@@ -32,6 +39,7 @@ export function MassSection({ view, check, words, exports }: SectionData & { che
       onPng={() => exports.png('mass')}
       onCsv={() => exports.csv('checks')}
     >
+      <CheckSwitch view={view} check={check} onCheck={onCheck} words={words} />
       <MassPicture curve={curve} check={check} words={words} />
       <WhatIf curve={curve} check={check} words={words} />
       <RankCorrelation view={view} words={words} />

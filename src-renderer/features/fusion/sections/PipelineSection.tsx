@@ -1,5 +1,6 @@
 import { ActionIcon, Group } from '@mantine/core';
 import { IconZoomIn, IconZoomOut, IconZoomReset } from '@tabler/icons-react';
+import { useMemo } from 'react';
 import type { FusionLayer } from '../../../../src-shared/fusion-report.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { GanttView } from '../../../viz/gantt/GanttView.tsx';
@@ -12,7 +13,6 @@ import { ganttWords } from '../pictures.ts';
 import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
 import type { SectionData } from './section-props.ts';
-import { useMemo } from 'react';
 
 /** Load and compute of every layer over time. */
 export function PipelineSection({ view: { report }, words, exports }: SectionData) {
@@ -21,12 +21,13 @@ export function PipelineSection({ view: { report }, words, exports }: SectionDat
   const time = useTimeView(layers);
   const gantt = useMemo(() => ganttWords(words), [words]);
   const lead = leads.pipeline(layers, words);
-  if (layers.length === 0) return <Section name="pipeline" title={t('pipeline.title')} lead={lead} />;
+  if (layers.length === 0) return <Section name="pipeline" title={t('pipeline.title')} lead={lead} wide />;
   return (
     <Section
       name="pipeline"
       title={t('pipeline.title')}
       lead={lead}
+      wide
       table={<PipelineTable layers={layers} words={words} />}
       onPng={() => exports.png('pipeline')}
       onCsv={() => exports.csv('layers')}

@@ -1,10 +1,11 @@
-import { Button, Group, SegmentedControl, Text } from '@mantine/core';
+import { Button, Group, SegmentedControl } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useMemo, type Ref } from 'react';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { visible } from '../../../viz/tokens/layout.ts';
 import { TokenMap, type TokenMapHandle } from '../../../viz/tokens/TokenMap.tsx';
+import { CheckSwitch } from '../CheckSwitch.tsx';
 import classes from '../FusionPanel.module.css';
 import { Keys } from '../Keys.tsx';
 import * as leads from '../leads.ts';
@@ -67,7 +68,7 @@ export function TokenSection({
         </Group>
         <CopyPrompt tokens={view.report.tokens} words={words} />
       </div>
-      {check && <Legend scale={scale} words={words} />}
+      {check && <Legend scale={scale} drops={check !== view.checks.at(-1)} words={words} />}
       <TokenMap
         data={data}
         label={t('tokens.map')}
@@ -78,32 +79,6 @@ export function TokenSection({
       />
       <Keys text={t('tokens.keys')} />
     </Section>
-  );
-}
-
-function CheckSwitch({
-  view,
-  check,
-  onCheck,
-  words: { t },
-}: Pick<TokenSectionProps, 'view' | 'check' | 'onCheck' | 'words'>) {
-  if (view.checks.length < 2 || !check) return null;
-  return (
-    <Group gap={6}>
-      <Text size="xs" c="dimmed" title={t('check.help')}>
-        {t('check.label')}
-      </Text>
-      <SegmentedControl
-        size="xs"
-        aria-label={t('check.label')}
-        value={String(view.checks.indexOf(check))}
-        onChange={(value) => onCheck(Number(value))}
-        data={view.checks.map(({ check: { layer } }, i) => ({
-          value: String(i),
-          label: t('check.option', { layer }),
-        }))}
-      />
-    </Group>
   );
 }
 
@@ -122,7 +97,16 @@ function CopyPrompt({ tokens, words: { t } }: { tokens: readonly string[]; words
   );
 }
 
-function Legend({ scale, words: { t, significant } }: { scale: DeviationScale; words: Words }) {
+function Legend({
+  scale,
+  drops,
+  words: { t, significant },
+}: {
+  scale: DeviationScale;
+  /** A later check may have dropped what this one chose. */
+  drops: boolean;
+  words: Words;
+}) {
   return (
     <div className={classes.legend}>
       <span>
@@ -134,6 +118,12 @@ function Legend({ scale, words: { t, significant } }: { scale: DeviationScale; w
         <span className={classes.outlined} aria-hidden />
         {t('tokens.legendRecomputed')}
       </span>
+      {drops && (
+        <span>
+          <span className={classes.outlined} data-faint aria-hidden />
+          {t('tokens.legendDropped')}
+        </span>
+      )}
     </div>
   );
 }

@@ -1,0 +1,35 @@
+import { Group, SegmentedControl, Text } from '@mantine/core';
+import type { CheckView, ReportView } from './model.ts';
+import type { Words } from './useWords.ts';
+
+/** Which check is looked at; nothing where there is no choice. */
+export function CheckSwitch({
+  view,
+  check,
+  onCheck,
+  words: { t },
+}: {
+  view: ReportView;
+  check: CheckView | undefined;
+  onCheck: (index: number) => void;
+  words: Words;
+}) {
+  if (view.checks.length < 2 || !check) return null;
+  return (
+    <Group gap={6}>
+      <Text size="xs" c="dimmed" title={t('check.help')}>
+        {t('check.label')}
+      </Text>
+      <SegmentedControl
+        size="xs"
+        aria-label={t('check.label')}
+        value={String(view.checks.indexOf(check))}
+        onChange={(value) => onCheck(Number(value))}
+        data={view.checks.map(({ check: { layer } }, i) => ({
+          value: String(i),
+          label: t('check.option', { layer }),
+        }))}
+      />
+    </Group>
+  );
+}
