@@ -1,6 +1,7 @@
 import { Engine, type Model } from './engine/engine.ts';
 import { AnswerService } from './chat/answer-service.ts';
 import { ChatService } from './chat/chat-service.ts';
+import { libraryPassages } from './chat/library-passages.ts';
 import { readSuggestions } from './chat/suggestions.ts';
 import { PrefillEstimator } from './fusion/estimator.ts';
 import { applyRestore } from './backup/apply-restore.ts';
@@ -110,11 +111,7 @@ export class App {
       path: paths.conversations,
       models: this.models,
       retrieval: this.search,
-      passages: {
-        chunk: (id) => catalogue.chunk(id),
-        document: (id) => catalogue.documents.get(id),
-        pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
-      },
+      passages: libraryPassages(catalogue),
       estimator: new PrefillEstimator(paths.prefillTimes),
       suggestions: () =>
         catalogue.libraries.list().some(({ sample }) => sample)

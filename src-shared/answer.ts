@@ -41,6 +41,7 @@ export const TtftSchema = z.object({
 export const NoticeSchema = z.object({
   kind: z.enum([
     'no-match', // no document matched: the answer is the model's own
+    'still-reading', // documents that cannot be found yet, since they are being read
     'left-out', // chunks that did not fit the context
     'turns-left-out', // older turns of the conversation that did not fit the context
     'plain-prompt', // the chat template could not be used

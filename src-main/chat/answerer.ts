@@ -17,7 +17,7 @@ import { contextLimit } from './limits.ts';
 import type { LiveAnswer } from './live-answer.ts';
 import type { MessageStore } from './messages.ts';
 import type { Miss, MissWriter } from './miss-writer.ts';
-import { promptNotices, quarantineNotice } from './notices.ts';
+import { promptNotices, quarantineNotice, stillReadingNotice } from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
 import { PromptAssembler, type Prompt } from './prompt.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
@@ -81,7 +81,7 @@ export class Answerer {
   /** To be run while nobody else uses the model. ABORTED when stopped before the first token, QUESTION_TOO_LONG, OUT_OF_MEMORY, ENGINE_FAILED. */
   async answer({ name, model }: ChatModel, task: AnswerTask): Promise<MadeAnswer> {
     const { live, question, stopwatch, settings } = task;
-    const { messages, sessions, misses, estimator, store } = this.#options;
+    const { messages, passages, sessions, misses, estimator, store } = this.#options;
     const choices = choicesOf(task, model);
     stopwatch.lap(); // waiting for other answers counts, but is no part of finding passages
     const history = historyBefore(question, messages, model);
@@ -90,6 +90,8 @@ export class Answerer {
     const prompt = this.#layOut(model, task, { choices, offered, history });
     const assemble = stopwatch.lap();
     for (const notice of noticesOf(prompt, history, choices)) live.addNotice(notice);
+    const unread = passages.unread(task.options.scope.libraryIds);
+    if (unread > 0) live.addNotice(stillReadingNotice(unread));
 
     const { contextTokens, maxTokens } = choices;
     const need = Math.min(contextTokens, prompt.tokens + maxTokens);

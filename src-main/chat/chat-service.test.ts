@@ -58,6 +58,14 @@ describe('one question', () => {
     expect(answer.notices[0]?.message).toContain('none of your documents');
   });
 
+  test('documents that are still being read are told of', async () => {
+    const { chat, ask } = await fixture({ unread: 3 });
+    const { notices } = await ask(chat.create(NEW).id, 'Mara?');
+    expect(notices).toEqual([
+      { kind: 'still-reading', message: expect.stringContaining('3 documents are still') as string },
+    ]);
+  });
+
   test('a miss is computed and stored afterwards', async () => {
     const { chat, ask, store, model, passages } = await fixture({ precompute: false });
     const answer = await ask(chat.create(NEW).id, 'Mara?');

@@ -28,6 +28,12 @@ export function promptNotices<C extends OfferedChunk>(
   return notices;
 }
 
+export function stillReadingNotice(documents: number): Notice {
+  const [are, them] = documents === 1 ? ['is', 'it'] : ['are', 'them'];
+  const message = `${plural(documents, 'document')} ${are} still being read: this answer knows nothing of ${them}.`;
+  return { kind: 'still-reading', message };
+}
+
 export function quarantineNotice(count: number): Notice {
   const message = `The cached KV of ${plural(count, 'chunk')} was damaged: it was set aside and computed again for this answer.`;
   return { kind: 'quarantined', message };

@@ -26,6 +26,8 @@ export interface Passages {
   chunk(id: number): Passage | undefined;
   /** undefined once the document is gone. */
   document(id: number): { path: string } | undefined;
+  /** How many documents of these libraries (all when the list is empty) cannot be found yet, since they are being read. */
+  unread(libraryIds: readonly string[]): number;
   /** What readers call the page at this UTF-16 offset; null where a document has no pages. */
   pageLabel(documentId: number, offset: number): string | null;
 }

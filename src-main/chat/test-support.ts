@@ -36,6 +36,8 @@ interface FixtureOptions extends FakeModelOptions {
   dir?: string;
   settings?: Record<string, unknown>;
   clock?: Clock;
+  /** Documents that are still being read. */
+  unread?: number;
   precompute?: boolean;
 }
 
@@ -44,6 +46,7 @@ export async function fixture({
   settings: overrides = {},
   precompute = true,
   clock = systemClock,
+  unread = 0,
   ...modelOptions
 }: FixtureOptions = {}) {
   const dir = given ?? mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
@@ -102,6 +105,7 @@ export async function fixture({
     passages: {
       chunk: (id) => passages.find((passage) => passage.id === id),
       document: (id) => (gone.has(id) ? undefined : passages.find(({ documentId }) => documentId === id)),
+      unread: () => unread,
       pageLabel: (id) => (id === 10 ? '7' : null),
     },
     store,
