@@ -49,13 +49,18 @@ export class DocumentPrecomputer {
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
     const pace = new Pace();
     let fits = true;
+    let added = 0; // bytes that are not in the catalogue's counts yet
     for (const [index, id] of ids.entries()) {
       await pace.step(signal);
       throwIfAborted(signal);
       const tokens = catalogue.chunkTable.tokens(id);
       const missing = tokens && !store.has(keyOf(target, tokens));
-      const room = missing && this.#hasRoom(tokens.length, target);
-      if (missing && room) await this.#compute(tokens, document.path, target, signal);
+      const bytes = this.#bytes(tokens?.length ?? 0, target);
+      const room = missing && this.#hasRoom(added + bytes, bytes, target);
+      if (missing && room) {
+        await this.#compute(tokens, document.path, target, signal);
+        added += bytes;
+      }
       if (missing && !room) fits = false;
       onChunk({ done: index + 1, total: ids.length, computedTokens: missing && room ? tokens.length : 0 });
     }
@@ -73,14 +78,15 @@ export class DocumentPrecomputer {
     }, signal);
   }
 
-  #hasRoom(tokens: number, target: Target): boolean {
-    const { models, store, catalogue } = this.#options;
-    const bytes = tokens * (models.active?.model.bytesPerToken(target.dtype) ?? 0);
+  #bytes(tokens: number, { dtype }: Target): number {
+    return tokens * (this.#options.models.active?.model.bytesPerToken(dtype) ?? 0);
+  }
+
+  /** Whether a chunk fits without pushing out others of this model: those of other models may go. */
+  #hasRoom(uncounted: number, bytes: number, { fingerprint, chunkTokens }: Target): boolean {
+    const { store, catalogue } = this.#options;
     const stats = store.stats();
     if (stats.bytes + bytes <= stats.diskBudgetBytes) return true;
-    return (
-      catalogue.chunkTable.cachedBytes(target.fingerprint, target.chunkTokens) + bytes <=
-      stats.diskBudgetBytes
-    );
+    return catalogue.chunkTable.cachedBytes(fingerprint, chunkTokens) + uncounted <= stats.diskBudgetBytes;
   }
 }

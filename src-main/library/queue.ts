@@ -103,6 +103,7 @@ export class DocumentQueue {
   start(): void {
     this.#unsubscribe = this.#options.models.onChange(() => this.refresh());
     for (const lane of Object.values(this.#lanes)) lane.start();
+    this.refresh();
   }
 
   async stop(): Promise<void> {
@@ -122,6 +123,8 @@ export class DocumentQueue {
     this.#adopted = false;
     this.#lanes.cut.interrupt();
     this.#lanes.compute.interrupt();
+    // Documents that are ready may not be for this one. Where no model can be loaded, the lanes say so when they need it.
+    this.#ready().catch(() => undefined);
   }
 
   /** Ends what is being done now, to be done again; for work on rows that are going away. */

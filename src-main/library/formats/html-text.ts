@@ -34,14 +34,16 @@ const LAYOUT = new Set([
   'section',
 ]);
 
+/** Only tags have children, whatever the types say. */
 function isLayout(elem: DomNode): boolean {
-  return LAYOUT.has(elem.name ?? '') || (elem.children?.some(isLayout) ?? false);
+  if (elem.type !== 'tag') return false;
+  return LAYOUT.has(elem.name ?? '') || elem.children.some(isLayout);
 }
 
 function textOf(elem: DomNode): string {
   if (elem.type === 'text') return (elem.data ?? '').replace(/\s+/g, ' ');
-  if (SKIPPED.includes(elem.name ?? '')) return '';
-  const text = elem.children?.map(textOf).join('') ?? '';
+  if (elem.type !== 'tag' || SKIPPED.includes(elem.name ?? '')) return '';
+  const text = elem.children.map(textOf).join('');
   return elem.name === 'p' || elem.name === 'div' || elem.name === 'br' ? `${text} ` : text;
 }
 
