@@ -82,6 +82,15 @@ StrategySpec strategy_from(const Napi::Value & v) {
     return s;
 }
 
+LoadPlan load_plan_from(const Napi::Value & v) {
+    LoadPlan plan;
+    if (v.IsUndefined()) return plan;
+    Napi::Object o = object_from(v, "loading");
+    plan.serial = o.Get("serial").ToBoolean();
+    plan.bytes_per_second = number_from(o.Get("bytesPerSecond"), "loading.bytesPerSecond");
+    return plan;
+}
+
 Sampling sampling_from(const Napi::Value & v) {
     Napi::Object o = object_from(v, "sampling");
     Sampling s;

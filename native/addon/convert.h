@@ -12,6 +12,8 @@ std::vector<int32_t> tokens_from(const Napi::Value & v, const char * name);
 std::string string_from(const Napi::Value & v, const char * name);
 int int_from(const Napi::Value & v, const char * name);
 StrategySpec strategy_from(const Napi::Value & v);
+// Undefined: the default plan.
+LoadPlan load_plan_from(const Napi::Value & v);
 Sampling sampling_from(const Napi::Value & v);
 
 Napi::Int32Array tokens_to(Napi::Env env, const std::vector<int32_t> & v);

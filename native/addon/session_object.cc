@@ -62,10 +62,11 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     }
     const StrategySpec strategy = strategy_from(info[1]);
     const auto abort = AbortObject::from(info[2]);
+    const LoadPlan plan = load_plan_from(info[4]);
     Callback callback(env, info[3]);
     std::function<Finished()> work = [=] {
         Finished f;
-        f.report = s->session->append(segments, strategy, abort.get(), throttled(callback));
+        f.report = s->session->append(segments, strategy, abort.get(), throttled(callback), plan);
         f.logits = s->session->logits();
         s->length = s->session->length();
         return f;

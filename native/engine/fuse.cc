@@ -39,11 +39,13 @@ std::pair<std::vector<float>, std::vector<float>> part(const std::vector<float> 
 
 }  // namespace
 
-Fuse::Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & spec, int past, int capacity)
+Fuse::Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & spec, LoadPlan plan, int past,
+           int capacity)
     : model_(model),
       forward_(forward),
       strategy_(make_strategy(spec, model.hparams().n_layer)),
       prompt_(model, segments, strategy_->reuses(), past, capacity),
+      plan_(plan),
       origin_(Clock::now()) {
     const int n_layer = model.hparams().n_layer;
     const bool any = prompt_.reusable_tokens > 0;
@@ -241,7 +243,7 @@ void Fuse::compute(int il, RowSet & rows, bool write_kv, Pass & pass) {
 
 AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress) {
     const int n_layer = model_.hparams().n_layer;
-    LayerLoader loader(prompt_.chunks, first_load_, n_layer, origin_);
+    LayerLoader loader(prompt_.chunks, first_load_, n_layer, plan_, origin_);
     Pass pass{loader, abort, progress, {}};
     look(pass);
 

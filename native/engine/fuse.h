@@ -8,7 +8,8 @@ namespace kvasir {
 class Fuse {
   public:
     // The prompt stands behind `past` tokens. Checks everything that can be checked before work begins.
-    Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & spec, int past, int capacity);
+    Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & spec, LoadPlan plan, int past,
+         int capacity);
 
     // Logits of the last token → logits.
     AppendReport run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress);
@@ -39,6 +40,7 @@ class Fuse {
     Forward & forward_;
     std::unique_ptr<Strategy> strategy_;
     Prompt prompt_;
+    LoadPlan plan_;
     std::vector<int> check_layers_;
     int first_load_;      // the first layer whose stored KV is needed
     int next_place_ = 0;  // layers below are placed, or need not be

@@ -1,5 +1,7 @@
 #include "layer_loader.h"
 
+#include <algorithm>
+
 #include "error.h"
 
 namespace kvasir {
@@ -8,8 +10,8 @@ namespace {
 double ms_since(Clock::time_point t) { return std::chrono::duration<double, std::milli>(Clock::now() - t).count(); }
 }  // namespace
 
-LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, int n_layer, Clock::time_point origin)
-    : chunks_(std::move(chunks)), first_(first), n_layer_(n_layer), origin_(origin), released_(first) {
+LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, int n_layer, LoadPlan plan, Clock::time_point origin)
+    : chunks_(std::move(chunks)), first_(first), n_layer_(n_layer), plan_(plan), origin_(origin), released_(first) {
     bool any_file = false;
     for (size_t i = 0; i < chunks_.size(); ++i) {
         files_.emplace_back();
@@ -22,7 +24,7 @@ LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int
         }
         any_file = true;
     }
-    if (any_file) thread_ = std::thread([this] { run(); });
+    if (any_file && !plan.serial) thread_ = std::thread([this] { run(); });
 }
 
 LayerLoader::~LayerLoader() {
@@ -34,7 +36,17 @@ LayerLoader::~LayerLoader() {
     if (thread_.joinable()) thread_.join();
 }
 
+// Sleeps until reading `bytes` may have taken its time; in short steps, so that an abort does not wait for it.
+void LayerLoader::hold_back(Clock::time_point start, size_t bytes) const {
+    if (plan_.bytes_per_second <= 0) return;
+    const auto until = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(double(bytes) / plan_.bytes_per_second));
+    for (auto left = until - Clock::now(); left > Clock::duration::zero() && !stop_; left = until - Clock::now()) {
+        std::this_thread::sleep_for(std::min<Clock::duration>(left, std::chrono::milliseconds(10)));
+    }
+}
+
 void LayerLoader::load(int il, Slot & slot) {
+    const auto start = Clock::now();
     slot.loaded.start_ms = ms_since(origin_);
     slot.loaded.bytes = 0;
     size_t need = 0;
@@ -58,6 +70,7 @@ void LayerLoader::load(int il, Slot & slot) {
         at += chunks_[i]->layer_bytes();
     }
     slot.loaded.bytes = need;
+    hold_back(start, need);
     slot.loaded.end_ms = ms_since(origin_);
 }
 
@@ -88,8 +101,8 @@ void LayerLoader::run() {
 const LayerLoader::Loaded & LayerLoader::wait(int il) {
     Slot & slot = slots_[il % 2];
     if (!thread_.joinable()) {
-        load(il, slot);  // all in memory
-        slot.loaded.start_ms = slot.loaded.end_ms = 0;
+        load(il, slot);
+        if (!slot.loaded.bytes) slot.loaded.start_ms = slot.loaded.end_ms = 0;  // all in memory
         return slot.loaded;
     }
     std::unique_lock lock(mutex_);

@@ -77,7 +77,7 @@ class Session {
 
     // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT (chunk_index set), ABORTED: the session is then as before.
     AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy, const std::atomic<bool> * abort,
-                        const ProgressFn & progress);
+                        const ProgressFn & progress, LoadPlan plan = {});
     // on_token returns false to stop.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
                        const std::function<bool(int32_t)> & on_token);

@@ -218,3 +218,32 @@ TEST(numbers_that_fit_no_strategy_are_misuse) {
     CHECK(fails({.name = "guess"}));
     CHECK(fails(adaptive(query(0), 0.5, 0.4, 0.3)));
 }
+
+TEST(pipelined_serial_throttled_and_in_memory_are_the_same_bit_for_bit) {
+    auto m = tiny("qwen3");
+    auto s = prompt(m);
+    std::vector<Segment> files = s;
+    for (size_t i : {1, 2}) {
+        const std::string path = test::scratch("load-" + std::to_string(i) + ".kvc");
+        s[i].chunk->save(path);
+        files[i].chunk = std::make_shared<ChunkKv>(path);
+    }
+    for (const StrategySpec & spec : {none(), deviation(0.2), query(0.2, {1}), both(0.2)}) {
+        const auto in_memory = append(m, s, spec).logits;
+        for (const LoadPlan & plan : {LoadPlan{}, LoadPlan{.serial = true}, LoadPlan{.serial = false, .bytes_per_second = 20e6}}) {
+            Session session(m, 1024);
+            session.prepare();
+            const AppendReport r = session.append(files, spec, nullptr, nullptr, plan);
+            CHECK(session.logits() == in_memory);
+            CHECK_EQ(r.bytes_loaded, (s[1].chunk->layer_bytes() + s[2].chunk->layer_bytes()) * (spec.name == "deviation" ? 3 : 4));
+            double end = 0;
+            for (const LayerReport & l : r.layers) {
+                if (!l.load_bytes) continue;
+                CHECK(l.load_start >= end);  // one layer after another
+                end = l.load_end;
+                if (plan.bytes_per_second > 0) CHECK(l.load_end - l.load_start >= 1e3 * double(l.load_bytes) / plan.bytes_per_second - 0.5);
+                if (plan.serial) CHECK(l.layer == 0 || l.load_start >= r.layers[size_t(l.layer) - 1].compute_end || !spec.question_layers.empty());
+            }
+        }
+    }
+}

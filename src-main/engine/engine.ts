@@ -15,6 +15,7 @@ import type {
   NativeEmbedderInfo,
   NativeGenerateResult,
   NativeGgufInfo,
+  NativeLoading,
   NativeModel,
   NativeModelInfo,
   NativeProgress,
@@ -37,6 +38,7 @@ export type {
   NativeGenerateResult as GenerateResult,
   NativeGgufInfo as GgufInfo,
   NativeLayerReport as LayerReport,
+  NativeLoading as Loading,
   NativeModelInfo as ModelInfo,
   NativeProgress as Progress,
   NativeAdaptive as Adaptive,
@@ -50,6 +52,11 @@ export type {
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: NativeProgress) => void) | undefined;
+}
+
+export interface AppendOptions extends CallOptions {
+  /** For comparisons; chunk KV in files is otherwise loaded a layer ahead, as fast as it goes. */
+  loading?: Partial<NativeLoading> | undefined;
 }
 
 export interface GenerateOptions {
@@ -293,13 +300,17 @@ export class Session {
   append(
     segments: Segment[],
     strategy: NativeStrategy,
-    options: CallOptions = {},
+    options: AppendOptions = {},
   ): Promise<NativeAppendReport> {
     const natives: NativeSegment[] = segments.map((segment) =>
       segment.kind === 'chunk' ? { kind: 'chunk', chunk: segment.chunk.native } : segment,
     );
     return withAbort(this.#addon, options.signal, (abort) =>
-      this.#native.append(natives, strategy, abort, options.onProgress),
+      this.#native.append(natives, strategy, abort, options.onProgress, {
+        serial: false,
+        bytesPerSecond: 0,
+        ...options.loading,
+      }),
     );
   }
 

@@ -231,6 +231,14 @@ export interface NativeChunkHeader {
   fileBytes: number;
 }
 
+/** How chunk KV is brought in from files. Anything but the default (pipelined, unthrottled) is for comparisons. */
+export interface NativeLoading {
+  /** Load a layer when it is its turn, instead of while the one before computes. */
+  serial: boolean;
+  /** No faster than this, as from a slow disk or a network; 0: as fast as it goes. */
+  bytesPerSecond: number;
+}
+
 export interface NativeSession {
   readonly length: number;
   readonly capacity: number;
@@ -240,6 +248,7 @@ export interface NativeSession {
     strategy: NativeStrategy,
     abort: NativeAbort,
     onProgress?: (p: NativeProgress) => void,
+    loading?: NativeLoading,
   ): Promise<NativeAppendReport>;
   /** Logits of the last computed token, [vocab]; for parity and quality measurements. */
   logits(): Float32Array;

@@ -11,9 +11,7 @@ export const query: StrategyDefinition = {
   },
 };
 
-/** All layers of the second quarter. */
+/** One layer in the middle: the question's pass goes no further than the last layer named, and must be paid for. */
 export function defaultQuestionLayers(layers: number): string {
-  const first = Math.floor(layers / 4);
-  const last = Math.max(first, Math.ceil(layers / 2) - 1);
-  return Array.from({ length: last - first + 1 }, (_, i) => first + i).join(',');
+  return String(Math.floor(layers / 2));
 }

@@ -58,7 +58,16 @@ export function addFusionFlags(command: Command): Command {
       '--ratio <r>',
       'share of cached tokens to recompute, falling over the check layers (default: 0.15)',
     )
-    .option('--check-layers <l>', 'layers after which tokens are selected, ascending (default: 1)');
+    .option('--check-layers <l>', 'layers after which tokens are selected, ascending (default: 1)')
+    .option(
+      '--cover <m>',
+      'in place of a ratio: the smallest that covers this share of deviation or attention; "0.6,0.05,0.4" adds bounds',
+    )
+    .option(
+      '--question-layers <l>',
+      'layers whose attention tells what the question looks at (default: the middle one)',
+    )
+    .option('--deviation-of <kv>', 'what check layers compare: v, k or kv (default: v)');
 }
 
 /** The settings that flags override for one run. */
