@@ -30,6 +30,8 @@ export default defineConfig({
     build: {
       outDir: join(root, 'out', 'renderer'),
       minify: true,
+      // The page's policy takes fonts from files only.
+      assetsInlineLimit: 0,
       rolldownOptions: { input: join(root, 'src-renderer', 'index.html') },
     },
   },

@@ -1,9 +1,15 @@
 import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import i18next from 'i18next';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Failure } from '../../src-shared/contract/common.ts';
 
 const UNDO_MS = 10_000;
+
+/** The name of the cross, for screen readers. */
+function closable() {
+  return { withBorder: true, closeButtonProps: { 'aria-label': i18next.t('action.close') } };
+}
 
 /** Tells of a failure: what happened and why, then what to do. */
 export function notifyFailure(error: unknown, title: string): void {
@@ -13,18 +19,18 @@ export function notifyFailure(error: unknown, title: string): void {
     title,
     message: advice === '' ? message : `${message} ${advice}`,
     autoClose: UNDO_MS,
-    withBorder: true,
+    ...closable(),
   });
 }
 
 export function notifyInfo(message: string, title?: string): void {
-  notifications.show({ ...(title !== undefined && { title }), message, withBorder: true });
+  notifications.show({ ...(title !== undefined && { title }), message, ...closable() });
 }
 
 /** Tells what was done and offers to take it back for ten seconds. */
 export function notifyUndo(message: string, undoLabel: string, undo: () => void): void {
   const id = notifications.show({
-    withBorder: true,
+    ...closable(),
     autoClose: UNDO_MS,
     message: (
       <Group justify="space-between" wrap="nowrap">
