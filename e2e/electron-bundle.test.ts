@@ -1,0 +1,57 @@
+/**
+ * What setup builds for Electron, run by Node on a stand-in for Electron: whether the bundle finds the engine, the
+ * resources, the window and its packages from where it lies. Electron itself is driven by e2e/window/electron.spec.ts.
+ */
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeDir, ROOT, tempDir } from './cli-support.ts';
+
+const BUILT = existsSync(join(ROOT, 'out', 'main', 'main.js'));
+const CHILD = join(import.meta.dirname, 'support', 'electron-bundle-child.ts');
+const PORT = join(import.meta.dirname, 'support', 'parser-port.mjs');
+
+let dir: string;
+
+beforeAll(() => {
+  dir = tempDir();
+});
+afterAll(() => removeDir(dir));
+
+describe.skipIf(!BUILT)('the bundle for Electron', () => {
+  test('starts with the real engine, shows the window, answers it, and closes', async () => {
+    const child = spawn(process.execPath, [CHILD, join(dir, 'data')], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(stderr).toBe('');
+    const seen = JSON.parse(stdout) as Record<string, unknown>;
+    expect(seen['errors']).toEqual([]);
+    expect(seen['page']).toMatch(/<script type="module" crossorigin src="\.\/assets\//);
+    expect(seen['info']).toMatchObject({ ok: true, data: { host: 'electron', nativeDialogs: true } });
+    expect(seen['libraries']).toMatchObject({ ok: true, data: [{ sample: true }] });
+    expect(seen['suggestions']).toMatchObject({ ok: true });
+    expect(seen['ended']).toEqual(['quit']);
+  });
+
+  test('its parser reads documents and answers by its port', async () => {
+    const path = join(dir, 'page.html');
+    writeFileSync(path, '<title>A page</title><p>Bundled, and still read.</p>');
+    const parser = fork(join(ROOT, 'out', 'main', 'parser.js'), [String(512 * 1024 * 1024)], {
+      execArgv: ['--import', PORT],
+      serialization: 'advanced',
+    });
+    try {
+      const replies: { type: string; part?: string }[] = [];
+      parser.on('message', (reply) => replies.push(reply as { type: string }));
+      parser.send({ id: 1, path, name: 'page.html', format: 'html', maxBytes: 1e6 });
+      while (!replies.some(({ type }) => type === 'done' || type === 'failed')) await once(parser, 'message');
+      expect(replies.map(({ type }) => type)).toEqual(['text', 'done']);
+      expect(replies[0]?.part).toContain('Bundled, and still read.');
+      expect(replies[1]).toMatchObject({ title: 'A page' });
+    } finally {
+      parser.kill();
+    }
+  });
+});
