@@ -48,8 +48,7 @@ export function* chunkText(
   { kind = 'prose', kept = new Map() }: CutOptions = {},
 ): Generator<TextChunk> {
   if (!Number.isInteger(limit) || limit < 1) throw new TypeError('limit must be a positive integer');
-  const ids = (start: number, end: number): Int32Array =>
-    tokenize(text.slice(start, end).trim() + CHUNK_SEPARATOR);
+  const ids = remembering((start, end) => tokenize(text.slice(start, end).trim() + CHUNK_SEPARATOR));
   const source = fittingPieces({ text, ids, limit, kind, kept });
   const window: Sized[] = [];
   let total = 0;
@@ -143,6 +142,15 @@ function bestBoundary(window: readonly Sized[], count: number, limit: number): n
 }
 
 type Ids = (start: number, end: number) => Int32Array;
+
+/** Keeps the last result: what was found to fit is then counted, and what was cut is then taken. */
+function remembering(ids: Ids): Ids {
+  let last: { start: number; end: number; tokens: Int32Array } | undefined;
+  return (start, end) => {
+    if (last?.start !== start || last.end !== end) last = { start, end, tokens: ids(start, end) };
+    return last.tokens;
+  };
+}
 
 interface Cutting extends Required<CutOptions> {
   text: string;

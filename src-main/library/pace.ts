@@ -1,7 +1,7 @@
 import { breathe, throwIfAborted } from '../platform/abort.ts';
 
 /** How long work may keep the event loop waiting at a stretch, in milliseconds. */
-const STRETCH_MS = 8;
+const STRETCH_MS = 5;
 
 /** Long synchronous work asks between its steps whether others have waited long enough. */
 export class Pace {
