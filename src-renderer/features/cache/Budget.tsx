@@ -1,0 +1,123 @@
+import { NumberInput, Slider, Stack, Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { CacheStats } from '../../../src-shared/contract/cache.ts';
+import { useAction, useCall } from '../../client/context.tsx';
+import { fromSlider, SLIDER_STEPS, toSlider } from '../../ui/log-scale.ts';
+import { Meter } from '../../ui/Meter.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { budgetFacts, loweringOf, type Tier } from './budget.ts';
+import { Section } from './Section.tsx';
+import classes from './Cache.module.css';
+
+const GB = 1e9;
+
+/** How full a tier is and how much it may take; lowering says first what it drives out. */
+export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
+  const { t } = useTranslation(['cache', 'common']);
+  const format = useFormat();
+  const { data: info } = useCall('app.info');
+  const { used, budget, scale } = budgetFacts(tier, stats, info?.memoryTotal ?? 0);
+  const [draft, setDraft] = useState<number>();
+  const setBudget = useSetBudget(tier, stats, () => setDraft(undefined));
+  const shown = draft ?? budget;
+  const label = t(`budgetOf.${tier}`);
+  const value = t('ofBudget', { used: format.bytes(used), budget: format.bytes(budget) });
+  const keep = (): void => {
+    if (draft !== undefined && Math.round(draft) !== budget) setBudget(Math.round(draft));
+    else setDraft(undefined);
+  };
+  return (
+    <Section title={t(tier)} value={value}>
+      <Meter
+        share={budget > 0 ? used / budget : 0}
+        label={`${t(tier)}: ${value}`}
+        height={8}
+        color={tier === 'disk' ? 'var(--kv-disk)' : 'var(--kv-ram)'}
+      />
+      <div className={classes.budget}>
+        <Slider
+          size="sm"
+          thumbLabel={label}
+          label={null}
+          min={0}
+          max={SLIDER_STEPS}
+          step={5}
+          value={toSlider(shown, scale)}
+          onChange={(position) => {
+            if (position !== toSlider(shown, scale)) setDraft(fromSlider(position, scale));
+          }}
+          onChangeEnd={keep}
+        />
+        <NumberInput
+          size="xs"
+          w={104}
+          aria-label={label}
+          suffix={` ${t('gigabytes')}`}
+          min={0}
+          decimalScale={2}
+          step={1}
+          value={Math.round((shown / GB) * 100) / 100}
+          onChange={(gigabytes) => {
+            // The field shows two decimals: what only differs by that rounding was not typed.
+            if (typeof gigabytes === 'number' && gigabytes !== Math.round((shown / GB) * 100) / 100) {
+              setDraft(gigabytes * GB);
+            }
+          }}
+          onBlur={keep}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') keep();
+          }}
+        />
+      </div>
+      {tier === 'disk' && (
+        <Text size="xs" c="dimmed">
+          {t('diskFree', { size: format.bytes(stats.diskFreeBytes) })}
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+/** Sets a budget; asks first when that evicts something. `onDone` also comes when it was given up. */
+function useSetBudget(tier: Tier, stats: CacheStats, onDone: () => void): (bytes: number) => void {
+  const { t } = useTranslation(['cache', 'common']);
+  const format = useFormat();
+  const update = useAction('settings.update');
+  const set = (bytes: number): void =>
+    update.mutate(tier === 'disk' ? { diskBudgetBytes: bytes } : { memoryBudgetBytes: bytes }, {
+      onError: (error) => notifyFailure(error, t('common:error.title')),
+      onSettled: onDone,
+    });
+  return (bytes) => {
+    const lowering = loweringOf(tier, stats, bytes);
+    if (!lowering) {
+      set(bytes);
+      return;
+    }
+    modals.openConfirmModal({
+      title: t(`lower.title.${tier}`),
+      children: (
+        <Stack gap="xs">
+          <Text size="sm">
+            {t(`lower.${tier}`, {
+              size: format.bytes(lowering.excess),
+              budget: format.bytes(bytes),
+              chunks: t('common:unit.chunks', { count: lowering.chunks }),
+            })}
+          </Text>
+          {lowering.pinnedAbove && (
+            <Text size="sm">{t('lower.pinned', { size: format.bytes(stats.pinnedBytes) })}</Text>
+          )}
+        </Stack>
+      ),
+      labels: { confirm: t('lower.confirm'), cancel: t('common:action.cancel') },
+      confirmProps: { color: 'red' },
+      onConfirm: () => set(bytes),
+      onCancel: onDone,
+      onClose: onDone,
+    });
+  };
+}

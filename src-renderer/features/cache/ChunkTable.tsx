@@ -1,0 +1,145 @@
+import { Badge, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { CacheEntry } from '../../../src-shared/contract/cache.ts';
+import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
+import { useFormat } from '../../ui/useFormat.ts';
+import { usePagedRows } from '../../ui/usePagedRows.ts';
+import { VirtualTable } from '../../ui/VirtualTable.tsx';
+import type { Column, Sorting } from '../../ui/VirtualTableParts.tsx';
+import type { SelectionProps } from './CacheTables.tsx';
+import { DocumentName } from './DocumentTable.tsx';
+import { PinToggle } from './PinToggle.tsx';
+import classes from './Cache.module.css';
+
+type Sort = ParsedInputOf<'cache.entries'>['sort'];
+
+export function ChunkTable({
+  search,
+  selected,
+  onSelect,
+  documentId,
+}: SelectionProps & { documentId: string | undefined }) {
+  const { t } = useTranslation('cache');
+  const [sorting, setSorting] = useState<Sorting<Sort>>({ by: 'document', descending: false });
+  const { by: sort, descending } = sorting;
+  const rows = usePagedRows('cache.entries', {
+    search,
+    sort,
+    descending,
+    ...(documentId !== undefined && { documentId }),
+  });
+  const columns = useColumns();
+  return (
+    <VirtualTable
+      label={t('table.chunks')}
+      rows={rows}
+      columns={columns}
+      keyOf={({ key }) => key}
+      rowHeight={36}
+      sorting={sorting}
+      onSort={setSorting}
+      selected={selected}
+      onSelect={onSelect}
+      view={`${search}\n${documentId ?? ''}\n${sort}\n${descending}`}
+      empty={<Text c="dimmed">{t('table.noneMatch')}</Text>}
+    />
+  );
+}
+
+function useColumns(): Column<CacheEntry, Sort>[] {
+  const { t } = useTranslation('cache');
+  const format = useFormat();
+  return useMemo(
+    () => [
+      {
+        id: 'document',
+        header: t('table.document'),
+        width: 'minmax(140px, 1fr)',
+        sort: 'document',
+        cell: (entry) => (
+          <>
+            {!entry.current && (
+              <Badge size="xs" variant="default" tt="none" mr={6}>
+                {t('table.otherModel')}
+              </Badge>
+            )}
+            <DocumentName id={entry.documentId} name={entry.document} />
+          </>
+        ),
+      },
+      {
+        id: 'chunk',
+        header: t('table.chunk'),
+        width: '60px',
+        align: 'end',
+        cell: ({ ordinal }) => (ordinal === null ? '–' : format.number(ordinal + 1)),
+      },
+      {
+        id: 'tokens',
+        header: t('table.tokens'),
+        width: '64px',
+        align: 'end',
+        sort: 'tokens',
+        from: 560,
+        cell: ({ tokens }) => format.number(tokens),
+      },
+      {
+        id: 'bytes',
+        header: t('table.size'),
+        width: '76px',
+        align: 'end',
+        sort: 'bytes',
+        cell: ({ bytes }) => format.bytes(bytes),
+      },
+      {
+        id: 'dtype',
+        header: t('precision.title'),
+        width: '72px',
+        from: 800,
+        cell: ({ dtype }) => dtype,
+      },
+      {
+        id: 'tier',
+        header: t('table.tier'),
+        width: '84px',
+        cell: ({ state }) => (
+          <span className={classes.tier}>
+            <span className={classes.dot} data-tier={state} />
+            {t(`table.tiers.${state}`)}
+          </span>
+        ),
+      },
+      {
+        id: 'hits',
+        header: t('table.hits'),
+        width: '60px',
+        align: 'end',
+        sort: 'hits',
+        cell: ({ hits }) => format.number(hits),
+      },
+      {
+        id: 'lastUsed',
+        header: t('table.lastUsed'),
+        width: '116px',
+        from: 720,
+        sort: 'lastUsed',
+        cell: ({ lastUsedMs }) => (lastUsedMs === null ? t('table.never') : format.ago(lastUsedMs)),
+      },
+      {
+        id: 'pin',
+        header: t('table.pin'),
+        width: '44px',
+        cell: ({ key, document, ordinal, pinned }, active) => (
+          <PinToggle
+            name={`${document} ${ordinal === null ? '' : format.number(ordinal + 1)}`}
+            selection={{ keys: [key] }}
+            pinned={pinned}
+            active={active}
+          />
+        ),
+      },
+    ],
+    [t, format],
+  );
+}

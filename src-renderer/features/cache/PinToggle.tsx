@@ -1,0 +1,46 @@
+import { ActionIcon } from '@mantine/core';
+import { IconPin, IconPinFilled } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { CacheSelection } from '../../../src-shared/contract/cache.ts';
+import { useAction } from '../../client/context.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+
+/** Keeps what is selected from being evicted, or lets it go. */
+export function PinToggle({
+  name,
+  selection,
+  pinned,
+  title,
+  active,
+}: {
+  name: string;
+  selection: CacheSelection;
+  /** undefined: some of it is. */
+  pinned: boolean | undefined;
+  title?: string | undefined;
+  /** Whether its row is the one that Tab goes into. */
+  active: boolean;
+}) {
+  const { t } = useTranslation(['cache', 'common']);
+  const pin = useAction('cache.pin');
+  const Icon = pinned === false ? IconPin : IconPinFilled;
+  return (
+    <ActionIcon
+      size="sm"
+      variant={pinned === true ? 'light' : 'subtle'}
+      color={pinned === false ? 'gray' : 'kvasir'}
+      tabIndex={active ? 0 : -1}
+      aria-label={t('table.pinOne', { name })}
+      aria-pressed={pinned ?? 'mixed'}
+      title={title}
+      onClick={() =>
+        pin.mutate(
+          { selection, pinned: pinned !== true },
+          { onError: (error) => notifyFailure(error, t('common:error.title')) },
+        )
+      }
+    >
+      <Icon size={15} />
+    </ActionIcon>
+  );
+}

@@ -1,0 +1,77 @@
+import { Button, List, Progress, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { VerifyResult } from '../../../src-shared/contract/cache.ts';
+import { useAction, useEvent } from '../../client/context.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { Section } from './Section.tsx';
+
+/** Checks every stored file, with progress and what came of it. */
+export function Verify() {
+  const { t } = useTranslation('cache');
+  const format = useFormat();
+  const verify = useAction('cache.verify');
+  const [progress, setProgress] = useState({ done: 0, total: 0 });
+  useEvent('cache.progress', setProgress);
+  const start = (): void => {
+    setProgress({ done: 0, total: 0 });
+    verify.mutate({});
+  };
+  return (
+    <Section title={t('verify.title')}>
+      <Text size="sm" c="dimmed">
+        {t('verify.text')}
+      </Text>
+      {verify.isPending ? (
+        <div role="status">
+          <Progress
+            size="sm"
+            value={progress.total > 0 ? (progress.done / progress.total) * 100 : 0}
+            aria-label={t('verify.title')}
+          />
+          <Text size="xs" c="dimmed" mt={4}>
+            {t('verify.running', {
+              done: format.number(progress.done),
+              total: format.number(progress.total),
+            })}
+          </Text>
+        </div>
+      ) : (
+        <Button size="compact-sm" variant="default" w="fit-content" onClick={start}>
+          {t('verify.run')}
+        </Button>
+      )}
+      {verify.data && <Result result={verify.data} />}
+      {verify.error && <FailureAlert failure={verify.error} onRetry={start} />}
+    </Section>
+  );
+}
+
+function Result({ result }: { result: VerifyResult }) {
+  const { t } = useTranslation(['cache', 'common']);
+  const format = useFormat();
+  const { checked, corrupt, missing, newerFormat, ms } = result;
+  const problems = [
+    corrupt.length > 0 && t('verify.bad', { count: corrupt.length }),
+    missing > 0 && t('verify.missing', { count: missing }),
+    newerFormat > 0 && t('verify.newer', { count: newerFormat }),
+  ].filter((sentence) => sentence !== false);
+  if (problems.length === 0) {
+    return (
+      <Text size="sm" role="status">
+        {t('verify.good', {
+          chunks: t('common:unit.chunks', { count: checked }),
+          time: format.duration(ms),
+        })}
+      </Text>
+    );
+  }
+  return (
+    <List size="sm" role="status" title={corrupt.map(({ key, reason }) => `${key}: ${reason}`).join('\n')}>
+      {problems.map((sentence) => (
+        <List.Item key={sentence}>{sentence}</List.Item>
+      ))}
+    </List>
+  );
+}

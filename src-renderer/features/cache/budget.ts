@@ -1,0 +1,40 @@
+import type { CacheStats } from '../../../src-shared/contract/cache.ts';
+import type { LogScale } from '../../ui/log-scale.ts';
+
+export type Tier = 'disk' | 'memory';
+
+const GB = 1e9;
+const SMALLEST = 0.05 * GB;
+
+export interface BudgetFacts {
+  used: number;
+  budget: number;
+  scale: LogScale;
+}
+
+/** What a tier uses, may use, and could be given. `memoryTotal`: bytes of the machine's memory. */
+export function budgetFacts(tier: Tier, stats: CacheStats, memoryTotal: number): BudgetFacts {
+  const used = tier === 'disk' ? stats.diskBytes : stats.ramBytes;
+  const budget = tier === 'disk' ? stats.diskBudgetBytes : stats.ramBudgetBytes;
+  const most = tier === 'disk' ? stats.diskBytes + stats.diskFreeBytes : memoryTotal;
+  return { used, budget, scale: { min: SMALLEST, max: Math.max(most, budget, SMALLEST) } };
+}
+
+export interface Lowering {
+  /** Bytes above the new budget. */
+  excess: number;
+  /** About as many chunks have to go. */
+  chunks: number;
+  /** Whether pinned chunks alone are above it. */
+  pinnedAbove: boolean;
+}
+
+/** What a lower budget drives out at once; undefined when nothing. Pinned chunks stay whatever the budget. */
+export function loweringOf(tier: Tier, stats: CacheStats, bytes: number): Lowering | undefined {
+  const { used } = budgetFacts(tier, stats, 0);
+  if (used <= bytes) return undefined;
+  const pinnedAbove = tier === 'disk' && stats.pinnedBytes > bytes;
+  const excess = tier === 'disk' ? Math.min(used - bytes, stats.diskBytes - stats.pinnedBytes) : used - bytes;
+  const average = stats.diskBytes / Math.max(1, stats.chunks);
+  return { excess, chunks: Math.ceil(excess / Math.max(1, average)), pinnedAbove };
+}

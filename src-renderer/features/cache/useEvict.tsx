@@ -1,0 +1,57 @@
+import { Stack, Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useTranslation } from 'react-i18next';
+import type { CacheSelection, CacheStats } from '../../../src-shared/contract/cache.ts';
+import { useAction } from '../../client/context.tsx';
+import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+
+/** Evicting, each time after asking. */
+export function useEvict() {
+  const { t } = useTranslation(['cache', 'common']);
+  const format = useFormat();
+  const evict = useAction('cache.evict');
+  const chunks = (count: number): string => t('common:unit.chunks', { count });
+  const ask = (title: string, what: string, selection: CacheSelection, onDone?: () => void): void => {
+    modals.openConfirmModal({
+      title,
+      children: (
+        <Stack gap="xs">
+          <Text size="sm">{what}</Text>
+          <Text size="sm" c="dimmed">
+            {t('evict.text')} {t('evict.kept')}
+          </Text>
+        </Stack>
+      ),
+      labels: { confirm: t('evict.confirm'), cancel: t('common:action.cancel') },
+      confirmProps: { color: 'red' },
+      onConfirm: () =>
+        evict.mutate(
+          { selection },
+          {
+            onError: (error) => notifyFailure(error, t('common:error.title')),
+            onSuccess: (gone) => {
+              onDone?.();
+              notifyInfo(t('evict.done', { chunks: chunks(gone.chunks), size: format.bytes(gone.bytes) }));
+            },
+          },
+        ),
+    });
+  };
+  return {
+    askSelected: (selection: CacheSelection, count: number, onDone: () => void) =>
+      ask(t('evict.title'), t('selected', { count }), selection, onDone),
+    askAll: ({ chunks: count, diskBytes }: CacheStats) =>
+      ask(
+        t('evict.titleAll'),
+        t('evict.all_text', { chunks: chunks(count), size: format.bytes(diskBytes) }),
+        { all: true },
+      ),
+    askOthers: ({ otherModelChunks, otherModelBytes }: CacheStats) =>
+      ask(
+        t('evict.titleOthers'),
+        t('evict.others_text', { chunks: chunks(otherModelChunks), size: format.bytes(otherModelBytes) }),
+        { otherModels: true },
+      ),
+  };
+}
