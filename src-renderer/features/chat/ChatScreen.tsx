@@ -1,13 +1,13 @@
 import { Drawer } from '@mantine/core';
 import { useViewportSize } from '@mantine/hooks';
-import { useRef, useState, type ComponentType } from 'react';
+import { useRef, useState, type ComponentType, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useParams } from 'wouter';
 import { ConversationView } from './ConversationView.tsx';
 import { NEW, useChatLayout, useChatState } from './chat-state.ts';
 import { HelpModal } from './HelpModal.tsx';
 import { useLiveFeed } from './live/live-store.ts';
-import { ReportPane } from './report/ReportPane.tsx';
+import { ReportPane, WidthToggle } from './report/ReportPane.tsx';
 import { Sidebar } from './sidebar/Sidebar.tsx';
 import { useConversationActions } from './sidebar/useConversationActions.ts';
 import { useChatKeys } from './useChatKeys.ts';
@@ -19,8 +19,8 @@ export interface ChatSlots {
   Welcome: ComponentType<{ onAsk: (question: string) => void }>;
   /** Stands below the first answer. */
   AfterFirstAnswer: ComponentType;
-  /** How an answer's prompt was made. */
-  Report: ComponentType<{ answerId: string; onClose: () => void }>;
+  /** How an answer's prompt was made; `controls` belong into its title bar. */
+  Report: ComponentType<{ answerId: string; onClose: () => void; controls: ReactNode }>;
   /** Called when a question has reached the core. */
   onSent: () => void;
 }
@@ -82,7 +82,12 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
       />
       {reportId !== null && (
         <ReportPane overlay={list.width < REPORT_FROM} onClose={closeReport}>
-          <slots.Report key={reportId} answerId={reportId} onClose={closeReport} />
+          <slots.Report
+            key={reportId}
+            answerId={reportId}
+            onClose={closeReport}
+            controls={list.width >= REPORT_FROM && <WidthToggle />}
+          />
         </ReportPane>
       )}
       <HelpModal />
@@ -97,7 +102,7 @@ function ListDrawer({
 }: {
   opened: boolean;
   onClose: () => void;
-  children: React.ReactNode;
+  children: ReactNode;
 }) {
   const { t } = useTranslation('chat');
   return (

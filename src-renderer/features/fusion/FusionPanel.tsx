@@ -11,16 +11,21 @@ import { ReportPage } from './ReportPage.tsx';
 export interface FusionPanelProps {
   answerId: string;
   onClose: () => void;
+  /** Of whoever shows the panel, for its title bar. */
+  controls?: ReactNode;
 }
 
 /** How an answer's prompt came about: what was reused and recomputed, and where the time went. Fills its container. */
-export default function FusionPanel({ answerId, onClose }: FusionPanelProps) {
+export default function FusionPanel({ answerId, onClose, controls }: FusionPanelProps) {
   const { t } = useTranslation('fusion');
   const { data: report, error, refetch } = useCall('chat.report', { answerId });
   const close = (
-    <ActionIcon variant="subtle" color="gray" aria-label={t('close')} onClick={onClose}>
-      <IconX size={18} stroke={1.6} />
-    </ActionIcon>
+    <>
+      {controls}
+      <ActionIcon variant="subtle" color="gray" aria-label={t('close')} onClick={onClose}>
+        <IconX size={18} stroke={1.6} />
+      </ActionIcon>
+    </>
   );
   if (report && isKnown(report.version))
     return <ReportPage key={answerId} report={report} close={close} onClose={onClose} />;

@@ -44,21 +44,28 @@ export function ReportPane({
       }}
     >
       {!full && <Edge width={reportWidth} pane={pane} onResize={resize} />}
-      {!overlay && (
-        <Tooltip label={t(reportWide ? 'report.narrow' : 'report.wide')}>
-          <ActionIcon
-            className={classes.wide ?? ''}
-            variant="subtle"
-            color="gray"
-            aria-label={t(reportWide ? 'report.narrow' : 'report.wide')}
-            onClick={() => useChatLayout.setState({ reportWide: !reportWide })}
-          >
-            {reportWide ? <IconArrowsDiagonalMinimize2 size={17} /> : <IconArrowsDiagonal size={17} />}
-          </ActionIcon>
-        </Tooltip>
-      )}
       <div className={classes.body}>{children}</div>
     </aside>
+  );
+}
+
+/** Lets the report take the whole width, or stand beside the conversation again. */
+export function WidthToggle() {
+  const { t } = useTranslation('chat');
+  const { reportWide } = useChatLayout();
+  const label = t(reportWide ? 'report.narrow' : 'report.wide');
+  const Icon = reportWide ? IconArrowsDiagonalMinimize2 : IconArrowsDiagonal;
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={label}
+        onClick={() => useChatLayout.setState({ reportWide: !reportWide })}
+      >
+        <Icon size={17} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 

@@ -1,0 +1,66 @@
+import { expect, test } from './support/test.ts';
+
+test('the first screen explains itself, and the first answer is one click away', async ({ window }) => {
+  await expect(
+    window.getByRole('heading', { name: 'Ask your documents. Get the first word sooner.' }),
+  ).toBeVisible();
+  const ready = window.getByRole('list', { name: 'What is ready' });
+  await expect(ready).toContainText('52 documents, ready to be asked');
+  await expect(ready).toContainText('Everything is computed ahead', { timeout: 60_000 });
+  const suggestions = window.getByRole('region', { name: 'Ask one of these' }).getByRole('button');
+  await expect(suggestions).toHaveCount(3);
+
+  await suggestions.first().click();
+  const answer = window.getByRole('article', { name: 'Kvasir' });
+  const strip = answer.getByRole('region', { name: 'How this answer was made' });
+  await expect(strip).toContainText('to the first token');
+  await expect(strip).toContainText('recomputed');
+  await expect(answer.getByRole('region', { name: /sources?$/ }).getByRole('button')).not.toHaveCount(0);
+});
+
+test('the fusion panel shows where the time went, which tokens were recomputed, and exports it', async ({
+  window,
+}) => {
+  const suggestion = window.getByRole('region', { name: 'Ask one of these' }).getByRole('button').first();
+  await expect(window.getByRole('list', { name: 'What is ready' })).toContainText(
+    'Everything is computed ahead',
+    {
+      timeout: 60_000,
+    },
+  );
+  await suggestion.click();
+  await window.getByRole('button', { name: 'Details' }).click();
+  const panel = window.getByRole('complementary', { name: 'Fusion report' });
+  await expect(panel).toContainText('were recomputed because their values changed most in this context');
+  for (const title of ['Where the time went', 'The prompt, token by token']) {
+    await expect(panel.getByRole('heading', { name: title })).toBeVisible();
+  }
+  await panel.getByRole('button', { name: 'Export', exact: true }).click();
+  const download = window.waitForEvent('download');
+  await window.getByRole('menuitem', { name: 'Report (JSON)' }).click();
+  const report = JSON.parse(await text(await download)) as {
+    promptTokens: number;
+    recomputedTokens: number;
+    tokens: string[];
+    checks: { selected: number[] }[];
+  };
+  expect(report.tokens).toHaveLength(report.promptTokens);
+  expect(report.checks.at(-1)?.selected).toHaveLength(report.recomputedTokens);
+  expect(report.recomputedTokens).toBeGreaterThan(0);
+
+  await window.keyboard.press('Escape');
+  await expect(panel).toBeHidden();
+});
+
+test('a full prefill can be measured in place of the estimate', async ({ window }) => {
+  await window.getByRole('region', { name: 'Ask one of these' }).getByRole('button').first().click();
+  const strip = window.getByRole('region', { name: 'How this answer was made' });
+  await strip.getByRole('button', { name: /Measure the full prefill/ }).click();
+  await expect(strip).toContainText(/instead of \d/);
+});
+
+async function text(download: { createReadStream(): Promise<NodeJS.ReadableStream> }): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

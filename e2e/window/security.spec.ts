@@ -1,0 +1,63 @@
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { expect, test } from './support/test.ts';
+
+/** A request with headers that browsers do not let a page set. */
+function ask(
+  origin: string,
+  path: string,
+  headers: OutgoingHttpHeaders = {},
+): Promise<IncomingMessage & { text: string }> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(`${origin}${path}`, { headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (data: string) => (text += data));
+      response.on('end', () => resolve(Object.assign(response, { text })));
+    });
+    request.on('error', reject).end();
+  });
+}
+
+const UPGRADE = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
+  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
+test('without the token there is only the page that explains', async ({ app }) => {
+  for (const path of ['/', '/?token=wrong', '/index.html', '/icon.svg', '/download?backup=x']) {
+    const response = await ask(app.origin, path);
+    expect(response.statusCode, path).toBe(401);
+    expect(response.text).not.toContain('main');
+  }
+  expect((await ask(app.origin, '/socket', { ...UPGRADE, Origin: app.origin })).statusCode).toBe(401);
+});
+
+test('the token works once', async ({ app }) => {
+  const { pathname, search } = new URL(app.url);
+  const first = await ask(app.origin, `${pathname}${search}`);
+  expect(first.statusCode).toBe(303);
+  expect(first.headers['set-cookie']?.[0]).toMatch(/HttpOnly; SameSite=Strict/);
+  expect((await ask(app.origin, `${pathname}${search}`)).statusCode).toBe(401);
+});
+
+test('a foreign host or origin gets nothing, even with the session', async ({ app }) => {
+  const { pathname, search } = new URL(app.url);
+  const entered = await ask(app.origin, `${pathname}${search}`);
+  const cookie = entered.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+  expect((await ask(app.origin, '/', { Cookie: cookie })).statusCode).toBe(200);
+
+  expect((await ask(app.origin, '/', { Cookie: cookie, Host: 'evil.example' })).statusCode).toBe(403);
+  for (const origin of ['http://evil.example', 'null', 'http://127.0.0.1:1']) {
+    const response = await ask(app.origin, '/socket', { ...UPGRADE, Cookie: cookie, Origin: origin });
+    expect(response.statusCode, origin).toBe(403);
+  }
+});
+
+test('the page forbids what it does not need', async ({ window, app }) => {
+  const response = await window.goto(`${app.origin}/`);
+  const policy = response?.headers()['content-security-policy'] ?? '';
+  for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"])
+    expect(policy).toContain(rule);
+  expect(policy).not.toContain('unsafe');
+});
