@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FusionReportSchema } from '../src-shared/fusion-report.ts';
+import { FusionReportSchema, type FusionReport } from '../src-shared/fusion-report.ts';
+import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
 import { readSuggestions } from '../src-main/chat/suggestions.ts';
@@ -16,6 +17,10 @@ const QUESTIONS = [
   'What does the canteen of the Oakfield House serve?',
   'What colour are the shirts of Team Ocelot?',
 ];
+
+function textTokens({ parts }: FusionReport): number {
+  return parts.reduce((sum, { kind, tokens }) => sum + (kind === 'text' ? tokens : 0), 0);
+}
 
 let dir: string;
 let app: App;
@@ -101,6 +106,20 @@ test('the suggested questions are answered right by blending, with the sentence 
       highlights.map(({ start, end }) => text.slice(start, end)),
     );
     expect(marked.some((sentence) => sentence.includes(expected[i] ?? '?'))).toBe(true);
+  }
+});
+
+test('every strategy answers, and its report tells which tokens it recomputed', async () => {
+  for (const name of STRATEGY_NAMES) {
+    const { id } = app.chat.create({ ...EVERYTHING, strategy: { name, ratio: 0.15 } });
+    const answer = await ask(id, QUESTIONS[0]!);
+    const report = app.chat.report(answer.id)!;
+    expect([name, answer.state, answer.stats?.strategy.name]).toEqual([name, 'done', name]);
+    expect(report.selected).toHaveLength(report.recomputedTokens);
+    const recomputed = report.parts.reduce((sum, { chunk }) => sum + (chunk?.recomputed ?? 0), 0);
+    expect(recomputed).toBe(
+      name === 'full' ? report.promptTokens - textTokens(report) : report.recomputedTokens,
+    );
   }
 });
 

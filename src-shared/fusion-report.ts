@@ -79,6 +79,12 @@ export const FusionReportSchema = z.object({
   tokensStart: z.int(),
   tokens: z.array(z.string()),
   checks: z.array(CheckSchema),
+  /** Positions of cached tokens that were recomputed, ascending: whatever the strategy, also one without checks. Absent in older reports. */
+  selected: z.array(z.int()).optional(),
+  /** Where the question's attention went, for strategies that ask; for each position the mean over heads and layers. */
+  attention: z
+    .object({ layers: z.array(z.int()), positions: z.array(z.int()), weights: z.array(z.number()) })
+    .optional(),
   /** Spearman's rank correlation of token deviations between check i and check i + 1. */
   rankCorrelation: z.array(z.number()),
   layers: z.array(LayerSchema),

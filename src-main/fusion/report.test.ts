@@ -119,7 +119,24 @@ test('positions count from the first token of the conversation', () => {
     recomputed: { tokens: 2, mean: 3, p95: 4 },
     stored: null,
   });
+  expect(report.selected).toEqual([102, 103]);
+  expect(report.attention).toBeUndefined();
   expect(report.checks[1]).toMatchObject({ positions: [101, 102, 103], selected: [102, 103] });
+});
+
+test('where the question looked is told by position, and what was recomputed without any check', () => {
+  const append = {
+    ...appendReport(4, 8),
+    selected: Int32Array.of(2, 5),
+    question: { layers: Int32Array.of(2), candidates: Int32Array.of(1, 2, 5), attention: Float32Array.of(0.1, 0.5, 0.4) }, // prettier-ignore
+  };
+  const report = fusionReport(input(append, [{ kind: 'text', tokens: new Int32Array(8) }]));
+  expect(FusionReportSchema.parse(report)).toEqual(report);
+  expect(report).toMatchObject({
+    checks: [],
+    selected: [102, 105],
+    attention: { layers: [2], positions: [101, 102, 105], weights: [0.1, 0.5, 0.4] },
+  });
 });
 
 test('4,000 tokens and 64 layers make a report of a size that travels at once', () => {

@@ -69,6 +69,8 @@ export function fusionReport(input: ReportInput): FusionReport {
     tokensStart: residentTokens,
     tokens: input.tokenTexts(appended.flatMap(({ tokens }) => [...tokens])),
     checks,
+    selected: Array.from(append.selected, (position) => position + residentTokens),
+    ...(append.question && { attention: attentionOf(append.question, residentTokens) }),
     rankCorrelation: append.checks.slice(1).map((check, i) => correlation(append.checks[i], check)),
     layers: append.layers.map(layerOf),
   };
@@ -112,6 +114,17 @@ function checkOf(
     deviation: Array.from(deviation, rounded),
     selected: Array.from(selected, (position) => position + offset),
     massCovered: all > 0 ? covered / all : 0,
+  };
+}
+
+function attentionOf(
+  { layers, candidates, attention }: NonNullable<AppendReport['question']>,
+  offset: number,
+) {
+  return {
+    layers: [...layers],
+    positions: Array.from(candidates, (position) => position + offset),
+    weights: Array.from(attention, rounded),
   };
 }
 
