@@ -21,7 +21,7 @@ export interface CacheServiceOptions {
   /** Its folder. */
   dir: string;
   catalogue: Pick<Catalogue, 'database' | 'state' | 'setState'>;
-  models: ModelService;
+  models: Pick<ModelService, 'active' | 'current' | 'plan'>;
   settings: SettingsService;
   events: EventBus;
   log: Logger;

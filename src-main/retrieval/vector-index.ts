@@ -11,11 +11,12 @@ const SCHEMA = `
     identity TEXT NOT NULL UNIQUE -- of the file's content
   ) STRICT;
   CREATE TABLE IF NOT EXISTS chunk_vector (
+    id INTEGER PRIMARY KEY,
     chunk_id INTEGER NOT NULL REFERENCES chunk(id) ON DELETE CASCADE,
     model_id INTEGER NOT NULL REFERENCES embedding_model(id) ON DELETE CASCADE,
     vector BLOB NOT NULL,
-    PRIMARY KEY (chunk_id, model_id)
-  ) STRICT, WITHOUT ROWID;`;
+    UNIQUE (chunk_id, model_id)
+  ) STRICT;`;
 
 /** Vectors compared before other work gets its turn: a few milliseconds. */
 const SLICE = 1000;
@@ -27,6 +28,12 @@ export interface Unembedded {
   chunkId: number;
   /** Titles above the chunk, then its text. */
   text: string;
+}
+
+interface ScannedRow extends Omit<Hit, 'score'> {
+  id: number;
+  inReach: 0 | 1;
+  vector: Buffer;
 }
 
 /** The chunks' vectors by one embedding model. */
@@ -58,7 +65,7 @@ export class VectorIndex {
   put(chunkIds: readonly number[], values: Float32Array): void {
     const dimension = values.length / chunkIds.length;
     const add = this.#database.prepare(
-      'INSERT OR REPLACE INTO chunk_vector SELECT id, @model, @vector FROM chunk WHERE id = @chunkId',
+      'INSERT OR REPLACE INTO chunk_vector (chunk_id, model_id, vector) SELECT id, @model, @vector FROM chunk WHERE id = @chunkId',
     );
     this.#database.transaction(() => {
       chunkIds.forEach((chunkId, i) => {
@@ -71,28 +78,28 @@ export class VectorIndex {
   /** The chunks whose vectors are nearest to `query`, by cosine, nearest first. ABORTED. */
   async nearest(query: Float32Array, scope: IndexScope, limit: number, signal?: AbortSignal): Promise<Hit[]> {
     const best: Hit[] = [];
+    // Vectors as they lie on disk, and for each its chunk; left to itself, SQLite sorts the whole set for every slice.
     const next = this.#database.prepare(
-      `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal, v.vector FROM chunk_vector v
-       JOIN chunk c ON c.id = v.chunk_id
-       WHERE v.model_id = @model AND v.chunk_id > @after AND c.chunk_set_id IN (SELECT value FROM json_each(@sets))
-         AND (@documents IS NULL OR c.document_id IN (SELECT value FROM json_each(@documents)))
-       ORDER BY v.chunk_id LIMIT ${SLICE}`,
+      `SELECT v.id, v.model_id = @model AND c.chunk_set_id IN (SELECT value FROM json_each(@sets))
+         AND (@documents IS NULL OR c.document_id IN (SELECT value FROM json_each(@documents))) AS inReach,
+         c.id AS chunkId, c.document_id AS documentId, c.ordinal, v.vector
+       FROM chunk_vector v CROSS JOIN chunk c ON c.id = v.chunk_id
+       WHERE v.id > @after ORDER BY v.id LIMIT ${SLICE}`,
     );
     const sets = JSON.stringify(scope.chunkSetIds);
     const documents = scope.documentIds ? JSON.stringify(scope.documentIds) : null;
     for (let after = 0; ;) {
       throwIfAborted(signal);
-      const rows = next.all({ model: this.#model, after, sets, documents }) as (Omit<Hit, 'score'> & {
-        vector: Buffer;
-      })[];
-      for (const { vector, ...place } of rows) {
+      const rows = next.all({ model: this.#model, after, sets, documents }) as ScannedRow[];
+      for (const { inReach, vector, chunkId, documentId, ordinal } of rows) {
+        if (inReach === 0) continue;
         const score = dot(query, floats(vector));
-        if (score >= MIN_SIMILARITY) best.push({ ...place, score });
+        if (score >= MIN_SIMILARITY) best.push({ chunkId, documentId, ordinal, score });
       }
       const last = rows.at(-1);
       best.sort((a, b) => b.score - a.score || a.chunkId - b.chunkId).splice(limit);
       if (!last || rows.length < SLICE) return best;
-      after = last.chunkId;
+      after = last.id;
       await breathe();
     }
   }

@@ -1,0 +1,263 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { KvasirEvent } from '../../src-shared/contract/events.ts';
+import type { KvDtype, Model } from '../engine/engine.ts';
+import type { ChunkStore } from '../kvstore/store.ts';
+import { FakeModel, chunkPath, openTestStore, tempDir } from '../kvstore/test-support.ts';
+import { Catalogue } from '../library/catalogue.ts';
+import type { ActiveModel } from '../models/active-model.ts';
+import type { ModelRow } from '../models/registry.ts';
+import { EventBus } from '../platform/event-bus.ts';
+import { silentLogger } from '../platform/logger.ts';
+import { SettingsService } from '../platform/settings-service.ts';
+import { CacheService } from './cache-service.ts';
+
+const model = new FakeModel();
+const other = new FakeModel('e'.repeat(64));
+
+/** Tokens of the chunk that the stand-in model calls `id`. */
+const tokensOf = (id: number): Buffer => {
+  const bytes = Buffer.alloc(12);
+  [id, -id, 7].forEach((token, i) => bytes.writeInt32LE(token, i * 4));
+  return bytes;
+};
+
+/** Documents and the chunks in them; every chunk is stored. */
+function fillCatalogue(catalogue: Catalogue, documents: Record<string, number[]>): void {
+  const { database } = catalogue;
+  const prefix = Buffer.alloc(model.prefix.length * 4);
+  model.prefix.forEach((token, i) => prefix.writeInt32LE(token, i * 4));
+  database.exec(
+    "INSERT INTO library (id, name) VALUES (1, 'L'); INSERT INTO root (id, library_id, kind, path) VALUES (1, 1, 'folder', '/l')",
+  );
+  database
+    .prepare(
+      'INSERT INTO chunk_set (id, library_id, fingerprint, chunk_tokens, prefix) VALUES (1, 1, ?, 3, ?)',
+    )
+    .run(model.fingerprint, prefix);
+  const addDocument = database.prepare(
+    `INSERT INTO document (library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
+     VALUES (1, 1, ?, ?, 'txt', '', 0, 0, 0, 'ready')`,
+  );
+  const addChunk = database.prepare(
+    `INSERT INTO chunk (chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens)
+     VALUES (1, ?, ?, 0, 0, '', '', ?)`,
+  );
+  const addCut = database.prepare(
+    "INSERT INTO chunking (chunk_set_id, document_id, sha256, chunks, tokens) VALUES (1, ?, '', ?, ?)",
+  );
+  for (const [path, ids] of Object.entries(documents)) {
+    const document = addDocument.run(path, path).lastInsertRowid;
+    ids.forEach((id, ordinal) => addChunk.run(document, ordinal, tokensOf(id)));
+    addCut.run(document, ids.length, ids.length * 3);
+  }
+}
+
+async function put(store: ChunkStore, by: FakeModel, id: number, label = `label ${id}`): Promise<string> {
+  const { key, chunk } = by.encode(id);
+  await store.put(key, chunk, { label });
+  chunk.dispose();
+  return key;
+}
+
+async function kvasir(documents: Record<string, number[]> = { 'a.txt': [1, 2, 3], 'b/c.txt': [3, 4] }) {
+  const dir = tempDir();
+  const store = await openTestStore({ dir, ramBudgetBytes: 1e6 });
+  const catalogue = Catalogue.open(join(dir, 'catalogue.sqlite'));
+  fillCatalogue(catalogue, documents);
+  const keys = new Map<number, string>();
+  for (const id of new Set(Object.values(documents).flat())) keys.set(id, await put(store, model, id));
+  const events = new EventBus();
+  const seen: KvasirEvent[] = [];
+  events.on((event) => seen.push(event));
+  const loaded = {
+    info: { fingerprint: model.fingerprint },
+    bytesPerToken: (dtype: KvDtype) => (dtype === 'f16' ? 64 : 34),
+  };
+  const active: ActiveModel = {
+    ...{ id: 'm', name: 'M', path: '', chunkTokens: 3 },
+    model: loaded as unknown as Model,
+  };
+  const settings = new SettingsService(join(dir, 'settings.json'));
+  const row = {
+    id: 'n',
+    fingerprint: null,
+    tokensPerSecond: 2,
+    header: { layers: 1, kvHeads: 1, headDim: 32 },
+  } as ModelRow;
+  const cache = new CacheService({
+    ...{ store, dir, catalogue, settings, events, log: silentLogger },
+    models: { active, current: async () => active, plan: () => ({ row, chunkTokens: 6 }) },
+  });
+  onTestFinished(() => {
+    cache.close();
+    catalogue.close();
+  });
+  const key = (id: number): string => keys.get(id)!;
+  return { cache, store, catalogue, settings, seen, dir, key };
+}
+
+const PAGE = { offset: 0, limit: 10, search: '', descending: false } as const;
+
+describe('lists', () => {
+  test('chunks by document and place; text that stands twice is one entry', async () => {
+    const { cache, store, key } = await kvasir();
+    const gone = await put(store, model, 99, 'gone.txt');
+    const foreign = await put(store, other, 1, 'of another model');
+    const { total, items } = await cache.entries({ ...PAGE, sort: 'document' });
+    expect(total).toBe(6);
+    expect(items.map(({ key: k, document, ordinal }) => [k, document, ordinal])).toEqual([
+      [key(1), 'a.txt', 0],
+      [key(2), 'a.txt', 1],
+      [key(3), 'a.txt', 2],
+      [key(4), 'b/c.txt', 1],
+      [gone, 'gone.txt', null],
+      [foreign, 'of another model', null],
+    ]);
+    expect(items.map(({ current }) => current)).toEqual([true, true, true, true, true, false]);
+    expect(items[0]).toMatchObject({
+      tokens: 3,
+      dtype: 'f16',
+      state: 'disk',
+      hits: 0,
+      lastUsedMs: null,
+      pinned: false,
+    });
+  });
+
+  test('pages, search, documents and orders', async () => {
+    const { cache, key } = await kvasir();
+    const keys = async (query: Partial<Parameters<CacheService['entries']>[0]>) =>
+      (await cache.entries({ ...PAGE, sort: 'document', ...query })).items.map((item) => item.key);
+    expect(await keys({ offset: 1, limit: 2 })).toEqual([key(2), key(3)]);
+    expect(await keys({ search: 'B/C' })).toEqual([key(4)]);
+    expect(await keys({ documentId: '2' })).toEqual([key(3), key(4)]);
+    expect(await keys({ descending: true, limit: 1 })).toEqual([key(4)]);
+    expect(await cache.entries({ ...PAGE, sort: 'document', offset: 100 })).toEqual({ total: 4, items: [] });
+  });
+
+  test('hits and use of a chunk are shown once the list is made anew', async () => {
+    const { cache, store, key } = await kvasir();
+    const lease = await store.acquire(key(2), model);
+    lease?.release();
+    await store.idle();
+    const [first] = (await cache.entries({ ...PAGE, sort: 'hits', descending: true })).items;
+    expect(first).toMatchObject({ key: key(2), hits: 1, state: 'ram' });
+    expect(first?.lastUsedMs).toBeGreaterThan(0);
+  });
+
+  test('documents: what stands in two of them counts in both', async () => {
+    const { cache } = await kvasir();
+    const { total, items } = await cache.documents({ ...PAGE, sort: 'chunks', descending: true });
+    expect(total).toBe(2);
+    expect(
+      items.map(({ document, chunks, documentId, libraryId }) => [document, chunks, documentId, libraryId]),
+    ).toEqual([
+      ['a.txt', 3, '1', '1'],
+      ['b/c.txt', 2, '2', '1'],
+    ]);
+    expect((await cache.documents({ ...PAGE, sort: 'document', search: 'nothing' })).total).toBe(0);
+  });
+
+  test('a deleted document leaves its chunks under their label', async () => {
+    const { cache, catalogue } = await kvasir();
+    await cache.entries({ ...PAGE, sort: 'document' });
+    catalogue.database.prepare('DELETE FROM document WHERE id = 2').run();
+    await cache.pin({ all: true }, false); // makes the list anew
+    const { items } = await cache.documents({ ...PAGE, sort: 'document' });
+    expect(items.map(({ document, documentId }) => [document, documentId])).toEqual([
+      ['a.txt', '1'],
+      ['label 4', null],
+    ]);
+  });
+});
+
+describe('pins and eviction', () => {
+  test('by document, by key, of other models, of all; what is pinned stays', async () => {
+    const { cache, store, key, seen } = await kvasir();
+    await put(store, other, 1);
+    expect(await cache.pin({ keys: [key(1), 'unknown'] }, true)).toEqual({ chunks: 1 });
+    expect((await cache.stats()).pinnedChunks).toBe(1);
+    expect(await cache.evict({ otherModels: true })).toMatchObject({ chunks: 1 });
+    expect(await cache.evict({ documentIds: ['2'] })).toMatchObject({ chunks: 2 });
+    expect(await cache.evict({ keys: [key(1)] })).toEqual({ chunks: 0, bytes: 0 });
+    expect(await cache.evict({ all: true })).toMatchObject({ chunks: 1 });
+    expect(store.list().map((entry) => entry.key)).toEqual([key(1)]);
+    expect(await cache.pin({ documentIds: ['1'] }, false)).toEqual({ chunks: 1 });
+    expect((await cache.evict({ documentIds: ['1'] })).bytes).toBeGreaterThan(0);
+    expect(seen.filter(({ topic }) => topic === 'cache.changed').length).toBeGreaterThan(5);
+  });
+});
+
+describe('statistics', () => {
+  test('what there is, what another format would take, and what belongs to other models', async () => {
+    const { cache, store } = await kvasir();
+    await put(store, other, 7);
+    const stats = await cache.stats();
+    expect(stats).toMatchObject({
+      chunks: 5,
+      otherModelChunks: 1,
+      bytesByDtype: { f16: 15 * 64, q8_0: 15 * 34 },
+    });
+    expect(stats.diskBytes).toBe(store.stats().bytes);
+    expect(stats.otherModelBytes).toBeLessThan(stats.diskBytes);
+    expect(stats.diskFreeBytes).toBeGreaterThan(0);
+  });
+
+  test('hits are counted on from run to run', async () => {
+    const { cache, store, catalogue, key } = await kvasir();
+    catalogue.setState('cache-hits', JSON.stringify({ ram: 5, disk: 6, misses: 7 }));
+    const next = new CacheService({
+      ...{ store, catalogue, dir: tempDir(), events: new EventBus(), log: silentLogger },
+      settings: new SettingsService(join(tempDir(), 's.json')),
+      models: { active: undefined, current: () => Promise.reject(new Error()), plan: () => expect.fail() },
+    });
+    (await store.acquire(key(1), model))?.release();
+    await store.acquire('0'.repeat(64), model);
+    expect(await next.stats()).toMatchObject({
+      ramHits: 5,
+      diskHits: 7,
+      misses: 8,
+      bytesByDtype: { f16: 0, q8_0: 0 },
+    });
+    next.close();
+    expect(JSON.parse(catalogue.state('cache-hits') ?? '')).toEqual({ ram: 5, disk: 7, misses: 8 });
+    expect((await cache.stats()).diskHits).toBe(1);
+  });
+
+  test('lower budgets take effect at once', async () => {
+    const { cache, store, settings, seen } = await kvasir();
+    const before = (await cache.stats()).diskBytes;
+    settings.update({ diskBudgetBytes: Math.floor(before / 2), memoryBudgetBytes: 0 });
+    await vi.waitFor(() => expect(store.stats().bytes).toBeLessThanOrEqual(before / 2));
+    expect(await cache.stats()).toMatchObject({
+      chunks: 2,
+      ramBudgetBytes: 0,
+      diskBudgetBytes: Math.floor(before / 2),
+    });
+    await vi.waitFor(() => expect(seen.some(({ topic }) => topic === 'cache.changed')).toBe(true));
+  });
+
+  test('what a model nothing is cut for yet would mean', async () => {
+    const { cache } = await kvasir();
+    expect(cache.impact('n')).toEqual({
+      chunks: 3, // five of three tokens are as much as three of six
+      cachedChunks: 0,
+      tokensToCompute: 15,
+      bytesToStore: 15 * 2 * 32 * 2,
+      secondsEstimate: 7.5,
+    });
+  });
+});
+
+test('verify sets damaged files aside, tells how far it is, and counts what is gone', async () => {
+  const { cache, dir, key, seen } = await kvasir();
+  writeFileSync(chunkPath(dir, key(1)), 'damaged');
+  rmSync(chunkPath(dir, key(2)));
+  const result = await cache.verify();
+  expect(result).toMatchObject({ checked: 4, missing: 1, newerFormat: 0 });
+  expect(result.corrupt.map((entry) => entry.key)).toEqual([key(1)]);
+  expect(seen.find(({ topic }) => topic === 'cache.progress')).toMatchObject({ payload: { total: 4 } });
+  expect((await cache.entries({ ...PAGE, sort: 'document' })).total).toBe(2);
+});
