@@ -27,6 +27,8 @@ export default defineConfig({
   renderer: {
     root: join(root, 'src-renderer'),
     plugins: [react()],
+    // A worker that loads its parts when it needs them.
+    worker: { format: 'es' },
     build: {
       outDir: join(root, 'out', 'renderer'),
       minify: true,

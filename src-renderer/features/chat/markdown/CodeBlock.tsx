@@ -1,7 +1,9 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { useEffect, useState, type CSSProperties } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { CodeToken } from './highlight.ts';
+import { coloured } from './highlight-queue.ts';
 import { languageNamed } from './languages.ts';
 import classes from './Markdown.module.css';
 
@@ -53,16 +55,6 @@ export function CodeBlock({ code, language }: { code: string; language: string }
   );
 }
 
-interface CodeToken {
-  text: string;
-  style: CSSProperties;
-}
-
-interface CodeToken {
-  text: string;
-  style: CSSProperties;
-}
-
 /** Code that is being written changes every frame; only what has stood for a moment is worth colouring. */
 const SETTLED_MS = 120;
 
@@ -74,8 +66,7 @@ function useHighlighted(code: string, name: string): CodeToken[][] | undefined {
     if (!language) return undefined;
     let current = true;
     const colour = async (): Promise<void> => {
-      const { highlight } = await import('./highlight.ts');
-      const lines = await highlight(code, language);
+      const lines = await coloured(code, language);
       if (current) setDone({ code, lines });
     };
     const timer = setTimeout(() => {

@@ -3,13 +3,16 @@ import { createHighlighterCore, type HighlighterCore } from 'shiki/core';
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
 import { LANGUAGES, type LanguageName } from './languages.ts';
 
+export interface CodeToken {
+  text: string;
+  /** Both themes' colours as CSS variables; the style sheet takes the one of the theme. */
+  style: CSSProperties;
+}
+
 let highlighter: Promise<HighlighterCore> | undefined;
 
-/** Colours code. The engine is the one without WebAssembly, which the page's policy does not allow. */
-export async function highlight(
-  code: string,
-  language: LanguageName,
-): Promise<{ text: string; style: CSSProperties }[][]> {
+/** Colours code, line by line. The engine is the one without WebAssembly, which the page's policy does not allow. */
+export async function highlight(code: string, language: LanguageName): Promise<CodeToken[][]> {
   highlighter ??= createHighlighterCore({
     engine: createJavaScriptRegexEngine({ forgiving: true }),
     themes: [import('shiki/themes/github-light-high-contrast.mjs'), import('shiki/themes/github-dark.mjs')],
@@ -22,7 +25,6 @@ export async function highlight(
     themes: { light: 'github-light-high-contrast', dark: 'github-dark' },
     defaultColor: false,
   });
-  // Each token carries both colours as CSS variables; the style sheet takes the one of the theme.
   return tokens.map((line) =>
     line.map(({ content, htmlStyle }) => ({ text: content, style: { ...htmlStyle } })),
   );
