@@ -109,6 +109,18 @@ test('the suggested questions are answered right by blending, with the sentence 
   }
 });
 
+test('stopping before the first token ends the answer and leaves the conversation usable', async () => {
+  const { id } = app.chat.create(FULL);
+  const { answerId } = app.chat.send(id, QUESTIONS[0]!);
+  app.chat.stop(id);
+  expect(await answered(id, answerId)).toMatchObject({ state: 'stopped', text: '' });
+  const next = app.chat.send(id, QUESTIONS[1]!);
+  await new Promise((resolve) => setImmediate(resolve));
+  app.chat.stop(id);
+  expect((await answered(id, next.answerId)).state).toBe('stopped');
+  expect(await ask(id, QUESTIONS[2]!)).toMatchObject({ state: 'done', text: 'black' });
+});
+
 test('every strategy answers, and its report tells which tokens it recomputed', async () => {
   for (const name of STRATEGY_NAMES) {
     const { id } = app.chat.create({ ...EVERYTHING, strategy: { name, ratio: 0.15 } });

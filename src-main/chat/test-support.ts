@@ -36,6 +36,7 @@ interface FixtureOptions extends FakeModelOptions {
   dir?: string;
   settings?: Record<string, unknown>;
   clock?: Clock;
+  model?: FakeModel;
   /** Documents that are still being read. */
   unread?: number;
   precompute?: boolean;
@@ -47,10 +48,12 @@ export async function fixture({
   precompute = true,
   clock = systemClock,
   unread = 0,
+  model: ownModel,
   ...modelOptions
 }: FixtureOptions = {}) {
   const dir = given ?? mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
-  const model = new FakeModel({ chatTemplate: CHATML, says: 'She lives in Oslo.', ...modelOptions });
+  const model =
+    ownModel ?? new FakeModel({ chatTemplate: CHATML, says: 'She lives in Oslo.', ...modelOptions });
   const store = new FakeStore();
   const passages = Object.entries(TEXTS).map(([path, text], i): Passage => {
     const tokens = model.tokenize(`${text}\n\n`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../src-shared/contract/chat.ts';
-import { FakeModel } from '../fusion/test-support.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { FakeModel, type FakeSession } from '../fusion/test-support.ts';
 import { FULL, NEW, TEXTS, fixture, messageOf } from './test-support.ts';
 
 describe('the next question', () => {
@@ -110,6 +111,22 @@ describe('the next question', () => {
     for (const name of ['Mara', 'Jon', 'Tea', 'Oslo', 'Porto', 'bridges', 'Berg', 'Lind'])
       expect(await ask(id, `${name}? ${'well '.repeat(100)}`)).toMatchObject({ state: 'done' });
     expect(model.sessions.map(({ capacity }) => capacity)).toEqual([1000, 2000]);
+  });
+
+  test('when memory runs out, the other conversations give theirs', async () => {
+    class SmallMachine extends FakeModel {
+      override createSession(capacity: number): FakeSession {
+        if (this.sessions.some(({ disposed }) => !disposed)) throw new KvasirError('OUT_OF_MEMORY', 'full');
+        return super.createSession(capacity);
+      }
+    }
+    const { chat, ask } = await fixture({ model: new SmallMachine() });
+    const [a, b] = [chat.create(NEW).id, chat.create(NEW).id];
+    await ask(a, 'Mara?');
+    const answer = await ask(b, 'Jon?');
+    expect(answer).toMatchObject({ state: 'done' });
+    expect([chat.get(a).residentTokens, chat.get(b).residentTokens > 0]).toEqual([0, true]);
+    expect(await chat.measureFullPrefill(answer.id)).toMatchObject({ fullPrefillMeasured: true });
   });
 
   test('a memory budget of nothing keeps nothing', async () => {
