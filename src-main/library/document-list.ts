@@ -24,19 +24,20 @@ interface InfoRow {
   cacheBytes: number;
 }
 
+const JOIN_CHUNKING = `LEFT JOIN chunk_set s ON s.library_id = d.library_id AND s.fingerprint = ? AND s.chunk_tokens = ?
+  LEFT JOIN chunking k ON k.chunk_set_id = s.id AND k.document_id = d.id`;
+
 const SELECT = `SELECT d.id, d.library_id AS libraryId, d.path, d.title, d.format, d.bytes, d.mtime_ms AS modifiedMs, d.phase,
   d.failure, d.warnings, json_array_length(d.pages) AS pages, coalesce(k.tokens, 0) AS tokens,
   coalesce(k.chunks, 0) AS chunks, coalesce(k.cached_chunks, 0) AS cachedChunks, coalesce(k.cached_bytes, 0) AS cacheBytes
-  FROM document d
-  LEFT JOIN chunk_set s ON s.library_id = d.library_id AND s.fingerprint = ? AND s.chunk_tokens = ?
-  LEFT JOIN chunking k ON k.chunk_set_id = s.id AND k.document_id = d.id`;
+  FROM document d ${JOIN_CHUNKING}`;
 
 const SORT: Record<ListInput['sort'], string> = {
   path: 'd.path',
   title: 'd.title COLLATE NOCASE',
   modified: 'd.mtime_ms',
   bytes: 'd.bytes',
-  tokens: 'tokens',
+  tokens: 'coalesce(k.tokens, 0)',
 };
 
 const PHASES: Record<ListInput['phase'], string> = {
@@ -61,13 +62,22 @@ export class DocumentList {
     const pattern = `%${input.search.replace(/[\\%_]/g, '\\$&')}%`;
     const values = [Number(input.libraryId), ...(input.search === '' ? [] : [pattern, pattern])];
     const total = this.#sql.value<number>(`SELECT count(*) FROM document d ${where}`, ...values) ?? 0;
-    const direction = input.descending ? 'DESC' : 'ASC';
+    const order = `ORDER BY ${SORT[input.sort]} ${input.descending ? 'DESC' : 'ASC'}, d.id`;
+    // Places first, then what stands there: sorting whole rows would take long in a large library.
+    const join = input.sort === 'tokens' ? JOIN_CHUNKING : '';
+    const ids = this.#sql
+      .all<{ id: number }>(
+        `SELECT d.id FROM document d ${join} ${where} ${order} LIMIT ? OFFSET ?`,
+        ...(join === '' ? [] : setOf(target)),
+        ...values,
+        input.limit,
+        input.offset,
+      )
+      .map(({ id }) => id);
     const rows = this.#sql.all<InfoRow>(
-      `${SELECT} ${where} ORDER BY ${SORT[input.sort]} ${direction}, d.id LIMIT ? OFFSET ?`,
+      `${SELECT} WHERE d.id IN (SELECT value FROM json_each(?)) ${order}`,
       ...setOf(target),
-      ...values,
-      input.limit,
-      input.offset,
+      JSON.stringify(ids),
     );
     return { total, items: rows.map(toInfo) };
   }

@@ -96,7 +96,12 @@ const VERSION_2 = `
   ALTER TABLE library_2 RENAME TO library;
   ALTER TABLE document_2 RENAME TO document;
   CREATE INDEX document_phase ON document(phase);
-  CREATE INDEX document_library ON document(library_id, path);
+  -- One for each order in which lists are shown.
+  CREATE INDEX document_by_path ON document(library_id, path);
+  CREATE INDEX document_by_title ON document(library_id, title COLLATE NOCASE);
+  CREATE INDEX document_by_time ON document(library_id, mtime_ms);
+  CREATE INDEX document_by_bytes ON document(library_id, bytes);
+  CREATE INDEX document_by_phase ON document(library_id, phase);
   CREATE TABLE excluded (      -- taken out by the user: not to be picked up again
     root_id INTEGER NOT NULL REFERENCES root(id) ON DELETE CASCADE,
     path TEXT NOT NULL,

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeModel, FakeStore } from '../fusion/test-support.ts';
+import { openDatabase } from '../platform/database.ts';
+import { prepareSearch, SearchIndex } from '../retrieval/search-index.ts';
+import { Catalogue } from './catalogue.ts';
+import { Library } from './library.ts';
+import { MIGRATIONS } from './schema.ts';
+
+function temp(): string {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'kvasir-catalogue-')));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A catalogue as the first version wrote it: one folder with two documents, cut for one model. */
+function firstVersion(path: string, root: string, model: FakeModel): void {
+  const database = openDatabase(path, MIGRATIONS.slice(0, 1));
+  const tokens = (text: string): Buffer => Buffer.from(model.tokenize(`${text}\n\n`).buffer);
+  database.prepare('INSERT INTO library (id, root) VALUES (7, ?)').run(root);
+  const document = database.prepare(
+    `INSERT INTO document (id, library_id, path, title, sha256, mtime_ms, bytes, seen_ms) VALUES (?, 7, ?, ?, ?, 1, 3, 5)`,
+  );
+  const chunk = database.prepare(
+    `INSERT INTO chunk (id, chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens)
+      VALUES (?, 4, ?, 0, 0, 3, ?, ?, ?)`,
+  );
+  database
+    .prepare('INSERT INTO chunk_set (id, library_id, fingerprint, chunk_tokens) VALUES (4, 7, ?, 24)')
+    .run(model.info.fingerprint);
+  for (const [id, path_, text] of [
+    [11, 'a.md', 'one'],
+    [12, 'b.md', 'two'],
+  ] as const) {
+    document.run(id, path_, path_.slice(0, 1), `hash of ${text}`);
+    database
+      .prepare('INSERT INTO chunking (chunk_set_id, document_id, sha256) VALUES (4, ?, ?)')
+      .run(id, `hash of ${text}`);
+    chunk.run(id * 10, id, path_.slice(0, 1), text, tokens(text));
+  }
+  database.close();
+}
+
+test('a catalogue of version 1 keeps its libraries, documents and chunks; a copy of it stays', async () => {
+  const dir = temp();
+  const root = join(dir, 'docs');
+  mkdirSync(root);
+  for (const [name, text] of [
+    ['a.md', 'one'],
+    ['b.md', 'two'],
+  ] as const) {
+    writeFileSync(join(root, name), text);
+    utimesSync(join(root, name), 1000, 1000);
+  }
+  const model = new FakeModel();
+  const path = join(dir, 'catalogue.sqlite');
+  firstVersion(path, root, model);
+
+  const catalogue = Catalogue.open(path);
+  onTestFinished(() => catalogue.close());
+  expect(existsSync(`${path}.v1`)).toBe(true);
+  expect(catalogue.libraries.list()).toEqual([{ id: 7, name: root, sample: false }]);
+  expect([...catalogue.chunks(4)].map(({ id, path: of, text }) => [id, of, text])).toEqual([
+    [110, 'a.md', 'one'],
+    [120, 'b.md', 'two'],
+  ]);
+  expect(catalogue.chunkTable.counts(4)).toMatchObject({ chunks: 2 });
+
+  // The same folder again: the texts are read and kept, the chunks are those that were there.
+  const store = new FakeStore();
+  const options = {
+    root,
+    catalogue,
+    store,
+    model,
+    chunkTokens: 24,
+    dtype: 'f16',
+    maxFileBytes: 1000,
+  } as const;
+  prepareSearch(catalogue.database);
+  const library = await Library.open(options);
+  await library.sync();
+  expect(library.chunkSetId).toBe(4);
+  expect([...library.chunks()].map(({ id }) => id)).toEqual([110, 120]);
+  expect(catalogue.texts.slice(11, 0, 100)).toBe('one');
+  expect(new SearchIndex(catalogue.database, 4).search('two', 5).map(({ chunkId }) => chunkId)).toEqual([
+    120,
+  ]);
+  rmSync(join(root, 'a.md'));
+  await library.sync();
+  expect([...library.chunks()].map(({ id }) => id)).toEqual([120]);
+});
+
+test('a catalogue of version 1 is moved to version 2 only as a whole', () => {
+  const dir = temp();
+  const path = join(dir, 'catalogue.sqlite');
+  firstVersion(path, '/somewhere', new FakeModel());
+  const broken = [...MIGRATIONS.slice(0, 1), `${MIGRATIONS[1] ?? ''}; SELECT no_such_function();`];
+  expect(() => openDatabase(path, broken)).toThrow();
+  const catalogue = Catalogue.open(path);
+  expect([...catalogue.chunks(4)]).toHaveLength(2);
+  catalogue.close();
+});
