@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConversationSchema, type Conversation } from '../../src-shared/contract/chat.ts';
 import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
@@ -137,6 +140,17 @@ describe('the list', () => {
       text: TEXTS['mara.md'],
     });
   });
+});
+
+test('a database that cannot be read is kept, told once, and an empty one takes its place', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
+  writeFileSync(join(dir, 'conversations.sqlite'), 'this is no database '.repeat(100));
+  const { chat, ask, events } = await fixture({ dir });
+  expect([chat.list(), chat.list()]).toEqual([[], []]);
+  expect(ofTopic(events, 'app.notice').map(({ payload }) => payload.failure.code)).toEqual(['STORE_CORRUPT']);
+  expect(await ask(chat.create(NEW).id, 'Mara?')).toMatchObject({ state: 'done' });
+  const kept = readdirSync(dir).find((name) => name.startsWith('conversations.sqlite.corrupt-'));
+  expect(readFileSync(join(dir, kept ?? ''), 'utf8')).toContain('this is no database');
 });
 
 test('exports: the shown branch with sources as Markdown, everything as JSON', async () => {

@@ -57,12 +57,14 @@ export class ChatService {
   readonly #misses: MissWriter;
   readonly #runs: AnswerRuns;
   readonly #unsubscribe: (() => void)[];
+  #setAside: string | undefined;
 
-  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: ChatServiceOptions) {
     this.#options = options;
     const { models, settings, gate, log, clock = systemClock } = options;
     this.#store = ConversationStore.open(options.path, clock);
+    this.#setAside = this.#store.setAside;
     this.#sessions = new ResidentSessions(() => settings.current.conversationBudgetBytes);
     this.#misses = new MissWriter({
       ...options,
@@ -100,6 +102,7 @@ export class ChatService {
   }
 
   list(search = ''): ConversationSummary[] {
+    this.#tellSetAside();
     return this.#store.list(search, (id) => this.#runs.busy(id));
   }
 
@@ -206,6 +209,17 @@ export class ChatService {
 
   suggestions(): string[] {
     return this.#options.suggestions?.() ?? [];
+  }
+
+  /** Once there is a window to tell. */
+  #tellSetAside(): void {
+    if (this.#setAside === undefined) return;
+    const message = `The conversations could not be read: their file is damaged. It was kept as ${this.#setAside}.`;
+    const advice = 'Restore a backup to get them back as they were then.';
+    const failure = { code: 'STORE_CORRUPT' as const, message, advice };
+    this.#options.log.error('conversations-set-aside', { path: this.#setAside });
+    this.#setAside = undefined;
+    this.#options.events.emit('app.notice', { level: 'error', failure });
   }
 
   #ask(conversationId: number, parentId: number | null, text: string): Sent {

@@ -1,3 +1,5 @@
+import { existsSync, renameSync } from 'node:fs';
+import { KvasirError } from '../../src-shared/errors.ts';
 import {
   ConversationOptionsSchema,
   type ConversationOptions,
@@ -29,20 +31,27 @@ const COLUMNS = `id, title, created_ms AS createdMs, updated_ms AS updatedMs, op
 /** Conversations on disk: one SQLite file that belongs to one process. */
 export class ConversationStore {
   readonly messages: MessageStore;
+  /** Where the file lies that could not be read when this was opened. */
+  readonly setAside: string | undefined;
   readonly #database: Database;
   readonly #path: string;
   readonly #clock: Clock;
 
-  private constructor(database: Database, path: string, clock: Clock) {
+  private constructor(database: Database, path: string, clock: Clock, setAside: string | undefined) {
+    this.setAside = setAside;
     this.#database = database;
     this.#path = path;
     this.#clock = clock;
     this.messages = new MessageStore(database, clock);
   }
 
-  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  /**
+   * A file that cannot be read is set aside, and an empty one takes its place: without it Kvasir would not start, and so
+   * could not restore a backup. STORE_READ_ONLY, STORE_VERSION, DISK_FULL.
+   */
   static open(path: string, clock: Clock = systemClock): ConversationStore {
-    const store = new ConversationStore(openDatabase(path, MIGRATIONS), path, clock);
+    const opened = openOrSetAside(path, clock);
+    const store = new ConversationStore(opened.database, path, clock, opened.setAside);
     store.transaction(() => {
       store.#removeLongDeleted();
       store.messages.recover();
@@ -160,6 +169,19 @@ export class ConversationStore {
       `DELETE FROM conversation WHERE deleted_ms < @before`,
     ])
       this.#database.prepare(sql).run({ before });
+  }
+}
+
+function openOrSetAside(path: string, clock: Clock): { database: Database; setAside: string | undefined } {
+  try {
+    return { database: openDatabase(path, MIGRATIONS), setAside: undefined };
+  } catch (error) {
+    if (!(error instanceof KvasirError && error.code === 'STORE_CORRUPT')) throw error;
+    const time = new Date(clock.wall()).toISOString().replace(/[-:.]/g, '');
+    const setAside = `${path}.corrupt-${time}`;
+    for (const suffix of ['', '-wal', '-shm'])
+      if (existsSync(path + suffix)) renameSync(path + suffix, setAside + suffix);
+    return { database: openDatabase(path, MIGRATIONS), setAside };
   }
 }
 
