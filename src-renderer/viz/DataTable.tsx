@@ -36,7 +36,7 @@ export function DataTable({
   const before = items[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (
-    <div ref={scroller} className={classes.table} tabIndex={0} role="region" aria-label={label}>
+    <div ref={scroller} className={classes.table} tabIndex={0} role="group" aria-label={label}>
       <table className={tableClasses.table} aria-rowcount={rows + 1}>
         <thead>
           <tr>

@@ -14,7 +14,7 @@ export function CheckSwitch({
   onCheck: (index: number) => void;
   words: Words;
 }) {
-  if (view.checks.length < 2 || !check) return null;
+  if (view.lenses.length < 2 || !check) return null;
   return (
     <Group gap={6}>
       <Text size="xs" c="dimmed" title={t('check.help')}>
@@ -23,11 +23,11 @@ export function CheckSwitch({
       <SegmentedControl
         size="xs"
         aria-label={t('check.label')}
-        value={String(view.checks.indexOf(check))}
+        value={String(view.lenses.indexOf(check))}
         onChange={(value) => onCheck(Number(value))}
-        data={view.checks.map(({ check: { layer } }, i) => ({
+        data={view.lenses.map(({ measure, check: { layer } }, i) => ({
           value: String(i),
-          label: t('check.option', { layer }),
+          label: measure === 'attention' ? t('check.attention') : t('check.option', { layer }),
         }))}
       />
     </Group>

@@ -6,7 +6,7 @@ import { useCommands } from '../../ui/commands.ts';
 import { ReportExport } from './ReportExport.tsx';
 import classes from './FusionPanel.module.css';
 import { viewOf } from './model.ts';
-import { usePanelState } from './panel-state.ts';
+import { showPicture, usePanelState } from './panel-state.ts';
 import { ChunkSection } from './sections/ChunkSection.tsx';
 import { LayerSection } from './sections/LayerSection.tsx';
 import { MassSection } from './sections/MassSection.tsx';
@@ -36,7 +36,7 @@ export function ReportPage({
   const [checkIndex, setCheck] = useState(0);
   const scale = usePanelState((state) => state.scale);
   const map = useRef<TokenMapHandle>(null);
-  const check = view.checks[checkIndex];
+  const check = view.lenses[checkIndex];
   const exports = useExports(view, check, words);
   const shared = { view, words, exports };
   useCommands([
@@ -44,9 +44,9 @@ export function ReportPage({
     { id: 'fusion.json', label: `${t('title')}: ${t('export.json')}`, run: exports.json },
   ]);
   const showPart = (token: number) => {
-    usePanelState.setState(({ folded }) => ({ folded: { ...folded, tokens: false } }));
-    map.current?.show(token);
-    map.current?.focus();
+    showPicture('tokens');
+    // Where the map was folded or a table, it is there with the next frame.
+    requestAnimationFrame(() => map.current?.show(token));
   };
   return (
     <aside

@@ -1,9 +1,9 @@
 import { ActionIcon, Collapse, Group, Menu, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconChartBar, IconChevronRight, IconDownload, IconTable } from '@tabler/icons-react';
-import { useId, useState, type ReactNode } from 'react';
+import { useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './FusionPanel.module.css';
-import { toggleFolded, usePanelState } from './panel-state.ts';
+import { toggleFolded, toggleTable, usePanelState } from './panel-state.ts';
 
 export interface SectionProps {
   name: string;
@@ -23,7 +23,7 @@ export interface SectionProps {
 export function Section({ name, title, lead, table, wide = false, onPng, onCsv, children }: SectionProps) {
   const { t } = useTranslation('fusion');
   const folded = usePanelState((state) => state.folded[name] === true);
-  const [asTable, setAsTable] = useState(false);
+  const asTable = usePanelState((state) => state.tables[name] === true);
   const id = useId();
   const TableIcon = asTable ? IconChartBar : IconTable;
   const switchLabel = t(asTable ? 'section.asPicture' : 'section.asTable');
@@ -53,7 +53,7 @@ export function Section({ name, title, lead, table, wide = false, onPng, onCsv, 
                   color="gray"
                   aria-label={`${title}: ${switchLabel}`}
                   aria-pressed={asTable}
-                  onClick={() => setAsTable(!asTable)}
+                  onClick={() => toggleTable(name)}
                 >
                   <TableIcon size={17} stroke={1.6} />
                 </ActionIcon>

@@ -4,10 +4,8 @@ import { useAction, useCall } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import classes from './FusionPanel.module.css';
 import * as leads from './leads.ts';
-import { compositionOf, speedUp, type Composition } from './model.ts';
+import { compositionOf, type Composition } from './model.ts';
 import type { Words } from './useWords.ts';
-
-const SAME_WITHIN = 0.05;
 
 /** The time to the first token beside what a full prefill takes, and what happened in plain words. */
 export function Summary({ report, words }: { report: FusionReport; words: Words }) {
@@ -27,7 +25,7 @@ export function Summary({ report, words }: { report: FusionReport; words: Words 
       </Text>
       <Group gap="md" align="baseline">
         <span className={classes.ttft}>{format.duration(ttftMs.total)}</span>
-        <span className={classes.speedUp}>{comparison(report, words)}</span>
+        <span className={classes.speedUp}>{leads.comparison(report, words)}</span>
       </Group>
       <Race report={report} words={words} />
       <Text size="sm" className={classes.lead}>
@@ -39,16 +37,6 @@ export function Summary({ report, words }: { report: FusionReport; words: Words 
       </Text>
     </header>
   );
-}
-
-function comparison(report: FusionReport, { t, format }: Words): string {
-  if (report.strategy.name === 'full') return t('summary.isFull');
-  const times = speedUp(report);
-  if (times === null) return t('summary.unknown');
-  if (Math.abs(times - 1) < SAME_WITHIN) return t('summary.same');
-  return times > 1
-    ? t('summary.soonerBy', { times: format.number(times, 1) })
-    : t('summary.laterBy', { times: format.number(1 / times, 1) });
 }
 
 /** Both times as bars of one scale. */

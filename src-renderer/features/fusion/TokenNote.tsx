@@ -7,16 +7,16 @@ import type { Words } from './useWords.ts';
 /** All that is known about a token. */
 export function TokenNote({ view, token, words }: { view: ReportView; token: number; words: Words }) {
   const { t, format, significant } = words;
-  const { report, checks, partOf } = view;
+  const { report, lenses, partOf } = view;
   const part = partOf(token);
-  const seen = checks.filter(({ rank }) => (rank[token] ?? 0) > 0);
+  const seen = lenses.filter(({ rank }) => (rank[token] ?? 0) > 0);
   const rows: [string, string][] = [[t('tokens.position'), format.number(report.tokensStart + token)]];
   if (part)
     rows.push([t('tokens.passage'), partTitle(part, words)], [t('tokens.origin'), originOf(part, words)]);
-  for (const { check, deviation, rank } of seen) {
+  for (const { measure, check, deviation, rank } of seen) {
     const place = { rank: format.number(rank[token] ?? 0), count: format.number(check.positions.length) };
     rows.push([
-      t('tokens.deviationAt', { layer: check.layer }),
+      measure === 'attention' ? t('tokens.attention') : t('tokens.deviationAt', { layer: check.layer }),
       `${significant(deviation[token] ?? 0)} · ${t('tokens.rankOf', { rank: place.rank, all: place.count })}`,
     ]);
   }
@@ -26,12 +26,13 @@ export function TokenNote({ view, token, words }: { view: ReportView; token: num
 
 /** Whether a token was recomputed, and which check decided so. */
 export function fateOf(view: ReportView, token: number, { t }: Words): string {
-  const { checks, partOf } = view;
+  const { checks, recomputed, partOf } = view;
   const part = partOf(token);
   if (part && part.kind !== 'resident' && (part.chunk === null || part.chunk.tier === 'computed'))
     return t('tokens.computedAlways');
   const seen = checks.filter(({ rank }) => (rank[token] ?? 0) > 0);
   const last = seen.at(-1);
+  if (recomputed && !last) return t(recomputed[token] === 1 ? 'tokens.yes' : 'tokens.no');
   if (!last) return t('tokens.notCompared');
   if (last.selected[token] !== 1) return t('tokens.dropped', { layer: last.check.layer });
   const layers = seen.map(({ check }) => check.layer).join(', ');
@@ -54,7 +55,7 @@ export function tokenSentence(
     part: part ? partTitle(part, words) : '',
   });
   if (!check || (check.rank[token] ?? 0) === 0) return where;
-  const found = t('tokens.spokenDeviation', {
+  const found = t(check.measure === 'attention' ? 'tokens.spokenAttention' : 'tokens.spokenDeviation', {
     deviation: significant(check.deviation[token] ?? 0),
     rank: format.number(check.rank[token] ?? 0),
     fate: fateOf(view, token, words),

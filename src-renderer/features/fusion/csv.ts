@@ -10,15 +10,17 @@ function csv(columns: readonly string[], rows: readonly (readonly Cell[])[]): st
 }
 
 /** Every token of this turn, with what each check found. */
-export function tokensCsv({ report, checks, partOf }: ReportView): string {
+export function tokensCsv({ report, lenses, partOf }: ReportView): string {
   const columns = ['position', 'token', 'part', 'document', 'chunk', 'tier'];
-  const found = checks.flatMap(({ check: { layer } }) =>
-    ['deviation', 'rank', 'selected'].map((name) => `${name}_layer_${layer}`),
+  const found = lenses.flatMap(({ measure, check: { layer } }) =>
+    measure === 'attention'
+      ? ['attention', 'attention_rank', 'attention_selected']
+      : ['deviation', 'rank', 'selected'].map((name) => `${name}_layer_${layer}`),
   );
   const rows = report.tokens.map((text, token) => {
     const part = partOf(token);
     const { document = null, ordinal = null, tier = null } = part?.chunk ?? {};
-    const seen = checks.flatMap(({ deviation, rank, selected }) =>
+    const seen = lenses.flatMap(({ deviation, rank, selected }) =>
       rank[token] === 0
         ? [null, null, null]
         : [deviation[token] ?? null, rank[token] ?? null, selected[token] === 1],

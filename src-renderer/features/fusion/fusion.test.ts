@@ -9,7 +9,16 @@ import { compositionOf, headsAgainstRest, outlines, speedUp, viewOf } from './mo
 import { deviationScale } from './scale.ts';
 import { longestStage, pipelineSums, STAGES } from './stages.ts';
 
-const SHAPES = ['fusion-28', 'fusion-64', 'fusion-none', 'fusion-full', 'fusion-turn2', 'fusion-resident'];
+const SHAPES = [
+  'fusion-28',
+  'fusion-64',
+  'fusion-none',
+  'fusion-full',
+  'fusion-query',
+  'fusion-chunk-head',
+  'fusion-turn2',
+  'fusion-resident',
+];
 
 async function reportOf(answerId: string): Promise<FusionReport> {
   const report = await fusionFixture()['chat.report']!({ answerId });
@@ -19,6 +28,7 @@ async function reportOf(answerId: string): Promise<FusionReport> {
 /** Two chunks of three tokens behind one resident and one computed token, checked twice. */
 const SMALL: FusionReport = {
   ...fusionReport({ chunks: 0, checks: [], seed: 3 }),
+  selected: [5],
   promptTokens: 9,
   residentTokens: 1,
   reusedTokens: 6,
@@ -55,6 +65,24 @@ describe('the report, indexed', () => {
   test('recomputed is what the last check kept; what an earlier one chose is told apart', () => {
     expect([...outlines(view, view.checks[0])]).toEqual([0, 2, 2, 0, 1, 0, 0, 0]);
     expect([...outlines(view, view.checks[1])]).toEqual([0, 0, 0, 0, 1, 0, 0, 0]);
+  });
+
+  test('a strategy that asks the question has a lens of its own, and says itself what was recomputed', async () => {
+    const query = viewOf(await reportOf('fusion-query'));
+    expect(query.checks).toEqual([]);
+    const [attention] = query.lenses;
+    expect(attention).toMatchObject({ measure: 'attention' });
+    expect(attention!.check.selected).toEqual(query.report.selected);
+    expect([...outlines(query, undefined)].filter((outline) => outline === 1)).toHaveLength(query.report.recomputedTokens); // prettier-ignore
+    const heads = viewOf(await reportOf('fusion-chunk-head'));
+    expect(heads.lenses).toEqual([]);
+    expect(outlines(heads, undefined)).toContain(1);
+  });
+
+  test('nothing is outlined where it was not kept what was recomputed', () => {
+    const older = { ...SMALL, checks: [] };
+    delete older.selected;
+    expect(viewOf(older).recomputed).toBeNull();
   });
 
   test('tokens know their part; what is resident has no text', () => {

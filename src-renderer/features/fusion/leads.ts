@@ -1,5 +1,12 @@
-import type { FusionCheck, FusionLayer, FusionReport } from '../../../src-shared/fusion-report.ts';
-import { compositionOf, HEAD_TOKENS, headsAgainstRest, type CheckView, type ReportView } from './model.ts';
+import type { FusionLayer, FusionReport } from '../../../src-shared/fusion-report.ts';
+import {
+  compositionOf,
+  HEAD_TOKENS,
+  headsAgainstRest,
+  speedUp,
+  type CheckView,
+  type ReportView,
+} from './model.ts';
 import { longestStage, pipelineSums } from './stages.ts';
 import type { Words } from './useWords.ts';
 
@@ -25,6 +32,18 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
   return joined(sentences);
 }
 
+const SAME_WITHIN = 0.05;
+
+export function comparison(report: FusionReport, { t, format }: Words): string {
+  if (report.strategy.name === 'full') return t('summary.isFull');
+  const times = speedUp(report);
+  if (times === null) return t('summary.unknown');
+  if (Math.abs(times - 1) < SAME_WITHIN) return t('summary.same');
+  return times > 1
+    ? t('summary.soonerBy', { times: format.number(times, 1) })
+    : t('summary.laterBy', { times: format.number(1 / times, 1) });
+}
+
 export function waterfall({ ttftMs }: FusionReport, { t, format, share }: Words): string {
   const stage = longestStage(ttftMs);
   return t('waterfall.lead', {
@@ -47,9 +66,11 @@ export function tokens(view: ReportView, check: CheckView | undefined, words: Wo
   const { report } = view;
   if (report.tokens.length === 0) return t('tokens.empty');
   const sentences: string[] = [];
-  if (check) sentences.push(t('tokens.lead', { layer: check.check.layer }));
-  else sentences.push(t(NOTHING_COMPARED[report.strategy.name] ?? 'tokens.leadOther'));
-  const compared = check && headsAgainstRest(view, check);
+  if (check) {
+    const key = check.measure === 'attention' ? 'tokens.leadAttention' : 'tokens.lead';
+    sentences.push(t(key, { layer: check.check.layer }));
+  } else sentences.push(t(NOTHING_COMPARED[report.strategy.name] ?? 'tokens.leadOther'));
+  const compared = check?.measure === 'deviation' && headsAgainstRest(view, check);
   if (compared && compared.head > 1.5 * compared.rest) {
     const times = format.number(compared.head / compared.rest, 1);
     sentences.push(t('tokens.leadHeads', { count: HEAD_TOKENS, times }));
@@ -67,10 +88,10 @@ const NOTHING_COMPARED: Partial<Record<string, 'tokens.leadNone' | 'tokens.leadF
 };
 
 export function mass(
-  { layer, positions, selected, massCovered }: FusionCheck,
+  { measure, check: { layer, positions, selected, massCovered } }: CheckView,
   { t, format, share }: Words,
 ): string {
-  return t('mass.lead', {
+  return t(measure === 'attention' ? 'mass.leadAttention' : 'mass.lead', {
     layer,
     ratio: share(selected.length / Math.max(1, positions.length)),
     selected: format.number(selected.length),
@@ -82,7 +103,8 @@ export function mass(
 /** Why there is no selection to look at. */
 export function noMass({ strategy, reusedTokens }: FusionReport, { t }: Words): string {
   if (strategy.name === 'full') return t('mass.full');
-  return t(reusedTokens === 0 ? 'mass.noChunks' : 'mass.none');
+  if (reusedTokens === 0) return t('mass.noChunks');
+  return t(strategy.name === 'chunk-head' ? 'mass.byPlace' : 'mass.none');
 }
 
 export function layers(report: FusionReport, { t }: Words): string {

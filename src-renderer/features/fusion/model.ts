@@ -1,8 +1,12 @@
-import { descending, mean } from 'd3-array';
+import { descending, mean, sum } from 'd3-array';
 import type { FusionCheck, FusionReport, PromptPart } from '../../../src-shared/fusion-report.ts';
 
-/** A check with its findings by token. A token's index counts from the report's first text, `tokensStart`. */
+/**
+ * A check with its findings by token. A token's index counts from the report's first text, `tokensStart`. What the
+ * question attends to has the same form: weights in place of deviations.
+ */
 export interface CheckView {
+  measure: 'deviation' | 'attention';
   check: FusionCheck;
   /** NaN where it was not looked at. */
   deviation: Float64Array;
@@ -16,6 +20,10 @@ export interface CheckView {
 export interface ReportView {
   report: FusionReport;
   checks: CheckView[];
+  /** All that tokens can be shaded by: the checks, then the question's attention where it was asked for. */
+  lenses: CheckView[];
+  /** By token: 1 where it was taken from the cache and recomputed; null where that was not kept. */
+  recomputed: Uint8Array | null;
   /** Parts with text, in order; what is resident has none. */
   parts: PromptPart[];
   /** Tokens with text in each part's stead: index of the first. */
@@ -32,21 +40,55 @@ export function viewOf(report: FusionReport): ReportView {
   const owner = new Int32Array(tokens.length).fill(-1);
   for (const [i, { start, tokens: count }] of parts.entries())
     owner.fill(i, start - tokensStart, start - tokensStart + count);
+  const checks = report.checks.map((check) => checkView('deviation', check, tokensStart, tokens.length));
+  const attention = attentionCheck(report);
+  const selected = report.selected ?? report.checks.at(-1)?.selected;
   return {
     report,
     parts,
-    checks: report.checks.map((check) => checkView(check, tokensStart, tokens.length)),
+    checks,
+    lenses: attention ? [...checks, checkView('attention', attention, tokensStart, tokens.length)] : checks,
+    recomputed: selected ? flags(selected, tokensStart, tokens.length) : null,
     firstToken: ({ start }) => start - tokensStart,
     partOf: (token) => parts[owner[token] ?? -1],
   };
 }
 
-function checkView(check: FusionCheck, start: number, tokens: number): CheckView {
+function attentionCheck({ attention, selected = [], strategy }: FusionReport): FusionCheck | null {
+  if (!attention) return null;
+  const { layers, positions, weights } = attention;
+  const chosen = new Set(selected);
+  const held = sum(weights, (weight, i) => (chosen.has(positions[i] ?? -1) ? weight : 0));
+  const all = sum(weights);
+  return {
+    layer: layers.at(-1) ?? 0,
+    ratio: strategy.ratio,
+    positions,
+    deviation: weights,
+    selected: positions.filter((position) => chosen.has(position)),
+    massCovered: all > 0 ? held / all : 0,
+  };
+}
+
+function flags(positions: readonly number[], start: number, tokens: number): Uint8Array {
+  const flags = new Uint8Array(tokens);
+  for (const position of positions)
+    if (position >= start && position < start + tokens) flags[position - start] = 1;
+  return flags;
+}
+
+function checkView(
+  measure: CheckView['measure'],
+  check: FusionCheck,
+  start: number,
+  tokens: number,
+): CheckView {
   const view: CheckView = {
+    measure,
     check,
     deviation: new Float64Array(tokens).fill(NaN),
     rank: new Int32Array(tokens),
-    selected: new Uint8Array(tokens),
+    selected: flags(check.selected, start, tokens),
   };
   const order = check.positions.map((_, i) => i);
   order.sort((a, b) => descending(check.deviation[a], check.deviation[b]) || a - b);
@@ -56,16 +98,13 @@ function checkView(check: FusionCheck, start: number, tokens: number): CheckView
     view.deviation[token] = check.deviation[i] ?? NaN;
     view.rank[token] = rank + 1;
   }
-  for (const position of check.selected)
-    if (position >= start && position < start + tokens) view.selected[position - start] = 1;
   return view;
 }
 
-/** By token: 1 where the last check kept it for recomputation, 2 where this check did but a later one dropped it. */
-export function outlines({ checks, report }: ReportView, check: CheckView | undefined): Uint8Array {
-  const last = checks.at(-1);
+/** By token: 1 where it was recomputed in the end, 2 where this check chose it but a later one dropped it. */
+export function outlines({ recomputed, report }: ReportView, check: CheckView | undefined): Uint8Array {
   return Uint8Array.from(report.tokens, (_, token) =>
-    last?.selected[token] === 1 ? 1 : check?.selected[token] === 1 ? 2 : 0,
+    recomputed?.[token] === 1 ? 1 : check?.selected[token] === 1 ? 2 : 0,
   );
 }
 

@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import type { FusionReport } from '../../../src-shared/fusion-report.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { chart } from '../../viz/chart/chart.ts';
 import { gantt } from '../../viz/gantt/gantt.ts';
@@ -24,7 +25,7 @@ const CSV = {
   chunks: chunksCsv,
 } as const;
 
-const PICTURES = ['waterfall', 'pipeline', 'tokens', 'mass', 'layers'] as const;
+const PICTURES = ['waterfall', 'tokens', 'mass', 'layers', 'pipeline'] as const;
 export type PictureName = (typeof PICTURES)[number];
 
 const PNG_WIDTH = 1000;
@@ -54,11 +55,28 @@ export function useExports(view: ReportView, check: CheckView | undefined, words
       names.flatMap((name) => plateOf[name](view, check, words, palette, scale) ?? []);
     return {
       png: (name) => png(name, plates([name])),
-      wholePng: () => png('report', plates(PICTURES)),
+      wholePng: () => png('report', [summaryPlate(report, words), ...plates(PICTURES)]),
       csv: (name) => text(`${name}.csv`, CSV[name](view), 'text/csv'),
       json: () => text('report.json', `${JSON.stringify(report, null, 2)}\n`, 'application/json'),
     };
   }, [view, check, words, palette, scale]);
+}
+
+/** The whole report begins with what it is about. */
+function summaryPlate(report: FusionReport, words: Words): Plate {
+  const { t, format } = words;
+  const time = format.duration(report.ttftMs.total);
+  return {
+    title: report.question,
+    caption: `${t('summary.ttft')}: ${time} · ${leads.comparison(report, words)}. ${leads.summary(report, words)}`,
+    picture: {
+      items: 0,
+      height: () => 0,
+      draw: () => undefined,
+      hit: () => null,
+      anchor: () => ({ x: 0, y: 0 }),
+    },
+  };
 }
 
 type PlateOf = (
@@ -96,7 +114,7 @@ const plateOf: Readonly<Record<PictureName, PlateOf>> = {
     return curve
       ? {
           title: words.t('mass.title'),
-          caption: leads.mass(check.check, words),
+          caption: leads.mass(check, words),
           picture: chart(massSpec(curve, check, words)),
         }
       : null;

@@ -23,9 +23,8 @@ import { layoutTokens, nearestToken, rowsWithin, tokenAt, type TokenLayout } fro
 import { Overview } from './Overview.tsx';
 
 export interface TokenMapHandle {
-  /** Brings a token into view and makes it the active one. */
+  /** Brings map and token into view, focuses the map and makes the token the active one. */
   show: (token: number) => void;
-  focus: () => void;
 }
 
 export interface TokenMapProps {
@@ -85,8 +84,9 @@ export function TokenMap({ data, label, overviewLabel, note, speak, handle }: To
       show: (token) => {
         scrollTo(token, true);
         setActive(token);
+        scroller.current?.scrollIntoView({ block: 'center' });
+        scroller.current?.focus({ preventScroll: true });
       },
-      focus: () => scroller.current?.focus({ preventScroll: true }),
     }),
     [scrollTo],
   );

@@ -27,14 +27,18 @@ export function MassSection({
   const { t } = words;
   const curve = useMemo(() => check && massCurve(check.check.deviation), [check]);
   if (!check || !curve) {
-    const why = check ? t('mass.nothing', { layer: check.check.layer }) : leads.noMass(view.report, words);
+    const why = check
+      ? t(check.measure === 'attention' ? 'mass.nothingAttended' : 'mass.nothing', {
+          layer: check.check.layer,
+        })
+      : leads.noMass(view.report, words);
     return <Section name="mass" title={t('mass.title')} lead={why} />;
   }
   return (
     <Section
       name="mass"
       title={t('mass.title')}
-      lead={`${leads.mass(check.check, words)} ${t('mass.half', { ratio: words.share(curve.ratioFor(0.5)) })}`}
+      lead={`${leads.mass(check, words)} ${t('mass.half', { ratio: words.share(curve.ratioFor(0.5)) })}`}
       table={<MassTable curve={curve} words={words} />}
       onPng={() => exports.png('mass')}
       onCsv={() => exports.csv('checks')}
@@ -42,7 +46,7 @@ export function MassSection({
       <CheckSwitch view={view} check={check} onCheck={onCheck} words={words} />
       <MassPicture curve={curve} check={check} words={words} />
       <WhatIf curve={curve} check={check} words={words} />
-      <RankCorrelation view={view} words={words} />
+      {view.checks.length > 0 && <RankCorrelation view={view} words={words} />}
     </Section>
   );
 }

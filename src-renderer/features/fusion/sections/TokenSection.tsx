@@ -68,7 +68,12 @@ export function TokenSection({
         </Group>
         <CopyPrompt tokens={view.report.tokens} words={words} />
       </div>
-      {check && <Legend scale={scale} drops={check !== view.checks.at(-1)} words={words} />}
+      <Legend
+        scale={check ? scale : null}
+        outlined={view.recomputed !== null}
+        drops={check?.measure === 'deviation' && check !== view.checks.at(-1)}
+        words={words}
+      />
       <TokenMap
         data={data}
         label={t('tokens.map')}
@@ -99,25 +104,33 @@ function CopyPrompt({ tokens, words: { t } }: { tokens: readonly string[]; words
 
 function Legend({
   scale,
+  outlined,
   drops,
   words: { t, significant },
 }: {
-  scale: DeviationScale;
+  /** null: nothing is shaded. */
+  scale: DeviationScale | null;
+  /** Whether it is known what was recomputed. */
+  outlined: boolean;
   /** A later check may have dropped what this one chose. */
   drops: boolean;
   words: Words;
 }) {
   return (
     <div className={classes.legend}>
-      <span>
-        {significant(scale.low)}
-        <span className={classes.ramp} aria-hidden />
-        {significant(scale.high)} {scale.clipped && t('tokens.legendAbove')}
-      </span>
-      <span>
-        <span className={classes.outlined} aria-hidden />
-        {t('tokens.legendRecomputed')}
-      </span>
+      {scale && (
+        <span>
+          {significant(scale.low)}
+          <span className={classes.ramp} aria-hidden />
+          {significant(scale.high)} {scale.clipped && t('tokens.legendAbove')}
+        </span>
+      )}
+      {outlined && (
+        <span>
+          <span className={classes.outlined} aria-hidden />
+          {t('tokens.legendRecomputed')}
+        </span>
+      )}
       {drops && (
         <span>
           <span className={classes.outlined} data-faint aria-hidden />
@@ -130,7 +143,7 @@ function Legend({
 
 function TokenTable({ view, words }: Pick<SectionData, 'view' | 'words'>) {
   const { t, format, significant } = words;
-  const { report, checks, partOf } = view;
+  const { report, lenses, partOf } = view;
   return (
     <DataTable
       label={t('tokens.title')}
@@ -138,10 +151,16 @@ function TokenTable({ view, words }: Pick<SectionData, 'view' | 'words'>) {
         { name: t('tokens.position'), numeric: true },
         { name: t('tokens.token') },
         { name: t('tokens.passage') },
-        ...checks.flatMap(({ check: { layer } }) => [
-          { name: t('tokens.deviationAt', { layer }), numeric: true },
-          { name: t('tokens.rankAt', { layer }), numeric: true },
-          { name: t('tokens.chosen', { layer }) },
+        ...lenses.flatMap(({ measure, check: { layer } }) => [
+          {
+            name: measure === 'attention' ? t('tokens.attention') : t('tokens.deviationAt', { layer }),
+            numeric: true,
+          },
+          {
+            name: measure === 'attention' ? t('tokens.rankAttention') : t('tokens.rankAt', { layer }),
+            numeric: true,
+          },
+          { name: measure === 'attention' ? t('tokens.chosenInTheEnd') : t('tokens.chosen', { layer }) },
         ]),
       ]}
       rows={report.tokens.length}
@@ -151,7 +170,7 @@ function TokenTable({ view, words }: Pick<SectionData, 'view' | 'words'>) {
           format.number(report.tokensStart + token),
           visible(report.tokens[token] ?? ''),
           part ? partTitle(part, words) : '',
-          ...checks.flatMap(({ deviation, rank, selected }) =>
+          ...lenses.flatMap(({ deviation, rank, selected }) =>
             rank[token] === 0
               ? ['', '', '']
               : [
