@@ -21,6 +21,9 @@ const PARAGRAPH_GAP = 1.75;
 /** A line in letters this much larger than the next one's is a heading, not the beginning of its paragraph. */
 const HEADING_SIZE = 1.15;
 
+/** Dots that lead the eye from a heading to its page number. */
+const LEADERS = /(?: ?\.){5,} ?/g;
+
 /** The text of a page: runs joined to lines, lines to paragraphs with a blank line between them. */
 export function pageText(runs: readonly TextRun[]): string {
   let text = '';
@@ -31,7 +34,7 @@ export function pageText(runs: readonly TextRun[]): string {
     else text = line.text.trim();
     before = line;
   }
-  return text;
+  return text.replace(LEADERS, ' … ');
 }
 
 function append(text: string, before: Line, line: Line): string {
