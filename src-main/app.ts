@@ -97,7 +97,7 @@ export class App {
       database: catalogue.database,
       sets: activeChunkSets(catalogue.database, this.models),
       pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
-      embedders: this.models,
+      models: this.models,
       gate,
       log,
     });

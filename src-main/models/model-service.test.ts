@@ -12,6 +12,7 @@ import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { resolvePaths } from '../platform/paths.ts';
 import { SettingsService } from '../platform/settings-service.ts';
+import { sendFile, serve } from './downloads/test-server.ts';
 import { ModelService, type ModelEngine } from './model-service.ts';
 
 const GB = 1e9;
@@ -346,6 +347,23 @@ describe('the list', () => {
     });
     expect(kept).toEqual([null, 100, 100, 200]); // small changes are not worth a write
   });
+});
+
+test('a download becomes a model in the list; one that is no model does not', async () => {
+  const { models } = kvasir();
+  const server = await serve((request, response) =>
+    sendFile(Buffer.from(request.url === '/bad' ? 'x' : '{"name":"From afar"}'), request, response),
+  );
+  await models.downloads.add({ url: server.url, name: '', sha256: '' });
+  await models.downloads.add({ url: new URL('/bad', server.url).href, name: '', sha256: '' });
+  await vi.waitFor(() =>
+    expect(models.downloads.list().map(({ state }) => state)).toEqual(['done', 'failed']),
+  );
+  expect(models.downloads.list()[1]?.failure?.code).toBe('MODEL_INVALID');
+  const [, entry] = models.list();
+  expect(entry).toMatchObject({ name: 'From afar', origin: 'downloaded', state: 'idle' });
+  await models.remove(entry!.id);
+  expect(existsSync(entry!.path)).toBe(false);
 });
 
 describe('an embedding model', () => {

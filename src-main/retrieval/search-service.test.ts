@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ActiveEmbedder, EmbedderSource } from '../models/active-model.ts';
+import type { ActiveEmbedder, ActiveModel, EmbedderSource } from '../models/active-model.ts';
 import { openDatabase } from '../platform/database.ts';
 import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
@@ -21,6 +21,14 @@ class TopicEmbedders implements EmbedderSource {
   onEmbedderChange(listener: (active: ActiveEmbedder | undefined) => void): () => void {
     this.#listener = listener;
     return () => (this.#listener = () => undefined);
+  }
+
+  /** Stands for another model or chunk size coming into use. */
+  changeSets: () => void = () => undefined;
+
+  onChange(listener: (active: ActiveModel) => void): () => void {
+    this.changeSets = () => listener({} as ActiveModel);
+    return () => undefined;
   }
 
   use(identity: string, embed = (texts: readonly string[]): Float32Array => this.#vectors(texts)): void {
@@ -48,11 +56,12 @@ interface Document {
 function serviceOf(documents: Record<string, Document>) {
   const database = openDatabase(':memory:', [SCHEMA]);
   const embedders = new TopicEmbedders();
+  const sets = { current: [1, 2] };
   const service = new SearchService({
     database,
-    sets: { chunkSets: (ids) => (ids.length > 0 ? ids.map(Number) : [1, 2]) },
+    sets: { chunkSets: (ids) => (ids.length > 0 ? ids.map(Number) : sets.current) },
     pageLabel: (_, offset) => `p. ${offset}`,
-    embedders,
+    models: embedders,
     gate: new Gate(),
     log: silentLogger,
   });
@@ -72,7 +81,7 @@ function serviceOf(documents: Record<string, Document>) {
         .run(library, id, ordinal, ordinal * 100, ordinal * 100 + text.length, title, text, Buffer.alloc(40)),
     );
   }
-  return { service, embedders, database };
+  return { service, embedders, database, sets };
 }
 
 const ALL = { libraryIds: [], documentIds: [] };
@@ -180,6 +189,18 @@ describe('with an embedding model', () => {
     expect(database.prepare('SELECT count(*) FROM chunk_vector').pluck().get()).toBe(2);
     embedders.stop();
     expect((await service.find('feline', { scope: ALL, topK: 2 })).usedVectors).toBe(false);
+  });
+
+  test('chunk sets that come into use later get their vectors then', async () => {
+    const { service, embedders, sets } = serviceOf(ANIMALS);
+    sets.current = [];
+    embedders.use('a');
+    await service.idle();
+    expect(embedders.embedded).toEqual([]);
+    sets.current = [1, 2];
+    embedders.changeSets();
+    await service.idle();
+    expect(embedders.embedded).toHaveLength(4);
   });
 
   test('a question that cannot be embedded is searched by words', async () => {

@@ -1,6 +1,6 @@
 import type { ParsedInputOf, OutputOf } from '../../src-shared/contract/contract.ts';
 import type { SearchHit } from '../../src-shared/contract/search.ts';
-import type { EmbedderSource } from '../models/active-model.ts';
+import type { EmbedderSource, ModelSource } from '../models/active-model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
@@ -25,7 +25,7 @@ export interface SearchServiceOptions {
   sets: ChunkSets;
   /** Label of the page that a place of a document's text is on; null where its format has none. */
   pageLabel: (documentId: number, offset: number) => string | null;
-  embedders: EmbedderSource;
+  models: EmbedderSource & Pick<ModelSource, 'onChange'>;
   gate: Gate;
   log: Logger;
   clock?: Clock;
@@ -43,7 +43,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   readonly #options: SearchServiceOptions;
   readonly #highlighter = new Highlighter();
   readonly #clock: Clock;
-  readonly #unsubscribe: () => void;
+  readonly #unsubscribe: (() => void)[];
   readonly #closing = new AbortController();
   #catchingUp: Promise<void> = Promise.resolve();
   #round: AbortController | undefined;
@@ -52,7 +52,11 @@ export class SearchService implements Retrieval, DocumentIndexer {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     prepareSearch(options.database);
-    this.#unsubscribe = options.embedders.onEmbedderChange(() => this.#catchUp());
+    this.#unsubscribe = [
+      options.models.onEmbedderChange(() => this.#catchUp()),
+      // Other chunk sets come into use, which may have no vectors yet.
+      options.models.onChange(() => this.#catchUp()),
+    ];
   }
 
   async find(question: string, { scope, topK, signal }: FindOptions): Promise<Found> {
@@ -91,7 +95,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   }
 
   async close(): Promise<void> {
-    this.#unsubscribe();
+    for (const end of this.#unsubscribe) end();
     this.#closing.abort();
     await this.#catchingUp;
     this.#highlighter.close();
@@ -105,7 +109,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
     limit: number,
     signal: AbortSignal | undefined,
   ): Promise<Ranking | undefined> {
-    const active = this.#options.embedders.embedder;
+    const active = this.#options.models.embedder;
     if (!active || question.trim() === '') return undefined;
     try {
       const query = await active.embedder.embed([question], signal);
@@ -148,10 +152,11 @@ export class SearchService implements Retrieval, DocumentIndexer {
     const signal = AbortSignal.any([round.signal, this.#closing.signal]);
     this.#catchingUp = this.#catchingUp
       .then(async () => {
-        for (const set of this.#options.sets.chunkSets([]))
+        const sets = this.#options.sets.chunkSets([]);
+        for (const set of sets)
           await this.#options.gate.background((each) => this.#embedMissing(set, undefined, each), signal);
-        const active = this.#options.embedders.embedder;
-        if (active && !signal.aborted)
+        const active = this.#options.models.embedder;
+        if (active && sets.length > 0 && !signal.aborted)
           new VectorIndex(this.#options.database, active.identity).keepOnlyThis();
       })
       .catch((error: unknown) => {
@@ -166,7 +171,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   ): Promise<void> {
     for (;;) {
       throwIfAborted(signal);
-      const active = this.#options.embedders.embedder;
+      const active = this.#options.models.embedder;
       if (!active) return;
       const vectors = new VectorIndex(this.#options.database, active.identity);
       const missing = vectors.missing(chunkSetId, BATCH, documentId);
@@ -178,7 +183,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
         vectors.put(chunkIds, values);
       } catch (error) {
         // Another model took its place meanwhile: go on with that one.
-        if (this.#options.embedders.embedder === active || signal.aborted) throw error;
+        if (this.#options.models.embedder === active || signal.aborted) throw error;
       }
     }
   }
