@@ -54,12 +54,13 @@ export function usePagedRows<P extends PagedProcedure>(
     enabled && (evenPage > oddPage || (known ?? 0) > oddPage * PAGE_ROWS),
   );
   const fresh = [even, odd].find(({ data, isPlaceholderData }) => data && !isPlaceholderData);
+  const total = useLastKnown((fresh ?? even).data?.total ?? odd.data?.total);
   const show = useCallback((first: number, last: number) => {
     const pages = pagesAround(first, last);
     setAround((old) => (old.even === pages.even && old.odd === pages.odd ? old : pages));
   }, []);
   return {
-    total: (fresh ?? even).data?.total ?? odd.data?.total,
+    total,
     rowAt: (index) => {
       const page = Math.floor(index / PAGE_ROWS);
       const { data } = page % 2 === 0 ? even : odd;
@@ -75,6 +76,13 @@ export function usePagedRows<P extends PagedProcedure>(
       if (odd.error) void odd.refetch();
     },
   };
+}
+
+/** A list whose rows are all on their way is still as long as it was: else it would collapse and lose its place. */
+function useLastKnown(value: number | undefined): number | undefined {
+  const [last, setLast] = useState(value);
+  if (value !== undefined && value !== last) setLast(value);
+  return value ?? last;
 }
 
 interface Page<Row> {

@@ -81,7 +81,7 @@ function useColumns(): Column<CacheEntry, Sort>[] {
         width: '64px',
         align: 'end',
         sort: 'tokens',
-        from: 560,
+        from: 700,
         cell: ({ tokens }) => format.number(tokens),
       },
       {
@@ -96,7 +96,7 @@ function useColumns(): Column<CacheEntry, Sort>[] {
         id: 'dtype',
         header: t('precision.title'),
         width: '72px',
-        from: 800,
+        from: 920,
         cell: ({ dtype }) => dtype,
       },
       {
@@ -116,13 +116,14 @@ function useColumns(): Column<CacheEntry, Sort>[] {
         width: '60px',
         align: 'end',
         sort: 'hits',
+        from: 620,
         cell: ({ hits }) => format.number(hits),
       },
       {
         id: 'lastUsed',
         header: t('table.lastUsed'),
         width: '116px',
-        from: 720,
+        from: 830,
         sort: 'lastUsed',
         cell: ({ lastUsedMs }) => (lastUsedMs === null ? t('table.never') : format.ago(lastUsedMs)),
       },

@@ -77,7 +77,7 @@ function useColumns(): Column<CacheDocument, Sort>[] {
         header: t('table.ram'),
         width: '84px',
         align: 'end',
-        from: 620,
+        from: 640,
         cell: ({ ramBytes }) => (ramBytes === 0 ? '–' : format.bytes(ramBytes)),
       },
       {
@@ -92,7 +92,7 @@ function useColumns(): Column<CacheDocument, Sort>[] {
         id: 'lastUsed',
         header: t('table.lastUsed'),
         width: '116px',
-        from: 700,
+        from: 770,
         sort: 'lastUsed',
         cell: ({ lastUsedMs }) => (lastUsedMs === null ? t('table.never') : format.ago(lastUsedMs)),
       },

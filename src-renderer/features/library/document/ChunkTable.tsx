@@ -59,7 +59,7 @@ function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[
           </button>
         ),
       },
-      { id: 'page', header: t('chunks.page'), width: '64px', from: 700, cell: ({ page }) => page ?? '–' },
+      { id: 'page', header: t('chunks.page'), width: '64px', from: 730, cell: ({ page }) => page ?? '–' },
       {
         id: 'tokens',
         header: t('chunks.tokens'),
@@ -96,7 +96,7 @@ function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[
         id: 'lastUsed',
         header: t('chunks.lastUsed'),
         width: '120px',
-        from: 760,
+        from: 870,
         cell: ({ lastUsedMs }) => (lastUsedMs === null ? t('chunks.never') : format.ago(lastUsedMs)),
       },
     ],
