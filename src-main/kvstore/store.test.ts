@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ChunkStore } from './store.ts';
 import {
+  FakeModel,
   A,
   B,
   chunkPath,
@@ -101,7 +102,9 @@ describe('after close', () => {
     ['pin', (store) => store.pin('0'.repeat(64))],
     ['unpin', (store) => store.unpin('0'.repeat(64))],
     ['list', (store) => store.list()],
+    ['entry', (store) => store.entry('0'.repeat(64))],
     ['stats', (store) => store.stats()],
+    ['totals', (store) => store.totals()],
     ['verify', (store) => store.verify()],
     ['evict', (store) => store.evict({ all: true })],
     ['setBudget', (store) => store.setBudget({ diskBytes: 1 })],
@@ -144,6 +147,28 @@ describe('after close', () => {
     const verify = store.verify(() => void store.close());
     await expect(verify).rejects.toMatchObject({ code: 'ABORTED' });
   });
+});
+
+test('totals by model and number format', async () => {
+  const store = await openTestStore({ dir: tempDir() });
+  expect(store.totals()).toEqual([]);
+  await fill(store, 2);
+  const foreign = new FakeModel('0'.repeat(64)).encode(1);
+  await store.put(foreign.key, foreign.chunk);
+  const entries = store.list();
+  const own = entries.filter(({ fingerprint }) => fingerprint === model.fingerprint);
+  expect(store.totals()).toEqual([
+    expect.objectContaining({ fingerprint: '0'.repeat(64), dtype: 'f16', entries: 1, tokens: 3 }),
+    {
+      fingerprint: model.fingerprint,
+      dtype: 'f16',
+      entries: 2,
+      tokens: 6,
+      bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
+    },
+  ]);
+  expect(store.entry(foreign.key)).toEqual(entries.find(({ key }) => key === foreign.key));
+  expect(store.entry('f'.repeat(64))).toBeUndefined();
 });
 
 test('misuse of options names the argument', async () => {
