@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { basename } from 'node:path';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { CallResult } from '../../../../src-shared/contract/bridge.ts';
 import type { Backup } from '../../../../src-shared/contract/app.ts';
@@ -34,8 +34,6 @@ export async function upload(
     error: failureOf(receiveError(error, 'The upload could not be stored')),
   }));
   if (response.destroyed) return;
-  // What has not been read of a refused body must not be taken for the next request.
-  if (!request.complete) response.setHeader('Connection', 'close');
   response.writeHead(result.ok ? 200 : 422, {
     'Content-Type': 'application/json',
     'Cache-Control': 'no-store',
@@ -50,14 +48,32 @@ async function received(
   api: Api,
 ): Promise<CallResult> {
   const [library, path, model, backup] = ['library', 'path', 'model', 'backup'].map((key) => query.get(key));
-  const file = (name: string): IncomingFile => ({ name, bytes: announcedBytes(request), body: request });
+  const body = bodyOf(request);
+  const file = (name: string): IncomingFile => ({ name, bytes: announcedBytes(request), body });
   if (library && path) {
-    await places.receiveDocument(library, path, request);
+    await places.receiveDocument(library, path, body);
     return { ok: true, data: { path } };
   }
   if (backup) return { ok: true, data: { path: await receiveFile(places.backupsDir, file(backup)) } };
   if (model) return importModel(api, await receiveFile(places.modelsDir, file(model)));
   throw new KvasirError('BAD_ARGUMENT', 'An upload names a library and a path, a model, or a backup.');
+}
+
+/**
+ * The request's body as a stream of its own. Whoever stops reading destroys it, and with the request itself that would
+ * end the connection before the reason could be sent. What is then still coming is read and forgotten: browsers look at
+ * the answer only when they have sent everything.
+ */
+function bodyOf(request: IncomingMessage): Readable {
+  const body = new PassThrough();
+  request.pipe(body);
+  request.on('error', (error) => body.destroy(error));
+  request.on('close', () => {
+    if (!request.complete) body.destroy(Object.assign(new Error('cut'), { code: 'ECONNRESET' }));
+  });
+  body.on('close', () => request.unpipe(body).resume());
+  body.on('error', () => undefined); // there may be no reader to tell
+  return body;
 }
 
 /** A file that is no usable model is not kept: its sender has it. */

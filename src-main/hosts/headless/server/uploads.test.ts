@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -48,6 +49,18 @@ test('a document that is refused is told why', async () => {
     ok: false,
     error: { code: 'DOCUMENT_TOO_LARGE', message: 'Too large.', advice: 'Split it.' },
   });
+});
+
+test('a reader that stops in the middle is heard, and the rest is forgotten', async () => {
+  const receive: UploadPlaces['receiveDocument'] = async (_, __, body) => {
+    await once(body, 'data');
+    body.destroy();
+    throw new KvasirError('DISK_FULL', 'The disk is full.');
+  };
+  const server = await testServer({}, receive);
+  const { status, result } = await put(server, { library: '7', path: 'a' }, Buffer.alloc(30_000_000));
+  expect(status).toBe(422);
+  expect(result).toMatchObject({ ok: false, error: { code: 'DISK_FULL' } });
 });
 
 test('a model goes to the models and is imported; one of the same name takes another', async () => {
