@@ -126,7 +126,7 @@ describe('a session in each of its states', () => {
       { kind: 'compute', tokens: ids(2) },
     ];
     const bad: Strategy = { kind: 'deviation', checkLayers: [99], ratios: [0.1] };
-    await expect(session.append(prompt, bad)).rejects.toThrow(/check layer/);
+    await expect(session.append(prompt, bad)).rejects.toThrow(/layer is out of range/);
     session.dispose();
   });
 });
