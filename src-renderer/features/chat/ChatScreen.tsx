@@ -106,7 +106,7 @@ function ListDrawer({
 }) {
   const { t } = useTranslation('chat');
   return (
-    <Drawer.Root opened={opened} onClose={onClose} size={280}>
+    <Drawer.Root opened={opened} onClose={onClose} size={272}>
       <Drawer.Overlay />
       <Drawer.Content aria-label={t('list.label')}>
         <Drawer.Body p={0} h="100%">

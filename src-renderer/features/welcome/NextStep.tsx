@@ -24,20 +24,20 @@ export default function NextStep() {
         {t('next.text')}
       </Text>
       <Group gap="xs" mt="sm">
-        <Button component={Link} href="/library" size="compact-md" leftSection={<IconFilePlus size={16} />}>
+        <Button component={Link} href="/library" size="xs" leftSection={<IconFilePlus size={16} />}>
           {t('addDocuments')}
         </Button>
         <Button
           component={Link}
           href="/models"
-          size="compact-md"
+          size="xs"
           variant="default"
           leftSection={<IconCpu size={16} />}
         >
           {t('importModel')}
         </Button>
         <Button
-          size="compact-md"
+          size="xs"
           variant="subtle"
           color="gray"
           onClick={() => useDismissed.setState({ dismissed: true })}

@@ -124,7 +124,7 @@ export const chat = {
     insteadEstimated: 'instead of about {{time}}',
     insteadMeasured: 'instead of {{time}}',
     sooner: '{{factor}}× sooner',
-    later: '{{factor}}× of a full prefill’s speed',
+    later: 'not sooner this time ({{factor}}×)',
     estimated:
       'An estimate of the same prompt’s full prefill, from what was measured on this machine. Click to measure it.',
     measured: 'The same prompt’s full prefill, measured on this machine.',

@@ -118,7 +118,7 @@ export const chat: Words<typeof en.chat> = {
     insteadEstimated: '而不是约 {{time}}',
     insteadMeasured: '而不是 {{time}}',
     sooner: '快 {{factor}} 倍',
-    later: '为完整预填充速度的 {{factor}} 倍',
+    later: '这次没有更快（{{factor}} 倍）',
     estimated: '同一提示完整预填充的估计值，依据本机的测量推算。点击可以实测。',
     measured: '同一提示完整预填充的时间，在本机实测。',
     measure: '实测完整预填充',

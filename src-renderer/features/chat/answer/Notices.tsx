@@ -12,7 +12,7 @@ export function Notices({ notices }: { notices: readonly Notice[] }) {
       {kind === 'no-match' ? <IconFileOff size={18} aria-hidden /> : <IconInfoCircle size={18} aria-hidden />}
       <Text size="sm">
         {t(`notice.${kind}`)}
-        {kind !== 'no-match' && <span className={classes.noticeDetail}> {message}</span>}
+        {kind !== 'no-match' && ` ${message}`}
       </Text>
     </Group>
   ));

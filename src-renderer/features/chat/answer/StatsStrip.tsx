@@ -98,12 +98,16 @@ function Counts({ stats }: { stats: AnswerStats }) {
       {stats.residentTokens > 0 && (
         <Count term="resident" color="resident" text={t('stats.resident', count(stats.residentTokens))} />
       )}
-      <Count
-        term="reused"
-        color="disk"
-        text={t('stats.reused', count(stats.reusedTokens - stats.recomputedTokens))}
-      />
-      <Count term="recomputed" color="hkvd" text={t('stats.recomputed', count(stats.recomputedTokens))} />
+      {stats.reusedTokens > 0 && (
+        <>
+          <Count
+            term="reused"
+            color="disk"
+            text={t('stats.reused', count(stats.reusedTokens - stats.recomputedTokens))}
+          />
+          <Count term="recomputed" color="hkvd" text={t('stats.recomputed', count(stats.recomputedTokens))} />
+        </>
+      )}
       <Count term="computed" color="computed" text={t('stats.computed', count(stats.computedTokens))} />
       {all > 0 && (
         <Count term="chunks" text={t('stats.chunks', { cached, all })} detail={<Tiers stats={stats} />} />
