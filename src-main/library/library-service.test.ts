@@ -139,6 +139,21 @@ describe('watching', () => {
     await fixture.until(() => fixture.documents(id).length === 1);
   });
 
+  test('a single file is followed too, until its document is deleted', async () => {
+    const fixture = new ServiceFixture({ 'a.md': 'one', 'b.md': 'not in the library' });
+    const { id } = fixture.service.create('Docs');
+    fixture.service.start();
+    await fixture.service.addPaths({ id, paths: [join(fixture.root, 'a.md')], watch: true });
+    await fixture.until(() => fixture.info(id).cachedChunks === 1);
+    await new Promise((resolve) => setTimeout(resolve, 200)); // the watcher looks around first
+    fixture.write('a.md', 'another text', 0);
+    await fixture.until(() => fixture.store.chunks.size === 2 && fixture.info(id).pending === 0);
+    const [document, ...more] = fixture.documents(id);
+    expect(more).toEqual([]);
+    await fixture.service.documents.delete([document!.id]);
+    expect(fixture.info(id)).toMatchObject({ documents: 0, roots: [] });
+  });
+
   test('a folder that is gone keeps its documents and says so; they go on when it is back', async () => {
     const fixture = new ServiceFixture({ 'a.md': 'one' });
     const { id } = await fixture.library();

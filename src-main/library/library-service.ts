@@ -15,7 +15,9 @@ import type { Catalogue } from './catalogue.ts';
 import { DocumentService } from './document-service.ts';
 import { notFound, rowId } from './ids.ts';
 import { formatOf } from './kinds.ts';
+import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from './library-table.ts';
+import { Pace } from './pace.ts';
 import { ParserProcess, type Parser } from './parser/parser-process.ts';
 import type { LibraryStore } from './precomputer.ts';
 import { DocumentQueue } from './queue.ts';
@@ -40,8 +42,6 @@ export interface LibraryServiceOptions {
   timing?: { quietMs?: number; absentPollMs?: number; retryMs?: number };
 }
 
-const STATUS_MS = 200;
-const CHANGED_MS = 500;
 const RECOUNT_MS = 5000;
 const SAMPLE_NAME = 'Sample library';
 const SAMPLE_STATE = 'sample-library';
@@ -55,20 +55,20 @@ export class LibraryService {
   readonly #parser: Parser;
   readonly #roots: RootKeeper;
   readonly #abort = new AbortController();
-  readonly #emitStatus: ReturnType<typeof throttled>;
-  readonly #emitChanged = new Map<number, ReturnType<typeof throttled>>();
+  readonly #told: LibraryEvents;
   readonly #recount: ReturnType<typeof throttled>;
   readonly #ends: (() => void)[] = [];
   #recounting: Promise<void> = Promise.resolve();
+  #evictions = 0;
 
   constructor(options: LibraryServiceOptions) {
     const { catalogue, store, models, gate, events, settings, log, timing = {} } = options;
     this.#options = options;
     this.#catalogue = catalogue;
     this.#parser = options.parser ?? new ParserProcess();
-    this.#emitStatus = throttled(STATUS_MS, () => events.emit('queue.status', this.queue.status()));
+    this.#told = new LibraryEvents(events, () => this.queue.status());
     this.#recount = throttled(RECOUNT_MS, () => this.#recountLater());
-    const onLibraryChanged = (id: number): void => this.#changed(id);
+    const onLibraryChanged = (id: number): void => this.#told.changed(id);
     this.queue = new DocumentQueue({
       ...{ catalogue, store, models, gate, log, indexer: options.indexer, onLibraryChanged },
       ...(timing.retryMs !== undefined && { retryMs: timing.retryMs }),
@@ -78,7 +78,7 @@ export class LibraryService {
         maxFileBytes: () => settings.current.maxFileBytes,
       }),
       dtype: () => settings.current.dtype,
-      onStatus: () => this.#emitStatus(),
+      onStatus: () => this.#told.status(),
       onNotice: (failure) => events.emit('app.notice', { level: 'warning', failure }),
     });
     this.documents = new DocumentService({
@@ -92,7 +92,7 @@ export class LibraryService {
     this.#roots = new RootKeeper({
       ...{ catalogue, log, ...timing },
       onChange: (libraryId) => {
-        this.#changed(libraryId);
+        this.#told.changed(libraryId);
         this.queue.kick();
       },
     });
@@ -110,7 +110,7 @@ export class LibraryService {
       }),
       // Others evict too; the counts in lists follow.
       events.on(({ topic }) => {
-        if (topic === 'cache.changed') this.#recount();
+        if (topic === 'cache.changed' && this.#hasEvicted()) this.#recount();
       }),
     );
     this.queue.start();
@@ -126,8 +126,7 @@ export class LibraryService {
     await this.queue.stop();
     await this.#recounting;
     this.#recount.cancel();
-    this.#emitStatus.cancel();
-    for (const emit of this.#emitChanged.values()) emit.cancel();
+    this.#told.close();
   }
 
   list(): LibraryInfo[] {
@@ -136,7 +135,7 @@ export class LibraryService {
 
   create(name: string): LibraryInfo {
     const id = this.#catalogue.libraries.create(name);
-    this.#changed();
+    this.#told.changed();
     return this.#info(this.#library(String(id)));
   }
 
@@ -144,7 +143,7 @@ export class LibraryService {
   rename(id: string, name: string): LibraryInfo {
     const library = this.#library(id);
     this.#catalogue.libraries.update(library.id, { ...library, name });
-    this.#changed(library.id);
+    this.#told.changed(library.id);
     return this.#info({ ...library, name });
   }
 
@@ -157,7 +156,7 @@ export class LibraryService {
     await removeWithCache(this.#catalogue, this.#options.store, documents);
     this.#catalogue.libraries.remove(library.id);
     await rm(this.#managedFolder(library.id), { recursive: true, force: true });
-    this.#changed();
+    this.#told.changed();
     this.queue.kick();
   }
 
@@ -165,14 +164,18 @@ export class LibraryService {
   async addPaths({ id, paths, watch }: ParsedInputOf<'libraries.addPaths'>): Promise<LibraryInfo> {
     const library = this.#library(id);
     const found = await Promise.all(paths.map(resolveExisting));
+    const folders = this.#catalogue.libraries.roots(library.id).filter(({ kind }) => kind === 'folder');
     const touched = new Set<number>();
-    for (const { path, kind } of found) touched.add(this.#addPath(library.id, path, kind, watch));
-    for (const rootId of touched) {
-      const root = this.#catalogue.libraries.root(rootId);
-      if (root) this.#roots.follow(root);
-      void this.#roots.scan(rootId);
+    const pace = new Pace();
+    for (const { path, kind } of found) {
+      const root = this.#addPath(library.id, path, kind, watch, folders);
+      if (kind === 'folder') folders.push(root);
+      touched.add(root.id);
+      this.#roots.follow(root);
+      await pace.step();
     }
-    this.#changed(library.id);
+    for (const rootId of touched) void this.#roots.scan(rootId);
+    this.#told.changed(library.id);
     return this.#info(library);
   }
 
@@ -185,7 +188,7 @@ export class LibraryService {
     await removeWithCache(this.#catalogue, this.#options.store, this.#catalogue.documents.idsOfRoot(root.id));
     this.#catalogue.libraries.removeRoot(root.id);
     if (root.kind === 'managed') await rm(root.path, { recursive: true, force: true });
-    this.#changed(library.id);
+    this.#told.changed(library.id);
     this.queue.kick();
     return this.#info(library);
   }
@@ -197,7 +200,7 @@ export class LibraryService {
     this.#catalogue.libraries.setWatched(root.id, watched);
     this.#roots.follow({ ...root, watched });
     if (watched) void this.#roots.scan(root.id);
-    this.#changed(library.id);
+    this.#told.changed(library.id);
     return this.#info(library);
   }
 
@@ -232,7 +235,7 @@ export class LibraryService {
       bytes: size,
       mtimeMs,
     });
-    this.#changed(library.id);
+    this.#told.changed(library.id);
     this.queue.kick();
   }
 
@@ -240,23 +243,27 @@ export class LibraryService {
   retryFailed(libraryId: string | undefined): QueueStatus {
     const library = libraryId === undefined ? undefined : this.#library(libraryId).id;
     this.queue.retry(this.#catalogue.documents.failed(library));
-    for (const { id } of this.#catalogue.libraries.list()) this.#changed(id);
+    for (const { id } of this.#catalogue.libraries.list()) this.#told.changed(id);
     return this.queue.status();
   }
 
-  #addPath(libraryId: number, path: string, kind: 'folder' | 'file', watched: boolean): number {
+  #addPath(
+    libraryId: number,
+    path: string,
+    kind: 'folder' | 'file',
+    watched: boolean,
+    folders: readonly RootRow[],
+  ): RootRow {
     const { libraries } = this.#catalogue;
-    const around = libraries
-      .roots(libraryId)
-      .find((root) => root.kind === 'folder' && isBelow(root.path, path));
+    const around = folders.find((folder) => isBelow(folder.path, path));
     if (around) {
       // Added again on purpose: what was taken out of it comes back.
       libraries.include(around.id, relative(around.path, path).split(sep).join('/'));
-      return around.id;
+      return around;
     }
-    const rootId = libraries.addRoot(libraryId, { kind, path, watched });
-    libraries.include(rootId, '');
-    return rootId;
+    const id = libraries.addRoot(libraryId, { kind, path, watched });
+    libraries.include(id, '');
+    return { id, libraryId, kind, path, watched, failure: null };
   }
 
   #addSample(): void {
@@ -307,15 +314,12 @@ export class LibraryService {
     return join(this.#options.paths.data, 'libraries', String(libraryId));
   }
 
-  /** Tells windows, not more often than twice a second for each library; without an id, that the list has changed. */
-  #changed(libraryId = 0): void {
-    let emit = this.#emitChanged.get(libraryId);
-    if (!emit) {
-      const payload = libraryId === 0 ? {} : { libraryId: String(libraryId) };
-      emit = throttled(CHANGED_MS, () => this.#options.events.emit('library.changed', payload));
-      this.#emitChanged.set(libraryId, emit);
-    }
-    emit();
+  /** Whether something has left the store since this was asked last; what comes in, the queue counts itself. */
+  #hasEvicted(): boolean {
+    const { evictions } = this.#options.store.stats();
+    const more = evictions !== this.#evictions;
+    this.#evictions = evictions;
+    return more;
   }
 
   #recountLater(): void {

@@ -2,8 +2,7 @@ import type { Failure } from '../../src-shared/contract/common.ts';
 import type { DocumentPhase, QueueStatus } from '../../src-shared/contract/libraries.ts';
 import { KvasirError, type ErrorCode } from '../../src-shared/errors.ts';
 import type { KvDtype } from '../engine/engine.ts';
-import type { ActiveModel, ModelSource } from '../models/active-model.ts';
-import { breathe } from '../platform/abort.ts';
+import type { ModelSource } from '../models/active-model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { failureOf } from '../platform/failure.ts';
 import type { Gate } from '../platform/gate.ts';
@@ -17,7 +16,8 @@ import { Lane } from './lane.ts';
 import { Meter } from './meter.ts';
 import { DocumentPrecomputer, type LibraryStore } from './precomputer.ts';
 import type { DocumentReader } from './reader.ts';
-import { isSameTarget, savedTarget, saveTarget, targetOf, type Target } from './targets.ts';
+import { TargetKeeper } from './target-keeper.ts';
+import type { Target } from './targets.ts';
 
 export interface QueueOptions {
   catalogue: Catalogue;
@@ -50,8 +50,6 @@ const BLOCKING: readonly ErrorCode[] = [
   'OUT_OF_MEMORY',
 ];
 const RETRY_MS = 15_000;
-/** Documents put back in one transaction when the model changes. */
-const REGRESS_BATCH = 500;
 
 type LaneName = 'read' | 'cut' | 'compute';
 type Current = NonNullable<QueueStatus['current']>;
@@ -67,13 +65,11 @@ export class DocumentQueue {
   readonly #counts: CacheCounts;
   readonly #cutter: DocumentCutter;
   readonly #precomputer: DocumentPrecomputer;
+  readonly #targets: TargetKeeper;
   readonly #meter: Meter;
   readonly #clock: Clock;
   readonly #blocked = new Map<LaneName, Failure>();
   readonly #current = new Map<LaneName, Current>();
-  #target: Target | undefined;
-  #adopting: Promise<void> = Promise.resolve();
-  #adopted = false;
   #paused: boolean;
   #overBudgetTold = false;
   #unsubscribe: () => void = () => undefined;
@@ -86,7 +82,7 @@ export class DocumentQueue {
     this.#cutter = new DocumentCutter(catalogue);
     this.#precomputer = new DocumentPrecomputer(options);
     this.#meter = new Meter(this.#clock);
-    this.#target = savedTarget(catalogue);
+    this.#targets = new TargetKeeper({ ...options, onAdopted: () => this.#onAdopted() });
     this.#paused = catalogue.state('paused') === 'true';
     this.#lanes = {
       read: this.#lane('read', (signal) => this.#read(signal)),
@@ -97,7 +93,7 @@ export class DocumentQueue {
 
   /** What chunks are made for: by the model in use, or until one is loaded by the last one that was. */
   get target(): Target | undefined {
-    return this.#target;
+    return this.#targets.target;
   }
 
   start(): void {
@@ -109,7 +105,7 @@ export class DocumentQueue {
   async stop(): Promise<void> {
     this.#unsubscribe();
     await Promise.all(Object.values(this.#lanes).map((lane) => lane.stop()));
-    await this.#adopting.catch(() => undefined);
+    await this.#targets.idle();
   }
 
   /** There may be work. */
@@ -120,11 +116,9 @@ export class DocumentQueue {
 
   /** Another model, chunk size or number format may be in use. */
   refresh(): void {
-    this.#adopted = false;
     this.#lanes.cut.interrupt();
     this.#lanes.compute.interrupt();
-    // Documents that are ready may not be for this one. Where no model can be loaded, the lanes say so when they need it.
-    this.#ready().catch(() => undefined);
+    this.#targets.refresh();
   }
 
   /** Ends what is being done now, to be done again; for work on rows that are going away. */
@@ -150,7 +144,7 @@ export class DocumentQueue {
 
   /** Counts what is stored of every document again. ABORTED. */
   async recount(signal: AbortSignal): Promise<void> {
-    const target = this.#target;
+    const { target } = this.#targets;
     if (!target) return;
     for (const id of await this.#counts.countAll(target, signal)) this.#options.onLibraryChanged(id);
   }
@@ -219,7 +213,7 @@ export class DocumentQueue {
     const { documents } = this.#options.catalogue;
     const document = documents.next('indexing') ?? documents.next('chunking');
     if (!document) return false;
-    const { target, active } = await this.#ready();
+    const { target, active } = await this.#targets.ready();
     await this.#blaming(document, async () => {
       const chunkSetId = this.#chunkSet(document, target);
       this.#show('cut', document, document.phase, 0, 1);
@@ -250,7 +244,7 @@ export class DocumentQueue {
     const { catalogue } = this.#options;
     const document = catalogue.documents.next('precomputing');
     if (!document) return false;
-    const { target } = await this.#ready();
+    const { target } = await this.#targets.ready();
     await this.#blaming(document, async () => {
       let startedAt = this.#clock.now();
       const onChunk = ({
@@ -303,32 +297,8 @@ export class DocumentQueue {
     return this.#options.gate.background(work, signal);
   }
 
-  /** The model in use, with documents put back to where they stand for it. Rejects when no model can be loaded. */
-  async #ready(): Promise<{ active: ActiveModel; target: Target }> {
-    const active = await this.#options.models.current();
-    const target = targetOf(active, this.#options.dtype());
-    if (!this.#adopted || !isSameTarget(this.#target, target)) {
-      this.#adopting = this.#adopting.catch(() => undefined).then(() => this.#adopt(target));
-      await this.#adopting;
-    }
-    return { active, target };
-  }
-
-  async #adopt(target: Target): Promise<void> {
-    const { catalogue } = this.#options;
-    if (this.#adopted && isSameTarget(this.#target, target)) return;
-    if (!isSameTarget(savedTarget(catalogue), target)) {
-      const { fingerprint, chunkTokens } = target;
-      let after = 0;
-      do {
-        after = catalogue.documents.regress(fingerprint, chunkTokens, after, REGRESS_BATCH);
-        await breathe();
-      } while (after > 0);
-      saveTarget(catalogue, target);
-    }
-    this.#target = target;
-    this.#adopted = true;
-    for (const { id } of catalogue.libraries.list()) this.#options.onLibraryChanged(id);
+  #onAdopted(): void {
+    for (const { id } of this.#options.catalogue.libraries.list()) this.#options.onLibraryChanged(id);
     this.kick();
   }
 

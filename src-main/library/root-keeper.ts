@@ -28,7 +28,11 @@ const ABSENT_POLL_MS = 15_000;
  */
 export class RootKeeper {
   readonly #options: RootKeeperOptions;
+  /** Of folders. */
   readonly #watchers = new Map<number, FSWatcher>();
+  /** Of single files, of which there may be thousands: one for all. */
+  #fileWatcher: FSWatcher | undefined;
+  readonly #files = new Map<string, number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
   readonly #waiting = new Map<number, Promise<void>>();
   readonly #abort = new AbortController();
@@ -54,16 +58,30 @@ export class RootKeeper {
     clearInterval(this.#poll);
     for (const timer of this.#timers.values()) clearTimeout(timer);
     await Promise.all([...this.#watchers.values()].map((watcher) => watcher.close()));
+    await this.#fileWatcher?.close();
     await this.#tail;
   }
 
   /** Watches a root, or stops watching it, as its row says. */
-  follow({ id, path, watched }: RootRow): void {
-    if (!watched || this.#abort.signal.aborted) {
-      this.unfollow(id);
-      return;
-    }
-    if (this.#watchers.has(id)) return;
+  follow({ id, kind, path, watched }: RootRow): void {
+    if (this.#abort.signal.aborted) return;
+    if (!watched) this.unfollow(id);
+    else if (kind === 'file') this.#followFile(id, path);
+    else if (!this.#watchers.has(id)) this.#followFolder(id, path);
+  }
+
+  #followFile(id: number, path: string): void {
+    this.#fileWatcher ??= watch([], { ignoreInitial: true, ignorePermissionErrors: true })
+      .on('all', (_event, changed) => {
+        const rootId = this.#files.get(changed);
+        if (rootId !== undefined) this.#touched(rootId);
+      })
+      .on('error', (error) => this.#options.log.warn('watching-failed', { error: String(error) }));
+    this.#files.set(path, id);
+    this.#fileWatcher.add(path);
+  }
+
+  #followFolder(id: number, path: string): void {
     const ignored = (inside: string): boolean => inside !== path && isSkipped(basename(inside));
     const watcher = watch(path, { ignoreInitial: true, ignored, ignorePermissionErrors: true });
     watcher.on('all', () => this.#touched(id));
@@ -74,6 +92,11 @@ export class RootKeeper {
   unfollow(rootId: number): void {
     void this.#watchers.get(rootId)?.close();
     this.#watchers.delete(rootId);
+    for (const [path, id] of this.#files) {
+      if (id !== rootId) continue;
+      this.#files.delete(path);
+      this.#fileWatcher?.unwatch(path);
+    }
     clearTimeout(this.#timers.get(rootId));
   }
 

@@ -1,0 +1,38 @@
+import { throttled, type EventBus } from '../platform/event-bus.ts';
+import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
+
+const STATUS_MS = 200;
+const CHANGED_MS = 500;
+
+type Throttled = ReturnType<typeof throttled>;
+
+/** What windows are told of libraries, not more often than they can show it. */
+export class LibraryEvents {
+  readonly #events: EventBus;
+  readonly #status: Throttled;
+  readonly #changed = new Map<number, Throttled>();
+
+  constructor(events: EventBus, status: () => QueueStatus) {
+    this.#events = events;
+    this.#status = throttled(STATUS_MS, () => events.emit('queue.status', status()));
+  }
+
+  status(): void {
+    this.#status();
+  }
+
+  /** A library, its documents or chunks; without an id, the list of libraries. */
+  changed(libraryId = 0): void {
+    let emit = this.#changed.get(libraryId);
+    if (!emit) {
+      const payload = libraryId === 0 ? {} : { libraryId: String(libraryId) };
+      emit = throttled(CHANGED_MS, () => this.#events.emit('library.changed', payload));
+      this.#changed.set(libraryId, emit);
+    }
+    emit();
+  }
+
+  close(): void {
+    for (const each of [this.#status, ...this.#changed.values()]) each.cancel();
+  }
+}
