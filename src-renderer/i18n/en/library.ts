@@ -133,7 +133,6 @@ export const library = {
     passage: 'The passage you came for',
     toPassage: 'Back to the passage',
     chunk: 'Chunk {{number}}',
-    chunkLabel: 'Chunk {{number}}, {{tokens}}, {{cache}}',
     cache: { ram: 'in memory', disk: 'on disk', none: 'not cached' },
     uses_one: 'used {{count, number}} time',
     uses_other: 'used {{count, number}} times',

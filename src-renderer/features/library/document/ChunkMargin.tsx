@@ -28,7 +28,6 @@ export function ChunkMargin({
       <UnstyledButton
         className={classes.marginButton}
         aria-pressed={selected}
-        aria-label={t('document.chunkLabel', { number, tokens: size, cache: where })}
         onClick={onSelect}
       >
         <span className={classes.marginHead}>
