@@ -27,8 +27,7 @@ export default function FusionPanel({ answerId, onClose, controls }: FusionPanel
       </ActionIcon>
     </>
   );
-  if (report && isKnown(report.version))
-    return <ReportPage key={answerId} report={report} close={close} onClose={onClose} />;
+  if (report && isKnown(report.version)) return <ReportPage key={answerId} report={report} close={close} />;
   return (
     <Frame title={t('title')} close={close}>
       {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
@@ -50,7 +49,7 @@ function isKnown(version: number): boolean {
 
 function Frame({ title, close, children }: { title: string; close: ReactNode; children: ReactNode }) {
   return (
-    <aside className={classes.panel} aria-label={title}>
+    <section className={classes.panel} aria-label={title}>
       <div className={classes.bar}>
         <h2 className={classes.title}>{title}</h2>
         {close}
@@ -58,6 +57,6 @@ function Frame({ title, close, children }: { title: string; close: ReactNode; ch
       <div className={classes.scroll}>
         <div className={classes.content}>{children}</div>
       </div>
-    </aside>
+    </section>
   );
 }

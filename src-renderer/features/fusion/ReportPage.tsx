@@ -21,15 +21,7 @@ import { useWords } from './useWords.ts';
  * The report's sections, in the order in which they answer questions. A new one (comparing methods, layers × tokens) is
  * a component in sections/ and a line here.
  */
-export function ReportPage({
-  report,
-  close,
-  onClose,
-}: {
-  report: FusionReport;
-  close: ReactNode;
-  onClose: () => void;
-}) {
+export function ReportPage({ report, close }: { report: FusionReport; close: ReactNode }) {
   const words = useWords();
   const { t } = words;
   const view = useMemo(() => viewOf(report), [report]);
@@ -49,13 +41,7 @@ export function ReportPage({
     requestAnimationFrame(() => map.current?.show(token));
   };
   return (
-    <aside
-      className={classes.panel}
-      aria-label={t('title')}
-      onKeyDown={({ key, defaultPrevented }) => {
-        if (key === 'Escape' && !defaultPrevented) onClose();
-      }}
-    >
+    <section className={classes.panel} aria-label={t('title')}>
       <div className={classes.bar}>
         <h2 className={classes.title}>{t('title')}</h2>
         <Group gap={4} wrap="nowrap">
@@ -74,6 +60,6 @@ export function ReportPage({
           <PipelineSection {...shared} />
         </div>
       </div>
-    </aside>
+    </section>
   );
 }

@@ -115,6 +115,6 @@ export function layers(report: FusionReport, { t }: Words): string {
 }
 
 /** Chinese sentences follow one another without a space. */
-function joined(sentences: readonly string[]): string {
+export function joined(sentences: readonly string[]): string {
   return sentences.reduce((text, next) => (/[。：！？]$/.test(text) ? text + next : `${text} ${next}`));
 }

@@ -104,6 +104,7 @@ export const fusion = {
     map: 'Text of the prompt. Arrow keys go from token to token, N and P to the next and last recomputed token, brackets from passage to passage, Control C copies what is selected.',
     overview: 'The whole prompt: deviation by position, recomputed tokens on top, parts below',
     keys: '<k>←</k> <k>→</k> <k>↑</k> <k>↓</k> token · <k>N</k> <k>P</k> recomputed · <k>[</k> <k>]</k> passage · drag to select',
+    legendRecomputedPlain: 'recomputed',
     legendRecomputed: 'recomputed (HKVD)',
     legendDropped: 'chosen here, dropped by a later check',
     legendAbove: 'and above',
@@ -197,7 +198,7 @@ export const fusion = {
   layers: {
     title: 'Deviation by layer',
     lead: 'How far fresh values lie from stored ones, layer by layer. Tokens left as stored are only known up to the last check, layer {{layer}}.',
-    none: 'No layer compared fresh values with stored ones, because this strategy recomputes none of the cached tokens.',
+    none: 'No layer compared fresh values with stored ones: this strategy does not need to.',
     full: 'No layer compared fresh values with stored ones, because nothing was taken from the cache.',
     missing: 'The engine that made this answer did not report deviations by layer.',
     recomputedMean: 'recomputed: mean',

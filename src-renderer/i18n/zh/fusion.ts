@@ -100,6 +100,7 @@ export const fusion: Words<typeof en.fusion> = {
     map: '提示的文本。方向键在 token 间移动，N 和 P 跳到下一个和上一个重新计算的 token，方括号键在段落间移动，Ctrl C 复制所选内容。',
     overview: '整个提示：各位置的偏差，上方为重新计算的 token，下方为各部分',
     keys: '<k>←</k> <k>→</k> <k>↑</k> <k>↓</k> token · <k>N</k> <k>P</k> 重新计算的 · <k>[</k> <k>]</k> 段落 · 拖动以选择',
+    legendRecomputedPlain: '重新计算',
     legendRecomputed: '重新计算（HKVD）',
     legendDropped: '此层选中，后来落选',
     legendAbove: '及以上',
@@ -191,7 +192,7 @@ export const fusion: Words<typeof en.fusion> = {
   layers: {
     title: '各层的偏差',
     lead: '逐层显示新算出的数值与缓存数值的距离。原样保留的 token 只有到最后的检查层（第 {{layer}} 层）为止的数据。',
-    none: '没有任何一层比较新旧数值，因为此策略不重新计算缓存的 token。',
+    none: '没有任何一层比较新旧数值：此策略不需要比较。',
     full: '没有任何一层比较新旧数值，因为没有使用缓存。',
     missing: '生成这个回答的引擎没有报告各层的偏差。',
     recomputedMean: '重新计算：均值',

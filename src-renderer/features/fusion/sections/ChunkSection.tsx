@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { PromptPart } from '../../../../src-shared/fusion-report.ts';
 import classes from '../FusionPanel.module.css';
 import { colourOf, partTitle } from '../pictures.ts';
+import { joined } from '../leads.ts';
 import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
 import type { SectionData } from './section-props.ts';
@@ -22,10 +23,10 @@ export function ChunkSection({
   const count = (tier: Chunk['tier']) => parts.filter(({ chunk }) => chunk.tier === tier).length;
   const numbers = { ram: count('ram'), disk: count('disk'), computed: count('computed') };
   const { bytesLoaded } = view.report;
-  const lead = [
+  const lead = joined([
     parts.length === 0 ? t('chunks.none') : t('chunks.lead', { count: parts.length, ...numbers }),
     ...(bytesLoaded > 0 ? [t('chunks.bytes', { bytes: format.bytes(bytesLoaded) })] : []),
-  ].join(' ');
+  ]);
   return (
     <Section
       name="chunks"

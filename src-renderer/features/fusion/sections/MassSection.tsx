@@ -38,7 +38,10 @@ export function MassSection({
     <Section
       name="mass"
       title={t('mass.title')}
-      lead={`${leads.mass(check, words)} ${t('mass.half', { ratio: words.share(curve.ratioFor(0.5)) })}`}
+      lead={leads.joined([
+        leads.mass(check, words),
+        t('mass.half', { ratio: words.share(curve.ratioFor(0.5)) }),
+      ])}
       table={<MassTable curve={curve} words={words} />}
       onPng={() => exports.png('mass')}
       onCsv={() => exports.csv('checks')}

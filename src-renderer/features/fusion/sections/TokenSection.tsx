@@ -71,6 +71,7 @@ export function TokenSection({
       <Legend
         scale={check ? scale : null}
         outlined={view.recomputed !== null}
+        hkvd={view.checks.length > 0}
         drops={check?.measure === 'deviation' && check !== view.checks.at(-1)}
         words={words}
       />
@@ -105,6 +106,7 @@ function CopyPrompt({ tokens, words: { t } }: { tokens: readonly string[]; words
 function Legend({
   scale,
   outlined,
+  hkvd,
   drops,
   words: { t, significant },
 }: {
@@ -112,6 +114,8 @@ function Legend({
   scale: DeviationScale | null;
   /** Whether it is known what was recomputed. */
   outlined: boolean;
+  /** Whether they were chosen by their deviation. */
+  hkvd: boolean;
   /** A later check may have dropped what this one chose. */
   drops: boolean;
   words: Words;
@@ -128,7 +132,7 @@ function Legend({
       {outlined && (
         <span>
           <span className={classes.outlined} aria-hidden />
-          {t('tokens.legendRecomputed')}
+          {t(hkvd ? 'tokens.legendRecomputed' : 'tokens.legendRecomputedPlain')}
         </span>
       )}
       {drops && (
