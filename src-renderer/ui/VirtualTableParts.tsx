@@ -37,7 +37,7 @@ export function TableHead<Row, Sort extends string>(props: HeadProps<Row, Sort>)
   const { columns, template, sorting, onSort, selection } = props;
   const { t } = useTranslation();
   return (
-    <div role="rowgroup">
+    <div role="rowgroup" className={classes.headGroup}>
       <div role="row" aria-rowindex={1} className={classes.head} style={{ gridTemplateColumns: template }}>
         {selection && (
           <div role="columnheader" className={classes.headCell}>

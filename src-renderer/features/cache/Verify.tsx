@@ -20,9 +20,13 @@ export function Verify() {
   };
   return (
     <Section title={t('verify.title')}>
-      <Text size="sm" c="dimmed">
-        {t('verify.text')}
-      </Text>
+      {verify.data ? (
+        <Result result={verify.data} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          {t('verify.text')}
+        </Text>
+      )}
       {verify.isPending ? (
         <div role="status">
           <Progress
@@ -42,7 +46,6 @@ export function Verify() {
           {t('verify.run')}
         </Button>
       )}
-      {verify.data && <Result result={verify.data} />}
       {verify.error && <FailureAlert failure={verify.error} onRetry={start} />}
     </Section>
   );

@@ -25,11 +25,7 @@ export function ChunkMargin({
   const where = t(`document.cache.${cache}`);
   return (
     <div className={classes.marginBody}>
-      <UnstyledButton
-        className={classes.marginButton}
-        aria-pressed={selected}
-        onClick={onSelect}
-      >
+      <UnstyledButton className={classes.marginButton} aria-pressed={selected} onClick={onSelect}>
         <span className={classes.marginHead}>
           <span className={classes.dot} data-cache={cache} />
           {t('document.chunk', { number })}
