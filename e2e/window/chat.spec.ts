@@ -1,35 +1,24 @@
 import { readFileSync } from 'node:fs';
-import type { Locator, Page } from '@playwright/test';
-import { expect, test } from './support/test.ts';
+import { startApp } from './support/app.ts';
+import { answers, ask, QUESTION, sourcesOf, startConversation, stripOf } from './support/chat.ts';
+import { expect, openWindow, test } from './support/test.ts';
 
-const QUESTION = 'Where does Project Polaris run?';
-
-async function ask(window: Page, question: string): Promise<Locator> {
-  const before = await window.getByRole('article', { name: 'Kvasir' }).count();
-  const field = window.getByRole('textbox', { name: 'Your question' });
-  await field.fill(question);
-  await field.press('Enter');
-  const answer = window.getByRole('article', { name: 'Kvasir' }).nth(before);
-  await expect(answer.getByRole('region', { name: 'How this answer was made' })).toBeVisible({
-    timeout: 60_000,
-  });
-  return answer;
-}
-
-test('a second turn computes only what is new', async ({ window }) => {
+test('a second turn computes only what is new', async ({ sharedWindow: window }) => {
+  await startConversation(window);
   await ask(window, QUESTION);
   await expect(window.getByText(/[\d,]+ tokens in memory/)).toBeVisible();
   const second = await ask(window, 'Who leads it?');
-  await expect(second.getByRole('region', { name: 'How this answer was made' })).toContainText(
-    /still in memory/,
-  );
+  await expect(stripOf(second)).toContainText(/Only \d+ of \d+ tokens were new/);
 });
 
-test('answering again and editing the question make branches, and none is lost', async ({ window }) => {
+test('answering again and editing the question make branches, and none is lost', async ({
+  sharedWindow: window,
+}) => {
+  await startConversation(window);
   await ask(window, QUESTION);
   await window.getByRole('button', { name: 'Answer again' }).click();
   await expect(window.getByRole('group', { name: 'Versions' })).toContainText('2');
-  await expect(window.getByRole('region', { name: 'How this answer was made' })).toBeVisible();
+  await expect(stripOf(window)).toBeVisible();
 
   await window.getByRole('article', { name: 'You' }).hover();
   await window.getByRole('button', { name: 'Edit question' }).click();
@@ -37,20 +26,25 @@ test('answering again and editing the question make branches, and none is lost',
   await field.fill('What colour are the shirts of Team Ocelot?');
   await window.getByRole('button', { name: 'Ask again' }).click();
   await expect(window.getByRole('article', { name: 'You' })).toContainText('Team Ocelot');
+  await expect(stripOf(window)).toBeVisible();
   await window.getByRole('button', { name: 'Previous version' }).first().click();
   await expect(window.getByRole('article', { name: 'You' })).toContainText('Polaris');
 });
 
-test('a source opens its document at the passage', async ({ window }) => {
-  const answer = await ask(window, QUESTION);
-  await answer
-    .getByRole('region', { name: /sources?$/ })
-    .getByRole('button')
+test('a source opens its document at the passage', async ({ sharedWindow: window }) => {
+  await startConversation(window);
+  await sourcesOf(await ask(window, QUESTION))
     .first()
     .click();
   await window.getByRole('link', { name: 'Open in document' }).click();
   await expect(window).toHaveURL(/#\/document\/\d+\?start=\d+&end=\d+/);
   await expect(window.locator('mark').first()).toBeInViewport();
+});
+
+test('without a match the answer says so', async ({ sharedWindow: window }) => {
+  await startConversation(window);
+  const answer = await ask(window, 'xylophone zeitgeist?');
+  await expect(answer.getByRole('note')).toContainText('No document matched');
 });
 
 test('a conversation can be renamed, found, exported, deleted and brought back', async ({ window }) => {
@@ -78,22 +72,17 @@ test('a conversation can be renamed, found, exported, deleted and brought back',
   await expect(list.getByText('Polaris', { exact: true })).toBeVisible();
 });
 
-test('without a match the answer says so', async ({ window }) => {
-  const answer = await ask(window, 'xylophone zeitgeist?');
-  await expect(answer.getByRole('note')).toContainText('No document matched');
-});
-
-test('an answer survives the end of the window and of the app', async ({ window, app, dataDir, page }) => {
+test('an answer survives the end of the window and of the app', async ({ window, app, dataDir, context }) => {
   await ask(window, QUESTION);
   await window.reload();
-  await expect(window.getByRole('article', { name: 'Kvasir' })).toBeVisible();
+  await expect(answers(window)).toBeVisible();
+  await window.close();
   await app.kill();
-  const { startApp } = await import('./support/app.ts');
   const again = await startApp(dataDir);
   try {
-    await page.goto(again.url);
-    await window.getByRole('complementary', { name: 'Conversations' }).getByText(QUESTION).click();
-    await expect(window.getByRole('article', { name: 'Kvasir' })).toBeVisible();
+    const reopened = await openWindow(again, context);
+    await reopened.getByRole('complementary', { name: 'Conversations' }).getByText(QUESTION).click();
+    await expect(answers(reopened)).toBeVisible();
   } finally {
     await again.stop();
   }

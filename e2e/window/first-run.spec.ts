@@ -1,3 +1,5 @@
+import type { Download } from '@playwright/test';
+import { answers, ANSWER_MS, ask, QUESTION, sourcesOf, startConversation, stripOf } from './support/chat.ts';
 import { expect, test } from './support/test.ts';
 
 test('the first screen explains itself, and the first answer is one click away', async ({ window }) => {
@@ -11,24 +13,17 @@ test('the first screen explains itself, and the first answer is one click away',
   await expect(suggestions).toHaveCount(3);
 
   await suggestions.first().click();
-  const answer = window.getByRole('article', { name: 'Kvasir' });
-  const strip = answer.getByRole('region', { name: 'How this answer was made' });
-  await expect(strip).toContainText('to the first token');
+  const strip = stripOf(answers(window));
+  await expect(strip).toContainText('to the first token', { timeout: ANSWER_MS });
   await expect(strip).toContainText('recomputed');
-  await expect(answer.getByRole('region', { name: /sources?$/ }).getByRole('button')).not.toHaveCount(0);
+  await expect(sourcesOf(answers(window))).not.toHaveCount(0);
 });
 
 test('the fusion panel shows where the time went, which tokens were recomputed, and exports it', async ({
-  window,
+  sharedWindow: window,
 }) => {
-  const suggestion = window.getByRole('region', { name: 'Ask one of these' }).getByRole('button').first();
-  await expect(window.getByRole('list', { name: 'What is ready' })).toContainText(
-    'Everything is computed ahead',
-    {
-      timeout: 60_000,
-    },
-  );
-  await suggestion.click();
+  await startConversation(window);
+  await ask(window, QUESTION);
   await window.getByRole('button', { name: 'Details' }).click();
   const panel = window.getByRole('complementary', { name: 'Fusion report' });
   await expect(panel).toContainText('were recomputed because their values changed most in this context');
@@ -52,14 +47,14 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
   await expect(panel).toBeHidden();
 });
 
-test('a full prefill can be measured in place of the estimate', async ({ window }) => {
-  await window.getByRole('region', { name: 'Ask one of these' }).getByRole('button').first().click();
-  const strip = window.getByRole('region', { name: 'How this answer was made' });
+test('a full prefill can be measured in place of the estimate', async ({ sharedWindow: window }) => {
+  await startConversation(window);
+  const strip = stripOf(await ask(window, QUESTION));
   await strip.getByRole('button', { name: /Measure the full prefill/ }).click();
   await expect(strip).toContainText(/instead of \d/);
 });
 
-async function text(download: { createReadStream(): Promise<NodeJS.ReadableStream> }): Promise<string> {
+async function text(download: Download): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');

@@ -24,7 +24,7 @@ const UPGRADE = {
   'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-test('without the token there is only the page that explains', async ({ app }) => {
+test('without the token there is only the page that explains', async ({ sharedApp: app }) => {
   for (const path of ['/', '/?token=wrong', '/index.html', '/icon.svg', '/download?backup=x']) {
     const response = await ask(app.origin, path);
     expect(response.statusCode, path).toBe(401);
@@ -54,7 +54,7 @@ test('a foreign host or origin gets nothing, even with the session', async ({ ap
   }
 });
 
-test('the page forbids what it does not need', async ({ window, app }) => {
+test('the page forbids what it does not need', async ({ sharedWindow: window, sharedApp: app }) => {
   const response = await window.goto(`${app.origin}/`);
   const policy = response?.headers()['content-security-policy'] ?? '';
   for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"])

@@ -1,17 +1,23 @@
-import { test as base, expect, type Page } from '@playwright/test';
+import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
 import { CHROMIUM, NO_CHROMIUM } from './browsers.ts';
 import { startApp, temporaryFolder, type RunningApp } from './app.ts';
 
 interface Fixtures {
-  /** An empty folder for the app's data. */
+  /** An empty folder for the data of an app of this test's own. */
   dataDir: string;
-  /** The app, started on it. */
+  /** An app of this test's own. */
   app: RunningApp;
-  /** Its window, with the core connected. */
+  /** Its window. */
   window: Page;
+  /** A window of the app that tests share when they can do with one that others have used before. */
+  sharedWindow: Page;
 }
 
-export const test = base.extend<Fixtures>({
+interface WorkerFixtures {
+  sharedApp: RunningApp;
+}
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
   dataDir: async ({}, use) => {
     const folder = temporaryFolder();
     await use(folder.path);
@@ -23,18 +29,56 @@ export const test = base.extend<Fixtures>({
     await use(app);
     await app.stop();
   },
-  window: async ({ app, page }, use) => {
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(error.message));
-    await page.goto(app.url);
-    await use(page);
-    expect(errors, 'errors thrown in the window').toEqual([]);
+  window: async ({ app, context }, use) => {
+    await withWindow(app, context, use);
+  },
+  sharedApp: [
+    async ({}, use) => {
+      const folder = temporaryFolder();
+      const app = await startApp(folder.path);
+      await use(app);
+      await app.stop();
+      folder.remove();
+    },
+    { scope: 'worker' },
+  ],
+  sharedWindow: async ({ sharedApp, context }, use) => {
+    await withWindow(sharedApp, context, use);
   },
 });
 
 export { expect } from '@playwright/test';
 
+/** Opens the app in a window; nothing may be thrown in it while it is used. */
+async function withWindow(
+  app: RunningApp,
+  context: BrowserContext,
+  use: (window: Page) => Promise<void>,
+): Promise<void> {
+  const errors: string[] = [];
+  context.on('weberror', (error) => errors.push(error.error().message));
+  await use(await openWindow(app, context));
+  expect(errors, 'errors thrown in the window').toEqual([]);
+}
+
+/** Another window of the app. The printed address lets one browser in; its session is handed on to the next. */
+export async function openWindow(app: RunningApp, context: BrowserContext): Promise<Page> {
+  const window = await context.newPage();
+  const session = sessions.get(app);
+  if (session) await context.addCookies(session);
+  await window.goto(session ? app.origin : app.url);
+  if (!session) sessions.set(app, await context.cookies());
+  await expect(navigation(window)).toBeVisible();
+  return window;
+}
+
+const sessions = new WeakMap<RunningApp, Awaited<ReturnType<BrowserContext['cookies']>>>();
+
+function navigation(window: Page) {
+  return window.getByRole('navigation', { name: 'Main' });
+}
+
 /** Goes to a screen by the navigation, as a person does. */
 export async function goTo(window: Page, screen: string): Promise<void> {
-  await window.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: screen }).click();
+  await navigation(window).getByRole('link', { name: screen }).click();
 }

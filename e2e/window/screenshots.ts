@@ -1,0 +1,125 @@
+// `npm run screenshots`: pictures of every screen, light and dark, of the real app with the sample library, in
+// docs/screenshots/. For people to look at: nothing compares them.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { startApp, temporaryFolder } from './support/app.ts';
+import { CHROMIUM, launchOptions, NO_CHROMIUM } from './support/browsers.ts';
+import { ROOT } from './support/root.ts';
+
+const OUT = join(ROOT, 'docs', 'screenshots');
+const LARGE = { width: 1440, height: 900 };
+const SMALL = { width: 1024, height: 700 };
+
+interface Shot {
+  name: string;
+  route: string;
+  /** What is done on the screen before the picture is taken. */
+  prepare?: (page: Page) => Promise<void>;
+}
+
+/** `answered` is the address of a conversation with an answer. */
+function shots(answered: string): Shot[] {
+  return [
+    { name: 'welcome', route: '/' },
+    { name: 'chat', route: answered },
+    { name: 'fusion', route: answered, prepare: openReport },
+    { name: 'fusion-wide', route: answered, prepare: openWideReport },
+    { name: 'library', route: '/library' },
+    { name: 'document', route: '/library', prepare: openDocument },
+    { name: 'search', route: '/search', prepare: search },
+    { name: 'cache', route: '/cache' },
+    { name: 'models', route: '/models' },
+    { name: 'settings', route: '/settings', prepare: openAnswerSettings },
+    { name: 'palette', route: '/library', prepare: (page) => page.keyboard.press('Control+K') },
+  ];
+}
+
+if (CHROMIUM === undefined) {
+  console.error(NO_CHROMIUM);
+  process.exit(1);
+}
+mkdirSync(OUT, { recursive: true });
+const folder = temporaryFolder();
+const app = await startApp(folder.path);
+const browser = await chromium.launch(launchOptions);
+const context = await browser.newContext({ viewport: LARGE, locale: 'en-US' });
+try {
+  const page = await context.newPage();
+  await page.goto(app.url);
+  await page.getByText('Everything is computed ahead').waitFor({ timeout: 120_000 });
+  await take(page, 'welcome-first', 'light');
+  const answered = await askTheFirst(page);
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const shot of shots(answered)) {
+      await show(page, shot, scheme);
+      await take(page, shot.name, scheme);
+    }
+  }
+  await page.setViewportSize(SMALL);
+  for (const shot of shots(answered)) {
+    await show(page, shot, 'light');
+    await take(page, `${shot.name}-small`, 'light');
+  }
+} finally {
+  await browser.close();
+  await app.stop();
+  folder.remove();
+}
+console.log(`Pictures are in ${OUT}.`);
+
+async function askTheFirst(page: Page): Promise<string> {
+  await page.getByRole('region', { name: 'Ask one of these' }).getByRole('button').first().click();
+  await page.getByRole('button', { name: 'Details' }).waitFor();
+  await page.getByRole('button', { name: /Measure the full prefill/ }).click();
+  await page.getByText(/instead of \d/).waitFor();
+  return new URL(page.url()).hash.slice(1);
+}
+
+async function show(page: Page, { route, prepare }: Shot, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.goto(`${app.origin}/#/`);
+  await page.goto(`${app.origin}/#${route}`);
+  await page.reload();
+  await page.waitForLoadState('networkidle');
+  await prepare?.(page);
+}
+
+async function take(page: Page, name: string, scheme: string): Promise<void> {
+  await page.mouse.move(0, 0);
+  // Charts draw in the frame after their data.
+  await page.waitForTimeout(700);
+  await page.screenshot({ path: join(OUT, `${name}-${scheme}.png`) });
+  console.log(`  ${name}-${scheme}.png`);
+}
+
+async function openReport(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Details' }).click();
+  await page.getByRole('heading', { name: 'Where the time went' }).waitFor();
+}
+
+async function openWideReport(page: Page): Promise<void> {
+  await openReport(page);
+  const widen = page.getByRole('button', { name: 'Full width' });
+  if (await widen.isVisible()) await widen.click();
+  await page.getByRole('heading', { name: 'The prompt, token by token' }).scrollIntoViewIfNeeded();
+}
+
+async function openDocument(page: Page): Promise<void> {
+  await page.getByText('The Oakfield House').first().dblclick();
+  await page.waitForURL(/#\/document\//, { timeout: 5000 }).catch(() => page.keyboard.press('Enter'));
+}
+
+async function search(page: Page): Promise<void> {
+  await page
+    .getByRole('searchbox')
+    .or(page.getByRole('textbox'))
+    .first()
+    .fill('Where does Project Polaris run?');
+  await page.keyboard.press('Enter');
+  await page.locator('mark').first().waitFor();
+}
+
+async function openAnswerSettings(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Answers' }).click();
+}

@@ -1,0 +1,39 @@
+import type { Locator, Page } from '@playwright/test';
+import { expect, goTo } from './test.ts';
+
+/** A question that the sample library answers. */
+export const QUESTION = 'Where does Project Polaris run?';
+
+/** An answer needs the model, which the cores of a busy machine are slow to serve. */
+export const ANSWER_MS = 60_000;
+
+/** Begins a conversation that no other test has touched. */
+export async function startConversation(window: Page): Promise<void> {
+  await goTo(window, 'Chat');
+  await window.keyboard.press('Control+Shift+O');
+  await expect(answers(window)).toHaveCount(0);
+}
+
+/** Asks in the conversation that is shown, and waits for the whole answer. */
+export async function ask(window: Page, question: string): Promise<Locator> {
+  const before = await answers(window).count();
+  const field = window.getByRole('textbox', { name: 'Your question' });
+  await field.fill(question);
+  await field.press('Enter');
+  const answer = answers(window).nth(before);
+  await expect(stripOf(answer)).toBeVisible({ timeout: ANSWER_MS });
+  return answer;
+}
+
+export function answers(window: Page): Locator {
+  return window.getByRole('article', { name: 'Kvasir' });
+}
+
+export function stripOf(within: Locator | Page): Locator {
+  return within.getByRole('group', { name: 'How this answer was made' });
+}
+
+/** The sources under an answer, one button each. */
+export function sourcesOf(answer: Locator): Locator {
+  return answer.getByRole('group', { name: /^\d+ sources?$/ }).getByRole('button');
+}
