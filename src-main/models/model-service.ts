@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Failure } from '../../src-shared/contract/common.ts';
 import type { ModelDetail, ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
@@ -21,7 +19,8 @@ import { describeModel } from './describe.ts';
 import { Downloads } from './downloads/downloads.ts';
 import { EmbeddingModel } from './embedding-model.ts';
 import { entryOf, modelName, roleOf } from './entry.ts';
-import { fitOf, type Memory } from './fit.ts';
+import type { Memory } from './fit.ts';
+import { KnownModels, type Trouble } from './known-models.ts';
 import { ModelFiles, modifiedMs } from './model-files.ts';
 import { DEMO_MODEL_ID, ModelRegistry, type ModelRow } from './registry.ts';
 
@@ -44,8 +43,6 @@ export interface ModelServiceOptions {
 /** Milliseconds between two reports of how far loading is. */
 const PROGRESS_MS = 200;
 
-type Trouble = Pick<ModelEntry, 'state' | 'failure'>;
-
 /** The models Kvasir knows: adds, describes, loads and forgets them. Others take the one in use from it (ModelSource). */
 export class ModelService implements ModelSource, EmbedderSource {
   readonly downloads: Downloads;
@@ -54,8 +51,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly #options: ModelServiceOptions;
   readonly #chat: ChatModel;
   readonly #embedding: EmbeddingModel;
-  /** Of models that are being loaded or could not be; forgotten at the next attempt. */
-  readonly #trouble = new Map<string, Trouble>();
+  readonly #known: KnownModels;
   readonly #unsubscribe: (() => void)[];
 
   /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
@@ -63,6 +59,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.#options = options;
     this.files = new ModelFiles(join(options.paths.data, 'models'));
     this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'));
+    this.#known = new KnownModels({ ...options, registry: this.registry });
     this.#embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
     this.#chat = new ChatModel({
       gate: options.gate,
@@ -75,7 +72,7 @@ export class ModelService implements ModelSource, EmbedderSource {
           chooseModel(row.path, options.paths).chunkTokens(model.info),
       }),
       candidates: () => this.#candidates(),
-      fitsBeside: (row) => this.#fit(row, false).verdict === 'fits',
+      fitsBeside: (row) => this.#known.fit(row).verdict === 'fits',
       beforeDispose: options.beforeDispose,
     });
     this.downloads = new Downloads({
@@ -123,13 +120,12 @@ export class ModelService implements ModelSource, EmbedderSource {
   }
 
   list(): ModelEntry[] {
-    this.#demo();
-    return this.registry.all().map((row) => this.#entry(this.#fresh(row)));
+    return this.#known.all().map((row) => this.#entry(row));
   }
 
   /** NOT_FOUND. */
   detail(id: string): ModelDetail {
-    const row = this.#fresh(this.#require(id));
+    const row = this.#known.get(id);
     return {
       model: this.#entry(row),
       header: describeModel(row.header).map(([label, value]) => ({ label, value })),
@@ -139,7 +135,7 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   /** What would be used with a model. NOT_FOUND. */
   plan(id: string): { row: ModelRow; chunkTokens: number } {
-    const row = this.#require(id);
+    const row = this.#known.get(id);
     const suits = chooseModel(row.path, this.#options.paths).chunkTokens(row.header);
     return { row, chunkTokens: this.#options.settings.current.chunkTokens ?? suits };
   }
@@ -153,22 +149,22 @@ export class ModelService implements ModelSource, EmbedderSource {
     const source = await realpath(path);
     const target = copy && !this.files.owns(source) ? await this.files.copyIn(source) : resolve(source);
     const id = this.registry.byPath(target)?.id ?? randomUUID();
-    const row = this.#read(id, target, downloaded ? 'downloaded' : 'imported');
-    this.#trouble.delete(id);
+    const row = this.#known.read(id, target, downloaded ? 'downloaded' : 'imported');
+    this.#known.trouble.delete(id);
     this.#changed();
     return this.#entry(row);
   }
 
   /** Forgets a model; deletes its file only when Kvasir put it there. The demo model stays. NOT_FOUND, CONFLICT. */
   async remove(id: string): Promise<void> {
-    const row = this.#require(id);
+    const row = this.#known.get(id);
     if (row.id === DEMO_MODEL_ID) {
       throw new KvasirError('CONFLICT', 'The demo model belongs to Kvasir and cannot be removed.');
     }
     if (this.embedder?.id === id) await this.deactivate(id);
     if (this.active?.id === id) await this.activate(DEMO_MODEL_ID);
     this.registry.remove(id);
-    this.#trouble.delete(id);
+    this.#known.trouble.delete(id);
     if (this.files.owns(row.path)) rmSync(row.path, { force: true });
     this.#changed();
   }
@@ -178,7 +174,7 @@ export class ModelService implements ModelSource, EmbedderSource {
    * NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, MODEL_TOO_LARGE, OUT_OF_MEMORY.
    */
   async activate(id: string): Promise<ModelEntry> {
-    const row = this.#fresh(this.#require(id));
+    const row = this.#known.get(id);
     if (roleOf(row.header) === 'embedding') {
       if (this.embedder?.id !== id) await this.#embedding.use(row);
       this.#options.settings.update({ embeddingModel: id });
@@ -187,12 +183,12 @@ export class ModelService implements ModelSource, EmbedderSource {
       this.#options.settings.update({ chatModel: id });
     }
     this.#changed();
-    return this.#entry(this.#require(id));
+    return this.#entry(this.#known.get(id));
   }
 
   /** Stops using an embedding model. NOT_FOUND, CONFLICT for a model that answers. */
   async deactivate(id: string): Promise<void> {
-    const row = this.#require(id);
+    const row = this.#known.get(id);
     if (roleOf(row.header) !== 'embedding') {
       throw new KvasirError(
         'CONFLICT',
@@ -221,7 +217,7 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   /** The model of the settings, unless it is gone or ended the program the last time; then the demo model. */
   #candidates(): ModelRow[] {
-    const demo = this.#demo();
+    const demo = this.#known.demo();
     const id = this.#wanted;
     const row = this.registry.get(id);
     if (id === DEMO_MODEL_ID || !row) return [demo];
@@ -264,17 +260,17 @@ export class ModelService implements ModelSource, EmbedderSource {
     );
     this.#setTrouble(row.id, { state: 'loading', failure: null });
     try {
-      this.#requireFits(row);
+      this.#known.requireFits(row);
       this.registry.setLoading(row.id, true);
       const loaded = await load((value) => {
         fraction = value;
         tell();
       });
-      this.#trouble.delete(row.id);
+      this.#known.trouble.delete(row.id);
       return loaded;
     } catch (error) {
       this.#options.log.warn('model-not-loaded', { path: row.path, error: String(error) });
-      this.#trouble.set(row.id, { state: 'failed', failure: failureOf(error) });
+      this.#known.trouble.set(row.id, { state: 'failed', failure: failureOf(error) });
       if (row.id === this.#wanted && !this.active) this.#notice(error);
       throw error;
     } finally {
@@ -283,17 +279,6 @@ export class ModelService implements ModelSource, EmbedderSource {
       // After whoever asked has it in use.
       setImmediate(() => this.#changed());
     }
-  }
-
-  #requireFits(row: ModelRow): void {
-    const fit = this.#fit(row, false);
-    if (fit.verdict !== 'too-large') return;
-    const needed = fit.weightsBytes + fit.kvBytes + fit.computeBytes;
-    throw new KvasirError(
-      'MODEL_TOO_LARGE',
-      `${modelName(row)} needs about ${gigabytes(needed)} of memory; ${gigabytes(fit.freeBytes)} are free on ${fit.device}.`,
-      'Choose a smaller model or weight type, or lower the context length in the settings.',
-    );
   }
 
   #onSettings(now: Settings, before: Settings): void {
@@ -317,59 +302,14 @@ export class ModelService implements ModelSource, EmbedderSource {
     const active = this.active?.id === row.id || this.embedder?.id === row.id;
     const missing = modifiedMs(row.path) === undefined;
     const rest: Trouble = { state: active ? 'ready' : missing ? 'missing' : 'idle', failure: null };
-    return entryOf(row, this.#fit(row, active), { ...(this.#trouble.get(row.id) ?? rest), active });
-  }
-
-  #fit(row: ModelRow, loaded: boolean) {
-    const { contextTokens, device } = this.#options.settings.current;
-    const memory = (this.#options.memory ?? systemMemory)();
-    return fitOf({
-      header: row.header,
-      contextTokens,
-      device,
-      devices: this.#options.engine.devices(),
-      memory,
-      loaded,
+    return entryOf(row, this.#known.fit(row, active), {
+      ...(this.#known.trouble.get(row.id) ?? rest),
+      active,
     });
   }
 
-  #require(id: string): ModelRow {
-    if (id === DEMO_MODEL_ID) return this.#demo();
-    const row = this.registry.get(id);
-    if (row) return row;
-    throw new KvasirError('NOT_FOUND', 'That model is not in the list any more.', 'Import it again.');
-  }
-
-  /** The demo model lies with the program, which may have moved or been updated. */
-  #demo(): ModelRow {
-    const path = this.#options.paths.demoModel;
-    const row = this.registry.get(DEMO_MODEL_ID);
-    if (row && row.path === path && row.mtimeMs === modifiedMs(path)) return row;
-    return this.#read(DEMO_MODEL_ID, path, 'demo');
-  }
-
-  /** A model's row, its header read again when the file was changed. */
-  #fresh(row: ModelRow): ModelRow {
-    const mtimeMs = modifiedMs(row.path);
-    if (mtimeMs === undefined || mtimeMs === row.mtimeMs) return row;
-    try {
-      return this.#read(row.id, row.path, row.origin);
-    } catch (error) {
-      this.#trouble.set(row.id, { state: 'failed', failure: failureOf(error) });
-      return row;
-    }
-  }
-
-  #read(id: string, path: string, origin: ModelRow['origin']): ModelRow {
-    const header = this.#options.engine.inspect(path);
-    this.registry.put({ id, path, origin, mtimeMs: modifiedMs(path) ?? 0, header });
-    const row = this.registry.get(id);
-    if (!row) throw new Error(`the model ${id} was written and is not there`);
-    return row;
-  }
-
-  #setTrouble(id: string, trouble: { state: ModelEntry['state']; failure: Failure | null }): void {
-    this.#trouble.set(id, trouble);
+  #setTrouble(id: string, trouble: Trouble): void {
+    this.#known.trouble.set(id, trouble);
     this.#changed();
   }
 
@@ -380,16 +320,4 @@ export class ModelService implements ModelSource, EmbedderSource {
   #notice(error: unknown): void {
     this.#options.events.emit('app.notice', { level: 'warning', failure: failureOf(error) });
   }
-}
-
-function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(1)} GB`;
-}
-
-function systemMemory(): Memory {
-  const limit = process.constrainedMemory(); // of a container; 0 when there is none
-  return {
-    free: process.availableMemory(),
-    total: Math.min(totalmem(), limit > 0 ? limit : Infinity),
-  };
 }

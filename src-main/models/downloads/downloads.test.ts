@@ -9,7 +9,7 @@ import { silentLogger } from '../../platform/logger.ts';
 import { ModelFiles } from '../model-files.ts';
 import { ModelRegistry } from '../registry.ts';
 import { Downloads } from './downloads.ts';
-import { sendFile, serve, sha256, type Answer } from './test-server.ts';
+import { arrived, sendFile, serve, sha256, type Answer } from './test-server.ts';
 
 const FILE = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * 7 + (i >> 8)) & 255));
 const OTHER = Buffer.from(FILE).reverse();
@@ -17,6 +17,8 @@ const OTHER = Buffer.from(FILE).reverse();
 interface Setup {
   dir?: string;
   freeBytes?: number;
+  /** Long enough for a busy machine not to be taken for a server that has stopped. */
+  stallMs?: number;
   onFinished?: (path: string) => Promise<unknown>;
 }
 
@@ -26,7 +28,12 @@ function tempDir(): string {
   return dir;
 }
 
-function open({ dir = tempDir(), freeBytes = Infinity, onFinished = async () => undefined }: Setup = {}) {
+function open({
+  dir = tempDir(),
+  freeBytes = Infinity,
+  stallMs = 30_000,
+  onFinished = async () => undefined,
+}: Setup = {}) {
   const registry = new ModelRegistry(join(dir, 'models.sqlite'));
   const files = new ModelFiles(join(dir, 'models'));
   const requireSpace = files.requireSpace.bind(files);
@@ -44,12 +51,13 @@ function open({ dir = tempDir(), freeBytes = Infinity, onFinished = async () => 
     events,
     log: silentLogger,
     retryMs: 1,
-    stallMs: 400,
+    stallMs,
     onFinished: async (path) => {
       await onFinished(path);
       finished.push(path);
     },
   });
+  arrived.bytes = () => downloads.list()[0]?.bytesDone ?? 0;
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= downloads.close().then(() => registry.close()));
   onTestFinished(close);
@@ -147,7 +155,7 @@ describe('a download', () => {
     ],
   ])('%s', async (_name, answer, ranges) => {
     const server = await serve(answer);
-    const kvasir = open();
+    const kvasir = open({ stallMs: 2000 });
     expect(await get(kvasir, server.url)).toMatchObject({
       state: 'done',
       failure: null,

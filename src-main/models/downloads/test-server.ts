@@ -29,10 +29,13 @@ export async function serve(answer: Answer): Promise<TestServer> {
   return state;
 }
 
+/** How much the client under test has of the file; the test says. */
+export const arrived = { bytes: (): number => Infinity };
+
 export interface FileAnswer {
   etag?: string;
   ranges?: boolean;
-  /** The connection is cut after this many bytes of the body. */
+  /** The connection is cut after this many bytes of the body have arrived. */
   cutAfter?: number;
   length?: boolean;
 }
@@ -60,7 +63,14 @@ export function sendFile(
     response.end(body);
     return;
   }
-  response.write(body.subarray(0, cutAfter), () => setTimeout(() => response.destroy(), 20));
+  response.write(body.subarray(0, cutAfter));
+  // Not before they have arrived: what a client has not read when the connection breaks is lost to it.
+  const timer = setInterval(() => {
+    if (arrived.bytes() < start + cutAfter) return;
+    clearInterval(timer);
+    response.destroy();
+  }, 5);
+  response.on('close', () => clearInterval(timer));
 }
 
 export function sha256(bytes: Buffer): string {

@@ -1,0 +1,109 @@
+import { totalmem } from 'node:os';
+import type { Fit, ModelEntry } from '../../src-shared/contract/models.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Engine } from '../engine/engine.ts';
+import { failureOf } from '../platform/failure.ts';
+import type { Paths } from '../platform/paths.ts';
+import type { SettingsService } from '../platform/settings-service.ts';
+import { modelName } from './entry.ts';
+import { fitOf, type Memory } from './fit.ts';
+import { modifiedMs } from './model-files.ts';
+import { DEMO_MODEL_ID, type ModelRegistry, type ModelRow } from './registry.ts';
+
+export interface KnownModelsOptions {
+  registry: ModelRegistry;
+  engine: Pick<Engine, 'inspect' | 'devices'>;
+  paths: Pick<Paths, 'demoModel'>;
+  settings: SettingsService;
+  /** Bytes on this machine. Default: what the system says. */
+  memory?: (() => Memory) | undefined;
+}
+
+/** Of a model that is being loaded or could not be. */
+export type Trouble = Pick<ModelEntry, 'state' | 'failure'>;
+
+/** The registry's rows, held against the files as they are now. */
+export class KnownModels {
+  /** Forgotten at the next attempt. */
+  readonly trouble = new Map<string, Trouble>();
+  readonly #options: KnownModelsOptions;
+
+  constructor(options: KnownModelsOptions) {
+    this.#options = options;
+  }
+
+  /** The demo model first. */
+  all(): ModelRow[] {
+    this.demo();
+    return this.#options.registry.all().map((row) => this.#fresh(row));
+  }
+
+  /** A model by its id, its header read again when the file was changed. NOT_FOUND. */
+  get(id: string): ModelRow {
+    if (id === DEMO_MODEL_ID) return this.demo();
+    const row = this.#options.registry.get(id);
+    if (row) return this.#fresh(row);
+    throw new KvasirError('NOT_FOUND', 'That model is not in the list any more.', 'Import it again.');
+  }
+
+  /** The demo model lies with the program, which may have moved or been updated. MODEL_NOT_FOUND, MODEL_INVALID. */
+  demo(): ModelRow {
+    const path = this.#options.paths.demoModel;
+    const row = this.#options.registry.get(DEMO_MODEL_ID);
+    if (row && row.path === path && row.mtimeMs === modifiedMs(path)) return row;
+    return this.read(DEMO_MODEL_ID, path, 'demo');
+  }
+
+  /** Reads a file's header into the registry. MODEL_NOT_FOUND, MODEL_INVALID. */
+  read(id: string, path: string, origin: ModelRow['origin']): ModelRow {
+    const { engine, registry } = this.#options;
+    const header = engine.inspect(path);
+    registry.put({ id, path, origin, mtimeMs: modifiedMs(path) ?? 0, header });
+    const row = registry.get(id);
+    if (!row) throw new Error(`the model ${id} was written and is not there`);
+    return row;
+  }
+
+  /** Whether a model fits this machine; `loaded`: it is in memory now. */
+  fit(row: ModelRow, loaded = false): Fit {
+    const { engine, settings, memory = systemMemory } = this.#options;
+    const { contextTokens, device } = settings.current;
+    const machine = { devices: engine.devices(), memory: memory() };
+    return fitOf({ header: row.header, contextTokens, device, loaded, ...machine });
+  }
+
+  /** MODEL_TOO_LARGE. */
+  requireFits(row: ModelRow): void {
+    const fit = this.fit(row);
+    if (fit.verdict !== 'too-large') return;
+    const needed = fit.weightsBytes + fit.kvBytes + fit.computeBytes;
+    throw new KvasirError(
+      'MODEL_TOO_LARGE',
+      `${modelName(row)} needs about ${gigabytes(needed)} of memory; ${gigabytes(fit.freeBytes)} are free on ${fit.device}.`,
+      'Choose a smaller model or weight type, or lower the context length in the settings.',
+    );
+  }
+
+  #fresh(row: ModelRow): ModelRow {
+    const mtimeMs = modifiedMs(row.path);
+    if (mtimeMs === undefined || mtimeMs === row.mtimeMs) return row;
+    try {
+      return this.read(row.id, row.path, row.origin);
+    } catch (error) {
+      this.trouble.set(row.id, { state: 'failed', failure: failureOf(error) });
+      return row;
+    }
+  }
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+function systemMemory(): Memory {
+  const limit = process.constrainedMemory(); // of a container; 0 when there is none
+  return {
+    free: process.availableMemory(),
+    total: Math.min(totalmem(), limit > 0 ? limit : Infinity),
+  };
+}
