@@ -114,7 +114,7 @@ function useSetBudget(tier: Tier, stats: CacheStats, onDone: () => void): (bytes
         </Stack>
       ),
       labels: { confirm: t('lower.confirm'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red' },
+      confirmProps: { color: 'red.9' },
       onConfirm: () => set(bytes),
       onCancel: onDone,
       onClose: onDone,

@@ -24,7 +24,7 @@ export function useEvict() {
         </Stack>
       ),
       labels: { confirm: t('evict.confirm'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red' },
+      confirmProps: { color: 'red.9' },
       onConfirm: () =>
         evict.mutate(
           { selection },

@@ -45,7 +45,7 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
         </Text>
       ),
       labels: { confirm: t('sources.confirm'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red' },
+      confirmProps: { color: 'red.9' },
       onConfirm: () => removeRoot.mutate({ id: libraryId, rootId }, failed),
     });
   };

@@ -17,7 +17,7 @@ export function useDocumentActions() {
       title: t('documents.removeTitle', { count: ids.length }),
       children: <Text size="sm">{t('documents.removeText')}</Text>,
       labels: { confirm: t('sources.confirm'), cancel: t('common:action.cancel') },
-      confirmProps: { color: 'red' },
+      confirmProps: { color: 'red.9' },
       onConfirm: () =>
         remove.mutate(
           { ids },

@@ -56,7 +56,7 @@ export function useLibraryDialogs(): LibraryDialogs {
           </Stack>
         ),
         labels: { confirm: t('remove.confirm'), cancel: t('common:action.cancel') },
-        confirmProps: { color: 'red' },
+        confirmProps: { color: 'red.9' },
         onConfirm: () =>
           remove.mutate(
             { id },
