@@ -26,10 +26,12 @@ describe('Gantt', () => {
   ];
   const whole = wholeView(layers);
 
-  test('a layer waits from when computing is free until its bytes are there', () => {
+  test('a loaded layer waits from when computing is free until it begins; a gap of the threads is no wait', () => {
     expect(waitOf(layers, 0)).toEqual({ start: 0, end: 10 });
     expect(waitOf(layers, 1)).toBeNull();
     expect(waitOf(layers, 2)).toEqual({ start: 40, end: 60 });
+    expect(waitOf([{ ...layers[0]!, computeStart: 0.1 }], 0)).toBeNull();
+    expect(waitOf([{ ...layers[0]!, loadEnd: 0 }], 0)).toBeNull();
   });
 
   test('bars stand at their times', () => {

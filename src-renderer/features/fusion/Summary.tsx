@@ -4,7 +4,7 @@ import { useAction, useCall } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import classes from './FusionPanel.module.css';
 import * as leads from './leads.ts';
-import { compositionOf, type Composition } from './model.ts';
+import { compositionOf, speedUp, type Composition } from './model.ts';
 import type { Words } from './useWords.ts';
 
 /** The time to the first token beside what a full prefill takes, and what happened in plain words. */
@@ -25,7 +25,9 @@ export function Summary({ report, words }: { report: FusionReport; words: Words 
       </Text>
       <Group gap="md" align="baseline">
         <span className={classes.ttft}>{format.duration(ttftMs.total)}</span>
-        <span className={classes.speedUp}>{leads.comparison(report, words)}</span>
+        <span className={classes.speedUp} data-slower={(speedUp(report) ?? 1) < 1}>
+          {leads.comparison(report, words)}
+        </span>
       </Group>
       <Race report={report} words={words} />
       <Text size="sm" className={classes.lead}>

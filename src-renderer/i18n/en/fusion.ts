@@ -258,7 +258,7 @@ export const fusion = {
     label: 'Loading and computing of every layer over time',
     load: 'load',
     compute: 'compute',
-    wait: 'waiting for bytes',
+    wait: 'waiting',
     keys: '<k>Ctrl</k> + wheel or <k>+</k> <k>−</k> zoom · drag or <k>←</k> <k>→</k> pan · <k>0</k> all · <k>↑</k> <k>↓</k> layer',
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',

@@ -251,7 +251,7 @@ export const fusion: Words<typeof en.fusion> = {
     label: '各层的加载与计算随时间的进展',
     load: '加载',
     compute: '计算',
-    wait: '等待数据',
+    wait: '等待',
     keys: '<k>Ctrl</k> + 滚轮或 <k>+</k> <k>−</k> 缩放 · 拖动或 <k>←</k> <k>→</k> 平移 · <k>0</k> 全部 · <k>↑</k> <k>↓</k> 层',
     zoomIn: '放大',
     zoomOut: '缩小',

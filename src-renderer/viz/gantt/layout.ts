@@ -44,13 +44,16 @@ export function rowHeight(layers: number): number {
   return Math.max(LEAST, Math.min(MOST, Math.floor(BEST / Math.max(1, layers))));
 }
 
-/** The time in which computing this layer could have begun but had to wait for its bytes; null where it did not. */
+/** Shorter gaps are the threads' own; a picture full of hairlines would say nothing. */
+const LEAST_WAIT_MS = 0.2;
+
+/** The time before a loaded layer in which nothing was computed: its bytes were not there or not yet in place. */
 export function waitOf(layers: readonly LayerTimes[], row: number): TimeView | null {
   const layer = layers[row];
-  if (!layer) return null;
+  if (!layer || layer.loadEnd <= layer.loadStart) return null;
   const free = row === 0 ? 0 : (layers[row - 1]?.computeEnd ?? 0);
-  const end = Math.min(layer.loadEnd, layer.computeStart);
-  return end > free ? { start: free, end } : null;
+  const end = layer.computeStart;
+  return end - free > LEAST_WAIT_MS ? { start: free, end } : null;
 }
 
 export function layoutGantt(
