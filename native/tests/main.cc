@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <stdexcept>
 
 #include "engine/backend.h"
@@ -25,8 +26,14 @@ void fail(const char * file, int line, const std::string & what) {
     std::printf("  %s:%d: %s\n", file, line, what.c_str());
 }
 
+// Of this run alone: another may be going on beside it.
+static const std::filesystem::path & scratch_dir() {
+    static const auto dir = std::filesystem::temp_directory_path() / ("kvasir-native-tests-" + std::to_string(std::random_device{}()));
+    return dir;
+}
+
 std::string scratch(const std::string & name) {
-    const auto dir = std::filesystem::temp_directory_path() / "kvasir-native-tests";
+    const auto & dir = scratch_dir();
     std::filesystem::create_directories(dir);
     return (dir / name).string();
 }
@@ -68,7 +75,7 @@ int main(int argc, char ** argv) {
         std::printf("%s %s\n", failures ? "FAIL" : "ok  ", c.name);
         (failures ? failed : passed) += 1;
     }
-    std::filesystem::remove_all(std::filesystem::temp_directory_path() / "kvasir-native-tests");
+    std::filesystem::remove_all(scratch_dir());
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed ? 1 : 0;
 }
