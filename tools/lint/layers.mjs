@@ -78,7 +78,7 @@ export const LAYERS = [
   { path: 'src-renderer', imports: [...BELOW_FEATURES, ...FEATURES], builtins: false },
 
   { path: 'tools', imports: CORE },
-  { path: 'bench', imports: [...CORE, 'tools'] },
+  { path: 'bench', imports: [...CORE, 'tools', 'e2e'] },
   // The bundle for Electron is run on the stand-in that its host's tests use.
   { path: 'e2e', imports: [...CORE, 'src-main/hosts/electron', 'tools'] },
 ];
