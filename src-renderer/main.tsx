@@ -2,15 +2,19 @@ import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import '@mantine/spotlight/styles.css';
 import './ui/tokens.css';
+import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';
 import { connect } from './client/connect.ts';
 import { startI18n } from './i18n/i18n.ts';
+import { styleNonce } from './ui/theme.ts';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 
+// The scroll lock below dialogs makes a style element of its own.
+setNonce(styleNonce());
 await startI18n();
 const client = await connect();
 createRoot(root).render(

@@ -1,6 +1,7 @@
 import { MantineProvider } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
+import { lazy, Suspense } from 'react';
 import { Router } from 'wouter';
 import type { Client } from '../client/client.ts';
 import { ClientProvider } from '../client/context.tsx';
@@ -10,6 +11,8 @@ import { useHashLocation } from './hash-location.ts';
 import { Palette } from './Palette.tsx';
 import { Preferences } from './Preferences.tsx';
 import { Shell } from './Shell.tsx';
+
+const OpenedFiles = lazy(() => import('../features/library/OpenedFiles.tsx'));
 
 export function App({ client }: { client: Client }) {
   return (
@@ -27,6 +30,9 @@ export function App({ client }: { client: Client }) {
             <Notifications position="bottom-right" />
             <Palette />
             <Shell />
+            <Suspense fallback={null}>
+              <OpenedFiles />
+            </Suspense>
           </ModalsProvider>
         </Router>
       </ClientProvider>

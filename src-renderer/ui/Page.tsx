@@ -37,7 +37,7 @@ export function Page({
           <div className={classes.content}>{children}</div>
         </ScrollArea>
       ) : (
-        <div className={`${classes.body} ${classes.content}`}>{children}</div>
+        <div className={`${classes.body ?? ''} ${classes.filling ?? ''}`}>{children}</div>
       )}
     </div>
   );

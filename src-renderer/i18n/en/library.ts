@@ -36,6 +36,13 @@ export const library = {
     rescan: 'Look for changes now',
     rescanning: 'Looking for new, changed and deleted files.',
   },
+  opened: {
+    title: 'Add to a library',
+    library: 'Library',
+    newName: 'My documents',
+    more_one: 'and {{count, number}} more',
+    more_other: 'and {{count, number}} more',
+  },
   drop: {
     title: 'Drop to add to “{{name}}”',
     text: 'Files and whole folders',

@@ -9,4 +9,14 @@ import { models } from './models.ts';
 import { settings } from './settings.ts';
 import { welcome } from './welcome.ts';
 
-export const zh: Words<typeof en> = { chat, common, fusion, search, library, cache, models, settings, welcome };
+export const zh: Words<typeof en> = {
+  chat,
+  common,
+  fusion,
+  search,
+  library,
+  cache,
+  models,
+  settings,
+  welcome,
+};

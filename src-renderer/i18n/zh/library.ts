@@ -37,6 +37,13 @@ export const library: Words<typeof en.library> = {
     rescan: '立即检查变化',
     rescanning: '正在查找新增、更改和删除的文件。',
   },
+  opened: {
+    title: '添加到资料库',
+    library: '资料库',
+    newName: '我的文档',
+    more_one: '以及另外 {{count, number}} 个',
+    more_other: '以及另外 {{count, number}} 个',
+  },
   drop: {
     title: '松开即可添加到“{{name}}”',
     text: '支持文件和整个文件夹',

@@ -1,0 +1,116 @@
+import { Button, Group, List, Modal, Select, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
+import { useAction, useCall, useClient, useEvent } from '../../client/context.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
+import { rememberedLibrary, rememberLibrary } from './last-library.ts';
+
+/** Paths named before the rest is only counted. */
+const NAMED = 5;
+
+/** Takes what was opened with Kvasir from outside: documents go to a library of the user's choice, models are imported. */
+export default function OpenedFiles() {
+  const { t } = useTranslation(['library', 'common']);
+  const client = useClient();
+  const [, navigate] = useLocation();
+  const [documents, setDocuments] = useState<string[]>([]);
+  const importModels = async (paths: readonly string[]): Promise<void> => {
+    for (const path of paths) await client.call('models.import', { path });
+    navigate('/models');
+  };
+  useEvent('app.open', ({ paths }) => {
+    const models = paths.filter(isModel);
+    if (models.length > 0)
+      importModels(models).catch((error: unknown) => notifyFailure(error, t('common:error.title')));
+    setDocuments(paths.filter((path) => !isModel(path)));
+  });
+  const close = (): void => setDocuments([]);
+  return (
+    <Modal opened={documents.length > 0} onClose={close} title={t('opened.title')}>
+      {documents.length > 0 && (
+        <ChooseLibrary
+          paths={documents}
+          onClose={close}
+          onAdded={(id) => {
+            close();
+            rememberLibrary(id);
+            notifyInfo(t('add.added', { count: documents.length }));
+            navigate(`/library/${id}`);
+          }}
+        />
+      )}
+    </Modal>
+  );
+}
+
+function ChooseLibrary({
+  paths,
+  onClose,
+  onAdded,
+}: {
+  paths: string[];
+  onClose: () => void;
+  onAdded: (libraryId: string) => void;
+}) {
+  const { t } = useTranslation(['library', 'common']);
+  const { data: libraries = [] } = useCall('libraries.list');
+  const create = useAction('libraries.create');
+  const add = useAction('libraries.addPaths');
+  const own = libraries.filter(({ sample }) => !sample);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const target = chosen ?? own.find(({ id }) => id === rememberedLibrary())?.id ?? own[0]?.id ?? NEW;
+  const submit = async (): Promise<void> => {
+    const id = target === NEW ? (await create.mutateAsync({ name: t('opened.newName') })).id : target;
+    await add.mutateAsync({ id, paths });
+    onAdded(id);
+  };
+  const error = create.error ?? add.error;
+  return (
+    <Stack>
+      <List size="sm">
+        {paths.slice(0, NAMED).map((path) => (
+          <List.Item key={path} style={{ overflowWrap: 'anywhere' }}>
+            {path}
+          </List.Item>
+        ))}
+      </List>
+      {paths.length > NAMED && (
+        <Text size="sm" c="dimmed">
+          {t('opened.more', { count: paths.length - NAMED })}
+        </Text>
+      )}
+      <Select
+        data-autofocus
+        label={t('opened.library')}
+        value={target}
+        allowDeselect={false}
+        data={[
+          ...own.map(({ id, name }) => ({ value: id, label: name })),
+          { value: NEW, label: t('list.create') },
+        ]}
+        onChange={setChosen}
+      />
+      {error && <FailureAlert failure={error} />}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          {t('common:action.cancel')}
+        </Button>
+        <Button
+          loading={create.isPending || add.isPending}
+          onClick={() => void submit().catch(() => undefined) /* shown above */}
+        >
+          {t('add.confirm')}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+/** Stands for a library that is made when the files are added. */
+const NEW = 'new';
+
+function isModel(path: string): boolean {
+  return path.toLowerCase().endsWith('.gguf');
+}
