@@ -7,6 +7,7 @@ import { PrefillEstimator } from './fusion/estimator.ts';
 import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';
 import { CacheService } from './cache/cache-service.ts';
+import { WarmStart } from './cache/warm-start.ts';
 import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
 import { Catalogue } from './library/catalogue.ts';
 import { Library } from './library/library.ts';
@@ -70,6 +71,7 @@ export class App {
   /** Libraries, their documents, and the queue that reads and precomputes them. */
   readonly libraries: LibraryService;
   readonly backups: BackupService;
+  readonly warmStart: WarmStart;
   /** Of the program. */
   readonly version = programVersion();
   readonly #catalogue: Catalogue;
@@ -124,6 +126,11 @@ export class App {
       models: this.models,
       indexer: this.search,
       parser,
+    });
+    this.warmStart = new WarmStart({
+      ...{ store, settings, events, gate, log },
+      models: this.models,
+      rehearse: (signal) => this.chat.rehearse(signal),
     });
   }
 
@@ -199,6 +206,7 @@ export class App {
   /** Ends background work, frees models, closes the store. */
   async close(): Promise<void> {
     await this.libraries.close();
+    await this.warmStart.close();
     await this.chat.close();
     for (const { answers } of this.#workspaces) await answers.close();
     await this.search.close();

@@ -3,6 +3,7 @@ import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { StrategyChoice } from '../../src-shared/strategy.ts';
 import type { Sampling, Strategy } from '../engine/engine.ts';
+import { blend } from '../fusion/blender.ts';
 import { engineStrategy } from '../fusion/choice.ts';
 import type { PrefillEstimator } from '../fusion/estimator.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
@@ -59,6 +60,10 @@ export interface MadeAnswer {
   context: TurnContext;
   report: FusionReport;
 }
+
+/** Everyday words, so that most libraries have passages for them. */
+const REHEARSED = 'What is this about, and who was there first?';
+const ANYWHERE = { libraryIds: [], documentIds: [] };
 
 /** A conversation's options, and the settings where it has none. */
 interface Choices {
@@ -127,6 +132,29 @@ export class Answerer {
       context: { ...context, answer: [...turn.answer] },
       report: this.#report(task, made, stats),
     };
+  }
+
+  /**
+   * Goes through the steps of an answer without leaving one: what is compiled, opened or allocated at first use is then
+   * there for the first question. No chunk is used. False when there were no passages. ABORTED, OUT_OF_MEMORY.
+   */
+  async rehearse({ model }: ChatModel, settings: Settings, signal: AbortSignal): Promise<boolean> {
+    const { retrieval, passages, sessions, store } = this.#options;
+    const { topK, systemPrompt, dtype } = settings;
+    const found = await retrieval.find(REHEARSED, { scope: ANYWHERE, topK, signal });
+    const offered = findPassages(found.chunks, passages);
+    const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: 1 };
+    const prompt = new PromptAssembler(model, systemPrompt).assemble(REHEARSED, offered, budget);
+    const texts = prompt.parts.filter(({ kind }) => kind === 'text');
+    const session = sessions.borrow(model, prompt.tokens + 1);
+    try {
+      const strategy = engineStrategy(settings.strategy, model.info.layers);
+      await blend(texts, { model, store, session, dtype, strategy, signal });
+      await session.generate({ maxTokens: 1, signal });
+    } finally {
+      session.dispose();
+    }
+    return offered.length > 0;
   }
 
   async #find(

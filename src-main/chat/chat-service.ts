@@ -55,6 +55,7 @@ export class ChatService {
   readonly #store: ConversationStore;
   readonly #sessions: ResidentSessions;
   readonly #misses: MissWriter;
+  readonly #answerer: Answerer;
   readonly #runs: AnswerRuns;
   readonly #unsubscribe: (() => void)[];
   #setAside: string | undefined;
@@ -73,8 +74,8 @@ export class ChatService {
     });
     const { messages } = this.#store;
     const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock };
-    const answerer = new Answerer({ ...options, ...shared });
-    this.#runs = new AnswerRuns({ ...options, ...shared, answerer });
+    this.#answerer = new Answerer({ ...options, ...shared });
+    this.#runs = new AnswerRuns({ ...options, ...shared, answerer: this.#answerer });
     this.#unsubscribe = [
       models.onChange(({ model }) => this.#sessions.keepOnly(model)),
       settings.onChange(() => this.#sessions.trim()),
@@ -99,6 +100,12 @@ export class ChatService {
   async idle(): Promise<void> {
     await this.#runs.idle();
     await this.#misses.idle();
+  }
+
+  /** Prepares a first question with the model in use, as background work; false when there were no passages to do it with. */
+  async rehearse(signal: AbortSignal): Promise<boolean> {
+    const { models, settings } = this.#options;
+    return models.active ? this.#answerer.rehearse(models.active, settings.current, signal) : false;
   }
 
   list(search = ''): ConversationSummary[] {

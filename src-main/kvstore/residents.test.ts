@@ -3,6 +3,7 @@ import {
   A,
   B,
   C,
+  D,
   chunkPath,
   fake,
   fill,
@@ -150,6 +151,74 @@ describe('the RAM tier', () => {
     await idle;
     expect(opener.opened).toHaveLength(1);
     shared?.release();
+  });
+
+  test('a prefetched chunk is served from memory, and was not used by that', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 5000);
+    await fill(store, 2);
+    expect(await store.prefetch(A, opener)).toBe('in-memory');
+    expect(await store.prefetch(A, opener)).toBe('in-memory');
+    expect(await store.prefetch('0'.repeat(64), opener)).toBe('missing');
+    expect(store.stats()).toMatchObject({
+      hits: { ram: 0, disk: 0 },
+      misses: 0,
+      leased: 0,
+      ram: { bytes: 1000 },
+    });
+    expect(store.list().map(({ key, hits, inRam }) => [key, hits, inRam])).toEqual([
+      [B, 0, false],
+      [A, 0, true],
+    ]);
+    const lease = await take(store, A, opener);
+    expect([lease.tier, opener.opened.length]).toEqual(['ram', 1]);
+    lease.release();
+  });
+
+  test('prefetching pushes nothing out, and what was never used goes first, the last brought in before others', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 3500);
+    const [, , , , last = ''] = await fill(store, 5);
+    for (const key of [A, B]) expect(await store.prefetch(key, opener)).toBe('in-memory');
+    (await take(store, C, opener)).release();
+    await store.idle();
+    expect(await store.prefetch(D, opener)).toBe('no-room');
+    const inRam = (): boolean[] => [A, B, C].map((key) => store.entry(key)?.inRam === true);
+    expect(inRam()).toEqual([true, true, true]);
+    for (const [key, left] of [
+      [D, [true, false, true]],
+      [last, [false, false, true]],
+    ] as const) {
+      (await take(store, key, opener)).release();
+      await store.idle();
+      expect(inRam()).toEqual(left);
+    }
+    expect(opener.live).toBe(3);
+  });
+
+  test('a damaged file found while prefetching is quarantined', async () => {
+    const { dir, store } = await storeFor(9, 5000);
+    await fill(store, 1);
+    flip(chunkPath(dir, A), -1);
+    expect(await store.prefetch(A, model)).not.toBe('in-memory');
+    await store.idle();
+    expect(store.has(A)).toBe(false);
+    expect(store.stats()).toMatchObject({ quarantine: { files: 1 }, ram: { bytes: 0 } });
+  });
+
+  test('a model that goes waits for what is being prefetched for it', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 5000);
+    await fill(store, 1);
+    let open = (): void => undefined;
+    const opening = new Promise<void>((resolve) => (open = resolve));
+    opener.onOpen = () => opening;
+    const prefetching = store.prefetch(A, opener);
+    const forgotten = store.forget(opener);
+    open();
+    await forgotten;
+    await prefetching;
+    expect(opener.live).toBe(0);
   });
 
   test('close disposes everything not leased, and the rest at its release', async () => {

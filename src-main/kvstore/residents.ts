@@ -15,6 +15,8 @@ export interface Resident {
   pulling: Promise<void> | undefined;
   /** Not to be found any more; disposed at the last release. */
   dropped: boolean;
+  /** Lowest goes first when memory is short: what was never used before what was, and of that the last brought in. */
+  rank: number;
 }
 
 export interface ResidentsOptions {
@@ -35,13 +37,14 @@ const PULL_DELAY_MS = 50;
  * is over it is leased; a leased chunk is never disposed; every chunk handed in is disposed exactly once.
  */
 export class Residents {
-  /** By key, least recently released first. */
   readonly #byKey = new Map<string, Resident>();
   /** Dropped but still leased or being read in. */
   readonly #leaving = new Set<Resident>();
   readonly #options: ResidentsOptions;
   #budget: number;
   #bytes = 0;
+  #lastUsed = 0;
+  #lastPrefetched = 0;
   #waiting: Resident[] = [];
   #timer: NodeJS.Timeout | undefined;
   #work: Promise<void> | undefined;
@@ -95,6 +98,7 @@ export class Residents {
       ramBytes: 0,
       pulling: undefined,
       dropped: false,
+      rank: 0,
     };
     this.#byKey.set(key, resident);
     return resident;
@@ -106,8 +110,7 @@ export class Residents {
       this.#settle(resident);
       return;
     }
-    this.#byKey.delete(resident.key);
-    this.#byKey.set(resident.key, resident);
+    resident.rank = ++this.#lastUsed;
     if (resident.ramBytes > 0) {
       this.#shrinkTo(this.#budget);
       return;
@@ -118,6 +121,28 @@ export class Residents {
     }
     this.#waiting.push(resident);
     this.#timer ??= setTimeout(() => void this.idle(), PULL_DELAY_MS).unref();
+  }
+
+  /** Whether this much can be read in without dropping anything. */
+  hasRoom(bytes: number): boolean {
+    return this.#bytes + bytes <= this.#budget;
+  }
+
+  /**
+   * Ends a lease that was taken to bring the chunk into memory ahead of its use, and does so if there is free room and
+   * nobody else has it; true when it is in memory then.
+   */
+  async prefetch(resident: Resident): Promise<boolean> {
+    const { chunk, leases, dropped, ramBytes } = resident;
+    if (leases > 1 || dropped || ramBytes > 0) {
+      this.release(resident);
+      return ramBytes > 0;
+    }
+    resident.leases = 0;
+    resident.rank = --this.#lastPrefetched;
+    if (this.hasRoom(chunk.bytes)) await this.#pull(resident);
+    else this.drop(resident.key);
+    return this.isInRam(resident.key);
   }
 
   /** Forgets a key's open chunk; disposes it now, or at its last release. */
@@ -191,9 +216,10 @@ export class Residents {
     this.#options.onPullFailed(resident.key, failure.error);
   }
 
-  /** Disposes chunks nobody uses, least recently released first, until at most `bytes` are left; false if it cannot. */
+  /** Disposes chunks nobody uses, lowest rank first, until at most `bytes` are left; false if it cannot. */
   #shrinkTo(bytes: number): boolean {
-    for (const resident of [...this.#byKey.values()]) {
+    if (this.#bytes <= bytes) return true;
+    for (const resident of [...this.#byKey.values()].sort((a, b) => a.rank - b.rank)) {
       if (this.#bytes <= bytes) break;
       if (resident.ramBytes > 0 && resident.leases === 0) this.drop(resident.key);
     }

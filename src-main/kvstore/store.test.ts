@@ -97,6 +97,7 @@ describe('after close', () => {
     ['put', (store) => store.put(model.encode(10).key, model.encode(10).chunk)],
     ['acquire', (store) => store.acquire('0'.repeat(64), model)],
     ['reportCorrupt', (store) => store.reportCorrupt('0'.repeat(64))],
+    ['prefetch', (store) => store.prefetch(A, model)],
     ['forget', (store) => store.forget(model)],
     ['idle', (store) => store.idle()],
     ['pin', (store) => store.pin('0'.repeat(64))],

@@ -53,6 +53,7 @@ export class ChunkStore {
   readonly #leases = new UseCounts();
   readonly #puts = new Map<string, Promise<void>>();
   readonly #calls = new Set<Promise<unknown>>();
+  readonly #prefetches = new Set<Promise<unknown>>();
   readonly #counts = { ram: 0, disk: 0, misses: 0 };
   #closing: Promise<void> | undefined;
 
@@ -136,6 +137,18 @@ export class ChunkStore {
     );
   }
 
+  /**
+   * Brings a chunk into memory ahead of its use. It counts as no use, and pushes nothing out: 'no-room' when it does not
+   * fit beside what is there, 'missing' when there is none to serve. CHUNK_MISMATCH as acquire().
+   */
+  prefetch(key: string, opener: ChunkOpener): Promise<'in-memory' | 'no-room' | 'missing'> {
+    return this.#call('prefetch', () => {
+      const work = this.#holding(key, () => this.#prefetch(key, opener));
+      this.#prefetches.add(work);
+      return work.finally(() => this.#prefetches.delete(work));
+    });
+  }
+
   /** For a lease whose file turned out corrupt while its layers were read: quarantines it. Release the lease as usual. */
   reportCorrupt(key: string): Promise<void> {
     return this.#call('reportCorrupt', () =>
@@ -145,7 +158,10 @@ export class ChunkStore {
 
   /** Drops the KV an opener brought into memory; call before disposing a model. Its leases must be released. */
   forget(opener: ChunkOpener): Promise<void> {
-    return this.#call('forget', () => this.#residents.forget(opener));
+    return this.#call('forget', async () => {
+      await Promise.allSettled(this.#prefetches);
+      await this.#residents.forget(opener);
+    });
   }
 
   /** Resolves when no chunk is being read into memory in the background. */
@@ -296,6 +312,17 @@ export class ChunkStore {
     if (this.#disk.row(key)) return this.#residents.add(key, opener, opened.chunk);
     opened.chunk.dispose(); // quarantined while it was being opened
     return undefined;
+  }
+
+  async #prefetch(key: string, opener: ChunkOpener): Promise<'in-memory' | 'no-room' | 'missing'> {
+    const row = this.#disk.row(key);
+    if (!row) return 'missing';
+    if (this.#residents.isInRam(key)) return 'in-memory';
+    if (!this.#residents.hasRoom(row.bytes)) return 'no-room';
+    const resident = (await this.#residents.lease(key, opener)) ?? (await this.#openResident(key, opener));
+    if (!resident) return 'missing';
+    if (await this.#residents.prefetch(resident)) return 'in-memory';
+    return this.#disk.row(key) ? 'no-room' : 'missing';
   }
 
   #lease(resident: Resident): Lease {

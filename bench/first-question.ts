@@ -1,0 +1,99 @@
+// `npm run bench:first-question`: time to the first token of a fresh start's first questions; each run is a process and a
+// data folder of its own, and each question a conversation of its own.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Table from 'cli-table3';
+import { Command, Option } from 'commander';
+import { ConversationOptionsSchema, type AnswerStats } from '../src-shared/contract/chat.ts';
+import { App } from '../src-main/app.ts';
+
+interface Row {
+  start: string;
+  number: number;
+  stats: AnswerStats;
+}
+
+const program = new Command('bench:first-question')
+  .addOption(new Option('--runs <n>', 'fresh starts').default('5'))
+  .addOption(new Option('--questions <n>', 'questions a run').default('2'))
+  .addOption(new Option('--data <folder>', 'ask once, in an app with this data folder').hideHelp())
+  .parse();
+const options = program.opts<{ runs: string; questions: string; data?: string }>();
+
+/** What a person needs to read the first screen and to choose a question. */
+const READING_MS = 3000;
+
+if (options.data === undefined) print(await askInProcesses());
+else process.send?.(await askFresh(options.data));
+
+async function askInProcesses(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let run = 0; run < Number(options.runs); run++) {
+    const dataDir = mkdtempSync(join(tmpdir(), 'kvasir-first-'));
+    // The second start finds everything precomputed, the first one what it has just made.
+    for (const start of ['fresh', 'again']) {
+      const child = fork(import.meta.filename, ['--data', dataDir, '--questions', options.questions]);
+      const [asked] = (await once(child, 'message')) as [Row[]];
+      rows.push(...asked.map((row) => ({ ...row, start })));
+      await once(child, 'exit');
+    }
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+  return rows;
+}
+
+async function askFresh(dataDir: string): Promise<Row[]> {
+  return withApp(dataDir, async (app) => {
+    const asked: Row[] = [];
+    const questions = app.chat.suggestions().slice(0, Number(options.questions));
+    for (const [i, question] of questions.entries())
+      asked.push({ start: '', number: i + 1, stats: await ask(app, question) });
+    return asked;
+  });
+}
+
+/** The app as its hosts start it, once it has come to rest. */
+async function withApp<T>(dataDir: string, work: (app: App) => Promise<T>): Promise<T> {
+  const app = await App.open({ dataDir });
+  try {
+    app.start();
+    await app.models.current();
+    await until(() => app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0));
+    await new Promise((resolve) => setTimeout(resolve, READING_MS));
+    return await work(app);
+  } finally {
+    await app.close();
+  }
+}
+
+async function ask(app: App, question: string): Promise<AnswerStats> {
+  const { id } = app.chat.create(ConversationOptionsSchema.parse({}));
+  const { answerId } = app.chat.send(id, question);
+  await app.chat.idle();
+  const stats = app.chat.get(id).messages.find((message) => message.id === answerId)?.stats;
+  if (!stats) throw new Error(`no answer to: ${question}`);
+  return stats;
+}
+
+async function until(reached: () => boolean): Promise<void> {
+  while (!reached()) await new Promise((resolve) => setTimeout(resolve, 100));
+}
+
+function print(all: readonly Row[]): void {
+  const parts = Object.keys(all[0]?.stats.ttftMs ?? {}) as (keyof AnswerStats['ttftMs'])[];
+  const table = new Table({ head: ['start', 'question', ...parts, 'full prefill', 'ram/disk/computed'] });
+  for (const { start, number, stats } of all) {
+    const { ram, disk, computed } = stats.chunkHits;
+    table.push([
+      start,
+      number,
+      ...parts.map((part) => stats.ttftMs[part].toFixed(1)),
+      stats.fullPrefillMs?.toFixed(0) ?? '',
+      `${ram}/${disk}/${computed}`,
+    ]);
+  }
+  console.log(table.toString());
+}
