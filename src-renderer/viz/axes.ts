@@ -33,9 +33,10 @@ export function drawAxes(
     line(context, plot.left, at, plot.right, at);
     context.fillText(label, plot.left - 6, at);
   }
-  context.textAlign = 'center';
   context.textBaseline = 'top';
   for (const { at, label } of x) {
+    // The last label would run over the picture's edge.
+    context.textAlign = at >= plot.right - 1 ? 'right' : 'center';
     line(context, at, plot.bottom, at, plot.bottom + 4);
     context.fillText(label, at, plot.bottom + 6);
   }
