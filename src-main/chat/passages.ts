@@ -35,6 +35,7 @@ export interface Passages {
 /** A passage offered for the prompt, and why. */
 export interface FoundPassage extends OfferedChunk {
   passage: Passage;
+  /** Where its first match stands; a passage may begin a page before. */
   page: string | null;
   reason: string;
   /** Where it matches the question. */
@@ -45,7 +46,7 @@ export function findPassages(found: readonly FoundChunk[], passages: Passages): 
   return found.flatMap(({ chunkId, score, reason, highlights }) => {
     const passage = passages.chunk(chunkId);
     if (!passage) return [];
-    const page = passages.pageLabel(passage.documentId, passage.start);
+    const page = passages.pageLabel(passage.documentId, passage.start + (highlights[0]?.start ?? 0));
     const { path: document, title, ordinal } = passage;
     const source = { document, documentId: String(passage.documentId), title, ordinal };
     return [{ passage, tokens: passage.tokens, source, score, reason, highlights, page }];

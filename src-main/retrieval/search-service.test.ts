@@ -104,7 +104,7 @@ describe('what a search tells', () => {
       libraryId: '1',
       path: 'Pets.md',
       ordinal: 0,
-      page: 'p. 0',
+      page: 'p. 2', // of the first word that matches
       tokens: 10,
       reason: 'match',
       fullText: { rank: 1 },

@@ -140,7 +140,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
       chunkId: String(chunk.chunkId),
       documentId: String(chunk.documentId),
       libraryId: String(row.libraryId),
-      page: this.#options.pageLabel(chunk.documentId, row.start),
+      page: this.#options.pageLabel(chunk.documentId, row.start + (highlights[0]?.start ?? 0)),
       ...{ ordinal, score, reason, fullText, vector, highlights },
     };
   }

@@ -14,9 +14,9 @@ export function QueueBar() {
   const { data } = useCall('queue.status');
   const status = useLatest('queue.status', data);
   return (
-    <footer className={classes.bar} aria-label={t('queue.label')}>
+    <section className={classes.bar} aria-label={t('queue.label')}>
       {status && <Status status={status} />}
-    </footer>
+    </section>
   );
 }
 

@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from '@playwright/test';
+import { temporaryFolder } from './support/app.ts';
+import { ask, sourcesOf, startConversation } from './support/chat.ts';
+import { writeMixedFolder } from './support/documents.ts';
+import { addByPath, createLibrary, documentsOf, dropInto, libraryDone, rowOf } from './support/library.ts';
+import { expect, goTo, test } from './support/test.ts';
+
+test('a dropped folder of mixed formats is read, asked about, and leads back to the passage', async ({
+  sharedWindow: window,
+}) => {
+  const folder = temporaryFolder();
+  const dropped = join(folder.path, 'Harbour');
+  const { good, bad, absent } = await writeMixedFolder(dropped);
+  for (const path of absent) test.info().annotations.push({ type: 'not on this machine', description: path });
+
+  await createLibrary(window, 'Port');
+  await dropInto(window, [dropped]);
+  const all = good.length + Object.keys(bad).length;
+
+  await test.step('the uploads are counted, and the queue tells where it is', async () => {
+    const uploads = window.getByRole('region', { name: 'Uploads to “Port”' });
+    await expect(uploads).toContainText(`${all} files added`);
+    await uploads.getByRole('button', { name: 'Close the list of uploads' }).click();
+    await libraryDone(window, 'Port', all);
+  });
+
+  await test.step('every file is there: read, or with the reason why not', async () => {
+    for (const path of good) await expect(rowOf(window, path), path).toContainText('Ready');
+    for (const [path, reason] of Object.entries(bad))
+      await expect(rowOf(window, path), path).toContainText(reason);
+    await window.getByRole('button', { name: 'Retry 2 failed' }).click();
+    await expect(window.getByRole('button', { name: 'Retry 2 failed' })).toBeVisible();
+  });
+
+  await test.step('an answer names the page it came from', async () => {
+    await startConversation(window);
+    const answer = await ask(window, 'Where does Project Vortex run?');
+    await expect(sourcesOf(answer).first()).toContainText(/vortex.*p\. 2/i);
+    await sourcesOf(answer).first().click();
+    await expect(answer.getByText('Its servers run in Riga.')).toBeVisible();
+  });
+
+  await test.step('its source opens the document at the passage', async () => {
+    await window.getByRole('link', { name: 'Open in document' }).click();
+    const passage = window.locator('mark');
+    await expect(passage.first()).toBeInViewport();
+    await expect(window.getByRole('region', { name: /^Text of/ })).toContainText('Its servers run in Riga.');
+    expect((await passage.allTextContents()).join('')).toContain('Project Vortex');
+  });
+  folder.remove();
+});
+
+test('a removed document takes its caches with it, and leaves the file alone', async ({
+  sharedWindow: window,
+}) => {
+  const folder = temporaryFolder();
+  const docs = join(folder.path, 'docs');
+  mkdirSync(docs);
+  for (const name of ['anchor', 'buoy']) {
+    writeFileSync(join(docs, `${name}.md`), `# The ${name}\n\nThe ${name} was painted in the spring.\n`);
+  }
+  await createLibrary(window, 'Shore');
+  await addByPath(window, [docs]);
+  await libraryDone(window, 'Shore', 2);
+  await expect(await cachedDocument(window, 'anchor.md')).toHaveCount(1);
+
+  await goTo(window, 'Library');
+  await rowOf(window, 'anchor.md').getByRole('checkbox', { name: 'Select' }).click();
+  await window.getByRole('button', { name: 'Remove…' }).click();
+  await window.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+  await expect(window.getByText(/Removed\. .* of caches in 1 chunk were freed\./)).toBeVisible();
+  await expect(documentsOf(window, 'Shore')).toHaveAttribute('aria-rowcount', '2');
+
+  await expect(await cachedDocument(window, 'anchor.md')).toHaveCount(0);
+  await expect(await cachedDocument(window, 'buoy.md')).toHaveCount(1);
+  expect(existsSync(join(docs, 'anchor.md'))).toBe(true);
+  folder.remove();
+});
+
+async function cachedDocument(window: Page, path: string): Promise<Locator> {
+  await goTo(window, 'Cache');
+  await window.getByRole('searchbox', { name: 'Filter by document' }).fill(path);
+  const table = window.getByRole('grid', { name: 'Cache by document' });
+  await expect(table).not.toHaveAttribute('aria-busy', 'true');
+  return table.getByRole('row').filter({ hasText: path });
+}
