@@ -1,8 +1,12 @@
+import { realpathSync } from 'node:fs';
+import { basename } from 'node:path';
 import { Engine, type Model } from './engine/engine.ts';
 import { AnswerService } from './chat/answer-service.ts';
+import { calibrationTexts, libraryTexts } from './chat/calibration-texts.ts';
 import { ChatService } from './chat/chat-service.ts';
 import { libraryPassages } from './chat/library-passages.ts';
 import { readSuggestions } from './chat/suggestions.ts';
+import { CalibrationService, type CalibrationRun } from './fusion/calibration/calibration-service.ts';
 import { PrefillEstimator } from './fusion/estimator.ts';
 import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';
@@ -14,6 +18,7 @@ import { Library } from './library/library.ts';
 import { LibraryService } from './library/library-service.ts';
 import type { Parser } from './library/parser/parser-process.ts';
 import { chooseModel } from './models/catalogue.ts';
+import type { ActiveModel } from './models/active-model.ts';
 import { ModelService } from './models/model-service.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
 import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './platform/paths.ts';
@@ -24,6 +29,7 @@ import { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchIndex } from './retrieval/search-index.ts';
 import { SearchService } from './retrieval/search-service.ts';
+import type { Calibration, CalibrationRequest } from '../src-shared/contract/calibration.ts';
 import type { Settings, SettingsInput } from '../src-shared/settings.ts';
 
 export interface AppOptions {
@@ -71,6 +77,8 @@ export class App {
   /** Libraries, their documents, and the queue that reads and precomputes them. */
   readonly libraries: LibraryService;
   readonly backups: BackupService;
+  /** How well models stand blending. */
+  readonly calibration: CalibrationService<ActiveModel>;
   readonly warmStart: WarmStart;
   /** Of the program. */
   readonly version = programVersion();
@@ -89,6 +97,7 @@ export class App {
     this.engine = parts.engine;
     this.store = parts.store;
     const { paths, settings, log, engine, store, events, gate } = this;
+    settings.onChange((now) => events.emit('settings.changed', now));
     const beforeDispose = async (model: Model): Promise<void> => {
       this.chat.releaseModel(model);
       await store.forget(model);
@@ -102,6 +111,12 @@ export class App {
       models: this.models,
       gate,
       log,
+    });
+    this.calibration = new CalibrationService({
+      path: paths.calibrations,
+      texts: libraryTexts({ catalogue, settings, sampleQuestions: paths.sampleQuestions }),
+      models: this.models,
+      ...{ settings, events, gate },
     });
     this.cache = new CacheService({
       dir: paths.store,
@@ -184,6 +199,25 @@ export class App {
     return workspace;
   }
 
+  /** Measures how well a workspace's model stands blending, on its library, which was read before. As CalibrationService.run. */
+  calibrate(
+    { model, library }: Workspace,
+    request: CalibrationRequest,
+    run: CalibrationRun,
+  ): Promise<Calibration> {
+    const sample = library.root === realpathSync(this.paths.sampleLibrary);
+    const texts = calibrationTexts({
+      model,
+      catalogue: this.#catalogue,
+      chunkSetId: library.chunkSetId,
+      library: basename(library.root),
+      settings: this.settings.current,
+      count: request.prompts,
+      questions: sample ? this.paths.sampleQuestions : undefined,
+    });
+    return this.calibration.measure({ name: model.info.name, model }, texts, request, run);
+  }
+
   /**
    * Checks every chunk file. What opening the store found wrong belongs to the report: it was wrong when the user asked.
    */
@@ -205,6 +239,7 @@ export class App {
 
   /** Ends background work, frees models, closes the store. */
   async close(): Promise<void> {
+    await this.calibration.close();
     await this.libraries.close();
     await this.warmStart.close();
     await this.chat.close();

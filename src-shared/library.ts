@@ -9,12 +9,12 @@ export interface DocumentFailure {
   message: string;
 }
 
-export type LibraryPhase = 'scanning' | 'reading' | 'precomputing';
+export type LibraryPhase = 'scanning' | 'reading' | 'precomputing' | 'measuring';
 
 /** How far a long library run is. `secondsLeft` is undefined until something can be estimated. */
 export interface LibraryProgress {
   phase: LibraryPhase;
-  /** Documents while scanning and reading, chunks while precomputing. */
+  /** Documents while scanning and reading, chunks while precomputing, answers while measuring. */
   done: number;
   total: number;
   /** Tokens precomputed so far in this run. */

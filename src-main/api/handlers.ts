@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import type { HostServices } from './host.ts';
 import { appHandlers } from './app.ts';
 import { cacheHandlers } from './cache.ts';
+import { calibrationHandlers } from './calibration.ts';
 import { chatHandlers } from './chat.ts';
 import { libraryHandlers } from './libraries.ts';
 import { modelHandlers } from './models.ts';
@@ -19,5 +20,6 @@ export function createHandlers(app: App, host: HostServices): Handlers {
     ...libraryHandlers(app),
     ...modelHandlers(app),
     ...cacheHandlers(app),
+    ...calibrationHandlers(app),
   };
 }

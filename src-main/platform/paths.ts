@@ -16,6 +16,8 @@ export interface Paths {
   conversations: string;
   /** How fast this machine prefills. */
   prefillTimes: string;
+  /** How well models stand blending. */
+  calibrations: string;
   demoModel: string;
   sampleLibrary: string;
   sampleQuestions: string;
@@ -49,6 +51,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     catalogue: join(data, 'catalogue.sqlite'),
     conversations: join(data, 'conversations.sqlite'),
     prefillTimes: join(data, 'prefill-times.json'),
+    calibrations: join(data, 'calibrations.json'),
     demoModel: join(resources, 'models', 'kvasir-demo.gguf'),
     sampleLibrary: join(resources, 'sample-library'),
     sampleQuestions: join(resources, 'sample-library.questions.json'),

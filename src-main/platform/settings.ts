@@ -57,7 +57,8 @@ export function withChanges(before: object, changes: SettingsChanges): Record<st
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
 }
 
-function readObject(path: string): Record<string, unknown> {
+/** What the file says, unchecked; nothing when there is none. BAD_ARGUMENT when it is not a JSON object. */
+export function readObject(path: string): Record<string, unknown> {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

@@ -27,10 +27,11 @@ export function useClient(): Client {
 const STALE: Partial<Record<EventTopic, readonly string[]>> = {
   'chat.changed': ['chat.'],
   'library.changed': ['libraries.', 'documents.', 'cache.', 'chat.suggestions', 'search.'],
-  'models.changed': ['models.', 'libraries.', 'cache.', 'documents.chunks'],
+  'models.changed': ['models.', 'libraries.', 'cache.', 'documents.chunks', 'calibration.'],
   'models.download': ['models.downloads'],
   'cache.changed': ['cache.', 'documents.chunks', 'libraries.'],
-  'settings.changed': ['settings.', 'cache.stats'],
+  'settings.changed': ['settings.', 'cache.stats', 'calibration.'],
+  'calibration.changed': ['calibration.'],
 };
 
 export function ClientProvider({ client, children }: { client: Client; children: ReactNode }) {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { appContract } from './app.ts';
 import { cacheContract } from './cache.ts';
+import { calibrationContract } from './calibration.ts';
 import { chatContract } from './chat.ts';
 import { librariesContract } from './libraries.ts';
 import { modelsContract } from './models.ts';
@@ -19,6 +20,7 @@ export const contract = {
   ...searchContract,
   ...chatContract,
   ...cacheContract,
+  ...calibrationContract,
 };
 
 export type Contract = typeof contract;

@@ -39,6 +39,9 @@ export const events = {
   'cache.changed': z.object({}),
   'cache.progress': z.object({ done: z.int(), total: z.int() }),
   'settings.changed': SettingsSchema,
+  /** Prompts × strategies measured, and in all. */
+  'calibration.progress': z.object({ done: z.int(), total: z.int() }),
+  'calibration.changed': z.object({}),
   /** Something went wrong, or right, that belongs to no call. */
   'app.notice': z.object({ level: z.enum(['info', 'warning', 'error']), failure: FailureSchema }),
   /** The system asks the window to take files (opened with Kvasir) or to go somewhere (menu). */

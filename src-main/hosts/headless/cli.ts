@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addGlobalFlags, type GlobalFlags } from './options.ts';
 import { addAskCommand } from './commands/ask.ts';
 import { addCacheCommand } from './commands/cache.ts';
+import { addCalibrateCommand } from './commands/calibrate.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addModelCommand } from './commands/model.ts';
 import { addServeCommand } from './commands/serve.ts';
@@ -25,6 +26,7 @@ function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
   addServeCommand(program, full);
   addDemoCommand(program, full);
   addAskCommand(program, full);
+  addCalibrateCommand(program, full);
   addCacheCommand(program, full);
   addModelCommand(program, full);
   return program;

@@ -76,7 +76,9 @@ function lineProgress(write: (line: string) => void): ProgressDisplay {
     update: (progress) => {
       const now = performance.now();
       const worthALine =
-        progress.phase === 'precomputing' && progress.total > 0 && now - last >= LINE_EVERY_MS;
+        (progress.phase === 'precomputing' || progress.phase === 'measuring') &&
+        progress.total > 0 &&
+        now - last >= LINE_EVERY_MS;
       if (!worthALine) return;
       last = now;
       write(`  ${progress.phase} ${progress.done}/${progress.total}${timeLeft(progress)}`);

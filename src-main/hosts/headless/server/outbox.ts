@@ -71,6 +71,8 @@ const STATES: ReadonlySet<EventTopic> = new Set<EventTopic>([
   'cache.changed',
   'cache.progress',
   'settings.changed',
+  'calibration.progress',
+  'calibration.changed',
 ]);
 
 /** Which state an event tells, when a newer event makes it worthless; undefined: each one counts. */

@@ -1,0 +1,15 @@
+import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { App } from '../app.ts';
+
+export function calibrationHandlers({
+  calibration,
+}: App): Pick<Handlers, Extract<ProcedureName, `calibration.${string}`>> {
+  return {
+    'calibration.get': () => calibration.status(),
+    'calibration.run': (request) => calibration.run(request),
+    'calibration.stop': () => {
+      calibration.stop();
+      return {};
+    },
+  };
+}

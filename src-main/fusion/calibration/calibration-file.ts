@@ -1,0 +1,63 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { z } from 'zod';
+import { CalibrationSchema, type Calibration } from '../../../src-shared/contract/calibration.ts';
+import { fileError } from '../../platform/paths.ts';
+
+const FileSchema = z.object({ version: z.literal(1), calibrations: z.array(CalibrationSchema) });
+
+type Subject = Pick<Calibration, 'fingerprint' | 'device' | 'dtype'>;
+
+/** Calibrations of all models, in one file of the data folder (docs/formats/calibration.md). */
+export class CalibrationFile {
+  readonly #path: string;
+  #calibrations: Calibration[];
+
+  /** A file that cannot be read is set aside at the next save, and means starting anew: it holds nothing but measurements. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#calibrations = read(path) ?? [];
+  }
+
+  find(subject: Subject): Calibration | undefined {
+    return this.#calibrations.find((known) => same(known, subject));
+  }
+
+  /** Takes the place of the one for the same model, device and number format. STORE_READ_ONLY, DISK_FULL. */
+  save(calibration: Calibration): void {
+    const others = this.#calibrations.filter((known) => !same(known, calibration));
+    const calibrations = [...others, calibration];
+    try {
+      if (read(this.#path) === undefined) renameSync(this.#path, `${this.#path}.unreadable`);
+      write(this.#path, { version: 1, calibrations });
+    } catch (error) {
+      throw fileError(error, `The calibrations ${this.#path} could not be written`);
+    }
+    this.#calibrations = calibrations;
+  }
+}
+
+function same(a: Subject, b: Subject): boolean {
+  return a.fingerprint === b.fingerprint && a.device === b.device && a.dtype === b.dtype;
+}
+
+/** None when there is no file; undefined when there is one that cannot be read. */
+function read(path: string): Calibration[] | undefined {
+  try {
+    return FileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).calibrations;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
+  }
+}
+
+/** To a temporary file, synced and renamed: a crash leaves the old file or the new one. */
+function write(path: string, content: z.infer<typeof FileSchema>): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  const file = openSync(temporary, 'w');
+  try {
+    writeSync(file, `${JSON.stringify(content, null, 1)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+}

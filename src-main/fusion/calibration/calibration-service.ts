@@ -1,0 +1,180 @@
+import type {
+  Calibration,
+  CalibrationRequest,
+  CalibrationStatus,
+} from '../../../src-shared/contract/calibration.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
+import { throttled, type EventBus } from '../../platform/event-bus.ts';
+import type { Gate } from '../../platform/gate.ts';
+import type { SettingsService } from '../../platform/settings-service.ts';
+import { calibrate, strategiesAt, subjectOf, type TextSet } from './calibrate.ts';
+import { CalibrationFile } from './calibration-file.ts';
+import type { CalibrationModel } from './measure.ts';
+
+/** A model that answers, and what people call it. */
+export interface CalibratedModel {
+  name: string;
+  model: CalibrationModel;
+}
+
+/** Where the service gets the model from: src-main/models/. */
+export interface CalibratedModels<M extends CalibratedModel> {
+  current(): Promise<M>;
+  readonly active: M | undefined;
+  onChange(listener: () => void): () => void;
+}
+
+export interface CalibrationServiceOptions<M extends CalibratedModel> {
+  /** File of the calibrations. */
+  path: string;
+  models: CalibratedModels<M>;
+  /** Prompts for a model. NOT_FOUND where there is nothing to make them from. */
+  texts: (model: M, request: CalibrationRequest) => TextSet;
+  settings: SettingsService;
+  events: EventBus;
+  gate: Gate;
+  /** Milliseconds since 1970. */
+  nowMs?: () => number;
+}
+
+export interface CalibrationRun {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
+}
+
+const PROGRESS_MS = 250;
+
+/** Measures how well models stand blending, and makes the outcome the default where the user set no strategy. */
+export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
+  readonly #options: CalibrationServiceOptions<M>;
+  readonly #file: CalibrationFile;
+  readonly #unsubscribe: (() => void)[];
+  #running: { controller: AbortController; ended: Promise<unknown> } | undefined;
+
+  constructor(options: CalibrationServiceOptions<M>) {
+    this.#options = options;
+    this.#file = new CalibrationFile(options.path);
+    this.#unsubscribe = [
+      options.models.onChange(() => this.#applyDefault()),
+      options.settings.onChange((now, before) => {
+        if (now.dtype !== before.dtype) this.#applyDefault();
+      }),
+    ];
+  }
+
+  status(): CalibrationStatus {
+    const { models, settings } = this.#options;
+    return {
+      calibration: this.of(models.active?.model) ?? null,
+      model: models.active?.name ?? null,
+      running: this.#running !== undefined,
+      strategySet: settings.isSet('strategy'),
+    };
+  }
+
+  /** What was measured of a model on its device, for the number format in use. */
+  of(model: CalibrationModel | undefined): Calibration | undefined {
+    return model && this.#file.find(subjectOf(model.info, this.#options.settings.current.dtype));
+  }
+
+  /** Measures the model in use. CONFLICT, NOT_FOUND, ABORTED, OUT_OF_MEMORY, STORE_READ_ONLY, DISK_FULL. */
+  async run(request: CalibrationRequest): Promise<Calibration> {
+    this.#refuseSecond();
+    const { events, models, texts } = this.#options;
+    let progress = { done: 0, total: 0 };
+    const tell = throttled(PROGRESS_MS, () => events.emit('calibration.progress', progress));
+    try {
+      const model = await models.current();
+      return await this.measure(model, texts(model, request), request, {
+        onProgress: (now) => {
+          progress = now;
+          tell();
+        },
+        stillInUse: () => models.active?.model === model.model,
+      });
+    } finally {
+      tell.cancel();
+    }
+  }
+
+  /** Measures a model on prompts and keeps the outcome. As `run`. */
+  async measure(
+    model: CalibratedModel,
+    texts: TextSet,
+    request: Pick<CalibrationRequest, 'strategies' | 'ratios'>,
+    run: CalibrationRun & { stillInUse?: () => boolean } = {},
+  ): Promise<Calibration> {
+    this.#refuseSecond();
+    const controller = new AbortController();
+    const stop = (): void => controller.abort();
+    run.signal?.addEventListener('abort', stop, { once: true });
+    if (run.signal?.aborted === true) stop();
+    const ended = this.#measure(model, texts, request, { ...run, signal: controller.signal });
+    this.#running = { controller, ended: ended.catch(() => undefined) };
+    this.#changed();
+    try {
+      return await ended;
+    } finally {
+      run.signal?.removeEventListener('abort', stop);
+      this.#running = undefined;
+      this.#changed();
+    }
+  }
+
+  /** Ends what is running; what it measured so far is dropped. */
+  stop(): void {
+    this.#running?.controller.abort();
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#unsubscribe) end();
+    this.stop();
+    await this.#running?.ended;
+  }
+
+  async #measure(
+    { name, model }: CalibratedModel,
+    texts: TextSet,
+    request: Pick<CalibrationRequest, 'strategies' | 'ratios'>,
+    run: CalibrationRun & { stillInUse?: () => boolean },
+  ): Promise<Calibration> {
+    const { gate, settings, nowMs = Date.now } = this.#options;
+    const calibration = await calibrate({
+      ...{ name, model, texts, nowMs },
+      dtype: settings.current.dtype,
+      strategies: strategiesAt(request.strategies, request.ratios),
+      onProgress: run.onProgress,
+      step: (work) =>
+        gate.background((signal) => {
+          throwIfAborted(signal);
+          // A change of model is foreground work: while this step runs, what is in use stays loaded.
+          if (run.stillInUse?.() === false) throw modelChanged(name);
+          return work({ signal });
+        }, run.signal),
+    });
+    this.#file.save(calibration);
+    this.#applyDefault();
+    return calibration;
+  }
+
+  #refuseSecond(): void {
+    if (!this.#running) return;
+    throw new KvasirError('CONFLICT', 'A calibration is running already.', 'Wait for it, or stop it.');
+  }
+
+  #applyDefault(): void {
+    const { models, settings } = this.#options;
+    settings.setDefaults({ strategy: this.of(models.active?.model)?.choice.strategy });
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#options.events.emit('calibration.changed', {});
+  }
+}
+
+function modelChanged(name: string): KvasirError {
+  const message = `Another model took the place of ${name}, so its calibration was given up.`;
+  return new KvasirError('CONFLICT', message, 'Calibrate again with the model you want to measure.');
+}

@@ -1,0 +1,39 @@
+import type {
+  CalibrationChoice,
+  CalibrationPoint,
+  QualityFloor,
+} from '../../../src-shared/contract/calibration.ts';
+import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+
+export const DEFAULT_FLOOR: QualityFloor = { maxKl: 0.05, maxF1Loss: 0.01 };
+
+/** Times closer than this share cannot be told apart on a machine that does other things too. */
+const SAME_TIME = 0.05;
+
+const FULL: StrategyChoice = { name: 'full', ratio: 1 };
+
+/**
+ * The cheapest of the points that keep the floor; of those that cost the same, the one nearest to the full prefill. Ratio 1 is a
+ * full prefill by another name and is never chosen.
+ */
+export function chooseStrategy(
+  points: readonly CalibrationPoint[],
+  fullMs: number,
+  floor: QualityFloor = DEFAULT_FLOOR,
+): CalibrationChoice {
+  const good = points.filter((point) => recomputesLess(point) && keeps(point, floor));
+  if (good.length === 0) return { verdict: 'quality', strategy: FULL };
+  const least = Math.min(...good.map(({ ms }) => ms));
+  if (least >= fullMs) return { verdict: 'slower', strategy: FULL };
+  const cheapest = good.filter(({ ms }) => ms <= least * (1 + SAME_TIME));
+  const [chosen] = cheapest.toSorted((a, b) => a.kl - b.kl || a.ms - b.ms);
+  return { verdict: 'blend', strategy: chosen?.strategy ?? FULL };
+}
+
+function keeps({ kl, answerF1 }: CalibrationPoint, { maxKl, maxF1Loss }: QualityFloor): boolean {
+  return kl <= maxKl && 1 - answerF1 <= maxF1Loss + 1e-9;
+}
+
+function recomputesLess({ strategy: { name, ratio } }: CalibrationPoint): boolean {
+  return name === 'none' || (name !== 'full' && ratio < 1);
+}

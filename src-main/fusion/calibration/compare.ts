@@ -1,0 +1,55 @@
+/**
+ * KL(p ‖ q) in nats of the distributions that two vectors of logits mean. 0 when they differ by a constant only. In double
+ * precision: the terms nearly cancel. TypeError when the lengths differ.
+ */
+export function klDivergence(p: Float32Array, q: Float32Array): number {
+  if (p.length !== q.length) throw new TypeError(`q must have ${p.length} logits, not ${q.length}`);
+  const logZp = logSumExp(p);
+  const logZq = logSumExp(q);
+  let sum = 0;
+  for (let i = 0; i < p.length; i++) {
+    const logP = (p[i] ?? 0) - logZp;
+    sum += Math.exp(logP) * (logP - ((q[i] ?? 0) - logZq));
+  }
+  return Math.max(0, sum); // rounding can leave a little less than nothing
+}
+
+/** Index of the largest; the first of equals. */
+export function likeliest(logits: Float32Array): number {
+  let best = 0;
+  for (let i = 1; i < logits.length; i++) if ((logits[i] ?? 0) > (logits[best] ?? 0)) best = i;
+  return best;
+}
+
+/** F1 of the words two texts share, each as often as both have it; letter case does not count. 1 when neither has any. */
+export function wordF1(text: string, reference: string): number {
+  const words = wordsOf(text);
+  const wanted = wordsOf(reference);
+  if (words.length === 0 && wanted.length === 0) return 1;
+  const left = new Map<string, number>();
+  for (const word of wanted) left.set(word, (left.get(word) ?? 0) + 1);
+  let shared = 0;
+  for (const word of words) {
+    const count = left.get(word) ?? 0;
+    if (count === 0) continue;
+    shared++;
+    left.set(word, count - 1);
+  }
+  return (2 * shared) / (words.length + wanted.length);
+}
+
+const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+function wordsOf(text: string): string[] {
+  return [...SEGMENTER.segment(text.toLowerCase())].flatMap(({ segment, isWordLike }) =>
+    isWordLike === true ? [segment] : [],
+  );
+}
+
+function logSumExp(logits: Float32Array): number {
+  let max = -Infinity;
+  for (const value of logits) max = Math.max(max, value);
+  let sum = 0;
+  for (const value of logits) sum += Math.exp(value - max);
+  return max + Math.log(sum);
+}

@@ -1,0 +1,115 @@
+import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+import type { CallOptions, ChunkKv, KvDtype, Segment, Session, Strategy } from '../../engine/engine.ts';
+import type { PromptPart } from '../blender.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
+import { engineStrategy } from '../choice.ts';
+import type { FusionModel, FusionSession } from '../model.ts';
+import { klDivergence, likeliest, wordF1 } from './compare.ts';
+
+/** A model whose sessions show what they expect next. */
+export type CalibrationModel = Pick<FusionModel, 'info' | 'detokenize' | 'encodeChunk'> & {
+  createSession(capacity: number): CalibrationSession;
+};
+type CalibrationSession = FusionSession & Pick<Session, 'logits'>;
+
+export interface MeasureOptions {
+  model: CalibrationModel;
+  dtype: KvDtype;
+  strategies: readonly StrategyChoice[];
+  /** Tokens of an answer at most. */
+  answerTokens: number;
+  /** Runs a step while nobody else uses the model; a step that was interrupted is run again. */
+  step: <T>(work: (options: CallOptions) => Promise<T>) => Promise<T>;
+  /** A strategy of this prompt is done. */
+  onMeasured: () => void;
+}
+
+/** One prompt by one strategy, beside the full prefill. */
+export interface Measured {
+  kl: number;
+  agrees: boolean;
+  answerF1: number;
+  ms: number;
+  recomputedShare: number;
+}
+
+export interface PromptMeasured {
+  fullMs: number;
+  /** In the order of the strategies. */
+  blended: Measured[];
+}
+
+interface Outcome {
+  logits: Float32Array;
+  text: string;
+  ms: number;
+  recomputedShare: number;
+}
+
+/**
+ * Answers one prompt by a full prefill and by every strategy. Its chunks are encoded for this alone and never reach the store: what is
+ * cached, and what the budget allows, must not change what is measured. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY.
+ */
+export async function measurePrompt(
+  parts: readonly PromptPart[],
+  { model, dtype, strategies, answerTokens, step, onMeasured }: MeasureOptions,
+): Promise<PromptMeasured> {
+  const tokens = parts.reduce((sum, part) => sum + part.tokens.length, 0);
+  const chunks: ChunkKv[] = [];
+  const session = model.createSession(tokens + answerTokens);
+  const run = (segments: Segment[], strategy: Strategy): Promise<Outcome> =>
+    step((options) => answer({ model, session, answerTokens }, segments, strategy, options));
+  try {
+    const segments: Segment[] = [];
+    for (const part of parts) segments.push(await segmentOf(part));
+    const computed = parts.map((part): Segment => ({ kind: 'compute', tokens: part.tokens }));
+    const full = await run(computed, { kind: 'full' });
+    const blended: Measured[] = [];
+    for (const choice of strategies) {
+      const outcome = await run(segments, engineStrategy(choice, model.info.layers));
+      blended.push(against(full, outcome));
+      onMeasured();
+    }
+    return { fullMs: full.ms, blended };
+  } finally {
+    session.dispose();
+    for (const chunk of chunks) chunk.dispose();
+  }
+
+  async function segmentOf({ kind, tokens: ids }: PromptPart): Promise<Segment> {
+    if (kind === 'text') return { kind: 'compute', tokens: ids };
+    const chunk = await step((options) => model.encodeChunk(ids, dtype, options));
+    chunks.push(chunk);
+    return { kind: 'chunk', chunk };
+  }
+}
+
+async function answer(
+  {
+    model,
+    session,
+    answerTokens,
+  }: { model: CalibrationModel; session: CalibrationSession; answerTokens: number },
+  segments: Segment[],
+  strategy: Strategy,
+  options: CallOptions,
+): Promise<Outcome> {
+  session.truncate(0);
+  const report = await session.append(segments, strategy, options);
+  const logits = session.logits().slice(); // generating goes on in the same memory
+  const { tokens } = await session.generate({ maxTokens: answerTokens, signal: options.signal });
+  throwIfAborted(options.signal); // a text that was cut short must not be compared
+  const { reusableTokens, recomputedTokens, totalMs } = report;
+  const recomputedShare = reusableTokens > 0 ? recomputedTokens / reusableTokens : 1;
+  return { logits, text: model.detokenize(tokens), ms: totalMs, recomputedShare };
+}
+
+function against(full: Outcome, { logits, text, ms, recomputedShare }: Outcome): Measured {
+  return {
+    kl: klDivergence(full.logits, logits),
+    agrees: likeliest(full.logits) === likeliest(logits),
+    answerF1: wordF1(text, full.text),
+    ms,
+    recomputedShare,
+  };
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { StrategyChoiceSchema, STRATEGY_NAMES } from '../strategy.ts';
+import { IdSchema, KvDtypeSchema, NothingSchema } from './common.ts';
+import { procedure } from './define.ts';
+
+/** How one strategy at one ratio did, over all prompts of a text set. */
+export const CalibrationPointSchema = z.object({
+  strategy: StrategyChoiceSchema,
+  /** Mean KL(full prefill ‖ blended) of the first token's distribution, in nats. */
+  kl: z.number(),
+  /** The same of the worst prompt. */
+  klMax: z.number(),
+  /** Share of prompts whose likeliest first token is the full prefill's. */
+  agreement: z.number(),
+  /** Mean F1 of the answer's words against the full prefill's own answer. */
+  answerF1: z.number(),
+  /** Median milliseconds for the prompt, its chunks' KV being in memory. */
+  ms: z.number(),
+  /** Mean share of the prompts' cached tokens that were recomputed. */
+  recomputedShare: z.number(),
+});
+
+/** What a strategy must keep to be the default. */
+export const QualityFloorSchema = z.object({ maxKl: z.number().min(0), maxF1Loss: z.number().min(0).max(1) });
+
+export const CalibrationChoiceSchema = z.object({
+  /** 'blend': `strategy` meets the floor and is the cheapest. 'quality': nothing below ratio 1 meets it. 'slower': what meets it takes longer than a full prefill. */
+  verdict: z.enum(['blend', 'quality', 'slower']),
+  /** The default from now on; 'full' unless the verdict is 'blend'. */
+  strategy: StrategyChoiceSchema,
+});
+
+export const CalibrationSchema = z.object({
+  fingerprint: z.string(),
+  /** Name of the model, and devices of its layers. */
+  model: z.string(),
+  device: z.string(),
+  dtype: KvDtypeSchema,
+  texts: z.object({
+    library: z.string(),
+    /** 'questions': the sample library's own; 'continuations': begun sentences of the documents. */
+    kind: z.enum(['questions', 'continuations']),
+  }),
+  prompts: z.int(),
+  /** Tokens of all prompts, and of each answer at most. */
+  promptTokens: z.int(),
+  answerTokens: z.int(),
+  /** Median milliseconds of a full prefill. */
+  fullMs: z.number(),
+  points: z.array(CalibrationPointSchema),
+  floor: QualityFloorSchema,
+  choice: CalibrationChoiceSchema,
+  /** When it was measured: milliseconds since 1970. */
+  measuredMs: z.number(),
+});
+
+export const CalibrationStatusSchema = z.object({
+  /** Of the model in use, its device and the number format in use; null while it has not been measured. */
+  calibration: CalibrationSchema.nullable(),
+  /** Name of the model in use; null while none is loaded. */
+  model: z.string().nullable(),
+  running: z.boolean(),
+  /** Whether the user set a strategy, which a calibration then leaves alone. */
+  strategySet: z.boolean(),
+});
+
+/** Default ratios: below 5 % blending is hardly cheaper, above 50 % hardly worth it; 1 must give the full prefill. */
+export const CALIBRATION_RATIOS = [0.05, 0.1, 0.15, 0.3, 0.5, 1] as const;
+export const CALIBRATION_STRATEGIES = ['none', 'deviation', 'query', 'union', 'chunk-head'] as const;
+
+export const CalibrationRequestSchema = z.object({
+  /** Absent: the sample library; where that was deleted, the first one. */
+  libraryId: IdSchema.optional(),
+  strategies: z
+    .array(z.enum(STRATEGY_NAMES).exclude(['full']))
+    .min(1)
+    .default([...CALIBRATION_STRATEGIES]),
+  ratios: z
+    .array(z.number().gt(0).max(1))
+    .min(1)
+    .max(32)
+    .default([...CALIBRATION_RATIOS]),
+  /** Prompts at most. */
+  prompts: z.int().min(1).max(500).default(12),
+});
+
+export const calibrationContract = {
+  'calibration.get': procedure(NothingSchema, CalibrationStatusSchema),
+  /**
+   * Measures the model in use; questions go first meanwhile. Progress comes as 'calibration.progress'. CONFLICT while one is
+   * running or when the model changes, NOT_FOUND without documents, ABORTED by calibration.stop.
+   */
+  'calibration.run': procedure(CalibrationRequestSchema, CalibrationSchema),
+  'calibration.stop': procedure(NothingSchema, NothingSchema),
+};
+
+export type CalibrationPoint = z.infer<typeof CalibrationPointSchema>;
+export type QualityFloor = z.infer<typeof QualityFloorSchema>;
+export type CalibrationChoice = z.infer<typeof CalibrationChoiceSchema>;
+export type Calibration = z.infer<typeof CalibrationSchema>;
+export type CalibrationStatus = z.infer<typeof CalibrationStatusSchema>;
+export type CalibrationRequest = z.output<typeof CalibrationRequestSchema>;
