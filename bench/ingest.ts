@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import type { QueueStatus } from '../src-shared/contract/libraries.ts';
 import { startApp, temporaryFolder, type RunningApp } from '../e2e/window/support/app.ts';
 import { CHROMIUM, launchOptions, NO_CHROMIUM } from '../e2e/window/support/browsers.ts';
-import { seeded } from './eviction/trace.ts';
+import { randomFrom } from '../src-main/kvstore/test-random.ts';
 import { commit, machine } from './lib/machine.ts';
 
 const KEY_EVERY_MS = 120;
@@ -77,7 +77,7 @@ interface Latency {
 }
 
 function writeDocuments(folder: string, count: number, total: number): void {
-  const random = seeded(1);
+  const random = randomFrom(1);
   const syllables = ['ka', 'lo', 'mi', 'ter', 'un', 'ves', 'ra', 'po', 'sin', 'da', 'gel', 'or'];
   const word = (): string =>
     Array.from({ length: 1 + Math.floor(random() * 3) }, () => syllables[Math.floor(random() * 12)]).join('');
