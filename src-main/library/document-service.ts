@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { ChunkInfo, DocumentInfo, DocumentText } from '../../src-shared/contract/libraries.ts';
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
@@ -21,6 +21,8 @@ export interface DocumentServiceOptions {
   queue: DocumentQueue;
   models: ModelSource;
   gate: Gate;
+  /** Where a library's uploads lie. */
+  managedFolder: (libraryId: number) => string;
   onLibraryChanged: (libraryId: number) => void;
 }
 
@@ -128,10 +130,10 @@ export class DocumentService {
   }
 
   /** Sees to it that no scan brings the document back; gives the file that is Kvasir's own and goes with it. */
-  #forgetFile({ rootId, path }: DocumentRow): string | undefined {
-    const { libraries } = this.#options.catalogue;
-    const root = libraries.root(rootId);
-    if (root?.kind === 'managed') return join(root.path, path);
+  #forgetFile({ libraryId, rootId, path }: DocumentRow): string | undefined {
+    const { catalogue, managedFolder } = this.#options;
+    const { libraries } = catalogue;
+    if (libraries.root(rootId)?.kind === 'managed') return fileBelow(managedFolder(libraryId), path);
     libraries.exclude(rootId, path);
     return undefined;
   }
@@ -167,4 +169,10 @@ export class DocumentService {
     if (!document) throw notFound('document');
     return document;
   }
+}
+
+/** undefined when the path would leave the folder: a catalogue may come from a backup that somebody else made. */
+function fileBelow(folder: string, path: string): string | undefined {
+  const file = join(folder, path);
+  return file.startsWith(folder + sep) ? file : undefined;
 }

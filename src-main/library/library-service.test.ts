@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
@@ -368,6 +368,26 @@ describe('uploads', () => {
     expect(readFileSync(file, 'utf8')).toBe('second');
     await fixture.service.documents.delete([document!.id]);
     expect(existsSync(file)).toBe(false);
+  });
+
+  test('deleting never reaches outside of the data folder, whatever a catalogue from elsewhere says', async () => {
+    const fixture = new ServiceFixture({ 'kept/a.md': 'kept', 'kept/b.md': 'kept' });
+    fixture.service.start();
+    const { id } = fixture.service.create('Mine');
+    await upload(fixture, id, 'a.md', 'uploaded');
+    await upload(fixture, id, 'b.md', 'uploaded');
+    await fixture.idle();
+    const kept = join(fixture.root, 'kept');
+    const { database } = fixture.catalogue;
+    database.prepare('UPDATE root SET path = ?').run(kept);
+    database.prepare("UPDATE document SET path = '../../docs/kept/b.md' WHERE path = 'b.md'").run();
+    await fixture.service.documents.delete(fixture.documents(id).map((document) => document.id));
+    await fixture.service.removeRoot(
+      id,
+      fixture.service.list().find((library) => library.id === id)!.roots[0]!.id,
+    );
+    expect(readdirSync(kept)).toEqual(['a.md', 'b.md']);
+    expect(existsSync(join(fixture.dir, 'libraries', id))).toBe(false);
   });
 
   test.each([

@@ -87,6 +87,7 @@ export class LibraryService {
       queue: this.queue,
       models,
       gate,
+      managedFolder: (id) => this.#managedFolder(id),
       onLibraryChanged,
     });
     this.#roots = new RootKeeper({
@@ -101,8 +102,8 @@ export class LibraryService {
   /** Makes the sample library at the very first start; begins to watch folders and to work through the queue. */
   start(): void {
     this.#addSample();
-    for (const { kind, path } of this.#catalogue.libraries.roots())
-      if (kind === 'managed') void removeUnfinished(path);
+    for (const { kind, libraryId } of this.#catalogue.libraries.roots())
+      if (kind === 'managed') void removeUnfinished(this.#managedFolder(libraryId));
     const { events, settings } = this.#options;
     this.#ends.push(
       settings.onChange((now, before) => {
@@ -187,7 +188,7 @@ export class LibraryService {
     this.queue.interrupt();
     await removeWithCache(this.#catalogue, this.#options.store, this.#catalogue.documents.idsOfRoot(root.id));
     this.#catalogue.libraries.removeRoot(root.id);
-    if (root.kind === 'managed') await rm(root.path, { recursive: true, force: true });
+    if (root.kind === 'managed') await rm(this.#managedFolder(library.id), { recursive: true, force: true });
     this.#told.changed(library.id);
     this.queue.kick();
     return this.#info(library);
@@ -310,6 +311,7 @@ export class LibraryService {
     return root;
   }
 
+  /** Of uploads. Not read from the catalogue, which may come from a backup: what is in this folder is deleted. */
   #managedFolder(libraryId: number): string {
     return join(this.#options.paths.data, 'libraries', String(libraryId));
   }
