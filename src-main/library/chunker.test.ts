@@ -156,6 +156,13 @@ describe('where it cuts', () => {
     const text = '# A\n\nalpha beta gamma.\n\n## B *b*\n\nalpha beta gamma.\n\n# [C](x)\n\nalpha beta gamma.';
     expect(chunksOf(text, 22).map((chunk) => chunk.headings)).toEqual([['A'], ['A', 'B b'], ['C']]);
   });
+
+  test('marks that close a heading are left out; a line that only looks long is read once', () => {
+    expect(chunksOf('# A ##\n\none', 512)[0]?.headings).toEqual(['A']);
+    expect(chunksOf('# C#\n\none', 512)[0]?.headings).toEqual(['C#']);
+    const long = `# a${' '.repeat(12_000)}b`;
+    expect(chunksOf(`${long}\n\none`, 512)[0]?.headings).toEqual(['a']);
+  });
 });
 
 test('a limit below one character is a bad argument', () => {

@@ -23,7 +23,9 @@ interface Block {
   code: boolean;
 }
 
-const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$/;
+const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*)$/;
+/** Longer headings are cut off; they go before every chunk below them. */
+const MAX_HEADING = 300;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 /** A line end that is followed by ordinary text (no list item, quote or table row) is only a wrapped line. */
 const WRAPPED_LINE = /\n(?![ \t]*(?:[-*+>|]|\d+[.)])[ \t|])/g;
@@ -120,9 +122,13 @@ function* sentences(text: string, block: Block): Generator<Piece> {
   yield open;
 }
 
-/** A heading's text without Markdown's emphasis, code and link marks. */
+/** A heading's text without Markdown's emphasis, code, link and closing marks. */
 function plain(heading: string): string {
   return heading
+    .slice(0, MAX_HEADING)
+    .toWellFormed()
+    .trimEnd()
+    .replace(/(?:^|[ \t])#+$/, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[*_`]+/g, '')
     .trim();

@@ -8,7 +8,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { parserOf } from '../formats/formats.ts';
 import { broken, reasonOf, tooLarge } from '../formats/errors.ts';
-import { titleOfPath } from '../formats/titles.ts';
+import { tidyTitle, titleOfPath } from '../formats/titles.ts';
 import { kindOf } from '../kinds.ts';
 import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
 
@@ -52,7 +52,7 @@ async function parse({ id, path, name, format }: ParseRequest, bytes: Buffer, sh
   for (let start = 0; start < whole.length; start += PART_UNITS) {
     send({ id, type: 'text', part: whole.slice(start, start + PART_UNITS) });
   }
-  send({ id, type: 'done', sha256, title: title.toWellFormed() || titleOfPath(name), pages, warnings });
+  send({ id, type: 'done', sha256, title: tidyTitle(title) || titleOfPath(name), pages, warnings });
 }
 
 /** Checks the size of what was opened, which may not be what was found before. */
