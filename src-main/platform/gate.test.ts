@@ -72,3 +72,26 @@ test('questions are answered one after another, also after one failed', async ()
   await next;
   expect(order).toEqual([1, 2]);
 });
+
+test('background work is told of every question, however closely it begins or follows', async () => {
+  const gate = new Gate();
+  const running = new Set<AbortSignal>();
+  const untold: AbortSignal[] = [];
+  const step = async (signal: AbortSignal): Promise<void> => {
+    running.add(signal);
+    await turn();
+    running.delete(signal);
+  };
+  const question = async (): Promise<void> => {
+    await Promise.resolve();
+    await Promise.resolve();
+    untold.push(...[...running].filter(({ aborted }) => !aborted));
+    await turn();
+  };
+  const beginning = gate.background(step);
+  const first = gate.foreground(question);
+  const waiting = gate.background(step);
+  const second = first.then(() => gate.foreground(question));
+  await Promise.all([beginning, first, waiting, second]);
+  expect(untold).toEqual([]);
+});

@@ -33,8 +33,12 @@ export class Gate {
    */
   async background<T>(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (;;) {
-      await this.#quiet(signal);
       throwIfAborted(signal);
+      // Asked again after each wait: by the time a wait ends, a question may have come in.
+      while (this.#foreground > 0) {
+        await this.#quiet(signal);
+        throwIfAborted(signal);
+      }
       const controller = new AbortController();
       const stop = (): void => controller.abort();
       signal?.addEventListener('abort', stop, { once: true });
@@ -52,10 +56,13 @@ export class Gate {
   }
 
   #quiet(signal?: AbortSignal): Promise<void> {
-    if (this.#foreground === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#idle.push(resolve);
-      signal?.addEventListener('abort', () => resolve(), { once: true });
+      const wake = (): void => {
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#idle.push(wake);
+      signal?.addEventListener('abort', wake, { once: true });
     });
   }
 }
