@@ -110,7 +110,9 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     const stop = (): void => controller.abort();
     run.signal?.addEventListener('abort', stop, { once: true });
     if (run.signal?.aborted === true) stop();
-    const ended = this.#measure(model, texts, request, { ...run, signal: controller.signal });
+    const { signal } = controller;
+    // Begun a moment later, so that it can be stopped from its first progress on.
+    const ended = Promise.resolve().then(() => this.#measure(model, texts, request, { ...run, signal }));
     this.#running = { controller, ended: ended.catch(() => undefined) };
     this.#changed();
     try {

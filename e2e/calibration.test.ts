@@ -1,0 +1,63 @@
+/** Calibration with the real engine, the demo model and the sample library. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CalibrationRequestSchema } from '../src-shared/contract/calibration.ts';
+import { App } from '../src-main/app.ts';
+
+let dir: string;
+let app: App;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-calibration-'));
+  app = await App.open({ dataDir: dir });
+});
+afterAll(async () => {
+  await app.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test('ratio 1 is the full prefill, reusing everything is not, and the choice is kept', async () => {
+  const workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+  await workspace.library.sync();
+  const request = CalibrationRequestSchema.parse({
+    strategies: ['none', 'union'],
+    ratios: [0.15, 1],
+    prompts: 4,
+  });
+  const calibration = await app.calibrate(workspace, request, {});
+  const [none, , all] = calibration.points;
+  expect(all).toMatchObject({ strategy: { name: 'union', ratio: 1 }, agreement: 1, answerF1: 1 });
+  expect(all?.kl).toBeLessThan(1e-6);
+  expect(none?.kl).toBeGreaterThan(0.1);
+  expect(none?.recomputedShare).toBe(0);
+  expect(calibration).toMatchObject({ prompts: 4, texts: { kind: 'questions' }, dtype: 'f16' });
+  expect(app.calibration.of(workspace.model)).toEqual(calibration);
+  expect(app.store.stats().entries).toBe(0); // nothing of it reaches the store
+});
+
+test('a library without questions of its own is measured by begun sentences', async () => {
+  const workspace = await app.openLibrary({ root: join(app.paths.sampleLibrary, 'buildings') });
+  await workspace.library.sync();
+  const request = CalibrationRequestSchema.parse({ strategies: ['query'], ratios: [1], prompts: 3 });
+  const again = [await app.calibrate(workspace, request, {}), await app.calibrate(workspace, request, {})];
+  for (const { texts, prompts, points } of again) {
+    expect({ texts, prompts }).toEqual({
+      texts: { library: 'buildings', kind: 'continuations' },
+      prompts: 3,
+    });
+    expect(points[0]?.kl).toBeLessThan(1e-6);
+  }
+  expect(again[0]?.promptTokens).toBe(again[1]?.promptTokens);
+});
+
+test('stopped, it ends soon', async () => {
+  const workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+  const stop = new AbortController();
+  const running = app.calibrate(workspace, CalibrationRequestSchema.parse({}), {
+    signal: stop.signal,
+    onProgress: () => stop.abort(),
+  });
+  await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
+});

@@ -1,0 +1,306 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
+import type { StrategyName } from '../../../src-shared/strategy.ts';
+import type { AppendReport, Strategy } from '../../engine/engine.ts';
+import { EventBus } from '../../platform/event-bus.ts';
+import { Gate } from '../../platform/gate.ts';
+import { SettingsService } from '../../platform/settings-service.ts';
+import { FakeModel, type FakeSession } from '../test-support.ts';
+import { strategiesAt, type TextSet } from './calibrate.ts';
+import { CalibrationService } from './calibration-service.ts';
+import { chooseStrategy } from './choose.ts';
+import { klDivergence, likeliest, wordF1 } from './compare.ts';
+
+describe('comparing with the full prefill', () => {
+  test('equal distributions diverge by nothing, also when their logits are shifted', () => {
+    const logits = Float32Array.of(1, -2, 30, 4.5);
+    expect(klDivergence(logits, logits)).toBe(0);
+    expect(
+      klDivergence(
+        logits,
+        logits.map((value) => value + 7),
+      ),
+    ).toBeCloseTo(0, 12);
+  });
+
+  test('the divergence is the sum of p · log(p / q)', () => {
+    const p = Float32Array.of(Math.log(0.5), Math.log(0.5));
+    const q = Float32Array.of(Math.log(0.9), Math.log(0.1));
+    const expected = 0.5 * Math.log(0.5 / 0.9) + 0.5 * Math.log(0.5 / 0.1);
+    expect(klDivergence(p, q)).toBeCloseTo(expected, 6);
+    expect(() => klDivergence(p, Float32Array.of(1))).toThrow(new TypeError('q must have 2 logits, not 1'));
+  });
+
+  test('the likeliest token is the first of equals', () => {
+    expect(likeliest(Float32Array.of(1, 3, 3, 2))).toBe(1);
+  });
+
+  test.each([
+    ['She lives in Oslo.', 'she LIVES in oslo', 1],
+    ['', '…', 1],
+    ['Oslo', '', 0],
+    ['a b c d', 'a b x y', 0.5],
+    ['tea tea tea', 'tea', 0.5],
+    ['他住在北京', '他住在北京', 1],
+  ])('F1 of %j against %j is %d', (text, reference, f1) => {
+    expect(wordF1(text, reference)).toBeCloseTo(f1, 12);
+  });
+});
+
+describe('choosing', () => {
+  const point = (
+    name: StrategyName,
+    ratio: number,
+    values: Partial<Pick<CalibrationPoint, 'kl' | 'answerF1' | 'ms'>>,
+  ): CalibrationPoint => ({
+    strategy: { name, ratio },
+    ...{ kl: 0, klMax: 0, agreement: 1, answerF1: 1, ms: 100 * ratio, recomputedShare: ratio },
+    ...values,
+  });
+  const chosen = (...points: CalibrationPoint[]): unknown => chooseStrategy(points, 100);
+
+  test('the cheapest that keeps the floor', () => {
+    const points = [
+      point('none', 0, { kl: 3, answerF1: 0.2 }),
+      point('query', 0.05, { kl: 0.01, answerF1: 0.98 }),
+      point('query', 0.1, { kl: 0.06 }),
+      point('query', 0.15, { kl: 0.05, answerF1: 0.99 }),
+      point('deviation', 0.3, {}),
+    ];
+    expect(chosen(...points)).toEqual({ verdict: 'blend', strategy: { name: 'query', ratio: 0.15 } });
+  });
+
+  test('of those that cost the same, the one nearest to the full prefill', () => {
+    const points = [
+      point('query', 0.15, { kl: 0.04, ms: 30 }),
+      point('union', 0.15, { kl: 0.01, ms: 31 }),
+      point('deviation', 0.3, { kl: 0, ms: 32 }),
+    ];
+    expect(chosen(...points)).toMatchObject({ strategy: { name: 'union' } });
+  });
+
+  test('reusing everything, where that is good enough', () => {
+    expect(chosen(point('none', 0, { kl: 0.02 }), point('query', 0.05, {}))).toMatchObject({
+      strategy: { name: 'none' },
+    });
+  });
+
+  test('a full prefill when nothing below ratio 1 keeps the floor', () => {
+    const points = [
+      point('query', 0.5, { kl: 0.2 }),
+      point('union', 0.5, { answerF1: 0.5 }),
+      point('union', 1, {}),
+    ];
+    expect(chosen(...points)).toEqual({ verdict: 'quality', strategy: { name: 'full', ratio: 1 } });
+  });
+
+  test('a full prefill when blending saves no time', () => {
+    expect(chosen(point('query', 0.5, { ms: 100 }))).toMatchObject({
+      verdict: 'slower',
+      strategy: { name: 'full' },
+    });
+  });
+
+  test('strategies without a ratio are measured once, ratios ascend', () => {
+    expect(strategiesAt(['none', 'query', 'none'], [0.5, 0.1, 0.5])).toEqual([
+      { name: 'none', ratio: 0 },
+      { name: 'query', ratio: 0.1 },
+      { name: 'query', ratio: 0.5 },
+    ]);
+  });
+});
+
+/** Logits and answers as an imagined model has them, by what its session was appended. */
+class ImaginedModel extends FakeModel {
+  readonly #spoiltBelow: number;
+
+  constructor(spoiltBelow: number) {
+    super({ fingerprint: 'c'.repeat(64) });
+    this.#spoiltBelow = spoiltBelow;
+  }
+
+  override createSession(capacity: number) {
+    const session = super.createSession(capacity);
+    const append = session.append.bind(session);
+    const full = this.says;
+    let spoilt = false;
+    return Object.assign(session, {
+      append: async (...[segments, strategy, options]: Parameters<FakeSession['append']>) => {
+        const report = await append(segments, strategy, options);
+        spoilt = ratioOf(strategy) < this.#spoiltBelow;
+        this.says = spoilt ? ' Something else.' : full;
+        return { ...report, totalMs: 100 * ratioOf(strategy) } satisfies AppendReport;
+      },
+      logits: () => (spoilt ? Float32Array.of(5, 0, 0) : Float32Array.of(0, 5, 0)),
+    });
+  }
+}
+
+function ratioOf(strategy: Strategy): number {
+  if (strategy.kind === 'full') return 1;
+  return 'ratios' in strategy ? Math.max(0, ...strategy.ratios) : 0;
+}
+
+interface FixtureOptions {
+  dir?: string;
+  /** Answers are spoilt below this ratio. */
+  spoiltBelow?: number;
+  model?: ImaginedModel;
+}
+
+function fixture({
+  dir: given,
+  spoiltBelow = 0.1,
+  model = new ImaginedModel(spoiltBelow),
+}: FixtureOptions = {}) {
+  const dir = given ?? mkdtempSync(join(tmpdir(), 'kvasir-calibration-'));
+  if (given === undefined) onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const events = new EventBus();
+  const gate = new Gate();
+  const settings = new SettingsService(join(dir, 'settings.json'));
+  const active = { name: 'Imagined', model };
+  let onChange: () => void = () => undefined;
+  const models = {
+    active: active as typeof active | undefined,
+    current: () => Promise.resolve(active),
+    onChange: (listener: () => void) => {
+      onChange = listener;
+      return () => undefined;
+    },
+  };
+  const texts: TextSet = {
+    library: 'Letters',
+    kind: 'questions',
+    prompts: ['one', 'two'].map((word) => [
+      { kind: 'text', tokens: model.tokenize('Read this: ') },
+      { kind: 'chunk', tokens: model.tokenize(`a letter about number ${word}`) },
+      { kind: 'text', tokens: model.tokenize('What?') },
+    ]),
+  };
+  const path = join(dir, 'calibrations.json');
+  const service = new CalibrationService({
+    path,
+    models,
+    texts: () => texts,
+    settings,
+    events,
+    gate,
+    nowMs: () => 5,
+  });
+  return { dir, path, service, settings, events, gate, model, models, modelChanged: () => onChange() };
+}
+
+const REQUEST = { strategies: ['none' as const, 'chunk-head' as const], ratios: [0.05, 0.15, 1], prompts: 2 };
+
+describe('a calibration', () => {
+  test('measures every strategy, and the choice becomes the default', async () => {
+    const { service, settings, events } = fixture();
+    const progress: unknown[] = [];
+    events.on(({ topic, payload }) => topic === 'calibration.progress' && progress.push(payload));
+    const calibration = await service.run(REQUEST);
+    expect(
+      calibration.points.map(({ strategy, agreement, answerF1 }) => [strategy.ratio, agreement, answerF1]),
+    ).toEqual([
+      [0, 0, 0],
+      [0.05, 0, 0],
+      [0.15, 1, 1],
+      [1, 1, 1],
+    ]);
+    expect(calibration.points[0]?.kl).toBeGreaterThan(1);
+    expect(calibration.points[3]?.kl).toBe(0);
+    expect(calibration.choice).toEqual({ verdict: 'blend', strategy: { name: 'chunk-head', ratio: 0.15 } });
+    expect(settings.current.strategy).toEqual({ name: 'chunk-head', ratio: 0.15 });
+    expect(settings.isSet('strategy')).toBe(false);
+    expect(progress[0]).toEqual({ done: 0, total: 8 });
+  });
+
+  test('leaves alone what the user set, until that is taken back', async () => {
+    const { service, settings } = fixture();
+    settings.update({ strategy: { name: 'none', ratio: 0.15 } });
+    await service.run(REQUEST);
+    expect(settings.current.strategy.name).toBe('none');
+    expect(service.status().strategySet).toBe(true);
+    settings.update({ strategy: null });
+    expect(settings.current.strategy).toEqual({ name: 'chunk-head', ratio: 0.15 });
+  });
+
+  test('a model that does not stand blending answers by full prefill', async () => {
+    const { service, settings } = fixture({ spoiltBelow: 1 });
+    expect((await service.run(REQUEST)).choice.verdict).toBe('quality');
+    expect(settings.current.strategy.name).toBe('full');
+  });
+
+  test('is known after a restart, for its model and number format only', async () => {
+    const first = fixture();
+    const measured = await first.service.run(REQUEST);
+    await first.service.close();
+    const { service, settings, models, modelChanged } = fixture({ dir: first.dir, model: first.model });
+    modelChanged();
+    expect(service.status().calibration).toEqual(measured);
+    expect(settings.current.strategy.name).toBe('chunk-head');
+    settings.update({ dtype: 'q8_0' });
+    expect(service.status().calibration).toBeNull();
+    expect(settings.current.strategy).toEqual({ name: 'deviation', ratio: 0.15 });
+    settings.update({ dtype: 'f16' });
+    expect(settings.current.strategy.name).toBe('chunk-head');
+    models.active = undefined;
+    modelChanged();
+    expect(service.status()).toMatchObject({ calibration: null, model: null });
+    expect(settings.current.strategy.name).toBe('deviation');
+  });
+
+  test('a file that cannot be read is set aside', async () => {
+    const { dir, path } = fixture();
+    writeFileSync(path, 'not json');
+    const { service } = fixture({ dir });
+    expect(service.status().calibration).toBeNull();
+    await service.run(REQUEST);
+    expect(readFileSync(`${path}.unreadable`, 'utf8')).toBe('not json');
+    expect(service.status().calibration).not.toBeNull();
+  });
+
+  test('stopped: nothing is kept, sessions and chunks are freed, and it can run again', async () => {
+    const { service, events, path, model } = fixture();
+    const end = events.on(({ topic }) => topic === 'calibration.progress' && service.stop());
+    await expect(service.run(REQUEST)).rejects.toMatchObject({ code: 'ABORTED' });
+    end();
+    expect(existsSync(path)).toBe(false);
+    expect(service.status().running).toBe(false);
+    expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
+    await expect(service.run(REQUEST)).resolves.toMatchObject({ prompts: 2 });
+  });
+
+  test('one at a time', async () => {
+    const { service } = fixture();
+    const running = service.run(REQUEST);
+    await Promise.resolve();
+    await Promise.resolve();
+    await expect(service.run(REQUEST)).rejects.toMatchObject({ code: 'CONFLICT' });
+    await running;
+  });
+
+  test('a change of model ends it', async () => {
+    const { service, models, model, events } = fixture();
+    events.on(({ topic }) => {
+      if (topic === 'calibration.progress') models.active = { name: 'Other', model: new ImaginedModel(0) };
+    });
+    await expect(service.run(REQUEST)).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
+  });
+
+  test('questions go first: a step waits while somebody asks', async () => {
+    const { service, gate } = fixture();
+    const order: string[] = [];
+    let answered = (): void => undefined;
+    const asked = gate.foreground(() => new Promise<void>((resolve) => (answered = resolve)));
+    const running = service.run(REQUEST).then(() => order.push('measured'));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    order.push('answered');
+    answered();
+    await Promise.all([asked, running]);
+    expect(order).toEqual(['answered', 'measured']);
+  });
+});
