@@ -59,6 +59,11 @@ describe("the model's template", () => {
     ['no message at all', /does not keep the message/],
     ['{{ messages[0].content }}{{ messages[0].content }}', /does not keep the message/],
     ['{{ messages[0].content | length }}', /does not keep the message/],
+    [`${'{% for a in range(100000) %}'.repeat(3)}${'{% endfor %}'.repeat(3)}`, /does not come to an end/],
+    [
+      '{% set n = namespace(x="x") %}{% for i in range(22) %}{% set n.x = n.x + n.x %}{% endfor %}{{ n.x }}{{ messages[0].content }}',
+      /does not keep the message/,
+    ],
   ])('%j: a plain prompt, and it says why', (chatTemplate, why) => {
     const frame = conversationFrame(new FakeModel({ chatTemplate }).info, '', 1);
     expect(frame.plainBecause).toMatch(why);

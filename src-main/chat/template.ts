@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { Template } from '@huggingface/jinja';
 import type { ModelInfo } from '../engine/engine.ts';
 
@@ -30,11 +31,18 @@ const KINDS = { documents: '\uE001', question: '\uE002', answer: '\uE003' };
 const FIRST_TURN = 0xe010;
 const MAX_TURNS = 0xf8ff - FIRST_TURN + 1;
 
+/** Templates come with models from anywhere, and may have loops without end. Sound ones take a few milliseconds. */
+const MAX_RENDER_MS = 2000;
+/** Those that took longer: waited for once, not at every question. */
+const endless = new Set<string>();
+/** UTF-16 units of a rendered frame, which holds no documents. */
+const MAX_FRAME_UNITS = 2 * 1024 * 1024;
+
 /**
  * Renders the model's chat template for a conversation of `turns` questions, the last of them unanswered, around
  * placeholders for documents, questions and answers, so that these can be tokenised apart from it: whatever a document
  * says can then never become a control token, and an answer stays the very tokens that were sampled. Falls back to
- * a plain prompt when the model has no template or it cannot be rendered.
+ * a plain prompt when the model has no template or it cannot be rendered in time.
  */
 export function conversationFrame(
   info: TemplateInfo,
@@ -49,7 +57,8 @@ export function conversationFrame(
   if (info.chatTemplate.trim() === '')
     return plain('The model has no chat template, so a plain prompt is used.');
   try {
-    const frames = splitAtHoles(render(info, systemPrompt, turns), turns);
+    const rendered = renderInTime(info, systemPrompt, turns);
+    const frames = rendered.length > MAX_FRAME_UNITS ? undefined : splitAtHoles(rendered, turns);
     if (frames) return { turns: frames, plainBecause: undefined };
     return plain("The model's chat template does not keep the message as it is, so a plain prompt is used.");
   } catch (error) {
@@ -75,6 +84,20 @@ function render(info: TemplateInfo, systemPrompt: string, turns: number): string
     bos_token: info.bosText,
     eos_token: info.eosText,
   });
+}
+
+/** Renders here and now, but not for long: V8 can only stop what was started as a script. */
+function renderInTime(info: TemplateInfo, systemPrompt: string, turns: number): string {
+  const tooLong = new Error('it does not come to an end');
+  if (endless.has(info.chatTemplate)) throw tooLong;
+  const work = (): string => render(info, systemPrompt, turns);
+  try {
+    return runInNewContext('work()', { work }, { timeout: MAX_RENDER_MS }) as string;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    endless.add(info.chatTemplate);
+    throw tooLong;
+  }
 }
 
 /**
