@@ -167,6 +167,39 @@ describe('watching', () => {
       () => fixture.info(id).roots[0]!.failure === null && fixture.info(id).cachedChunks === 2,
     );
   });
+
+  test('a folder that is all at once empty, as where a drive is not mounted, keeps its documents too', async () => {
+    const fixture = new ServiceFixture({ 'a.md': 'one', 'sub/b.md': 'two' });
+    const { id } = await fixture.library();
+    renameSync(fixture.root, `${fixture.root}-drive`);
+    mkdirSync(fixture.root);
+    await fixture.service.rescan(id);
+    await fixture.restart();
+    await fixture.service.rescan(id);
+    expect(fixture.info(id)).toMatchObject({ documents: 2, cachedChunks: 2, pending: 0 });
+    expect(fixture.info(id).roots[0]!.failure).toMatchObject({ code: 'LIBRARY_EMPTY' });
+    rmSync(fixture.root, { recursive: true });
+    renameSync(`${fixture.root}-drive`, fixture.root);
+    rmSync(join(fixture.root, 'a.md'));
+    await fixture.until(() => fixture.info(id).roots[0]!.failure === null);
+    expect(fixture.documents(id).map(({ path }) => path)).toEqual(['sub/b.md']);
+    expect(fixture.model.encoded).toBe(2);
+  });
+
+  test('a single file that is gone keeps its document until it is removed', async () => {
+    const fixture = new ServiceFixture({ 'a.md': 'one' });
+    const { id } = fixture.service.create('Docs');
+    fixture.service.start();
+    await fixture.service.addPaths({ id, paths: [join(fixture.root, 'a.md')], watch: true });
+    await fixture.until(() => fixture.info(id).cachedChunks === 1);
+    rmSync(join(fixture.root, 'a.md'));
+    await fixture.service.rescan(id);
+    const { documents, roots } = fixture.info(id);
+    expect(documents).toBe(1);
+    expect(roots[0]!.failure).toMatchObject({ code: 'LIBRARY_EMPTY' });
+    await fixture.service.removeRoot(id, roots[0]!.id);
+    expect(fixture.info(id)).toMatchObject({ documents: 0, roots: [] });
+  });
 });
 
 describe('the queue', () => {

@@ -138,8 +138,9 @@ export class RootKeeper {
       for (const { message } of changes.failures) log.warn('not-scanned', { root: root.path, message });
     } catch (error) {
       if (error instanceof KvasirError && error.code === 'ABORTED') return;
+      if (!catalogue.libraries.setFailure(rootId, failureOf(error))) return; // known: it is looked for again and again
       log.warn('root-not-scanned', { root: root.path, error: String(error) });
-      if (catalogue.libraries.setFailure(rootId, failureOf(error))) onChange(root.libraryId, 0);
+      onChange(root.libraryId, 0);
     }
   }
 

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { DocumentFailure } from '../../src-shared/library.ts';
 import { breathe, throwIfAborted } from '../platform/abort.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -33,8 +34,8 @@ export interface RootScanOptions {
 
 /**
  * Brings the catalogue's list of files up to date with what is on disk: new and changed files are queued, those that are
- * gone are removed, a renamed file keeps its document. LIBRARY_NOT_FOUND when the root is not there; then nothing is
- * touched. ABORTED.
+ * gone are removed, a renamed file keeps its document. LIBRARY_NOT_FOUND when the root is not there, LIBRARY_EMPTY when
+ * every file of it is gone at once; then nothing is touched. ABORTED.
  */
 export async function scanRoot(
   catalogue: Catalogue,
@@ -53,6 +54,7 @@ export async function scanRoot(
     ({ path }) =>
       !present.has(path) && !hidden.some((folder) => path.startsWith(folder) || `${path}/` === folder),
   );
+  if (scan.files.length === 0 && gone.length > 0) throw emptied(root, gone.length);
 
   const renames = findRenames(
     gone,
@@ -77,6 +79,17 @@ export async function scanRoot(
     renamed: renames.length,
     failures: scan.failures,
   };
+}
+
+/** A drive that is not mounted leaves an empty folder behind: whether the documents go is for the user to say. */
+function emptied({ kind, path }: RootRow, documents: number): KvasirError {
+  const what = kind === 'file' ? `The file ${path} is gone` : `There are no documents in ${path} any more`;
+  const kept = documents === 1 ? 'what was read of it is kept' : `what was read of all ${documents} is kept`;
+  return new KvasirError(
+    'LIBRARY_EMPTY',
+    `${what}; ${kept}.`,
+    'Plug the drive in or put the files back; if they were deleted on purpose, remove this source from the library.',
+  );
 }
 
 /** Size and time are trusted, unless the file was written so shortly before it was read that both could stay the same. */
