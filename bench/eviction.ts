@@ -31,7 +31,7 @@ const program = new Command('bench:eviction')
     new Option('--trace <file>', 'a trace in the public Qwen format (JSONL) instead of generated ones'),
   )
   .addOption(new Option('--seeds <list>', 'seeds of the generated traces').default('1,2,3'))
-  .addOption(new Option('--requests <n>', 'requests of a generated trace').default('20000'))
+  .addOption(new Option('--requests <n>', 'requests of a generated trace').default('5000'))
   .addOption(new Option('--out <file>', 'where the JSON goes').default('bench/results/eviction.json'))
   .parse();
 const {

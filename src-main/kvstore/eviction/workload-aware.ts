@@ -58,7 +58,10 @@ export class WorkloadAware<K> {
   /** A prompt is used: its blocks are kept from now on as far as they are worth it. Gives those that are not kept any more. */
   use(blocks: readonly K[], name: string, now: number): K[] {
     const before = this.#predecessor(blocks);
-    if (before) this.#options.model.reused(before.class, now - before.usedAt, now);
+    if (before) {
+      this.#options.model.reused(before.class, now - before.usedAt, now);
+      this.#byEnd.delete(before.last);
+    }
     const shared = this.#sharedWithOthers(blocks, before);
     if (shared > 0) this.#claim(blocks.slice(0, shared), SHARED, now);
     this.#claim(blocks, name, now);
