@@ -22,6 +22,7 @@ export function Palette() {
     <Spotlight
       actions={actions}
       shortcut={['mod + K']}
+      tagsToIgnore={[]} // the question's field has the focus most of the time
       nothingFound={t('palette.nothing')}
       highlightQuery
       scrollable
