@@ -5,6 +5,7 @@ import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { CalibrationCard } from './CalibrationCard.tsx';
 import { AddModel } from './AddModel.tsx';
 import { DownloadList } from './DownloadList.tsx';
 import { ModelCard } from './ModelCard.tsx';
@@ -35,6 +36,7 @@ export default function ModelsScreen() {
                   {t('add.drop')}
                 </Text>
               </Section>
+              <CalibrationCard />
               <Section title={t('sections.embedding')}>
                 {of('embedding').map((model) => (
                   <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />

@@ -1,0 +1,185 @@
+import { Button, Group, Loader, Paper, Progress, Select, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Calibration } from '../../../src-shared/contract/calibration.ts';
+import { useAction, useCall, useLatest } from '../../client/context.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { CalibrationCharts, CalibrationTable } from './CalibrationCharts.tsx';
+import { chosenPoint } from './calibration-view.ts';
+
+/** With fewer prompts one answer that differs is more than the floor allows. */
+const MANY_PROMPTS = 100;
+
+/** How well the model in use stands blending: measured here, shown as curves, and what follows from it. */
+export function CalibrationCard() {
+  const { t } = useTranslation('models');
+  const { data: status, error, refetch } = useCall('calibration.get');
+  const name = status?.model ?? null;
+  const title = name === null ? t('calibration.titlePlain') : t('calibration.title', { name });
+  return (
+    <Stack gap="sm" component="section" aria-label={title}>
+      <Title order={2} size="h5">
+        {title}
+      </Title>
+      <Paper withBorder p="md">
+        {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
+        {!status && !error && <Loader size="sm" aria-label={title} />}
+        {status && (
+          <Stack gap="md">
+            <Text size="sm">{t('calibration.intro')}</Text>
+            {status.running ? (
+              <Running />
+            ) : (
+              <Start measured={status.calibration !== null} ready={status.model !== null} />
+            )}
+            {status.calibration ? (
+              <Outcome calibration={status.calibration} strategySet={status.strategySet} />
+            ) : (
+              <Text size="sm" c="dimmed">
+                {t(status.model === null ? 'calibration.noModel' : 'calibration.unknown')}
+              </Text>
+            )}
+          </Stack>
+        )}
+      </Paper>
+    </Stack>
+  );
+}
+
+function Start({ measured, ready }: { measured: boolean; ready: boolean }) {
+  const { t } = useTranslation('models');
+  const { data: libraries = [] } = useCall('libraries.list');
+  const [chosen, setChosen] = useState<string | null>(null);
+  const run = useAction('calibration.run');
+  const libraryId = chosen ?? libraries.find(({ sample }) => sample)?.id ?? libraries[0]?.id;
+  const start = (): void =>
+    run.mutate(libraryId === undefined ? {} : { libraryId }, {
+      onError: (error) => {
+        if (error.code !== 'ABORTED') notifyFailure(error, t('calibration.failed'));
+      },
+    });
+  return (
+    <Group align="flex-end" gap="sm">
+      <Select
+        label={t('calibration.texts')}
+        size="xs"
+        w={260}
+        allowDeselect={false}
+        data={libraries.map(({ id, name }) => ({ value: id, label: name }))}
+        value={libraryId ?? null}
+        onChange={setChosen}
+      />
+      <Button
+        size="xs"
+        variant={measured ? 'default' : 'filled'}
+        disabled={!ready || libraryId === undefined}
+        loading={run.isPending}
+        onClick={start}
+      >
+        {t(measured ? 'calibration.again' : 'calibration.run')}
+      </Button>
+    </Group>
+  );
+}
+
+function Running() {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  const progress = useLatest('calibration.progress', undefined);
+  const stop = useAction('calibration.stop');
+  const { done, total } = progress ?? { done: 0, total: 0 };
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <Stack gap={4} flex={1}>
+        <Text size="sm">
+          {total > 0
+            ? t('calibration.progress', { done: format.number(done), total: format.number(total) })
+            : t('calibration.running')}
+        </Text>
+        <Progress value={total > 0 ? (done / total) * 100 : 0} aria-label={t('calibration.running')} />
+      </Stack>
+      <Button size="xs" variant="default" loading={stop.isPending} onClick={() => stop.mutate({})}>
+        {t('calibration.stop')}
+      </Button>
+    </Group>
+  );
+}
+
+function Outcome({ calibration, strategySet }: { calibration: Calibration; strategySet: boolean }) {
+  const { t } = useTranslation('models');
+  const [numbers, { toggle }] = useDisclosure();
+  return (
+    <Stack gap="md">
+      <Stack gap={4}>
+        <Verdict calibration={calibration} />
+        <Basis calibration={calibration} />
+      </Stack>
+      {strategySet && <UseMeasured />}
+      <CalibrationCharts calibration={calibration} />
+      <div>
+        <Button size="compact-sm" variant="subtle" aria-expanded={numbers} onClick={toggle}>
+          {t('calibration.numbers')}
+        </Button>
+      </div>
+      {numbers && <CalibrationTable calibration={calibration} />}
+    </Stack>
+  );
+}
+
+function Verdict({ calibration }: { calibration: Calibration }) {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  const { verdict, strategy } = calibration.choice;
+  const name = t(`calibration.strategy.${strategy.name}`);
+  const ratio = format.percent(strategy.ratio);
+  const share = format.percent((chosenPoint(calibration)?.ms ?? calibration.fullMs) / calibration.fullMs);
+  return (
+    <Text fw={600}>
+      {t(`calibration.verdict.${verdict}`, {
+        strategy: strategy.name === 'none' ? name : t('calibration.at', { strategy: name, ratio }),
+        share,
+      })}
+    </Text>
+  );
+}
+
+/** What the verdict rests on. */
+function Basis({ calibration }: { calibration: Calibration }) {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  const { floor, texts, prompts, promptTokens, device, dtype, measuredMs } = calibration;
+  const sentences = [
+    t('calibration.floor', { kl: floor.maxKl, loss: floor.maxF1Loss }),
+    t('calibration.measured', {
+      ago: format.ago(measuredMs),
+      ...{ device, dtype, library: texts.library },
+      prompts: format.number(prompts),
+      kind: t(`calibration.kind.${texts.kind}`),
+      tokens: format.number(Math.round(promptTokens / prompts)),
+    }),
+    ...(prompts < MANY_PROMPTS ? [t('calibration.few')] : []),
+  ];
+  return (
+    <Text size="sm" c="dimmed">
+      {sentences.join(' ')}
+    </Text>
+  );
+}
+
+function UseMeasured() {
+  const { t } = useTranslation(['models', 'common']);
+  const update = useAction('settings.update');
+  const use = (): void =>
+    update.mutate({ strategy: null }, { onError: (error) => notifyFailure(error, t('common:error.title')) });
+  return (
+    <Group gap="sm">
+      <Text size="sm">{t('models:calibration.set')}</Text>
+      <Button size="compact-sm" variant="light" loading={update.isPending} onClick={use}>
+        {t('models:calibration.useMeasured')}
+      </Button>
+    </Group>
+  );
+}

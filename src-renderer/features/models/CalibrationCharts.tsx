@@ -1,0 +1,95 @@
+import { SimpleGrid } from '@mantine/core';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Calibration, CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
+import { useFormat } from '../../ui/useFormat.ts';
+import { chart } from '../../viz/chart/chart.ts';
+import { DataTable } from '../../viz/DataTable.tsx';
+import { PictureView } from '../../viz/PictureView.tsx';
+import { TipRows } from '../../viz/Tip.tsx';
+import { agreementChart, klChart, pointsAt, ratiosOf, type CalibrationWords } from './calibration-view.ts';
+
+/** KL and agreement by ratio, a line a strategy, the chosen point marked. */
+export function CalibrationCharts({ calibration }: { calibration: Calibration }) {
+  const { t } = useTranslation('models');
+  const words = useCalibrationWords();
+  const kl = useMemo(() => chart(klChart(calibration, words)), [calibration, words]);
+  const agreement = useMemo(() => chart(agreementChart(calibration, words)), [calibration, words]);
+  const pictures = [
+    {
+      picture: kl,
+      label: t('calibration.klPicture'),
+      value: (point: CalibrationPoint) => words.number(point.kl),
+    },
+    {
+      picture: agreement,
+      label: t('calibration.agreementPicture'),
+      value: (point: CalibrationPoint) => words.percent(point.agreement),
+    },
+  ];
+  const ratios = ratiosOf(calibration);
+  const title = (item: number): string =>
+    `${t('calibration.columns.ratio')} ${words.percent(ratios[item] ?? 0)}`;
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+      {pictures.map(({ picture, label, value }) => {
+        const rows = (item: number) =>
+          pointsAt(calibration, ratios[item] ?? 0).map(
+            (point) => [words.strategy(point.strategy.name), value(point)] as const,
+          );
+        return (
+          <PictureView
+            key={label}
+            picture={picture}
+            label={label}
+            note={(item) => <TipRows title={title(item)} rows={rows(item)} />}
+            speak={(item) => `${title(item)}: ${rows(item).map((row) => row.join(' ')).join(', ')}`} // prettier-ignore
+          />
+        );
+      })}
+    </SimpleGrid>
+  );
+}
+
+/** The same in numbers. */
+export function CalibrationTable({ calibration }: { calibration: Calibration }) {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  const { points, fullMs } = calibration;
+  const columns = (['strategy', 'ratio', 'kl', 'klMax', 'agreement', 'f1', 'time'] as const).map((name) => ({
+    name: t(`calibration.columns.${name}`),
+    numeric: name !== 'strategy',
+  }));
+  const cells = (row: number): string[] => {
+    const point = points[row];
+    if (!point) return [];
+    const { strategy, kl, klMax, agreement, answerF1, ms } = point;
+    return [
+      t(`calibration.strategy.${strategy.name}`),
+      format.percent(strategy.ratio),
+      format.number(kl, 4),
+      format.number(klMax, 4),
+      format.percent(agreement),
+      format.number(answerF1, 3),
+      format.percent(ms / fullMs),
+    ];
+  };
+  return <DataTable label={t('calibration.numbers')} columns={columns} rows={points.length} cells={cells} />;
+}
+
+function useCalibrationWords(): CalibrationWords {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  return useMemo(
+    () => ({
+      strategy: (name) => t(`calibration.strategy.${name}`),
+      ratio: t('calibration.ratio'),
+      kl: t('calibration.kl'),
+      agreement: t('calibration.agreement'),
+      floor: t('calibration.floorLine'),
+      percent: (share) => format.percent(share),
+      number: (value) => format.number(value, value < 0.1 ? 4 : 2),
+    }),
+    [t, format],
+  );
+}

@@ -1,0 +1,97 @@
+import type { Calibration, CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
+import type { StrategyName } from '../../../src-shared/strategy.ts';
+import type { ChartPoint, ChartSpec, Series } from '../../viz/chart/layout.ts';
+import type { Colour } from '../../viz/palette.ts';
+
+/** A calibration as pictures want it: one line a strategy, over the ratio. */
+
+/** A KL of 0 has no place on a logarithmic axis; what is smaller than this is as good. */
+const LEAST_KL = 1e-4;
+
+const COLOURS: Readonly<Record<StrategyName, Colour>> = {
+  deviation: 'hkvd',
+  query: 'ram',
+  union: 'accent',
+  'chunk-head': 'retrieve',
+  none: 'muted',
+  full: 'muted',
+};
+
+export interface CalibrationWords {
+  strategy: (name: StrategyName) => string;
+  ratio: string;
+  kl: string;
+  agreement: string;
+  floor: string;
+  percent: (share: number) => string;
+  number: (value: number) => string;
+}
+
+/** Ratios that were measured, ascending; 0 is reusing everything. */
+export function ratiosOf({ points }: Calibration): number[] {
+  return [...new Set(points.map(({ strategy }) => strategy.ratio))].toSorted((a, b) => a - b);
+}
+
+/** What was measured at a ratio. */
+export function pointsAt({ points }: Calibration, ratio: number): CalibrationPoint[] {
+  return points.filter(({ strategy }) => strategy.ratio === ratio);
+}
+
+export function chosenPoint({ points, choice: { strategy } }: Calibration): CalibrationPoint | undefined {
+  return points.find(
+    (point) => point.strategy.name === strategy.name && point.strategy.ratio === strategy.ratio,
+  );
+}
+
+export function klChart(calibration: Calibration, words: CalibrationWords): ChartSpec {
+  const { maxKl } = calibration.floor;
+  const most = Math.max(1, ...calibration.points.map(({ kl }) => kl));
+  const limit = [0, 1].map((x) => ({ x, y: Math.max(LEAST_KL, maxKl) }));
+  const spec = chartOf(calibration, words, ({ kl }) => Math.max(LEAST_KL, kl));
+  return {
+    ...spec,
+    y: { domain: [LEAST_KL, most], log: true, label: words.kl, format: words.number },
+    series: [...spec.series, { label: words.floor, colour: 'text', kind: 'dashed', points: limit }],
+  };
+}
+
+export function agreementChart(calibration: Calibration, words: CalibrationWords): ChartSpec {
+  const spec = chartOf(calibration, words, ({ agreement }) => agreement);
+  return { ...spec, y: { domain: [0, 1], label: words.agreement, format: words.percent } };
+}
+
+function chartOf(
+  calibration: Calibration,
+  words: CalibrationWords,
+  value: (point: CalibrationPoint) => number,
+): Omit<ChartSpec, 'y'> {
+  const chosen = chosenPoint(calibration);
+  return {
+    x: { domain: [0, 1], label: words.ratio, format: words.percent },
+    series: seriesOf(calibration, words, value),
+    rules: [],
+    dots: chosen
+      ? [{ x: chosen.strategy.ratio, y: value(chosen), colour: COLOURS[chosen.strategy.name] }]
+      : [],
+    items: ratiosOf(calibration),
+  };
+}
+
+/** Every strategy recomputes nothing at ratio 0, so all lines begin at reusing everything. */
+function seriesOf(
+  { points }: Calibration,
+  words: CalibrationWords,
+  value: (point: CalibrationPoint) => number,
+): Series[] {
+  const at = (point: CalibrationPoint): ChartPoint => ({ x: point.strategy.ratio, y: value(point) });
+  const start = points.filter(({ strategy }) => strategy.name === 'none').map(at);
+  const names = [...new Set(points.map(({ strategy }) => strategy.name))].filter((name) => name !== 'none');
+  if (names.length === 0)
+    return [{ label: words.strategy('none'), colour: COLOURS.none, kind: 'line', points: start }];
+  return names.map((name) => ({
+    label: words.strategy(name),
+    colour: COLOURS[name],
+    kind: 'line',
+    points: [...start, ...points.filter(({ strategy }) => strategy.name === name).map(at)],
+  }));
+}
