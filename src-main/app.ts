@@ -20,6 +20,7 @@ import type { Parser } from './library/parser/parser-process.ts';
 import { chooseModel } from './models/catalogue.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { ModelService } from './models/model-service.ts';
+import { traceOf } from './platform/failure.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
 import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './platform/paths.ts';
 import { programVersion } from './platform/root.ts';
@@ -60,7 +61,7 @@ export class App {
   readonly paths: Paths;
   readonly settings: SettingsService;
   /** What windows are told. */
-  readonly events = new EventBus();
+  readonly events = new EventBus((error) => this.log.error('listener-failed', { error: traceOf(error) }));
   /** Who may use the model: questions before precomputing. */
   readonly gate = new Gate();
   readonly log: Logger;

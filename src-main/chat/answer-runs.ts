@@ -2,7 +2,7 @@ import type { ConversationOptions } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
-import { failureOf } from '../platform/failure.ts';
+import { failureOf, traceOf } from '../platform/failure.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
@@ -150,7 +150,7 @@ export class AnswerRuns {
     const { sessions, log } = this.#options;
     const stopped = error instanceof KvasirError && error.code === 'ABORTED';
     if (!stopped) sessions.drop(live.conversationId); // who knows what it holds
-    if (!(error instanceof KvasirError)) log.error('answer-failed', { error: describe(error) });
+    if (!(error instanceof KvasirError)) log.error('answer-failed', { error: traceOf(error) });
     const failure = stopped ? null : failureOf(error);
     const { text, citations, notices } = live;
     const state = stopped ? 'stopped' : 'failed';
@@ -166,7 +166,7 @@ export class AnswerRuns {
       messages.finish(live.answerId, end);
       if (made) messages.saveReport(live.answerId, made.report);
     } catch (error) {
-      log.error('answer-not-saved', { error: describe(error) });
+      log.error('answer-not-saved', { error: traceOf(error) });
       state = 'failed';
       failure = failureOf(error);
     }
@@ -182,8 +182,4 @@ function endOf(live: LiveAnswer, { stop, citations, stats, context }: MadeAnswer
   const state = stop === 'aborted' ? 'stopped' : 'done';
   const { notices } = live;
   return { text: live.text.trimEnd(), state, failure: null, citations, notices, stats, context };
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

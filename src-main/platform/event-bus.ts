@@ -1,12 +1,27 @@
 import type { EventPayload, EventTopic, KvasirEvent } from '../../src-shared/contract/events.ts';
 
-/** From the services to every window. Listeners must not throw; one that does is the host's bug and is not caught. */
+/**
+ * From the services to every window. A listener that throws (its window is gone, it could not write something down) is
+ * reported, and stops neither the other listeners nor the service, which may be in the middle of a change.
+ */
 export class EventBus {
   readonly #listeners = new Set<(event: KvasirEvent) => void>();
+  readonly #onError: (error: unknown) => void;
+
+  /** Without `onError`, what a listener throws is thrown by emit(). */
+  constructor(onError: (error: unknown) => void = rethrow) {
+    this.#onError = onError;
+  }
 
   emit<T extends EventTopic>(topic: T, payload: EventPayload<T>): void {
     const event = { topic, payload } as KvasirEvent;
-    for (const listener of this.#listeners) listener(event);
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
   }
 
   /** Gives a function that ends the subscription. */
@@ -41,4 +56,8 @@ export function throttled(ms: number, run: () => void): { (): void; cancel(): vo
       again = false;
     },
   });
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }

@@ -13,3 +13,8 @@ export function failureOf(error: unknown): Failure {
     advice: 'Try again; when it happens again, send the log file with a report.',
   };
 }
+
+/** Any thrown value for the log: with where it came from, if that is known. */
+export function traceOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
