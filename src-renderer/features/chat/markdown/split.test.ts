@@ -53,3 +53,22 @@ test('prices are no formulas', () => {
   expect(types('So \\(x\\) holds.')).toEqual(['text', 'math', 'text']);
   expect(types('`$x$` stays code')).toEqual(['codespan', 'text']);
 });
+
+test.each(['> ', '- ', '1. ', '> - '])('%j without end is shown, not nested without end', (mark) => {
+  for (const times of [300, 5000]) {
+    const text = `${mark.repeat(times)}deep`;
+    const { blocks } = lex(text);
+    expect(blocks.map(({ raw }) => raw).join('')).toBe(text);
+    const depth = JSON.stringify(blocks).match(/\[+\{|"(?:tokens|items)":/g)?.length ?? 0;
+    expect(depth).toBeLessThan(300);
+    expect(JSON.stringify(blocks)).toContain('deep');
+  }
+});
+
+test('emphasis within emphasis is cut off as well', () => {
+  const text = `${'*a _b '.repeat(60)}x${' b_ a*'.repeat(60)}`;
+  const depth = (tokens: readonly { tokens?: unknown }[]): number =>
+    1 + Math.max(0, ...tokens.map((token) => (Array.isArray(token.tokens) ? depth(token.tokens) : 0)));
+  const { blocks } = lex(text);
+  expect(depth(blocks as { tokens?: unknown }[])).toBeLessThanOrEqual(34);
+});

@@ -48,12 +48,56 @@ const marked = new Marked({ gfm: true, extensions: [blockMath, inlineMath] });
 /** Link targets by reference, as far as the text has defined them. */
 export type Links = Lexer['tokens']['links'];
 
+/** What nests deeper is shown as it is written: nobody writes that, but models that repeat themselves do. */
+const MAX_DEPTH = 32;
+
 /** The blocks of a text, and the link targets it defines; `known` are those that stood before it. */
 export function lex(text: string, known: Links = {}): { blocks: MarkdownToken[]; links: Links } {
   const lexer = new Lexer(marked.defaults);
   Object.assign(lexer.tokens.links, known);
-  const blocks = lexer.lex(text);
-  return { blocks: [...blocks] as MarkdownToken[], links: lexer.tokens.links };
+  try {
+    const blocks = [...lexer.lex(text)];
+    flatten(blocks, 0);
+    return { blocks: blocks as MarkdownToken[], links: lexer.tokens.links };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // It nests so deep that the stack did not suffice.
+    const plain: Tokens.Paragraph = {
+      type: 'paragraph',
+      raw: text,
+      text,
+      tokens: [asWritten({ raw: text })],
+    };
+    return { blocks: [plain], links: known };
+  }
+}
+
+/** Cuts the tree off below MAX_DEPTH, in place. */
+function flatten(tokens: Token[], depth: number): void {
+  for (const [i, token] of tokens.entries()) {
+    const inside = childLists(token);
+    if (depth >= MAX_DEPTH && inside.length > 0) tokens[i] = asWritten(token);
+    else for (const children of inside) flatten(children, depth + 1);
+  }
+}
+
+function childLists(token: Token): Token[][] {
+  switch (token.type) {
+    case 'list':
+      return (token as Tokens.List).items.map(({ tokens }) => tokens);
+    case 'table': {
+      const { header, rows } = token as Tokens.Table;
+      return [header, ...rows].flat().map(({ tokens }) => tokens);
+    }
+    default: {
+      const { tokens } = token as { tokens?: Token[] };
+      return tokens ? [tokens] : [];
+    }
+  }
+}
+
+function asWritten({ raw }: { raw: string }): Tokens.Text {
+  return { type: 'text', raw, text: raw, escaped: false };
 }
 
 export function childrenOf(token: { tokens?: Token[] | undefined }): MarkdownToken[] {
