@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { ByWorkload, Gdfs, Lfu, Lru, Optimum, type Policy } from './policies.ts';
 import { nextUses, replay } from './replay.ts';
-import { generateTrace, numberBlocks, type TraceRequest } from './trace.ts';
+import { generateTrace, numberBlocks, readTrace, type TraceRequest } from './trace.ts';
 
 const trace = generateTrace({ seed: 7, requests: 2500, users: 400, rate: 1 });
 const distinct = numberBlocks(trace);
@@ -46,4 +49,23 @@ test('hits counted by hand', () => {
     [Infinity, Infinity],
     [Infinity, Infinity, Infinity],
   ]);
+});
+
+test('the public trace format: requests in order of time, by type and turn; blocks numbered anew', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-trace-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, 'trace.jsonl');
+  const lines = [
+    { chat_id: 2, timestamp: 9.5, type: 'text', turn: 2, input_length: 40, hash_ids: [700, 900] },
+    { chat_id: 1, timestamp: 0.5, type: 'text', turn: 1, input_length: 20, hash_ids: [700, 30] },
+  ];
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const requests = readTrace(file);
+  expect(numberBlocks(requests)).toBe(3);
+  expect(requests).toEqual([
+    { time: 0.5, class: 'text-1', blocks: [0, 1] },
+    { time: 9.5, class: 'text-2', blocks: [0, 2] },
+  ]);
+  writeFileSync(file, '{"type":"text"}\n');
+  expect(() => readTrace(file)).toThrow('not a request');
 });
