@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import type { Answer, Notice, Source, Ttft } from '../../../../src-shared/answer.ts';
 import type { PrecomputeReport, SyncReport } from '../../../../src-shared/library.ts';
 import { App, type Workspace } from '../../../app.ts';
-import type { Answered } from '../../../chat/answer-service.ts';
+import type { Answered, AnswerRequest } from '../../../chat/answer-service.ts';
+import { engineStrategy } from '../../../fusion/choice.ts';
 import { parseStrategy } from '../../../fusion/strategy.ts';
 import { formatBytes } from '../../../models/describe.ts';
 import type { CommandContext } from '../context.ts';
@@ -39,7 +40,7 @@ async function ask(question: string, flags: AskFlags, context: CommandContext): 
       root: flags.library ?? app.paths.sampleLibrary,
       modelPath: flags.model,
     });
-    const strategy = parseStrategy(flags, workspace.model.info.layers);
+    const strategy = strategyFor(flags, app, workspace, (line) => terminal.err(line));
     const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
     const answered = await workspace.answers.answer(
       { question, strategy, topK: app.settings.current.topK, maxTokens: app.settings.current.maxTokens },
@@ -60,6 +61,27 @@ async function ask(question: string, flags: AskFlags, context: CommandContext): 
   } finally {
     await app.close();
   }
+}
+
+const WHY_FULL = { quality: 'this model does not stand blending', slower: 'blending saves no time here' };
+
+/** What the flags say; without any, what a calibration of the model found best. BAD_ARGUMENT. */
+function strategyFor(
+  flags: FusionFlags,
+  app: App,
+  { model }: Workspace,
+  tell: (line: string) => void,
+): AnswerRequest['strategy'] {
+  const { layers } = model.info;
+  const { strategy, ratio, checkLayers, cover, questionLayers, deviationOf } = flags;
+  const said = [strategy, ratio, checkLayers, cover, questionLayers, deviationOf];
+  const measured = app.calibration.of(model)?.choice;
+  if (!measured || said.some((flag) => flag !== undefined)) return parseStrategy(flags, layers);
+  if (measured.verdict !== 'blend')
+    tell(
+      `Note: answered by full prefill, as calibration chose (${WHY_FULL[measured.verdict]}); --strategy decides otherwise.`,
+    );
+  return engineStrategy(measured.strategy, layers);
 }
 
 /** What --json prints: the answer, and what was done to the library before. */
