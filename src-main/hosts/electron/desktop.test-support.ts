@@ -10,6 +10,10 @@ import { appRoot } from '../../platform/root.ts';
 import { CALL_CHANNEL } from './channels.ts';
 import { StandIn, type StandInContents } from './stand-in.test-support.ts';
 
+/** The process, for any event by its name. */
+const program: NodeJS.EventEmitter = process;
+const DEFECTS = ['uncaughtException', 'uncaughtExceptionMonitor', 'unhandledRejection'];
+
 /** The app without engine and services: what this host uses of it. */
 export class FakeCore {
   readonly events = new EventBus();
@@ -61,13 +65,14 @@ export class TestDesktop {
     vi.doMock('../../api/handlers.ts', () => ({
       createHandlers: (_: unknown, host: HostServices) => this.#handlers(host),
     }));
-    const before = process.listeners('uncaughtException');
+    const kept = DEFECTS.map((name) => program.listeners(name));
     await import('./main.ts');
-    for (const listener of process.listeners('uncaughtException')) {
-      if (!before.includes(listener)) process.off('uncaughtException', listener);
-    }
     const { windows, app } = this.standIn;
     await vi.waitFor(() => expect(windows.length + app.ended.length).toBeGreaterThan(0));
+    DEFECTS.forEach((name, i) => {
+      for (const listener of program.listeners(name))
+        if (!kept[i]?.includes(listener)) program.off(name, listener as () => void);
+    });
     return this;
   }
 

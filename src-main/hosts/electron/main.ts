@@ -5,6 +5,7 @@ import { createApi } from '../../api/api.ts';
 import { createHandlers } from '../../api/handlers.ts';
 import { App } from '../../app.ts';
 import { ParserProcess } from '../../library/parser/parser-process.ts';
+import { logDefects } from '../../platform/defects.ts';
 import { defaultDataDir, ensureWritableDir } from '../../platform/paths.ts';
 import { appRoot } from '../../platform/root.ts';
 import { desktopServices, failToStart, sentences } from './dialogs.ts';
@@ -70,6 +71,7 @@ async function openKvasir(): Promise<void> {
   denyPermissions();
   serveWindow(join(appRoot(), 'out', 'renderer'));
   core = await App.open({ dataDir, parser: new ParserProcess({}, spawnParserChild) });
+  logDefects(core.log);
   core.start();
   const { events, log, settings } = core;
   connectWindows({
@@ -152,7 +154,6 @@ function closeCoreFirst(event: { preventDefault(): void }): void {
 
 /** What nobody caught: the state may be wrong, so that going on could harm. */
 function reportDefect(error: Error): void {
-  core?.log.error('defect', { error: error.stack ?? error.message });
   dialog.showErrorBox(words().defect, sentences(error));
   app.exit(1);
 }

@@ -7,6 +7,7 @@ import { KvasirError } from '../../../../src-shared/errors.ts';
 import { createApi } from '../../../api/api.ts';
 import { createHandlers } from '../../../api/handlers.ts';
 import { App } from '../../../app.ts';
+import { logDefects } from '../../../platform/defects.ts';
 import { appRoot } from '../../../platform/root.ts';
 import { hasDisplay } from '../../window/display.ts';
 import type { CommandContext } from '../context.ts';
@@ -32,6 +33,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
 async function serve({ port, open }: ServeFlags, { terminal, signal, flags }: CommandContext): Promise<void> {
   const rendererDir = builtWindow();
   const app = await App.open({ dataDir: flags().data });
+  const endLogging = logDefects(app.log);
   try {
     const server = await startServer({
       api: createApi(createHandlers(app, { kind: 'headless' }), app.log),
@@ -55,6 +57,7 @@ async function serve({ port, open }: ServeFlags, { terminal, signal, flags }: Co
     }
   } finally {
     await app.close();
+    endLogging();
   }
 }
 
