@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -350,6 +350,23 @@ describe('pause, resume, restart, cancel', () => {
       'downloading',
       'queued',
     ]);
+  });
+
+  test('a table from elsewhere that names a file outside of the folder is not worked on', async () => {
+    const { url } = await serve((request, response) => sendFile(FILE, request, response));
+    const kvasir = open();
+    const mine = join(kvasir.dir, 'mine.txt');
+    writeFileSync(mine, 'mine');
+    await kvasir.close();
+    const registry = new ModelRegistry(join(kvasir.dir, 'models.sqlite'));
+    registry.database
+      .prepare("INSERT INTO download VALUES ('a', ?, 'a', '', '../mine.txt', 'queued', 0, '', NULL, 0)")
+      .run(url);
+    registry.close();
+    const again = open({ dir: kvasir.dir });
+    again.downloads.start();
+    expect(again.downloads.list()).toEqual([]);
+    expect(readFileSync(mine, 'utf8')).toBe('mine');
   });
 
   test("a name from elsewhere stays in the models' folder", async () => {

@@ -60,8 +60,9 @@ export class Downloads {
     this.#options = options;
     this.#table = new DownloadTable(options.database);
     for (const row of this.#table.all()) {
-      // What is finished is a model by now.
-      if (row.state === 'done') this.#table.remove(row.id);
+      // What is finished is a model by now; a table that came with a backup may name files elsewhere.
+      if (row.state === 'done' || !options.files.owns(join(options.files.dir, row.file)))
+        this.#table.remove(row.id);
       else this.#add({ ...row, state: ['paused', 'failed'].includes(row.state) ? row.state : 'queued' });
     }
   }
