@@ -102,6 +102,7 @@ function FitBadge({ fit }: { fit: Fit }) {
       <Badge
         variant="outline"
         color={FIT_COLOR[fit.verdict]}
+        styles={{ label: { color: 'var(--mantine-color-text)' } }}
         tabIndex={0}
         aria-label={`${t(`fit.${fit.verdict}`)}. ${text}`}
       >
