@@ -13,16 +13,23 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
+/** Milliseconds without an answer after which the worker is given up: some code makes a grammar's expressions run for ever. */
+const PATIENCE_MS = 20_000;
+
 const waiting = new Map<number, Waiting>();
 let worker: Worker | undefined;
+let watch: ReturnType<typeof setTimeout> | undefined;
 let lastId = 0;
 
-/** Colours code away from the window's thread. */
+/** Colours code away from the window's thread. Rejects when that fails, or takes too long. */
 export function coloured(code: string, language: LanguageName): Promise<CodeToken[][]> {
   worker ??= start();
   const id = ++lastId;
   worker.postMessage({ id, code, language } satisfies ToColour);
-  return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject });
+    if (waiting.size === 1) keepWatch();
+  });
 }
 
 function start(): Worker {
@@ -30,12 +37,24 @@ function start(): Worker {
   started.onmessage = ({ data }: MessageEvent<Coloured>) => {
     const asked = waiting.get(data.id);
     waiting.delete(data.id);
+    keepWatch();
     if ('lines' in data) asked?.resolve(data.lines);
     else asked?.reject(new Error(data.error));
   };
-  started.onerror = ({ message }) => {
-    for (const { reject } of waiting.values()) reject(new Error(message));
-    waiting.clear();
-  };
+  started.onerror = ({ message }) => giveUp(message);
   return started;
+}
+
+function keepWatch(): void {
+  clearTimeout(watch);
+  if (waiting.size > 0) watch = setTimeout(() => giveUp('it took too long'), PATIENCE_MS);
+}
+
+/** The next code gets a new worker. */
+function giveUp(why: string): void {
+  clearTimeout(watch);
+  worker?.terminate();
+  worker = undefined;
+  for (const { reject } of waiting.values()) reject(new Error(why));
+  waiting.clear();
 }
