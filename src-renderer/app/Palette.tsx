@@ -25,6 +25,8 @@ export function Palette() {
       tagsToIgnore={[]} // the question's field has the focus most of the time
       nothingFound={t('palette.nothing')}
       highlightQuery
+      attributes={{ content: { 'aria-label': t('palette.open') } }}
+      transitionProps={{ onExited: () => requestAnimationFrame(keepFocus) }}
       scrollable
       maxHeight={420}
       searchProps={{
@@ -34,6 +36,11 @@ export function Palette() {
       }}
     />
   );
+}
+
+/** What had the focus before may have gone with its screen; the keyboard goes on from the new one. */
+function keepFocus(): void {
+  if (document.activeElement === document.body) document.getElementById('content')?.focus();
 }
 
 function useGlobalCommands(): void {

@@ -19,6 +19,7 @@ export const theme = createTheme({
   primaryColor: 'kvasir',
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
+  luminanceThreshold: 0.25, // dark words on shade 6, where white ones would have a contrast of 3.5
   defaultRadius: 'md',
   fontFamily:
     "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",

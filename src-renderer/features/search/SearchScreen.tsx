@@ -72,7 +72,7 @@ function WordsOnly() {
     <Alert variant="light" color="gray" py={8} mb="sm" icon={<IconInfoCircle />}>
       <Text size="sm">
         {t('wordsOnly')}{' '}
-        <Anchor component={Link} href="/models" size="sm">
+        <Anchor component={Link} href="/models" size="sm" underline="always">
           {t('toModels')}
         </Anchor>
       </Text>
