@@ -101,6 +101,16 @@ export class AnswerRuns {
     this.#runs.get(conversationId)?.live.stop();
   }
 
+  /** Whether any answer is being made or waits for its turn. */
+  get working(): boolean {
+    return this.#runs.size > 0;
+  }
+
+  /** Resolves when no answer of the conversation is being made: what it has in memory may go. */
+  async ended(conversationId: number): Promise<void> {
+    for (let run; (run = this.#runs.get(conversationId));) await run.done;
+  }
+
   async idle(): Promise<void> {
     while (this.#runs.size > 0) await Promise.all([...this.#runs.values()].map(({ done }) => done));
   }
@@ -160,7 +170,6 @@ export class AnswerRuns {
   #end(live: LiveAnswer, end: AnswerEnd, made?: MadeAnswer): void {
     const { messages, sessions, events, log } = this.#options;
     live.end();
-    sessions.trim();
     let { state, failure } = end;
     try {
       messages.finish(live.answerId, end);
@@ -171,6 +180,7 @@ export class AnswerRuns {
       failure = failureOf(error);
     }
     this.#runs.delete(live.conversationId);
+    if (!this.working) sessions.trim(); // the next one may have its session already
     const conversationId = String(live.conversationId);
     const ids = { conversationId, answerId: String(live.answerId) };
     events.emit('chat.done', { ...ids, state, failure, stats: end.stats });

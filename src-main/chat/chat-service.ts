@@ -78,7 +78,8 @@ export class ChatService {
     this.#runs = new AnswerRuns({ ...options, ...shared, answerer: this.#answerer });
     this.#unsubscribe = [
       models.onChange(({ model }) => this.#sessions.keepOnly(model)),
-      settings.onChange(() => this.#sessions.trim()),
+      // An answer that is being made needs its session; the end of it trims too.
+      settings.onChange(() => this.#runs.working || this.#sessions.trim()),
     ];
   }
 
@@ -145,7 +146,9 @@ export class ChatService {
   delete(id: string): void {
     const conversation = this.#require(id);
     this.#runs.stop(conversation.id);
-    this.#sessions.drop(conversation.id);
+    const forget = (): void => this.#sessions.drop(conversation.id);
+    if (this.#runs.busy(conversation.id)) void this.#runs.ended(conversation.id).then(forget);
+    else forget();
     this.#store.delete(conversation.id);
     this.#changed();
   }

@@ -34,6 +34,41 @@ describe('stopping', () => {
     expect((await ask(id, 'Jon?')).stats?.residentTokens).toBe(held);
   });
 
+  test('a deleted conversation stops, keeps what was written for its restoring, and then leaves memory', async () => {
+    const { reached, goOn, beforeToken } = waiting();
+    const { chat, session } = await fixture({ beforeToken });
+    const { id } = chat.create(NEW);
+    const { answerId } = chat.send(id, 'Mara?');
+    await reached;
+    chat.delete(id);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(session()!.disposed).toBe(false);
+    goOn();
+    await chat.idle();
+    const stopped = messageOf(chat.restore(id), answerId);
+    expect(stopped).toMatchObject({ state: 'stopped', failure: null });
+    expect(stopped.text).toMatch(/^She/);
+    expect(session()!.disposed).toBe(true);
+    expect(chat.get(id).residentTokens).toBe(0);
+  });
+
+  test('a change of settings takes no answer its session, however little memory there may be', async () => {
+    const { reached, goOn, beforeToken } = waiting();
+    const { chat, session, settings } = await fixture({
+      beforeToken,
+      settings: { conversationBudgetBytes: 0 },
+    });
+    const { id } = chat.create(NEW);
+    const { answerId } = chat.send(id, 'Mara?');
+    await reached;
+    settings.update({ theme: 'dark' });
+    expect(session()!.disposed).toBe(false);
+    goOn();
+    await chat.idle();
+    expect(messageOf(chat.get(id), answerId)).toMatchObject({ state: 'done', failure: null });
+    expect(session()!.disposed).toBe(true);
+  });
+
   test('one that waits for another conversation ends at once', async () => {
     const { reached, goOn, beforeToken } = waiting();
     const { chat } = await fixture({ beforeToken });

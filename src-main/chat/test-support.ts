@@ -101,6 +101,7 @@ export async function fixture({
     eventSchemas[event.topic].parse(event.payload);
     events.push(event);
   });
+  const settings = new SettingsService(join(dir, 'settings.json'), overrides);
   const chat = new ChatService({
     path: join(dir, 'conversations.sqlite'),
     models,
@@ -112,7 +113,7 @@ export async function fixture({
       pageLabel: (id) => (id === 10 ? '7' : null),
     },
     store,
-    settings: new SettingsService(join(dir, 'settings.json'), overrides),
+    settings,
     estimator: new PrefillEstimator(join(dir, 'prefill.json')),
     events: bus,
     gate: new Gate(),
@@ -142,6 +143,7 @@ export async function fixture({
     passages,
     gone,
     events,
+    settings,
     dir,
     close,
     ask,
