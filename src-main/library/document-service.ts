@@ -82,13 +82,13 @@ export class DocumentService {
     const { catalogue, store, queue } = this.#options;
     const documents = ids.map((id) => this.#document(id));
     queue.interrupt();
-    const files = documents.map((document) => this.#forgetFile(document));
+    // First, so that neither a crash nor a scan meanwhile brings them back, and what is uploaded meanwhile stays.
+    for (const document of documents) await this.#forgetFile(document);
     const evicted = await removeWithCache(
       catalogue,
       store,
       documents.map(({ id }) => id),
     );
-    for (const file of files) if (file !== undefined) await rm(file, { force: true });
     for (const { rootId } of documents)
       if (catalogue.libraries.root(rootId)?.kind === 'file') catalogue.libraries.removeRoot(rootId);
     for (const libraryId of new Set(documents.map((document) => document.libraryId)))
@@ -129,13 +129,14 @@ export class DocumentService {
     return { text, chunks };
   }
 
-  /** Sees to it that no scan brings the document back; gives the file that is Kvasir's own and goes with it. */
-  #forgetFile({ libraryId, rootId, path }: DocumentRow): string | undefined {
+  /** Sees to it that no scan brings the document back; a file that is Kvasir's own goes. */
+  async #forgetFile({ libraryId, rootId, path }: DocumentRow): Promise<void> {
     const { catalogue, managedFolder } = this.#options;
     const { libraries } = catalogue;
-    if (libraries.root(rootId)?.kind === 'managed') return fileBelow(managedFolder(libraryId), path);
     libraries.exclude(rootId, path);
-    return undefined;
+    if (libraries.root(rootId)?.kind !== 'managed') return;
+    const file = fileBelow(managedFolder(libraryId), path);
+    if (file !== undefined) await rm(file, { force: true });
   }
 
   #withPhase(info: DocumentInfo): DocumentInfo {

@@ -403,6 +403,26 @@ describe('uploads', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  test('one whose deletion was cut short does not come back; uploaded again, it does', async () => {
+    const fixture = new ServiceFixture();
+    fixture.service.start();
+    const { id } = fixture.service.create('Mine');
+    await upload(fixture, id, 'a.md', 'first');
+    await upload(fixture, id, 'b.md', 'other');
+    await fixture.idle();
+    const [a] = fixture.documents(id);
+    fixture.store.evict = () => Promise.reject(new KvasirError('STORE_READ_ONLY', 'It cannot be written.'));
+    await expect(fixture.service.documents.delete([a!.id])).rejects.toMatchObject({
+      code: 'STORE_READ_ONLY',
+    });
+    await fixture.restart();
+    await fixture.service.rescan(id);
+    expect(fixture.documents(id).map(({ path }) => path)).toEqual(['b.md']);
+    await upload(fixture, id, 'a.md', 'second');
+    await fixture.service.rescan(id);
+    expect(fixture.documents(id).map(({ path }) => path)).toEqual(['a.md', 'b.md']);
+  });
+
   test('deleting never reaches outside of the data folder, whatever a catalogue from elsewhere says', async () => {
     const fixture = new ServiceFixture({ 'kept/a.md': 'kept', 'kept/b.md': 'kept' });
     fixture.service.start();
