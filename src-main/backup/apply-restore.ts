@@ -74,9 +74,9 @@ function moveManaged(catalogue: string, from: string, to: string): void {
       id: number;
       path: string;
     }[];
-    const move = database.prepare('UPDATE root SET path = ? WHERE id = ?');
-    for (const { id, path } of roots)
-      if (path.startsWith(from)) move.run(join(to, path.slice(from.length).replaceAll('\\', '/')), id);
+    const move = database.prepare('UPDATE OR IGNORE root SET path = ? WHERE id = ?');
+    // By their own names, so that doing it again after a crash changes nothing.
+    for (const { id, path } of roots) move.run(join(to, UPLOADS, path.split(/[\\/]/).at(-1) ?? ''), id);
   } finally {
     database.close();
   }
