@@ -238,19 +238,35 @@ export class App {
     this.libraries.start();
   }
 
-  /** Ends background work, frees models, closes the store. */
+  /** Ends background work, frees models, closes the store. A step that fails keeps none of the others from being taken. */
   async close(): Promise<void> {
-    await this.calibration.close();
-    await this.libraries.close();
-    await this.warmStart.close();
-    await this.chat.close();
-    for (const { answers } of this.#workspaces) await answers.close();
-    await this.search.close();
-    this.cache.close();
-    await this.models.close();
-    for (const loading of this.#models.values()) await this.#dispose(loading);
-    await this.store.close();
-    this.#catalogue.close();
+    const steps: (() => unknown)[] = [
+      () => this.calibration.close(),
+      () => this.libraries.close(),
+      () => this.warmStart.close(),
+      () => this.chat.close(),
+      ...this.#workspaces.map(
+        ({ answers }) =>
+          () =>
+            answers.close(),
+      ),
+      () => this.search.close(),
+      () => this.cache.close(),
+      () => this.models.close(),
+      ...[...this.#models.values()].map((loading) => () => this.#dispose(loading)),
+      () => this.store.close(),
+      () => this.#catalogue.close(),
+    ];
+    const failures: unknown[] = [];
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        this.log.error('not-closed', { error: traceOf(error) });
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   #loadModel(path: string, threads: number): Promise<Model> {
