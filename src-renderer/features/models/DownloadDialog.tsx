@@ -85,7 +85,7 @@ function Catalogue({ enabled, onStart }: { enabled: boolean; onStart: (entry: Ca
   const { t } = useTranslation('models');
   const format = useFormat();
   const { data: entries, error } = useCall('models.catalogue', {}, { enabled });
-  if (error) return <Text c="red">{error.message}</Text>;
+  if (error) return <Text c="var(--kv-danger)">{error.message}</Text>;
   if (!entries) return null;
   if (entries.length === 0) {
     return (

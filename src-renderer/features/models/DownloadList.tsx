@@ -76,7 +76,7 @@ function DownloadLine({ download }: { download: Download }) {
           {facts.join(' · ')}
         </Text>
         {failure && (
-          <Text size="sm" c="red">
+          <Text size="sm" c="var(--kv-danger)">
             {failure.message} {failure.advice}
           </Text>
         )}

@@ -46,12 +46,12 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
         <Loading model={model} />
         {model.origin === 'demo' && <Text size="sm">{t('demoNote')}</Text>}
         {model.unsupportedReason !== '' && (
-          <Text size="sm" c="red">
+          <Text size="sm" c="var(--kv-danger)">
             {t('unsupported', { reason: model.unsupportedReason })}
           </Text>
         )}
         {failure && (
-          <Text size="sm" c="red">
+          <Text size="sm" c="var(--kv-danger)">
             {failure.message} {failure.advice}
           </Text>
         )}
