@@ -17,9 +17,8 @@ const kvasir: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { kvasir },
   primaryColor: 'kvasir',
-  primaryShade: { light: 7, dark: 6 },
+  primaryShade: 7,
   autoContrast: true,
-  luminanceThreshold: 0.25, // dark words on shade 6, where white ones would have a contrast of 3.5
   defaultRadius: 'md',
   fontFamily:
     "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
