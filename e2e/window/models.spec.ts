@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { randomModel } from '../../tools/random-model/random-model.ts';
 import { expect, goTo, test } from './support/test.ts';
 
-test('a model is imported, looked at, taken into use and removed', async ({ window, dataDir }) => {
+test('a model is imported and taken into use', async ({ window, dataDir }) => {
   const path = join(dataDir, 'small-random.gguf');
   copyFileSync(randomModel({ arch: 'llama', layers: 2, seed: 7 }), path);
   await goTo(window, 'Models');

@@ -80,7 +80,7 @@ export const LAYERS = [
   { path: 'tools', imports: CORE },
   { path: 'bench', imports: [...CORE, 'tools', 'e2e'] },
   // The bundle for Electron is run on the stand-in that its host's tests use.
-  { path: 'e2e', imports: [...CORE, 'src-main/hosts/electron', 'tools'] },
+  { path: 'e2e', imports: [...CORE, 'src-main/hosts/electron', 'src-renderer/i18n', 'tools'] },
 ];
 
 /** Files that only their own folder may import. */

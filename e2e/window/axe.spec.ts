@@ -1,0 +1,32 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { ask, QUESTION, startConversation } from './support/chat.ts';
+import { PLACES, route } from './support/screens.ts';
+import { expect, test } from './support/test.ts';
+
+test.use({ contextOptions: { reducedMotion: 'reduce' } });
+
+for (const theme of ['Light', 'Dark']) {
+  test(`axe finds nothing serious on any screen: ${theme.toLowerCase()}`, async ({
+    sharedWindow: window,
+  }) => {
+    test.slow();
+    await startConversation(window);
+    await ask(window, QUESTION);
+    await route(window, '/settings');
+    await window.getByRole('radiogroup', { name: 'Theme' }).getByText(theme).click();
+    await expect(window.locator('html')).toHaveAttribute('data-mantine-color-scheme', theme.toLowerCase());
+    for (const { name, open } of PLACES) {
+      await test.step(name, async () => {
+        await open(window);
+        const { violations } = await new AxeBuilder({ page: window }).analyze();
+        const found = violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .flatMap(({ id, nodes }) =>
+            nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ''}`),
+          );
+        expect.soft(found, name).toEqual([]);
+        await window.keyboard.press('Escape');
+      });
+    }
+  });
+}

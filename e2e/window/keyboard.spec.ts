@@ -1,0 +1,138 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { temporaryFolder } from './support/app.ts';
+import { answers, ANSWER_MS, QUESTION, stripOf } from './support/chat.ts';
+import { documentsOf, libraryDone } from './support/library.ts';
+import { expect, test } from './support/test.ts';
+
+const SCREENS = ['Library', 'Search', 'Cache', 'Models', 'Settings', 'Chat'];
+
+test('from the first question to a library of one’s own without a mouse', async ({ window }) => {
+  const keys = window.keyboard;
+
+  await test.step('the question’s field has the focus, and Enter asks', async () => {
+    await expect(window.getByRole('textbox', { name: 'Your question' })).toBeFocused();
+    await keys.type(QUESTION);
+    await keys.press('Enter');
+    await expect(stripOf(answers(window))).toBeVisible({ timeout: ANSWER_MS });
+  });
+
+  await test.step('the report opens and closes', async () => {
+    const panel = window.getByRole('complementary', { name: 'Fusion report' });
+    await keys.press('Control+.');
+    await expect(panel).toBeVisible();
+    await keys.press('Escape');
+    await expect(panel).toBeHidden();
+    await tabTo(window, 'Details');
+    await keys.press('Enter');
+    await expect(panel).toBeVisible();
+    await keys.press('Escape');
+  });
+
+  for (const screen of SCREENS) {
+    await test.step(`the palette leads to ${screen}`, async () => {
+      await run(window, `Go to ${screen}`);
+      const link = window.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: screen });
+      await expect(link).toHaveAttribute('aria-current', 'page');
+      await expect.poll(() => focused(window), 'something has the focus').not.toBe('body');
+      await expectVisibleFocus(window, 6);
+    });
+  }
+
+  await test.step('a library is made and filled', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder.path, 'docs'));
+    writeFileSync(
+      join(folder.path, 'docs', 'quay.md'),
+      '# The quay\n\nThe quay is two hundred metres long.\n',
+    );
+    await run(window, 'Go to Library');
+    await run(window, 'New library');
+    await keys.type('By hand');
+    await keys.press('Enter');
+    await expect(documentsOf(window, 'By hand')).toBeVisible();
+    await run(window, 'Add by path');
+    await expect(window.getByRole('dialog').getByRole('textbox')).toBeFocused();
+    await keys.type(join(folder.path, 'docs'));
+    await tabTo(window, 'Add');
+    await keys.press('Enter');
+    await libraryDone(window, 'By hand', 1);
+    folder.remove();
+  });
+
+  await test.step('the table is walked, and a document opened, with the arrow keys', async () => {
+    const row = documentsOf(window, 'By hand').getByRole('row').nth(1);
+    await tabTo(window, (element) => element.getAttribute('role') === 'row');
+    await expect(row).toBeFocused();
+    await keys.press('Space');
+    await expect(window.getByText('1 selected')).toBeVisible();
+    await keys.press('Escape');
+    await keys.press('Enter');
+    await expect(window.getByRole('heading', { name: 'The quay', level: 1 })).toBeVisible();
+  });
+});
+
+/** Runs a command of the palette. */
+async function run(window: Page, command: string): Promise<void> {
+  await window.keyboard.press('Control+K');
+  const palette = window
+    .getByRole('dialog')
+    .filter({ has: window.getByPlaceholder('What would you like to do?') });
+  await expect(palette.getByPlaceholder('What would you like to do?')).toBeFocused();
+  await window.keyboard.type(command);
+  await expect(palette.getByRole('button').first()).toContainText(command);
+  await window.keyboard.press('Enter');
+  await expect(palette).toBeHidden();
+}
+
+/** Presses Tab until the element with this name, or that the function tells, has the focus. */
+async function tabTo(window: Page, wanted: string | ((element: Element) => boolean)): Promise<void> {
+  const test =
+    typeof wanted === 'string'
+      ? `(element) => element.textContent.trim() === ${JSON.stringify(wanted)}`
+      : String(wanted);
+  for (let presses = 0; presses < 80; presses++) {
+    await window.keyboard.press('Tab');
+    if (await window.evaluate(`(${test})(document.activeElement)`)) return;
+  }
+  throw new Error(`80 times Tab did not lead to ${String(wanted)}`);
+}
+
+function focused(window: Page): Promise<string> {
+  return window.evaluate(() => document.activeElement?.tagName.toLowerCase() ?? 'body');
+}
+
+/** The next stops of Tab are on the screen, and look different while they have the focus. */
+async function expectVisibleFocus(window: Page, stops: number): Promise<void> {
+  for (let stop = 0; stop < stops; stop++) {
+    await window.keyboard.press('Tab');
+    const seen = await window.evaluate(() => {
+      const element = document.activeElement as HTMLElement;
+      // Behind the last stop the browser's own controls follow.
+      if (element === document.body) return { name: 'the end', differs: true, shown: true };
+      const look = (): string =>
+        [element, element.parentElement, element.parentElement?.parentElement, element.nextElementSibling]
+          .map((each) => {
+            if (!each) return '';
+            const { outlineStyle, outlineWidth, boxShadow, borderColor, backgroundColor } =
+              getComputedStyle(each);
+            return [outlineStyle, outlineWidth, boxShadow, borderColor, backgroundColor].join();
+          })
+          .join('\n');
+      for (const animation of document.getAnimations()) animation.finish();
+      const withFocus = look();
+      element.blur();
+      for (const animation of document.getAnimations()) animation.finish();
+      const without = look();
+      element.focus();
+      const { width, height } = element.getBoundingClientRect();
+      return {
+        name: element.outerHTML.slice(0, 200),
+        differs: withFocus !== without,
+        shown: width * height > 0,
+      };
+    });
+    expect(seen, seen.name).toMatchObject({ differs: true, shown: true });
+  }
+}

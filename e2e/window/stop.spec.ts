@@ -1,0 +1,59 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomModel } from '../../tools/random-model/random-model.ts';
+import { ANSWER_MS, answers, QUESTION } from './support/chat.ts';
+import { expect, goTo, test } from './support/test.ts';
+
+/** Long enough that nobody waits for its end. */
+const LONGEST = '3000';
+
+/** Characters; what stands in an answer's place before its first word is shorter. */
+const LONGER_THAN_ANY_PHASE = 200;
+
+test('a stopped answer keeps its words, and can be made again', async ({ window, dataDir }) => {
+  test.slow();
+  const path = join(dataDir, 'slow-random.gguf');
+  copyFileSync(randomModel({ arch: 'llama', layers: 24, embd: 512, ff: 1024, seed: 3 }), path);
+  await goTo(window, 'Models');
+  await window.getByRole('button', { name: 'Import a GGUF…' }).click();
+  await window.getByRole('menuitem', { name: 'By its path' }).click();
+  await window.getByLabel('Path of a .gguf file on this machine').fill(path);
+  await window.keyboard.press('Enter');
+  const models = window.getByRole('region', { name: 'Models that answer' });
+  await models.getByRole('button', { name: 'Use', exact: true }).click();
+  await window.getByRole('button', { name: 'Use this model' }).click();
+  await expect(models.getByRole('button', { name: 'Use', exact: true })).toHaveCount(1);
+  await goTo(window, 'Settings');
+  await window.getByRole('button', { name: 'Answers' }).click();
+  await window.getByLabel('Longest answer').fill(LONGEST);
+  await window.keyboard.press('Enter');
+
+  await goTo(window, 'Chat');
+  const field = window.getByRole('textbox', { name: 'Your question' });
+  await field.fill(QUESTION);
+  await field.press('Enter');
+  await expect
+    .poll(() => lengthOf(answers(window)), { timeout: ANSWER_MS })
+    .toBeGreaterThan(LONGER_THAN_ANY_PHASE);
+  await window.getByRole('button', { name: 'Stop answering' }).click();
+  await expect(answers(window)).toContainText('Stopped. What had been written is kept.');
+  await expect(window.getByRole('button', { name: 'Send' })).toBeVisible();
+  expect(await lengthOf(answers(window))).toBeGreaterThan(LONGER_THAN_ANY_PHASE);
+
+  await window.getByRole('button', { name: 'Answer again' }).click();
+  await expect(answers(window)).toHaveAttribute('aria-busy', 'true');
+  await expect
+    .poll(() => lengthOf(answers(window)), { timeout: ANSWER_MS })
+    .toBeGreaterThan(LONGER_THAN_ANY_PHASE);
+  await field.press('Escape');
+  await expect(answers(window)).toContainText('Stopped. What had been written is kept.');
+  await expect(window.getByRole('group', { name: 'Versions' })).toContainText('2');
+  await window.getByRole('button', { name: 'Previous version' }).click();
+  await expect(answers(window)).toContainText('Stopped. What had been written is kept.');
+  expect(await lengthOf(answers(window))).toBeGreaterThan(LONGER_THAN_ANY_PHASE);
+});
+
+/** Characters of an answer so far. */
+async function lengthOf(answer: ReturnType<typeof answers>): Promise<number> {
+  return (await answer.innerText()).length;
+}

@@ -1,0 +1,79 @@
+import type { Page } from '@playwright/test';
+import { expect } from './test.ts';
+
+/** Where one can be in the app, found without words of any language. */
+export interface Place {
+  name: string;
+  open: (window: Page) => Promise<void>;
+}
+
+const SETTINGS = ['appearance', 'answers', 'documents', 'engine', 'data', 'about'];
+
+/** Every screen and view with what a first day leaves in it: the sample library, and one answer with its report. */
+export const PLACES: readonly Place[] = [
+  { name: 'chat', open: (window) => route(window, '/') },
+  { name: 'answer', open: openAnswer },
+  { name: 'report', open: openReport },
+  { name: 'library', open: (window) => route(window, '/library/1') },
+  { name: 'library sources', open: (window) => view(window, '/library/1', 'tab', 1) },
+  { name: 'document', open: (window) => route(window, '/document/1') },
+  { name: 'document chunks', open: (window) => view(window, '/document/1', 'radio', 1) },
+  { name: 'document sizes', open: (window) => view(window, '/document/1', 'radio', 2) },
+  { name: 'search', open: openSearch },
+  { name: 'cache', open: (window) => route(window, '/cache') },
+  { name: 'cache chunks', open: (window) => view(window, '/cache', 'table', 1) },
+  { name: 'models', open: (window) => route(window, '/models') },
+  ...SETTINGS.map((name, index) => ({
+    name: `settings ${name}`,
+    open: (window: Page) => openSettings(window, index),
+  })),
+  { name: 'palette', open: openPalette },
+];
+
+export async function route(window: Page, path: string): Promise<void> {
+  await window.evaluate((to) => (location.hash = to), path);
+  await expect(window.locator('main [class*=Loader]')).toHaveCount(0);
+}
+
+async function openAnswer(window: Page): Promise<void> {
+  await route(window, '/');
+  await window.locator('aside a[href^="#/chat/"]').first().click();
+  await expect(window.locator('main article')).toHaveCount(2);
+}
+
+async function openReport(window: Page): Promise<void> {
+  await openAnswer(window);
+  await window.keyboard.press('Control+.');
+  await expect(window.locator('main canvas').first()).toBeVisible();
+}
+
+async function view(
+  window: Page,
+  path: string,
+  role: 'tab' | 'radio' | 'table',
+  index: number,
+): Promise<void> {
+  await route(window, path);
+  if (role === 'tab') await window.getByRole('tab').nth(index).click();
+  else {
+    const group = window.getByRole('radiogroup').nth(role === 'table' ? 1 : 0);
+    await group.locator('label').nth(index).click();
+  }
+}
+
+async function openSearch(window: Page): Promise<void> {
+  await route(window, '/search');
+  await window.locator('main input[type=search]').fill('Project Polaris');
+  await expect(window.locator('[data-hit]').first()).toBeVisible();
+}
+
+async function openSettings(window: Page, section: number): Promise<void> {
+  await route(window, '/settings');
+  await window.locator('main nav button').nth(section).click();
+}
+
+async function openPalette(window: Page): Promise<void> {
+  await route(window, '/');
+  await window.keyboard.press('Control+K');
+  await expect(window.getByRole('dialog')).toBeVisible();
+}

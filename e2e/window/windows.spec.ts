@@ -1,0 +1,48 @@
+import { startApp } from './support/app.ts';
+import { ask, QUESTION, startConversation } from './support/chat.ts';
+import { createLibrary } from './support/library.ts';
+import { expect, goTo, openWindow, test } from './support/test.ts';
+
+test('two windows of one app show the same', async ({ sharedApp, sharedWindow: first, context }) => {
+  const second = await openWindow(sharedApp, context);
+  await startConversation(first);
+  await ask(first, QUESTION);
+  const lists = [first, second].map((window) => window.getByRole('complementary', { name: 'Conversations' }));
+  const [own, other] = lists as [(typeof lists)[0], (typeof lists)[0]];
+  await expect(other.getByRole('link', { name: QUESTION }).first()).toBeVisible();
+
+  await test.step('a conversation renamed in one is renamed in the other', async () => {
+    await own
+      .getByRole('button', { name: `Actions for “${QUESTION}”` })
+      .first()
+      .click();
+    await first.getByRole('menuitem', { name: 'Rename' }).click();
+    await own.getByRole('textbox', { name: 'New name' }).fill('Seen in both');
+    await first.keyboard.press('Enter');
+    await expect(other.getByText('Seen in both', { exact: true })).toBeVisible();
+  });
+
+  await test.step('a library made in one is in the other', async () => {
+    await goTo(second, 'Library');
+    await createLibrary(first, 'Made next door');
+    await expect(second.getByRole('link', { name: /^Made next door/ })).toBeVisible();
+  });
+
+  await test.step('the language chosen in one is spoken in the other', async () => {
+    await goTo(first, 'Settings');
+    await first.getByRole('radiogroup', { name: 'Language' }).getByText('中文').click();
+    await expect(second.getByRole('heading', { name: '资料库', level: 1 })).toBeVisible();
+    await second.goto(`${sharedApp.origin}/#/settings`);
+    await second.getByRole('radiogroup', { name: '语言' }).getByText('English').click();
+    await expect(first.getByRole('heading', { name: 'Settings', level: 1 })).toBeVisible();
+  });
+});
+
+test('a second app on the same data says that it is in use, and the first goes on', async ({
+  sharedApp,
+  sharedWindow,
+}) => {
+  await expect(startApp(sharedApp.dataDir)).rejects.toThrow(/STORE_IN_USE/);
+  await startConversation(sharedWindow);
+  await ask(sharedWindow, QUESTION);
+});
