@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { _electron, expect, test } from '@playwright/test';
+import { ANSWER_MS, stripOf } from './support/chat.ts';
 import { electronBinary } from './support/browsers.ts';
 import { temporaryFolder } from './support/app.ts';
 import { ROOT } from './support/root.ts';
@@ -22,9 +23,8 @@ test('the desktop app opens its window, sandboxed, and answers a question', asyn
     expect(await window.evaluate(() => typeof (globalThis as { require?: unknown }).require)).toBe(
       'undefined',
     );
-    const [question] = await window.getByTestId('suggestion').all();
-    await question?.click();
-    await expect(window.getByTestId('answer-strip')).toBeVisible({ timeout: 60_000 });
+    await window.getByRole('region', { name: 'Ask one of these' }).getByRole('button').first().click();
+    await expect(stripOf(window)).toBeVisible({ timeout: ANSWER_MS });
   } finally {
     await app.close();
     folder.remove();
