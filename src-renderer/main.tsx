@@ -6,6 +6,7 @@ import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.tsx';
+import { refuseStrayDrops } from './app/stray-drops.ts';
 import { connect } from './client/connect.ts';
 import { startI18n } from './i18n/i18n.ts';
 import { styleNonce } from './ui/theme.ts';
@@ -15,6 +16,7 @@ if (!root) throw new Error('index.html has no #root');
 
 // The scroll lock below dialogs makes a style element of its own.
 setNonce(styleNonce());
+refuseStrayDrops();
 await startI18n();
 const client = await connect();
 createRoot(root).render(

@@ -38,7 +38,8 @@ function classify(code: string): StoreErrorCode | undefined {
   if (/^(EROFS|EACCES|EPERM|ENOTDIR|EEXIST|SQLITE_READONLY.*|SQLITE_CANTOPEN.*|SQLITE_PERM)$/.test(code)) {
     return 'STORE_READ_ONLY';
   }
-  if (/^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code)) return 'DISK_FULL';
+  // SHMSIZE: the file that connections to a database share could not grow.
+  if (/^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/.test(code)) return 'DISK_FULL';
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return 'STORE_IN_USE';
   if (/^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(code)) return 'STORE_CORRUPT';
   return undefined;

@@ -54,7 +54,9 @@ function keepCopy(database: Database.Database, path: string): void {
 export function databaseError(error: unknown, path: string): unknown {
   const code = (error as { code?: unknown } | undefined)?.code;
   if (error instanceof KvasirError || typeof code !== 'string') return error;
-  if (code.startsWith('SQLITE_FULL')) return fileError({ code: 'ENOSPC' }, `${path} could not be written`);
+  // SHMSIZE: the file that connections to a database share could not grow.
+  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code))
+    return fileError({ code: 'ENOSPC' }, `${path} could not be written`);
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
     const advice = 'Move the file away; Kvasir makes a new one from your documents.';
     return new KvasirError('STORE_CORRUPT', `The database ${path} is damaged and cannot be read.`, advice, {
