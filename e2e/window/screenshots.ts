@@ -49,6 +49,8 @@ try {
   await page.goto(app.url);
   await page.getByText('Everything is computed ahead').waitFor({ timeout: 120_000 });
   await take(page, 'welcome-first', 'light');
+  // People read before they click; meanwhile the caches are brought into memory.
+  await page.waitForTimeout(5000);
   const answered = await askTheFirst(page);
   for (const scheme of ['light', 'dark'] as const) {
     for (const shot of shots(answered)) {
@@ -96,6 +98,9 @@ async function take(page: Page, name: string, scheme: string): Promise<void> {
 async function openReport(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Details' }).click();
   await page.getByRole('heading', { name: 'Where the time went' }).waitFor();
+  // The window remembers the width of the time before.
+  const narrow = page.getByRole('button', { name: 'Beside the conversation' });
+  if (await narrow.isVisible()) await narrow.click();
 }
 
 async function openWideReport(page: Page): Promise<void> {
