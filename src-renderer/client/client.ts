@@ -1,10 +1,5 @@
 import type { Bridge, CallResult, Connection, UploadOptions } from '../../src-shared/contract/bridge.ts';
-import {
-  contract,
-  type InputOf,
-  type OutputOf,
-  type ProcedureName,
-} from '../../src-shared/contract/contract.ts';
+import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
 import type { EventPayload, EventTopic, KvasirEvent } from '../../src-shared/contract/events.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 
@@ -68,6 +63,3 @@ function unwrap(result: CallResult): unknown {
   const { code, message, advice } = result.error;
   throw new KvasirError(code, message, advice);
 }
-
-/** Whether a name belongs to the contract; for fixtures. */
-export const procedureNames = Object.keys(contract) as ProcedureName[];

@@ -5,7 +5,6 @@ import {
   keepPreviousData,
   useMutation,
   useQuery,
-  useQueryClient,
   type UseMutationResult,
   type UseQueryResult,
 } from '@tanstack/react-query';
@@ -90,16 +89,6 @@ export function useAction<P extends ProcedureName>(
   return useMutation<OutputOf<P>, KvasirError, InputOf<P>>({
     mutationFn: (input) => client.call(name, ...([input] as CallArguments<P>)),
   });
-}
-
-/** Puts what an action returned where useCall finds it, before the event about it arrives. */
-export function useRemember(): <P extends ProcedureName>(
-  name: P,
-  input: InputOf<P>,
-  data: OutputOf<P>,
-) => void {
-  const queries = useQueryClient();
-  return (name, input, data) => queries.setQueryData([name, input], data);
 }
 
 /** Runs `listener` for each event of a topic while the component is there. */

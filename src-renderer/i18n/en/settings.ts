@@ -1,7 +1,6 @@
 export const settings = {
   title: 'Settings',
   subtitle: 'Changes are kept at once.',
-  saved: 'Saved',
   sections: {
     label: 'Sections',
     appearance: 'Appearance',

@@ -3,7 +3,6 @@ import type { en, Words } from '../en/index.ts';
 export const settings: Words<typeof en.settings> = {
   title: '设置',
   subtitle: '改动会立即保存。',
-  saved: '已保存',
   sections: {
     label: '分区',
     appearance: '外观',
