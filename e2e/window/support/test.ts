@@ -43,7 +43,10 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { scope: 'worker' },
   ],
   sharedWindow: async ({ sharedApp, context }, use) => {
-    await withWindow(sharedApp, context, use);
+    await withWindow(sharedApp, context, async (window) => {
+      await allComputed(sharedApp, window);
+      await use(window);
+    });
   },
 });
 
@@ -73,6 +76,16 @@ export async function openWindow(app: RunningApp, context: BrowserContext): Prom
 }
 
 const sessions = new WeakMap<RunningApp, Awaited<ReturnType<BrowserContext['cookies']>>>();
+
+/** Waits until the sample library's caches are there: a question before that is answered, but not from caches. */
+async function allComputed(app: RunningApp, window: Page): Promise<void> {
+  if (computed.has(app)) return;
+  const ready = window.getByRole('list', { name: 'What is ready' });
+  await expect(ready).toContainText('Everything is computed ahead', { timeout: 60_000 });
+  computed.add(app);
+}
+
+const computed = new WeakSet<RunningApp>();
 
 function navigation(window: Page) {
   return window.getByRole('navigation', { name: 'Main' });
