@@ -25,7 +25,7 @@ ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const Attenti
     return ggml_reshape_2d(c, y, hp.q_dim(), a.q->ne[2]);
 }
 
-// A ggml custom op, so that it runs on the pool's threads. src: q, k, v (whole caches), positions.
+// A ggml custom op, so that it runs on the pool's threads. src: q, k, v (whole caches), positions, perhaps a table of blocks.
 void kernel_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     const ggml_tensor *q = dst->src[0], *k = dst->src[1], *v = dst->src[2], *pos = dst->src[3];
     const auto & kernel = *static_cast<const AttentionKernel *>(userdata);
@@ -33,6 +33,7 @@ void kernel_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     job.q = static_cast<const float *>(q->data);
     job.k = static_cast<const uint16_t *>(k->data);
     job.v = static_cast<const uint16_t *>(v->data);
+    if (dst->src[4]) job.blocks = static_cast<const int32_t *>(dst->src[4]->data), job.block_tokens = kKvBlock;
     job.positions = static_cast<const int32_t *>(pos->data);
     job.out = static_cast<float *>(dst->data);
     job.rows = int(q->ne[2]), job.n_head = int(q->ne[1]), job.head_dim = int(q->ne[0]);
@@ -55,8 +56,8 @@ bool needs_mask(int rows, const Hparams & hp, const Compute & device) {
 
 ggml_tensor * attention(ggml_context * c, const Hparams & hp, const AttentionArgs & a) {
     if (a.mask) return ggml_attention(c, hp, a);
-    ggml_tensor * args[] = {a.q, a.k, a.v, a.pos};
-    return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, 4, kernel_op, GGML_N_TASKS_MAX,
+    ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.blocks};
+    return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, a.blocks ? 5 : 4, kernel_op, GGML_N_TASKS_MAX,
                           const_cast<AttentionKernel *>(attention_kernel()));
 }
 

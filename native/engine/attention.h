@@ -5,6 +5,8 @@
 
 namespace kvasir {
 
+constexpr int kKvBlock = 64;  // tokens of one block of resident KV
+
 // Whether a pass over `rows` rows on `device` needs a mask: ggml's attention does, our kernel goes by positions.
 bool needs_mask(int rows, const Hparams & hp, const Compute & device);
 
@@ -15,6 +17,9 @@ struct AttentionArgs {
     ggml_tensor * pos;   // [rows] i32: a row sees the keys up to its own position
     ggml_tensor * mask;  // f16 [n_kv, rows]: 0 where visible, else −inf; null where needs_mask() is false
     int n_kv;            // keys 0 … n_kv−1 are considered
+    // [blocks] i32: position p stands in row blocks[p / kKvBlock] · kKvBlock + p % kKvBlock of the cache; null: in row p.
+    // Only where needs_mask() is false: ggml's attention knows no blocks.
+    ggml_tensor * blocks = nullptr;
 };
 
 // → [q_dim, rows] f32.

@@ -6,11 +6,18 @@
 
 namespace kvasir {
 
+// Keys are handled in tiles of at most this many, with borders at fixed positions: a tile's keys lie in one block.
+constexpr int kAttentionTile = 64;
+
 // One layer's attention for some rows. A row sees the keys at positions 0 … its own, wherever it stands among the rows.
 struct AttentionJob {
     const float * q;             // [rows][n_head][head_dim], with RoPE; rows q_stride floats apart
     const uint16_t * k;          // f16 [keys][n_head_kv · head_dim], with RoPE
     const uint16_t * v;          // f16, the same shape
+    // Where keys lie: that of position p in row blocks[p / block_tokens] · block_tokens + p % block_tokens of k and v. Null: in
+    // row p. block_tokens is a power of two, at least kAttentionTile.
+    const int32_t * blocks;
+    int block_tokens;
     const int32_t * positions;   // [rows]; key positions[r] must exist
     float * out;                 // [rows][n_head][head_dim], contiguous
     int rows, n_head, n_head_kv, head_dim;

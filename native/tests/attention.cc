@@ -132,3 +132,27 @@ TEST(attention_never_reads_keys_behind_the_last_position) {
         CHECK(p.worst_error() < 5e-5);
     });
 }
+
+TEST(attention_over_scattered_blocks_is_that_over_contiguous_keys_bit_for_bit) {
+    for_each_kernel([](const AttentionKernel & kernel) {
+        std::minstd_rand rng(7);
+        for (int block : {64, 128, 1024}) {
+            const int keys = 1 + int(rng() % 2000), kv_dim = 2 * 40, blocks = (keys + block - 1) / block;
+            Problem plain(40, 3, 2, 40, keys, uint32_t(block)), scattered(40, 3, 2, 40, keys, uint32_t(block));
+            // Blocks of the pool in any order, with NaN wherever no key stands.
+            std::vector<int32_t> table;
+            for (int i = 0; i < blocks + 3; ++i) table.push_back(i);
+            std::shuffle(table.begin(), table.end(), rng);
+            std::vector<uint16_t> k(table.size() * size_t(block) * kv_dim, 0x7E00), v(k);
+            for (int p = 0; p < keys; ++p) {
+                const size_t slot = size_t(table[size_t(p / block)]) * block + p % block;
+                std::copy_n(plain.k.begin() + std::ptrdiff_t(p) * kv_dim, kv_dim, k.begin() + std::ptrdiff_t(slot) * kv_dim);
+                std::copy_n(plain.v.begin() + std::ptrdiff_t(p) * kv_dim, kv_dim, v.begin() + std::ptrdiff_t(slot) * kv_dim);
+            }
+            scattered.job.k = k.data(), scattered.job.v = v.data(), scattered.job.blocks = table.data(), scattered.job.block_tokens = block;
+            plain.run(kernel, 1);
+            scattered.run(kernel, 2);
+            CHECK(plain.out == scattered.out);
+        }
+    });
+}
