@@ -12,5 +12,15 @@ export const StrategyChoiceSchema = z.object({
   ratio: z.number().min(0).max(1).default(0.15),
 });
 
+/** What people can ask for: a strategy, or 'auto', which leaves strategy and ratio to the controller (src-main/fusion/controller/). */
+export const STRATEGY_WISHES = ['auto', ...STRATEGY_NAMES] as const;
+
+export const StrategyWishSchema = z.object({
+  name: z.enum(STRATEGY_WISHES),
+  /** As above; with 'auto' the least share where the model has not been calibrated. */
+  ratio: z.number().min(0).max(1).default(0.15),
+});
+
 export type StrategyName = (typeof STRATEGY_NAMES)[number];
+export type StrategyWish = z.infer<typeof StrategyWishSchema>;
 export type StrategyChoice = z.infer<typeof StrategyChoiceSchema>;
