@@ -1,4 +1,5 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { App } from '../app.ts';
 
 type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `chat.${string}`>>;
@@ -35,6 +36,11 @@ export function chatHandlers({ chat }: App): ChatHandlers {
     'chat.export': ({ id, format }) => chat.export(id, format),
     'chat.report': ({ answerId }) => chat.report(answerId),
     'chat.measureFullPrefill': ({ answerId }) => chat.measureFullPrefill(answerId),
+    'chat.compare': () => {
+      throw new KvasirError('CONFLICT', 'Answers cannot be compared yet.');
+    },
+    'chat.stopCompare': () => ({}),
+    'chat.comparison': () => ({ comparison: null, running: false }),
     'chat.suggestions': () => chat.suggestions(),
   };
 }

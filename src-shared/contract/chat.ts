@@ -3,6 +3,7 @@ import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema, RangeSchema } from './common.ts';
 import { ScopeSchema } from './search.ts';
 import { NoticeSchema, TtftSchema } from '../answer.ts';
+import { ComparisonSchema } from '../comparison.ts';
 import { FusionReportSchema } from '../fusion-report.ts';
 import { StrategyChoiceSchema } from '../strategy.ts';
 
@@ -100,6 +101,21 @@ export const ConversationSummarySchema = z.object({
   busy: z.boolean(),
 });
 
+export const CompareRequestSchema = z.object({
+  answerId: IdSchema,
+  /** Compared besides full prefill, prefix caching, full reuse and the answer's own strategy. */
+  strategies: z.array(StrategyChoiceSchema).max(8).default([]),
+  /** Also how far KV and attention are from the full prefill's, layer by layer, and over ratios: takes several times as long. */
+  deep: z.boolean().default(false),
+  /** Tokens of each text at most. */
+  answerTokens: z.int().min(1).max(512).default(48),
+});
+
+export const ComparisonStatusSchema = z.object({
+  comparison: ComparisonSchema.nullable(),
+  running: z.boolean(),
+});
+
 const ById = z.object({ id: IdSchema });
 const Sent = z.object({ conversationId: IdSchema, questionId: IdSchema, answerId: IdSchema });
 const Question = z.string().trim().min(1).max(100_000);
@@ -145,6 +161,16 @@ export const chatContract = {
   'chat.report': procedure(z.object({ answerId: IdSchema }), FusionReportSchema.nullable()),
   /** Prefills an answer's prompt in full, to replace the estimate by a measurement. Can take long; chat.stop ends it. */
   'chat.measureFullPrefill': procedure(z.object({ answerId: IdSchema }), AnswerStatsSchema),
+  /**
+   * Makes an answer's prompt again by full prefill, prefix caching, full reuse and blending, and keeps what came of it with
+   * the answer. Other questions take turns with it. Progress comes as 'compare.progress'. CONFLICT while another comparison
+   * is running, and when the prompt can no longer be made as it was; ABORTED by chat.stopCompare.
+   */
+  'chat.compare': procedure(CompareRequestSchema, ComparisonSchema),
+  /** Ends the comparison that is running; what it has so far is dropped. */
+  'chat.stopCompare': procedure(NothingSchema, NothingSchema),
+  /** The answer's latest comparison, and whether one is running for it now; 'chat.changed' tells when a new one is there. */
+  'chat.comparison': procedure(z.object({ answerId: IdSchema }), ComparisonStatusSchema),
   /** Questions to begin with: the sample library's, where it is in scope. */
   'chat.suggestions': procedure(NothingSchema, z.array(z.string())),
 };
@@ -152,6 +178,8 @@ export const chatContract = {
 export type ConversationOptions = z.infer<typeof ConversationOptionsSchema>;
 export type Citation = z.infer<typeof CitationSchema>;
 export type AnswerStats = z.infer<typeof AnswerStatsSchema>;
+export type CompareRequest = z.output<typeof CompareRequestSchema>;
+export type ComparisonStatus = z.infer<typeof ComparisonStatusSchema>;
 export type Message = z.infer<typeof MessageSchema>;
 export type Conversation = z.infer<typeof ConversationSchema>;
 export type ConversationSummary = z.infer<typeof ConversationSummarySchema>;

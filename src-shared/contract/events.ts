@@ -28,6 +28,8 @@ export const events = {
     failure: FailureSchema.nullable(),
     stats: AnswerStatsSchema.nullable(),
   }),
+  /** Prompts made for a comparison, and in all; the one in work counts in part. */
+  'compare.progress': z.object({ answerId: IdSchema, done: z.number(), total: z.int() }),
   /** At most five a second. */
   'queue.status': QueueStatusSchema,
   /** Libraries, documents or chunks; without an id, the list of libraries. At most twice a second for each library. */

@@ -63,6 +63,7 @@ export class Outbox {
 const STATES: ReadonlySet<EventTopic> = new Set<EventTopic>([
   'chat.changed',
   'chat.progress',
+  'compare.progress',
   'queue.status',
   'library.changed',
   'models.changed',

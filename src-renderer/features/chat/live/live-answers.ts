@@ -23,7 +23,7 @@ export interface LiveAnswer {
 }
 
 export type LiveAnswers = ReadonlyMap<string, LiveAnswer>;
-export type AnswerEvent = Extract<KvasirEvent, { payload: { answerId: string } }>;
+export type AnswerEvent = Extract<KvasirEvent, { payload: { conversationId: string; answerId: string } }>;
 
 const BEGINNING = {
   text: '',
