@@ -82,6 +82,14 @@ StrategySpec strategy_from(const Napi::Value & v) {
     return s;
 }
 
+std::optional<TokenRange> range_from(const Napi::Value & v) {
+    if (v.IsUndefined()) return std::nullopt;
+    Napi::Object o = object_from(v, "segment.range");
+    const int begin = int_from(o.Get("begin"), "segment.range.begin"), count = int_from(o.Get("count"), "segment.range.count");
+    if (begin < 0 || count < 1) type_error(v, "segment.range", "a begin of 0 or more and a count of 1 or more");
+    return TokenRange{size_t(begin), size_t(count)};
+}
+
 LoadPlan load_plan_from(const Napi::Value & v) {
     LoadPlan plan;
     if (v.IsUndefined()) return plan;

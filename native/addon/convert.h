@@ -12,6 +12,8 @@ std::vector<int32_t> tokens_from(const Napi::Value & v, const char * name);
 std::string string_from(const Napi::Value & v, const char * name);
 int int_from(const Napi::Value & v, const char * name);
 StrategySpec strategy_from(const Napi::Value & v);
+// Undefined: the whole chunk.
+std::optional<TokenRange> range_from(const Napi::Value & v);
 // Undefined: the default plan.
 LoadPlan load_plan_from(const Napi::Value & v);
 Sampling sampling_from(const Napi::Value & v);

@@ -57,7 +57,7 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     for (uint32_t i = 0; i < list.Length(); ++i) {
         if (!list.Get(i).IsObject()) throw Napi::TypeError::New(env, "a segment must be an object");
         Napi::Object o = list.Get(i).As<Napi::Object>();
-        if (string_from(o.Get("kind"), "segment.kind") == "chunk") segments.push_back({{}, ChunkObject::from(o.Get("chunk"))});
+        if (string_from(o.Get("kind"), "segment.kind") == "chunk") segments.push_back({{}, ChunkObject::from(o.Get("chunk")), range_from(o.Get("range"))});
         else segments.push_back({tokens_from(o.Get("tokens"), "segment.tokens"), nullptr});
     }
     const StrategySpec strategy = strategy_from(info[1]);

@@ -18,6 +18,11 @@ KvDtype parse_dtype(const std::string & name);
 const char * dtype_name(KvDtype dtype);
 ggml_type dtype_ggml(KvDtype dtype);
 
+// Some tokens of a chunk: [begin, begin + count).
+struct TokenRange {
+    size_t begin, count;
+};
+
 using Digest = std::array<uint8_t, 32>;
 
 // What must agree before a chunk may be placed into a session.

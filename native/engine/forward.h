@@ -31,11 +31,15 @@ class Forward {
     // Token embeddings, [tokens][n_embd].
     std::vector<float> embed(const std::vector<int32_t> & tokens);
     void layer(int il, RowSet & rows, const LayerCall & call, const std::atomic<bool> * abort);
-    // Places chunks of layer `il` into the cache: values as they are, keys rotated to their positions.
+    // Places ranges of chunks of layer `il` into the cache: values as they are, keys rotated to their positions.
     struct Placement {
         const ChunkKv * chunk;
-        const uint8_t * data;   // K then V of the layer
-        int32_t position;       // of the chunk's first token
+        const uint8_t * data;  // K then V of the layer, of the whole chunk
+        TokenRange range;
+        int32_t position;  // of the range's first token
+
+        const uint8_t * k() const { return data + range.begin * chunk->shape().row_bytes(); }
+        const uint8_t * v() const { return k() + chunk->n_tokens() * chunk->shape().row_bytes(); }
     };
     void place(int il, const std::vector<Placement> & placements);
     // The same by a ggml graph: what devices other than the host use, and a second path for tests.

@@ -137,7 +137,7 @@ void Fuse::place_layer(int il, Pass & pass) {
         report_.load_wait_ms += ready - asked;
         layer.load_start = loaded.start_ms, layer.load_end = loaded.end_ms, layer.load_bytes = loaded.bytes;
         report_.bytes_loaded += loaded.bytes;
-        for (size_t i = 0; i < prompt_.placements.size(); ++i) prompt_.placements[i].data = loaded.chunks[i];
+        for (size_t i = 0; i < prompt_.placements.size(); ++i) prompt_.placements[i].data = loaded.chunks[prompt_.chunk_of_placement[i]];
         forward_.place(il, prompt_.placements);
         layer.place_ms = now() - ready;
         report_.place_ms += layer.place_ms;

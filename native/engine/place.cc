@@ -1,4 +1,4 @@
-// Realignment: stored keys carry no RoPE, so placing a chunk is one exact rotation to where it stands (CacheBlend §4.3
+// Realignment: stored keys carry no RoPE, so placing a chunk, or a part of one, is one exact rotation to where it stands (CacheBlend §4.3
 // calls it positional recovery). On the host a table and one pass do it; elsewhere ggml's own rope does.
 #include <cstring>
 
@@ -20,8 +20,8 @@ struct PlaceJob {
 
 void place_token(const PlaceJob & job, const Forward::Placement & p, size_t token, std::vector<float> & row) {
     const size_t row_bytes = p.chunk->shape().row_bytes(), kv_dim = row.size();
-    const uint8_t * k = p.data + token * row_bytes;
-    const uint8_t * v = p.data + (p.chunk->n_tokens() + token) * row_bytes;
+    const uint8_t * k = p.k() + token * row_bytes;
+    const uint8_t * v = p.v() + token * row_bytes;
     const size_t slot = size_t(p.position) + token;
     const bool f16 = p.chunk->shape().dtype == KvDtype::f16;
     const auto * q8 = ggml_get_type_traits(GGML_TYPE_Q8_0);
@@ -44,7 +44,7 @@ void place_op(ggml_tensor *, int ith, int nth, void * userdata) {
     const size_t begin = job.total * ith / nth, end = job.total * (ith + 1) / nth;
     size_t at = 0;
     for (const auto & p : *job.placements) {
-        const size_t n = p.chunk->n_tokens();
+        const size_t n = p.range.count;
         for (size_t t = begin > at ? begin - at : 0; t < n && at + t < end; ++t) place_token(job, p, t, row);
         at += n;
     }
@@ -60,8 +60,8 @@ void Forward::place(int il, const std::vector<Placement> & placements) {
     PlaceJob job{&placements, &table_, static_cast<uint16_t *>(cache_.k(il)->data), static_cast<uint16_t *>(cache_.v(il)->data),
                  hp.n_head_kv, hp.head_dim, 0};
     for (const auto & p : placements) {
-        job.total += p.chunk->n_tokens();
-        table_.grow(p.position + int32_t(p.chunk->n_tokens()));
+        job.total += p.range.count;
+        table_.grow(p.position + int32_t(p.range.count));
     }
     ggml_context * c = graph_context();
     ggml_cgraph * g = ggml_new_graph_custom(c, 4, false);
@@ -74,7 +74,7 @@ void Forward::place_with_graph(int il, const std::vector<Placement> & placements
     Compute & device = weights_.device(il);
     const Hparams & hp = weights_.hparams();
     for (const auto & p : placements) {
-        const int64_t n = int64_t(p.chunk->n_tokens());
+        const int64_t n = int64_t(p.range.count);
         ggml_context * c = graph_context();
         ggml_cgraph * g = ggml_new_graph_custom(c, 32, false);
         const ggml_type type = dtype_ggml(p.chunk->shape().dtype);
@@ -90,8 +90,8 @@ void Forward::place_with_graph(int il, const std::vector<Placement> & placements
         std::vector<int32_t> positions;
         for (int64_t i = 0; i < n; ++i) positions.push_back(p.position + int32_t(i));
         ggml_backend_tensor_set(pos, positions.data(), 0, ggml_nbytes(pos));
-        ggml_backend_tensor_set(k, p.data, 0, ggml_nbytes(k));
-        ggml_backend_tensor_set(v, p.data + ggml_nbytes(k), 0, ggml_nbytes(v));
+        ggml_backend_tensor_set(k, p.k(), 0, ggml_nbytes(k));
+        ggml_backend_tensor_set(v, p.v(), 0, ggml_nbytes(v));
         device.run(g, nullptr);
     }
 }

@@ -1,5 +1,7 @@
 #include "prompt.h"
 
+#include <algorithm>
+
 #include "error.h"
 
 namespace kvasir {
@@ -19,6 +21,13 @@ void check_chunk(const Model & model, const ChunkKv & chunk, int segment) {
     throw e;
 }
 
+TokenRange range_of(const Segment & s) {
+    const size_t n = s.chunk->n_tokens();
+    const TokenRange range = s.range.value_or(TokenRange{0, n});
+    require(range.count > 0 && range.begin < n && range.count <= n - range.begin, "a segment's range lies outside its chunk");
+    return range;
+}
+
 }  // namespace
 
 Prompt::Prompt(const Model & model, const std::vector<Segment> & segments, bool reuse, int past_, int capacity) : past(past_) {
@@ -26,19 +35,22 @@ Prompt::Prompt(const Model & model, const std::vector<Segment> & segments, bool 
         const Segment & s = segments[i];
         if (s.chunk) check_chunk(model, *s.chunk, int(i));
         const std::vector<int32_t> & ids = s.chunk ? s.chunk->tokens() : s.tokens;
+        const TokenRange range = s.chunk ? range_of(s) : TokenRange{0, ids.size()};
         const bool reused = s.chunk && reuse;
         if (reused) {
-            placements.push_back({s.chunk.get(), nullptr, past + size()});
-            chunks.push_back(s.chunk);
-            segment_of_chunk.push_back(int(i));
-            reusable_tokens += int(ids.size());
-            question_begin = size() + int(ids.size());
+            const auto known = std::find(chunks.begin(), chunks.end(), s.chunk);
+            chunk_of_placement.push_back(size_t(known - chunks.begin()));
+            if (known == chunks.end()) chunks.push_back(s.chunk), segment_of_chunk.push_back(int(i));
+            placements.push_back({s.chunk.get(), nullptr, range, past + size()});
+            reusable_tokens += int(range.count);
+            question_begin = size() + int(range.count);
         }
-        for (size_t t = 0; t < ids.size(); ++t) {
-            offset.push_back(reused ? int32_t(t) : 0);
+        for (size_t t = 0; t < range.count; ++t) {
+            offset.push_back(reused ? int32_t(range.begin + t) : 0);
             chunk_length.push_back(reused ? int32_t(ids.size()) : 0);
         }
-        tokens.insert(tokens.end(), ids.begin(), ids.end());
+        const auto first = ids.begin() + std::ptrdiff_t(range.begin);
+        tokens.insert(tokens.end(), first, first + std::ptrdiff_t(range.count));
         reusable.resize(tokens.size(), reused);
     }
     require(!tokens.empty(), "append needs at least one token");

@@ -1,5 +1,7 @@
 #pragma once
 // One append's tokens laid out: what must be computed, what stands in chunks, where everything goes.
+#include <optional>
+
 #include "forward.h"
 #include "model.h"
 
@@ -8,6 +10,7 @@ namespace kvasir {
 struct Segment {
     std::vector<int32_t> tokens;           // to compute, when chunk is null
     std::shared_ptr<const ChunkKv> chunk;  // else cached KV to place
+    std::optional<TokenRange> range{};     // which of the chunk's tokens; all of them where it is absent
 };
 
 struct Prompt {
@@ -19,13 +22,14 @@ struct Prompt {
     int past;                                   // tokens before the prompt: token i stands at position past + i
     std::vector<int32_t> tokens;
     std::vector<bool> reusable;                 // stands in a chunk, and is not the last token, whose logits are needed
-    std::vector<int32_t> offset, chunk_length;  // of a token in a chunk: where in it, and how long that is
+    std::vector<int32_t> offset, chunk_length;  // of a token in a chunk: where in it, and how long the whole chunk is
     int reusable_tokens = 0;                    // that stand in chunks
     int question_begin = 0;                     // the first token behind the last chunk
 
-    std::vector<std::shared_ptr<const ChunkKv>> chunks;
-    std::vector<Forward::Placement> placements;  // of the chunks, without data
-    std::vector<int> segment_of_chunk;
+    std::vector<std::shared_ptr<const ChunkKv>> chunks;  // each once, however many ranges of it are placed
+    std::vector<int> segment_of_chunk;                   // the first one that places it
+    std::vector<Forward::Placement> placements;          // without data
+    std::vector<size_t> chunk_of_placement;              // index in chunks
 };
 
 }  // namespace kvasir

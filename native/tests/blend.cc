@@ -171,10 +171,10 @@ TEST(placing_by_table_equals_placing_by_graph) {
             Session a(m, 256), b(m, 256);
             a.prepare(), b.prepare();
             for (int il : {0, 3}) {
-                const std::vector<Forward::Placement> p{{chunk.get(), chunk->layer(il), 17}, {chunk.get(), chunk->layer(il), 90}};
+                const std::vector<Forward::Placement> p{{chunk.get(), chunk->layer(il), {0, 50}, 17}, {chunk.get(), chunk->layer(il), {30, 20}, 90}};
                 a.forward().place(il, p);
                 b.forward().place_with_graph(il, p);
-                const size_t n = size_t(m->hparams().kv_dim()) * 140;
+                const size_t n = size_t(m->hparams().kv_dim()) * 110;
                 std::vector<uint16_t> x(n), y(n);
                 for (auto which : {&KvCache::k, &KvCache::v}) {
                     ggml_backend_tensor_get((a.forward().cache().*which)(il), x.data(), 0, n * 2);
@@ -225,6 +225,74 @@ TEST(an_abort_leaves_the_session_as_it_was) {
     fresh.append({{ids(40), nullptr}}, kFull, nullptr, nullptr);
     fresh.append({{ids(30, 4), nullptr}}, kFull, nullptr, nullptr);
     CHECK(session.logits() == fresh.logits());
+}
+
+TEST(a_range_that_is_all_of_a_chunk_is_the_chunk_bit_for_bit) {
+    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+        auto m = tiny(arch);
+        auto a = encode(m, ids(130)), b = encode(m, ids(90, 2), KvDtype::q8_0);
+        const Segment question{ids(20, 3), nullptr};
+        const std::vector<Segment> whole{{{1}, nullptr}, {{}, a}, {{}, b}, question};
+        const std::vector<Segment> range{{{1}, nullptr}, {{}, a, TokenRange{0, 130}}, {{}, b, TokenRange{0, 90}}, question};
+        const std::vector<Segment> halves{{{1}, nullptr}, {{}, a, TokenRange{0, 47}}, {{}, a, TokenRange{47, 83}}, {{}, b, TokenRange{0, 1}}, {{}, b, TokenRange{1, 89}}, question};
+        const StrategySpec head{.name = "chunk-head", .ratios = {0.2}}, query{.name = "query", .ratios = {0.2}, .question_layers = {1, 2}};
+        for (auto & strategy : {kFull, kNone, head, query, deviation({1}, {0.2f})}) {
+            const Result expected = append(m, whole, strategy), one = append(m, range, strategy), two = append(m, halves, strategy);
+            CHECK(one.logits == expected.logits);
+            CHECK(two.logits == expected.logits);
+            CHECK(one.report.selected == expected.report.selected);
+            CHECK(two.report.selected == expected.report.selected);
+        }
+    }
+}
+
+TEST(a_range_from_a_file_is_read_once_a_layer_and_equals_memory) {
+    auto m = tiny("qwen3");
+    const std::string path = test::scratch("range.kvc");
+    auto memory = encode(m, ids(100));
+    memory->save(path);
+    const auto file = std::make_shared<ChunkKv>(path);
+    const auto blended = [&](const std::shared_ptr<ChunkKv> & chunk) {
+        // Two runs with other text between them: what is left of a chunk whose document was edited.
+        return append(m, {{{1}, nullptr}, {{}, chunk, TokenRange{10, 40}}, {ids(7, 4), nullptr}, {{}, chunk, TokenRange{60, 40}}, {ids(9, 3), nullptr}},
+                      deviation({1}, {0.2f}));
+    };
+    const Result a = blended(memory), b = blended(file);
+    CHECK(a.logits == b.logits);
+    CHECK_EQ(a.report.reusable_tokens, 80);
+    CHECK_EQ(a.report.tokens, 1 + 40 + 7 + 40 + 9);
+    // The checksum is a whole layer's, so a whole layer is read; both ranges are served by one reading.
+    CHECK_EQ(b.report.layers.at(2).load_bytes, file->layer_bytes());
+}
+
+TEST(a_range_holds_the_kv_of_its_tokens) {
+    auto m = tiny("llama");
+    auto chunk = encode(m, ids(64));
+    Session session(m, 256);
+    session.prepare();
+    session.append({{ids(5, 7), nullptr}, {{}, chunk, TokenRange{20, 30}}, {ids(4, 3), nullptr}}, kNone, nullptr, nullptr);
+    const size_t kv = size_t(m->hparams().kv_dim());
+    std::vector<uint16_t> v(kv * 30);
+    ggml_backend_tensor_get(session.forward().cache().v(2), v.data(), 5 * kv * 2, v.size() * 2);
+    const auto * stored = reinterpret_cast<const uint16_t *>(chunk->layer(2)) + (64 + 20) * kv;
+    CHECK(std::equal(v.begin(), v.end(), stored));
+}
+
+TEST(a_range_outside_its_chunk_is_misuse) {
+    auto m = tiny("llama");
+    auto chunk = encode(m, ids(10));
+    Session session(m, 64);
+    session.prepare();
+    for (TokenRange range : {TokenRange{0, 0}, TokenRange{0, 11}, TokenRange{10, 1}, TokenRange{5, size_t(-3)}}) {
+        bool refused = false;
+        try {
+            session.append({{{1}, nullptr}, {{}, chunk, range}, {{5}, nullptr}}, kNone, nullptr, nullptr);
+        } catch (const std::logic_error &) {
+            refused = true;
+        }
+        CHECK(refused);
+    }
+    CHECK_EQ(session.length(), 0);
 }
 
 TEST(what_cannot_be_blended_is_refused_first) {

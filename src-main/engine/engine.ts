@@ -25,6 +25,7 @@ import type {
   NativeSegment,
   NativeSession,
   NativeStrategy,
+  NativeTokenRange,
 } from './native.ts';
 
 export type {
@@ -47,6 +48,7 @@ export type {
   NativeReference as Reference,
   NativeSampling as Sampling,
   NativeStrategy as Strategy,
+  NativeTokenRange as TokenRange,
 } from './native.ts';
 
 export interface CallOptions {
@@ -83,8 +85,10 @@ export const GREEDY: NativeSampling = {
   seed: 0,
 };
 
-/** A prompt piece: tokens to compute, or a cached chunk to place. */
-export type Segment = { kind: 'compute'; tokens: Int32Array } | { kind: 'chunk'; chunk: ChunkKv };
+/** A prompt piece: tokens to compute, or a cached chunk to place, or some of its tokens. */
+export type Segment =
+  | { kind: 'compute'; tokens: Int32Array }
+  | { kind: 'chunk'; chunk: ChunkKv; range?: NativeTokenRange | undefined };
 
 /** The engine's process-wide entry: devices, GGUF headers, models, chunk files. */
 export class Engine {
@@ -303,7 +307,7 @@ export class Session {
     options: AppendOptions = {},
   ): Promise<NativeAppendReport> {
     const natives: NativeSegment[] = segments.map((segment) =>
-      segment.kind === 'chunk' ? { kind: 'chunk', chunk: segment.chunk.native } : segment,
+      segment.kind === 'chunk' ? { ...segment, chunk: segment.chunk.native } : segment,
     );
     return withAbort(this.#addon, options.signal, (abort) =>
       this.#native.append(natives, strategy, abort, options.onProgress, {

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { NativeAddon } from './native.ts';
+import type { NativeAddon, NativeSegment } from './native.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DEMO = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
@@ -100,6 +100,31 @@ describe('the addon is what native.ts says', () => {
       expect(layer).toMatchObject({ recomputed: { tokens: 10 }, stored: null });
       expect(layer.recomputed?.mean).toBeGreaterThan(0);
     }
+    native.dispose();
+  });
+
+  test('ranges that make up a chunk are the chunk; ranges outside it are misuse', async () => {
+    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
+    const abort = addon.createAbort();
+    const chunk = await native.encodeChunk(ids(40), new Int32Array(0), 'f16', abort);
+    const logitsOf = async (...chunks: NativeSegment[]): Promise<Float32Array> => {
+      const session = native.createSession(128);
+      const segments: NativeSegment[] = [{ kind: 'compute', tokens: ids(20) }, ...chunks];
+      await session.append([...segments, { kind: 'compute', tokens: ids(4) }], { kind: 'none' }, abort);
+      return session.logits();
+    };
+    const range = (begin: number, count: number): NativeSegment => ({
+      kind: 'chunk',
+      chunk,
+      range: { begin, count },
+    });
+    const whole = await logitsOf({ kind: 'chunk', chunk });
+    expect(await logitsOf(range(0, 40))).toEqual(whole);
+    expect(await logitsOf(range(0, 13), range(13, 27))).toEqual(whole);
+    expect(await logitsOf(range(0, 39))).not.toEqual(whole);
+    await expect(logitsOf(range(13, 28))).rejects.toThrow(/range/);
+    await expect(logitsOf(range(-1, 5))).rejects.toThrow(TypeError);
+    await expect(logitsOf(range(0, 0.5))).rejects.toThrow(/segment\.range\.count/);
     native.dispose();
   });
 

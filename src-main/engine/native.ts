@@ -73,8 +73,14 @@ export interface NativeModelInfo extends NativeGgufInfo {
 export type NativeSegment =
   /** Tokens to compute in full: prefix, misses, history, question. */
   | { kind: 'compute'; tokens: Int32Array }
-  /** A cached chunk, placed where it stands in the list. */
-  | { kind: 'chunk'; chunk: NativeChunk };
+  /** A cached chunk, or a range of its tokens, placed where it stands in the list. */
+  | { kind: 'chunk'; chunk: NativeChunk; range?: NativeTokenRange | undefined };
+
+/** Tokens begin … begin + count of a chunk: 0 ≤ begin, 1 ≤ count, begin + count ≤ the chunk's tokens. */
+export interface NativeTokenRange {
+  begin: number;
+  count: number;
+}
 
 /** The smallest share of the reusable tokens whose scores cover `cover` of their sum, within least … most. All in 0 … 1. */
 export interface NativeAdaptive {
