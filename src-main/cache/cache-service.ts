@@ -145,7 +145,9 @@ export class CacheService {
     const corpus = own.chunks > 0 ? own : { tokens: now.tokens, chunks: scaled };
     const stored = store
       .totals()
-      .filter((kind) => kind.fingerprint === row.fingerprint && kind.dtype === dtype);
+      .filter(
+        (held) => held.kind === 'chunk' && held.fingerprint === row.fingerprint && held.dtype === dtype,
+      );
     const cached = { cachedChunks: sum(stored, 'entries'), cachedTokens: sum(stored, 'tokens') };
     return impactOf(row, { ...corpus, ...cached }, dtype);
   }

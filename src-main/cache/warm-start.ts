@@ -80,7 +80,7 @@ export class WarmStart {
     const { store, settings } = this.#options;
     const { fingerprint } = active.model.info;
     for (let offset = 0; ; offset += PAGE) {
-      const page = store.list({ fingerprint, limit: PAGE, offset });
+      const page = store.list({ kind: 'chunk', fingerprint, limit: PAGE, offset });
       const missing = page.filter(({ inRam, dtype }) => !inRam && dtype === settings.current.dtype);
       for (const entry of missing) if (!(await this.#bring(entry, active))) return;
       if (page.length < PAGE || missing.length === 0) return;

@@ -3,11 +3,13 @@ import type { ChunkDisk } from './disk.ts';
 import { chooseVictims, coverage, type Victims } from './evict.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { EvictionPolicy } from './policy.ts';
-import type { EvictReport, EvictRequest } from './types.ts';
+import type { EntryKind, EvictReport, EvictRequest } from './types.ts';
 
 export interface DiskBudgetOptions {
-  /** Most bytes of chunk files. */
+  /** Most bytes of files. */
   bytes: number;
+  /** Most of them that blocks of prefixes may take. */
+  prefixShare: number;
   policy: EvictionPolicy;
   /** Whether an entry must stay just now. */
   isInUse: (key: string) => boolean;
@@ -15,8 +17,15 @@ export interface DiskBudgetOptions {
   onLeaving: (key: string) => void;
 }
 
+/** Room wanted for a new entry. */
+interface Incoming {
+  kind: EntryKind;
+  bytes: number;
+}
+
 /**
- * Keeps the files within the budget.
+ * Keeps the files within the budget. Blocks of prefixes come in by the thousand and are cheap to lose: they never take
+ * more than their share, and within it chunks make room for them.
  *
  * REQUIRES: its methods run one after another, with everything else that changes files or rows (the store's queue).
  */
@@ -33,41 +42,73 @@ export class DiskBudget {
     this.#options = options;
   }
 
-  /** Evicts so that `bytes` more fit. DISK_FULL, with nothing evicted, when pins and leases leave no way. */
-  async makeRoom(bytes: number): Promise<void> {
-    const { index } = this.#disk;
-    const over = (): number => index.bytes + bytes - this.bytes;
-    if (over() <= 0) return;
-    const victims = this.#choose({ bytes: over() });
-    if (victims.bytes >= over()) await this.#remove(victims.rows);
-    if (over() <= 0) return;
+  get prefixBytes(): number {
+    return this.bytes * this.#options.prefixShare;
+  }
+
+  /** Evicts so that an entry fits. DISK_FULL, with nothing evicted, when pins and leases leave no way. */
+  async makeRoom(incoming: Incoming): Promise<void> {
+    if (this.#isOver(incoming)) {
+      const { rows, enough } = this.#excess(incoming);
+      if (enough) await this.#remove(rows);
+    }
+    if (!this.#isOver(incoming)) return;
+    const { kind, bytes } = incoming;
+    const most = kind === 'prefix' ? this.prefixBytes : this.bytes;
     throw new KvasirError(
       'DISK_FULL',
-      `The cache budget of ${megabytes(this.bytes)} has no room for a chunk of ${megabytes(bytes)}` +
-        `${bytes > this.bytes ? '' : ', because what it holds is pinned or in use'}.`,
+      `The cache budget of ${megabytes(most)} has no room for a ${kind} of ${megabytes(bytes)}` +
+        `${bytes > most ? '' : ', because what it holds is pinned or in use'}.`,
       'Raise the cache budget, or unpin entries.',
     );
   }
 
   /** Evicts what exceeds the budget, as far as pins and leases allow. */
-  shed(): Promise<EvictReport> {
-    return this.evict({ bytes: Math.max(0, this.#disk.index.bytes - this.bytes) });
+  async shed(): Promise<EvictReport> {
+    if (!this.#isOver(NOTHING)) return { entries: 0, bytes: 0, kept: 0 };
+    const { rows, inUse } = this.#excess(NOTHING);
+    const gone = await this.#remove(rows);
+    const stayed = this.#disk.index.pinnedTotals().entries + inUse + rows.length - gone.length;
+    return { entries: gone.length, bytes: sumOfBytes(gone), kept: this.#isOver(NOTHING) ? stayed : 0 };
   }
 
   async evict(request: EvictRequest): Promise<EvictReport> {
     const victims = this.#choose(request);
     const gone = await this.#remove(victims.rows);
-    const bytes = gone.reduce((sum, row) => sum + row.bytes, 0);
+    const bytes = sumOfBytes(gone);
     if (bytes >= (request.bytes ?? Infinity)) return { entries: gone.length, bytes, kept: 0 };
     const pinned = this.#disk.index.list({ pinned: true }).filter(coverage(request)).length;
     const undeletable = victims.rows.length - gone.length;
     return { entries: gone.length, bytes, kept: pinned + victims.inUse + undeletable };
   }
 
-  #choose(request: EvictRequest): Victims {
+  /** Bytes too many once an entry has come in: of prefixes, and of all together. */
+  #over({ kind, bytes }: Incoming): { prefix: number; all: number } {
+    const { index } = this.#disk;
+    const prefixes = index.held('prefix').bytes + (kind === 'prefix' ? bytes : 0);
+    return { prefix: prefixes - this.prefixBytes, all: index.bytes + bytes - this.bytes };
+  }
+
+  #isOver(incoming: Incoming): boolean {
+    const { prefix, all } = this.#over(incoming);
+    return prefix > 0 || all > 0;
+  }
+
+  /** What has to go: prefixes above their share, then chunks; further prefixes only when no chunk may go. */
+  #excess(incoming: Incoming): { rows: ChunkRow[]; enough: boolean; inUse: number } {
+    const over = this.#over(incoming);
+    let prefixes = this.#choose({ bytes: over.prefix }, 'prefix');
+    const chunks = this.#choose({ bytes: over.all - prefixes.bytes }, 'chunk');
+    const missing = over.all - chunks.bytes;
+    if (missing > prefixes.bytes) prefixes = this.#choose({ bytes: missing }, 'prefix');
+    const enough = prefixes.bytes >= Math.max(over.prefix, missing);
+    return { rows: [...prefixes.rows, ...chunks.rows], enough, inUse: prefixes.inUse + chunks.inUse };
+  }
+
+  #choose(request: EvictRequest, kind?: EntryKind): Victims {
     const { index, clock } = this.#disk;
     return chooseVictims(
-      index.leastRecentlyUsed(),
+      index.leastRecentlyUsed(kind),
       this.#options.policy,
       request,
       this.#options.isInUse,
@@ -81,6 +122,12 @@ export class DiskBudget {
     this.evictions += gone.length;
     return gone;
   }
+}
+
+const NOTHING: Incoming = { kind: 'chunk', bytes: 0 };
+
+function sumOfBytes(rows: readonly ChunkRow[]): number {
+  return rows.reduce((sum, row) => sum + row.bytes, 0);
 }
 
 function megabytes(bytes: number): string {

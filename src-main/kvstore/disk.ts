@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { ChunkHeader } from '../engine/engine.ts';
 import { isMissing, messageOf } from './errors.ts';
+import { kindOf } from './hash.ts';
 import type { Layout, StoreFs } from './files.ts';
 import type { ChunkIndex, ChunkRow } from './index-db.ts';
 import type { Quarantine } from './quarantine.ts';
@@ -138,7 +139,7 @@ export class ChunkDisk {
   }
 }
 
-/** The row of a file, all of it from its header but for what `meta` adds. */
+/** The row of a file, all of it from its header but for what `meta` adds. TypeError when the key is not the header's. */
 export function rowOf(
   key: string,
   header: ChunkHeader,
@@ -146,8 +147,11 @@ export function rowOf(
   now: number,
   meta: PutMeta = {},
 ): ChunkRow {
+  const kind = kindOf(header, key);
+  if (!kind) throw new TypeError('ChunkStore.put: chunk is not the one that key names.');
   return {
     key,
+    kind,
     fingerprint: header.fingerprint,
     prefixHash: header.prefixHash,
     dtype: header.dtype,

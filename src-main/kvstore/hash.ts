@@ -1,26 +1,35 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { ChunkHeader } from '../engine/engine.ts';
-import type { ChunkIdentity } from './types.ts';
+import type { ChunkIdentity, EntryKind } from './types.ts';
 
-/**
- * Bump when the encoding below changes. It also keeps chunk keys apart from every other hash the store may hold
- * (prefix blocks get a domain of their own), so that one can never be mistaken for the other.
- */
-const DOMAIN = 'kvasir/chunk/1';
+/** Bump when the encoding below changes. A domain for each kind, so that one can never be mistaken for the other. */
+const DOMAINS: Record<EntryKind, string> = { chunk: 'kvasir/chunk/1', prefix: 'kvasir/prefix/1' };
 
 /** SHA-256 (hex) of all a chunk's KV depends on. docs/formats/store.md has the byte layout and an example. */
 export function chunkKey(id: ChunkIdentity): string {
   return keyOf({ ...id, prefixHash: prefixHash(id.prefix) });
 }
 
+/** As chunkKey(), of a block of a prompt's beginning; `prefix` is all that stands before it, BOS included. */
+export function prefixKey(id: ChunkIdentity): string {
+  return keyOf({ ...id, prefixHash: prefixHash(id.prefix) }, 'prefix');
+}
+
 export function isKey(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-/** The key a chunk file belongs under, from what its header says. */
-export function keyOf(header: Pick<ChunkHeader, 'fingerprint' | 'prefixHash' | 'dtype' | 'tokens'>): string {
+type Identifying = Pick<ChunkHeader, 'fingerprint' | 'prefixHash' | 'dtype' | 'tokens'>;
+
+/** What a file is under this key, from what its header says; undefined when it belongs under another one. */
+export function kindOf(header: Identifying, key: string): EntryKind | undefined {
+  return (Object.keys(DOMAINS) as EntryKind[]).find((kind) => keyOf(header, kind) === key);
+}
+
+/** The key a file belongs under, from what its header says. */
+export function keyOf(header: Identifying, kind: EntryKind = 'chunk'): string {
   const hash = createHash('sha256');
-  field(hash, Buffer.from(DOMAIN));
+  field(hash, Buffer.from(DOMAINS[kind]));
   field(hash, Buffer.from(header.fingerprint));
   field(hash, Buffer.from(header.prefixHash));
   field(hash, Buffer.from(header.dtype));

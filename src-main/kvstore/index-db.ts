@@ -1,10 +1,11 @@
 import type Database from 'better-sqlite3';
 import type { KvDtype } from '../engine/engine.ts';
-import type { KindTotals, ListFilter } from './types.ts';
+import type { EntryKind, KindTotals, ListFilter } from './types.ts';
 
 /** A row of the index. */
 export interface ChunkRow {
   key: string;
+  kind: EntryKind;
   fingerprint: string;
   prefixHash: string;
   dtype: KvDtype;
@@ -19,6 +20,12 @@ export interface ChunkRow {
   lastUsedAt: number;
 }
 
+/** Entries and their bytes. */
+export interface Held {
+  entries: number;
+  bytes: number;
+}
+
 interface Use {
   order: number;
   at: number;
@@ -26,7 +33,7 @@ interface Use {
   hits: number;
 }
 
-const COLUMNS = `key, fingerprint, prefix_hash AS prefixHash, dtype, layers, tokens, bytes, format_version AS formatVersion,
+const COLUMNS = `key, kind, fingerprint, prefix_hash AS prefixHash, dtype, layers, tokens, bytes, format_version AS formatVersion,
   label, pinned, hits, created_at AS createdAt, last_used_at AS lastUsedAt`;
 
 /** Uses are cheap to lose and costly to write one by one: they wait until there are this many, or something reads them. */
@@ -34,7 +41,7 @@ const PENDING_USES = 64;
 
 /**
  * Rows and their totals. Not thread-safe and not shared: the store's lock makes this the only connection.
- * Invariant: `bytes` and `entries` equal the sum and count over the table.
+ * Invariant: what is held of each kind equals count and sum over the table.
  */
 export class ChunkIndex {
   readonly #db: Database.Database;
@@ -42,26 +49,33 @@ export class ChunkIndex {
   readonly #uses = new Map<string, Use>();
   readonly #onFlushFailed: (error: unknown) => void;
   #order: number;
-  #entries: number;
-  #bytes: number;
+  readonly #held: Record<EntryKind, Held> = {
+    chunk: { entries: 0, bytes: 0 },
+    prefix: { entries: 0, bytes: 0 },
+  };
 
   /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
   constructor(db: Database.Database, onFlushFailed: (error: unknown) => void) {
     this.#db = db;
     this.#onFlushFailed = onFlushFailed;
     this.#statements = prepare(db);
-    const totals = this.#statements.totals.get();
-    this.#entries = totals?.entries ?? 0;
-    this.#bytes = totals?.bytes ?? 0;
-    this.#order = totals?.lastOrder ?? 0;
+    this.#order = 0;
+    for (const { kind, entries, bytes, lastOrder } of this.#statements.held.all()) {
+      this.#held[kind] = { entries, bytes };
+      this.#order = Math.max(this.#order, lastOrder);
+    }
   }
 
   get entries(): number {
-    return this.#entries;
+    return this.#held.chunk.entries + this.#held.prefix.entries;
   }
   /** Bytes of all files. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#held.chunk.bytes + this.#held.prefix.bytes;
+  }
+
+  held(kind: EntryKind): Readonly<Held> {
+    return this.#held[kind];
   }
 
   get(key: string): ChunkRow | undefined {
@@ -73,15 +87,17 @@ export class ChunkIndex {
     return this.#statements.all.all();
   }
 
-  /** Unpinned rows. Once the iteration has begun nothing may be written until it has ended. */
-  *leastRecentlyUsed(): Generator<ChunkRow, void> {
+  /** Unpinned rows; of all kinds when none is named. Once the iteration has begun nothing may be written until it has ended. */
+  *leastRecentlyUsed(kind?: EntryKind): Generator<ChunkRow, void> {
     this.flush();
-    yield* this.#statements.leastRecentlyUsed.iterate();
+    const { leastRecentlyUsed, leastRecentlyUsedOf } = this.#statements;
+    yield* kind ? leastRecentlyUsedOf.iterate(kind) : leastRecentlyUsed.iterate();
   }
 
   list(filter: ListFilter): ChunkRow[] {
     this.flush();
     return this.#statements.list.all({
+      kind: filter.kind ?? null,
       fingerprint: filter.fingerprint ?? null,
       pinned: filter.pinned === undefined ? null : Number(filter.pinned),
       limit: filter.limit ?? -1,
@@ -99,8 +115,9 @@ export class ChunkIndex {
 
   insert(row: ChunkRow): void {
     this.#statements.insert.run({ ...row, useOrder: ++this.#order });
-    this.#entries++;
-    this.#bytes += row.bytes;
+    const held = this.#held[row.kind];
+    held.entries++;
+    held.bytes += row.bytes;
   }
 
   /** Removes rows in one transaction; unknown keys are passed over. */
@@ -111,8 +128,9 @@ export class ChunkIndex {
     })();
     for (const row of rows) {
       this.#uses.delete(row.key);
-      this.#entries--;
-      this.#bytes -= row.bytes;
+      const held = this.#held[row.kind];
+      held.entries--;
+      held.bytes -= row.bytes;
     }
   }
 
@@ -146,33 +164,44 @@ export class ChunkIndex {
   }
 }
 
+interface ListParameters {
+  kind: EntryKind | null;
+  fingerprint: string | null;
+  pinned: number | null;
+  limit: number;
+  offset: number;
+}
+
 function prepare(db: Database.Database) {
   return {
-    totals: db.prepare<[], { entries: number; bytes: number; lastOrder: number }>(
-      `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes, coalesce(max(use_order), 0) AS lastOrder FROM chunks`,
+    held: db.prepare<[], Held & { kind: EntryKind; lastOrder: number }>(
+      `SELECT kind, count(*) AS entries, sum(bytes) AS bytes, max(use_order) AS lastOrder FROM chunks GROUP BY kind`,
     ),
     get: db.prepare<[string], ChunkRow>(`SELECT ${COLUMNS} FROM chunks WHERE key = ?`),
     all: db.prepare<[], ChunkRow>(`SELECT ${COLUMNS} FROM chunks ORDER BY key`),
     leastRecentlyUsed: db.prepare<[], ChunkRow>(
       `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_use WHERE NOT pinned ORDER BY use_order`,
     ),
-    list: db.prepare<
-      { fingerprint: string | null; pinned: number | null; limit: number; offset: number },
-      ChunkRow
-    >(
+    leastRecentlyUsedOf: db.prepare<[EntryKind], ChunkRow>(
+      `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_use WHERE NOT pinned AND kind = ? ORDER BY use_order`,
+    ),
+    list: db.prepare<ListParameters, ChunkRow>(
       `SELECT ${COLUMNS} FROM chunks
-       WHERE fingerprint = ifnull(@fingerprint, fingerprint) AND pinned = ifnull(@pinned, pinned)
+       WHERE kind = ifnull(@kind, kind) AND fingerprint = ifnull(@fingerprint, fingerprint)
+         AND pinned = ifnull(@pinned, pinned)
        ORDER BY use_order DESC LIMIT @limit OFFSET @offset`,
     ),
     kinds: db.prepare<[], KindTotals>(
-      `SELECT fingerprint, dtype, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes FROM chunks
-       GROUP BY fingerprint, dtype ORDER BY fingerprint, dtype`,
+      `SELECT kind, fingerprint, dtype, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes FROM chunks
+       GROUP BY kind, fingerprint, dtype ORDER BY kind, fingerprint, dtype`,
     ),
     pinned: db.prepare<[], { entries: number; bytes: number }>(
       `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM chunks WHERE pinned`,
     ),
     insert: db.prepare<ChunkRow & { useOrder: number }>(
-      `INSERT INTO chunks VALUES (@key, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
+      `INSERT INTO chunks (key, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
+         label, pinned, hits, created_at, last_used_at, use_order)
+       VALUES (@key, @kind, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
          @label, @pinned, @hits, @createdAt, @lastUsedAt, @useOrder)`,
     ),
     remove: db.prepare<[string]>(`DELETE FROM chunks WHERE key = ?`),

@@ -31,7 +31,7 @@ export async function openRow(
   }
   // The engine has compared model and prefix; a sound file of the same model may still be another chunk's.
   const { fingerprint, prefixHash } = row;
-  const key = keyOf({ fingerprint, prefixHash, dtype: chunk.dtype, tokens: chunk.tokens });
+  const key = keyOf({ fingerprint, prefixHash, dtype: chunk.dtype, tokens: chunk.tokens }, row.kind);
   if (key === row.key) return { kind: 'ok', chunk };
   chunk.dispose();
   return { kind: 'corrupt', reason: 'its contents belong to another key' };

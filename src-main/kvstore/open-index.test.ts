@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openIndex } from './open-index.ts';
 import { MIGRATIONS } from './schema.ts';
-import { A, fill, openTestStore, storeFor, tempDir } from './test-support.ts';
+import { A, B, fill, openTestStore, storeFor, tempDir, touch } from './test-support.ts';
 
 const options = { now: 1e12, onFlushFailed: () => undefined };
 
@@ -36,7 +36,7 @@ test('an index of a newer version is refused and nothing is touched', async () =
   for (let i = 0; i < 2; i++) {
     await expect(openTestStore({ dir })).rejects.toMatchObject({
       code: 'STORE_VERSION',
-      message: /newer version of Kvasir \(index version 999; this one knows 1\)\.$/,
+      message: /newer version of Kvasir \(index version 999; this one knows 2\)\.$/,
       advice: /Update Kvasir/,
     });
   }
@@ -65,15 +65,57 @@ test('an older index is copied, then migrated', async () => {
   expect(index.entries).toBe(2);
   index.close();
   expect(setAside).toBeUndefined();
-  expect(backup).toBe(`${path}.v1-backup-20010909T014640000Z`);
+  expect(backup).toBe(`${path}.v2-backup-20010909T014640000Z`);
   const copy = new Database(backup, { readonly: true });
-  expect(copy.pragma('user_version', { simple: true })).toBe(1);
+  expect(copy.pragma('user_version', { simple: true })).toBe(2);
   expect(copy.prepare('SELECT count(*) FROM chunks').pluck().get()).toBe(2);
   copy.close();
   const again = openIndex(path, { ...options, migrations });
   expect(again.backup).toBeUndefined();
   again.index.close();
   await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_VERSION' });
+});
+
+/** Takes a store's index back to the first version, rows and all. */
+function toFirstVersion(dir: string): void {
+  const db = new Database(join(dir, 'index.db'));
+  db.exec(`DROP INDEX chunks_by_class; ALTER TABLE chunks DROP COLUMN kind; ALTER TABLE chunks DROP COLUMN class;
+    ALTER TABLE chunks DROP COLUMN use_offset; PRAGMA user_version = 1`);
+  db.close();
+}
+
+test('an index of the first version: its entries are chunks, with their uses and pins', async () => {
+  const { dir, store } = await storeFor(9);
+  await fill(store, 2);
+  await touch(store, A);
+  store.pin(B);
+  const before = store.list();
+  await store.close();
+  toFirstVersion(dir);
+  const again = await openTestStore({ dir });
+  expect(again.recovery).toMatchObject({ adopted: 0, rowsDropped: 0, indexSetAside: undefined });
+  expect(existsSync(again.recovery.indexBackup ?? '')).toBe(true);
+  expect(again.list()).toEqual(before);
+  expect(before.map(({ kind }) => kind)).toEqual(['chunk', 'chunk']);
+});
+
+test('a crash in the middle of a migration leaves the old version, which is migrated at the next start', async () => {
+  const dir = await filledStore();
+  toFirstVersion(dir);
+  const crashed = tempDir();
+  const db = new Database(join(dir, 'index.db'));
+  db.pragma('journal_mode = WAL');
+  db.exec('BEGIN');
+  db.exec(MIGRATIONS[1] ?? '');
+  db.pragma('cache_spill = 1');
+  cpSync(dir, crashed, { recursive: true });
+  db.exec('ROLLBACK');
+  db.close();
+  rmSync(join(crashed, 'index.db-shm'), { force: true });
+  const store = await openTestStore({ dir: crashed });
+  expect(store.recovery).toMatchObject({ adopted: 0, indexSetAside: undefined });
+  expect(existsSync(store.recovery.indexBackup ?? '')).toBe(true);
+  expect(store.list().map(({ key }) => key)).toContain(A);
 });
 
 test('a new index is made without a backup', async () => {

@@ -4,7 +4,7 @@ import type { ChunkHeader } from '../engine/engine.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
 import { codeOf, messageOf } from './errors.ts';
 import { parseChunkFileName, type StoreFs } from './files.ts';
-import { keyOf } from './hash.ts';
+import { kindOf } from './hash.ts';
 import type { ChunkFiles, RecoveryReport } from './types.ts';
 
 type Findings = Omit<RecoveryReport, 'evicted' | 'indexSetAside' | 'indexBackup' | 'ms'>;
@@ -128,7 +128,7 @@ export function faultOf(
   if (header.fileBytes !== file.bytes)
     return `its header says ${header.fileBytes} bytes, but it has ${file.bytes}`;
   if (header.version !== file.formatVersion) return 'its header and its name give different format versions';
-  if (keyOf(header) !== file.key) return 'its contents belong to another key';
+  if (!kindOf(header, file.key)) return 'its contents belong to another key';
   return undefined;
 }
 

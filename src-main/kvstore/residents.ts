@@ -1,10 +1,11 @@
 import type { ChunkKv } from '../engine/engine.ts';
 import { messageOf } from './errors.ts';
-import type { ChunkOpener, StoreLog } from './types.ts';
+import type { ChunkOpener, EntryKind, StoreLog } from './types.ts';
 
 /** An open chunk: leased, in memory, or both; otherwise it waits to be read into memory. */
 export interface Resident {
   readonly key: string;
+  readonly kind: EntryKind;
   /** The model that opened it; its memory is that model's. */
   readonly opener: ChunkOpener;
   readonly chunk: ChunkKv;
@@ -21,9 +22,23 @@ export interface Resident {
 
 export interface ResidentsOptions {
   budgetBytes: number;
+  /** Most of it that blocks of prefixes may take. */
+  prefixShare: number;
   /** Called when reading the KV in fails: the file is bad or gone. */
   onPullFailed: (key: string, error: unknown) => void;
   log: StoreLog;
+}
+
+/** Room wanted for an entry. */
+interface Incoming {
+  kind: EntryKind;
+  bytes: number;
+}
+
+const NOTHING: Incoming = { kind: 'chunk', bytes: 0 };
+
+function incoming({ kind, chunk }: Resident): Incoming {
+  return { kind, bytes: chunk.bytes };
 }
 
 /**
@@ -42,7 +57,7 @@ export class Residents {
   readonly #leaving = new Set<Resident>();
   readonly #options: ResidentsOptions;
   #budget: number;
-  #bytes = 0;
+  readonly #bytes: Record<EntryKind, number> = { chunk: 0, prefix: 0 };
   #lastUsed = 0;
   #lastPrefetched = 0;
   #waiting: Resident[] = [];
@@ -55,7 +70,11 @@ export class Residents {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes.chunk + this.#bytes.prefix;
+  }
+  /** Of these, of blocks of prefixes. */
+  get prefixBytes(): number {
+    return this.#bytes.prefix;
   }
   get budgetBytes(): number {
     return this.#budget;
@@ -81,7 +100,7 @@ export class Residents {
   }
 
   /** Takes over a newly opened chunk and leases it. */
-  add(key: string, opener: ChunkOpener, chunk: ChunkKv): Resident {
+  add({ key, kind }: Pick<Resident, 'key' | 'kind'>, opener: ChunkOpener, chunk: ChunkKv): Resident {
     const other = this.#byKey.get(key);
     if (other?.opener === opener && !other.pulling) {
       // Two callers opened it at once; one open chunk is enough.
@@ -92,6 +111,7 @@ export class Residents {
     this.drop(key);
     const resident: Resident = {
       key,
+      kind,
       opener,
       chunk,
       leases: 1,
@@ -112,10 +132,10 @@ export class Residents {
     }
     resident.rank = ++this.#lastUsed;
     if (resident.ramBytes > 0) {
-      this.#shrinkTo(this.#budget);
+      this.#makeRoom();
       return;
     }
-    if (resident.chunk.bytes > this.#budget) {
+    if (resident.chunk.bytes > this.#mostOf(resident.kind)) {
       this.drop(resident.key);
       return;
     }
@@ -124,8 +144,8 @@ export class Residents {
   }
 
   /** Whether this much can be read in without dropping anything. */
-  hasRoom(bytes: number): boolean {
-    return this.#bytes + bytes <= this.#budget;
+  hasRoom({ kind, bytes }: Incoming): boolean {
+    return this.#bytes[kind] + bytes <= this.#mostOf(kind) && this.bytes + bytes <= this.#budget;
   }
 
   /**
@@ -140,9 +160,20 @@ export class Residents {
     }
     resident.leases = 0;
     resident.rank = --this.#lastPrefetched;
-    if (this.hasRoom(chunk.bytes)) await this.#pull(resident);
+    if (this.hasRoom({ kind: resident.kind, bytes: chunk.bytes })) await this.#pull(resident);
     else this.drop(resident.key);
     return this.isInRam(resident.key);
+  }
+
+  /**
+   * Brings a leased chunk into memory if there is room and nobody else reads from its file now, and drops others for it.
+   * It stays leased; false when its file turned out bad.
+   */
+  async promote(resident: Resident): Promise<boolean> {
+    await resident.pulling;
+    const { ramBytes, leases, dropped } = resident;
+    if (ramBytes > 0 || leases > 1 || dropped || !this.#makeRoom(incoming(resident))) return true;
+    return this.#pull(resident);
   }
 
   /** Forgets a key's open chunk; disposes it now, or at its last release. */
@@ -170,7 +201,7 @@ export class Residents {
 
   setBudget(bytes: number): void {
     this.#budget = bytes;
-    this.#shrinkTo(bytes);
+    this.#makeRoom();
   }
 
   /** Resolves when all that was waiting is in memory, or found not to fit. */
@@ -196,14 +227,14 @@ export class Residents {
     }
   }
 
-  async #pull(resident: Resident): Promise<void> {
-    const { bytes } = resident.chunk;
-    if (bytes > this.#budget || !this.#shrinkTo(this.#budget - bytes)) {
+  /** False when it fails; without room the chunk is dropped. */
+  async #pull(resident: Resident): Promise<boolean> {
+    if (!this.#makeRoom(incoming(resident))) {
       this.drop(resident.key);
-      return;
+      return true;
     }
-    resident.ramBytes = bytes;
-    this.#bytes += bytes;
+    resident.ramBytes = resident.chunk.bytes;
+    this.#bytes[resident.kind] += resident.ramBytes;
     let failure: { error: unknown } | undefined;
     resident.pulling = resident.chunk.pullIn().catch((error: unknown) => {
       failure = { error };
@@ -211,26 +242,43 @@ export class Residents {
     await resident.pulling;
     resident.pulling = undefined;
     this.#settle(resident);
-    if (!failure || resident.dropped) return;
+    if (!failure || resident.dropped) return !failure;
     this.drop(resident.key);
     this.#options.onPullFailed(resident.key, failure.error);
+    return false;
   }
 
-  /** Disposes chunks nobody uses, lowest rank first, until at most `bytes` are left; false if it cannot. */
-  #shrinkTo(bytes: number): boolean {
-    if (this.#bytes <= bytes) return true;
+  #mostOf(kind: EntryKind): number {
+    return kind === 'prefix' ? this.#budget * this.#options.prefixShare : this.#budget;
+  }
+
+  /**
+   * Disposes what nobody uses, lowest rank first, until an entry fits; false if it cannot. Blocks of prefixes that exceed
+   * their share go first, then chunks, and other blocks only when there are no chunks left to go.
+   */
+  #makeRoom(entry: Incoming = NOTHING): boolean {
+    const fits = (kind: EntryKind): boolean =>
+      this.#bytes[kind] + (entry.kind === kind ? entry.bytes : 0) <= this.#mostOf(kind);
+    const allFit = (): boolean => this.bytes + entry.bytes <= this.#budget;
+    if (entry.bytes > this.#mostOf(entry.kind)) return false;
+    if (!fits('prefix')) this.#dropIdle('prefix', () => fits('prefix'));
+    if (!allFit()) this.#dropIdle('chunk', allFit);
+    if (!allFit()) this.#dropIdle('prefix', allFit);
+    return fits('prefix') && allFit();
+  }
+
+  #dropIdle(kind: EntryKind, enough: () => boolean): void {
     for (const resident of [...this.#byKey.values()].sort((a, b) => a.rank - b.rank)) {
-      if (this.#bytes <= bytes) break;
-      if (resident.ramBytes > 0 && resident.leases === 0) this.drop(resident.key);
+      if (enough()) return;
+      if (resident.kind === kind && resident.ramBytes > 0 && resident.leases === 0) this.drop(resident.key);
     }
-    return this.#bytes <= bytes;
   }
 
   /** Disposes a dropped chunk once nothing uses it. */
   #settle(resident: Resident): void {
     if (!resident.dropped || resident.leases > 0 || resident.pulling) return;
     this.#leaving.delete(resident);
-    this.#bytes -= resident.ramBytes;
+    this.#bytes[resident.kind] -= resident.ramBytes;
     resident.ramBytes = 0;
     this.#dispose(resident.chunk);
   }

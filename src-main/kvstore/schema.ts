@@ -23,4 +23,8 @@ export const MIGRATIONS: readonly string[] = [
      use_order      INTEGER NOT NULL              -- rises with each use; for eviction, whatever the clock does
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX chunks_by_use ON chunks (use_order);`,
+  `ALTER TABLE chunks ADD COLUMN kind TEXT NOT NULL DEFAULT 'chunk';  -- or 'prefix'; the key says it too
+   ALTER TABLE chunks ADD COLUMN class TEXT NOT NULL DEFAULT '';      -- of the request that used it last
+   ALTER TABLE chunks ADD COLUMN use_offset INTEGER NOT NULL DEFAULT 0; -- tokens that stood before it in that prompt
+   CREATE INDEX chunks_by_class ON chunks (kind, class, use_order, use_offset DESC) WHERE NOT pinned;`,
 ];

@@ -95,6 +95,7 @@ describe('after close', () => {
   const methods: [string, (store: ChunkStore) => unknown][] = [
     ['has', (store) => store.has('0'.repeat(64))],
     ['put', (store) => store.put(model.encode(10).key, model.encode(10).chunk)],
+    ['acquireMany', (store) => store.acquireMany([A], model)],
     ['acquire', (store) => store.acquire('0'.repeat(64), model)],
     ['reportCorrupt', (store) => store.reportCorrupt('0'.repeat(64))],
     ['prefetch', (store) => store.prefetch(A, model)],
@@ -161,6 +162,7 @@ test('totals by model and number format', async () => {
   expect(store.totals()).toEqual([
     expect.objectContaining({ fingerprint: '0'.repeat(64), dtype: 'f16', entries: 1, tokens: 3 }),
     {
+      kind: 'chunk',
       fingerprint: model.fingerprint,
       dtype: 'f16',
       entries: 2,
@@ -176,4 +178,7 @@ test('misuse of options names the argument', async () => {
   const options = { dir: tempDir(), ramBudgetBytes: 0, files: fakeFiles };
   await expect(ChunkStore.open({ ...options, diskBudgetBytes: -1 })).rejects.toThrow(/diskBudgetBytes/);
   await expect(ChunkStore.open({ ...options, diskBudgetBytes: NaN })).rejects.toThrow(TypeError);
+  await expect(ChunkStore.open({ ...options, diskBudgetBytes: 1, prefixShare: 2 })).rejects.toThrow(
+    /prefixShare/,
+  );
 });

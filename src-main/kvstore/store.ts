@@ -3,12 +3,13 @@ import { DiskBudget } from './budget.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
 import { codeOf, messageOf, toStoreError } from './errors.ts';
 import { requireEvictRequest } from './evict.ts';
-import { isKey, keyOf } from './hash.ts';
+import { isKey } from './hash.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { StoreLock } from './lock.ts';
 import { openRow } from './open-chunk.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
 import { LRU } from './policy.ts';
+import { throwIfAborted } from '../platform/abort.ts';
 import { Residents, type Resident } from './residents.ts';
 import { SerialQueue, UseCounts } from './serial.ts';
 import type {
@@ -18,6 +19,7 @@ import type {
   EvictRequest,
   KindTotals,
   Lease,
+  LeaseSet,
   ListFilter,
   PutMeta,
   RecoveryReport,
@@ -30,7 +32,7 @@ import type {
 import { verifyAll, type Fault } from './verify.ts';
 
 export type * from './types.ts';
-export { chunkKey } from './hash.ts';
+export { chunkKey, prefixKey } from './hash.ts';
 
 /**
  * Chunk KV on disk and in memory: one file a chunk, an SQLite index, budgets, leases.
@@ -64,6 +66,7 @@ export class ChunkStore {
   static async open(options: StoreOptions): Promise<ChunkStore> {
     requireBudget('ChunkStore.open: diskBudgetBytes', options.diskBudgetBytes);
     requireBudget('ChunkStore.open: ramBudgetBytes', options.ramBudgetBytes);
+    requireShare('ChunkStore.open: prefixShare', options.prefixShare);
     const started = performance.now();
     const { log = () => undefined, clock = Date.now } = options;
     const opened = await openStore({ ...options, log, clock });
@@ -85,13 +88,16 @@ export class ChunkStore {
     this.#disk = opened.disk;
     this.#lock = opened.lock;
     this.#log = log;
+    const { prefixShare = PREFIX_SHARE } = options;
     this.#residents = new Residents({
       budgetBytes: options.ramBudgetBytes,
+      prefixShare,
       log,
       onPullFailed: (key, error) => void this.#onPullFailed(key, error),
     });
     this.#budget = new DiskBudget(opened.disk, {
       bytes: options.diskBudgetBytes,
+      prefixShare,
       policy: options.policy ?? LRU,
       isInUse: (key) => this.#inUse.count(key) > 0,
       onLeaving: (key) => this.#residents.drop(key),
@@ -128,13 +134,35 @@ export class ChunkStore {
   acquire(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
     return this.#call('acquire', () =>
       this.#holding(key, async () => {
-        const resident =
-          (await this.#residents.lease(key, opener)) ?? (await this.#openResident(key, opener));
-        if (resident) return this.#lease(resident);
+        const resident = await this.#resident(key, opener);
+        if (resident) return this.#counted(this.#lease(resident));
         this.#counts.misses++;
         return undefined;
       }),
     );
+  }
+
+  /**
+   * Leases chunks for several uses to come, such as questions asked of the same documents, and reads them into memory
+   * first, as far as the RAM budget reaches: each file is read once, and every acquire() until the release finds the
+   * chunk there. It counts as no use itself. Keys may repeat. ABORTED, CHUNK_MISMATCH as acquire().
+   */
+  acquireMany(keys: Iterable<string>, opener: ChunkOpener, signal?: AbortSignal): Promise<LeaseSet> {
+    return this.#call('acquireMany', async () => {
+      const leases = new Map<string, Lease>();
+      const release = (): void => leases.forEach((lease) => lease.release());
+      try {
+        for (const key of new Set(keys)) {
+          throwIfAborted(signal);
+          const lease = await this.#holding(key, () => this.#promoted(key, opener));
+          if (lease) leases.set(key, lease);
+        }
+      } catch (error) {
+        release();
+        throw error;
+      }
+      return { leases, release };
+    });
   }
 
   /**
@@ -204,12 +232,13 @@ export class ChunkStore {
     this.#requireOpen('stats');
     const { index, quarantine, newerFormat } = this.#disk;
     const { ram, disk, misses } = this.#counts;
-    const { entries, bytes, budgetBytes } = this.#residents;
+    const { entries, bytes, budgetBytes, prefixBytes } = this.#residents;
     const newerBytes = [...newerFormat.values()].reduce((sum, size) => sum + size, 0);
     return {
       entries: index.entries,
       bytes: index.bytes,
       diskBudgetBytes: this.#budget.bytes,
+      prefixes: { ...index.held('prefix'), budgetBytes: this.#budget.prefixBytes, ramBytes: prefixBytes },
       pinned: index.pinnedTotals(),
       leased: this.#leases.size,
       ram: { entries, bytes, budgetBytes },
@@ -275,10 +304,10 @@ export class ChunkStore {
     try {
       const bytes = await chunk.save(temp);
       const header = this.#options.files.readChunkHeader(temp);
-      if (keyOf(header) !== key) throw new TypeError('ChunkStore.put: chunk is not the one that key names.');
+      const row = rowOf(key, header, bytes, this.#disk.clock(), meta);
       await this.#changes.run(async () => {
-        await this.#budget.makeRoom(bytes);
-        await this.#disk.commit(temp, rowOf(key, header, bytes, this.#disk.clock(), meta));
+        await this.#budget.makeRoom(row);
+        await this.#disk.commit(temp, row);
       });
     } catch (error) {
       await this.#disk.removeTemp(temp);
@@ -295,6 +324,10 @@ export class ChunkStore {
     };
   }
 
+  async #resident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
+    return (await this.#residents.lease(key, opener)) ?? (await this.#openResident(key, opener));
+  }
+
   async #openResident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
     const row = this.#disk.row(key);
     if (!row) return undefined;
@@ -309,8 +342,16 @@ export class ChunkStore {
       });
       return undefined;
     }
-    if (this.#disk.row(key)) return this.#residents.add(key, opener, opened.chunk);
+    if (this.#disk.row(key)) return this.#residents.add(row, opener, opened.chunk);
     opened.chunk.dispose(); // quarantined while it was being opened
+    return undefined;
+  }
+
+  async #promoted(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
+    const resident = await this.#resident(key, opener);
+    if (!resident) return undefined;
+    if (await this.#residents.promote(resident)) return this.#lease(resident);
+    this.#residents.release(resident);
     return undefined;
   }
 
@@ -318,8 +359,8 @@ export class ChunkStore {
     const row = this.#disk.row(key);
     if (!row) return 'missing';
     if (this.#residents.isInRam(key)) return 'in-memory';
-    if (!this.#residents.hasRoom(row.bytes)) return 'no-room';
-    const resident = (await this.#residents.lease(key, opener)) ?? (await this.#openResident(key, opener));
+    if (!this.#residents.hasRoom(row)) return 'no-room';
+    const resident = await this.#resident(key, opener);
     if (!resident) return 'missing';
     if (await this.#residents.prefetch(resident)) return 'in-memory';
     return this.#disk.row(key) ? 'no-room' : 'missing';
@@ -328,8 +369,6 @@ export class ChunkStore {
   #lease(resident: Resident): Lease {
     const { key, chunk } = resident;
     const tier = resident.ramBytes > 0 ? 'ram' : 'disk';
-    this.#counts[tier]++;
-    this.#disk.index.use(key, this.#disk.clock());
     this.#inUse.hold(key);
     this.#leases.hold(key);
     let held = true;
@@ -341,6 +380,12 @@ export class ChunkStore {
       this.#residents.release(resident);
     };
     return { key, chunk, tier, bytes: chunk.bytes, release };
+  }
+
+  #counted(lease: Lease): Lease {
+    this.#counts[lease.tier]++;
+    this.#disk.index.use(lease.key, this.#disk.clock());
+    return lease;
   }
 
   /** Acts on what was found wrong with a row's file. */
@@ -405,6 +450,13 @@ export class ChunkStore {
   #requireOpen(method: string): void {
     if (this.#closing) throw new TypeError(`ChunkStore.${method}: the store is closed.`);
   }
+}
+
+/** Of the budgets: enough for the beginnings of a few conversations, and chunks are what a library is about. */
+const PREFIX_SHARE = 0.25;
+
+function requireShare(name: string, share = 0): void {
+  if (!(share >= 0 && share <= 1)) throw new TypeError(`${name} must be a share from 0 to 1.`);
 }
 
 function requireBudget(name: string, bytes: number): void {

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { ChunkKv, type ChunkHeader, type KvDtype } from '../engine/engine.ts';
-import { chunkKey, prefixHash } from './hash.ts';
+import { chunkKey, prefixHash, prefixKey } from './hash.ts';
 import { ChunkStore, type ChunkFiles, type ChunkOpener, type Lease, type StoreOptions } from './store.ts';
 
 /** The native side of a chunk, which only the engine may name. */
@@ -194,6 +194,13 @@ export class FakeModel implements ChunkOpener {
       key: chunkKey({ fingerprint: this.fingerprint, prefix: this.prefix, dtype, tokens }),
       chunk: new ChunkKv(new FakeChunk(header, bytes, { memory: payloadOf(identity, bytes) })),
     };
+  }
+
+  /** A block of a prompt's beginning; no text chunk has its tokens. */
+  encodePrefix(id: number, bytes = 1000): { key: string; chunk: ChunkKv } {
+    const { chunk } = this.encode(1_000_000 + id, bytes);
+    const { fingerprint, prefix } = this;
+    return { key: prefixKey({ fingerprint, prefix, dtype: 'f16', tokens: chunk.tokens }), chunk };
   }
 
   async openChunk(path: string): Promise<ChunkKv> {

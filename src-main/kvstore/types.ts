@@ -3,6 +3,12 @@ import type { StoreFs } from './files.ts';
 import type { EvictionPolicy } from './policy.ts';
 import type { QuarantineCap } from './quarantine.ts';
 
+/**
+ * What an entry is, told by the domain of its key. Text chunks are reused anywhere in a prompt; blocks of prefixes only
+ * behind what they were computed behind, and they have a share of the budgets of their own.
+ */
+export type EntryKind = 'chunk' | 'prefix';
+
 /** What a chunk's KV depends on; two chunks with equal identities have interchangeable KV. */
 export interface ChunkIdentity {
   /** Model fingerprint, as in ModelInfo. */
@@ -40,6 +46,8 @@ export interface StoreOptions {
   diskBudgetBytes: number;
   /** Most bytes of KV kept in memory; 0 keeps none. */
   ramBudgetBytes: number;
+  /** Most of either budget that blocks of prefixes may take; chunks have the rest for sure. Default 0.25. */
+  prefixShare?: number;
   files: ChunkFiles;
   /** Default LRU. */
   policy?: EvictionPolicy;
@@ -71,8 +79,17 @@ export interface Lease {
   release(): void;
 }
 
+/** Leases that are held and released together. */
+export interface LeaseSet {
+  /** By key; those that could not be served are not in it. */
+  readonly leases: ReadonlyMap<string, Lease>;
+  /** Calling it again does nothing. */
+  release(): void;
+}
+
 export interface ChunkEntry {
   key: string;
+  kind: EntryKind;
   fingerprint: string;
   prefixHash: string;
   dtype: KvDtype;
@@ -95,6 +112,7 @@ export interface ChunkEntry {
 }
 
 export interface ListFilter {
+  kind?: EntryKind;
   fingerprint?: string;
   pinned?: boolean;
   /** Default: all. */
@@ -102,8 +120,9 @@ export interface ListFilter {
   offset?: number;
 }
 
-/** What the store holds of one model in one number format. */
+/** What the store holds of one kind, of one model, in one number format. */
 export interface KindTotals {
+  kind: EntryKind;
   fingerprint: string;
   dtype: KvDtype;
   entries: number;
@@ -133,6 +152,8 @@ export interface StoreStats {
   entries: number;
   bytes: number;
   diskBudgetBytes: number;
+  /** Of these, blocks of prefixes, the most bytes they may take, and the bytes of them that are in memory. */
+  prefixes: { entries: number; bytes: number; budgetBytes: number; ramBytes: number };
   pinned: { entries: number; bytes: number };
   /** Entries leased now. */
   leased: number;

@@ -1,0 +1,96 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ChunkStore } from './store.ts';
+import { fileBytes, fill, held, model, openTestStore, take, tempDir, touch } from './test-support.ts';
+
+/** Stores blocks 0, 1, … and gives their keys. */
+async function fillPrefixes(store: ChunkStore, count: number): Promise<string[]> {
+  const keys: string[] = [];
+  for (let id = 0; id < count; id++) {
+    const { key, chunk } = model.encodePrefix(id);
+    await store.put(key, chunk);
+    keys.push(key);
+  }
+  return keys;
+}
+
+/** A store with room for `count` entries, a quarter of them prefixes. */
+async function quarterStore(count: number, ramBudgetBytes = 0) {
+  const dir = tempDir();
+  const each = fileBytes(dir, model, 1_000_010, 1000);
+  const store = await openTestStore({
+    dir,
+    diskBudgetBytes: each * count,
+    ramBudgetBytes,
+    prefixShare: 0.25,
+  });
+  return { dir, store, each };
+}
+
+test('many blocks of prefixes never take more than their share from chunks', async () => {
+  const { store, each } = await quarterStore(12);
+  const chunks = await fill(store, 9);
+  const prefixes = await fillPrefixes(store, 100);
+  expect(held(store, chunks)).toEqual(chunks.map(() => true));
+  expect(held(store, prefixes).lastIndexOf(false)).toBe(96);
+  expect(store.stats().prefixes).toMatchObject({ entries: 3, bytes: 3 * each, budgetBytes: 3 * each });
+});
+
+test('chunks use what prefixes leave, and make room for them within the share', async () => {
+  const { store } = await quarterStore(12);
+  const chunks = await fill(store, 12);
+  expect(held(store, chunks)).toEqual(chunks.map(() => true));
+  await fillPrefixes(store, 100);
+  expect(held(store, chunks)).toEqual(chunks.map((_, i) => i > 2));
+  await fill(store, 12);
+  expect(store.stats().prefixes.entries).toBe(3);
+});
+
+test('where no chunk may go, prefixes do', async () => {
+  const { store, each } = await quarterStore(12);
+  const chunks = await fill(store, 9);
+  await fillPrefixes(store, 3);
+  for (const key of chunks) store.pin(key);
+  const { key, chunk } = model.encode(40);
+  await store.put(key, chunk);
+  expect(store.stats()).toMatchObject({ entries: 12, prefixes: { entries: 2 } });
+  expect(await store.setBudget({ diskBytes: 10 * each })).toMatchObject({ entries: 2, kept: 0 });
+  expect(held(store, [...chunks, key])).toEqual([...chunks.map(() => true), false]);
+  expect(await store.setBudget({ diskBytes: 8 * each })).toMatchObject({ entries: 1, kept: 9 });
+});
+
+test('a block larger than the share is refused, and nothing goes for it', async () => {
+  const { store } = await quarterStore(12);
+  const chunks = await fill(store, 12);
+  const { key, chunk } = model.encodePrefix(1, 4000);
+  await expect(store.put(key, chunk)).rejects.toMatchObject({ code: 'DISK_FULL', message: /for a prefix/ });
+  expect(held(store, chunks)).toEqual(chunks.map(() => true));
+});
+
+test('in memory too: blocks that are used never push out chunks beyond their share', async () => {
+  const { store } = await quarterStore(200, 8000);
+  const chunks = await fill(store, 6);
+  const prefixes = await fillPrefixes(store, 40);
+  for (const key of [...chunks, ...prefixes]) {
+    await touch(store, key);
+    await store.idle();
+  }
+  expect(store.list({ kind: 'chunk' }).every(({ inRam }) => inRam)).toBe(true);
+  const inRam = store.list({ kind: 'prefix' }).filter((entry) => entry.inRam);
+  expect(inRam.map(({ key }) => key)).toEqual(prefixes.slice(-2).reverse());
+  expect(store.stats()).toMatchObject({ ram: { bytes: 8000 }, prefixes: { ramBytes: 2000 } });
+});
+
+test('a rebuilt index knows a prefix from a chunk by its key', async () => {
+  const { dir, store } = await quarterStore(12);
+  await fill(store, 2);
+  const [prefix = ''] = await fillPrefixes(store, 1);
+  await store.close();
+  rmSync(join(dir, 'index.db'));
+  const again = await openTestStore({ dir });
+  expect(again.recovery.adopted).toBe(3);
+  expect(again.list({ kind: 'prefix' }).map(({ key }) => key)).toEqual([prefix]);
+  (await take(again, prefix)).release();
+  expect(await again.verify()).toMatchObject({ ok: 3 });
+});
