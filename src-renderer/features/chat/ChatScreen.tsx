@@ -20,7 +20,12 @@ export interface ChatSlots {
   /** Stands below the first answer. */
   AfterFirstAnswer: ComponentType;
   /** How an answer's prompt was made; `controls` belong into its title bar. */
-  Report: ComponentType<{ answerId: string; onClose: () => void; controls: ReactNode }>;
+  Report: ComponentType<{
+    conversationId: string;
+    answerId: string;
+    onClose: () => void;
+    controls: ReactNode;
+  }>;
   /** Called when a question has reached the core. */
   onSent: () => void;
 }
@@ -37,11 +42,12 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
   const [, navigate] = useLocation();
   const composer = useRef<HTMLTextAreaElement>(null);
   const searchInput = useRef<HTMLInputElement>(null);
-  const reportId = useChatState((state) => state.reportId);
+  const opened = useChatState((state) => state.report);
+  const report = opened?.conversationId === id ? opened : null;
   const actions = useConversationActions(id);
-  const list = useListPlacement(reportId !== null);
+  const list = useListPlacement(report !== null);
 
-  const closeReport = (): void => useChatState.setState({ reportId: null });
+  const closeReport = (): void => useChatState.setState({ report: null });
   const startNew = (): void => {
     closeReport();
     navigate('/');
@@ -80,11 +86,11 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
         listShown={list.inline}
         onShowList={list.show}
       />
-      {reportId !== null && (
+      {report && (
         <ReportPane overlay={list.width < REPORT_FROM} onClose={closeReport}>
           <slots.Report
-            key={reportId}
-            answerId={reportId}
+            key={report.answerId}
+            {...report}
             onClose={closeReport}
             controls={list.width >= REPORT_FROM && <WidthToggle />}
           />

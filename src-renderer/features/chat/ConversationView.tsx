@@ -53,7 +53,7 @@ export function ConversationView({
   const busy = last?.role === 'assistant' && isUnfinished(last) && !ended;
   const lastQuestion = branch.findLast(({ message }) => message.role === 'user')?.message;
   const lastAnswer = branch.findLast(({ message }) => message.role === 'assistant')?.message;
-  useConversationKeys({ busy, lastAnswer, asking });
+  useConversationKeys({ id, busy, lastAnswer, asking });
 
   const empty = branch.length === 0 && !pending;
   const firstAnswered = branch.length === 2 && !busy && last?.state === 'done';

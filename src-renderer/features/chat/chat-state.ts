@@ -18,8 +18,8 @@ interface ChatState {
   pending: Readonly<Record<string, Pending | undefined>>;
   /** Options of the conversation that is not made yet. */
   newOptions: ConversationOptions;
-  /** The answer whose report is open. */
-  reportId: string | null;
+  /** The answer whose report is open, beside its own conversation only. */
+  report: { conversationId: string; answerId: string } | null;
   helpOpen: boolean;
 }
 
@@ -29,7 +29,7 @@ export const useChatState = create<ChatState>(() => ({
   drafts: {},
   pending: {},
   newOptions: NO_OPTIONS,
-  reportId: null,
+  report: null,
   helpOpen: false,
 }));
 
@@ -41,8 +41,10 @@ export function setPending(key: string, pending: Pending | undefined): void {
   useChatState.setState((state) => ({ pending: { ...state.pending, [key]: pending } }));
 }
 
-export function toggleReport(answerId: string | null): void {
-  useChatState.setState(({ reportId }) => ({ reportId: reportId === answerId ? null : answerId }));
+export function toggleReport(conversationId: string, answerId: string): void {
+  useChatState.setState(({ report }) => ({
+    report: report?.answerId === answerId ? null : { conversationId, answerId },
+  }));
 }
 
 interface ChatLayout {

@@ -8,22 +8,25 @@ import type { Asking } from './useAsk.ts';
 
 /** Shortcuts and palette commands of the conversation that is shown. */
 export function useConversationKeys({
+  id,
   busy,
   lastAnswer,
   asking,
 }: {
+  /** undefined: a conversation that is not made yet. */
+  id: string | undefined;
   busy: boolean;
   lastAnswer: Message | undefined;
   asking: Asking;
 }): void {
   const { t } = useTranslation('chat');
   const report = (): void => {
-    if (lastAnswer?.hasReport) toggleReport(lastAnswer.id);
+    if (id !== undefined && lastAnswer?.hasReport) toggleReport(id, lastAnswer.id);
   };
   // Whatever lies above the thread (menu, dialog, report) takes Escape first and does not pass it on.
   const escape = (): void => {
     if (busy) asking.stop();
-    else useChatState.setState({ reportId: null });
+    else useChatState.setState({ report: null });
   };
   useHotkeys(
     [

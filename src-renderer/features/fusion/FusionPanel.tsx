@@ -9,6 +9,7 @@ import classes from './FusionPanel.module.css';
 import { ReportPage } from './ReportPage.tsx';
 
 export interface FusionPanelProps {
+  conversationId: string;
   answerId: string;
   onClose: () => void;
   /** Of whoever shows the panel, for its title bar. */
@@ -16,7 +17,7 @@ export interface FusionPanelProps {
 }
 
 /** How an answer's prompt came about: what was reused and recomputed, and where the time went. Fills its container. */
-export default function FusionPanel({ answerId, onClose, controls }: FusionPanelProps) {
+export default function FusionPanel({ conversationId, answerId, onClose, controls }: FusionPanelProps) {
   const { t } = useTranslation('fusion');
   const { data: report, error, refetch } = useCall('chat.report', { answerId });
   const close = (
@@ -27,7 +28,8 @@ export default function FusionPanel({ answerId, onClose, controls }: FusionPanel
       </ActionIcon>
     </>
   );
-  if (report && isKnown(report.version)) return <ReportPage key={answerId} report={report} close={close} />;
+  if (report && isKnown(report.version))
+    return <ReportPage key={answerId} conversationId={conversationId} report={report} close={close} />;
   return (
     <Frame title={t('title')} close={close}>
       {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}

@@ -21,7 +21,15 @@ import { useWords } from './useWords.ts';
  * The report's sections, in the order in which they answer questions. A new one (comparing methods, layers × tokens) is
  * a component in sections/ and a line here.
  */
-export function ReportPage({ report, close }: { report: FusionReport; close: ReactNode }) {
+export function ReportPage({
+  conversationId,
+  report,
+  close,
+}: {
+  conversationId: string;
+  report: FusionReport;
+  close: ReactNode;
+}) {
   const words = useWords();
   const { t } = words;
   const view = useMemo(() => viewOf(report), [report]);
@@ -51,7 +59,7 @@ export function ReportPage({ report, close }: { report: FusionReport; close: Rea
       </div>
       <div className={classes.scroll}>
         <div className={classes.content}>
-          <Summary report={report} words={words} />
+          <Summary conversationId={conversationId} report={report} words={words} />
           <WaterfallSection {...shared} />
           <TokenSection {...shared} check={check} onCheck={setCheck} scale={scale} handle={map} />
           <ChunkSection {...shared} onShow={showPart} />

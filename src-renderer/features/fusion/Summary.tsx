@@ -1,14 +1,19 @@
-import { Button, Group, Text, Tooltip } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
-import { useAction, useCall } from '../../client/context.tsx';
-import { notifyFailure } from '../../ui/notify.tsx';
 import classes from './FusionPanel.module.css';
 import * as leads from './leads.ts';
+import { Measure } from './Measure.tsx';
 import { compositionOf, speedUp, type Composition } from './model.ts';
 import type { Words } from './useWords.ts';
 
+export interface SummaryProps {
+  conversationId: string;
+  report: FusionReport;
+  words: Words;
+}
+
 /** The time to the first token beside what a full prefill takes, and what happened in plain words. */
-export function Summary({ report, words }: { report: FusionReport; words: Words }) {
+export function Summary({ conversationId, report, words }: SummaryProps) {
   const { t, format } = words;
   const { ttftMs, strategy, model, layerCount, dtype } = report;
   const meta = {
@@ -29,10 +34,15 @@ export function Summary({ report, words }: { report: FusionReport; words: Words 
           {leads.comparison(report, words)}
         </span>
       </Group>
-      <Race report={report} words={words} />
+      <Race conversationId={conversationId} report={report} words={words} />
       <Text size="sm" className={classes.lead}>
         {leads.summary(report, words)}
       </Text>
+      {report.plan && (
+        <Text size="sm" className={classes.plan}>
+          {leads.plan(report.plan, words)}
+        </Text>
+      )}
       <CompositionBar composition={compositionOf(report)} words={words} />
       <Text size="xs" c="dimmed" mt={8}>
         {t(strategy.name === 'none' || strategy.name === 'full' ? 'meta' : 'metaRatio', meta)}
@@ -42,7 +52,7 @@ export function Summary({ report, words }: { report: FusionReport; words: Words 
 }
 
 /** Both times as bars of one scale. */
-function Race({ report, words }: { report: FusionReport; words: Words }) {
+function Race({ conversationId, report, words }: SummaryProps) {
   const { t, format } = words;
   const { ttftMs, fullPrefillMs, fullPrefillMeasured, strategy } = report;
   const longest = Math.max(ttftMs.total, fullPrefillMs ?? 0);
@@ -74,31 +84,10 @@ function Race({ report, words }: { report: FusionReport; words: Words }) {
           </Text>
         )}
         {!fullPrefillMeasured && strategy.name !== 'full' && (
-          <Measure answerId={report.answerId} words={words} />
+          <Measure conversationId={conversationId} answerId={report.answerId} words={words} />
         )}
       </span>
     </div>
-  );
-}
-
-/** Replaces the estimate by a measurement. */
-function Measure({ answerId, words: { t } }: { answerId: string; words: Words }) {
-  const { mutate, isPending } = useAction('chat.measureFullPrefill');
-  const { refetch } = useCall('chat.report', { answerId });
-  const measure = () =>
-    mutate(
-      { answerId },
-      {
-        onSuccess: () => void refetch(),
-        onError: (error) => notifyFailure(error, t('summary.measureFailed')),
-      },
-    );
-  return (
-    <Tooltip label={t('summary.measureHelp')} multiline w={280}>
-      <Button size="compact-xs" variant="light" ml={8} onClick={measure} loading={isPending}>
-        {t('summary.measure')}
-      </Button>
-    </Tooltip>
   );
 }
 

@@ -1,6 +1,6 @@
 import Papa from 'papaparse';
+import { STAGES } from '../../viz/stages.ts';
 import type { ReportView } from './model.ts';
-import { STAGES } from './stages.ts';
 
 type Cell = string | number | boolean | null;
 

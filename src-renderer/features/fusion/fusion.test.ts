@@ -3,11 +3,12 @@ import Papa from 'papaparse';
 import { FusionReportSchema, type FusionReport } from '../../../src-shared/fusion-report.ts';
 import { fusionFixture } from '../../client/fixtures/fusion.ts';
 import { fusionReport } from '../../client/fixtures/fusion-report.ts';
+import { STAGES } from '../../viz/stages.ts';
 import { chunksCsv, layersCsv, stagesCsv, tokensCsv } from './csv.ts';
 import { massCurve } from './mass.ts';
 import { compositionOf, headsAgainstRest, outlines, speedUp, viewOf } from './model.ts';
 import { deviationScale } from './scale.ts';
-import { longestStage, pipelineSums, STAGES } from './stages.ts';
+import { longestStage, pipelineSums } from './stages.ts';
 
 const SHAPES = [
   'fusion-28',

@@ -1,4 +1,4 @@
-import type { FusionLayer, FusionReport } from '../../../src-shared/fusion-report.ts';
+import type { FusionLayer, FusionPlan, FusionReport } from '../../../src-shared/fusion-report.ts';
 import {
   compositionOf,
   HEAD_TOKENS,
@@ -32,6 +32,26 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
   return joined(sentences);
 }
 
+/** What was decided and expected before the prompt was processed, and what came of it. */
+export function plan(made: FusionPlan, { t, format, share }: Words): string {
+  const { wish, strategy, tier, cheapestTier, computedInstead, predictedTtftMs, outcomeMs } = made;
+  const name = t(`strategy.${strategy.name}`);
+  const hasRatio = strategy.name !== 'full' && strategy.name !== 'none';
+  const what = hasRatio ? t('plan.at', { name, ratio: share(strategy.ratio) }) : name;
+  const from = tier === null ? what : t('plan.from', { what, tier: t(`plan.tier.${tier}`) });
+  const took = format.duration(outcomeMs);
+  const sentences = [
+    t(wish === 'auto' ? 'plan.chosen' : 'plan.planned', { what: from }),
+    predictedTtftMs === null
+      ? t('plan.unexpected', { took })
+      : t('plan.expected', { took, expected: format.duration(predictedTtftMs.total) }),
+  ];
+  if (made.reason !== 'asked') sentences.push(t(`plan.reason.${made.reason}`));
+  if (computedInstead > 0) sentences.push(t('plan.computedInstead', { count: computedInstead }));
+  if (tier === 'ram' && cheapestTier === 'disk') sentences.push(t('plan.cheaper'));
+  return joined(sentences);
+}
+
 const SAME_WITHIN = 0.05;
 
 export function comparison(report: FusionReport, { t, format }: Words): string {
@@ -48,7 +68,7 @@ export function waterfall({ ttftMs }: FusionReport, { t, format, share }: Words)
   const stage = longestStage(ttftMs);
   return t('waterfall.lead', {
     total: format.duration(ttftMs.total),
-    stage: t(`waterfall.stages.${stage}`),
+    stage: t(`stages:${stage}.name`),
     ms: format.duration(ttftMs[stage]),
     share: share(ttftMs[stage] / Math.max(1e-9, ttftMs.total)),
   });

@@ -3,12 +3,12 @@ import type { LabelledPart, TokenMapData } from '../../viz/tokens/draw.ts';
 import type { Colour } from '../../viz/palette.ts';
 import type { Picture } from '../../viz/picture.ts';
 import type { GanttWords } from '../../viz/gantt/gantt.ts';
+import { STAGE_COLOURS, STAGES } from '../../viz/stages.ts';
 import { waterfall } from '../../viz/waterfall/waterfall.ts';
 import type { FusionReport, PromptPart } from '../../../src-shared/fusion-report.ts';
 import type { MassCurve } from './mass.ts';
 import { outlines, type CheckView, type ReportView } from './model.ts';
 import { deviationScale, type DeviationScale, type ScaleKind } from './scale.ts';
-import { STAGE_COLOURS, STAGES } from './stages.ts';
 import type { Words } from './useWords.ts';
 
 /** The report as the pictures of viz/ want it. */
@@ -68,7 +68,7 @@ function labelled(part: PromptPart, view: ReportView, words: Words): LabelledPar
 export function waterfallPicture({ ttftMs }: FusionReport, { t, format }: Words): Picture {
   return waterfall(
     STAGES.map((stage) => ({
-      label: t(`waterfall.stages.${stage}`),
+      label: t(`stages:${stage}.name`),
       ms: ttftMs[stage],
       value: format.duration(ttftMs[stage]),
       colour: STAGE_COLOURS[stage],

@@ -1,33 +1,7 @@
 import type { Ttft } from '../../../src-shared/answer.ts';
 import type { FusionLayer } from '../../../src-shared/fusion-report.ts';
-import type { Colour } from '../../viz/palette.ts';
 import { waitOf } from '../../viz/gantt/layout.ts';
-
-export const STAGES = [
-  'retrieve',
-  'assemble',
-  'acquire',
-  'load',
-  'place',
-  'check',
-  'recompute',
-  'firstToken',
-  'other',
-] as const satisfies readonly Exclude<keyof Ttft, 'total'>[];
-
-export type StageName = (typeof STAGES)[number];
-
-export const STAGE_COLOURS: Readonly<Record<StageName, Colour>> = {
-  retrieve: 'retrieve',
-  assemble: 'muted',
-  acquire: 'ram',
-  load: 'load',
-  place: 'place',
-  check: 'check',
-  recompute: 'compute',
-  firstToken: 'accent',
-  other: 'muted',
-};
+import { STAGES, type StageName } from '../../viz/stages.ts';
 
 export function longestStage(ttft: Ttft): StageName {
   return STAGES.reduce((longest, stage) => (ttft[stage] > ttft[longest] ? stage : longest));

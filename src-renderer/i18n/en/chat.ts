@@ -170,17 +170,6 @@ export const chat = {
     disk: 'Its KV was read from disk',
     computed: 'Its KV was computed for this answer',
   },
-  part: {
-    retrieve: { name: 'Search', help: 'Finding passages for the question.' },
-    assemble: { name: 'Prompt', help: 'Laying out passages and question as one prompt.' },
-    acquire: { name: 'Look-up', help: 'Finding the passages’ KV in the cache.' },
-    load: { name: 'Loading', help: 'Waiting for KV from disk that computing could not hide.' },
-    place: { name: 'Placing', help: 'Turning stored keys to where the passages stand now.' },
-    check: { name: 'Check', help: 'The first layers, to see which tokens are off.' },
-    recompute: { name: 'Recompute', help: 'The other layers, for those tokens and the question.' },
-    firstToken: { name: 'First token', help: 'Choosing the first word.' },
-    other: { name: 'Other', help: 'Making room in memory and waiting for the model.' },
-  },
   sources: {
     title_one: '{{count}} source',
     title_other: '{{count}} sources',

@@ -46,6 +46,30 @@ export const fusion = {
     noCache: 'No passage of it was in the cache, so all new tokens were computed.',
     computed: '{{computed}} had to be computed: instructions, the question, and what no cache had.',
   },
+  plan: {
+    planned: 'Planned: {{what}}.',
+    chosen: 'Chosen by itself: {{what}}.',
+    at: '{{name}} at {{ratio}}',
+    from: '{{what}}, from {{tier}}',
+    tier: { ram: 'RAM', disk: 'disk' },
+    expected: 'From look-up to the last layer {{expected}} were expected; it took {{took}}.',
+    unexpected:
+      'Too little had been measured to say how long it would take; from look-up to the last layer it took {{took}}.',
+    reason: {
+      unmeasured: 'Nothing is known of this machine yet, so the least ratio was taken.',
+      floor: 'It is the least ratio that keeps the quality; more would have cost time.',
+      hidden: 'Loading takes that long anyway, so more than the least ratio was recomputed meanwhile.',
+      'nothing-cached': 'No passage was in the cache, so everything had to be computed.',
+      'full-is-faster':
+        'Passages were in the cache, but loading and blending them would have taken longer than computing everything.',
+      quality: 'Calibration found that blending changes this model’s answers too much.',
+    },
+    computedInstead_one:
+      '{{count}} cached passage was computed all the same, since loading it would have taken longer.',
+    computedInstead_other:
+      '{{count}} cached passages were computed all the same, since loading them would have taken longer.',
+    cheaper: 'At this ratio the passages could lie on disk without delaying the answer.',
+  },
   strategy: {
     deviation: 'Blend by deviation',
     none: 'Reuse everything',
@@ -226,29 +250,6 @@ export const fusion = {
     share: 'Share',
     total: 'Total',
     meaning: 'What it is',
-    stages: {
-      retrieve: 'Retrieve',
-      assemble: 'Assemble',
-      acquire: 'Look up',
-      load: 'Load',
-      place: 'Place',
-      check: 'Check',
-      recompute: 'Recompute',
-      firstToken: 'First token',
-      other: 'Other',
-    },
-    explained: {
-      retrieve: 'Finding the passages that match the question.',
-      assemble: 'Putting instructions, passages and question together as tokens.',
-      acquire: 'Asking the store which passages have a cache, and opening their files.',
-      load: 'Waiting for bytes. Only what computing could not hide counts here; the pipeline below shows all loading.',
-      place: 'Turning the stored keys to the positions where the passages stand now.',
-      check:
-        'Computing the layers up to the last check for the whole context, comparing fresh values with stored ones, and choosing what to recompute.',
-      recompute: 'The remaining layers, for the chosen tokens and for everything no cache had.',
-      firstToken: 'Choosing the first token from the model’s scores.',
-      other: 'Memory for the session, and waiting for the model’s thread.',
-    },
   },
   pipeline: {
     title: 'Layers: loading and computing',

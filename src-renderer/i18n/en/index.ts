@@ -6,10 +6,11 @@ import { library } from './library.ts';
 import { cache } from './cache.ts';
 import { models } from './models.ts';
 import { settings } from './settings.ts';
+import { stages } from './stages.ts';
 import { welcome } from './welcome.ts';
 
 /** One file a feature; zh/ has the same keys, which the type checker holds it to. */
-export const en = { chat, common, fusion, search, library, cache, models, settings, welcome };
+export const en = { chat, common, fusion, search, library, cache, models, settings, stages, welcome };
 
 /** The same keys with other words. i18next's plural forms (`_one`, `_other`) may differ from language to language. */
 export type Words<T> = { readonly [K in keyof T]: T[K] extends string ? string : Words<T[K]> };

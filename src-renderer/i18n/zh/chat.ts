@@ -161,17 +161,6 @@ export const chat: Words<typeof en.chat> = {
     disk: '其 KV 从磁盘读入',
     computed: '其 KV 为这个回答临时计算',
   },
-  part: {
-    retrieve: { name: '检索', help: '为问题寻找段落。' },
-    assemble: { name: '提示', help: '把段落和问题排成一个提示。' },
-    acquire: { name: '查找', help: '在缓存中查找各段落的 KV。' },
-    load: { name: '加载', help: '等待从磁盘读入、未能被计算掩盖的 KV。' },
-    place: { name: '就位', help: '把存储的键旋转到段落现在的位置。' },
-    check: { name: '检查', help: '最初几层，看哪些 token 有偏差。' },
-    recompute: { name: '重算', help: '其余各层，只算这些 token 和问题。' },
-    firstToken: { name: '首个 token', help: '选出第一个词。' },
-    other: { name: '其他', help: '准备内存，等待模型。' },
-  },
   sources: {
     title_one: '{{count}} 个来源',
     title_other: '{{count}} 个来源',

@@ -7,6 +7,7 @@ import { library } from './library.ts';
 import { cache } from './cache.ts';
 import { models } from './models.ts';
 import { settings } from './settings.ts';
+import { stages } from './stages.ts';
 import { welcome } from './welcome.ts';
 
 export const zh: Words<typeof en> = {
@@ -18,5 +19,6 @@ export const zh: Words<typeof en> = {
   cache,
   models,
   settings,
+  stages,
   welcome,
 };

@@ -2,17 +2,19 @@ import { HoverCard, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Ttft } from '../../../../src-shared/answer.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
-import { TTFT_PARTS } from './speedup.ts';
+import { STAGE_COLOURS, STAGES } from '../../../viz/stages.ts';
 import classes from './Stats.module.css';
 
 /** The time to first token as one line, a colour a part; its parts by name on hover and focus. */
 export function TtftBar({ ttft }: { ttft: Ttft }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'stages']);
   const format = useFormat();
-  const parts = TTFT_PARTS.map(({ part, color }) => ({ part, color, ms: ttft[part] })).filter(
-    ({ ms }) => ms > 0,
-  );
-  const words = parts.map(({ part, ms }) => `${t(`part.${part}.name`)} ${format.duration(ms)}`).join(', ');
+  const parts = STAGES.map((part) => ({
+    part,
+    color: `var(--kv-${STAGE_COLOURS[part]})`,
+    ms: ttft[part],
+  })).filter(({ ms }) => ms > 0);
+  const words = parts.map(({ part, ms }) => `${t(`stages:${part}.name`)} ${format.duration(ms)}`).join(', ');
   return (
     <HoverCard width={360} position="top" shadow="md" openDelay={150} withinPortal>
       <HoverCard.Target>
@@ -30,9 +32,9 @@ export function TtftBar({ ttft }: { ttft: Ttft }) {
           {parts.map(({ part, color, ms }) => (
             <div key={part} className={classes.partRow}>
               <span className={classes.dot} style={{ background: color }} />
-              <Text size="sm">{t(`part.${part}.name`)}</Text>
+              <Text size="sm">{t(`stages:${part}.name`)}</Text>
               <Text size="xs" c="dimmed">
-                {t(`part.${part}.help`)}
+                {t(`stages:${part}.help`)}
               </Text>
               <Text size="sm" className={classes.numbers}>
                 {format.duration(ms)}

@@ -39,7 +39,7 @@ export function Thread({
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const pending = useChatState((state) => state.pending[stateKey]);
-  const reportId = useChatState((state) => state.reportId);
+  const reportId = useChatState((state) => state.report?.answerId);
   // A new question brings the reader to the end, wherever they were.
   const questions = branch.length + (pending ? 2 : 0);
   const { atEnd, toEnd } = useStickToEnd(scroller, content, `${conversation?.id ?? ''} ${questions}`);
@@ -64,7 +64,7 @@ export function Thread({
                 shown={shown}
                 busy={busy}
                 reportOpen={reportId === shown.message.id}
-                onReport={() => toggleReport(shown.message.id)}
+                onReport={() => conversation && toggleReport(conversation.id, shown.message.id)}
                 onRegenerate={() => void asking.regenerate(shown.message)}
                 onSelect={onSelect}
               />

@@ -1,11 +1,12 @@
 import { useMemo, useState } from 'react';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
+import { STAGES, type StageName } from '../../../viz/stages.ts';
 import classes from '../FusionPanel.module.css';
 import * as leads from '../leads.ts';
 import { waterfallPicture } from '../pictures.ts';
 import { Section } from '../Section.tsx';
-import { longestStage, STAGES, type StageName } from '../stages.ts';
+import { longestStage } from '../stages.ts';
 import type { SectionData } from './section-props.ts';
 
 /** The stages up to the first token, and what each of them is. */
@@ -15,9 +16,9 @@ export function WaterfallSection({ view: { report }, words, exports }: SectionDa
   const picture = useMemo(() => waterfallPicture(report, words), [report, words]);
   const [active, setActive] = useState<number | null>(null);
   const explained = STAGES[active ?? -1] ?? longestStage(ttftMs);
-  const name = (stage: StageName) => t(`waterfall.stages.${stage}`);
+  const name = (stage: StageName) => t(`stages:${stage}.name`);
   const line = (stage: StageName) =>
-    `${name(stage)}: ${format.duration(ttftMs[stage])}, ${share(ttftMs[stage] / Math.max(1e-9, ttftMs.total))}. ${t(`waterfall.explained.${stage}`)}`;
+    `${name(stage)}: ${format.duration(ttftMs[stage])}, ${share(ttftMs[stage] / Math.max(1e-9, ttftMs.total))}. ${t(`stages:${stage}.help`)}`;
   return (
     <Section
       name="waterfall"
@@ -39,7 +40,7 @@ export function WaterfallSection({ view: { report }, words, exports }: SectionDa
               name(stage),
               format.duration(ttftMs[stage]),
               share(ttftMs[stage] / Math.max(1e-9, ttftMs.total)),
-              t(`waterfall.explained.${stage}`),
+              t(`stages:${stage}.help`),
             ];
           }}
         />
@@ -54,7 +55,7 @@ export function WaterfallSection({ view: { report }, words, exports }: SectionDa
         onActive={setActive}
       />
       <div className={classes.explained}>
-        <strong>{name(explained)}</strong> · {t(`waterfall.explained.${explained}`)}
+        <strong>{name(explained)}</strong> · {t(`stages:${explained}.help`)}
       </div>
     </Section>
   );

@@ -1,0 +1,29 @@
+import type { Ttft } from '../../src-shared/answer.ts';
+import type { Colour } from './palette.ts';
+
+/** The parts of a time to first token in the order in which they happen; their names are the words of i18n's `stages`. */
+export const STAGES = [
+  'retrieve',
+  'assemble',
+  'acquire',
+  'load',
+  'place',
+  'check',
+  'recompute',
+  'firstToken',
+  'other',
+] as const satisfies readonly Exclude<keyof Ttft, 'total'>[];
+
+export type StageName = (typeof STAGES)[number];
+
+export const STAGE_COLOURS: Readonly<Record<StageName, Colour>> = {
+  retrieve: 'retrieve',
+  assemble: 'muted',
+  acquire: 'ram',
+  load: 'load',
+  place: 'place',
+  check: 'check',
+  recompute: 'compute',
+  firstToken: 'accent',
+  other: 'muted',
+};
