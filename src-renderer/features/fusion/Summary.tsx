@@ -38,12 +38,12 @@ export function Summary({ conversationId, report, words }: SummaryProps) {
       <Text size="sm" className={classes.lead}>
         {leads.summary(report, words)}
       </Text>
+      <CompositionBar composition={compositionOf(report)} words={words} />
       {report.plan && (
         <Text size="sm" className={classes.plan}>
           {leads.plan(report.plan, words)}
         </Text>
       )}
-      <CompositionBar composition={compositionOf(report)} words={words} />
       <Text size="xs" c="dimmed" mt={8}>
         {t(strategy.name === 'none' || strategy.name === 'full' ? 'meta' : 'metaRatio', meta)}
       </Text>
