@@ -6,12 +6,14 @@ import { kindOf } from './hash.ts';
 import type { Layout, StoreFs } from './files.ts';
 import type { ChunkIndex, ChunkRow } from './index-db.ts';
 import type { Quarantine } from './quarantine.ts';
+import type { SimilarChunks } from './similar.ts';
 import type { PutMeta, StoreLog } from './types.ts';
 
 export interface DiskParts {
   layout: Layout;
   fs: StoreFs;
   index: ChunkIndex;
+  similar: SimilarChunks;
   quarantine: Quarantine;
   log: StoreLog;
   clock: () => number;
@@ -26,6 +28,7 @@ export interface DiskParts {
 export class ChunkDisk {
   readonly layout: Layout;
   readonly index: ChunkIndex;
+  readonly similar: SimilarChunks;
   readonly quarantine: Quarantine;
   readonly log: StoreLog;
   readonly clock: () => number;
@@ -38,6 +41,7 @@ export class ChunkDisk {
   constructor(parts: DiskParts) {
     this.layout = parts.layout;
     this.index = parts.index;
+    this.similar = parts.similar;
     this.quarantine = parts.quarantine;
     this.log = parts.log;
     this.clock = parts.clock;

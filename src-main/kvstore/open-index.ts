@@ -5,9 +5,11 @@ import { codeOf, isCorruptDatabase } from './errors.ts';
 import { stamp } from './files.ts';
 import { ChunkIndex } from './index-db.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+import { SimilarChunks } from './similar.ts';
 
 export interface OpenedIndex {
   index: ChunkIndex;
+  similar: SimilarChunks;
   /** Where an unreadable index went; the new one is empty. */
   setAside: string | undefined;
   /** Copy made before migrating. */
@@ -52,12 +54,13 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
     // Sole owner by the store's lock: SQLite then needs no shared-memory file beside the write-ahead log.
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
+    db.pragma('foreign_keys = ON');
     // After a power cut the last rows may be missing, never damaged; their files are adopted at the next start.
     db.pragma('synchronous = NORMAL');
     if (db.pragma('quick_check(1)', { simple: true }) !== 'ok')
       throw new ForeignDatabase('quick_check failed');
     const backup = migrate(db, path, now, migrations);
-    return { index: new ChunkIndex(db, onFlushFailed), backup };
+    return { index: new ChunkIndex(db, onFlushFailed), similar: new SimilarChunks(db), backup };
   } catch (error) {
     db.close();
     throw error;

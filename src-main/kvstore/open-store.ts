@@ -7,6 +7,7 @@ import { StoreLock } from './lock.ts';
 import { openIndex } from './open-index.ts';
 import { Quarantine, type QuarantineCap } from './quarantine.ts';
 import { reconcile } from './reconcile.ts';
+import { enterMissing } from './similar.ts';
 import type { ChunkFiles, RecoveryReport, StoreLog } from './types.ts';
 
 export interface OpenStoreOptions {
@@ -50,15 +51,16 @@ async function openLocked(
   const { clock, log } = options;
   const onFlushFailed = (error: unknown): void =>
     log('warn', 'The last uses of chunks could not be written to the index.', { error: messageOf(error) });
-  const { index, setAside, backup } = openIndex(layout.index, { now: clock(), onFlushFailed });
+  const { index, similar, setAside, backup } = openIndex(layout.index, { now: clock(), onFlushFailed });
   try {
     if (setAside)
       log('error', 'The index was unreadable; it is rebuilt from the chunk files.', { keptAt: setAside });
     if (backup) log('info', 'The index was migrated to this version.', { backup });
     const quarantine = new Quarantine(layout.quarantine, fs, options.quarantineCap);
     await quarantine.load();
-    const disk = new ChunkDisk({ layout, fs, index, quarantine, log, clock });
+    const disk = new ChunkDisk({ layout, fs, index, similar, quarantine, log, clock });
     const findings = await reconcile(disk, options.files, fs);
+    enterMissing(disk, options.files);
     return { disk, found: { ...findings, indexSetAside: setAside, indexBackup: backup } };
   } catch (error) {
     index.close();

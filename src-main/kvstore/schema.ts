@@ -27,4 +27,14 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE chunks ADD COLUMN class TEXT NOT NULL DEFAULT '';      -- of the request that used it last
    ALTER TABLE chunks ADD COLUMN use_offset INTEGER NOT NULL DEFAULT 0; -- tokens that stood before it in that prompt
    CREATE INDEX chunks_by_class ON chunks (kind, class, use_order, use_offset DESC) WHERE NOT pinned;`,
+  `CREATE TABLE sketches (
+     id  INTEGER PRIMARY KEY,
+     key TEXT    NOT NULL UNIQUE REFERENCES chunks (key) ON DELETE CASCADE
+   ) STRICT;
+   CREATE TABLE fingerprints (                    -- of runs of a chunk's tokens: similar.ts
+     hash   INTEGER NOT NULL,
+     sketch INTEGER NOT NULL REFERENCES sketches (id) ON DELETE CASCADE,
+     PRIMARY KEY (hash, sketch)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX fingerprints_of_sketch ON fingerprints (sketch);`,
 ];

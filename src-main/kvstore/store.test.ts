@@ -105,6 +105,11 @@ describe('after close', () => {
     ['unpin', (store) => store.unpin('0'.repeat(64))],
     ['list', (store) => store.list()],
     ['entry', (store) => store.entry('0'.repeat(64))],
+    [
+      'similar',
+      (store) =>
+        store.similar({ fingerprint: '', prefix: new Int32Array(0), dtype: 'f16', tokens: Int32Array.of(1) }),
+    ],
     ['stats', (store) => store.stats()],
     ['totals', (store) => store.totals()],
     ['verify', (store) => store.verify()],

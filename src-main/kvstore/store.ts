@@ -12,8 +12,10 @@ import { LRU } from './policy.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { Residents, type Resident } from './residents.ts';
 import { SerialQueue, UseCounts } from './serial.ts';
+import { enter, findSimilar } from './similar.ts';
 import type {
   ChunkEntry,
+  ChunkIdentity,
   ChunkOpener,
   EvictReport,
   EvictRequest,
@@ -23,6 +25,7 @@ import type {
   ListFilter,
   PutMeta,
   RecoveryReport,
+  SimilarChunk,
   StoreLog,
   StoreOptions,
   StoreStats,
@@ -222,6 +225,15 @@ export class ChunkStore {
     return row && this.#entry(row);
   }
 
+  /**
+   * The stored chunks, at most `limit`, that have most in common with a text and were encoded by the same model behind the same
+   * prefix in the same format. What they have in common is for the caller to find out; leasing one may fail.
+   */
+  similar(id: ChunkIdentity, limit = 3): SimilarChunk[] {
+    this.#requireOpen('similar');
+    return findSimilar(this.#disk, this.#options.files, id, limit);
+  }
+
   /** By model and number format. */
   totals(): KindTotals[] {
     this.#requireOpen('totals');
@@ -308,6 +320,7 @@ export class ChunkStore {
       await this.#changes.run(async () => {
         await this.#budget.makeRoom(row);
         await this.#disk.commit(temp, row);
+        if (row.kind === 'chunk') enter(this.#disk, key, header.tokens);
       });
     } catch (error) {
       await this.#disk.removeTemp(temp);

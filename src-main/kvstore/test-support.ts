@@ -181,8 +181,17 @@ export class FakeModel implements ChunkOpener {
 
   /** A chunk of `bytes` of KV that is different for each `id`. */
   encode(id: number, bytes = 1000, version = FORMAT_VERSION): { key: string; chunk: ChunkKv } {
-    const tokens = Int32Array.of(id, -id, 7);
-    const dtype = 'f16';
+    return this.encodeTokens(Int32Array.of(id, -id, 7), { bytes, version });
+  }
+
+  encodeTokens(
+    tokens: Int32Array,
+    {
+      bytes = 1000,
+      version = FORMAT_VERSION,
+      dtype = 'f16',
+    }: { bytes?: number; version?: number; dtype?: KvDtype } = {},
+  ): { key: string; chunk: ChunkKv } {
     const identity = {
       fingerprint: this.fingerprint,
       prefixHash: prefixHash(this.prefix),

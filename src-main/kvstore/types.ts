@@ -111,6 +111,14 @@ export interface ChunkEntry {
   inRam: boolean;
 }
 
+/** A stored chunk that has tokens in common with a text. */
+export interface SimilarChunk {
+  key: string;
+  tokens: Int32Array;
+  /** Fingerprints both have, of the at most 32 of each. */
+  shared: number;
+}
+
 export interface ListFilter {
   kind?: EntryKind;
   fingerprint?: string;

@@ -1,0 +1,114 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import type { KvDtype } from '../engine/engine.ts';
+import { MIGRATIONS } from './schema.ts';
+import { fingerprints } from './similar.ts';
+import type { ChunkStore, SimilarChunk } from './store.ts';
+import { randomFrom } from './test-random.ts';
+import { FakeModel, chunkPath, model, openTestStore, tempDir } from './test-support.ts';
+
+/** Tokens of a text of its own for each seed. */
+function text(seed: number, length = 512): Int32Array {
+  const random = randomFrom(seed);
+  return Int32Array.from({ length }, () => Math.floor(random() * 32_000));
+}
+
+/** The same text with a few tokens replaced in its middle. */
+function edited(tokens: Int32Array, at = tokens.length >> 1): Int32Array {
+  return Int32Array.of(...tokens.slice(0, at), 1, 2, 3, ...tokens.slice(at + 5));
+}
+
+async function put(store: ChunkStore, tokens: Int32Array, dtype: KvDtype = 'f16', by = model) {
+  const { key, chunk } = by.encodeTokens(tokens, { dtype });
+  await store.put(key, chunk);
+  return key;
+}
+
+function similar(store: ChunkStore, tokens: Int32Array, limit?: number): SimilarChunk[] {
+  const { fingerprint, prefix } = model;
+  return store.similar({ fingerprint, prefix, dtype: 'f16', tokens }, limit);
+}
+
+const keys = (found: SimilarChunk[]): string[] => found.map(({ key }) => key);
+
+test('an edited text finds the chunk it was, with its tokens; an unknown one finds nothing', async () => {
+  const store = await openTestStore({ dir: tempDir() });
+  const stored: string[] = [];
+  for (const seed of [1, 2, 3]) stored.push(await put(store, text(seed)));
+  const [found, ...others] = similar(store, edited(text(2)));
+  expect(found).toMatchObject({ key: stored[1], tokens: text(2) });
+  expect(found?.shared).toBeGreaterThan(24);
+  expect(others).toEqual([]);
+  expect(similar(store, text(4))).toEqual([]);
+  expect(similar(store, Int32Array.of(1, 2, 3))).toEqual([]);
+});
+
+test('a text made of two stored ones finds both, the one it has more of first', async () => {
+  const store = await openTestStore({ dir: tempDir() });
+  const [a, b] = [await put(store, text(1)), await put(store, text(2))];
+  const mixed = Int32Array.of(...text(1).slice(150), ...text(2).slice(0, 150));
+  expect(keys(similar(store, mixed))).toEqual([a, b]);
+  expect(keys(similar(store, mixed, 1))).toEqual([a]);
+});
+
+test('what another model, behind another prefix, or in another format made is not found', async () => {
+  const store = await openTestStore({ dir: tempDir() });
+  const tokens = text(1);
+  await put(store, tokens, 'q8_0');
+  await put(store, tokens, 'f16', new FakeModel('b'.repeat(64)));
+  await put(store, tokens, 'f16', new FakeModel(model.fingerprint, Int32Array.of(1, 2)));
+  expect(similar(store, edited(tokens))).toEqual([]);
+});
+
+test('fingerprints are bounded, and leave with their chunk', async () => {
+  expect(fingerprints(text(1, 5000))).toHaveLength(32);
+  expect(fingerprints(new Int32Array(5000).fill(7))).toHaveLength(1);
+  const dir = tempDir();
+  const store = await openTestStore({ dir });
+  const key = await put(store, text(1));
+  await put(store, text(2));
+  await store.evict({ keys: [key] });
+  expect(similar(store, edited(text(1)))).toEqual([]);
+  await store.close();
+  const db = new Database(join(dir, 'index.db'), { readonly: true });
+  expect(db.prepare('SELECT count(*) FROM fingerprints').pluck().get()).toBe(32);
+  expect(db.prepare('SELECT count(*) FROM sketches').pluck().get()).toBe(1);
+  db.close();
+});
+
+test.each(['an index of version 2', 'an index that was lost', 'a row whose fingerprints were not written'])(
+  'chunks are found again after %s',
+  async (what) => {
+    const dir = tempDir();
+    const store = await openTestStore({ dir });
+    const key = await put(store, text(1));
+    await store.close();
+    const path = join(dir, 'index.db');
+    if (what.endsWith('lost')) rmSync(path);
+    else {
+      const db = new Database(path);
+      const old = 'DROP TABLE fingerprints; DROP TABLE sketches; PRAGMA user_version = 2';
+      db.exec(what.endsWith('2') ? old : 'DELETE FROM sketches; PRAGMA foreign_keys');
+      if (!what.endsWith('2')) expect(db.prepare('SELECT count(*) FROM fingerprints').pluck().get()).toBe(0);
+      db.close();
+    }
+    const again = await openTestStore({ dir });
+    expect(keys(similar(again, edited(text(1))))).toEqual([key]);
+    await again.close();
+    const db = new Database(path, { readonly: true });
+    expect(db.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length);
+    db.close();
+  },
+);
+
+test('a chunk whose file is gone or damaged is passed over', async () => {
+  const dir = tempDir();
+  const store = await openTestStore({ dir });
+  const [gone, damaged] = [await put(store, text(1)), await put(store, edited(text(1), 100))];
+  const sound = await put(store, edited(text(1), 400));
+  renameSync(chunkPath(dir, gone), join(dir, 'elsewhere'));
+  writeFileSync(chunkPath(dir, damaged), 'no chunk');
+  expect(keys(similar(store, edited(text(1), 250)))).toEqual([sound]);
+});

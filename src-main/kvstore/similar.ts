@@ -1,0 +1,135 @@
+import type Database from 'better-sqlite3';
+import { rollingHashes } from '../platform/rolling-hash.ts';
+import type { ChunkDisk } from './disk.ts';
+import { messageOf } from './errors.ts';
+import { prefixHash } from './hash.ts';
+import type { ChunkRow } from './index-db.ts';
+import type { ChunkFiles, ChunkIdentity, SimilarChunk, StoreLog } from './types.ts';
+
+/** Tokens a fingerprint is made of: as many as few texts share by chance. */
+const GRAM = 8;
+/** Fingerprints kept of a chunk: of two that share half their grams, one in a billion pairs shares none of so many. */
+const KEPT = 32;
+/** Sharing fewer, a chunk has not enough in common to be looked at. */
+const FEWEST_SHARED = 3;
+
+/**
+ * The smallest distinct hashes among those of all runs of tokens: two texts that have much in common have most of their
+ * smallest in common (Broder 1997). Bounded, however long the text.
+ */
+export function fingerprints(tokens: Int32Array): number[] {
+  return [...new Set(rollingHashes(tokens, GRAM))].sort((a, b) => a - b).slice(0, KEPT);
+}
+
+/** Which chunks have fingerprints in common. Lives in the index; a chunk's fingerprints leave it with its row. */
+export class SimilarChunks {
+  readonly #db: Database.Database;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
+  constructor(db: Database.Database) {
+    this.#db = db;
+    this.#statements = prepare(db);
+  }
+
+  /** Enters a chunk whose row is there. */
+  add(key: string, tokens: Int32Array): void {
+    const { sketch, fingerprint } = this.#statements;
+    this.#db.transaction(() => {
+      const id = sketch.get(key);
+      if (id === undefined) return; // entered before
+      for (const hash of fingerprints(tokens)) fingerprint.run(hash, id);
+    })();
+  }
+
+  /** Keys that share fingerprints with these tokens, most first, of chunks made alike. */
+  find(id: ChunkIdentity, limit: number): { key: string; shared: number }[] {
+    const { fingerprint, prefix, dtype, tokens } = id;
+    const hashes = JSON.stringify(fingerprints(tokens));
+    const made = { fingerprint, prefixHash: prefixHash(prefix), dtype };
+    return this.#statements.find.all({ hashes, ...made, fewest: FEWEST_SHARED, limit });
+  }
+
+  /** Chunks that were never entered. */
+  missing(): string[] {
+    return this.#statements.missing.all();
+  }
+}
+
+function prepare(db: Database.Database) {
+  return {
+    sketch: db
+      .prepare<[string], number>(`INSERT INTO sketches (key) VALUES (?) ON CONFLICT DO NOTHING RETURNING id`)
+      .pluck(),
+    fingerprint: db.prepare<[number, number]>(`INSERT INTO fingerprints (hash, sketch) VALUES (?, ?)`),
+    find: db.prepare<
+      {
+        hashes: string;
+        fingerprint: string;
+        prefixHash: string;
+        dtype: string;
+        fewest: number;
+        limit: number;
+      },
+      { key: string; shared: number }
+    >(
+      `SELECT chunks.key, count(*) AS shared FROM json_each(@hashes) AS wanted
+       JOIN fingerprints ON fingerprints.hash = wanted.value
+       JOIN sketches ON sketches.id = fingerprints.sketch
+       JOIN chunks ON chunks.key = sketches.key
+       WHERE kind = 'chunk' AND fingerprint = @fingerprint AND prefix_hash = @prefixHash AND dtype = @dtype
+       GROUP BY chunks.key HAVING shared >= @fewest ORDER BY shared DESC, use_order DESC LIMIT @limit`,
+    ),
+    missing: db
+      .prepare<[], string>(
+        `SELECT key FROM chunks WHERE kind = 'chunk' AND key NOT IN (SELECT key FROM sketches)`,
+      )
+      .pluck(),
+  };
+}
+
+/** Enters what is not entered: after a migration, a rebuilt index, a crash between a row and its fingerprints. */
+export function enterMissing(disk: ChunkDisk, files: ChunkFiles): void {
+  for (const key of disk.similar.missing()) {
+    const row = disk.row(key);
+    const tokens = row && tokensOf(disk, files, row);
+    if (tokens) enter(disk, key, tokens);
+  }
+}
+
+/** Without fingerprints a chunk is served as ever, only not found for texts like it: no reason to fail. */
+export function enter(disk: ChunkDisk, key: string, tokens: Int32Array): void {
+  try {
+    disk.similar.add(key, tokens);
+  } catch (error) {
+    warn(disk.log, 'What a chunk has in common with others could not be noted.', key, error);
+  }
+}
+
+/** The stored chunks that have most in common with an identity's tokens, and their tokens. */
+export function findSimilar(
+  disk: ChunkDisk,
+  files: ChunkFiles,
+  id: ChunkIdentity,
+  limit: number,
+): SimilarChunk[] {
+  return disk.similar.find(id, limit).flatMap(({ key, shared }) => {
+    const row = disk.row(key);
+    const tokens = row && tokensOf(disk, files, row);
+    return tokens ? [{ key, tokens, shared }] : [];
+  });
+}
+
+/** From the file's header; a file that cannot be read is dealt with when it is leased. */
+function tokensOf(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Int32Array | undefined {
+  try {
+    return files.readChunkHeader(disk.path(row)).tokens;
+  } catch (error) {
+    warn(disk.log, 'The tokens of a chunk could not be read.', row.key, error);
+    return undefined;
+  }
+}
+
+function warn(log: StoreLog, message: string, key: string, error: unknown): void {
+  log('warn', message, { key, error: messageOf(error) });
+}

@@ -1,0 +1,26 @@
+/** Odd, so that no factor is lost modulo 2^32. */
+const BASE = 0x2c1b3c6d;
+
+/**
+ * A 32-bit hash of every `width` tokens in a row, [i] that of tokens i … i + width − 1; empty when there are fewer. Each follows from
+ * the one before in constant time (Karp and Rabin 1987), and is then mixed, so that sorting by hash is like drawing at random.
+ */
+export function rollingHashes(tokens: Int32Array, width: number): Uint32Array {
+  const hashes = new Uint32Array(Math.max(0, tokens.length - width + 1));
+  let leaving = 1; // BASE^width, what the token weighs that leaves
+  for (let i = 0; i < width; i++) leaving = Math.imul(leaving, BASE);
+  let sum = 0;
+  for (let i = 0; i < tokens.length; i++) {
+    sum = (Math.imul(sum, BASE) + (tokens[i] ?? 0)) | 0;
+    if (i >= width) sum = (sum - Math.imul(leaving, tokens[i - width] ?? 0)) | 0;
+    if (i >= width - 1) hashes[i - width + 1] = mixed(sum);
+  }
+  return hashes;
+}
+
+/** Every bit of the result depends on every bit of `h` (the finalizer of MurmurHash3). */
+function mixed(h: number): number {
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
