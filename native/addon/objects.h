@@ -105,6 +105,7 @@ class ReferenceObject : public Napi::ObjectWrap<ReferenceObject> {
     Napi::Value prefill(const Napi::CallbackInfo & info);
     Napi::Value decode(const Napi::CallbackInfo & info);
     Napi::Value truncate(const Napi::CallbackInfo & info);
+    Napi::Value cut(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
     std::shared_ptr<LlamaReference> reference_;
     std::shared_ptr<Worker> worker_;

@@ -14,7 +14,8 @@ template <typename T> struct Timed {
 Napi::Function ReferenceObject::define(Napi::Env env) {
     return DefineClass(env, "Reference",
                        {InstanceMethod<&ReferenceObject::prefill>("prefill"), InstanceMethod<&ReferenceObject::decode>("decode"),
-                        InstanceMethod<&ReferenceObject::truncate>("truncate"), InstanceMethod<&ReferenceObject::dispose>("dispose")});
+                        InstanceMethod<&ReferenceObject::truncate>("truncate"), InstanceMethod<&ReferenceObject::cut>("cut"),
+                        InstanceMethod<&ReferenceObject::dispose>("dispose")});
 }
 
 Napi::Object ReferenceObject::create(Napi::Env env, std::shared_ptr<LlamaReference> reference) {
@@ -68,6 +69,13 @@ Napi::Value ReferenceObject::truncate(const Napi::CallbackInfo & info) {
     const int n = int_from(info[0], "length");
     worker_->post([r, n] { r->truncate(n); });
     return info.Env().Undefined();
+}
+
+Napi::Value ReferenceObject::cut(const Napi::CallbackInfo & info) {
+    auto r = reference(info.Env());
+    const int begin = int_from(info[0], "begin"), end = int_from(info[1], "end");
+    std::function<bool()> work = [=] { return r->cut(begin, end), true; };
+    return run_async<bool>(info.Env(), worker_, work, [](Napi::Env env, bool &) { return env.Undefined(); });
 }
 
 Napi::Value ReferenceObject::dispose(const Napi::CallbackInfo & info) {

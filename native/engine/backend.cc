@@ -1,5 +1,6 @@
 #include "backend.h"
 
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -34,13 +35,28 @@ using SetThreadpool = void (*)(ggml_backend_t, ggml_threadpool *);
 
 }  // namespace
 
+// All of them, of which ggml keeps the CPU library that suits this machine best. KVASIR_CPU ("haswell", "zen4" …) loads that CPU
+// library and nothing else: for comparisons, nothing else should choose.
+static void load_libraries(const std::string & dir) {
+    const char * cpu = std::getenv("KVASIR_CPU");
+    if (!cpu || !*cpu) return ggml_backend_load_all_from_path(dir.c_str());
+#if defined(_WIN32)
+    const std::string file = "ggml-cpu-" + std::string(cpu) + ".dll";
+#elif defined(__APPLE__)
+    const std::string file = "libggml-cpu-" + std::string(cpu) + ".dylib";
+#else
+    const std::string file = "libggml-cpu-" + std::string(cpu) + ".so";
+#endif
+    ggml_backend_load((dir + "/" + file).c_str());
+}
+
 void init_backends(const std::string & dir) {
     static std::once_flag once;
     std::call_once(once, [&] {
         const auto silent = [](ggml_log_level, const char *, void *) {};
         ggml_log_set(silent, nullptr);
         llama_log_set(silent, nullptr);
-        ggml_backend_load_all_from_path(dir.c_str());
+        load_libraries(dir);
         llama_backend_init();
     });
     if (!ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU)) {

@@ -54,4 +54,12 @@ void LlamaReference::truncate(int length) {
     length_ = length;
 }
 
+void LlamaReference::cut(int begin, int end) {
+    require(0 <= begin && begin < end && end <= length_, "cut: not a range of what is there");
+    llama_memory_t memory = llama_get_memory(ctx_.get());
+    llama_memory_seq_rm(memory, 0, begin, end);
+    llama_memory_seq_add(memory, 0, end, -1, begin - end);
+    length_ -= end - begin;
+}
+
 }  // namespace kvasir

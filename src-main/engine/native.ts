@@ -295,6 +295,8 @@ export interface NativeReference {
   decode(count: number): Promise<{ ms: number; tokens: Int32Array }>;
   /** Forgets positions from `length` on (prefix caching keeps the rest). */
   truncate(length: number): void;
+  /** Cuts positions begin … end − 1 out and moves the rest to the left, as llama-server's cache reuse does (K-shift). */
+  cut(begin: number, end: number): Promise<void>;
   dispose(): void;
 }
 

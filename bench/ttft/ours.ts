@@ -1,0 +1,149 @@
+import type {
+  AppendReport,
+  Loading,
+  Model,
+  Segment,
+  Session,
+  Strategy,
+} from '../../src-main/engine/engine.ts';
+import { engineStrategy } from '../../src-main/fusion/choice.ts';
+import { dropFromPageCache, PREFIX, type Case } from './prompt.ts';
+
+/** One run of a method: its time to the first token's logits. */
+export interface Run {
+  ms: number;
+  report?: AppendReport;
+}
+
+export interface Method {
+  name: string;
+  run: (prompt: Case) => Promise<Run>;
+  /** Left out of a case that it says nothing about. */
+  only?: (prompt: Case) => boolean;
+}
+
+const GBIT = 1e9 / 8;
+const FULL: Strategy = { kind: 'full' };
+const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
+
+/** How a method's chunks come in. */
+interface Source {
+  name: string;
+  segments: (prompt: Case) => Segment[];
+  loading?: Partial<Loading>;
+  cold?: boolean;
+}
+
+const RAM: Source = { name: 'RAM', segments: ({ ram }) => ram };
+const DISK: Source = { name: 'disk', segments: ({ disk }) => disk };
+const COLD: Source = { ...DISK, name: 'disk, page cache cold', cold: true };
+const throttled = (gbits: number, serial: boolean): Source => ({
+  ...DISK,
+  name: `${gbits} Gbit/s${serial ? ', serial' : ''}`,
+  loading: { bytesPerSecond: gbits * GBIT, serial },
+});
+
+export interface OursOptions {
+  ratios: number[];
+  /** Throttled and cold tiers, and a second turn, as well. */
+  tiers: boolean;
+  turns: boolean;
+}
+
+/** Kvasir's methods. Each begins with an empty session, whose memory is ready. */
+export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions): Method[] {
+  const none: Strategy = { kind: 'none' };
+  // As the app asks for them: the same check and question layers.
+  const deviation = (ratio: number) => engineStrategy({ name: 'deviation', ratio }, model.info.layers);
+  const query = (ratio: number) => engineStrategy({ name: 'query', ratio }, model.info.layers);
+  const single = (name: string, strategy: Strategy, source: Source): Method => ({
+    name: `${name}, ${source.name}`,
+    run: (prompt) => withSession(model, prompt, (session) => append(session, prompt, strategy, source)),
+  });
+  const middle = ratios[Math.floor(ratios.length / 2)] ?? 0.15;
+  return [
+    {
+      name: 'full prefill',
+      run: (prompt) => withSession(model, prompt, (session) => append(session, prompt, FULL, RAM)),
+    },
+    { name: 'full prefill, first chunk prefix-cached', run: (prompt) => prefixCached(model, prompt) },
+    ...[RAM, DISK].map((source) => single('none', none, source)),
+    ...ratios.flatMap((ratio) =>
+      [RAM, DISK].map((source) => single(`deviation ${percent(ratio)}`, deviation(ratio), source)),
+    ),
+    single(`query ${percent(middle)}`, query(middle), DISK),
+    ...(tiers ? tierMethods(single, none, deviation(middle), percent(middle)) : []),
+    ...(turns ? turnMethods(model, deviation(middle)) : []),
+  ];
+}
+
+function tierMethods(
+  single: (name: string, strategy: Strategy, source: Source) => Method,
+  none: Strategy,
+  deviation: Strategy,
+  ratio: string,
+): Method[] {
+  const sources = [
+    COLD,
+    throttled(4, false),
+    throttled(4, true),
+    throttled(0.5, false),
+    throttled(0.5, true),
+  ];
+  return sources.flatMap((source) => [
+    single('none', none, source),
+    single(`deviation ${ratio}`, deviation, source),
+  ]);
+}
+
+/** The second turn of a conversation whose first was blended: what is new is appended, nothing is prefilled twice. */
+function turnMethods(model: Model, strategy: Strategy): Method[] {
+  const after = (name: string, segments: (prompt: Case) => Segment[]): Method => ({
+    name,
+    run: (prompt) =>
+      withSession(model, prompt, async (session) => {
+        await append(session, prompt, strategy, DISK);
+        await session.generate({ maxTokens: 8 });
+        return timed(() => session.append(segments(prompt), strategy));
+      }),
+  });
+  return [
+    after('turn 2, the same chunks', ({ nextQuestion }) => [nextQuestion]),
+    after('turn 2, two new chunks', ({ nextChunks, nextQuestion }) => [...nextChunks, nextQuestion]),
+  ];
+}
+
+async function withSession<T>(model: Model, prompt: Case, use: (session: Session) => Promise<T>): Promise<T> {
+  const next = prompt.nextChunks.length * prompt.chunkTokens;
+  const session = model.createSession(prompt.ids.length + next + 128);
+  try {
+    // One token first: what a session allocates at its first use is no part of any method.
+    await session.append([{ kind: 'compute', tokens: prompt.ids.slice(0, 1) }], FULL);
+    session.truncate(0);
+    return await use(session);
+  } finally {
+    session.dispose();
+  }
+}
+
+async function append(session: Session, prompt: Case, strategy: Strategy, source: Source): Promise<Run> {
+  if (source.cold && !dropFromPageCache(prompt.files))
+    throw new Error('The page cache cannot be emptied here.');
+  return timed(() =>
+    session.append(source.segments(prompt), strategy, source.loading ? { loading: source.loading } : {}),
+  );
+}
+
+async function prefixCached(model: Model, prompt: Case): Promise<Run> {
+  return withSession(model, prompt, async (session) => {
+    const cached = PREFIX + prompt.chunkTokens;
+    await session.append([{ kind: 'compute', tokens: prompt.ids.slice(0, cached) }], FULL);
+    return timed(() => session.append([{ kind: 'compute', tokens: prompt.ids.slice(cached) }], FULL));
+  });
+}
+
+async function timed(work: () => Promise<AppendReport>): Promise<Run> {
+  const start = performance.now();
+  const report = await work();
+  return { ms: performance.now() - start, report };
+}

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { ChunkKv, Model, Segment } from '../../src-main/engine/engine.ts';
+
+/** A prompt of one prefix token, whole chunks and a question, as tokens and as segments whose chunks are cached. */
+export interface Case {
+  context: number;
+  chunkTokens: number;
+  /** Every token of the prompt. */
+  ids: Int32Array;
+  /** Where the question begins. */
+  questionAt: number;
+  ram: Segment[];
+  disk: Segment[];
+  /** A second turn: two more cached chunks, and another question. */
+  nextChunks: Segment[];
+  nextQuestion: Segment;
+  files: string[];
+}
+
+/** A prefix of one token: what a chat template begins with matters to no method's time. */
+export const PREFIX = 1;
+const NEXT_CHUNKS = 2;
+
+/** Token ids as good as any: the work does not depend on them. */
+export function randomIds(count: number, vocab: number, seed = 12345): Int32Array {
+  let state = seed;
+  return Int32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return 3 + (state % (vocab - 3));
+  });
+}
+
+/** Encodes the chunks of a prompt, in memory and as files in `dir`. */
+export async function buildCase(
+  model: Model,
+  {
+    context,
+    chunkTokens,
+    questionTokens,
+    dir,
+  }: { context: number; chunkTokens: number; questionTokens: number; dir: string },
+): Promise<Case> {
+  const count = Math.max(1, Math.round(context / chunkTokens));
+  const all = count + NEXT_CHUNKS;
+  const ids = randomIds(PREFIX + all * chunkTokens + 2 * questionTokens, model.info.vocabSize);
+  const ram: ChunkKv[] = [];
+  const disk: ChunkKv[] = [];
+  const files: string[] = [];
+  for (let i = 0; i < all; i++) {
+    const begin = PREFIX + i * chunkTokens;
+    const chunk = await model.encodeChunk(ids.slice(begin, begin + chunkTokens), 'f16');
+    const file = join(dir, `${context}-${chunkTokens}-${i}.kvc`);
+    await chunk.save(file);
+    ram.push(chunk);
+    disk.push(await model.openChunk(file));
+    files.push(file);
+    process.stderr.write(`\r  encoding ${i + 1}/${all} chunks of ${chunkTokens} tokens `);
+  }
+  process.stderr.write('\n');
+  const prefix: Segment = { kind: 'compute', tokens: ids.slice(0, PREFIX) };
+  const [question, nextQuestion] = [0, 1].map((n): Segment => {
+    const begin = PREFIX + all * chunkTokens + n * questionTokens;
+    return { kind: 'compute', tokens: ids.slice(begin, begin + questionTokens) };
+  }) as [Segment & { kind: 'compute' }, Segment];
+  const wrap = (chunks: ChunkKv[]): Segment[] => chunks.map((chunk) => ({ kind: 'chunk', chunk }));
+  const questionAt = PREFIX + count * chunkTokens;
+  return {
+    context,
+    chunkTokens,
+    ids: Int32Array.of(...ids.slice(0, questionAt), ...question.tokens),
+    questionAt,
+    ram: [prefix, ...wrap(ram.slice(0, count)), question],
+    disk: [prefix, ...wrap(disk.slice(0, count)), question],
+    nextChunks: wrap(disk.slice(count)),
+    nextQuestion,
+    files,
+  };
+}
+
+export function disposeCase({ ram, disk, nextChunks }: Case): void {
+  for (const segment of [...ram, ...disk, ...nextChunks])
+    if (segment.kind === 'chunk') segment.chunk.dispose();
+}
+
+/** Makes the kernel forget the files' pages, so that the next read comes from the disk. False where it cannot be asked to. */
+export function dropFromPageCache(files: readonly string[]): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    for (const file of files) {
+      execFileSync('dd', [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0'], {
+        stdio: 'ignore',
+      });
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
