@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command, Option } from 'commander';
-import { ConversationOptionsSchema, type AnswerStats } from '../src-shared/contract/chat.ts';
-import { App } from '../src-main/app.ts';
+import type { AnswerStats } from '../src-shared/contract/chat.ts';
+import { ask, converse, withApp } from './lib/app.ts';
 
 interface Row {
   start: string;
@@ -22,9 +22,6 @@ const program = new Command('bench:first-question')
   .addOption(new Option('--data <folder>', 'ask once, in an app with this data folder').hideHelp())
   .parse();
 const options = program.opts<{ runs: string; questions: string; data?: string }>();
-
-/** What a person needs to read the first screen and to choose a question. */
-const READING_MS = 3000;
 
 if (options.data === undefined) print(await askInProcesses());
 else process.send?.(await askFresh(options.data));
@@ -50,36 +47,9 @@ async function askFresh(dataDir: string): Promise<Row[]> {
     const asked: Row[] = [];
     const questions = app.chat.suggestions().slice(0, Number(options.questions));
     for (const [i, question] of questions.entries())
-      asked.push({ start: '', number: i + 1, stats: await ask(app, question) });
+      asked.push({ start: '', number: i + 1, stats: await ask(app, converse(app), question) });
     return asked;
   });
-}
-
-/** The app as its hosts start it, once it has come to rest. */
-async function withApp<T>(dataDir: string, work: (app: App) => Promise<T>): Promise<T> {
-  const app = await App.open({ dataDir });
-  try {
-    app.start();
-    await app.models.current();
-    await until(() => app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0));
-    await new Promise((resolve) => setTimeout(resolve, READING_MS));
-    return await work(app);
-  } finally {
-    await app.close();
-  }
-}
-
-async function ask(app: App, question: string): Promise<AnswerStats> {
-  const { id } = app.chat.create(ConversationOptionsSchema.parse({}));
-  const { answerId } = app.chat.send(id, question);
-  await app.chat.idle();
-  const stats = app.chat.get(id).messages.find((message) => message.id === answerId)?.stats;
-  if (!stats) throw new Error(`no answer to: ${question}`);
-  return stats;
-}
-
-async function until(reached: () => boolean): Promise<void> {
-  while (!reached()) await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
 function print(all: readonly Row[]): void {

@@ -1,0 +1,86 @@
+/**
+ * Whether a long session grows: many questions to the sample library with the demo model, in conversations of several turns,
+ * and the memory of the process along the way.
+ *
+ *   npm run bench:session -- [--questions 200] [--turns 5] [--out FILE.json]
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import type { App } from '../src-main/app.ts';
+import { ask, converse, withApp } from './lib/app.ts';
+import { commit, machine, median, peakRssMiB } from './lib/machine.ts';
+
+const { values: args } = parseArgs({
+  options: {
+    questions: { type: 'string', default: '200' },
+    turns: { type: 'string', default: '5' },
+    out: { type: 'string', default: join('bench', 'results', 'session.json') },
+  },
+});
+
+interface Sample {
+  /** Questions asked before. */
+  after: number;
+  rssMiB: number;
+  heapMiB: number;
+  /** Median time to first token of the questions since the last sample. */
+  ttftMs: number;
+}
+
+const SAMPLES = 10;
+const count = Number(args.questions);
+const QUESTIONS = (
+  JSON.parse(
+    readFileSync(join(import.meta.dirname, '..', 'resources', 'sample-library.questions.json'), 'utf8'),
+  ) as { question: string }[]
+).map(({ question }) => question);
+
+async function run(app: App): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  const times: number[] = [];
+  let conversation = '';
+  for (let asked = 0; asked < count; asked++) {
+    if (asked % Number(args.turns) === 0) conversation = converse(app);
+    const { ttftMs } = await ask(app, conversation, QUESTIONS[asked % QUESTIONS.length] ?? '');
+    times.push(ttftMs.total);
+    if ((asked + 1) % Math.max(1, Math.round(count / SAMPLES)) !== 0) continue;
+    const { rss, heapUsed } = process.memoryUsage();
+    samples.push({
+      after: asked + 1,
+      rssMiB: Math.round(rss / 2 ** 20),
+      heapMiB: Math.round(heapUsed / 2 ** 20),
+      ttftMs: median(times.splice(0)),
+    });
+    process.stderr.write(`\r  ${asked + 1} of ${count} questions `);
+  }
+  process.stderr.write('\n');
+  return samples;
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'kvasir-session-'));
+try {
+  const samples = await withApp(dataDir, run);
+  const table = new Table({ head: ['questions', 'RSS MiB', 'JS heap MiB', 'TTFT ms'], style: { head: [], border: [] } });
+  for (const { after, rssMiB, heapMiB, ttftMs } of samples)
+    table.push([after, rssMiB, heapMiB, ttftMs.toFixed(0)]);
+  console.log(table.toString());
+  const half = samples.slice(Math.floor(samples.length / 2));
+  const growth = (half.at(-1)?.rssMiB ?? 0) - (half[0]?.rssMiB ?? 0);
+  console.log(`growth over the second half: ${growth} MiB; peak RSS ${peakRssMiB()} MiB`);
+  const command = `npm run bench:session -- ${process.argv.slice(2).join(' ')}`;
+  const result = {
+    machine: machine(),
+    commit: commit(),
+    command,
+    growthMiB: growth,
+    peakRssMiB: peakRssMiB(),
+    samples,
+  };
+  mkdirSync(dirname(args.out), { recursive: true });
+  writeFileSync(args.out, `${JSON.stringify(result, null, 2)}\n`);
+} finally {
+  rmSync(dataDir, { recursive: true, force: true });
+}
