@@ -63,7 +63,10 @@ async function run(app: App): Promise<Sample[]> {
 const dataDir = mkdtempSync(join(tmpdir(), 'kvasir-session-'));
 try {
   const samples = await withApp(dataDir, run);
-  const table = new Table({ head: ['questions', 'RSS MiB', 'JS heap MiB', 'TTFT ms'], style: { head: [], border: [] } });
+  const table = new Table({
+    head: ['questions', 'RSS MiB', 'JS heap MiB', 'TTFT ms'],
+    style: { head: [], border: [] },
+  });
   for (const { after, rssMiB, heapMiB, ttftMs } of samples)
     table.push([after, rssMiB, heapMiB, ttftMs.toFixed(0)]);
   console.log(table.toString());
