@@ -89,6 +89,7 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
     Napi::Value logits(const Napi::CallbackInfo & info);
     Napi::Value generate(const Napi::CallbackInfo & info);
     Napi::Value truncate(const Napi::CallbackInfo & info);
+    Napi::Value deviation_from(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
     std::shared_ptr<State> state_;
     Engine engine_;

@@ -1,5 +1,6 @@
 #include "addon/convert.h"
 #include "addon/objects.h"
+#include "engine/session_deviation.h"
 
 namespace kvasir::addon {
 
@@ -25,7 +26,7 @@ Napi::Function SessionObject::define(Napi::Env env) {
                        {InstanceAccessor<&SessionObject::length>("length"), InstanceAccessor<&SessionObject::capacity>("capacity"),
                         InstanceMethod<&SessionObject::append>("append"), InstanceMethod<&SessionObject::logits>("logits"),
                         InstanceMethod<&SessionObject::generate>("generate"), InstanceMethod<&SessionObject::truncate>("truncate"),
-                        InstanceMethod<&SessionObject::dispose>("dispose")});
+                        InstanceMethod<&SessionObject::deviation_from>("deviationFrom"), InstanceMethod<&SessionObject::dispose>("dispose")});
 }
 
 Napi::Object SessionObject::create(Napi::Env env, Engine engine, int capacity) {
@@ -63,10 +64,11 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     const StrategySpec strategy = strategy_from(info[1]);
     const auto abort = AbortObject::from(info[2]);
     const LoadPlan plan = load_plan_from(info[4]);
+    const int observe = info[5].IsUndefined() ? 0 : int_from(info[5], "observe");
     Callback callback(env, info[3]);
     std::function<Finished()> work = [=] {
         Finished f;
-        f.report = s->session->append(segments, strategy, abort.get(), throttled(callback), plan);
+        f.report = s->session->append(segments, strategy, abort.get(), throttled(callback), plan, observe);
         f.logits = s->session->logits();
         s->length = s->session->length();
         return f;
@@ -114,6 +116,25 @@ Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {
     s->length = n;
     engine_.worker->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
     return info.Env().Undefined();
+}
+
+Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    auto s = state(env);
+    if (!info[0].IsObject() || !info[0].As<Napi::Object>().InstanceOf(env.GetInstanceData<Instance>()->session.Value()))
+        throw Napi::TypeError::New(env, "other must be a session");
+    const SessionObject * object = Unwrap(info[0].As<Napi::Object>());
+    auto other = object->state(env);
+    if (object->engine_.model != engine_.model) throw Napi::TypeError::New(env, "other must be a session of the same model");
+    const int begin = int_from(info[1], "begin"), count = int_from(info[2], "count");
+    std::function<SessionDeviation()> work = [=] { return deviation(*s->session, *other->session, begin, count); };
+    return run_async<SessionDeviation>(env, engine_.worker, work, [](Napi::Env e, SessionDeviation & d) {
+        Napi::Object o = Napi::Object::New(e);
+        o.Set("k", floats_to(e, d.k));
+        o.Set("v", floats_to(e, d.v));
+        o.Set("attention", d.attention.empty() ? e.Null() : Napi::Value(floats_to(e, d.attention)));
+        return o;
+    });
 }
 
 Napi::Value SessionObject::dispose(const Napi::CallbackInfo & info) {

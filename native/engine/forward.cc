@@ -22,14 +22,13 @@ void set_causal_mask(ggml_tensor * mask, const int32_t * positions, int rows) {
     ggml_backend_tensor_set(mask, values.data(), 0, values.size() * sizeof(float));
 }
 
-// Adds the mean over rows and heads of [n_kv, rows, heads] weights to `sum`.
-void add_attention(const ggml_tensor * weights, std::vector<float> & sum) {
+// The first `keys` of each row of [n_kv, rows, heads] weights: the others are padding.
+void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float> & out) {
     const size_t n_kv = size_t(weights->ne[0]), rows = size_t(ggml_nrows(weights));
-    std::vector<float> values(n_kv * rows);
-    ggml_backend_tensor_get(weights, values.data(), 0, values.size() * sizeof(float));
-    sum.resize(std::max(sum.size(), n_kv));
-    for (size_t r = 0; r < rows; ++r)
-        for (size_t i = 0; i < n_kv; ++i) sum[i] += values[r * n_kv + i] / float(rows);
+    out.resize(n_kv * rows);
+    ggml_backend_tensor_get(weights, out.data(), 0, out.size() * sizeof(float));
+    for (size_t r = 1; r < rows && keys < n_kv; ++r) std::copy_n(out.begin() + std::ptrdiff_t(r * n_kv), keys, out.begin() + std::ptrdiff_t(r * keys));
+    out.resize(keys * rows);
 }
 }
 
@@ -171,7 +170,7 @@ void Forward::layer(int il, RowSet & rows, const LayerCall & call, const std::at
         if (m.mask) set_causal_mask(m.mask, rows.positions().data() + b.begin + b.count - m.observers, m.observers);
         device.run(g, abort);
         if (m.deviation) ggml_backend_tensor_get(m.deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
-        if (m.attention) add_attention(m.attention, *call.attention);
+        if (m.attention) read_attention(m.attention, size_t(rows.positions().back()) + 1, *call.attention);
         if (m.raw_k) {
             ggml_backend_tensor_get(m.raw_k, call.raw_k->data() + kv_dim * b.begin, 0, ggml_nbytes(m.raw_k));
             ggml_backend_tensor_get(m.raw_v, call.raw_v->data() + kv_dim * b.begin, 0, ggml_nbytes(m.raw_v));

@@ -17,8 +17,8 @@ struct LayerCall {
     bool advance = true;    // attention and feed-forward: replace the rows' activations by the layer's output
     std::vector<float> * deviation = nullptr;  // per row: squared L2 of fresh − cached V (or K), before it is overwritten
     DeviationOf deviation_of = DeviationOf::v;
-    int observers = 0;                         // last rows of the set whose attention is added up
-    std::vector<float> * attention = nullptr;  // [positions]: += what the observers give each, mean over them and heads
+    int observers = 0;                         // last rows of the set whose attention is wanted
+    std::vector<float> * attention = nullptr;  // [heads][observers][keys]: weights of the keys up to the last row's position
     std::vector<float> * raw_k = nullptr;      // [rows][kv_dim]: keys before RoPE
     std::vector<float> * raw_v = nullptr;      // [rows][kv_dim]
 };

@@ -13,6 +13,8 @@ namespace {
 // How many of the question's last tokens are asked what they look at: their weights for all keys and heads are held at once.
 constexpr int kMostObservers = 64;
 constexpr size_t kObservedWeights = 8u << 20;
+// The same of a trace, over all layers.
+constexpr size_t kTracedWeights = 64u << 20;
 
 DeviationStats stats_of(std::vector<float> values) {
     DeviationStats s;
@@ -23,6 +25,12 @@ DeviationStats stats_of(std::vector<float> values) {
     std::nth_element(values.begin(), p95, values.end());
     s.p95 = *p95;
     return s;
+}
+
+// Adds the mean over rows of [rows][keys] weights to `sum`.
+void add_mean(const std::vector<float> & weights, std::vector<float> & sum) {
+    const size_t keys = sum.size(), rows = weights.size() / keys;
+    for (size_t i = 0; i < weights.size(); ++i) sum[i % keys] += weights[i] / float(rows);
 }
 
 // The values at indices in `in`, and those at all others.
@@ -57,6 +65,15 @@ Fuse::Fuse(Model & model, Forward & forward, const std::vector<Segment> & segmen
     report_.reusable_tokens = prompt_.reusable_tokens;
     report_.layers.resize(size_t(n_layer));
     for (int il = 0; il < n_layer; ++il) report_.layers[size_t(il)].layer = il;
+}
+
+void Fuse::observe(AttentionTrace & trace, int count) {
+    require(count <= prompt_.size() - prompt_.question_begin, "only tokens behind the last chunk can be observed");
+    const Hparams & hp = model_.hparams();
+    const size_t each = size_t(hp.n_layer) * size_t(hp.n_head) * size_t(prompt_.past + prompt_.size());
+    trace.observers = std::max(1, std::min(count, int(kTracedWeights / each)));
+    trace.layers.resize(size_t(hp.n_layer));
+    trace_ = &trace;
 }
 
 double Fuse::now() const { return std::chrono::duration<double, std::milli>(Clock::now() - origin_).count(); }
@@ -158,15 +175,16 @@ void Fuse::look(Pass & pass) {
     RowSet rows = rows_at(fresh_and({}));
     const size_t fits = kObservedWeights / (size_t(prompt_.past + prompt_.size()) * size_t(hp.n_head));
     const int observers = std::max(1, std::min({kMostObservers, prompt_.size() - prompt_.question_begin, int(fits)}));
-    std::vector<float> attention;
+    std::vector<float> weights, attention(size_t(prompt_.past + prompt_.size()));
     for (int il = 0; il <= q.layers.back(); ++il) {
         place_layer(il, pass);
         rows = on_device_of(std::move(rows), il);
         LayerCall call;
         call.advance = il < q.layers.back();
         call.observers = observers;
-        if (std::binary_search(q.layers.begin(), q.layers.end(), il)) call.attention = &attention;
+        if (std::binary_search(q.layers.begin(), q.layers.end(), il)) call.attention = &weights;
         forward_.layer(il, rows, call, pass.abort);
+        if (call.attention) add_mean(weights, attention);
         layer_done(pass, rows.size(), hp.n_layer - il - 1 + hp.n_layer);
     }
     for (int32_t t = 0; t < prompt_.size(); ++t) {
@@ -222,9 +240,10 @@ void Fuse::compute(int il, RowSet & rows, bool write_kv, Pass & pass) {
     call.write_kv = write_kv;
     call.deviation_of = strategy_->deviation_of();
     if (write_kv && placed && std::find(reusable.begin(), reusable.end(), true) != reusable.end()) call.deviation = &deviation;
+    if (trace_) call.observers = trace_->observers, call.attention = &trace_->layers[size_t(il)];
     if (il + 1 == model_.hparams().n_layer && rows.size() > 1) {
         // Only the last token's output is needed; the others' K and V are.
-        if (write_kv) {
+        if (write_kv || trace_) {
             LayerCall kv = call;
             kv.advance = false;
             forward_.layer(il, rows, kv, pass.abort);

@@ -11,6 +11,8 @@ class Fuse {
     Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & spec, LoadPlan plan, int past,
          int capacity);
 
+    // Before run(): keeps what the last `count` tokens, all of them behind the last chunk, attend to.
+    void observe(AttentionTrace & trace, int count);
     // Logits of the last token → logits.
     AppendReport run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress);
 
@@ -46,6 +48,7 @@ class Fuse {
     int next_place_ = 0;  // layers below are placed, or need not be
     Clock::time_point origin_;
     AppendReport report_;
+    AttentionTrace * trace_ = nullptr;
 };
 
 }  // namespace kvasir

@@ -15,6 +15,9 @@ class KvCache {
     int capacity() const { return capacity_; }
     ggml_tensor * k(int il) const { return k_[il]; }  // [kv_dim, capacity], on the layer's device
     ggml_tensor * v(int il) const { return v_[il]; }  // [kv_dim, capacity]
+    // Keys and values of `count` tokens from position `begin` on, [count][kv_dim]: for looking at what is there.
+    std::vector<float> keys(int il, int begin, int count) const;
+    std::vector<float> values(int il, int begin, int count) const;
 
   private:
     int capacity_;

@@ -15,8 +15,10 @@ Session::Session(std::shared_ptr<Model> model, int capacity)
       forward_(model_->weights(), model_->cpu(), cache_, model_->rope_table()) {}
 
 AppendReport Session::append(const std::vector<Segment> & segments, const StrategySpec & strategy, const std::atomic<bool> * abort,
-                             const ProgressFn & progress, LoadPlan plan) {
+                             const ProgressFn & progress, LoadPlan plan, int observe) {
+    trace_ = {};
     Fuse fuse(*model_, forward_, segments, strategy, plan, length_, capacity_);
+    if (observe > 0) fuse.observe(trace_, observe);
     AppendReport report = fuse.run(logits_, abort, progress);
     length_ += report.tokens;
     return report;

@@ -59,6 +59,12 @@ struct AppendReport {
     double total_ms = 0, question_ms = 0, place_ms = 0, check_ms = 0, select_ms = 0, compute_ms = 0, load_wait_ms = 0, head_ms = 0;
 };
 
+// The attention that a prompt's last tokens give to every key, kept for comparing.
+struct AttentionTrace {
+    int observers = 0;  // 0: nothing is kept
+    std::vector<std::vector<float>> layers;  // each [heads][observers][keys]
+};
+
 struct Generated {
     std::vector<int32_t> tokens;
     std::string stop;  // eos, length, aborted, context
@@ -76,14 +82,20 @@ class Session {
     const std::vector<float> & logits() const { return logits_; }
 
     // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT (chunk_index set), ABORTED: the session is then as before.
+    // `observe`: how many tokens at the end, none of a chunk, have their attention kept in trace(); fewer where it would take
+    // too much memory.
     AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy, const std::atomic<bool> * abort,
-                        const ProgressFn & progress, LoadPlan plan = {});
+                        const ProgressFn & progress, LoadPlan plan = {}, int observe = 0);
+    // Of the last append.
+    const AttentionTrace & trace() const { return trace_; }
     // on_token returns false to stop.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
                        const std::function<bool(int32_t)> & on_token);
     void truncate(int length);
 
     Forward & forward() { return forward_; }
+    const Model & model() const { return *model_; }
+    const KvCache & cache() const { return cache_; }
 
   private:
     friend std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> &, const std::vector<int32_t> &, const std::vector<int32_t> &,
@@ -93,6 +105,7 @@ class Session {
     KvCache cache_;
     Forward forward_;
     std::vector<float> logits_;
+    AttentionTrace trace_;
 };
 
 // Encodes `tokens` alone behind `prefix`, whose KV is dropped, so that the chunk's first token does not become an

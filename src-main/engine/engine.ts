@@ -24,6 +24,7 @@ import type {
   NativeSampling,
   NativeSegment,
   NativeSession,
+  NativeSessionDeviation,
   NativeStrategy,
   NativeTokenRange,
 } from './native.ts';
@@ -47,6 +48,7 @@ export type {
   NativeQuestionReport as QuestionReport,
   NativeReference as Reference,
   NativeSampling as Sampling,
+  NativeSessionDeviation as SessionDeviation,
   NativeStrategy as Strategy,
   NativeTokenRange as TokenRange,
 } from './native.ts';
@@ -59,6 +61,8 @@ export interface CallOptions {
 export interface AppendOptions extends CallOptions {
   /** For comparisons; chunk KV in files is otherwise loaded a layer ahead, as fast as it goes. */
   loading?: Partial<NativeLoading> | undefined;
+  /** How many tokens at the end, all of them behind the last chunk, have their attention kept for `deviationFrom`. Default: 0. */
+  observe?: number | undefined;
 }
 
 export interface GenerateOptions {
@@ -310,11 +314,14 @@ export class Session {
       segment.kind === 'chunk' ? { ...segment, chunk: segment.chunk.native } : segment,
     );
     return withAbort(this.#addon, options.signal, (abort) =>
-      this.#native.append(natives, strategy, abort, options.onProgress, {
-        serial: false,
-        bytesPerSecond: 0,
-        ...options.loading,
-      }),
+      this.#native.append(
+        natives,
+        strategy,
+        abort,
+        options.onProgress,
+        { serial: false, bytesPerSecond: 0, ...options.loading },
+        options.observe,
+      ),
     );
   }
 
@@ -330,6 +337,11 @@ export class Session {
 
   truncate(length: number): void {
     guarded(() => this.#native.truncate(length));
+  }
+
+  /** How far this session is from another of the same model, over `count` tokens from position `begin` on that both hold. */
+  deviationFrom(other: Session, begin: number, count: number): Promise<NativeSessionDeviation> {
+    return guardedAsync(() => this.#native.deviationFrom(other.#native, begin, count));
   }
 
   dispose(): void {

@@ -255,6 +255,8 @@ export interface NativeSession {
     abort: NativeAbort,
     onProgress?: (p: NativeProgress) => void,
     loading?: NativeLoading,
+    /** How many tokens at the end, all of them behind the last chunk, have their attention kept for deviationFrom(). Default: 0. */
+    observe?: number,
   ): Promise<NativeAppendReport>;
   /** Logits of the last computed token, [vocab]; for parity and quality measurements. */
   logits(): Float32Array;
@@ -267,7 +269,21 @@ export interface NativeSession {
   ): Promise<NativeGenerateResult>;
   /** Forgets everything from `length` on. */
   truncate(length: number): void;
+  /** How far this session is from `other`, of the same model, over tokens that both hold. */
+  deviationFrom(other: NativeSession, begin: number, count: number): Promise<NativeSessionDeviation>;
   dispose(): void;
+}
+
+/** What CacheBlend (§4.2) calls KV deviation and attention deviation. */
+export interface NativeSessionDeviation {
+  /** [layers][count]: squared L2 over KV heads of keys (where they stand) and values. */
+  k: Float32Array;
+  v: Float32Array;
+  /**
+   * [layers]: L2 of the difference of an observed token's attention weights, root mean square over heads and tokens: 0 to √2.
+   * null unless the last append of both observed as many tokens.
+   */
+  attention: Float32Array | null;
 }
 
 export interface NativeModel {
