@@ -47,9 +47,17 @@ describe('the addon is what native.ts says', () => {
         'tokenize',
       ].sort(),
     );
-    expect(methods(session)).toEqual(
-      ['append', 'capacity', 'constructor', 'dispose', 'generate', 'length', 'logits', 'truncate'].sort(),
-    );
+    expect(methods(session)).toEqual([
+      'append',
+      'capacity',
+      'constructor',
+      'deviationFrom',
+      'dispose',
+      'generate',
+      'length',
+      'logits',
+      'truncate',
+    ]);
     expect(methods(chunk)).toEqual(
       ['bytes', 'constructor', 'dispose', 'dtype', 'inMemory', 'pullIn', 'save', 'tokens'].sort(),
     );
@@ -101,6 +109,41 @@ describe('the addon is what native.ts says', () => {
       expect(layer.recomputed?.mean).toBeGreaterThan(0);
     }
     native.dispose();
+  });
+
+  test('a session tells how far it is from another', async () => {
+    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
+    const abort = addon.createAbort();
+    const chunk = await native.encodeChunk(ids(40), new Int32Array(0), 'f16', abort);
+    const prompt = async (kind: 'full' | 'none', observe: number) => {
+      const session = native.createSession(128);
+      const segments: NativeSegment[] = [
+        { kind: 'compute', tokens: ids(20) },
+        { kind: 'chunk', chunk },
+        { kind: 'compute', tokens: ids(6) },
+      ];
+      await session.append(segments, { kind }, abort, undefined, undefined, observe);
+      return session;
+    };
+    const [full, reused] = [await prompt('full', 4), await prompt('none', 4)];
+    const { k, v, attention } = await reused.deviationFrom(full, 10, 30);
+    const { layers } = native.info;
+    expect([k.length, v.length, attention?.length]).toEqual([layers * 30, layers * 30, layers]);
+    // Before the chunk hardly anything deviates (rows are computed in other company); in it, behind the first layer, all does.
+    const sums = (from: number, to: number): number[] =>
+      Array.from({ length: layers - 1 }, (_, i) =>
+        v.subarray((i + 1) * 30 + from, (i + 1) * 30 + to).reduce((sum, value) => sum + value, 0),
+      );
+    const [before, inside] = [sums(0, 10), sums(10, 30)];
+    for (const [i, sum] of before.entries()) expect(sum).toBeLessThan(1e-4 * (inside[i] ?? 0));
+    expect((await full.deviationFrom(full, 0, 66)).attention?.every((value) => value === 0)).toBe(true);
+    expect((await full.deviationFrom(await prompt('none', 0), 0, 66)).attention).toBeNull();
+    await expect(full.deviationFrom(reused, 60, 7)).rejects.toThrow(/both sessions must hold/);
+    expect(() => full.deviationFrom({} as never, 0, 1)).toThrow(/other must be a session/);
+    const other = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
+    expect(() => full.deviationFrom(other.createSession(8), 0, 1)).toThrow(/of the same model/);
+    native.dispose();
+    other.dispose();
   });
 
   test('ranges that make up a chunk are the chunk; ranges outside it are misuse', async () => {
