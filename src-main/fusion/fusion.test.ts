@@ -45,6 +45,22 @@ describe('strategies', () => {
     expect(parseStrategy(options, 8)).toEqual(expected);
   });
 
+  test('one ratio for several check layers is gradual filtering: a little above at first, then falling, right on average', () => {
+    const layers = 28;
+    const checkLayers = [1, 4, 10];
+    for (const mean of [0, 0.05, 0.15, 0.6, 1]) {
+      const strategy = parseStrategy({ ratio: String(mean), checkLayers: checkLayers.join(',') }, layers);
+      if (strategy.kind !== 'deviation' || !('ratios' in strategy)) throw new Error(strategy.kind);
+      const { ratios } = strategy;
+      const spans = checkLayers.map((layer, i) => (checkLayers[i + 1] ?? layers) - layer);
+      const computed = spans.reduce((sum, span, i) => sum + span * (ratios[i] ?? 0), 0);
+      expect(computed / (layers - 1)).toBeCloseTo(mean, 10);
+      expect([...ratios].sort((a, b) => b - a)).toEqual(ratios);
+      expect(Math.max(...ratios)).toBeLessThanOrEqual(1);
+      if (mean > 0 && mean < 1) expect(ratios[0]).toBeGreaterThan(mean);
+    }
+  });
+
   test.each<[StrategyOptions, RegExp]>([
     [{ strategy: 'magic' }, /no strategy "magic"/],
     [{ ratio: '1.1' }, /--ratio 1.1 must lie within 0 and 1/],
@@ -56,7 +72,6 @@ describe('strategies', () => {
     [{ ratio: '0.1,0.2', checkLayers: '1,2' }, /must fall/],
     [{ ratio: '0.1,0.1', checkLayers: '1,2' }, /must fall/],
     [{ ratio: '0.2,0.1' }, /2 number\(s\) for 1 check layer/],
-    [{ checkLayers: '1,2' }, /1 number\(s\) for 2 check layer/],
     [{ checkLayers: '8' }, /layers from 0 to 7/],
     [{ checkLayers: '-1' }, /layers from 0 to 7/],
     [{ checkLayers: '1.5' }, /layers from 0 to 7/],

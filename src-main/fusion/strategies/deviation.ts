@@ -26,12 +26,37 @@ export const deviation: StrategyDefinition = {
       const budget = parseBudget(options);
       if ('adaptive' in budget) return { kind: 'deviation', checkLayers: [first], ...budget, ...of };
     }
-    return { kind: 'deviation', checkLayers, ratios: fallingRatios(options, checkLayers.length), ...of };
+    return { kind: 'deviation', checkLayers, ratios: ratiosOf(options, checkLayers, layers), ...of };
   },
 };
 
-function fallingRatios(options: StrategyOptions, checks: number): number[] {
+/** How far the first ratio of gradual filtering lies above the mean, and the last below it. */
+const GRADUAL_SPREAD = 0.2;
+
+/**
+ * Ratios for gradual filtering (CacheBlend §4.3): the first a little above `mean`, then less and less, so that the layers from
+ * the first check on recompute `mean` of the tokens on average. All are 1 where the mean is.
+ */
+export function gradualRatios(mean: number, checkLayers: readonly number[], layers: number): number[] {
+  const spread = Math.min(GRADUAL_SPREAD, (1 - mean) / (1 + mean)); // so that none exceeds 1
+  const last = Math.max(1, checkLayers.length - 1);
+  const shares = checkLayers.map((_, i) => 1 + spread * (1 - (2 * i) / last));
+  const spans = checkLayers.map((layer, i) => (checkLayers[i + 1] ?? layers) - layer);
+  const all = spans.reduce((sum, span) => sum + span, 0);
+  const weighted = shares.reduce((sum, share, i) => sum + share * (spans[i] ?? 0), 0) / all;
+  return shares.map((share) => Math.min(1, (mean * share) / weighted));
+}
+
+function ratiosOf(options: StrategyOptions, checkLayers: readonly number[], layers: number): number[] {
   const ratios = parseRatios(options);
+  const checks = checkLayers.length;
+  const [only, ...others] = ratios;
+  if (only !== undefined && others.length === 0 && checks > 1)
+    return gradualRatios(only, checkLayers, layers);
+  return fallingRatios(options, ratios, checks);
+}
+
+function fallingRatios(options: StrategyOptions, ratios: number[], checks: number): number[] {
   const said = options.ratio ?? DEFAULT_RATIO;
   if (ratios.some((ratio, i) => i > 0 && ratio >= (ratios[i - 1] ?? ratio)))
     throw badFlag('--ratio', said, 'must fall from one check layer to the next');

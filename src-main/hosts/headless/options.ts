@@ -56,7 +56,7 @@ export function addFusionFlags(command: Command): Command {
     )
     .option(
       '--ratio <r>',
-      'share of cached tokens to recompute, falling over the check layers (default: 0.15)',
+      'share of cached tokens to recompute (default: 0.15); with several check layers the mean, or one for each, falling',
     )
     .option('--check-layers <l>', 'layers after which tokens are selected, ascending (default: 1)')
     .option(
