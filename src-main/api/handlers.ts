@@ -1,6 +1,7 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 import type { HostServices } from './host.ts';
+import { analysisHandlers } from './analysis.ts';
 import { appHandlers } from './app.ts';
 import { cacheHandlers } from './cache.ts';
 import { calibrationHandlers } from './calibration.ts';
@@ -21,5 +22,6 @@ export function createHandlers(app: App, host: HostServices): Handlers {
     ...modelHandlers(app),
     ...cacheHandlers(app),
     ...calibrationHandlers(app),
+    ...analysisHandlers(app),
   };
 }

@@ -11,6 +11,7 @@ import { fusionReport } from '../fusion/report.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Retrieval } from '../retrieval/types.ts';
+import { answerStats, type MadeTurn } from './answer-stats.ts';
 import { tokenTexts } from './detokenizer.ts';
 import { searchText } from './follow-up.ts';
 import { historyBefore, type History } from './history.ts';
@@ -124,7 +125,7 @@ export class Answerer {
     estimator.observe(model.info, report, turn.residentTokens);
     const made = { prompt, turn, choices, name, model };
     misses.write(model, missesOf(made, settings));
-    const stats = this.#stats(made);
+    const stats = answerStats(made, estimator);
     return {
       stop: turn.stop,
       citations: citationsOf(prompt, turn.tiers, { question: question.text, text: live.text }),
@@ -182,31 +183,6 @@ export class Answerer {
     return assembler.assemble(question.text, parts.offered, budget, parts.history.turns);
   }
 
-  #stats({ prompt, turn, choices, name, model }: Made): AnswerStats {
-    const { report } = turn.blended;
-    // A prompt that was computed in full, with nothing in memory before, is its own measurement.
-    const measured = choices.fused.kind === 'full' && turn.residentTokens === 0;
-    const estimated = this.#options.estimator.estimate(model.info, prompt.tokens);
-    const chunkHits = { resident: 0, ram: 0, disk: 0, computed: 0 };
-    for (const { part } of prompt.cited) chunkHits[turn.tiers.get(part) ?? 'computed']++;
-    return {
-      ttftMs: turn.ttftMs,
-      fullPrefillMs: measured ? report.totalMs : estimated,
-      fullPrefillMeasured: measured,
-      tokensPerSecond: turn.tokensPerSecond,
-      answerTokens: turn.answer.length,
-      promptTokens: prompt.tokens,
-      residentTokens: turn.residentTokens,
-      reusedTokens: report.reusableTokens,
-      recomputedTokens: report.recomputedTokens,
-      computedTokens: report.tokens - report.reusableTokens,
-      chunkHits,
-      bytesLoaded: report.bytesLoaded,
-      strategy: choices.strategy,
-      model: name,
-    };
-  }
-
   #report({ live, question, settings }: AnswerTask, made: Made, stats: AnswerStats): FusionReport {
     const { turn, model } = made;
     const outcomes = turn.blended.outcomes.values();
@@ -233,13 +209,7 @@ export class Answerer {
   }
 }
 
-interface Made {
-  prompt: Prompt<FoundPassage>;
-  turn: TurnResult;
-  choices: Choices;
-  name: string;
-  model: FusionModel;
-}
+type Made = MadeTurn<FoundPassage> & { choices: Choices };
 
 function choicesOf({ options, settings }: AnswerTask, model: FusionModel): Choices {
   const strategy = options.strategy ?? settings.strategy;

@@ -15,7 +15,7 @@ import type {
 } from '../engine/engine.ts';
 import { ChunkKv } from '../engine/engine.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Lease, StoreStats } from '../kvstore/store.ts';
+import type { Lease, LeaseSet, StoreStats } from '../kvstore/store.ts';
 import type { ChunkCache, FusionModel, FusionSession } from './model.ts';
 
 const BOS = 1;
@@ -275,6 +275,15 @@ export class FakeStore implements ChunkCache {
       released = true;
     };
     return { key, chunk, tier: 'disk', bytes: chunk.bytes, release };
+  }
+
+  async acquireMany(keys: Iterable<string>): Promise<LeaseSet> {
+    const leases = new Map<string, Lease>();
+    for (const key of new Set(keys)) {
+      const lease = await this.acquire(key);
+      if (lease) leases.set(key, lease);
+    }
+    return { leases, release: () => leases.forEach((lease) => lease.release()) };
   }
 
   async reportCorrupt(key: string): Promise<void> {

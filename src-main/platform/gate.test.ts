@@ -95,3 +95,36 @@ test('background work is told of every question, however closely it begins or fo
   await Promise.all([beginning, first, waiting, second]);
   expect(untold).toEqual([]);
 });
+
+test('a job interrupts background work and gives way to questions; both go on afterwards, the job first', async () => {
+  const gate = new Gate();
+  const order: string[] = [];
+  const attempt = (name: string, attempts: ReturnType<typeof work>[]) => (signal: AbortSignal) => {
+    order.push(name);
+    const one = work();
+    attempts.push(one);
+    return one.run(signal);
+  };
+  const [backgrounds, jobs]: ReturnType<typeof work>[][] = [[], []];
+  const background = gate.background(attempt('background', backgrounds!));
+  await turn();
+  const job = gate.job(attempt('job', jobs!));
+  await turn();
+  const question = work();
+  const answered = gate.foreground(() => {
+    order.push('question');
+    return question.run();
+  });
+  await turn();
+  expect(order).toEqual(['background', 'job', 'question']);
+  question.finish();
+  await answered;
+  await turn();
+  expect(order).toEqual(['background', 'job', 'question', 'job']);
+  jobs![1]!.finish();
+  await job;
+  await turn();
+  expect(order.at(-1)).toBe('background');
+  backgrounds!.at(-1)!.finish();
+  await background;
+});

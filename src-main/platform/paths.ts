@@ -14,6 +14,7 @@ export interface Paths {
   /** The catalogue of libraries. */
   catalogue: string;
   conversations: string;
+  analyses: string;
   /** How fast this machine prefills. */
   prefillTimes: string;
   /** How well models stand blending. */
@@ -50,6 +51,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     store: join(data, 'cache'),
     catalogue: join(data, 'catalogue.sqlite'),
     conversations: join(data, 'conversations.sqlite'),
+    analyses: join(data, 'analyses.sqlite'),
     prefillTimes: join(data, 'prefill-times.json'),
     calibrations: join(data, 'calibrations.json'),
     demoModel: join(resources, 'models', 'kvasir-demo.gguf'),

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { analysisContract } from './analysis.ts';
 import { appContract } from './app.ts';
 import { cacheContract } from './cache.ts';
 import { calibrationContract } from './calibration.ts';
@@ -21,6 +22,7 @@ export const contract = {
   ...chatContract,
   ...cacheContract,
   ...calibrationContract,
+  ...analysisContract,
 };
 
 export type Contract = typeof contract;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AnalysisStateSchema } from './analysis.ts';
 import { FailureSchema, IdSchema } from './common.ts';
 import { AnswerStatsSchema, CitationSchema } from './chat.ts';
 import { QueueStatusSchema } from './libraries.ts';
@@ -6,6 +7,7 @@ import { DownloadSchema } from './models.ts';
 import { NoticeSchema } from '../answer.ts';
 import { SettingsSchema } from '../settings.ts';
 
+const OfStep = z.object({ id: IdSchema, stepId: IdSchema });
 const OfAnswer = z.object({ conversationId: IdSchema, answerId: IdSchema });
 
 /** What the core tells every window by itself. "changed" events say that something should be asked for again. */
@@ -44,6 +46,18 @@ export const events = {
   /** Prompts × strategies measured, and in all. */
   'calibration.progress': z.object({ done: z.int(), total: z.int() }),
   'calibration.changed': z.object({}),
+  /** State or steps of an analysis; without an id, the list. */
+  'analysis.changed': z.object({ id: IdSchema.optional() }),
+  /** How far a step's prompt is (rows × layers), and how far the analysis is. */
+  'analysis.progress': OfStep.extend({
+    done: z.number(),
+    total: z.number(),
+    /** Of the whole analysis; null until something can be estimated. */
+    secondsLeft: z.number().nullable(),
+  }),
+  /** More of a step's answer. `offset` is the UTF-16 length of what came before: 0 also when a question came in between and it is written anew. */
+  'analysis.text': OfStep.extend({ offset: z.int(), text: z.string() }),
+  'analysis.done': z.object({ id: IdSchema, state: AnalysisStateSchema, failure: FailureSchema.nullable() }),
   /** Something went wrong, or right, that belongs to no call. */
   'app.notice': z.object({ level: z.enum(['info', 'warning', 'error']), failure: FailureSchema }),
   /** The system asks the window to take files (opened with Kvasir) or to go somewhere (menu). */

@@ -9,7 +9,7 @@
  */
 
 const FOUNDATION = ['src-shared', 'src-main/platform', 'src-main/engine', 'src-main/kvstore'];
-const SERVICES = ['fusion', 'library', 'retrieval', 'chat', 'models', 'cache', 'backup'].map(
+const SERVICES = ['fusion', 'library', 'retrieval', 'chat', 'analysis', 'models', 'cache', 'backup'].map(
   (name) => `src-main/${name}`,
 );
 const CORE = [...FOUNDATION, ...SERVICES, 'src-main/app.ts', 'src-main/api'];
@@ -20,7 +20,7 @@ const BELOW_FEATURES = [
   'src-shared',
   ...['i18n', 'client', 'ui', 'viz'].map((name) => `src-renderer/${name}`),
 ];
-const FEATURES = ['chat', 'library', 'search', 'cache', 'models', 'settings', 'fusion', 'welcome'].map(
+const FEATURES = ['analysis', 'chat', 'library', 'search', 'cache', 'models', 'settings', 'fusion', 'welcome'].map(
   (name) => `src-renderer/features/${name}`,
 );
 
@@ -47,6 +47,13 @@ export const LAYERS = [
   {
     path: 'src-main/chat',
     imports: [...FOUNDATION, 'src-main/fusion', 'src-main/library', 'src-main/models', 'src-main/retrieval'],
+  },
+  {
+    path: 'src-main/analysis',
+    imports: [
+      ...FOUNDATION,
+      ...['fusion', 'library', 'models', 'retrieval', 'chat'].map((name) => `src-main/${name}`),
+    ],
   },
 
   { path: 'src-main/app.ts', imports: [...FOUNDATION, ...SERVICES] },

@@ -11,8 +11,8 @@ export interface Wire {
 const HIGH_WATER_BYTES = 256 * 1024;
 
 /**
- * Events on their way to one window. While the window takes them slowly, of a state only the newest is kept, and an
- * answer's text is joined; nothing that cannot be asked for again is dropped.
+ * Events on their way to one window. While the window takes them slowly, of a state only the newest is kept, and
+ * text is joined; nothing that cannot be asked for again is dropped.
  */
 export class Outbox {
   readonly #wire: Wire;
@@ -74,6 +74,8 @@ const STATES: ReadonlySet<EventTopic> = new Set<EventTopic>([
   'settings.changed',
   'calibration.progress',
   'calibration.changed',
+  'analysis.changed',
+  'analysis.progress',
 ]);
 
 /** Which state an event tells, when a newer event makes it worthless; undefined: each one counts. */
@@ -84,10 +86,21 @@ function stateOf({ topic, payload }: KvasirEvent): string | undefined {
   return JSON.stringify([topic, ids]);
 }
 
-/** Two pieces of an answer's text as one, when the second continues the first. */
+/** Two pieces of a text as one, when the second continues the first. */
 function withMoreText(earlier: KvasirEvent, later: KvasirEvent): KvasirEvent | undefined {
-  if (earlier.topic !== 'chat.text' || later.topic !== 'chat.text') return undefined;
-  const { answerId, offset, text } = earlier.payload;
-  if (answerId !== later.payload.answerId || offset + text.length !== later.payload.offset) return undefined;
-  return { topic: 'chat.text', payload: { ...earlier.payload, text: text + later.payload.text } };
+  if (earlier.topic === 'chat.text' && later.topic === 'chat.text') {
+    const { payload } = earlier;
+    if (payload.answerId !== later.payload.answerId || !continues(payload, later.payload)) return undefined;
+    return { topic: 'chat.text', payload: { ...payload, text: payload.text + later.payload.text } };
+  }
+  if (earlier.topic === 'analysis.text' && later.topic === 'analysis.text') {
+    const { payload } = earlier;
+    if (payload.stepId !== later.payload.stepId || !continues(payload, later.payload)) return undefined;
+    return { topic: 'analysis.text', payload: { ...payload, text: payload.text + later.payload.text } };
+  }
+  return undefined;
+}
+
+function continues(earlier: { offset: number; text: string }, later: { offset: number }): boolean {
+  return earlier.offset + earlier.text.length === later.offset;
 }

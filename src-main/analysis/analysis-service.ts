@@ -1,0 +1,250 @@
+import type {
+  Analysis,
+  AnalysisPlan,
+  AnalysisSummary,
+  DocumentAnalysis,
+  QuestionBatch,
+} from '../../src-shared/contract/analysis.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Passages } from '../chat/passages.ts';
+import type { PrefillEstimator } from '../fusion/estimator.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import type { EventBus } from '../platform/event-bus.ts';
+import { failureOf, traceOf } from '../platform/failure.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { SettingsService } from '../platform/settings-service.ts';
+import type { Retrieval } from '../retrieval/types.ts';
+import { AnalysisTable, type AnalysisRow } from './analysis-table.ts';
+import { choicesOf } from './choices.ts';
+import { planOf, runDocument, windowsOf } from './document-run.ts';
+import { exportAnalysis, type ExportFormat, type Exported } from './export.ts';
+import type { Documents } from './library-documents.ts';
+import { Prompter, type PrompterOptions } from './prompter.ts';
+import { runQuestions } from './questions-run.ts';
+import { RunningAnalysis } from './running-analysis.ts';
+import { shownAnalysis } from './shown-analysis.ts';
+import { Workshop, type AnalysisModels, type AnalysisStore } from './workshop.ts';
+
+export interface AnalysisServiceOptions {
+  /** The database of analyses. */
+  path: string;
+  models: AnalysisModels;
+  retrieval: Retrieval;
+  passages: Passages;
+  documents: Documents;
+  store: AnalysisStore;
+  settings: SettingsService;
+  estimator: PrefillEstimator;
+  events: EventBus;
+  gate: Gate;
+  log: Logger;
+  openSession: PrompterOptions['openSession'];
+  clock?: Clock;
+}
+
+/**
+ * Analyses: documents read window by window, and batches of questions. One runs at a time, the others wait for their turn; each step
+ * gives way to questions of a conversation.
+ */
+export class AnalysisService {
+  readonly #options: AnalysisServiceOptions & { clock: Clock };
+  readonly #table: AnalysisTable;
+  readonly #prompter: Prompter;
+  /** Running or waiting, by id. */
+  readonly #live = new Map<number, RunningAnalysis>();
+  #tail: Promise<void> = Promise.resolve();
+  #workshop: Workshop | undefined;
+  #closed = false;
+
+  /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
+  constructor(options: AnalysisServiceOptions) {
+    const clock = options.clock ?? systemClock;
+    this.#options = { ...options, clock };
+    this.#table = AnalysisTable.open(options.path, clock.wall());
+    if (this.#table.setAside !== undefined)
+      options.log.error('analyses-set-aside', { path: this.#table.setAside });
+    this.#prompter = new Prompter(options);
+  }
+
+  /** What an analysis of a document would do. NOT_FOUND, CONFLICT, CONTEXT_OVERFLOW, QUESTION_TOO_LONG, DOCUMENT_NO_TEXT. */
+  async plan(request: DocumentAnalysis): Promise<AnalysisPlan> {
+    const { documents, store, settings } = this.#options;
+    const active = await this.#options.models.current();
+    const document = documents.open(request.documentId, active);
+    const { model } = active;
+    return planOf(document, request, { model, store, choices: choicesOf(request, settings.current, model) });
+  }
+
+  /** Begins an analysis of a document. As plan. */
+  async analyse(request: DocumentAnalysis): Promise<{ id: string }> {
+    const { documents, settings, models } = this.#options;
+    const active = await models.current();
+    const document = documents.open(request.documentId, active);
+    const choices = choicesOf(request, settings.current, active.model);
+    const windows = windowsOf(document, request, active.model, choices);
+    const { title, version, path, libraryId } = document;
+    return this.#add(
+      { kind: 'document', title, version, request: { ...request, path, libraryId }, model: active.name },
+      windows.map((span) => ({ kind: 'window' as const, ...span, question: '' })),
+    );
+  }
+
+  /** Begins to answer questions. */
+  ask(request: QuestionBatch): { id: string } {
+    const title = request.questions[0] ?? '';
+    const model = this.#options.models.active?.name ?? '';
+    return this.#add(
+      { kind: 'questions', title, version: '', request, model },
+      request.questions.map((question) => ({ kind: 'question' as const, from: 0, to: 0, question })),
+    );
+  }
+
+  list(): AnalysisSummary[] {
+    return this.#table.list();
+  }
+
+  /** NOT_FOUND. */
+  get(id: string): Analysis {
+    const row = this.#require(id);
+    return shownAnalysis(row, this.#table.steps(row.id), {
+      live: this.#live.get(row.id),
+      isThere: (documentId, path) => this.#options.passages.document(documentId)?.path === path,
+    });
+  }
+
+  /** Ends an analysis; what is done is kept. NOT_FOUND. */
+  stop(id: string): void {
+    const live = this.#live.get(this.#require(id).id);
+    live?.stop();
+    if (live && this.#workshop?.live !== live) this.#end(live, 'stopped'); // its turn had not come
+  }
+
+  /** Takes what is not done; with a step, that one again and what rests on it. NOT_FOUND; CONFLICT while it is running. */
+  resume(id: string, stepId?: string): void {
+    const row = this.#require(id);
+    if (this.#live.has(row.id))
+      throw new KvasirError('CONFLICT', 'This analysis is still running.', 'Wait until it is done, or stop it.');
+    if (stepId !== undefined) this.#reset(row, stepId);
+    for (const step of this.#table.steps(row.id))
+      if (step.state === 'failed') this.#table.resetStep(Number(step.id));
+    this.#start(row.id);
+  }
+
+  /** For good. NOT_FOUND. */
+  delete(id: string): void {
+    const row = this.#require(id);
+    this.stop(id);
+    this.#table.remove(row.id);
+    this.#changed();
+  }
+
+  /** NOT_FOUND; BAD_ARGUMENT for a document as CSV. */
+  export(id: string, format: ExportFormat): Exported {
+    return exportAnalysis(this.get(id), format);
+  }
+
+  /** Ends what is kept of a model's memory, before it is disposed. */
+  async releaseModel(model: unknown): Promise<void> {
+    if (this.#workshop?.active.model === model) await this.#workshop.release();
+  }
+
+  /** Resolves when nothing is running or waiting. */
+  async idle(): Promise<void> {
+    await this.#tail;
+  }
+
+  /** Stops everything; what is done is kept. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const live of this.#live.values()) live.stop();
+    await this.idle();
+    this.#table.close();
+  }
+
+  #add(
+    analysis: Pick<AnalysisRow, 'kind' | 'title' | 'version' | 'request' | 'model'>,
+    steps: Parameters<AnalysisTable['add']>[1],
+  ): { id: string } {
+    const id = this.#table.add({ ...analysis, createdMs: this.#options.clock.wall() }, steps);
+    this.#start(id);
+    return { id: String(id) };
+  }
+
+  #start(id: number): void {
+    if (this.#closed) throw new KvasirError('ABORTED', 'Kvasir is being closed.');
+    const live = new RunningAnalysis(id, this.#options.events, this.#options.clock);
+    this.#live.set(id, live);
+    this.#table.setState(id, 'waiting');
+    this.#changed(id);
+    this.#tail = this.#tail.then(() => this.#run(live));
+  }
+
+  /** Never rejects: how it ended is kept. */
+  async #run(live: RunningAnalysis): Promise<void> {
+    const { log } = this.#options;
+    if (this.#live.get(live.id) !== live) return; // stopped while it waited
+    try {
+      await this.#take(live);
+      this.#end(live, 'done');
+    } catch (error) {
+      const stopped = error instanceof KvasirError && error.code === 'ABORTED';
+      if (!(error instanceof KvasirError)) log.error('analysis-failed', { error: traceOf(error) });
+      this.#end(live, stopped ? 'stopped' : 'failed', stopped ? null : failureOf(error));
+    } finally {
+      await this.#workshop?.release();
+      this.#workshop = undefined;
+    }
+  }
+
+  async #take(live: RunningAnalysis): Promise<void> {
+    const { models, settings } = this.#options;
+    const row = this.#table.get(live.id);
+    if (!row) return; // deleted meanwhile
+    this.#table.setState(row.id, 'running');
+    this.#changed(row.id);
+    const active = await models.current();
+    this.#table.setModel(row.id, active.name);
+    const choices = choicesOf(row.request, settings.current, active.model);
+    const options = { ...this.#options, table: this.#table, prompter: this.#prompter };
+    const workshop = new Workshop({ row, live, active, choices, options });
+    this.#workshop = workshop;
+    if ('questions' in row.request) {
+      const { scope, topK = settings.current.topK } = row.request;
+      await runQuestions(workshop, { scope, topK });
+    } else await runDocument(workshop, row.request);
+  }
+
+  #end(live: RunningAnalysis, state: 'done' | 'stopped' | 'failed', failure: Analysis['failure'] = null): void {
+    try {
+      this.#table.setState(live.id, state, failure);
+    } catch (error) {
+      this.#options.log.error('analysis-not-saved', { error: traceOf(error) }); // the next start finds it stopped
+    }
+    this.#live.delete(live.id);
+    this.#options.events.emit('analysis.done', { id: String(live.id), state, failure });
+    this.#changed(live.id);
+  }
+
+  /** A step is to be taken again: what was combined from it no longer holds. */
+  #reset(row: AnalysisRow, stepId: string): void {
+    const step = this.#table.steps(row.id).find((candidate) => candidate.id === stepId);
+    if (!step) throw notFound('step');
+    this.#table.resetStep(Number(step.id));
+    if (step.kind !== 'question') this.#table.removeCombining(row.id);
+  }
+
+  #require(id: string): AnalysisRow {
+    const row = /^\d{1,15}$/.test(id) ? this.#table.get(Number(id)) : undefined;
+    if (!row) throw notFound('analysis');
+    return row;
+  }
+
+  #changed(id?: number): void {
+    this.#options.events.emit('analysis.changed', id === undefined ? {} : { id: String(id) });
+  }
+}
+
+function notFound(what: string): KvasirError {
+  return new KvasirError('NOT_FOUND', `This ${what} does not exist any more.`, 'Go back to the list of analyses.');
+}

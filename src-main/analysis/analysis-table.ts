@@ -1,0 +1,205 @@
+import { existsSync, renameSync } from 'node:fs';
+import { z } from 'zod';
+import {
+  AnalysisSchema,
+  EncodedSchema,
+  StepSourceSchema,
+  type Analysis,
+  type AnalysisSummary,
+  type Step,
+} from '../../src-shared/contract/analysis.ts';
+import { AnswerStatsSchema } from '../../src-shared/contract/chat.ts';
+import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
+import { NoticeSchema } from '../../src-shared/answer.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { databaseError, openDatabase, type Database } from '../platform/database.ts';
+import { MIGRATIONS } from './schema.ts';
+
+/** A step as it is entered. */
+export type NewStep = Pick<Step, 'kind' | 'from' | 'to' | 'question'>;
+
+/** What a step leaves when it is done. */
+export type StepResult = Pick<Step, 'text' | 'sources' | 'notices' | 'encoded' | 'stats'>;
+
+/** An analysis as it is kept. */
+export interface AnalysisRow extends Pick<Analysis, 'kind' | 'title' | 'state' | 'createdMs' | 'failure' | 'model' | 'workMs'> {
+  id: number;
+  request: Analysis['request'];
+  version: string;
+}
+
+export type NewAnalysis = Pick<AnalysisRow, 'kind' | 'title' | 'createdMs' | 'request' | 'version' | 'model'>;
+
+type Raw<T, K extends keyof T> = Omit<T, K> & Record<K, string | null>;
+type RawRow = Raw<AnalysisRow, 'failure' | 'request'>;
+type RawStep = Raw<Omit<Step, 'id'>, 'failure' | 'sources' | 'notices' | 'encoded' | 'stats'> & { id: number };
+
+const COLUMNS = `id, kind, title, created_ms AS createdMs, state, failure, request, version, model, work_ms AS workMs`;
+const STEP_COLUMNS = `id, kind, first AS "from", last AS "to", question, state, text, failure, sources, notices, encoded, stats`;
+
+/** Analyses and their steps on disk: one SQLite file that belongs to one process. */
+export class AnalysisTable {
+  /** Where the file lies that could not be read when this was opened. */
+  readonly setAside: string | undefined;
+  readonly #database: Database;
+  readonly #path: string;
+
+  private constructor(path: string, setAside?: string) {
+    this.#database = openDatabase(path, MIGRATIONS);
+    this.#path = path;
+    this.setAside = setAside;
+  }
+
+  /**
+   * A file that cannot be read is set aside, and an empty one takes its place. What was running when the process ended is
+   * stopped. STORE_READ_ONLY, STORE_VERSION, DISK_FULL.
+   */
+  static open(path: string, nowMs: number): AnalysisTable {
+    const table = AnalysisTable.#openOrSetAside(path, nowMs);
+    table.#run("UPDATE analysis SET state = 'stopped' WHERE state IN ('waiting', 'running')");
+    return table;
+  }
+
+  static #openOrSetAside(path: string, nowMs: number): AnalysisTable {
+    try {
+      return new AnalysisTable(path);
+    } catch (error) {
+      if (!(error instanceof KvasirError && error.code === 'STORE_CORRUPT')) throw error;
+      const aside = `${path}.corrupt-${nowMs}`;
+      for (const suffix of ['', '-wal', '-shm'])
+        if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+      return new AnalysisTable(path, aside);
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  add(analysis: NewAnalysis, steps: readonly NewStep[]): number {
+    return this.#guarded(() =>
+      this.#database.transaction(() => {
+        const { lastInsertRowid } = this.#database
+          .prepare(
+            `INSERT INTO analysis (kind, title, created_ms, state, request, version, model)
+              VALUES (@kind, @title, @createdMs, 'waiting', @request, @version, @model)`,
+          )
+          .run({ ...analysis, request: JSON.stringify(analysis.request) });
+        const id = Number(lastInsertRowid);
+        for (const step of steps) this.addStep(id, step);
+        return id;
+      })(),
+    );
+  }
+
+  addStep(analysisId: number, { kind, from, to, question }: NewStep): number {
+    const sql = `INSERT INTO step (analysis_id, kind, first, last, question, state) VALUES (?, ?, ?, ?, ?, 'waiting')`;
+    return Number(this.#run(sql, analysisId, kind, from, to, question).lastInsertRowid);
+  }
+
+  get(id: number): AnalysisRow | undefined {
+    const raw = this.#database.prepare(`SELECT ${COLUMNS} FROM analysis WHERE id = ?`).get(id);
+    return raw === undefined ? undefined : toRow(raw as RawRow);
+  }
+
+  /** In the order in which they were entered. */
+  steps(analysisId: number): Step[] {
+    const sql = `SELECT ${STEP_COLUMNS} FROM step WHERE analysis_id = ? ORDER BY id`;
+    return (this.#database.prepare(sql).all(analysisId) as RawStep[]).map(toStep);
+  }
+
+  /** Newest first. */
+  list(): AnalysisSummary[] {
+    const counts = (state: string): string => `(SELECT count(*) FROM step WHERE analysis_id = a.id ${state})`;
+    const sql = `SELECT ${COLUMNS}, ${counts('')} AS steps, ${counts("AND state = 'done'")} AS stepsDone,
+      ${counts("AND state = 'failed'")} AS stepsFailed FROM analysis a ORDER BY id DESC`;
+    type Counted = RawRow & Pick<AnalysisSummary, 'steps' | 'stepsDone' | 'stepsFailed'>;
+    return (this.#database.prepare(sql).all() as Counted[]).map((raw) => {
+      const { id, kind, title, state, failure, createdMs, request } = toRow(raw);
+      const { steps, stepsDone, stepsFailed } = raw;
+      const instruction = 'instruction' in request ? request.instruction : '';
+      const counted = { steps, stepsDone, stepsFailed };
+      return { id: String(id), kind, title, instruction, state, failure, createdMs, ...counted };
+    });
+  }
+
+  setState(id: number, state: Analysis['state'], failure: Failure | null = null): void {
+    const sql = 'UPDATE analysis SET state = ?, failure = ? WHERE id = ?';
+    this.#run(sql, state, failure && JSON.stringify(failure), id);
+  }
+
+  setModel(id: number, model: string): void {
+    this.#run('UPDATE analysis SET model = ? WHERE id = ?', model, id);
+  }
+
+  finishStep(id: number, { text, sources, notices, encoded, stats }: StepResult, ms: number): void {
+    this.#guarded(() =>
+      this.#database.transaction(() => {
+        const json = [sources, notices, encoded, stats].map((value) => value && JSON.stringify(value));
+        const sql = `UPDATE step SET state = 'done', text = ?, sources = ?, notices = ?, encoded = ?, stats = ?, failure = NULL WHERE id = ?`;
+        this.#database.prepare(sql).run(text, ...json, id);
+        const work = `UPDATE analysis SET work_ms = work_ms + ? WHERE id = (SELECT analysis_id FROM step WHERE id = ?)`;
+        this.#database.prepare(work).run(ms, id);
+      })(),
+    );
+  }
+
+  failStep(id: number, failure: Failure): void {
+    this.#run("UPDATE step SET state = 'failed', failure = ? WHERE id = ?", JSON.stringify(failure), id);
+  }
+
+  /** To be taken again. */
+  resetStep(id: number): void {
+    this.#run(
+      `UPDATE step SET state = 'waiting', text = '', failure = NULL, sources = '[]', notices = '[]', encoded = NULL,
+        stats = NULL WHERE id = ?`,
+      id,
+    );
+  }
+
+  removeCombining(analysisId: number): void {
+    this.#run("DELETE FROM step WHERE analysis_id = ? AND kind = 'combine'", analysisId);
+  }
+
+  remove(id: number): void {
+    this.#run('DELETE FROM analysis WHERE id = ?', id);
+  }
+
+  #run(sql: string, ...values: unknown[]) {
+    return this.#guarded(() => this.#database.prepare(sql).run(...values));
+  }
+
+  /** Gives SQLite's failures their type. */
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw databaseError(error, this.#path);
+    }
+  }
+}
+
+function toRow(raw: RawRow): AnalysisRow {
+  return {
+    ...raw,
+    failure: parse(FailureSchema.nullable(), raw.failure, null),
+    request: AnalysisSchema.shape.request.parse(JSON.parse(raw.request ?? '')),
+  };
+}
+
+/** What another version wrote differently is shown as absent; the text is never lost over it. */
+function toStep(raw: RawStep): Step {
+  return {
+    ...raw,
+    id: String(raw.id),
+    failure: parse(FailureSchema.nullable(), raw.failure, null),
+    sources: parse(z.array(StepSourceSchema), raw.sources, []),
+    notices: parse(z.array(NoticeSchema), raw.notices, []),
+    encoded: parse(EncodedSchema.nullable(), raw.encoded, null),
+    stats: parse(AnswerStatsSchema.nullable(), raw.stats, null),
+  };
+}
+
+function parse<T>(schema: z.ZodType<T>, json: string | null, otherwise: T): T {
+  return json === null ? otherwise : schema.catch(otherwise).parse(JSON.parse(json));
+}

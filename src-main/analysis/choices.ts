@@ -1,0 +1,38 @@
+import type { Settings } from '../../src-shared/settings.ts';
+import type { StrategyChoice } from '../../src-shared/strategy.ts';
+import { contextLimit } from '../chat/limits.ts';
+import type { KvDtype, Sampling, Strategy } from '../engine/engine.ts';
+import { engineStrategy } from '../fusion/choice.ts';
+import type { FusionModel } from '../fusion/model.ts';
+
+/** How the prompts of an analysis are made. */
+export interface Choices {
+  strategy: StrategyChoice;
+  fused: Strategy;
+  /** Tokens of an answer at most. */
+  maxTokens: number;
+  /** Tokens of prompt and answer at most. */
+  contextTokens: number;
+  dtype: KvDtype;
+  systemPrompt: string;
+  storeMisses: boolean;
+  sampling: Partial<Sampling>;
+}
+
+/** What was asked for, and the settings' choice where nothing was. */
+export function choicesOf(
+  asked: { strategy?: StrategyChoice | undefined; maxTokens?: number | undefined },
+  settings: Settings,
+  model: FusionModel,
+): Choices {
+  const { dtype, systemPrompt, storeMisses, temperature } = settings;
+  const strategy = asked.strategy ?? settings.strategy;
+  return {
+    strategy,
+    fused: engineStrategy(strategy, model.info.layers),
+    maxTokens: asked.maxTokens ?? settings.maxTokens,
+    contextTokens: contextLimit(model, settings.contextTokens),
+    ...{ dtype, systemPrompt, storeMisses },
+    sampling: { temperature, seed: Math.floor(Math.random() * 2 ** 32) },
+  };
+}

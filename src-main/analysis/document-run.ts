@@ -1,0 +1,160 @@
+import type { AnalysisPlan, DocumentAnalysis, Step } from '../../src-shared/contract/analysis.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { findPassages, type FoundPassage } from '../chat/passages.ts';
+import { PromptAssembler } from '../chat/prompt.ts';
+import type { ChunkCache, FusionModel } from '../fusion/model.ts';
+import { keyFor } from '../fusion/model.ts';
+import type { StepResult } from './analysis-table.ts';
+import type { Choices } from './choices.ts';
+import type { AnalysedDocument } from './library-documents.ts';
+import { combiningQuestion, fitNotes, noteText, type Note } from './prompts.ts';
+import { planCombining, planWindows, shapeOf, type Span } from './windows.ts';
+import type { Workshop } from './workshop.ts';
+
+/** However long an answer may be, this share of the context is enough for it; as in the prompt assembler. */
+const LARGEST_ANSWER_SHARE = 1 / 4;
+
+/** The windows of a document. QUESTION_TOO_LONG, CONTEXT_OVERFLOW, DOCUMENT_NO_TEXT. */
+export function windowsOf(
+  document: AnalysedDocument,
+  { instruction, size, overlap }: Pick<DocumentAnalysis, 'instruction' | 'size' | 'overlap'>,
+  model: FusionModel,
+  choices: Choices,
+): Span[] {
+  if (document.lengths.length === 0) throw noText(document);
+  const room = roomBeside(instruction, model, choices);
+  return planWindows(document.lengths, { room, size, overlap });
+}
+
+/** What an analysis of the document would do. As windowsOf. */
+export function planOf(
+  document: AnalysedDocument,
+  request: DocumentAnalysis,
+  { model, choices, store }: { model: FusionModel; choices: Choices; store: ChunkCache },
+): AnalysisPlan {
+  const windows = windowsOf(document, request, model, choices);
+  const sum = (lengths: readonly number[]): number => lengths.reduce((total, length) => total + length, 0);
+  const { lengths } = document;
+  const stored = lengths.filter((_, i) => store.has(keyFor(model, choices.dtype, document.tokens(i))));
+  return {
+    chunks: lengths.length,
+    tokens: sum(lengths),
+    windows: windows.length,
+    ...shapeOf(windows),
+    windowTokens: sum(windows.map(({ from, to }) => sum(lengths.slice(from, to)))),
+    contextTokens: choices.contextTokens,
+    storedChunks: stored.length,
+    blends: choices.fused.kind !== 'full',
+  };
+}
+
+/**
+ * Analyses a document: an answer for every window, then one from all of them, in several rounds where they do not fit one
+ * prompt. Steps that are done are not taken again. The first failure ends it. CONFLICT when the document is another now.
+ */
+export async function runDocument(workshop: Workshop, request: DocumentAnalysis): Promise<void> {
+  const { active, row } = workshop;
+  const { documents } = workshop.options;
+  const document = documents.open(request.documentId, active);
+  if (document.version !== row.version) throw changed(document.title);
+  const windows = workshop.steps('window');
+  const combining = windows.length > 1 ? 1 : 0;
+  for (const [i, step] of windows.entries()) {
+    if (step.state === 'done') continue;
+    const left = windows.slice(i).filter(({ state }) => state !== 'done').length + combining;
+    await workshop.take(step, left, (signal) =>
+      workshop.ask(request.instruction, passagesOf(document, step, workshop), { signal }),
+    );
+  }
+  await combine(workshop, request.instruction);
+}
+
+function passagesOf(document: AnalysedDocument, { from, to }: Span, { options }: Workshop): FoundPassage[] {
+  const found = document.chunkIds.slice(from, to).map((chunkId, i) => ({
+    ...{ chunkId, documentId: Number(document.id), ordinal: from + i, score: 0 },
+    ...{ reason: 'match' as const, fullText: null, vector: null, highlights: [] },
+  }));
+  const passages = findPassages(found, options.passages);
+  if (passages.length < to - from) throw changed(document.title);
+  return passages;
+}
+
+/** Makes one answer of the windows': rounds of combining until one is left. */
+async function combine(workshop: Workshop, instruction: string): Promise<void> {
+  const { model } = workshop.active;
+  const { table } = workshop.options;
+  const all = (): Step[] => table.steps(workshop.row.id);
+  let round = workshop.steps('window');
+  let first = 0; // place of the round's first step among all
+  while (round.length > 1) {
+    const room = roomBeside(combiningQuestion(instruction, []), model, workshop.choices);
+    const notes = round.map(({ text }, i): Note => ({ number: i + 1, text }));
+    const lengths = notes.map((note) => model.tokenize(noteText(note, instruction)).length);
+    const groups = planCombining(lengths, room);
+    const next: Step[] = [];
+    for (const [i, { from, to }] of groups.entries()) {
+      const span = { from: first + from, to: first + to };
+      const step = stepFor(workshop, span);
+      if (step.state !== 'done') {
+        await workshop.take(step, groups.length - i, (signal) =>
+          combineNotes(workshop, instruction, notes.slice(from, to), signal),
+        );
+      }
+      next.push(all().find(({ id }) => id === step.id) ?? step);
+    }
+    first = all().findIndex(({ id }) => id === next[0]?.id);
+    round = next;
+  }
+}
+
+/** The combining step that reads these steps, made when there is none. */
+function stepFor({ options: { table }, row }: Workshop, { from, to }: Span): Step {
+  const find = (): Step | undefined =>
+    table.steps(row.id).find((step) => step.kind === 'combine' && step.from === from && step.to === to);
+  const known = find();
+  if (known) return known;
+  table.addStep(row.id, { kind: 'combine', from, to, question: '' });
+  const added = find();
+  if (!added) throw new Error('a step that was added is not there');
+  return added;
+}
+
+async function combineNotes(
+  workshop: Workshop,
+  instruction: string,
+  all: readonly Note[],
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { active, choices } = workshop;
+  const { model } = active;
+  const { notes, cut } = fitNotes(all, {
+    tokenize: (text) => model.tokenize(text),
+    detokenize: (tokens) => model.detokenize(tokens),
+    fits: (some) => roomBeside(combiningQuestion(instruction, some), model, choices) >= 0,
+  });
+  const made = await workshop.ask(combiningQuestion(instruction, notes), [], { signal });
+  const notices = made.notices.filter(({ kind }) => kind !== 'no-match'); // it is not meant to rest on passages
+  if (cut > 0) {
+    const message = `The context of ${choices.contextTokens} tokens cannot hold what was found: the ends of ${cut} partial answers were left out here.`;
+    notices.push({ kind: 'left-out', message });
+  }
+  return { ...made, notices };
+}
+
+/** Tokens that a prompt with this question has left for chunks; below zero when it does not fit by itself. */
+function roomBeside(question: string, model: FusionModel, choices: Choices): number {
+  const { contextTokens, maxTokens, systemPrompt } = choices;
+  const answer = Math.min(maxTokens, Math.floor(contextTokens * LARGEST_ANSWER_SHARE));
+  const unlimited = { contextTokens: Number.MAX_SAFE_INTEGER, answerTokens: 0 };
+  const bare = new PromptAssembler(model, systemPrompt).assemble(question, [], unlimited).tokens;
+  return contextTokens - answer - bare;
+}
+
+function changed(title: string): KvasirError {
+  const message = `“${title}” was cut anew since this was begun: it has changed, or it is another model or chunk size now.`;
+  return new KvasirError('CONFLICT', message, 'Begin the analysis anew.');
+}
+
+function noText({ title }: AnalysedDocument): KvasirError {
+  return new KvasirError('DOCUMENT_NO_TEXT', `“${title}” has no text to analyse.`, 'Choose another document.');
+}

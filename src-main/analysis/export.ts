@@ -1,0 +1,118 @@
+import type { Analysis, Step, StepSource } from '../../src-shared/contract/analysis.ts';
+import type { AnswerStats } from '../../src-shared/contract/chat.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+
+export type ExportFormat = 'markdown' | 'json' | 'csv';
+
+export interface Exported {
+  fileName: string;
+  mediaType: string;
+  content: string;
+}
+
+/** BAD_ARGUMENT for the analysis of a document as CSV. */
+export function exportAnalysis(analysis: Analysis, format: ExportFormat): Exported {
+  const name = fileName(analysis.title);
+  if (format === 'json') {
+    const content = `${JSON.stringify({ kvasirAnalysis: 1, ...analysis }, null, 2)}\n`;
+    return { fileName: `${name}.json`, mediaType: 'application/json', content };
+  }
+  if (format === 'markdown')
+    return { fileName: `${name}.md`, mediaType: 'text/markdown', content: toMarkdown(analysis) };
+  if (analysis.kind !== 'questions')
+    throw new KvasirError('BAD_ARGUMENT', 'Only answers to several questions can be written as a table.', 'Choose Markdown or JSON.');
+  return { fileName: `${name}.csv`, mediaType: 'text/csv', content: toCsv(analysis.steps) };
+}
+
+/** The step whose answer stands for the whole document: the last combining one, or the only window; undefined before it is done. */
+export function resultOf({ steps }: Pick<Analysis, 'steps'>): Step | undefined {
+  const windows = steps.filter(({ kind }) => kind === 'window');
+  const combined = steps.findLast(({ kind }) => kind === 'combine');
+  const last = windows.length > 1 ? combined : windows[0];
+  const everythingDone = steps.every(({ state }) => state === 'done');
+  return last && everythingDone ? last : undefined;
+}
+
+function toMarkdown(analysis: Analysis): string {
+  const date = new Date(analysis.createdMs).toISOString().slice(0, 10);
+  const blocks = analysis.kind === 'questions' ? questionBlocks(analysis) : documentBlocks(analysis);
+  const about = [date, analysis.model, ...(analysis.state === 'done' ? [] : [analysis.state])].filter(Boolean);
+  const title = analysis.kind === 'questions' ? `${analysis.steps.length} questions` : oneLine(analysis.title);
+  return `${[`# ${title}`, about.join(' · '), ...blocks].join('\n\n')}\n`;
+}
+
+function questionBlocks({ steps }: Analysis): string[] {
+  return steps.flatMap((step) => [`## ${oneLine(step.question)}`, ...answerBlocks(step)]);
+}
+
+function documentBlocks(analysis: Analysis): string[] {
+  const { steps, instruction } = analysis;
+  const result = resultOf(analysis);
+  const windows = steps.filter(({ kind }) => kind === 'window');
+  const blocks = [quoted(instruction)];
+  if (result) blocks.push('## Result', ...answerBlocks(result));
+  if (windows.length > 1 || !result)
+    for (const [i, step] of windows.entries())
+      blocks.push(`## Window ${i + 1}: parts ${step.from + 1}–${step.to}`, ...answerBlocks(step));
+  return blocks;
+}
+
+function answerBlocks({ text, state, failure, notices, sources, stats }: Step): string[] {
+  const blocks = text === '' ? [] : [text];
+  if (failure) blocks.push(`*Failed: ${failure.message}*`);
+  else if (state !== 'done') blocks.push('*Not answered.*');
+  blocks.push(...notices.map(({ message }) => `> ${message}`));
+  if (sources.length > 0) blocks.push(['Sources:', '', ...sources.map(sourceLine)].join('\n'));
+  if (stats) blocks.push(`*${statsLine(stats)}*`);
+  return blocks;
+}
+
+function statsLine({ ttftMs, promptTokens, reusedTokens, recomputedTokens, residentTokens }: AnswerStats): string {
+  const resident = residentTokens > 0 ? `, ${residentTokens} still in memory` : '';
+  return `First token after ${(ttftMs.total / 1000).toFixed(2)} s; prompt of ${promptTokens} tokens: ${reusedTokens} from the cache (${recomputedTokens} of them recomputed)${resident}.`;
+}
+
+function sourceLine(source: StepSource, index: number): string {
+  return `${index + 1}. ${sourceName(source)}${source.quote === '' ? '' : `: “${source.quote}”`}`;
+}
+
+function sourceName({ path, title, page, ordinal }: StepSource): string {
+  return `${oneLine(title)} (${path}, ${page === null ? `part ${ordinal + 1}` : `page ${page}`})`;
+}
+
+/** RFC 4180. */
+function toCsv(steps: readonly Step[]): string {
+  const rows = steps.map(({ question, text, failure, sources, stats }) => [
+    ...[question, text, sources.map(sourceName).join('; '), failure?.message ?? ''],
+    ...[stats?.ttftMs.total.toFixed(1), stats?.promptTokens, stats?.reusedTokens, stats?.residentTokens],
+  ]);
+  const head = ['question', 'answer', 'sources', 'failure', 'ttft_ms', 'prompt_tokens', 'reused_tokens', 'resident_tokens'];
+  return [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+/** A cell that a spreadsheet would take for a formula is told to be text: answers come from documents of anywhere. */
+function cell(value: string | number | undefined): string {
+  if (typeof value !== 'string') return String(value ?? '');
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function quoted(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n');
+}
+
+/** Letters and digits of any language; no system refuses those. */
+function fileName(title: string): string {
+  const plain = title
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .slice(0, 60)
+    .replace(/^-|-$/g, '');
+  return plain.toWellFormed() || 'analysis';
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { FusionModel } from '../fusion/model.ts';
+import type { Catalogue } from '../library/catalogue.ts';
+
+/** The model that answers, and the chunks that are made for it. */
+export interface AnalysisModel {
+  name: string;
+  model: FusionModel;
+  /** Tokens in a chunk. */
+  chunkTokens: number;
+}
+
+/** A document as it is cut for a model. */
+export interface AnalysedDocument {
+  id: string;
+  libraryId: string;
+  path: string;
+  title: string;
+  /** Names its text, the model and the size of its chunks. */
+  version: string;
+  /** In reading order: ids, and their tokens. */
+  chunkIds: number[];
+  lengths: number[];
+  tokens(index: number): Int32Array;
+}
+
+export interface Documents {
+  /** NOT_FOUND once it is gone, CONFLICT before it has chunks for this model, and whatever kept it from being read. */
+  open(id: string, active: AnalysisModel): AnalysedDocument;
+}
+
+/** Documents as the library's catalogue has them. */
+export function libraryDocuments(catalogue: Catalogue): Documents {
+  const { documents, chunkTable } = catalogue;
+  return {
+    open(id, { model, chunkTokens }) {
+      const document = documents.get(Number(id));
+      if (!document) throw gone();
+      const { failure, path, libraryId } = document;
+      const title = document.title || path;
+      if (document.phase === 'failed' && failure)
+        throw new KvasirError(failure.code, failure.message, failure.advice);
+      const { fingerprint } = model.info;
+      const setId = chunkTable.findSet(libraryId, fingerprint, chunkTokens);
+      const hash = setId === undefined ? undefined : chunkTable.chunkedHash(setId, document.id);
+      if (setId === undefined || hash === undefined) throw notCut(title);
+      const chunkIds = chunkTable.ids(setId, document.id);
+      const all = chunkIds.map((chunkId) => chunkTable.tokens(chunkId) ?? new Int32Array(0));
+      return {
+        id,
+        libraryId: String(libraryId),
+        path,
+        title,
+        version: createHash('sha256').update(`${hash}/${fingerprint}/${chunkTokens}/${all.length}`).digest('hex'),
+        chunkIds,
+        lengths: all.map(({ length }) => length),
+        tokens: (index) => all[index] ?? new Int32Array(0),
+      };
+    },
+  };
+}
+
+function gone(): KvasirError {
+  return new KvasirError('NOT_FOUND', 'This document is not in the library any more.', 'Choose another document.');
+}
+
+function notCut(title: string): KvasirError {
+  const message = `“${title}” has no chunks for the model in use yet: it is still being read or cut.`;
+  return new KvasirError('CONFLICT', message, 'Wait until the library shows it as ready, then try again.');
+}

@@ -1,0 +1,62 @@
+/** An answer that one part of a document gave. */
+export interface Note {
+  /** Of the part, from 1. */
+  number: number;
+  text: string;
+}
+
+const ENGLISH = {
+  part: (number: number) => `Part ${number}:`,
+  intro:
+    'The following answers were each written from one part of a longer document, in order. Combine them into one answer for the whole document, without repeating anything.',
+  task: 'What was asked: ',
+};
+
+const CHINESE = {
+  part: (number: number) => `第 ${number} 部分：`,
+  intro: '以下各段回答分别依据一份长文档的各个部分按顺序写成。请将它们合并为针对整份文档的一个回答，不要重复。',
+  task: '所问内容：',
+};
+
+/** What the model is asked in order to make one answer of several: in Chinese when the instruction is. */
+export function combiningQuestion(instruction: string, notes: readonly Note[]): string {
+  const { intro, task } = wordsFor(instruction);
+  return [intro, ...notes.map((note) => noteText(note, instruction)), task + instruction].join('\n\n');
+}
+
+/** A note as it stands in the question. */
+export function noteText({ number, text }: Note, instruction: string): string {
+  return `${wordsFor(instruction).part(number)}\n${text.trim()}`;
+}
+
+function wordsFor(instruction: string): typeof ENGLISH {
+  return /\p{Script=Han}/u.test(instruction) ? CHINESE : ENGLISH;
+}
+
+/**
+ * Notes short enough to be asked about together: as few tokens as needed are cut, from the ends of the longest. `fits` says
+ * whether these notes fit. Gives how many were cut.
+ */
+export function fitNotes(
+  notes: readonly Note[],
+  { tokenize, detokenize, fits }: {
+    tokenize: (text: string) => Int32Array;
+    detokenize: (tokens: Int32Array) => string;
+    fits: (notes: readonly Note[]) => boolean;
+  },
+): { notes: readonly Note[]; cut: number } {
+  if (fits(notes)) return { notes, cut: 0 };
+  const tokens = notes.map(({ text }) => tokenize(text));
+  const cutTo = (most: number): Note[] =>
+    notes.map((note, i) => {
+      const ids = tokens[i];
+      return ids && ids.length > most ? { ...note, text: `${detokenize(ids.subarray(0, most)).trim()} …` } : note;
+    });
+  let [shortest, longest] = [0, Math.max(...tokens.map(({ length }) => length))];
+  while (longest - shortest > 1) {
+    const middle = Math.floor((shortest + longest) / 2);
+    if (fits(cutTo(middle))) shortest = middle;
+    else longest = middle;
+  }
+  return { notes: cutTo(shortest), cut: tokens.filter(({ length }) => length > shortest).length };
+}

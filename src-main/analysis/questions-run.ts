@@ -1,0 +1,65 @@
+import type { QuestionBatch, Step } from '../../src-shared/contract/analysis.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { findPassages, type FoundPassage } from '../chat/passages.ts';
+import { keyFor } from '../fusion/model.ts';
+import { orderBatch, sharedChunks } from './batch-order.ts';
+import type { Workshop } from './workshop.ts';
+
+/** A question with its passages. */
+interface Asked {
+  step: Step;
+  passages: FoundPassage[];
+  /** Milliseconds that finding them took. */
+  retrieveMs: number;
+}
+
+/**
+ * Answers questions: finds the passages of all of them, then takes them in an order in which those that share chunks follow
+ * one another, with the shared chunks in memory. A question that fails is kept with its failure, and the others go on.
+ */
+export async function runQuestions(
+  workshop: Workshop,
+  { scope, topK }: Pick<QuestionBatch, 'scope'> & { topK: number },
+): Promise<void> {
+  const { active, choices, options } = workshop;
+  const open = workshop.steps('question').filter(({ state }) => state !== 'done');
+  const asked: Asked[] = [];
+  for (const step of open) asked.push(await find(workshop, step, { scope, topK }));
+  const tokenBytes = active.model.bytesPerToken(choices.dtype);
+  const prompts = asked.map(({ passages }) =>
+    passages.map(({ passage: { id }, tokens }) => ({ id, bytes: tokens.length * tokenBytes })),
+  );
+  const shared = sharedChunks(prompts);
+  const places = new Map(asked.flatMap(({ passages }) => passages).map((found) => [found.passage.id, found]));
+  const keys = [...shared].flatMap((id) => {
+    const tokens = places.get(id)?.tokens;
+    return tokens ? [keyFor(active.model, choices.dtype, tokens)] : [];
+  });
+  // A full prefill reads nothing from the store.
+  if (choices.fused.kind !== 'full') await workshop.hold(keys);
+  const order = orderBatch(prompts).flatMap((index) => asked[index] ?? []);
+  for (const [i, one] of order.entries()) await answer(workshop, one, order.length - i);
+}
+
+function find(
+  workshop: Workshop,
+  step: Step,
+  { scope, topK }: Pick<QuestionBatch, 'scope'> & { topK: number },
+): Promise<Asked> {
+  const { retrieval, passages, clock } = workshop.options;
+  return workshop.work(async (signal) => {
+    const started = clock.now();
+    const found = await retrieval.find(step.question, { scope, topK, signal });
+    return { step, passages: findPassages(found.chunks, passages), retrieveMs: clock.now() - started };
+  });
+}
+
+/** Rethrows only what would end every other question too. */
+async function answer(workshop: Workshop, { step, passages, retrieveMs }: Asked, left: number): Promise<void> {
+  try {
+    await workshop.take(step, left, (signal) => workshop.ask(step.question, passages, { signal, retrieveMs }));
+  } catch (error) {
+    const ends = error instanceof KvasirError && (error.code === 'ABORTED' || error.code === 'CONFLICT');
+    if (ends) throw error;
+  }
+}

@@ -1,0 +1,152 @@
+import type { Step } from '../../src-shared/contract/analysis.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { FoundPassage, Passages } from '../chat/passages.ts';
+import { Stopwatch } from '../chat/stopwatch.ts';
+import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { ChunkCache } from '../fusion/model.ts';
+import type { ChunkStore, LeaseSet } from '../kvstore/store.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import type { Clock } from '../platform/clock.ts';
+import { failureOf, traceOf } from '../platform/failure.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Retrieval } from '../retrieval/types.ts';
+import type { AnalysisRow, AnalysisTable, StepResult } from './analysis-table.ts';
+import type { Choices } from './choices.ts';
+import { encodeMissing } from './encode-missing.ts';
+import type { AnalysisModel, Documents } from './library-documents.ts';
+import type { Prompter } from './prompter.ts';
+import type { RunningAnalysis } from './running-analysis.ts';
+
+/** Where an analysis gets the model from; src-main/models/ gives it. */
+export interface AnalysisModels {
+  current(): Promise<AnalysisModel>;
+  readonly active: AnalysisModel | undefined;
+}
+
+export type AnalysisStore = ChunkCache & Pick<ChunkStore, 'acquireMany'>;
+
+export interface WorkshopOptions {
+  models: AnalysisModels;
+  retrieval: Retrieval;
+  passages: Passages;
+  documents: Documents;
+  store: AnalysisStore;
+  estimator: PrefillEstimator;
+  table: AnalysisTable;
+  prompter: Prompter;
+  gate: Gate;
+  log: Logger;
+  clock: Clock;
+}
+
+/** What the steps of one run of an analysis are taken with: its model, its choices, and one way to take a step. */
+export class Workshop {
+  readonly row: AnalysisRow;
+  readonly live: RunningAnalysis;
+  readonly active: AnalysisModel;
+  readonly choices: Choices;
+  readonly options: WorkshopOptions;
+  #held: LeaseSet | undefined;
+  #attempt: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: Pick<Workshop, 'row' | 'live' | 'active' | 'choices' | 'options'>) {
+    this.row = parts.row;
+    this.live = parts.live;
+    this.active = parts.active;
+    this.choices = parts.choices;
+    this.options = parts.options;
+  }
+
+  get signal(): AbortSignal {
+    return this.live.signal;
+  }
+
+  steps(kind: Step['kind']): Step[] {
+    return this.options.table.steps(this.row.id).filter((step) => step.kind === kind);
+  }
+
+  /** Work with the model that is part of no step, such as finding passages. ABORTED, CONFLICT when the model changed. */
+  work<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.options.gate.job((signal) => {
+      throwIfAborted(signal);
+      this.#requireModel();
+      const attempt = work(signal);
+      this.#attempt = attempt.catch(() => undefined);
+      return attempt;
+    }, this.signal);
+  }
+
+  /** Brings chunks into memory that several steps need, as far as its budget goes, and keeps them there until the end. ABORTED. */
+  async hold(keys: readonly string[]): Promise<void> {
+    const { store } = this.options;
+    await this.work(async (signal) => {
+      this.#held?.release();
+      this.#held = await store.acquireMany(keys, this.active.model, signal);
+    });
+  }
+
+  /** Once what was interrupted or done has ended: nothing of the model's memory is held any more. */
+  async release(): Promise<void> {
+    await this.#attempt;
+    this.#held?.release();
+    this.#held = undefined;
+    this.options.prompter.release();
+  }
+
+  /**
+   * Takes a step and keeps what it gives; `left` steps are to be taken, this one among them. A question that comes in between
+   * goes first, and the step is taken anew. Failures other than ABORTED are kept with the step, and thrown.
+   */
+  async take(step: Step, left: number, make: (signal: AbortSignal) => Promise<StepResult>): Promise<void> {
+    const { table, log } = this.options;
+    const id = Number(step.id);
+    this.live.begin(id, left);
+    let done = false;
+    try {
+      const result = await this.work((signal) => {
+        this.live.restart();
+        return make(signal);
+      });
+      done = true;
+      table.finishStep(id, result, this.live.end(done));
+    } catch (error) {
+      if (!done) this.live.end(done);
+      if (error instanceof KvasirError && error.code === 'ABORTED') throw error;
+      if (!(error instanceof KvasirError)) log.error('analysis-step-failed', { error: traceOf(error) });
+      table.failStep(id, failureOf(error));
+      throw error;
+    }
+  }
+
+  /** Asks the model something, with passages before it; chunks that the store lacks are computed and stored first. */
+  async ask(
+    question: string,
+    offered: readonly FoundPassage[],
+    { signal, retrieveMs = 0 }: { signal: AbortSignal; retrieveMs?: number },
+  ): Promise<StepResult> {
+    const { active, choices, live, options } = this;
+    const { model, name } = active;
+    const { store, estimator, clock, log, prompter } = options;
+    const encoded = await encodeMissing(offered, {
+      ...{ model, store, choices, estimator, clock, signal },
+      onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
+    });
+    const made = await prompter.make({
+      ...{ model, name, question, offered, choices, signal, retrieveMs },
+      stopwatch: new Stopwatch(clock),
+      onProgress: (progress) => live.progress(progress),
+      onText: (text) => live.addText(text),
+    });
+    return { ...made, encoded };
+  }
+
+  #requireModel(): void {
+    if (this.options.models.active?.model === this.active.model) return;
+    throw new KvasirError(
+      'CONFLICT',
+      `Another model took the place of ${this.active.name}, with which this was begun.`,
+      'Choose that model again and continue, or begin anew with the model in use.',
+    );
+  }
+}

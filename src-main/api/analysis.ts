@@ -1,0 +1,27 @@
+import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { App } from '../app.ts';
+
+export function analysisHandlers({
+  analysis,
+}: App): Pick<Handlers, Extract<ProcedureName, `analysis.${string}`>> {
+  return {
+    'analysis.plan': (request) => analysis.plan(request),
+    'analysis.document': (request) => analysis.analyse(request),
+    'analysis.questions': (request) => analysis.ask(request),
+    'analysis.list': () => analysis.list(),
+    'analysis.get': ({ id }) => analysis.get(id),
+    'analysis.stop': ({ id }) => {
+      analysis.stop(id);
+      return {};
+    },
+    'analysis.resume': ({ id, stepId }) => {
+      analysis.resume(id, stepId);
+      return {};
+    },
+    'analysis.delete': ({ id }) => {
+      analysis.delete(id);
+      return {};
+    },
+    'analysis.export': ({ id, format }) => analysis.export(id, format),
+  };
+}

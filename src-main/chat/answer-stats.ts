@@ -1,0 +1,46 @@
+import type { AnswerStats } from '../../src-shared/contract/chat.ts';
+import type { StrategyChoice } from '../../src-shared/strategy.ts';
+import type { Strategy } from '../engine/engine.ts';
+import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { FusionModel } from '../fusion/model.ts';
+import type { OfferedChunk, Prompt } from './prompt.ts';
+import type { TurnResult } from './turn.ts';
+
+/** A prompt and what became of it. */
+export interface MadeTurn<C extends OfferedChunk = OfferedChunk> {
+  prompt: Prompt<C>;
+  turn: TurnResult;
+  choices: { strategy: StrategyChoice; fused: Strategy };
+  /** The model's name. */
+  name: string;
+  model: FusionModel;
+}
+
+/** The numbers under an answer. */
+export function answerStats(
+  { prompt, turn, choices, name, model }: MadeTurn,
+  estimator: PrefillEstimator,
+): AnswerStats {
+  const { report } = turn.blended;
+  // A prompt that was computed in full, with nothing in memory before, is its own measurement.
+  const measured = choices.fused.kind === 'full' && turn.residentTokens === 0;
+  const estimated = estimator.estimate(model.info, prompt.tokens);
+  const chunkHits = { resident: 0, ram: 0, disk: 0, computed: 0 };
+  for (const { part } of prompt.cited) chunkHits[turn.tiers.get(part) ?? 'computed']++;
+  return {
+    ttftMs: turn.ttftMs,
+    fullPrefillMs: measured ? report.totalMs : estimated,
+    fullPrefillMeasured: measured,
+    tokensPerSecond: turn.tokensPerSecond,
+    answerTokens: turn.answer.length,
+    promptTokens: prompt.tokens,
+    residentTokens: turn.residentTokens,
+    reusedTokens: report.reusableTokens,
+    recomputedTokens: report.recomputedTokens,
+    computedTokens: report.tokens - report.reusableTokens,
+    chunkHits,
+    bytesLoaded: report.bytesLoaded,
+    strategy: choices.strategy,
+    model: name,
+  };
+}
