@@ -1,5 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
+import { AnalysisService } from './analysis/analysis-service.ts';
+import { libraryDocuments } from './analysis/library-documents.ts';
 import { Engine, type Model } from './engine/engine.ts';
 import { AnswerService } from './chat/answer-service.ts';
 import { calibrationTexts, libraryTexts } from './chat/calibration-texts.ts';
@@ -28,6 +30,7 @@ import { EventBus } from './platform/event-bus.ts';
 import { Gate } from './platform/gate.ts';
 import { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
+import { indexRetrieval } from './retrieval/index-retrieval.ts';
 import { SearchIndex } from './retrieval/search-index.ts';
 import { SearchService } from './retrieval/search-service.ts';
 import type { Calibration, CalibrationRequest } from '../src-shared/contract/calibration.ts';
@@ -75,6 +78,8 @@ export class App {
   readonly cache: CacheService;
   /** Conversations. */
   readonly chat: ChatService;
+  /** Documents read window by window, and batches of questions. */
+  readonly analysis: AnalysisService;
   /** Libraries, their documents, and the queue that reads and precomputes them. */
   readonly libraries: LibraryService;
   readonly backups: BackupService;
@@ -84,8 +89,10 @@ export class App {
   /** Of the program. */
   readonly version = programVersion();
   readonly #catalogue: Catalogue;
+  readonly #estimator: PrefillEstimator;
   readonly #models = new Map<string, Promise<Model>>();
   readonly #workspaces: Workspace[] = [];
+  readonly #analyses: AnalysisService[] = [];
 
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
@@ -101,10 +108,12 @@ export class App {
     settings.onChange((now) => events.emit('settings.changed', now));
     const beforeDispose = async (model: Model): Promise<void> => {
       this.chat.releaseModel(model);
+      await this.analysis.releaseModel(model);
       await store.forget(model);
     };
     this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose });
     this.#catalogue = catalogue;
+    this.#estimator = new PrefillEstimator(paths.prefillTimes);
     this.search = new SearchService({
       database: catalogue.database,
       sets: activeChunkSets(catalogue.database, this.models),
@@ -130,12 +139,18 @@ export class App {
       models: this.models,
       retrieval: this.search,
       passages: libraryPassages(catalogue),
-      estimator: new PrefillEstimator(paths.prefillTimes),
+      estimator: this.#estimator,
       suggestions: () =>
         catalogue.libraries.list().some(({ sample }) => sample)
           ? readSuggestions(paths.sampleSuggestions)
           : [],
       ...{ store, settings, events, gate, log },
+    });
+    this.analysis = new AnalysisService({
+      path: paths.analyses,
+      models: this.models,
+      retrieval: this.search,
+      ...this.#analysisParts(),
     });
     this.libraries = new LibraryService({
       ...{ catalogue, store, settings, events, gate, log, paths },
@@ -200,6 +215,19 @@ export class App {
     return workspace;
   }
 
+  /** Analyses with a workspace's model, which are not kept. */
+  analysesOf({ model, library, chunkTokens }: Workspace): AnalysisService {
+    const active = { name: model.info.name, model, chunkTokens };
+    const analyses = new AnalysisService({
+      path: ':memory:',
+      models: { active, current: () => Promise.resolve(active) },
+      retrieval: indexRetrieval(new SearchIndex(this.#catalogue.database, library.chunkSetId)),
+      ...this.#analysisParts(),
+    });
+    this.#analyses.push(analyses);
+    return analyses;
+  }
+
   /** Measures how well a workspace's model stands blending, on its library, which was read before. As CalibrationService.run. */
   calibrate(
     { model, library }: Workspace,
@@ -244,6 +272,8 @@ export class App {
       () => this.calibration.close(),
       () => this.libraries.close(),
       () => this.warmStart.close(),
+      () => this.analysis.close(),
+      ...this.#analyses.map((analyses) => () => analyses.close()),
       () => this.chat.close(),
       ...this.#workspaces.map(
         ({ answers }) =>
@@ -267,6 +297,17 @@ export class App {
       }
     }
     if (failures.length > 0) throw failures[0];
+  }
+
+  #analysisParts() {
+    const { store, settings, events, gate, log, chat } = this;
+    return {
+      passages: libraryPassages(this.#catalogue),
+      documents: libraryDocuments(this.#catalogue),
+      estimator: this.#estimator,
+      openSession: chat.openSession.bind(chat),
+      ...{ store, settings, events, gate, log },
+    };
   }
 
   #loadModel(path: string, threads: number): Promise<Model> {

@@ -124,7 +124,11 @@ export class AnalysisService {
   resume(id: string, stepId?: string): void {
     const row = this.#require(id);
     if (this.#live.has(row.id))
-      throw new KvasirError('CONFLICT', 'This analysis is still running.', 'Wait until it is done, or stop it.');
+      throw new KvasirError(
+        'CONFLICT',
+        'This analysis is still running.',
+        'Wait until it is done, or stop it.',
+      );
     if (stepId !== undefined) this.#reset(row, stepId);
     for (const step of this.#table.steps(row.id))
       if (step.state === 'failed') this.#table.resetStep(Number(step.id));
@@ -146,7 +150,8 @@ export class AnalysisService {
 
   /** Ends what is kept of a model's memory, before it is disposed. */
   async releaseModel(model: unknown): Promise<void> {
-    if (this.#workshop?.active.model === model) await this.#workshop.release();
+    const workshop = this.#workshop;
+    if (workshop && workshop.active.model === model) await workshop.release();
   }
 
   /** Resolves when nothing is running or waiting. */
@@ -215,7 +220,11 @@ export class AnalysisService {
     } else await runDocument(workshop, row.request);
   }
 
-  #end(live: RunningAnalysis, state: 'done' | 'stopped' | 'failed', failure: Analysis['failure'] = null): void {
+  #end(
+    live: RunningAnalysis,
+    state: 'done' | 'stopped' | 'failed',
+    failure: Analysis['failure'] = null,
+  ): void {
     try {
       this.#table.setState(live.id, state, failure);
     } catch (error) {
@@ -246,5 +255,9 @@ export class AnalysisService {
 }
 
 function notFound(what: string): KvasirError {
-  return new KvasirError('NOT_FOUND', `This ${what} does not exist any more.`, 'Go back to the list of analyses.');
+  return new KvasirError(
+    'NOT_FOUND',
+    `This ${what} does not exist any more.`,
+    'Go back to the list of analyses.',
+  );
 }

@@ -22,7 +22,10 @@ export type NewStep = Pick<Step, 'kind' | 'from' | 'to' | 'question'>;
 export type StepResult = Pick<Step, 'text' | 'sources' | 'notices' | 'encoded' | 'stats'>;
 
 /** An analysis as it is kept. */
-export interface AnalysisRow extends Pick<Analysis, 'kind' | 'title' | 'state' | 'createdMs' | 'failure' | 'model' | 'workMs'> {
+export interface AnalysisRow extends Pick<
+  Analysis,
+  'kind' | 'title' | 'state' | 'createdMs' | 'failure' | 'model' | 'workMs'
+> {
   id: number;
   request: Analysis['request'];
   version: string;
@@ -32,7 +35,9 @@ export type NewAnalysis = Pick<AnalysisRow, 'kind' | 'title' | 'createdMs' | 're
 
 type Raw<T, K extends keyof T> = Omit<T, K> & Record<K, string | null>;
 type RawRow = Raw<AnalysisRow, 'failure' | 'request'>;
-type RawStep = Raw<Omit<Step, 'id'>, 'failure' | 'sources' | 'notices' | 'encoded' | 'stats'> & { id: number };
+type RawStep = Raw<Omit<Step, 'id'>, 'failure' | 'sources' | 'notices' | 'encoded' | 'stats'> & {
+  id: number;
+};
 
 const COLUMNS = `id, kind, title, created_ms AS createdMs, state, failure, request, version, model, work_ms AS workMs`;
 const STEP_COLUMNS = `id, kind, first AS "from", last AS "to", question, state, text, failure, sources, notices, encoded, stats`;

@@ -43,7 +43,8 @@ function nearest(
     const there = prompts[index] ?? [];
     const prefix = bytesOf(there.slice(0, commonPrefix(here, there)));
     const shared = bytesOf(there.filter(({ id }) => ids.has(id)));
-    if (prefix > best.prefix || (prefix === best.prefix && shared > best.shared)) best = { index, prefix, shared };
+    if (prefix > best.prefix || (prefix === best.prefix && shared > best.shared))
+      best = { index, prefix, shared };
   }
   return best.index;
 }

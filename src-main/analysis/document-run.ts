@@ -156,5 +156,9 @@ function changed(title: string): KvasirError {
 }
 
 function noText({ title }: AnalysedDocument): KvasirError {
-  return new KvasirError('DOCUMENT_NO_TEXT', `“${title}” has no text to analyse.`, 'Choose another document.');
+  return new KvasirError(
+    'DOCUMENT_NO_TEXT',
+    `“${title}” has no text to analyse.`,
+    'Choose another document.',
+  );
 }

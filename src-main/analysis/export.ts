@@ -20,7 +20,11 @@ export function exportAnalysis(analysis: Analysis, format: ExportFormat): Export
   if (format === 'markdown')
     return { fileName: `${name}.md`, mediaType: 'text/markdown', content: toMarkdown(analysis) };
   if (analysis.kind !== 'questions')
-    throw new KvasirError('BAD_ARGUMENT', 'Only answers to several questions can be written as a table.', 'Choose Markdown or JSON.');
+    throw new KvasirError(
+      'BAD_ARGUMENT',
+      'Only answers to several questions can be written as a table.',
+      'Choose Markdown or JSON.',
+    );
   return { fileName: `${name}.csv`, mediaType: 'text/csv', content: toCsv(analysis.steps) };
 }
 
@@ -36,8 +40,11 @@ export function resultOf({ steps }: Pick<Analysis, 'steps'>): Step | undefined {
 function toMarkdown(analysis: Analysis): string {
   const date = new Date(analysis.createdMs).toISOString().slice(0, 10);
   const blocks = analysis.kind === 'questions' ? questionBlocks(analysis) : documentBlocks(analysis);
-  const about = [date, analysis.model, ...(analysis.state === 'done' ? [] : [analysis.state])].filter(Boolean);
-  const title = analysis.kind === 'questions' ? `${analysis.steps.length} questions` : oneLine(analysis.title);
+  const about = [date, analysis.model, ...(analysis.state === 'done' ? [] : [analysis.state])].filter(
+    Boolean,
+  );
+  const title =
+    analysis.kind === 'questions' ? `${analysis.steps.length} questions` : oneLine(analysis.title);
   return `${[`# ${title}`, about.join(' · '), ...blocks].join('\n\n')}\n`;
 }
 
@@ -67,7 +74,13 @@ function answerBlocks({ text, state, failure, notices, sources, stats }: Step): 
   return blocks;
 }
 
-function statsLine({ ttftMs, promptTokens, reusedTokens, recomputedTokens, residentTokens }: AnswerStats): string {
+function statsLine({
+  ttftMs,
+  promptTokens,
+  reusedTokens,
+  recomputedTokens,
+  residentTokens,
+}: AnswerStats): string {
   const resident = residentTokens > 0 ? `, ${residentTokens} still in memory` : '';
   return `First token after ${(ttftMs.total / 1000).toFixed(2)} s; prompt of ${promptTokens} tokens: ${reusedTokens} from the cache (${recomputedTokens} of them recomputed)${resident}.`;
 }
@@ -86,7 +99,16 @@ function toCsv(steps: readonly Step[]): string {
     ...[question, text, sources.map(sourceName).join('; '), failure?.message ?? ''],
     ...[stats?.ttftMs.total.toFixed(1), stats?.promptTokens, stats?.reusedTokens, stats?.residentTokens],
   ]);
-  const head = ['question', 'answer', 'sources', 'failure', 'ttft_ms', 'prompt_tokens', 'reused_tokens', 'resident_tokens'];
+  const head = [
+    'question',
+    'answer',
+    'sources',
+    'failure',
+    'ttft_ms',
+    'prompt_tokens',
+    'reused_tokens',
+    'resident_tokens',
+  ];
   return [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
 

@@ -52,7 +52,9 @@ export function libraryDocuments(catalogue: Catalogue): Documents {
         libraryId: String(libraryId),
         path,
         title,
-        version: createHash('sha256').update(`${hash}/${fingerprint}/${chunkTokens}/${all.length}`).digest('hex'),
+        version: createHash('sha256')
+          .update(`${hash}/${fingerprint}/${chunkTokens}/${all.length}`)
+          .digest('hex'),
         chunkIds,
         lengths: all.map(({ length }) => length),
         tokens: (index) => all[index] ?? new Int32Array(0),
@@ -62,7 +64,11 @@ export function libraryDocuments(catalogue: Catalogue): Documents {
 }
 
 function gone(): KvasirError {
-  return new KvasirError('NOT_FOUND', 'This document is not in the library any more.', 'Choose another document.');
+  return new KvasirError(
+    'NOT_FOUND',
+    'This document is not in the library any more.',
+    'Choose another document.',
+  );
 }
 
 function notCut(title: string): KvasirError {

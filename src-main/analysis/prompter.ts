@@ -89,7 +89,8 @@ export class Prompter {
           task.onText(more);
         },
       });
-      if (turn.stop === 'aborted') throw new KvasirError('ABORTED', 'It was stopped while it was being written.');
+      if (turn.stop === 'aborted')
+        throw new KvasirError('ABORTED', 'It was stopped while it was being written.');
       this.#options.estimator.observe(model.info, turn.blended.report, turn.residentTokens);
       return this.#made(task, prompt, turn, text.trimEnd());
     } catch (error) {
@@ -134,8 +135,12 @@ function looksAtQuestion({ fused: { kind } }: Choices): boolean {
   return kind === 'query' || kind === 'union';
 }
 
-function sourceOf({ text, highlights, score, reason, ...citation }: Citation, tokenBytes: number): StepSource {
-  const said = highlights.map(({ start, end }) => text.slice(start, end).replace(/\s+/g, ' ').trim()).join(' … ');
+function sourceOf(citation: Citation, tokenBytes: number): StepSource {
+  const { documentId, libraryId, path, title, page, ordinal, start, end, tier, tokens } = citation;
+  const said = citation.highlights
+    .map((range) => citation.text.slice(range.start, range.end).replace(/\s+/g, ' ').trim())
+    .join(' … ');
   const quote = said.length > QUOTE_UNITS ? `${said.slice(0, QUOTE_UNITS).toWellFormed()}…` : said;
-  return { ...citation, quote, bytes: citation.tokens * tokenBytes };
+  const place = { documentId, libraryId, path, title, page, ordinal, start, end };
+  return { ...place, tier, tokens, quote, bytes: tokens * tokenBytes };
 }

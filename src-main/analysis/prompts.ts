@@ -14,7 +14,8 @@ const ENGLISH = {
 
 const CHINESE = {
   part: (number: number) => `第 ${number} 部分：`,
-  intro: '以下各段回答分别依据一份长文档的各个部分按顺序写成。请将它们合并为针对整份文档的一个回答，不要重复。',
+  intro:
+    '以下各段回答分别依据一份长文档的各个部分按顺序写成。请将它们合并为针对整份文档的一个回答，不要重复。',
   task: '所问内容：',
 };
 
@@ -39,7 +40,11 @@ function wordsFor(instruction: string): typeof ENGLISH {
  */
 export function fitNotes(
   notes: readonly Note[],
-  { tokenize, detokenize, fits }: {
+  {
+    tokenize,
+    detokenize,
+    fits,
+  }: {
     tokenize: (text: string) => Int32Array;
     detokenize: (tokens: Int32Array) => string;
     fits: (notes: readonly Note[]) => boolean;
@@ -50,7 +55,9 @@ export function fitNotes(
   const cutTo = (most: number): Note[] =>
     notes.map((note, i) => {
       const ids = tokens[i];
-      return ids && ids.length > most ? { ...note, text: `${detokenize(ids.subarray(0, most)).trim()} …` } : note;
+      return ids && ids.length > most
+        ? { ...note, text: `${detokenize(ids.subarray(0, most)).trim()} …` }
+        : note;
     });
   let [shortest, longest] = [0, Math.max(...tokens.map(({ length }) => length))];
   while (longest - shortest > 1) {

@@ -21,7 +21,7 @@ export async function runQuestions(
   workshop: Workshop,
   { scope, topK }: Pick<QuestionBatch, 'scope'> & { topK: number },
 ): Promise<void> {
-  const { active, choices, options } = workshop;
+  const { active, choices } = workshop;
   const open = workshop.steps('question').filter(({ state }) => state !== 'done');
   const asked: Asked[] = [];
   for (const step of open) asked.push(await find(workshop, step, { scope, topK }));
@@ -55,9 +55,15 @@ function find(
 }
 
 /** Rethrows only what would end every other question too. */
-async function answer(workshop: Workshop, { step, passages, retrieveMs }: Asked, left: number): Promise<void> {
+async function answer(
+  workshop: Workshop,
+  { step, passages, retrieveMs }: Asked,
+  left: number,
+): Promise<void> {
   try {
-    await workshop.take(step, left, (signal) => workshop.ask(step.question, passages, { signal, retrieveMs }));
+    await workshop.take(step, left, (signal) =>
+      workshop.ask(step.question, passages, { signal, retrieveMs }),
+    );
   } catch (error) {
     const ends = error instanceof KvasirError && (error.code === 'ABORTED' || error.code === 'CONFLICT');
     if (ends) throw error;

@@ -10,7 +10,14 @@ export function sharingOf(steps: readonly Pick<Step, 'sources'>[]): Sharing {
     const key = `${source.path}\n${source.libraryId}\n${source.ordinal}`;
     byChunk.set(key, [...(byChunk.get(key) ?? []), source]);
   }
-  const sharing = { uses: 0, chunks: byChunk.size, residentUses: 0, memoryUses: 0, bytesUsed: 0, bytesSaved: 0 };
+  const sharing = {
+    uses: 0,
+    chunks: byChunk.size,
+    residentUses: 0,
+    memoryUses: 0,
+    bytesUsed: 0,
+    bytesSaved: 0,
+  };
   for (const uses of byChunk.values()) {
     const inSession = uses.filter(({ tier }) => tier === 'resident').length;
     const inMemory = uses.filter(({ tier }) => tier === 'ram').length;

@@ -88,7 +88,10 @@ describe('combining', () => {
   test('comes to an end after few rounds, whatever the room', () => {
     const random = randomFrom(8);
     for (let round = 0; round < 200; round++) {
-      let lengths = Array.from({ length: 2 + Math.floor(random() * 100) }, () => 1 + Math.floor(random() * 40));
+      let lengths = Array.from(
+        { length: 2 + Math.floor(random() * 100) },
+        () => 1 + Math.floor(random() * 40),
+      );
       const room = Math.floor(random() * 200);
       let rounds = 0;
       while (lengths.length > 1) {

@@ -79,17 +79,21 @@ function endWithin(lengths: readonly number[], from: number, room: number): numb
 }
 
 /** As far back as the overlap wants, if the chunk behind the window before still fits then. */
-function nextStart(lengths: readonly number[], { from, to }: Span, { room, size, overlap }: WindowShape): number {
+function nextStart(
+  lengths: readonly number[],
+  { from, to }: Span,
+  { room, size, overlap }: WindowShape,
+): number {
   const chunks = to - from;
   const wanted = overlap ?? (chunks > 1 ? Math.max(1, Math.floor(chunks / CHUNKS_PER_OVERLAP)) : 0);
   const earliest = Math.max(from + 1, to - Math.min(wanted, chunks - 1));
-  for (let start = earliest; start < to; start++)
-    if (endOf(lengths, start, room, size) > to) return start;
+  for (let start = earliest; start < to; start++) if (endOf(lengths, start, room, size) > to) return start;
   return to;
 }
 
 function tooLarge(tokens: number, room: number): KvasirError {
   const message = `A chunk of the document has ${tokens} tokens, but a prompt has room for ${Math.max(0, room)} beside the instruction and the answer.`;
-  const advice = 'Give a shorter instruction, allow a larger context, or choose smaller chunks, in the settings.';
+  const advice =
+    'Give a shorter instruction, allow a larger context, or choose smaller chunks, in the settings.';
   return new KvasirError('CONTEXT_OVERFLOW', message, advice);
 }

@@ -10,7 +10,12 @@ import { MANIFEST_NAME, ManifestSchema, PLAIN_FILES, UPLOADS } from './manifest.
 export const READY_FOLDER = 'restore-ready';
 
 /** Databases by their names in the data folder. */
-export const DATABASES: readonly string[] = ['catalogue.sqlite', 'conversations.sqlite', 'models.sqlite'];
+export const DATABASES: readonly string[] = [
+  'catalogue.sqlite',
+  'conversations.sqlite',
+  'analyses.sqlite',
+  'models.sqlite',
+];
 
 /**
  * Puts a backup that waits to be restored in the place of the data. To be called before anything of the data folder is

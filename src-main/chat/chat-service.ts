@@ -8,7 +8,7 @@ import type {
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { PrefillEstimator } from '../fusion/estimator.ts';
-import type { ChunkCache } from '../fusion/model.ts';
+import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
@@ -95,6 +95,11 @@ export class ChatService {
   /** Ends what is kept of a model's memory, before it is disposed. */
   releaseModel(model: unknown): void {
     this.#sessions.dropModel(model);
+  }
+
+  /** A session for work beside conversations, which give up theirs when memory runs out; the caller disposes it. OUT_OF_MEMORY. */
+  openSession(model: FusionModel, capacity: number): FusionSession {
+    return this.#sessions.borrow(model, capacity);
   }
 
   /** Resolves when no answer is being made and misses are stored. */

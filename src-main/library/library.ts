@@ -93,6 +93,11 @@ export class Library {
     }
   }
 
+  /** Id of the document at a path relative to the root; undefined when the folder has none that could be read. */
+  documentId(path: string): number | undefined {
+    return this.#options.catalogue.documents.ofPath(this.#rootId, path)?.id;
+  }
+
   /** Computes and stores the KV of chunks the store does not have. ABORTED, DISK_FULL, STORE_READ_ONLY. */
   precompute(run: LibraryRun = {}): Promise<PrecomputeReport> {
     const { model, store, dtype } = this.#options;

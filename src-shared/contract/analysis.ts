@@ -52,7 +52,12 @@ export const AnalysisPlanSchema = z.object({
 export const StepStateSchema = z.enum(['waiting', 'running', 'done', 'failed']);
 
 /** A passage that a step read, without its text: the document has it. */
-export const StepSourceSchema = CitationSchema.omit({ text: true, highlights: true, score: true, reason: true }).extend({
+export const StepSourceSchema = CitationSchema.omit({
+  text: true,
+  highlights: true,
+  score: true,
+  reason: true,
+}).extend({
   /** What of the passage supports the answer, else what matches the question; may be empty. */
   quote: z.string(),
   /** Of its KV. */

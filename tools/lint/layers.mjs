@@ -20,9 +20,17 @@ const BELOW_FEATURES = [
   'src-shared',
   ...['i18n', 'client', 'ui', 'viz'].map((name) => `src-renderer/${name}`),
 ];
-const FEATURES = ['analysis', 'chat', 'library', 'search', 'cache', 'models', 'settings', 'fusion', 'welcome'].map(
-  (name) => `src-renderer/features/${name}`,
-);
+const FEATURES = [
+  'analysis',
+  'chat',
+  'library',
+  'search',
+  'cache',
+  'models',
+  'settings',
+  'fusion',
+  'welcome',
+].map((name) => `src-renderer/features/${name}`);
 
 /** @type {Layer[]} */
 export const LAYERS = [

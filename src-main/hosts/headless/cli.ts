@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { addGlobalFlags, type GlobalFlags } from './options.ts';
+import { addAnalyseCommand } from './commands/analyse.ts';
 import { addAskCommand } from './commands/ask.ts';
 import { addCacheCommand } from './commands/cache.ts';
 import { addCalibrateCommand } from './commands/calibrate.ts';
@@ -26,6 +27,7 @@ function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
   addServeCommand(program, full);
   addDemoCommand(program, full);
   addAskCommand(program, full);
+  addAnalyseCommand(program, full);
   addCalibrateCommand(program, full);
   addCacheCommand(program, full);
   addModelCommand(program, full);

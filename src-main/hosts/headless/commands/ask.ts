@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Answer, Notice, Source, Ttft } from '../../../../src-shared/answer.ts';
 import type { PrecomputeReport, SyncReport } from '../../../../src-shared/library.ts';
+import { KvasirError } from '../../../../src-shared/errors.ts';
 import { App, type Workspace } from '../../../app.ts';
 import type { Answered, AnswerRequest } from '../../../chat/answer-service.ts';
 import { engineStrategy } from '../../../fusion/choice.ts';
@@ -9,8 +10,10 @@ import { formatBytes } from '../../../models/describe.ts';
 import type { CommandContext } from '../context.ts';
 import { addFusionFlags, addModelFlags, settingsOf, type FusionFlags, type ModelFlags } from '../options.ts';
 import { prepare } from '../prepare.ts';
+import { askMany } from './ask-many.ts';
 
 interface AskFlags extends ModelFlags, FusionFlags {
+  questions?: string;
   library?: string;
   json?: boolean;
   precompute: boolean;
@@ -19,7 +22,11 @@ interface AskFlags extends ModelFlags, FusionFlags {
 export function addAskCommand(program: Command, context: CommandContext): void {
   const command = new Command('ask')
     .description('answer a question from a folder of .md and .txt documents')
-    .argument('<question>')
+    .argument('[question]')
+    .option(
+      '--questions <file>',
+      'answer every line of a text file instead; chunks they share are loaded once',
+    )
     .option('--library <dir>', 'folder of documents (default: the sample library)')
     .option('--json', 'print one JSON object instead of the answer')
     .option(
@@ -28,18 +35,27 @@ export function addAskCommand(program: Command, context: CommandContext): void {
     )
     .copyInheritedSettings(program);
   addFusionFlags(addModelFlags(command));
-  command.action((question: string, flags: AskFlags) => ask(question, flags, context));
+  command.action((question: string | undefined, flags: AskFlags) => ask(question, flags, context));
   program.addCommand(command);
 }
 
-async function ask(question: string, flags: AskFlags, context: CommandContext): Promise<void> {
+async function ask(question: string | undefined, flags: AskFlags, context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
+  if ((question === undefined) === (flags.questions === undefined)) {
+    const message = 'There must be either a question or --questions with a file.';
+    throw new KvasirError('BAD_ARGUMENT', message, 'See ask --help.');
+  }
   const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
   try {
     const workspace = await app.openLibrary({
       root: flags.library ?? app.paths.sampleLibrary,
       modelPath: flags.model,
     });
+    if (question === undefined) {
+      await prepare(workspace, { terminal, signal, precompute: flags.precompute });
+      await askMany(flags.questions ?? '', flags, { app, workspace, context });
+      return;
+    }
     const strategy = strategyFor(flags, app, workspace, (line) => terminal.err(line));
     const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
     const answered = await workspace.answers.answer(
