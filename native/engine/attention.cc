@@ -1,10 +1,9 @@
 #include "attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
-#include "attention_kernel.h"
 
 namespace kvasir {
 
@@ -25,40 +24,45 @@ ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const Attenti
     return ggml_reshape_2d(c, y, hp.q_dim(), a.q->ne[2]);
 }
 
-// A ggml custom op, so that it runs on the pool's threads. src: q, k, v (whole caches), positions, perhaps a table of blocks.
-void kernel_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
-    const ggml_tensor *q = dst->src[0], *k = dst->src[1], *v = dst->src[2], *pos = dst->src[3];
-    const auto & kernel = *static_cast<const AttentionKernel *>(userdata);
+// src: q, k, v (whole caches), positions, perhaps a table of blocks.
+AttentionJob job_of(const ggml_tensor * q, const ggml_tensor * k) {
     AttentionJob job{};
-    job.q = static_cast<const float *>(q->data);
-    job.k = static_cast<const uint16_t *>(k->data);
-    job.v = static_cast<const uint16_t *>(v->data);
-    if (dst->src[4]) job.blocks = static_cast<const int32_t *>(dst->src[4]->data), job.block_tokens = kKvBlock;
-    job.positions = static_cast<const int32_t *>(pos->data);
-    job.out = static_cast<float *>(dst->data);
     job.rows = int(q->ne[2]), job.n_head = int(q->ne[1]), job.head_dim = int(q->ne[0]);
     job.n_head_kv = int(k->ne[0]) / job.head_dim;
     job.q_stride = q->nb[2] / sizeof(float);
     job.scale = 1.0f / std::sqrt(float(job.head_dim));
-    thread_local std::vector<float> scratch;
-    scratch.resize(kernel.scratch_floats(job) + 16);
-    auto aligned = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64;
-    kernel.run(job, ith, nth, reinterpret_cast<float *>(aligned));
+    return job;
 }
 
 }  // namespace
 
-bool needs_mask(int rows, const Hparams & hp, const Compute & device) {
-    // One row would leave most of the kernel's lanes idle; ggml splits its keys over the threads instead.
-    const AttentionKernel * kernel = attention_kernel();
-    return rows < 2 || !device.is_host() || !kernel || hp.group() > kernel->lanes;
+Attention::Attention(bool coarse) : kernel_(attention_kernel(coarse)) {}
+
+// A ggml custom op, so that it runs on the pool's threads.
+void Attention::op(ggml_tensor * dst, int, int nth, void * self) {
+    auto & a = *static_cast<Attention *>(self);
+    const ggml_tensor * const * src = dst->src;
+    AttentionJob job = job_of(src[0], src[1]);
+    job.q = static_cast<const float *>(src[0]->data);
+    job.k = static_cast<const uint16_t *>(src[1]->data);
+    job.v = static_cast<const uint16_t *>(src[2]->data);
+    job.positions = static_cast<const int32_t *>(src[3]->data);
+    if (src[4]) job.blocks = static_cast<const int32_t *>(src[4]->data), job.block_tokens = kKvBlock;
+    job.out = static_cast<float *>(dst->data);
+    thread_local std::vector<float> scratch;
+    scratch.resize(std::max(scratch.size(), a.kernel_->scratch_floats(job) + 16));
+    const auto aligned = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64;
+    a.kernel_->run(job, a.share_, nth, reinterpret_cast<float *>(aligned));
 }
 
-ggml_tensor * attention(ggml_context * c, const Hparams & hp, const AttentionArgs & a) {
+bool needs_mask(const Compute & device) { return !device.is_host() || !attention_kernel(true); }
+
+ggml_tensor * Attention::build(ggml_context * c, const Hparams & hp, const AttentionArgs & a) {
     if (a.mask) return ggml_attention(c, hp, a);
+    shared_.resize(std::max(shared_.size(), kernel_->shared_floats(job_of(a.q, a.k), a.n_kv)));
+    share_.memory = shared_.data();
     ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.blocks};
-    return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, a.blocks ? 5 : 4, kernel_op, GGML_N_TASKS_MAX,
-                          const_cast<AttentionKernel *>(attention_kernel()));
+    return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, a.blocks ? 5 : 4, op, GGML_N_TASKS_MAX, this);
 }
 
 }  // namespace kvasir

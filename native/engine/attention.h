@@ -1,5 +1,6 @@
 #pragma once
 // Attention over the resident KV, the one place that decides how it is computed.
+#include "attention/kernel.h"
 #include "backend.h"
 #include "models/architecture.h"
 
@@ -7,8 +8,8 @@ namespace kvasir {
 
 constexpr int kKvBlock = 64;  // tokens of one block of resident KV
 
-// Whether a pass over `rows` rows on `device` needs a mask: ggml's attention does, our kernel goes by positions.
-bool needs_mask(int rows, const Hparams & hp, const Compute & device);
+// Whether passes on `device` need a mask: ggml's attention does, our kernels go by positions.
+bool needs_mask(const Compute & device);
 
 struct AttentionArgs {
     ggml_tensor * q;     // [head_dim, n_head, rows] f32, with RoPE
@@ -22,7 +23,21 @@ struct AttentionArgs {
     ggml_tensor * blocks = nullptr;
 };
 
-// → [q_dim, rows] f32.
-ggml_tensor * attention(ggml_context * c, const Hparams & hp, const AttentionArgs & a);
+class Attention {
+  public:
+    // `coarse`: the model's weights are quantised, so that products of bf16 lose nothing that they had not lost before.
+    explicit Attention(bool coarse);
+    Attention(const Attention &) = delete;
+
+    // → [q_dim, rows] f32. This object must outlive the graph; its graphs run one at a time.
+    ggml_tensor * build(ggml_context * c, const Hparams & hp, const AttentionArgs & a);
+
+  private:
+    static void op(ggml_tensor * dst, int ith, int nth, void * self);
+
+    const AttentionKernel * kernel_;
+    AttentionShare share_;
+    std::vector<float> shared_;
+};
 
 }  // namespace kvasir

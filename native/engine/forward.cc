@@ -48,7 +48,7 @@ struct Forward::DecodePlan {
 };
 
 Forward::Forward(const Weights & weights, Compute & cpu, KvCache & cache, RopeTable & table)
-    : weights_(weights), cpu_(cpu), cache_(cache), table_(table) {
+    : weights_(weights), cpu_(cpu), cache_(cache), table_(table), attention_(ggml_is_quantized(weights.layer(0).wq->type)) {
     graph_memory_.resize(ggml_tensor_overhead() * kGraphNodes + ggml_graph_overhead_custom(kGraphNodes, false));
     graph_ctx_.reset(ggml_init({graph_memory_.size(), graph_memory_.data(), true}));
     const auto & factors = weights.hparams().rope.freq_factors;
@@ -148,7 +148,7 @@ ggml_tensor * Forward::build_layer(ggml_context * c, ggml_cgraph * g, int il, co
     ggml_tensor * q = rope(c, arch.query(c, hp, w, h), b.pos, weights_.device(il));
     if (m.observers) observe(c, g, il, b, q, m);
     if (!call.advance) return nullptr;
-    ggml_tensor * a = attention(c, hp, {q, cache_.k(il), cache_.v(il), b.pos, b.mask, b.n_kv});
+    ggml_tensor * a = attention_.build(c, hp, {q, cache_.k(il), cache_.v(il), b.pos, b.mask, b.n_kv});
     ggml_format_name(a, "attention-%d", il);
     return arch.output(c, hp, w, a, x);
 }
@@ -221,8 +221,9 @@ void Forward::decode(int32_t token, int32_t position, std::vector<float> & out, 
             s.graph = ggml_new_graph_custom(c, kGraphNodes / 2, false);
             s.x_in = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
             s.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
-            s.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, n_kv, 1);
-            for (ggml_tensor * t : {s.x_in, s.pos, s.mask}) ggml_set_input(t);
+            s.mask = needs_mask(*s.device) ? ggml_new_tensor_2d(c, GGML_TYPE_F16, n_kv, 1) : nullptr;
+            for (ggml_tensor * t : {s.x_in, s.pos, s.mask})
+                if (t) ggml_set_input(t);
             RowBlock b{0, 1, n_kv, s.x_in, s.pos, s.mask};
             ggml_tensor * x = s.x_in;
             for (; il < hp.n_layer && &weights_.device(il) == s.device; ++il) {
@@ -243,7 +244,7 @@ void Forward::decode(int32_t token, int32_t position, std::vector<float> & out, 
     for (auto & s : decode_->segments) {
         ggml_backend_tensor_set(s.x_in, x.data(), 0, x.size() * sizeof(float));
         ggml_backend_tensor_set(s.pos, &position, 0, sizeof position);
-        ggml_backend_tensor_set(s.mask, mask.data(), 0, mask.size() * sizeof(uint16_t));
+        if (s.mask) ggml_backend_tensor_set(s.mask, mask.data(), 0, mask.size() * sizeof(uint16_t));
         s.device->run(s.graph, abort);
         ggml_backend_tensor_get(s.x_out, x.data(), 0, x.size() * sizeof(float));
     }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "attention.h"
 #include "kv_cache.h"
 #include "layer_loader.h"
 #include "rows.h"
@@ -71,6 +72,7 @@ class Forward {
     Compute & cpu_;
     KvCache & cache_;
     RopeTable & table_;
+    Attention attention_;
     std::vector<uint8_t> graph_memory_;
     ContextPtr graph_ctx_;
     struct RopeFactors {  // llama3 scaling, one copy a device

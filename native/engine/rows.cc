@@ -49,7 +49,7 @@ RowSet::RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & dev
         b.n_kv = std::min(capacity, (visible + pad - 1) / pad * pad);
         b.x = ggml_view_2d(c, x_, hp.n_embd, count, x_->nb[1], size_t(begin) * x_->nb[1]);
         b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
-        if (needs_mask(count, hp, device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, count);
+        if (needs_mask(device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, count);
         blocks_.push_back(b);
     }
     buffer_ = allocate(c, device.buffer_type());

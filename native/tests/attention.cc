@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <thread>
 #include <vector>
 
-#include "engine/attention_kernel.h"
+#include "engine/attention/kernel.h"
 #include "engine/convert.h"
 #include "tests/harness.h"
 
@@ -40,9 +41,17 @@ struct Problem {
     }
 
     void run(const AttentionKernel & kernel, int threads) {
-        std::vector<float> scratch(kernel.scratch_floats(job) + 16);
-        auto * aligned = reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-        for (int i = 0; i < threads; ++i) kernel.run(job, i, threads, aligned);
+        std::vector<float> memory(kernel.shared_floats(job, 1 + *std::max_element(job.positions, job.positions + job.rows)));
+        AttentionShare share;
+        share.memory = memory.data();
+        const auto work = [&] {
+            std::vector<float> scratch(kernel.scratch_floats(job) + 16);
+            kernel.run(job, share, threads, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+        };
+        std::vector<std::thread> others;
+        for (int i = 1; i < threads; ++i) others.emplace_back(work);
+        work();
+        for (std::thread & t : others) t.join();
     }
 
     double worst_error() const {
@@ -80,11 +89,13 @@ struct Problem {
     }
 };
 
+// Of results up to 3, with scores spread so widely that single keys dominate: hard on coarse products.
+double bound(const AttentionKernel & kernel) { return kernel.bf16 ? 5e-2 : 5e-5; }
+
 void for_each_kernel(const std::function<void(const AttentionKernel &)> & body) {
-    const AttentionKernel * all[4];
-    const size_t n = attention_kernels(all, 4);
-    CHECK(n >= 1);
-    for (size_t i = 0; i < n; ++i) body(*all[i]);
+    const auto all = attention_kernels();
+    CHECK(!all.empty());
+    for (const AttentionKernel * k : all) body(*k);
 }
 
 }  // namespace
@@ -97,7 +108,7 @@ TEST(attention_kernels_agree_with_the_definition) {
             Problem p(1 + int(rng() % 70), group, heads, head_dim, 1 + int(rng() % 400), uint32_t(i + 1));
             p.run(kernel, 1 + int(rng() % 3));
             const double error = p.worst_error();
-            if (!(error < 5e-5)) test::fail(kernel.name, i, "error " + std::to_string(error));
+            if (!(error < bound(kernel))) test::fail(kernel.name, i, "error " + std::to_string(error));
         }
     });
 }
@@ -129,7 +140,7 @@ TEST(attention_never_reads_keys_behind_the_last_position) {
         for (int32_t & x : p.positions) x = std::min(x, 100);
         for (size_t i = 101 * 64; i < p.k.size(); ++i) p.k[i] = p.v[i] = 0x7E00;  // NaN
         p.run(kernel, 1);
-        CHECK(p.worst_error() < 5e-5);
+        CHECK(p.worst_error() < bound(kernel));
     });
 }
 

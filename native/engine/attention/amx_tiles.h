@@ -1,0 +1,90 @@
+#pragma once
+// AMX tiles, as far as the attention kernel uses them: eight tiles of 16 rows × 64 bytes. Two implementations with one face:
+// the processor's, and one in plain code by which the same kernel is tested where there is none.
+#include <cstdint>
+#include <cstring>
+
+namespace kvasir {
+
+// What LDTILECFG reads: palette 1, eight full tiles.
+struct alignas(64) TileConfig {
+    uint8_t palette = 1, start_row = 0, reserved[14] = {};
+    uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(TileConfig) == 64);
+
+#ifdef __AMX_BF16__
+// Tile state belongs to the thread. ggml configures each thread once and expects to find that again: while an object of
+// this lives, the configuration is ours, then it is what it was.
+class HardwareTiles {
+  public:
+    HardwareTiles() {
+        const TileConfig ours;
+        asm volatile("sttilecfg %0" : "=m"(before_));
+        asm volatile("ldtilecfg %0" ::"m"(ours));
+    }
+    ~HardwareTiles() {
+        if (before_.palette) asm volatile("ldtilecfg %0" ::"m"(before_));
+        else asm volatile("tilerelease");
+    }
+    HardwareTiles(const HardwareTiles &) = delete;
+
+    template <int T> static void zero() { asm volatile("tilezero %%tmm%c0" ::"i"(T)); }
+    // 16 rows of 64 bytes, `stride` bytes apart.
+    template <int T> static void load(const float * p, int64_t stride) {
+        asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(p), "r"(stride), "i"(T) : "memory");
+    }
+    template <int T> static void save(float * p, int64_t stride) {
+        asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(p), "r"(stride), "i"(T) : "memory");
+    }
+    // C[i][j] += Σ_k over pairs of bf16: A[i][k] · B[k][j].
+    template <int C, int A, int B> static void dot() { asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(C), "i"(A), "i"(B)); }
+
+  private:
+    TileConfig before_;
+};
+#endif
+
+// TDPBF16PS as the processor's manual defines it, but for denormals, which the processor takes for zero.
+class EmulatedTiles {
+  public:
+    EmulatedTiles() = default;
+    EmulatedTiles(const EmulatedTiles &) = delete;
+
+    template <int T> static void zero() { std::memset(tile(T), 0, 1024); }
+    template <int T> static void load(const float * p, int64_t stride) {
+        for (int i = 0; i < 16; ++i) std::memcpy(tile(T) + 16 * i, reinterpret_cast<const char *>(p) + i * stride, 64);
+    }
+    template <int T> static void save(float * p, int64_t stride) {
+        for (int i = 0; i < 16; ++i) std::memcpy(reinterpret_cast<char *>(p) + i * stride, tile(T) + 16 * i, 64);
+    }
+    template <int C, int A, int B> static void dot() {
+        for (int i = 0; i < 16; ++i) {
+            for (int j = 0; j < 16; ++j) {
+                float even = 0, odd = 0, sum;
+                for (int k = 0; k < 16; ++k) {
+                    const uint32_t a = tile(A)[16 * i + k], b = tile(B)[16 * k + j];
+                    even += number(a << 16) * number(b << 16);
+                    odd += number(a & 0xFFFF0000) * number(b & 0xFFFF0000);
+                }
+                std::memcpy(&sum, &tile(C)[16 * i + j], sizeof sum);
+                sum += even + odd;
+                std::memcpy(&tile(C)[16 * i + j], &sum, sizeof sum);
+            }
+        }
+    }
+
+  private:
+    static uint32_t * tile(int t) {
+        thread_local uint32_t tiles[8][256];
+        return tiles[t];
+    }
+    static float number(uint32_t bits) {
+        float f;
+        std::memcpy(&f, &bits, sizeof f);
+        return f;
+    }
+};
+
+}  // namespace kvasir

@@ -1,0 +1,24 @@
+// f32 by AVX2, FMA and F16C.
+#include "isa.h"
+
+#define WIDTH 8
+
+namespace kvasir::avx2 {
+
+namespace {
+constexpr int BLOCK = 6;  // rows of sums: 12 of 16 registers;
+#include "vectors.inc"
+#include "row.inc"
+#include "rows.inc"
+#include "multiply.inc"
+#include "products_f32.inc"
+#include "kernel.inc"
+
+bool usable() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2"); }
+
+}  // namespace
+
+extern const AttentionKernel kernel;
+const AttentionKernel kernel = Kernel<F32>::make("avx2", usable);
+
+}  // namespace kvasir::avx2

@@ -1,0 +1,26 @@
+// f32 by AVX-512.
+#include "isa.h"
+
+#define WIDTH 16
+
+namespace kvasir::avx512 {
+
+namespace {
+constexpr int BLOCK = 12;  // rows of sums: 24 of 32 registers;
+#include "vectors.inc"
+#include "row.inc"
+#include "rows.inc"
+#include "multiply.inc"
+#include "products_f32.inc"
+#include "kernel.inc"
+
+bool usable() {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+}  // namespace
+
+extern const AttentionKernel kernel;
+const AttentionKernel kernel = Kernel<F32>::make("avx512", usable);
+
+}  // namespace kvasir::avx512

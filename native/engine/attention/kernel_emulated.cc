@@ -1,0 +1,25 @@
+// The AMX kernel with tiles in plain code: what tests run where there is no AMX, much too slow for anything else.
+#include "isa.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+#include "amx_tiles.h"
+#define WIDTH 16
+
+namespace kvasir::amx_emulated {
+
+namespace {
+#include "vectors.inc"
+#include "row.inc"
+#include "rows.inc"
+#include "products_bf16.inc"
+#include "products_amx.inc"
+#include "kernel.inc"
+
+bool usable() { return true; }
+}  // namespace
+
+extern const AttentionKernel kernel;
+const AttentionKernel kernel = Kernel<AmxBf16<EmulatedTiles>>::make("amx-emulated", usable);
+
+}  // namespace kvasir::amx_emulated
+#endif
