@@ -3,6 +3,7 @@ import { useMemo, useRef, useState, type ReactNode } from 'react';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
 import type { TokenMapHandle } from '../../viz/tokens/TokenMap.tsx';
 import { useCommands } from '../../ui/commands.ts';
+import { ComparePart } from './compare/ComparePart.tsx';
 import { ReportExport } from './ReportExport.tsx';
 import classes from './FusionPanel.module.css';
 import { viewOf } from './model.ts';
@@ -18,8 +19,8 @@ import { useExports } from './useExports.ts';
 import { useWords } from './useWords.ts';
 
 /**
- * The report's sections, in the order in which they answer questions. A new one (comparing methods, layers × tokens) is
- * a component in sections/ and a line here.
+ * The report's sections, in the order in which they answer questions. A new one is a
+ * component in sections/ and a line here.
  */
 export function ReportPage({
   conversationId,
@@ -36,11 +37,17 @@ export function ReportPage({
   const [checkIndex, setCheck] = useState(0);
   const scale = usePanelState((state) => state.scale);
   const map = useRef<TokenMapHandle>(null);
+  const compare = useRef<HTMLDivElement>(null);
   const check = view.lenses[checkIndex];
   const exports = useExports(view, check, words);
   const shared = { view, words, exports };
+  const showCompare = () => {
+    showPicture('compare');
+    requestAnimationFrame(() => compare.current?.focus());
+  };
   useCommands([
     { id: 'fusion.export', label: `${t('title')}: ${t('export.whole')}`, run: exports.wholePng },
+    { id: 'fusion.compare', label: t('compare:open'), run: showCompare },
     { id: 'fusion.json', label: `${t('title')}: ${t('export.json')}`, run: exports.json },
   ]);
   const showPart = (token: number) => {
@@ -59,13 +66,14 @@ export function ReportPage({
       </div>
       <div className={classes.scroll}>
         <div className={classes.content}>
-          <Summary conversationId={conversationId} report={report} words={words} />
+          <Summary conversationId={conversationId} report={report} words={words} onCompare={showCompare} />
           <WaterfallSection {...shared} />
           <TokenSection {...shared} check={check} onCheck={setCheck} scale={scale} handle={map} />
           <ChunkSection {...shared} onShow={showPart} />
           <MassSection {...shared} check={check} onCheck={setCheck} />
           <LayerSection {...shared} />
           <PipelineSection {...shared} />
+          <ComparePart report={report} words={words} handle={compare} />
         </div>
       </div>
     </section>

@@ -16,11 +16,22 @@ export interface SectionProps {
   wide?: boolean;
   onPng?: (() => void) | undefined;
   onCsv?: (() => void) | undefined;
+  onJson?: (() => void) | undefined;
   children?: ReactNode;
 }
 
 /** A part of the report: a sentence, a picture and the same as a table. Folded or open is remembered. */
-export function Section({ name, title, lead, table, wide = false, onPng, onCsv, children }: SectionProps) {
+export function Section({
+  name,
+  title,
+  lead,
+  table,
+  wide = false,
+  onPng,
+  onCsv,
+  onJson,
+  children,
+}: SectionProps) {
   const { t } = useTranslation('fusion');
   const folded = usePanelState((state) => state.folded[name] === true);
   const asTable = usePanelState((state) => state.tables[name] === true);
@@ -59,7 +70,7 @@ export function Section({ name, title, lead, table, wide = false, onPng, onCsv, 
                 </ActionIcon>
               </Tooltip>
             )}
-            {(onPng ?? onCsv) && <ExportMenu title={title} onPng={onPng} onCsv={onCsv} />}
+            {(onPng ?? onCsv) && <ExportMenu title={title} onPng={onPng} onCsv={onCsv} onJson={onJson} />}
           </Group>
         )}
       </Group>
@@ -77,7 +88,12 @@ export function Section({ name, title, lead, table, wide = false, onPng, onCsv, 
   );
 }
 
-function ExportMenu({ title, onPng, onCsv }: Pick<SectionProps, 'title' | 'onPng' | 'onCsv'>) {
+function ExportMenu({
+  title,
+  onPng,
+  onCsv,
+  onJson,
+}: Pick<SectionProps, 'title' | 'onPng' | 'onCsv' | 'onJson'>) {
   const { t } = useTranslation('fusion');
   return (
     <Menu position="bottom-end" withinPortal>
@@ -89,6 +105,7 @@ function ExportMenu({ title, onPng, onCsv }: Pick<SectionProps, 'title' | 'onPng
       <Menu.Dropdown>
         {onPng && <Menu.Item onClick={onPng}>{t('export.png')}</Menu.Item>}
         {onCsv && <Menu.Item onClick={onCsv}>{t('export.csv')}</Menu.Item>}
+        {onJson && <Menu.Item onClick={onJson}>{t('export.jsonAll')}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,4 +1,5 @@
-import { Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
+import { IconArrowsDiff } from '@tabler/icons-react';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
 import classes from './FusionPanel.module.css';
 import * as leads from './leads.ts';
@@ -13,7 +14,12 @@ export interface SummaryProps {
 }
 
 /** The time to the first token beside what a full prefill takes, and what happened in plain words. */
-export function Summary({ conversationId, report, words }: SummaryProps) {
+export function Summary({
+  conversationId,
+  report,
+  words,
+  onCompare,
+}: SummaryProps & { onCompare: () => void }) {
   const { t, format } = words;
   const { ttftMs, strategy, model, layerCount, dtype } = report;
   const meta = {
@@ -44,6 +50,15 @@ export function Summary({ conversationId, report, words }: SummaryProps) {
           {leads.plan(report.plan, words)}
         </Text>
       )}
+      <Button
+        size="compact-xs"
+        variant="light"
+        mt={10}
+        leftSection={<IconArrowsDiff size={14} aria-hidden />}
+        onClick={onCompare}
+      >
+        {t('compare:open')}
+      </Button>
       <Text size="xs" c="dimmed" mt={8}>
         {t(strategy.name === 'none' || strategy.name === 'full' ? 'meta' : 'metaRatio', meta)}
       </Text>

@@ -5,7 +5,7 @@ import type { ReportView } from './model.ts';
 type Cell = string | number | boolean | null;
 
 /** Prompt text comes from documents: a cell that a spreadsheet would run as a formula is quoted. */
-function csv(columns: readonly string[], rows: readonly (readonly Cell[])[]): string {
+export function csv(columns: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return Papa.unparse({ fields: [...columns], data: rows.map((row) => [...row]) }, { escapeFormulae: true });
 }
 

@@ -1,20 +1,18 @@
 import { useMemo } from 'react';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
-import { notifyFailure } from '../../ui/notify.tsx';
 import { chart } from '../../viz/chart/chart.ts';
 import { gantt } from '../../viz/gantt/gantt.ts';
 import { wholeView } from '../../viz/gantt/layout.ts';
 import type { Palette } from '../../viz/palette.ts';
-import { pngOf, type Plate } from '../../viz/png.ts';
-import { saveFile } from '../../viz/save.ts';
+import type { Plate } from '../../viz/png.ts';
 import { tokenPicture } from '../../viz/tokens/picture.ts';
-import { usePalette } from '../../viz/usePalette.ts';
 import { checksCsv, chunksCsv, layersCsv, stagesCsv, tokensCsv } from './csv.ts';
 import * as leads from './leads.ts';
 import { massCurve } from './mass.ts';
 import type { CheckView, ReportView } from './model.ts';
 import { usePanelState } from './panel-state.ts';
 import { deviationSpec, ganttWords, massSpec, tokenMapData, waterfallPicture } from './pictures.ts';
+import { useFiles } from './useFiles.ts';
 import type { Words } from './useWords.ts';
 
 const CSV = {
@@ -28,8 +26,6 @@ const CSV = {
 const PICTURES = ['waterfall', 'tokens', 'mass', 'layers', 'pipeline'] as const;
 export type PictureName = (typeof PICTURES)[number];
 
-const PNG_WIDTH = 1000;
-
 export interface Exports {
   png: (name: PictureName) => void;
   wholePng: () => void;
@@ -39,27 +35,19 @@ export interface Exports {
 
 /** Files of the report, as it is shown now: check, scale, language and colours. */
 export function useExports(view: ReportView, check: CheckView | undefined, words: Words): Exports {
-  const palette = usePalette();
+  const files = useFiles(view.report.answerId, words);
   const scale = usePanelState((state) => state.scale);
   return useMemo(() => {
     const { report } = view;
-    const file = (name: string) => `kvasir-${report.answerId}-${name}`.replaceAll(/[^\w.-]+/g, '_');
-    const text = (name: string, content: string, type: string) =>
-      saveFile(file(name), new Blob([content], { type: `${type};charset=utf-8` }));
-    const png = (name: string, plates: readonly Plate[]) => {
-      pngOf(plates, palette, PNG_WIDTH)
-        .then((image) => saveFile(file(`${name}.png`), image))
-        .catch((error: unknown) => notifyFailure(error, words.t('export.failed')));
-    };
     const plates = (names: readonly PictureName[]) =>
-      names.flatMap((name) => plateOf[name](view, check, words, palette, scale) ?? []);
+      names.flatMap((name) => plateOf[name](view, check, words, files.palette, scale) ?? []);
     return {
-      png: (name) => png(name, plates([name])),
-      wholePng: () => png('report', [summaryPlate(report, words), ...plates(PICTURES)]),
-      csv: (name) => text(`${name}.csv`, CSV[name](view), 'text/csv'),
-      json: () => text('report.json', `${JSON.stringify(report, null, 2)}\n`, 'application/json'),
+      png: (name) => files.png(name, plates([name])),
+      wholePng: () => files.png('report', [summaryPlate(report, words), ...plates(PICTURES)]),
+      csv: (name) => files.csv(name, CSV[name](view)),
+      json: () => files.json('report', report),
     };
-  }, [view, check, words, palette, scale]);
+  }, [view, check, words, files, scale]);
 }
 
 /** The whole report begins with what it is about. */

@@ -87,6 +87,7 @@ export const fusion = {
     png: 'Picture (PNG)',
     csv: 'Numbers (CSV)',
     json: 'Report (JSON)',
+    jsonAll: 'Everything (JSON)',
     tokens: 'Tokens (CSV)',
     layers: 'Layers (CSV)',
     stages: 'Stages (CSV)',

@@ -1,5 +1,6 @@
 import { chat } from './chat.ts';
 import { common } from './common.ts';
+import { compare } from './compare.ts';
 import { search } from './search.ts';
 import { fusion } from './fusion.ts';
 import { library } from './library.ts';
@@ -10,7 +11,19 @@ import { stages } from './stages.ts';
 import { welcome } from './welcome.ts';
 
 /** One file a feature; zh/ has the same keys, which the type checker holds it to. */
-export const en = { chat, common, fusion, search, library, cache, models, settings, stages, welcome };
+export const en = {
+  chat,
+  common,
+  compare,
+  fusion,
+  search,
+  library,
+  cache,
+  models,
+  settings,
+  stages,
+  welcome,
+};
 
 /** The same keys with other words. i18next's plural forms (`_one`, `_other`) may differ from language to language. */
 export type Words<T> = { readonly [K in keyof T]: T[K] extends string ? string : Words<T[K]> };

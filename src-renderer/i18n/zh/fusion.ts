@@ -82,6 +82,7 @@ export const fusion: Words<typeof en.fusion> = {
     png: '图表（PNG）',
     csv: '数据（CSV）',
     json: '报告（JSON）',
+    jsonAll: '全部内容（JSON）',
     tokens: 'token（CSV）',
     layers: '各层（CSV）',
     stages: '各阶段（CSV）',

@@ -1,6 +1,7 @@
 import type { en, Words } from '../en/index.ts';
 import { chat } from './chat.ts';
 import { common } from './common.ts';
+import { compare } from './compare.ts';
 import { search } from './search.ts';
 import { fusion } from './fusion.ts';
 import { library } from './library.ts';
@@ -13,6 +14,7 @@ import { welcome } from './welcome.ts';
 export const zh: Words<typeof en> = {
   chat,
   common,
+  compare,
   fusion,
   search,
   library,

@@ -1,0 +1,27 @@
+import type { Ref } from 'react';
+import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
+import classes from '../FusionPanel.module.css';
+import { useFiles } from '../useFiles.ts';
+import type { Words } from '../useWords.ts';
+import { CompareSection } from './CompareSection.tsx';
+import { useComparison } from './useComparison.ts';
+
+/** The comparison with other ways and, where it was looked into every layer, its pictures. */
+export function ComparePart({
+  report,
+  words,
+  handle,
+}: {
+  report: FusionReport;
+  words: Words;
+  /** Takes the focus when the comparison is asked for. */
+  handle: Ref<HTMLDivElement>;
+}) {
+  const state = useComparison(report.answerId, words.t('compare:failed'));
+  const files = useFiles(report.answerId, words);
+  return (
+    <div ref={handle} tabIndex={-1} className={classes.comparePart}>
+      <CompareSection report={report} state={state} words={words} files={files} />
+    </div>
+  );
+}

@@ -1,0 +1,205 @@
+import { Button, Collapse, Group, Progress, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Comparison } from '../../../../src-shared/comparison.ts';
+import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { bars } from '../../../viz/bars/bars.ts';
+import { DataTable } from '../../../viz/DataTable.tsx';
+import { PictureView } from '../../../viz/PictureView.tsx';
+import { STAGES } from '../../../viz/stages.ts';
+import { TipRows } from '../../../viz/Tip.tsx';
+import classes from '../FusionPanel.module.css';
+import { Section } from '../Section.tsx';
+import type { Files } from '../useFiles.ts';
+import type { Words } from '../useWords.ts';
+import { CompareStart } from './CompareStart.tsx';
+import { methodsCsv } from './csv.ts';
+import { comparisonLead } from './leads.ts';
+import { MethodCard } from './MethodCard.tsx';
+import { barRows, fullOf, nameOf, qualityRows } from './methods.ts';
+import type { CompareProgress, ComparisonState } from './useComparison.ts';
+
+export interface CompareSectionProps {
+  report: FusionReport;
+  state: ComparisonState;
+  words: Words;
+  files: Files;
+}
+
+/** The same prompt in several ways, side by side: begun by a button, kept with the answer. */
+export function CompareSection({ report, state, words, files }: CompareSectionProps) {
+  const { t } = words;
+  const { i18n } = useTranslation();
+  const { comparison } = state;
+  const lead = comparison ? comparisonLead(comparison, words, i18n.language) : t('compare:intro');
+  const head = <Head report={report} state={state} words={words} />;
+  if (!comparison)
+    return (
+      <Section name="compare" title={t('compare:title')} lead={lead} wide>
+        {head}
+      </Section>
+    );
+  const plate = () => ({
+    title: t('compare:title'),
+    caption: lead,
+    picture: bars(barRows(comparison, words)),
+  });
+  return (
+    <Section
+      name="compare"
+      title={t('compare:title')}
+      lead={lead}
+      wide
+      table={
+        <>
+          <MethodTable comparison={comparison} words={words} />
+          {head}
+        </>
+      }
+      onPng={() => files.png('comparison', [plate()])}
+      onCsv={() => files.csv('comparison', methodsCsv(comparison))}
+      onJson={() => files.json('comparison', comparison)}
+    >
+      <MethodPicture comparison={comparison} words={words} />
+      <Methods comparison={comparison} words={words} />
+      <Made comparison={comparison} words={words} />
+      {head}
+    </Section>
+  );
+}
+
+/** Starting, or how far it has come. */
+function Head({ report, state, words }: Omit<CompareSectionProps, 'files'>) {
+  const { t } = words;
+  const { comparison, error, progress } = state;
+  const [open, { toggle }] = useDisclosure();
+  if (error) return <FailureAlert failure={error} onRetry={state.retry} />;
+  if (progress)
+    return <Running progress={progress} stop={state.stop} stopping={state.stopping} words={words} />;
+  if (comparison === undefined) return null;
+  const start = (
+    <CompareStart report={report} words={words} again={comparison !== null} onStart={state.start} />
+  );
+  if (comparison === null) return start;
+  return (
+    <div>
+      <Button size="compact-xs" variant="subtle" aria-expanded={open} onClick={toggle}>
+        {t('compare:anew')}
+      </Button>
+      <Collapse expanded={open}>{start}</Collapse>
+    </div>
+  );
+}
+
+function Running({
+  progress: { done, total, leftMs },
+  stop,
+  stopping,
+  words: { t, format },
+}: {
+  progress: CompareProgress;
+  stop: () => void;
+  stopping: boolean;
+  words: Words;
+}) {
+  const parts = [
+    t('compare:running'),
+    ...(total > 0 ? [t('compare:runningOf', { done: Math.min(total, Math.floor(done) + 1), total })] : []),
+    ...(leftMs === null ? [] : [t('compare:left', { time: format.duration(leftMs) })]),
+  ];
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <Stack gap={4} flex={1}>
+        <Text size="sm" role="status">
+          {parts.join(' · ')}
+        </Text>
+        <Progress value={total > 0 ? (done / total) * 100 : 0} size="sm" aria-label={t('compare:running')} />
+      </Stack>
+      <Button size="xs" variant="default" loading={stopping} onClick={stop}>
+        {t('common:action.cancel')}
+      </Button>
+    </Group>
+  );
+}
+
+interface Made {
+  comparison: Comparison;
+  words: Words;
+}
+
+function MethodPicture({ comparison, words }: Made) {
+  const { t, format } = words;
+  const { methods } = comparison;
+  const picture = useMemo(() => bars(barRows(comparison, words)), [comparison, words]);
+  const stages = (item: number): [string, string][] => {
+    const method = methods[item];
+    if (!method) return [];
+    return STAGES.filter((stage) => method.ttftMs[stage] > 0).map((stage) => [
+      t(`stages:${stage}.name`),
+      format.duration(method.ttftMs[stage]),
+    ]);
+  };
+  const title = (item: number) => {
+    const method = methods[item];
+    return method ? `${nameOf(method, words)}: ${format.duration(method.ttftMs.total)}` : '';
+  };
+  return (
+    <PictureView
+      picture={picture}
+      label={t('compare:picture')}
+      note={(item) => <TipRows title={title(item)} rows={stages(item)} />}
+      speak={(item) => [title(item), ...stages(item).map((row) => row.join(' '))].join(', ')}
+    />
+  );
+}
+
+function Methods({ comparison, words }: Made) {
+  const reference = fullOf(comparison)?.text ?? '';
+  return (
+    <div className={classes.methods}>
+      {comparison.methods.map((method, i) => (
+        <MethodCard key={i} method={method} reference={reference} words={words} />
+      ))}
+    </div>
+  );
+}
+
+function Made({ comparison: { madeMs, device, answerTokens }, words: { t, format } }: Made) {
+  return (
+    <Text size="xs" c="dimmed">
+      {t('compare:made', { ago: format.ago(madeMs), device, tokens: format.number(answerTokens) })}
+    </Text>
+  );
+}
+
+const ROWS = ['ttft', 'resident', 'recomputed', 'kl', 'agrees', 'f1'] as const;
+
+function MethodTable({ comparison: { methods }, words }: Made) {
+  const { t, format } = words;
+  return (
+    <DataTable
+      label={t('compare:title')}
+      columns={[
+        { name: t('compare:row.way') },
+        ...ROWS.map((row) => ({ name: t(`compare:row.${row}`), numeric: true })),
+        { name: t('compare:row.text') },
+      ]}
+      rows={methods.length}
+      cells={(row) => {
+        const method = methods[row];
+        if (!method) return [];
+        const found = new Map([
+          [t('compare:row.ttft'), format.duration(method.ttftMs.total)],
+          ...qualityRows(method, words),
+        ]);
+        return [
+          nameOf(method, words),
+          ...ROWS.map((name) => found.get(t(`compare:row.${name}`)) ?? ''),
+          method.text,
+        ];
+      }}
+    />
+  );
+}

@@ -1,0 +1,90 @@
+import { Button, Checkbox, Group, SegmentedControl, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
+import type { StrategyChoice, StrategyName } from '../../../../src-shared/strategy.ts';
+import classes from '../FusionPanel.module.css';
+import { joined } from '../leads.ts';
+import type { Words } from '../useWords.ts';
+import { leastMs } from './estimate.ts';
+
+const OFFERED = ['deviation', 'query', 'union', 'chunk-head'] as const satisfies readonly StrategyName[];
+const RATIOS = [0.05, 0.15, 0.3, 0.5];
+
+export interface CompareStartProps {
+  report: FusionReport;
+  words: Words;
+  /** Whether there is a comparison already. */
+  again: boolean;
+  onStart: (wish: { strategies: StrategyChoice[]; deep: boolean }) => void;
+}
+
+/** What to compare, and how long that will take at least. */
+export function CompareStart({ report, words, again, onStart }: CompareStartProps) {
+  const { t } = words;
+  const own = report.strategy;
+  const [names, setNames] = useState<string[]>([]);
+  const [ratio, setRatio] = useState(0.15);
+  const [deep, setDeep] = useState(false);
+  const isOwn = (name: StrategyName) => name === own.name && Math.abs(own.ratio - ratio) < 0.001;
+  const strategies = OFFERED.filter((name) => names.includes(name) && !isOwn(name)).map((name) => ({
+    name,
+    ratio,
+  }));
+  return (
+    <div className={classes.compareStart}>
+      <fieldset className={classes.fieldset}>
+        <Text size="xs" c="dimmed" component="legend">
+          {t('compare:also')}
+        </Text>
+        <SegmentedControl
+          size="xs"
+          aria-label={t('compare:ratio')}
+          value={String(ratio)}
+          onChange={(value) => setRatio(Number(value))}
+          data={RATIOS.map((value) => ({ value: String(value), label: words.share(value) }))}
+        />
+        {OFFERED.map((name) => (
+          <Checkbox
+            key={name}
+            size="xs"
+            label={t(`strategy.${name}`)}
+            disabled={isOwn(name)}
+            checked={isOwn(name) || names.includes(name)}
+            onChange={({ currentTarget: { checked } }) =>
+              setNames((old) => (checked ? [...old, name] : old.filter((kept) => kept !== name)))
+            }
+          />
+        ))}
+      </fieldset>
+      <Checkbox
+        size="xs"
+        label={t('compare:deep')}
+        description={t('compare:deepHelp')}
+        checked={deep}
+        onChange={({ currentTarget: { checked } }) => setDeep(checked)}
+      />
+      <Group gap="sm">
+        <Button
+          size="xs"
+          variant={again ? 'default' : 'filled'}
+          onClick={() => onStart({ strategies, deep })}
+        >
+          {t(again ? 'compare:again' : 'compare:start')}
+        </Button>
+        <Text size="xs" c="dimmed" flex={1}>
+          {expectation(report, { more: strategies.length, deep }, words)}
+        </Text>
+      </Group>
+    </div>
+  );
+}
+
+function expectation(report: FusionReport, wish: { more: number; deep: boolean }, words: Words): string {
+  const { t, format } = words;
+  const least = leastMs(report, wish);
+  return joined([
+    least === null ? t('compare:unknownTime') : t('compare:least', { time: format.duration(least) }),
+    ...(wish.deep ? [t('compare:deepTime')] : []),
+    t('compare:meanwhile'),
+  ]);
+}

@@ -1,0 +1,35 @@
+import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
+import { joined } from '../leads.ts';
+import type { Words } from '../useWords.ts';
+import { fullOf, judged, nameOf, reuseOf, timesSooner } from './methods.ts';
+import { isSame, textDiff } from './text-diff.ts';
+
+/** What the comparison says: the answer's own way, then full reuse, against the full prefill. */
+export function comparisonLead(comparison: Comparison, words: Words, language: string): string {
+  const ways = [judged(comparison), reuseOf(comparison)].filter((way) => way !== undefined);
+  const full = fullOf(comparison);
+  if (!full || ways.length === 0) return words.t('compare:nothing');
+  return joined(ways.map((way) => sentence(way, full, comparison, words, language)));
+}
+
+function sentence(
+  way: ComparedMethod,
+  full: ComparedMethod,
+  comparison: Comparison,
+  words: Words,
+  language: string,
+): string {
+  const { t, format, significant } = words;
+  const times = timesSooner(way, comparison) ?? 1;
+  const text = t(
+    isSame(textDiff(full.text, way.text, language)) ? 'compare:lead.same' : 'compare:lead.other',
+  );
+  return t(times >= 1 ? 'compare:lead.sooner' : 'compare:lead.later', {
+    name: nameOf(way, words),
+    times: format.number(times >= 1 ? times : 1 / times, 1),
+    ttft: format.duration(way.ttftMs.total),
+    full: format.duration(full.ttftMs.total),
+    kl: significant(way.kl),
+    text,
+  });
+}

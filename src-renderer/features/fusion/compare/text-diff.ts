@@ -1,0 +1,38 @@
+import { diffArrays } from 'diff';
+
+/** A run of a text: in both, only in this one, or only in the one it is compared with. */
+export interface TextRun {
+  kind: 'same' | 'added' | 'missing';
+  text: string;
+}
+
+/** How a text differs from another, word by word; scripts without spaces are cut into words as well. */
+export function textDiff(reference: string, text: string, language: string): TextRun[] {
+  return diffArrays(wordsOf(reference, language), wordsOf(text, language)).map(
+    ({ added, removed, value }) => ({
+      kind: added ? 'added' : removed ? 'missing' : 'same',
+      text: value.join(''),
+    }),
+  );
+}
+
+/** Words with the marks and spaces that follow them, so that runs read well. */
+function wordsOf(text: string, language: string): string[] {
+  const words: string[] = [];
+  for (const { segment, isWordLike } of new Intl.Segmenter(language, { granularity: 'word' }).segment(text)) {
+    const last = words.length - 1;
+    if (isWordLike === true || last < 0) words.push(segment);
+    else words[last] = `${words[last] ?? ''}${segment}`;
+  }
+  return words;
+}
+
+/** Number of words at the beginning of both. */
+export function sameWords(runs: readonly TextRun[], language: string): number {
+  const [first] = runs;
+  return first?.kind === 'same' ? wordsOf(first.text, language).length : 0;
+}
+
+export function isSame(runs: readonly TextRun[]): boolean {
+  return runs.every(({ kind }) => kind === 'same');
+}
