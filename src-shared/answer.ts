@@ -13,8 +13,8 @@ export const SourceSchema = z.object({
   score: z.number(),
   /** Why it was chosen, e.g. "matches the question" or "stands before a match". */
   reason: z.string(),
-  /** Where its KV came from: memory, the store's file, or computed for this answer (a miss). */
-  tier: z.enum(['ram', 'disk', 'computed']),
+  /** Where its KV came from: memory, the store's file, in part from stored chunks with text in common, or computed for this answer (a miss). */
+  tier: z.enum(['ram', 'disk', 'partial', 'computed']),
   tokens: z.int(),
 });
 

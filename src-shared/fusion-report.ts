@@ -20,7 +20,17 @@ export const PromptPartSchema = z.object({
       title: z.string(),
       ordinal: z.int(),
       tier: z.enum(['ram', 'disk', 'computed']),
+      /**
+       * What was reused of a cached passage: full: all of it, partial: the runs that also stand in stored chunks, as of the same text before
+       * it was edited. Absent when it was computed, and in older reports.
+       */
+      match: z.enum(['full', 'partial']).optional(),
+      /** Tokens reused. */
+      reusedTokens: z.int().optional(),
+      /** Where they stand, when it was matched in part. */
+      runs: z.array(z.object({ start: z.int(), tokens: z.int() })).optional(),
       bytes: z.number(),
+      /** Tokens computed: those of the reused ones that were recomputed, and all others. */
       recomputed: z.int(),
     })
     .nullable(),

@@ -1,6 +1,6 @@
 import type { Answer, Notice, Source } from '../../src-shared/answer.ts';
 import type { AppendReport, KvDtype, Progress, Sampling, Strategy } from '../engine/engine.ts';
-import type { ChunkCache, FusionModel } from '../fusion/model.ts';
+import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Catalogue, ChunkRow } from '../library/catalogue.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
@@ -118,7 +118,7 @@ export class AnswerService {
         notices.push(notice);
         run.onEvent?.({ type: 'notice', notice });
       }
-      this.#storeMisses(prompt, turn, request);
+      this.#storeMisses(prompt, request);
       return answered({ request, text, prompt, notices, turn });
     } finally {
       resident.dispose();
@@ -160,11 +160,11 @@ export class AnswerService {
     });
   }
 
-  #storeMisses(prompt: Prompt<PromptChunk>, { tiers }: TurnResult, { strategy }: AnswerRequest): void {
+  #storeMisses(prompt: Prompt<PromptChunk>, { strategy }: AnswerRequest): void {
     // A full prefill is the baseline that blending is compared with: it leaves no trace.
     if (this.#options.storeMisses === false || strategy.kind === 'full') return;
-    const { model, dtype } = this.#options;
-    const misses = prompt.cited.filter(({ part }) => tiers.get(part) === 'computed');
+    const { model, dtype, store } = this.#options;
+    const misses = prompt.cited.filter(({ chunk }) => !store.has(keyFor(model, dtype, chunk.tokens)));
     this.#misses.write(
       model,
       misses.map(({ chunk: { row, tokens } }) => ({ tokens, dtype, label: row.path })),

@@ -25,7 +25,7 @@ export function answerStats(
   // A prompt that was computed in full, with nothing in memory before, is its own measurement.
   const measured = choices.fused.kind === 'full' && turn.residentTokens === 0;
   const estimated = estimator.estimate(model.info, prompt.tokens);
-  const chunkHits = { resident: 0, ram: 0, disk: 0, computed: 0 };
+  const chunkHits = { resident: 0, ram: 0, disk: 0, partial: 0, computed: 0 };
   for (const { part } of prompt.cited) chunkHits[turn.tiers.get(part) ?? 'computed']++;
   return {
     ttftMs: turn.ttftMs,

@@ -6,7 +6,7 @@ import type { Sampling, Strategy } from '../engine/engine.ts';
 import { blend } from '../fusion/blender.ts';
 import { engineStrategy } from '../fusion/choice.ts';
 import type { PrefillEstimator } from '../fusion/estimator.ts';
-import type { ChunkCache, FusionModel } from '../fusion/model.ts';
+import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import { fusionReport } from '../fusion/report.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -124,7 +124,7 @@ export class Answerer {
     if (quarantined.length > 0) live.addNotice(quarantineNotice(quarantined.length));
     estimator.observe(model.info, report, turn.residentTokens);
     const made = { prompt, turn, choices, name, model };
-    misses.write(model, missesOf(made, settings));
+    misses.write(model, missesOf(made, settings, store));
     const stats = answerStats(made, estimator);
     return {
       stop: turn.stop,
@@ -185,10 +185,10 @@ export class Answerer {
 
   #report({ live, question, settings }: AnswerTask, made: Made, stats: AnswerStats): FusionReport {
     const { turn, model } = made;
-    const outcomes = turn.blended.outcomes.values();
+    const reused = turn.blended.reuse.values();
     const appended = turn.appended.map(({ kind, tokens, source }) => {
-      const outcome = kind === 'chunk' ? outcomes.next().value : undefined;
-      return { kind, tokens, source, outcome };
+      const reuse = kind === 'chunk' ? reused.next().value : undefined;
+      return { kind, tokens, source, reuse };
     });
     return fusionReport({
       answerId: String(live.answerId),
@@ -238,10 +238,18 @@ function contextOf(prompt: Prompt<FoundPassage>, history: History, { info }: Fus
   return { fingerprint: info.fingerprint, turnsLeftOut, chunks, answer: null };
 }
 
-/** A full prefill is the baseline that blending is compared with: it leaves no trace. */
-function missesOf({ prompt, turn, choices }: Made, { dtype, storeMisses }: Settings): Miss[] {
+/**
+ * Passages whose own KV is not stored, found in part or not at all. A full prefill is the baseline that blending is compared
+ * with: it leaves no trace.
+ */
+function missesOf(
+  { prompt, turn, choices, model }: Made,
+  { dtype, storeMisses }: Settings,
+  store: ChunkCache,
+): Miss[] {
   if (!storeMisses || choices.fused.kind === 'full') return [];
   return prompt.cited
-    .filter(({ part }) => turn.tiers.get(part) === 'computed')
+    .filter(({ part }) => turn.tiers.get(part) !== 'resident')
+    .filter(({ chunk }) => !store.has(keyFor(model, dtype, chunk.tokens)))
     .map(({ chunk: { tokens, passage } }) => ({ tokens, dtype, label: passage.path }));
 }

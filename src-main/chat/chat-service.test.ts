@@ -21,7 +21,7 @@ describe('one question', () => {
     expect(answer.stats).toMatchObject({
       residentTokens: 0,
       reusedTokens: answer.citations[0]?.tokens,
-      chunkHits: { resident: 0, ram: 0, disk: 1, computed: 0 },
+      chunkHits: { resident: 0, ram: 0, disk: 1, partial: 0, computed: 0 },
       model: 'Fake',
     });
     const conversation = chat.get(id);

@@ -1,8 +1,17 @@
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { AppendReport, CallOptions, ChunkError, KvDtype, Segment, Strategy } from '../engine/engine.ts';
-import type { Lease } from '../kvstore/store.ts';
+import type { AppendReport, CallOptions, ChunkError, KvDtype, Strategy } from '../engine/engine.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import { keyFor, type ChunkCache, type FusionModel, type FusionSession } from './model.ts';
+import type { ChunkCache, FusionModel, FusionSession } from './model.ts';
+import {
+  findSource,
+  releaseSource,
+  reusedTokens,
+  reuseOf,
+  segmentsFor,
+  type ChunkReuse,
+  type Source,
+  type SourcedSegment,
+} from './sources.ts';
 
 /** A prompt in order: text to compute, and chunks that may be cached. */
 export interface PromptPart {
@@ -21,98 +30,117 @@ export interface BlendOptions extends CallOptions {
   onAcquired?: ((outcomes: ChunkOutcome[]) => void) | undefined;
 }
 
-export type ChunkOutcome = 'ram' | 'disk' | 'computed';
+/** Where a chunk's KV came from: all of it from memory or a file, some of it from chunks with text in common, or none. */
+export type ChunkOutcome = 'ram' | 'disk' | 'partial' | 'computed';
 
 export interface BlendResult {
   report: AppendReport;
   /** For each chunk part, in order: where its KV came from. */
   outcomes: ChunkOutcome[];
+  /** For each chunk part, in order: which of its tokens were reused. */
+  reuse: ChunkReuse[];
   /** Indices (among chunk parts) of chunks whose file was damaged: set aside, and computed for this prompt. */
   quarantined: number[];
   acquireMs: number;
 }
 
 /**
- * Appends a prompt to a session, reusing the KV of every chunk the store has. A miss is computed in its place and does
- * not end reuse. A damaged file is quarantined and its chunk computed instead. Leases are released in every case.
- * CONTEXT_OVERFLOW, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+ * Appends a prompt to a session, reusing the KV of every chunk the store has, and of those it does not have the runs that stand
+ * in chunks it has. A miss is computed in its place and does not end reuse. A damaged file is quarantined and its chunk
+ * computed instead. Leases are released in every case. CONTEXT_OVERFLOW, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
  */
 export async function blend(parts: readonly PromptPart[], options: BlendOptions): Promise<BlendResult> {
   const clock = options.clock ?? systemClock;
-  const leases = new Map<number, Lease>();
+  const sources = new Map<number, Source>();
   const quarantined = new Set<number>();
   const lengthBefore = options.session.length;
   try {
     const started = clock.now();
     // A full prefill reads nothing from the store: it is the baseline that blending is compared with.
-    if (options.strategy.kind !== 'full') await acquireAll(parts, options, leases, quarantined);
+    if (options.strategy.kind !== 'full') await findAll(parts, options, sources, quarantined);
     const acquireMs = clock.now() - started;
-    options.onAcquired?.(outcomesOf(parts, leases));
+    options.onAcquired?.(reuseIn(parts, sources).outcomes);
     for (;;) {
+      const placed = segmentsOf(parts, sources);
       try {
-        const report = await options.session.append(segmentsOf(parts, leases), options.strategy, options);
+        const segments = placed.map(({ segment }) => segment);
+        const report = await options.session.append(segments, options.strategy, options);
         return {
           report,
-          outcomes: outcomesOf(parts, leases),
+          ...reuseIn(parts, sources),
           quarantined: chunkIndices(parts, quarantined),
           acquireMs,
         };
       } catch (error) {
-        await setAside(error, options.store, leases, quarantined);
+        await setAside(error, options.store, placed, sources, quarantined);
         options.session.truncate(lengthBefore);
       }
     }
   } finally {
-    for (const lease of leases.values()) lease.release();
+    for (const source of sources.values()) releaseSource(source);
   }
 }
 
-async function acquireAll(
+async function findAll(
   parts: readonly PromptPart[],
-  { model, store, dtype }: BlendOptions,
-  leases: Map<number, Lease>,
+  options: BlendOptions,
+  sources: Map<number, Source>,
   quarantined: Set<number>,
 ): Promise<void> {
   for (const [index, part] of parts.entries()) {
     if (part.kind !== 'chunk') continue;
-    const key = keyFor(model, dtype, part.tokens);
-    const known = store.has(key);
-    const lease = await store.acquire(key, model);
-    if (lease) leases.set(index, lease);
-    else if (known) quarantined.add(index);
+    const { source, damaged } = await findSource(part.tokens, options);
+    if (source) sources.set(index, source);
+    if (damaged) quarantined.add(index);
   }
 }
 
-/** Takes the chunk that an append failed on out of the leases; any other failure is thrown again. */
+/** Takes the chunk that an append failed on out of the sources; any other failure is thrown again. */
 async function setAside(
   error: unknown,
   store: ChunkCache,
-  leases: Map<number, Lease>,
+  placed: readonly PlacedSegment[],
+  sources: Map<number, Source>,
   quarantined: Set<number>,
 ): Promise<void> {
   const index =
     error instanceof KvasirError && error.code === 'CHUNK_CORRUPT'
       ? (error as ChunkError).chunkIndex
       : undefined;
-  const lease = index === undefined ? undefined : leases.get(index);
-  if (index === undefined || !lease) throw error;
-  leases.delete(index);
-  quarantined.add(index);
-  lease.release();
+  const { part, lease } = (index !== undefined && placed[index]) || {};
+  const source = part === undefined ? undefined : sources.get(part);
+  if (part === undefined || !lease || !source) throw error;
+  sources.delete(part);
+  quarantined.add(part);
+  releaseSource(source);
   await store.reportCorrupt(lease.key);
 }
 
-function segmentsOf(parts: readonly PromptPart[], leases: ReadonlyMap<number, Lease>): Segment[] {
-  return parts.map((part, index) => {
-    const lease = leases.get(index);
-    return lease ? { kind: 'chunk', chunk: lease.chunk } : { kind: 'compute', tokens: part.tokens };
-  });
+interface PlacedSegment extends SourcedSegment {
+  /** Index of the part it belongs to. */
+  part: number;
 }
 
-function outcomesOf(parts: readonly PromptPart[], leases: ReadonlyMap<number, Lease>): ChunkOutcome[] {
-  return parts.flatMap((part, index) =>
-    part.kind === 'chunk' ? [leases.get(index)?.tier ?? 'computed'] : [],
+function segmentsOf(parts: readonly PromptPart[], sources: ReadonlyMap<number, Source>): PlacedSegment[] {
+  return parts.flatMap(({ tokens }, part) =>
+    segmentsFor(tokens, sources.get(part)).map((segment) => ({ ...segment, part })),
   );
+}
+
+function reuseIn(
+  parts: readonly PromptPart[],
+  sources: ReadonlyMap<number, Source>,
+): Pick<BlendResult, 'outcomes' | 'reuse'> {
+  const reuse: ChunkReuse[] = [];
+  const outcomes: ChunkOutcome[] = [];
+  for (const [index, { kind, tokens }] of parts.entries()) {
+    if (kind !== 'chunk') continue;
+    const reused = reuseOf(sources.get(index));
+    const isPartial = reused.tier !== 'computed' && reusedTokens(reused) < tokens.length;
+    reuse.push(reused);
+    outcomes.push(isPartial ? 'partial' : reused.tier);
+  }
+  return { outcomes, reuse };
 }
 
 function chunkIndices(parts: readonly PromptPart[], indices: ReadonlySet<number>): number[] {

@@ -24,7 +24,7 @@ export type FusionModel = Pick<
 };
 
 /** What services need of the store. */
-export type ChunkCache = Pick<ChunkStore, 'has' | 'put' | 'acquire' | 'reportCorrupt' | 'stats'>;
+export type ChunkCache = Pick<ChunkStore, 'has' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'>;
 
 /** The store's key of a chunk of these tokens, encoded by this model. */
 export function keyFor(

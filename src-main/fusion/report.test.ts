@@ -6,6 +6,7 @@ import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
 import type { AppendReport, ModelInfo } from '../engine/engine.ts';
 import { PrefillEstimator } from './estimator.ts';
 import { rankCorrelation } from './rank-correlation.ts';
+import type { ChunkReuse } from './sources.ts';
 import { fusionReport, type ReportInput } from './report.ts';
 import { randomFrom } from './test-support.ts';
 
@@ -76,6 +77,7 @@ function input(append: AppendReport, appended: ReportInput['appended']): ReportI
   };
 }
 
+const whole = (count: number): ChunkReuse => ({ tier: 'disk', runs: [{ begin: 0, count }] });
 const source = { document: 'a.md', documentId: '1', title: 'A', ordinal: 0 };
 
 test('positions count from the first token of the conversation', () => {
@@ -98,8 +100,8 @@ test('positions count from the first token of the conversation', () => {
   const report = fusionReport(
     input(appendReport(4, 8, checks), [
       { kind: 'text', tokens: Int32Array.of(50) },
-      { kind: 'chunk', tokens: Int32Array.of(51, 52, 53), source, outcome: 'disk' },
-      { kind: 'chunk', tokens: Int32Array.of(54, 55, 56), source, outcome: 'computed' },
+      { kind: 'chunk', tokens: Int32Array.of(51, 52, 53), source, reuse: whole(3) },
+      { kind: 'chunk', tokens: Int32Array.of(54, 55, 56), source },
       { kind: 'text', tokens: Int32Array.of(57) },
     ]),
   );
@@ -107,7 +109,11 @@ test('positions count from the first token of the conversation', () => {
   expect(report.parts).toMatchObject([
     { kind: 'resident', start: 0, tokens: 100, chunk: null },
     { kind: 'text', start: 100, tokens: 1 },
-    { kind: 'chunk', start: 101, chunk: { tier: 'disk', bytes: 30, recomputed: 2 } },
+    {
+      kind: 'chunk',
+      start: 101,
+      chunk: { tier: 'disk', match: 'full', reusedTokens: 3, bytes: 30, recomputed: 2 },
+    },
     { kind: 'chunk', start: 104, chunk: { tier: 'computed', bytes: 0, recomputed: 3 } },
     { kind: 'text', start: 107, tokens: 1, chunk: null },
   ]);
@@ -212,5 +218,44 @@ describe('the full-prefill estimate', () => {
     expect(new PrefillEstimator(path).estimate(info, 1000)).toBeCloseTo(exact(1000), 6);
     writeFileSync(path, '{');
     expect(new PrefillEstimator(path).estimate(info, 1000)).toBeNull();
+  });
+});
+
+test('a passage matched in part says which of its tokens were reused, and counts all others as computed', () => {
+  const reuse: ChunkReuse = {
+    tier: 'ram',
+    runs: [
+      { begin: 0, count: 2 },
+      { begin: 4, count: 2 },
+    ],
+  };
+  const checks = [
+    {
+      layer: 1,
+      ratio: 0.25,
+      candidates: Int32Array.of(1, 2, 5, 6),
+      deviation: Float32Array.of(0, 0, 3, 1),
+      selected: Int32Array.of(5),
+    },
+  ];
+  const report = fusionReport(
+    input(appendReport(2, 8, checks), [
+      { kind: 'text', tokens: Int32Array.of(50) },
+      { kind: 'chunk', tokens: Int32Array.of(51, 52, 53, 54, 55, 56), source, reuse },
+      { kind: 'text', tokens: Int32Array.of(57) },
+    ]),
+  );
+  expect(FusionReportSchema.parse(report)).toEqual(report);
+  expect(report.parts[2]?.chunk).toEqual({
+    ...source,
+    tier: 'ram',
+    match: 'partial',
+    reusedTokens: 4,
+    runs: [
+      { start: 101, tokens: 2 },
+      { start: 105, tokens: 2 },
+    ],
+    bytes: 40,
+    recomputed: 3,
   });
 });

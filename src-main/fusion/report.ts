@@ -7,8 +7,9 @@ import type {
 } from '../../src-shared/fusion-report.ts';
 import type { StrategyChoice } from '../../src-shared/strategy.ts';
 import type { AppendReport, CheckReport, KvDtype, LayerReport } from '../engine/engine.ts';
-import type { ChunkOutcome, PromptPart } from './blender.ts';
+import type { PromptPart } from './blender.ts';
 import { rankCorrelation } from './rank-correlation.ts';
+import { reusedTokens, type ChunkReuse } from './sources.ts';
 
 /** Which document a chunk comes from. */
 export interface PassageSource {
@@ -21,7 +22,8 @@ export interface PassageSource {
 /** A piece of what was appended, and where it comes from. */
 export interface ReportedPart extends PromptPart {
   source?: PassageSource | undefined;
-  outcome?: ChunkOutcome | undefined;
+  /** Of a chunk; absent: none of it was reused. */
+  reuse?: ChunkReuse | undefined;
 }
 
 export interface ReportInput {
@@ -82,19 +84,29 @@ function partsOf(input: ReportInput): ReportPart[] {
   const selected = input.append.selected.map((position) => position + residentTokens);
   if (residentTokens > 0) parts.push({ kind: 'resident', start: 0, tokens: residentTokens, chunk: null });
   let start = residentTokens;
-  for (const { kind, tokens, source, outcome = 'computed' } of input.appended) {
-    const cached = outcome !== 'computed';
+  for (const { kind, tokens, source, reuse = COMPUTED } of input.appended) {
+    const reused = reusedTokens(reuse);
+    const count = tokens.length;
     const chunk = kind === 'chunk' &&
       source && {
         ...source,
-        tier: outcome,
-        bytes: cached ? tokens.length * input.tokenBytes : 0,
-        recomputed: cached ? countWithin(selected, start, start + tokens.length) : tokens.length,
+        tier: reuse.tier,
+        ...(reused > 0 && matchOf(reuse, reused, count, start)),
+        bytes: reused * input.tokenBytes,
+        recomputed: count - reused + countWithin(selected, start, start + count),
       };
-    parts.push({ kind, start, tokens: tokens.length, chunk: chunk || null });
-    start += tokens.length;
+    parts.push({ kind, start, tokens: count, chunk: chunk || null });
+    start += count;
   }
   return parts;
+}
+
+const COMPUTED: ChunkReuse = { tier: 'computed', runs: [] };
+
+function matchOf({ runs }: ChunkReuse, reusedTokens: number, tokens: number, start: number) {
+  if (reusedTokens === tokens) return { match: 'full' as const, reusedTokens };
+  const placed = runs.map(({ begin, count }) => ({ start: start + begin, tokens: count }));
+  return { match: 'partial' as const, reusedTokens, runs: placed };
 }
 
 function checkOf(

@@ -15,7 +15,7 @@ import type {
 } from '../engine/engine.ts';
 import { ChunkKv } from '../engine/engine.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Lease, LeaseSet, StoreStats } from '../kvstore/store.ts';
+import type { ChunkIdentity, Lease, LeaseSet, SimilarChunk, StoreStats } from '../kvstore/store.ts';
 import type { ChunkCache, FusionModel, FusionSession } from './model.ts';
 
 const BOS = 1;
@@ -174,7 +174,7 @@ export class FakeSession implements FusionSession {
   /** Ids of the last append. */
   get tokens(): number[] {
     return this.segments.flatMap((segment) => [
-      ...(segment.kind === 'chunk' ? segment.chunk.tokens : segment.tokens),
+      ...(segment.kind === 'chunk' ? placedTokens(segment) : segment.tokens),
     ]);
   }
 
@@ -196,7 +196,7 @@ export class FakeSession implements FusionSession {
     this.ids.push(...this.tokens);
     const reusable = segments
       .filter((segment) => segment.kind === 'chunk')
-      .flatMap(({ chunk }) => [...chunk.tokens]).length;
+      .flatMap((segment) => [...placedTokens(segment)]).length;
     const stages = { question: 0, place: 1, check: 1, select: 1, compute: 1, loadWait: 1, head: 1 };
     const recomputedTokens = strategy.kind === 'full' ? reusable : 0;
     return {
@@ -237,6 +237,10 @@ export class FakeSession implements FusionSession {
     if (this.disposed) throw new Error('session disposed twice');
     this.disposed = true;
   }
+}
+
+function placedTokens({ chunk: { tokens }, range }: Extract<Segment, { kind: 'chunk' }>): Int32Array {
+  return range ? tokens.slice(range.begin, range.begin + range.count) : tokens;
 }
 
 const damaged = new Set<ChunkKv>();
@@ -284,6 +288,11 @@ export class FakeStore implements ChunkCache {
       if (lease) leases.set(key, lease);
     }
     return { leases, release: () => leases.forEach((lease) => lease.release()) };
+  }
+
+  similar({ dtype }: ChunkIdentity, limit = 3): SimilarChunk[] {
+    const alike = [...this.chunks].filter(([, chunk]) => chunk.dtype === dtype);
+    return alike.slice(0, limit).map(([key, { tokens }]) => ({ key, tokens, shared: 1 }));
   }
 
   async reportCorrupt(key: string): Promise<void> {

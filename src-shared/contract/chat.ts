@@ -34,8 +34,11 @@ export const CitationSchema = z.object({
   highlights: z.array(RangeSchema),
   score: z.number(),
   reason: z.string(),
-  /** Where its KV came from; 'resident' when an earlier turn had placed it already. */
-  tier: z.enum(['resident', 'ram', 'disk', 'computed']),
+  /**
+   * Where its KV came from; 'resident' when an earlier turn had placed it already, 'partial' when only the runs of it were cached that also
+   * stand in stored chunks, as of the same text before it was edited.
+   */
+  tier: z.enum(['resident', 'ram', 'disk', 'partial', 'computed']),
   tokens: z.int(),
 });
 
@@ -55,7 +58,14 @@ export const AnswerStatsSchema = z.object({
   recomputedTokens: z.int(),
   /** Tokens computed because no cache had them: prefix, misses, question. */
   computedTokens: z.int(),
-  chunkHits: z.object({ resident: z.int(), ram: z.int(), disk: z.int(), computed: z.int() }),
+  /** Passages by their citation's tier. */
+  chunkHits: z.object({
+    resident: z.int(),
+    ram: z.int(),
+    disk: z.int(),
+    partial: z.int().prefault(0), // older answers have none
+    computed: z.int(),
+  }),
   bytesLoaded: z.number(),
   strategy: StrategyChoiceSchema,
   model: z.string(),

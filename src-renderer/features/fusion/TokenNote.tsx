@@ -1,3 +1,4 @@
+import type { PromptPart } from '../../../src-shared/fusion-report.ts';
 import { TipRows } from '../../viz/Tip.tsx';
 import { visible } from '../../viz/tokens/layout.ts';
 import type { CheckView, ReportView } from './model.ts';
@@ -26,10 +27,9 @@ export function TokenNote({ view, token, words }: { view: ReportView; token: num
 
 /** Whether a token was recomputed, and which check decided so. */
 export function fateOf(view: ReportView, token: number, { t }: Words): string {
-  const { checks, recomputed, partOf } = view;
+  const { report, checks, recomputed, partOf } = view;
   const part = partOf(token);
-  if (part && part.kind !== 'resident' && (part.chunk === null || part.chunk.tier === 'computed'))
-    return t('tokens.computedAlways');
+  if (part && isComputed(part, report.tokensStart + token)) return t('tokens.computedAlways');
   const seen = checks.filter(({ rank }) => (rank[token] ?? 0) > 0);
   const last = seen.at(-1);
   if (recomputed && !last) return t(recomputed[token] === 1 ? 'tokens.yes' : 'tokens.no');
@@ -37,6 +37,15 @@ export function fateOf(view: ReportView, token: number, { t }: Words): string {
   if (last.selected[token] !== 1) return t('tokens.dropped', { layer: last.check.layer });
   const layers = seen.map(({ check }) => check.layer).join(', ');
   return t('tokens.keptAfter', { layers, count: seen.length });
+}
+
+/** Whether a token was computed because no cache had it. */
+function isComputed({ kind, chunk }: PromptPart, position: number): boolean {
+  if (kind === 'resident') return false;
+  if (chunk === null || chunk.tier === 'computed') return true;
+  const isIn = ({ start, tokens }: { start: number; tokens: number }): boolean =>
+    position >= start && position < start + tokens;
+  return chunk.runs !== undefined && !chunk.runs.some(isIn);
 }
 
 /** The note in one sentence. */

@@ -78,7 +78,7 @@ export function checksCsv({ report }: ReportView): string {
 
 export function chunksCsv({ report }: ReportView): string {
   return csv(
-    ['kind', 'start', 'tokens', 'document', 'title', 'chunk', 'tier', 'bytes', 'recomputed'],
+    ['kind', 'start', 'tokens', 'document', 'title', 'chunk', 'tier', 'bytes', 'reused', 'recomputed'],
     report.parts.map(({ kind, start, tokens, chunk }) => [
       kind,
       start,
@@ -88,6 +88,7 @@ export function chunksCsv({ report }: ReportView): string {
       chunk?.ordinal ?? null,
       chunk?.tier ?? null,
       chunk?.bytes ?? null,
+      chunk?.reusedTokens ?? null,
       chunk?.recomputed ?? null,
     ]),
   );

@@ -159,15 +159,17 @@ export const chat = {
     computed: 'Tokens that no cache had: the question, the frame around it, and passages not cached yet.',
     resident:
       'Tokens of earlier turns whose KV was still in memory, so that nothing of them was computed again.',
-    chunks: 'Passages whose KV was in memory or on disk; the others were computed for this answer.',
+    chunks:
+      'Passages whose KV was in memory or on disk; the others were computed for this answer, in whole or in part.',
     speed: 'How fast the answer was written once it had begun.',
     strategy: 'How cached passages were joined for this answer.',
   },
-  tier: { resident: 'in context', ram: 'memory', disk: 'disk', computed: 'computed' },
+  tier: { resident: 'in context', ram: 'memory', disk: 'disk', partial: 'in part', computed: 'computed' },
   tierHelp: {
     resident: 'An earlier turn had placed this passage already',
     ram: 'Its KV was in memory',
     disk: 'Its KV was read from disk',
+    partial: 'Its own KV is not stored yet; where its text stands in cached passages, their KV was used',
     computed: 'Its KV was computed for this answer',
   },
   sources: {

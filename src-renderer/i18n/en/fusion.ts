@@ -188,6 +188,7 @@ export const fusion = {
     openDocument: 'Open {{title}}',
     showInMap: 'Show {{title}} in the prompt',
     tiers: { ram: 'RAM', disk: 'Disk', computed: 'Computed' },
+    inPart: '{{tier}}, {{reused}} of {{tokens}} tokens',
   },
   mass: {
     title: 'What the selection covers',

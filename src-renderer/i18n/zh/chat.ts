@@ -150,15 +150,16 @@ export const chat: Words<typeof en.chat> = {
     recomputed: '缓存的 token 中，在当前上下文里数值偏差最大（HKVD）而重新计算的那些。',
     computed: '没有任何缓存的 token：问题、其外框，以及尚未缓存的段落。',
     resident: '此前各轮的 KV 仍在内存中的 token，完全没有重新计算。',
-    chunks: 'KV 在内存或磁盘中的段落；其余的为这个回答临时计算。',
+    chunks: 'KV 在内存或磁盘中的段落；其余的为这个回答全部或部分临时计算。',
     speed: '回答开始之后的书写速度。',
     strategy: '这个回答融合缓存段落的方式。',
   },
-  tier: { resident: '上下文中', ram: '内存', disk: '磁盘', computed: '新计算' },
+  tier: { resident: '上下文中', ram: '内存', disk: '磁盘', partial: '部分', computed: '新计算' },
   tierHelp: {
     resident: '此前的一轮已经放入这个段落',
     ram: '其 KV 在内存中',
     disk: '其 KV 从磁盘读入',
+    partial: '其自身的 KV 尚未存储；文字与已缓存段落相同之处，沿用了那些段落的 KV',
     computed: '其 KV 为这个回答临时计算',
   },
   sources: {

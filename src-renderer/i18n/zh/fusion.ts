@@ -179,6 +179,7 @@ export const fusion: Words<typeof en.fusion> = {
     openDocument: '打开“{{title}}”',
     showInMap: '在提示中显示“{{title}}”',
     tiers: { ram: '内存', disk: '磁盘', computed: '直接计算' },
+    inPart: '{{tier}}，{{tokens}} 个 token 中的 {{reused}} 个',
   },
   mass: {
     title: '选中的部分覆盖了多少',

@@ -130,8 +130,15 @@ function summaryLines({ sources, ttftMs, prompt, tokensPerSecond }: Answered): s
   ];
 }
 
+const KV: Record<Source['tier'], string> = {
+  ram: 'cache in memory',
+  disk: 'cache on disk',
+  partial: 'in part from the cache of similar text',
+  computed: 'computed',
+};
+
 function sourceLine({ document, chunk, score, reason, tier }: Source): string {
-  const kv = { ram: 'cache in memory', disk: 'cache on disk', computed: 'computed' }[tier];
+  const kv = KV[tier];
   return `${document}, part ${chunk + 1} (score ${score.toFixed(2)}: ${reason}; ${kv})`;
 }
 

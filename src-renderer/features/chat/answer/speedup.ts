@@ -9,5 +9,5 @@ export function speedup({ ttftMs, fullPrefillMs, strategy }: AnswerStats): numbe
 /** Chunks whose KV needed no computing, and all of them. */
 export function cachedChunks({ chunkHits }: AnswerStats): { cached: number; all: number } {
   const cached = chunkHits.resident + chunkHits.ram + chunkHits.disk;
-  return { cached, all: cached + chunkHits.computed };
+  return { cached, all: cached + chunkHits.partial + chunkHits.computed };
 }

@@ -66,6 +66,16 @@ export function ChunkSection({
   );
 }
 
+function tierOf({ tokens }: PromptPart, { tier, match, reusedTokens = 0 }: Chunk, { t, format }: Words) {
+  const name = t(`chunks.tiers.${tier}`);
+  if (match !== 'partial') return name;
+  return t('chunks.inPart', {
+    tier: name,
+    reused: format.number(reusedTokens),
+    tokens: format.number(tokens),
+  });
+}
+
 function ChunkRow({
   part,
   chunk,
@@ -109,7 +119,7 @@ function ChunkRow({
       </Table.Td>
       <Table.Td>
         <span className={classes.swatch} style={{ background: `var(--kv-${colourOf(part)})` }} aria-hidden />
-        {t(`chunks.tiers.${chunk.tier}`)}
+        {tierOf(part, chunk, words)}
       </Table.Td>
       <Table.Td ta="right">{format.number(part.tokens)}</Table.Td>
       <Table.Td ta="right">
