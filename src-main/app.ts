@@ -9,7 +9,9 @@ import { ChatService } from './chat/chat-service.ts';
 import { libraryPassages } from './chat/library-passages.ts';
 import { readSuggestions } from './chat/suggestions.ts';
 import { CalibrationService, type CalibrationRun } from './fusion/calibration/calibration-service.ts';
-import { PrefillEstimator } from './fusion/estimator.ts';
+import { CostModel } from './fusion/controller/cost-model.ts';
+import { FirstUse } from './fusion/controller/first-use.ts';
+import { Planner } from './fusion/controller/planner.ts';
 import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';
 import { CacheService } from './cache/cache-service.ts';
@@ -86,10 +88,13 @@ export class App {
   /** How well models stand blending. */
   readonly calibration: CalibrationService<ActiveModel>;
   readonly warmStart: WarmStart;
+  /** How prompts are blended. */
+  readonly planner: Planner;
+  /** Measures models that are new here. */
+  readonly firstUse: FirstUse;
   /** Of the program. */
   readonly version = programVersion();
   readonly #catalogue: Catalogue;
-  readonly #estimator: PrefillEstimator;
   readonly #models = new Map<string, Promise<Model>>();
   readonly #workspaces: Workspace[] = [];
   readonly #analyses: AnalysisService[] = [];
@@ -113,7 +118,6 @@ export class App {
     };
     this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose });
     this.#catalogue = catalogue;
-    this.#estimator = new PrefillEstimator(paths.prefillTimes);
     this.search = new SearchService({
       database: catalogue.database,
       sets: activeChunkSets(catalogue.database, this.models),
@@ -128,6 +132,11 @@ export class App {
       models: this.models,
       ...{ settings, events, gate },
     });
+    this.planner = new Planner({
+      costs: new CostModel(paths.costs),
+      store,
+      calibration: (model) => this.calibration.of(model),
+    });
     this.cache = new CacheService({
       dir: paths.store,
       ...{ catalogue, store, settings, events, log },
@@ -139,7 +148,7 @@ export class App {
       models: this.models,
       retrieval: this.search,
       passages: libraryPassages(catalogue),
-      estimator: this.#estimator,
+      planner: this.planner,
       suggestions: () =>
         catalogue.libraries.list().some(({ sample }) => sample)
           ? readSuggestions(paths.sampleSuggestions)
@@ -157,6 +166,13 @@ export class App {
       models: this.models,
       indexer: this.search,
       parser,
+    });
+    this.firstUse = new FirstUse({
+      ...{ settings, events, gate, log },
+      models: this.models,
+      costs: this.planner.costs,
+      calibration: this.calibration,
+      dir: paths.data,
     });
     this.warmStart = new WarmStart({
       ...{ store, settings, events, gate, log },
@@ -202,6 +218,7 @@ export class App {
     const answers = new AnswerService({
       model,
       store,
+      planner: this.planner,
       catalogue: this.#catalogue,
       index: new SearchIndex(this.#catalogue.database, library.chunkSetId),
       dtype,
@@ -262,6 +279,7 @@ export class App {
 
   /** Begins the work nobody waits for: loads the models in use, watches folders, goes on with the queue. Not for the command line. */
   start(): void {
+    this.firstUse.start();
     this.models.start();
     this.libraries.start();
   }
@@ -270,6 +288,7 @@ export class App {
   async close(): Promise<void> {
     const steps: (() => unknown)[] = [
       () => this.calibration.close(),
+      () => this.firstUse.close(),
       () => this.libraries.close(),
       () => this.warmStart.close(),
       () => this.analysis.close(),
@@ -304,7 +323,7 @@ export class App {
     return {
       passages: libraryPassages(this.#catalogue),
       documents: libraryDocuments(this.#catalogue),
-      estimator: this.#estimator,
+      planner: this.planner,
       openSession: chat.openSession.bind(chat),
       ...{ store, settings, events, gate, log },
     };

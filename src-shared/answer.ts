@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PlanSchema } from './plan.ts';
 
 /**
  * The answer to one question as hosts hand it out (`ask --json` prints exactly this). Times are milliseconds.
@@ -47,6 +48,7 @@ export const NoticeSchema = z.object({
     'plain-prompt', // the chat template could not be used
     'quarantined', // damaged chunk files were set aside and computed again
     'over-budget', // the library's cache is larger than the disk budget
+    'full-prefill', // cached passages were left unused: computing all is faster, or the model does not stand blending
     'document-failed', // a document of the library could not be read
   ]),
   message: z.string(),
@@ -60,7 +62,9 @@ export const AnswerSchema = z.object({
   notices: z.array(NoticeSchema),
   ttftMs: TtftSchema,
   tokensPerSecond: z.number(),
+  /** The engine's own form of what was done; why, and what was expected of it. */
   strategy: z.unknown(),
+  plan: PlanSchema.optional(),
   prompt: z.object({
     tokens: z.int(),
     /** Tokens that stood in cached chunks, and how many of them were computed anew beyond the last check. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { TtftSchema } from './answer.ts';
-import { StrategyChoiceSchema, STRATEGY_WISHES } from './strategy.ts';
+import { PlanSchema } from './plan.ts';
+import { StrategyChoiceSchema } from './strategy.ts';
 
 /**
  * What making one answer's prompt took, for the fusion panel. Positions count tokens from the conversation's first;
@@ -68,51 +69,6 @@ export const LayerSchema = z.object({
   stored: DeviationStatsSchema.nullable(),
 });
 
-/** Why the controller chose what it chose. */
-export const PLAN_REASONS = [
-  'asked', // people chose the strategy and its ratio; the controller only predicts
-  'unmeasured', // auto: nothing is known of this machine yet, so the least ratio is taken
-  'floor', // auto: the least ratio that keeps the quality; more of it would cost time
-  'hidden', // auto: more than the least ratio, since loading takes as long anyway
-  'nothing-cached', // no passage is in the cache, so all is computed
-  'full-is-faster', // auto: blending would take longer than computing all
-  'quality', // auto: calibration found that this model does not stand blending
-] as const;
-
-/** The parts of the time to the first token that depend on how the prompt is fused; `total` is their sum. */
-export const PredictedTtftSchema = TtftSchema.pick({
-  total: true,
-  acquire: true,
-  load: true,
-  place: true,
-  check: true,
-  recompute: true,
-});
-
-/** What the controller decided and expected before the prompt was processed, and what came of it. */
-export const PlanSchema = z.object({
-  /** Who decided: 'auto' is the controller. */
-  wish: z.enum(STRATEGY_WISHES),
-  /** What was done, and the share that was recomputed. */
-  strategy: StrategyChoiceSchema,
-  reason: z.enum(PLAN_REASONS),
-  /** Whether everything was computed although passages were in the cache. */
-  fellBack: z.boolean(),
-  /** The slowest tier that passages were loaded from; null when none was. */
-  tier: z.enum(['ram', 'disk']).nullable(),
-  /** The slowest tier they could lie on without adding delay at this ratio; null while that is not known. */
-  cheapestTier: z.enum(['ram', 'disk']).nullable(),
-  /** Cached passages that were computed all the same, since loading them takes longer. */
-  computedInstead: z.int(),
-  /** Null while too little has been measured to tell. */
-  predictedTtftMs: PredictedTtftSchema.nullable(),
-  predictedFullPrefillMs: z.number().nullable(),
-  /** The same parts as predicted, as they were measured. */
-  outcomeMs: z.number(),
-  /** (predicted − measured) / measured; null without a prediction. */
-  errorShare: z.number().nullable(),
-});
-
 export const FusionReportSchema = z.object({
   version: z.literal(1),
   answerId: z.string(),
@@ -147,8 +103,7 @@ export const FusionReportSchema = z.object({
   plan: PlanSchema.optional(),
 });
 
-export type PlanReason = (typeof PLAN_REASONS)[number];
-export type FusionPlan = z.infer<typeof PlanSchema>;
+export { PLAN_REASONS, type FusionPlan, type PlanReason } from './plan.ts';
 export type PromptPart = z.infer<typeof PromptPartSchema>;
 export type FusionCheck = z.infer<typeof CheckSchema>;
 export type DeviationStats = z.infer<typeof DeviationStatsSchema>;

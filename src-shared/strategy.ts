@@ -17,9 +17,14 @@ export const STRATEGY_WISHES = ['auto', ...STRATEGY_NAMES] as const;
 
 export const StrategyWishSchema = z.object({
   name: z.enum(STRATEGY_WISHES),
-  /** As above; with 'auto' the least share where the model has not been calibrated. */
+  /** As above; means nothing for 'auto'. */
   ratio: z.number().min(0).max(1).default(0.15),
 });
+
+/** Whether a ratio means something for it. */
+export function takesRatio(name: StrategyWish['name']): boolean {
+  return name !== 'auto' && name !== 'none' && name !== 'full';
+}
 
 export type StrategyName = (typeof STRATEGY_NAMES)[number];
 export type StrategyWish = z.infer<typeof StrategyWishSchema>;

@@ -7,7 +7,7 @@ import type {
 } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Passages } from '../chat/passages.ts';
-import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { Planner } from '../fusion/controller/planner.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
@@ -35,7 +35,7 @@ export interface AnalysisServiceOptions {
   documents: Documents;
   store: AnalysisStore;
   settings: SettingsService;
-  estimator: PrefillEstimator;
+  planner: Planner;
   events: EventBus;
   gate: Gate;
   log: Logger;

@@ -1,14 +1,14 @@
 import type { Settings } from '../../src-shared/settings.ts';
-import type { StrategyChoice } from '../../src-shared/strategy.ts';
+import type { StrategyWish } from '../../src-shared/strategy.ts';
 import { contextLimit } from '../chat/limits.ts';
-import type { KvDtype, Sampling, Strategy } from '../engine/engine.ts';
-import { engineStrategy } from '../fusion/choice.ts';
+import type { KvDtype, Sampling } from '../engine/engine.ts';
+import { engineWish } from '../fusion/choice.ts';
+import type { Wish } from '../fusion/controller/planner.ts';
 import type { FusionModel } from '../fusion/model.ts';
 
 /** How the prompts of an analysis are made. */
 export interface Choices {
-  strategy: StrategyChoice;
-  fused: Strategy;
+  wish: Wish;
   /** Tokens of an answer at most. */
   maxTokens: number;
   /** Tokens of prompt and answer at most. */
@@ -21,15 +21,13 @@ export interface Choices {
 
 /** What was asked for, and the settings' choice where nothing was. */
 export function choicesOf(
-  asked: { strategy?: StrategyChoice | undefined; maxTokens?: number | undefined },
+  asked: { strategy?: StrategyWish | undefined; maxTokens?: number | undefined },
   settings: Settings,
   model: FusionModel,
 ): Choices {
   const { dtype, systemPrompt, storeMisses, temperature } = settings;
-  const strategy = asked.strategy ?? settings.strategy;
   return {
-    strategy,
-    fused: engineStrategy(strategy, model.info.layers),
+    wish: engineWish(asked.strategy ?? settings.strategy, model.info.layers),
     maxTokens: asked.maxTokens ?? settings.maxTokens,
     contextTokens: contextLimit(model, settings.contextTokens),
     ...{ dtype, systemPrompt, storeMisses },

@@ -1,7 +1,7 @@
 import type { Encoded } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { FoundPassage } from '../chat/passages.ts';
-import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { CostModel } from '../fusion/controller/cost-model.ts';
 import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Choices } from './choices.ts';
@@ -9,8 +9,8 @@ import type { Choices } from './choices.ts';
 export interface EncodeOptions {
   model: FusionModel;
   store: ChunkCache;
-  choices: Pick<Choices, 'dtype' | 'fused' | 'storeMisses'>;
-  estimator: PrefillEstimator;
+  choices: Pick<Choices, 'dtype' | 'wish' | 'storeMisses'>;
+  costs: CostModel;
   clock: Clock;
   signal: AbortSignal;
   /** Told when the store takes no more: the prompt then computes what is missing by itself. */
@@ -26,18 +26,18 @@ const REFUSALS: readonly string[] = ['DISK_FULL', 'STORE_READ_ONLY'];
  */
 export async function encodeMissing(
   passages: readonly FoundPassage[],
-  { model, store, choices, estimator, clock, signal, onRefused }: EncodeOptions,
+  { model, store, choices, costs, clock, signal, onRefused }: EncodeOptions,
 ): Promise<Encoded | null> {
-  const { dtype, fused, storeMisses } = choices;
+  const { dtype, wish, storeMisses } = choices;
   // A full prefill reads nothing from the store, and leaves nothing there.
-  if (!storeMisses || fused.kind === 'full') return null;
+  if (!storeMisses || wish.kind === 'full') return null;
   const started = clock.now();
   const encoded = { chunks: 0, tokens: 0, ms: 0 };
   for (const { tokens, passage } of passages) {
     if (store.has(keyFor(model, dtype, tokens))) continue;
     try {
       await encodeAndStore(model, store, { tokens, dtype, label: passage.path }, signal, (ms) =>
-        estimator.observeEncode(model.info, tokens.length, ms),
+        costs.observeEncode(model.info, tokens.length, ms),
       );
     } catch (error) {
       if (!(error instanceof KvasirError && REFUSALS.includes(error.code))) throw error;

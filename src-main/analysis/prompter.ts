@@ -3,20 +3,20 @@ import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
 import type { Notice } from '../../src-shared/answer.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { answerStats } from '../chat/answer-stats.ts';
-import { promptNotices, quarantineNotice } from '../chat/notices.ts';
+import { fallbackNotice, promptNotices, quarantineNotice } from '../chat/notices.ts';
 import { citationsOf, type FoundPassage } from '../chat/passages.ts';
 import { PromptAssembler, type Prompt } from '../chat/prompt.ts';
 import { Resident } from '../chat/resident.ts';
 import type { Stopwatch } from '../chat/stopwatch.ts';
 import { runTurn, type TurnResult } from '../chat/turn.ts';
 import type { Progress } from '../engine/engine.ts';
-import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { Planner } from '../fusion/controller/planner.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import type { Choices } from './choices.ts';
 
 export interface PrompterOptions {
   store: ChunkCache;
-  estimator: PrefillEstimator;
+  planner: Planner;
   /** A session of its own. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
 }
@@ -81,7 +81,8 @@ export class Prompter {
         ...{ model, maxTokens, before, stopwatch, signal },
         store: this.#options.store,
         dtype: choices.dtype,
-        strategy: choices.fused,
+        wish: choices.wish,
+        planner: this.#options.planner,
         sampling: choices.sampling,
         onProgress: task.onProgress,
         onText: (more) => {
@@ -91,7 +92,6 @@ export class Prompter {
       });
       if (turn.stop === 'aborted')
         throw new KvasirError('ABORTED', 'It was stopped while it was being written.');
-      this.#options.estimator.observe(model.info, turn.blended.report, turn.residentTokens);
       return this.#made(task, prompt, turn, text.trimEnd());
     } catch (error) {
       if (!(error instanceof KvasirError && error.code === 'ABORTED')) this.release(); // who knows what it holds
@@ -103,6 +103,8 @@ export class Prompter {
     const { model, name, question, choices } = task;
     const name_ = ({ passage }: FoundPassage): string => `${passage.path} (part ${passage.ordinal + 1})`;
     const notices = promptNotices(prompt, { contextTokens: choices.contextTokens, name: name_ });
+    const fallback = fallbackNotice(turn.decision);
+    if (fallback) notices.push(fallback);
     const { quarantined } = turn.blended;
     if (quarantined.length > 0) notices.push(quarantineNotice(quarantined.length));
     const tokenBytes = model.bytesPerToken(choices.dtype);
@@ -111,7 +113,7 @@ export class Prompter {
       text,
       sources: citations.map((citation) => sourceOf(citation, tokenBytes)),
       notices,
-      stats: answerStats({ prompt, turn, choices, name, model }, this.#options.estimator),
+      stats: answerStats({ prompt, turn, name, model }, this.#options.planner.costs),
     };
   }
 
@@ -131,8 +133,8 @@ export class Prompter {
   }
 }
 
-function looksAtQuestion({ fused: { kind } }: Choices): boolean {
-  return kind === 'query' || kind === 'union';
+function looksAtQuestion({ wish: { kind } }: Choices): boolean {
+  return kind === 'query' || kind === 'union' || kind === 'auto';
 }
 
 function sourceOf(citation: Citation, tokenBytes: number): StepSource {

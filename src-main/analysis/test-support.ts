@@ -7,7 +7,8 @@ import type { Analysis } from '../../src-shared/contract/analysis.ts';
 import { events as eventSchemas, type KvasirEvent } from '../../src-shared/contract/events.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Passage } from '../chat/passages.ts';
-import { PrefillEstimator } from '../fusion/estimator.ts';
+import { CostModel } from '../fusion/controller/cost-model.ts';
+import { Planner } from '../fusion/controller/planner.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from '../fusion/test-support.ts';
 import { systemClock } from '../platform/clock.ts';
 import { EventBus } from '../platform/event-bus.ts';
@@ -90,6 +91,7 @@ export function fixture({
     events.push(event);
   });
   const gate = new Gate();
+  const costs = new CostModel(join(dir, 'costs.json'));
   const service = new AnalysisService({
     path: join(dir, 'analyses.sqlite'),
     models: {
@@ -105,7 +107,7 @@ export function fixture({
       pageLabel: () => null,
     },
     settings: new SettingsService(join(dir, 'settings.json'), overrides),
-    estimator: new PrefillEstimator(join(dir, 'prefill.json')),
+    planner: new Planner({ costs, store, calibration: () => undefined }),
     openSession: (opener, capacity) => opener.createSession(capacity),
     ...{ documents, retrieval, store, events: bus, gate, log: LOG, clock: systemClock },
   });

@@ -2,7 +2,7 @@ import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { FoundPassage, Passages } from '../chat/passages.ts';
 import { Stopwatch } from '../chat/stopwatch.ts';
-import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { Planner } from '../fusion/controller/planner.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import type { ChunkStore, LeaseSet } from '../kvstore/store.ts';
 import { throwIfAborted } from '../platform/abort.ts';
@@ -32,7 +32,7 @@ export interface WorkshopOptions {
   passages: Passages;
   documents: Documents;
   store: AnalysisStore;
-  estimator: PrefillEstimator;
+  planner: Planner;
   table: AnalysisTable;
   prompter: Prompter;
   gate: Gate;
@@ -127,9 +127,9 @@ export class Workshop {
   ): Promise<StepResult> {
     const { active, choices, live, options } = this;
     const { model, name } = active;
-    const { store, estimator, clock, log, prompter } = options;
+    const { store, planner, clock, log, prompter } = options;
     const encoded = await encodeMissing(offered, {
-      ...{ model, store, choices, estimator, clock, signal },
+      ...{ model, store, choices, costs: planner.costs, clock, signal },
       onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
     });
     const made = await prompter.make({

@@ -5,6 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { AnswerSchema, type Answer } from '../../src-shared/answer.ts';
 import type { Strategy } from '../engine/engine.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from '../fusion/test-support.ts';
+import { CostModel } from '../fusion/controller/cost-model.ts';
+import { Planner } from '../fusion/controller/planner.ts';
 import { keyFor } from '../fusion/model.ts';
 import { Catalogue } from '../library/catalogue.ts';
 import { Library } from '../library/library.ts';
@@ -40,7 +42,9 @@ async function fixture(modelOptions: FakeModelOptions = {}, options: Partial<Ans
   const index = new SearchIndex(catalogue.database, library.chunkSetId);
   await library.sync();
   await library.precompute();
-  const service = new AnswerService({ ...shared, index, contextTokens: 4096, ...options });
+  const costs = new CostModel(join(dir, 'costs.json'));
+  const planner = new Planner({ costs, store, calibration: () => undefined });
+  const service = new AnswerService({ ...shared, index, planner, contextTokens: 4096, ...options });
   return { model, store, library, service, session: () => model.sessions.at(-1) };
 }
 

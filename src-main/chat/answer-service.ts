@@ -1,5 +1,6 @@
 import type { Answer, Notice, Source } from '../../src-shared/answer.ts';
-import type { AppendReport, KvDtype, Progress, Sampling, Strategy } from '../engine/engine.ts';
+import type { AppendReport, KvDtype, Progress, Sampling } from '../engine/engine.ts';
+import type { Planner, Wish } from '../fusion/controller/planner.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Catalogue, ChunkRow } from '../library/catalogue.ts';
 import { throwIfAborted } from '../platform/abort.ts';
@@ -9,7 +10,7 @@ import { REASONS, retrieve, type Retrieved } from '../retrieval/retriever.ts';
 import type { SearchIndex } from '../retrieval/search-index.ts';
 import { contextLimit } from './limits.ts';
 import { MissWriter } from './miss-writer.ts';
-import { promptNotices, quarantineNotice } from './notices.ts';
+import { fallbackNotice, promptNotices, quarantineNotice } from './notices.ts';
 import { PromptAssembler, type Prompt } from './prompt.ts';
 import { Resident } from './resident.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -20,6 +21,7 @@ export interface AnswerServiceOptions {
   store: ChunkCache;
   catalogue: Pick<Catalogue, 'chunk'>;
   index: SearchIndex;
+  planner: Planner;
   dtype: KvDtype;
   /** Tokens of prompt and answer at most; the model's own limit applies too. */
   contextTokens: number;
@@ -34,7 +36,7 @@ export interface AnswerServiceOptions {
 
 export interface AnswerRequest {
   question: string;
-  strategy: Strategy;
+  strategy: Wish;
   /** Chunks in the prompt at most. */
   topK: number;
   /** Tokens of the answer at most. */
@@ -113,11 +115,13 @@ export class AnswerService {
       const { text, turn } = await this.#turn(prompt, resident, { request, run, stopwatch, before });
       throwIfAborted(run.signal);
       const { quarantined } = turn.blended;
-      if (quarantined.length > 0) {
-        const notice = quarantineNotice(quarantined.length);
-        notices.push(notice);
-        run.onEvent?.({ type: 'notice', notice });
-      }
+      const fallback = fallbackNotice(turn.decision);
+      const later = [
+        ...(fallback ? [fallback] : []),
+        ...(quarantined.length > 0 ? [quarantineNotice(quarantined.length)] : []),
+      ];
+      for (const notice of later) run.onEvent?.({ type: 'notice', notice });
+      notices.push(...later);
       this.#storeMisses(prompt, request);
       return answered({ request, text, prompt, notices, turn });
     } finally {
@@ -140,6 +144,7 @@ export class AnswerService {
     const turn = await runTurn(prompt, resident, {
       ...this.#options,
       ...request,
+      wish: request.strategy,
       stopwatch,
       before,
       signal: run.signal,
@@ -190,7 +195,8 @@ function answered(parts: {
     notices: parts.notices,
     ttftMs: turn.ttftMs,
     tokensPerSecond: turn.tokensPerSecond,
-    strategy: request.strategy,
+    strategy: turn.decision.strategy,
+    plan: turn.plan,
     prompt: { tokens, reusableTokens, recomputedTokens, bytesLoaded },
     report,
   };

@@ -1,7 +1,5 @@
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
-import type { StrategyChoice } from '../../src-shared/strategy.ts';
-import type { Strategy } from '../engine/engine.ts';
-import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { CostModel } from '../fusion/controller/cost-model.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { OfferedChunk, Prompt } from './prompt.ts';
 import type { TurnResult } from './turn.ts';
@@ -10,21 +8,17 @@ import type { TurnResult } from './turn.ts';
 export interface MadeTurn<C extends OfferedChunk = OfferedChunk> {
   prompt: Prompt<C>;
   turn: TurnResult;
-  choices: { strategy: StrategyChoice; fused: Strategy };
   /** The model's name. */
   name: string;
   model: FusionModel;
 }
 
 /** The numbers under an answer. */
-export function answerStats(
-  { prompt, turn, choices, name, model }: MadeTurn,
-  estimator: PrefillEstimator,
-): AnswerStats {
+export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: CostModel): AnswerStats {
   const { report } = turn.blended;
   // A prompt that was computed in full, with nothing in memory before, is its own measurement.
-  const measured = choices.fused.kind === 'full' && turn.residentTokens === 0;
-  const estimated = estimator.estimate(model.info, prompt.tokens);
+  const measured = turn.decision.strategy.kind === 'full' && turn.residentTokens === 0;
+  const estimated = costs.fullPrefill(model.info, prompt.tokens);
   const chunkHits = { resident: 0, ram: 0, disk: 0, partial: 0, computed: 0 };
   for (const { part } of prompt.cited) chunkHits[turn.tiers.get(part) ?? 'computed']++;
   return {
@@ -40,7 +34,7 @@ export function answerStats(
     computedTokens: report.tokens - report.reusableTokens,
     chunkHits,
     bytesLoaded: report.bytesLoaded,
-    strategy: choices.strategy,
+    strategy: turn.plan.strategy,
     model: name,
   };
 }

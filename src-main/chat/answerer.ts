@@ -1,11 +1,10 @@
 import type { AnswerStats, Citation, ConversationOptions } from '../../src-shared/contract/chat.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
-import type { StrategyChoice } from '../../src-shared/strategy.ts';
-import type { Sampling, Strategy } from '../engine/engine.ts';
+import type { Sampling } from '../engine/engine.ts';
 import { blend } from '../fusion/blender.ts';
-import { engineStrategy } from '../fusion/choice.ts';
-import type { PrefillEstimator } from '../fusion/estimator.ts';
+import { engineWish } from '../fusion/choice.ts';
+import type { Planner, Wish } from '../fusion/controller/planner.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import { fusionReport } from '../fusion/report.ts';
 import { throwIfAborted } from '../platform/abort.ts';
@@ -19,7 +18,7 @@ import { contextLimit } from './limits.ts';
 import type { LiveAnswer } from './live-answer.ts';
 import type { MessageStore } from './messages.ts';
 import type { Miss, MissWriter } from './miss-writer.ts';
-import { promptNotices, quarantineNotice, stillReadingNotice } from './notices.ts';
+import { fallbackNotice, promptNotices, quarantineNotice, stillReadingNotice } from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
 import { PromptAssembler, type Prompt } from './prompt.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
@@ -40,7 +39,7 @@ export interface AnswererOptions {
   messages: MessageStore;
   sessions: ResidentSessions;
   misses: MissWriter;
-  estimator: PrefillEstimator;
+  planner: Planner;
   clock: Clock;
 }
 
@@ -68,8 +67,7 @@ const ANYWHERE = { libraryIds: [], documentIds: [] };
 
 /** A conversation's options, and the settings where it has none. */
 interface Choices {
-  strategy: StrategyChoice;
-  fused: Strategy;
+  wish: Wish;
   maxTokens: number;
   topK: number;
   contextTokens: number;
@@ -87,7 +85,7 @@ export class Answerer {
   /** To be run while nobody else uses the model. ABORTED when stopped before the first token, QUESTION_TOO_LONG, OUT_OF_MEMORY, ENGINE_FAILED. */
   async answer({ name, model }: ChatModel, task: AnswerTask): Promise<MadeAnswer> {
     const { live, question, stopwatch, settings } = task;
-    const { messages, passages, sessions, misses, estimator, store } = this.#options;
+    const { messages, passages, sessions, misses, planner, store } = this.#options;
     const choices = choicesOf(task, model);
     stopwatch.lap(); // waiting for other answers counts, but is no part of finding passages
     const history = historyBefore(question, messages, model);
@@ -107,25 +105,29 @@ export class Answerer {
       model,
       store,
       dtype: settings.dtype,
-      strategy: choices.fused,
+      wish: choices.wish,
+      planner,
       maxTokens,
       sampling: choices.sampling,
       stopwatch,
       before: { retrieve, assemble },
       signal: live.signal,
       onProgress: (progress) => live.progress(progress),
+      onDecided: (decision) => {
+        const notice = fallbackNotice(decision);
+        if (notice) live.addNotice(notice);
+      },
       onPlaced: (tiers) => {
         live.setCitations(citationsOf(prompt, tiers));
         messages.savePlaced(live.answerId, live.citations, context);
       },
       onText: (text) => live.addText(text),
     });
-    const { quarantined, report } = turn.blended;
+    const { quarantined } = turn.blended;
     if (quarantined.length > 0) live.addNotice(quarantineNotice(quarantined.length));
-    estimator.observe(model.info, report, turn.residentTokens);
     const made = { prompt, turn, choices, name, model };
     misses.write(model, missesOf(made, settings, store));
-    const stats = answerStats(made, estimator);
+    const stats = answerStats(made, planner.costs);
     return {
       stop: turn.stop,
       citations: citationsOf(prompt, turn.tiers, { question: question.text, text: live.text }),
@@ -149,8 +151,7 @@ export class Answerer {
     const texts = prompt.parts.filter(({ kind }) => kind === 'text');
     const session = sessions.borrow(model, prompt.tokens + 1);
     try {
-      const strategy = engineStrategy(settings.strategy, model.info.layers);
-      await blend(texts, { model, store, session, dtype, strategy, signal });
+      await blend(texts, { model, store, session, dtype, strategy: { kind: 'none' }, signal });
       await session.generate({ maxTokens: 1, signal });
     } finally {
       session.dispose();
@@ -205,6 +206,7 @@ export class Answerer {
       residentTokens: turn.residentTokens,
       appended,
       append: turn.blended.report,
+      plan: turn.plan,
     });
   }
 }
@@ -212,11 +214,9 @@ export class Answerer {
 type Made = MadeTurn<FoundPassage> & { choices: Choices };
 
 function choicesOf({ options, settings }: AnswerTask, model: FusionModel): Choices {
-  const strategy = options.strategy ?? settings.strategy;
   const temperature = options.temperature ?? settings.temperature;
   return {
-    strategy,
-    fused: engineStrategy(strategy, model.info.layers),
+    wish: engineWish(options.strategy ?? settings.strategy, model.info.layers),
     maxTokens: options.maxTokens ?? settings.maxTokens,
     topK: options.topK ?? settings.topK,
     contextTokens: contextLimit(model, settings.contextTokens),
@@ -247,7 +247,7 @@ function missesOf(
   { dtype, storeMisses }: Settings,
   store: ChunkCache,
 ): Miss[] {
-  if (!storeMisses || choices.fused.kind === 'full') return [];
+  if (!storeMisses || choices.wish.kind === 'full') return [];
   return prompt.cited
     .filter(({ part }) => turn.tiers.get(part) !== 'resident')
     .filter(({ chunk }) => !store.has(keyFor(model, dtype, chunk.tokens)))

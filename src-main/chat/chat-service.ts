@@ -7,7 +7,7 @@ import type {
 } from '../../src-shared/contract/chat.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { Planner } from '../fusion/controller/planner.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
@@ -33,7 +33,7 @@ export interface ChatServiceOptions {
   passages: Passages;
   store: ChunkCache;
   settings: SettingsService;
-  estimator: PrefillEstimator;
+  planner: Planner;
   events: EventBus;
   gate: Gate;
   log: Logger;
@@ -70,6 +70,7 @@ export class ChatService {
     this.#misses = new MissWriter({
       ...options,
       gate,
+      costs: options.planner.costs,
       onBackgroundError: (error) => log.warn('miss-not-stored', { error: String(error) }),
     });
     const { messages } = this.#store;
@@ -215,9 +216,9 @@ export class ChatService {
   measureFullPrefill(answerId: string): Promise<AnswerStats> {
     const { messages } = this.#store;
     const answer = messages.require(rowId(answerId, 'message'));
-    const { settings, estimator } = this.#options;
+    const { settings, planner } = this.#options;
     return this.#runs.alone(answer.conversationId, answer.id, (model, live) => {
-      const shared = { messages, sessions: this.#sessions, estimator, settings: settings.current };
+      const shared = { messages, sessions: this.#sessions, planner, settings: settings.current };
       return measureFullPrefill(answer, { ...this.#options, ...shared, model, live });
     });
   }

@@ -2,7 +2,7 @@ import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { blend } from '../fusion/blender.ts';
-import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { Planner } from '../fusion/controller/planner.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import type { ChatModel } from './answerer.ts';
 import { historyBefore } from './history.ts';
@@ -19,7 +19,7 @@ export interface FullPrefillOptions {
   store: ChunkCache;
   messages: MessageStore;
   sessions: ResidentSessions;
-  estimator: PrefillEstimator;
+  planner: Planner;
   settings: Settings;
   live: LiveAnswer;
 }
@@ -32,7 +32,7 @@ export async function measureFullPrefill(
   answer: MessageRecord,
   options: FullPrefillOptions,
 ): Promise<AnswerStats> {
-  const { messages, sessions, estimator, store, settings, live } = options;
+  const { messages, sessions, planner, store, settings, live } = options;
   const { model } = options.model;
   const context = messages.context(answer.id);
   if (!answer.stats || !context || context.fingerprint !== model.info.fingerprint) {
@@ -57,17 +57,17 @@ export async function measureFullPrefill(
 
   const session = sessions.borrow(model, prompt.tokens);
   try {
-    const { report } = await blend(partsFrom(prompt.parts, 0), {
-      model,
-      store,
-      session,
+    const wish = { kind: 'full' } as const;
+    const plan = planner.plan(partsFrom(prompt.parts, 0), { model, dtype: settings.dtype, past: 0, wish });
+    const blended = await blend(plan.parts, {
+      ...{ model, store, session },
       dtype: settings.dtype,
-      strategy: { kind: 'full' },
+      strategy: wish,
       signal: live.signal,
       onProgress: (progress) => live.progress(progress),
     });
-    estimator.observe(model.info, report, 0);
-    const measured = { fullPrefillMs: report.totalMs, fullPrefillMeasured: true };
+    planner.done(plan, blended);
+    const measured = { fullPrefillMs: blended.report.totalMs, fullPrefillMeasured: true };
     const stats = { ...answer.stats, ...measured };
     messages.saveStats(answer.id, stats);
     const kept = messages.report(answer.id);

@@ -1,6 +1,6 @@
 import type { KvDtype } from '../engine/engine.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { PrefillEstimator } from '../fusion/estimator.ts';
+import type { CostModel } from '../fusion/controller/cost-model.ts';
 import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Gate } from '../platform/gate.ts';
 
@@ -9,7 +9,7 @@ export interface MissWriterOptions {
   /** Questions come first: they interrupt what is being stored, which starts anew afterwards. */
   gate: Gate;
   /** Learns how long computing takes. */
-  estimator?: PrefillEstimator;
+  costs?: CostModel;
   onBackgroundError?: ((error: unknown) => void) | undefined;
 }
 
@@ -52,7 +52,7 @@ export class MissWriter {
       await gate.background(async (signal) => {
         if (!store.has(keyFor(model, miss.dtype, miss.tokens)))
           await encodeAndStore(model, store, miss, signal, (ms) =>
-            this.#options.estimator?.observeEncode(model.info, miss.tokens.length, ms),
+            this.#options.costs?.observeEncode(model.info, miss.tokens.length, ms),
           );
       }, stopped);
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Notice } from '../../src-shared/answer.ts';
+import type { Decision } from '../fusion/controller/planner.ts';
 import type { OfferedChunk, Prompt } from './prompt.ts';
 
 /** What a reader has to know about a prompt before trusting its answer. `name` tells people which passage is meant. */
@@ -32,6 +33,17 @@ export function stillReadingNotice(documents: number): Notice {
   const [are, them] = documents === 1 ? ['is', 'it'] : ['are', 'them'];
   const message = `${plural(documents, 'document')} ${are} still being read: this answer knows nothing of ${them}.`;
   return { kind: 'still-reading', message };
+}
+
+/** Why everything was computed although passages are cached; undefined when it was not. */
+export function fallbackNotice({ fellBack, reason, predictedFullMs }: Decision): Notice | undefined {
+  if (!fellBack) return undefined;
+  const time = predictedFullMs === null ? '' : ` (about ${Math.max(1, Math.round(predictedFullMs))} ms)`;
+  const message =
+    reason === 'quality'
+      ? 'The whole prompt was computed: this model was measured, and its answers change too much when cached passages are blended.'
+      : `The whole prompt was computed${time}, since loading and blending its cached passages would have taken longer here.`;
+  return { kind: 'full-prefill', message };
 }
 
 export function quarantineNotice(count: number): Notice {

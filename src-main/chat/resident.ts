@@ -1,5 +1,5 @@
-import type { Strategy } from '../engine/engine.ts';
 import type { PromptPart } from '../fusion/blender.ts';
+import type { Wish } from '../fusion/controller/planner.ts';
 import type { FusionSession } from '../fusion/model.ts';
 import type { TurnPart } from './prompt.ts';
 
@@ -10,7 +10,7 @@ import type { TurnPart } from './prompt.ts';
 export class Resident {
   readonly session: FusionSession;
   #ids: number[] = [];
-  /** Where chunks begin, and how they were fused. */
+  /** Where chunks begin, and how they were wished to be fused. */
   #fused = new Map<number, string>();
 
   constructor(session: FusionSession) {
@@ -25,9 +25,9 @@ export class Resident {
    * How many tokens of a prompt are here already. A chunk counts whole or not at all, and those of the last turn only when
    * they were fused as is wanted now; at least one token is left to compute, since the answer begins with its logits.
    */
-  reusable(parts: readonly TurnPart[], strategy: Strategy): number {
+  reusable(parts: readonly TurnPart[], wish: Wish): number {
     const lastTurn = parts.at(-1)?.turn;
-    const wanted = JSON.stringify(strategy);
+    const wanted = JSON.stringify(wish);
     let at = 0;
     for (const { kind, tokens, turn } of parts) {
       const same = this.#sameFrom(at, tokens);
@@ -50,9 +50,9 @@ export class Resident {
   }
 
   /** Notes what was appended. */
-  appended(parts: readonly PromptPart[], strategy: Strategy): void {
+  appended(parts: readonly PromptPart[], wish: Wish): void {
     for (const { kind, tokens } of parts) {
-      if (kind === 'chunk') this.#fused.set(this.#ids.length, JSON.stringify(strategy));
+      if (kind === 'chunk') this.#fused.set(this.#ids.length, JSON.stringify(wish));
       for (const token of tokens) this.#ids.push(token);
     }
   }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Conversation, Message } from '../../src-shared/contract/chat.ts';
 import { events as eventSchemas, type KvasirEvent } from '../../src-shared/contract/events.ts';
-import { PrefillEstimator } from '../fusion/estimator.ts';
+import { CostModel } from '../fusion/controller/cost-model.ts';
+import { Planner } from '../fusion/controller/planner.ts';
 import { encodeAndStore } from '../fusion/model.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from '../fusion/test-support.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
@@ -102,6 +103,7 @@ export async function fixture({
     events.push(event);
   });
   const settings = new SettingsService(join(dir, 'settings.json'), overrides);
+  const costs = new CostModel(join(dir, 'costs.json'));
   const chat = new ChatService({
     path: join(dir, 'conversations.sqlite'),
     models,
@@ -114,7 +116,7 @@ export async function fixture({
     },
     store,
     settings,
-    estimator: new PrefillEstimator(join(dir, 'prefill.json')),
+    planner: new Planner({ costs, store, calibration: () => undefined }),
     events: bus,
     gate: new Gate(),
     log: LOG,

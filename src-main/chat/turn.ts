@@ -1,6 +1,8 @@
 import type { Ttft } from '../../src-shared/answer.ts';
-import type { GenerateResult, KvDtype, Progress, Sampling, Strategy } from '../engine/engine.ts';
+import type { FusionPlan } from '../../src-shared/plan.ts';
+import type { GenerateResult, KvDtype, Progress, Sampling } from '../engine/engine.ts';
 import { blend, type BlendResult, type ChunkOutcome } from '../fusion/blender.ts';
+import type { Decision, Planner, Wish } from '../fusion/controller/planner.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
 import type { OfferedChunk, Prompt, TurnPart } from './prompt.ts';
@@ -11,7 +13,8 @@ export interface TurnOptions {
   model: FusionModel;
   store: ChunkCache;
   dtype: KvDtype;
-  strategy: Strategy;
+  wish: Wish;
+  planner: Planner;
   maxTokens: number;
   sampling?: Partial<Sampling> | undefined;
   stopwatch: Stopwatch;
@@ -19,6 +22,8 @@ export interface TurnOptions {
   before: { retrieve: number; assemble: number };
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told what was decided, before anything is computed. */
+  onDecided?: ((decision: Decision) => void) | undefined;
   /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
   onPlaced?: ((tiers: PartTiers) => void) | undefined;
   /** More of the answer. */
@@ -35,7 +40,10 @@ export interface TurnResult {
   residentTokens: number;
   /** What was appended behind them, with the index of each part in the prompt. */
   appended: (TurnPart & { index: number })[];
+  decision: Decision;
   blended: BlendResult;
+  /** What was decided and expected, and what came of it. */
+  plan: FusionPlan;
   tiers: PartTiers;
   answer: Int32Array;
   /** 'aborted' when it was stopped while it was being written. */
@@ -53,32 +61,36 @@ export async function runTurn(
   resident: Resident,
   options: TurnOptions,
 ): Promise<TurnResult> {
-  const { model, strategy, stopwatch } = options;
-  const residentTokens = resident.reusable(prompt.parts, strategy);
+  const { model, dtype, wish, planner, stopwatch } = options;
+  const residentTokens = resident.reusable(prompt.parts, wish);
   resident.truncate(residentTokens);
   const appended = partsFrom(prompt.parts, residentTokens);
   const tiersOf = (outcomes: readonly ChunkOutcome[]): PartTiers =>
     partTiers(prompt.parts, appended, outcomes);
-  const blended = await blend(appended, {
-    model,
+  const planned = planner.plan(appended, { model, dtype, past: residentTokens, wish });
+  const { decision } = planned;
+  options.onDecided?.(decision);
+  const blended = await blend(planned.parts, {
+    ...{ model, dtype, strategy: decision.strategy },
     store: options.store,
     session: resident.session,
-    dtype: options.dtype,
-    strategy,
     clock: stopwatch.clock,
     signal: options.signal,
     onProgress: options.onProgress,
     onAcquired: (outcomes) => options.onPlaced?.(tiersOf(outcomes)),
   });
-  resident.appended(appended, strategy);
+  resident.appended(appended, wish);
   const tiers = tiersOf(blended.outcomes);
   if (blended.quarantined.length > 0) options.onPlaced?.(tiers);
   stopwatch.lap();
   const { result, firstToken, total } = await write(resident, options);
+  const plan = planner.done(planned, blended);
   return {
     residentTokens,
     appended,
+    decision,
     blended,
+    plan,
     tiers,
     answer: result.tokens,
     stop: result.stop,

@@ -17,6 +17,8 @@ import {
 export interface PromptPart {
   kind: 'text' | 'chunk';
   tokens: Int32Array;
+  /** Computed although it may be cached. */
+  compute?: boolean | undefined;
 }
 
 export interface BlendOptions extends CallOptions {
@@ -88,7 +90,7 @@ async function findAll(
   quarantined: Set<number>,
 ): Promise<void> {
   for (const [index, part] of parts.entries()) {
-    if (part.kind !== 'chunk') continue;
+    if (part.kind !== 'chunk' || part.compute === true) continue;
     const { source, damaged } = await findSource(part.tokens, options);
     if (source) sources.set(index, source);
     if (damaged) quarantined.add(index);

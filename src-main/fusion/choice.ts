@@ -1,9 +1,25 @@
-import type { StrategyChoice } from '../../src-shared/strategy.ts';
+import { takesRatio, type StrategyChoice, type StrategyWish } from '../../src-shared/strategy.ts';
 import type { Strategy } from '../engine/engine.ts';
-import { parseStrategy } from './strategy.ts';
+import type { Wish } from './controller/planner.ts';
+import { parseStrategy, type StrategyOptions } from './strategy.ts';
+import { refuseOthers } from './strategies/numbers.ts';
 
 /** The engine's form of what people choose in the window. BAD_ARGUMENT when the model is too small for it. */
 export function engineStrategy({ name, ratio }: StrategyChoice, layers: number): Strategy {
-  const takesRatio = name !== 'none' && name !== 'full';
-  return parseStrategy({ strategy: name, ...(takesRatio && { ratio: String(ratio) }) }, layers);
+  return parseStrategy({ strategy: name, ...(takesRatio(name) && { ratio: String(ratio) }) }, layers);
+}
+
+/** The controller's form of what people wish. BAD_ARGUMENT as above. */
+export function engineWish({ name, ratio }: StrategyWish, layers: number): Wish {
+  return name === 'auto' ? { kind: 'auto' } : engineStrategy({ name, ratio }, layers);
+}
+
+/** What flags wish: 'auto', which is the default and takes no numbers, or a strategy. BAD_ARGUMENT names the flag. */
+export function parseWish(options: StrategyOptions, layers: number): Wish {
+  const { strategy, ratio, cover, checkLayers, questionLayers, deviationOf } = options;
+  const numbers = [ratio, cover, checkLayers, questionLayers, deviationOf];
+  const silent = strategy === undefined && numbers.every((flag) => flag === undefined);
+  if (!silent && strategy !== 'auto') return parseStrategy(options, layers);
+  refuseOthers('auto', options);
+  return { kind: 'auto' };
 }

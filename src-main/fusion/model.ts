@@ -24,7 +24,10 @@ export type FusionModel = Pick<
 };
 
 /** What services need of the store. */
-export type ChunkCache = Pick<ChunkStore, 'has' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'>;
+export type ChunkCache = Pick<
+  ChunkStore,
+  'has' | 'entry' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'
+>;
 
 /** The store's key of a chunk of these tokens, encoded by this model. */
 export function keyFor(

@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
-import type { AppendReport, ModelInfo } from '../engine/engine.ts';
-import { PrefillEstimator } from './estimator.ts';
+import type { AppendReport } from '../engine/engine.ts';
 import { rankCorrelation } from './rank-correlation.ts';
 import type { ChunkReuse } from './sources.ts';
 import { fusionReport, type ReportInput } from './report.ts';
@@ -158,67 +154,6 @@ test('4,000 tokens and 64 layers make a report of a size that travels at once', 
   const append = appendReport(64, 4000, [check(1), check(5)]);
   const report = fusionReport(input(append, [{ kind: 'text', tokens: new Int32Array(4000) }]));
   expect(JSON.stringify(report).length).toBeLessThan(250_000);
-});
-
-describe('the full-prefill estimate', () => {
-  const info = { fingerprint: 'f', layerDevices: ['CPU', 'CPU'], threads: 2, layers: 10 } as ModelInfo;
-  const [a, b] = [0.02, 0.00005];
-
-  /** What a machine of these costs reports of two layers in full width. */
-  function observed(tokens: number, past: number): AppendReport {
-    const ms = a * tokens + b * (tokens * past + (tokens * (tokens + 1)) / 2);
-    const report = appendReport(10, tokens);
-    for (const layer of report.layers) layer.computeEnd = layer.computeStart + ms;
-    const last = report.layers.at(-1)!;
-    Object.assign(last, { rows: tokens, computeEnd: last.computeStart + ms / 10 }); // as engines do
-    return report;
-  }
-  const exact = (tokens: number): number => 9 * (a * tokens + (b * tokens * (tokens + 1)) / 2) + 1;
-
-  function fresh(): string {
-    const dir = mkdtempSync(join(tmpdir(), 'kvasir-estimator-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-    return join(dir, 'prefill.json');
-  }
-
-  test('is unknown at first, exact for a prompt like the one seen, and finds both costs', () => {
-    const estimator = new PrefillEstimator(fresh());
-    expect(estimator.estimate(info, 1000)).toBeNull();
-    estimator.observe(info, observed(1000, 0), 0);
-    expect(estimator.estimate(info, 1000)).toBeCloseTo(exact(1000), 6);
-    estimator.observe(info, observed(500, 2000), 2000);
-    estimator.observe(info, observed(3000, 0), 0);
-    expect(estimator.estimate(info, 8000)).toBeCloseTo(exact(8000), 3);
-    expect(estimator.estimate({ ...info, threads: 4 }, 1000)).toBeNull();
-  });
-
-  test('a chunk that was encoded by itself teaches, too', () => {
-    const estimator = new PrefillEstimator(fresh());
-    estimator.observeEncode(info, 1000, exact(1000) - 1); // no logits are computed
-    expect(estimator.estimate(info, 1000)).toBeCloseTo(exact(1000) - 1, 6);
-  });
-
-  test('is never negative, and a few rows teach nothing', () => {
-    const estimator = new PrefillEstimator(fresh());
-    estimator.observe(info, observed(10, 0), 0);
-    expect(estimator.estimate(info, 1000)).toBeNull();
-    const random = randomFrom(3);
-    for (let i = 0; i < 50; i++) {
-      const report = observed(64 + Math.floor(random() * 1000), 0);
-      for (const layer of report.layers) layer.computeEnd = layer.computeStart + random() * 100;
-      estimator.observe(info, report, Math.floor(random() * 4000));
-      for (const tokens of [1, 100, 100_000])
-        expect(estimator.estimate(info, tokens)).toBeGreaterThanOrEqual(0);
-    }
-  });
-
-  test('outlives the process; a broken file only means measuring again', () => {
-    const path = fresh();
-    new PrefillEstimator(path).observe(info, observed(1000, 0), 0);
-    expect(new PrefillEstimator(path).estimate(info, 1000)).toBeCloseTo(exact(1000), 6);
-    writeFileSync(path, '{');
-    expect(new PrefillEstimator(path).estimate(info, 1000)).toBeNull();
-  });
 });
 
 test('a passage matched in part says which of its tokens were reused, and counts all others as computed', () => {

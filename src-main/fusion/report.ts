@@ -5,6 +5,7 @@ import type {
   FusionReport,
   PromptPart as ReportPart,
 } from '../../src-shared/fusion-report.ts';
+import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { StrategyChoice } from '../../src-shared/strategy.ts';
 import type { AppendReport, CheckReport, KvDtype, LayerReport } from '../engine/engine.ts';
 import type { PromptPart } from './blender.ts';
@@ -45,6 +46,8 @@ export interface ReportInput {
   residentTokens: number;
   appended: readonly ReportedPart[];
   append: AppendReport;
+  /** What the controller decided and expected. */
+  plan?: FusionPlan | undefined;
 }
 
 /** The engine's account of an append as the fusion panel shows it; positions count from the conversation's first token. */
@@ -75,6 +78,7 @@ export function fusionReport(input: ReportInput): FusionReport {
     ...(append.question && { attention: attentionOf(append.question, residentTokens) }),
     rankCorrelation: append.checks.slice(1).map((check, i) => correlation(append.checks[i], check)),
     layers: append.layers.map(layerOf),
+    ...(input.plan && { plan: input.plan }),
   };
 }
 

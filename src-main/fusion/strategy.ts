@@ -10,7 +10,7 @@ import { union } from './strategies/union.ts';
 
 export type { StrategyDefinition, StrategyOptions } from './strategies/definition.ts';
 
-/** Every strategy there is; the first is the default. A new one is a file in strategies/ and a line here. */
+/** Every strategy there is; the first is the default where only its numbers are given. A new one is a file in strategies/ and a line here. */
 export const STRATEGIES: readonly [StrategyDefinition, ...StrategyDefinition[]] = [
   deviation,
   query,
@@ -26,5 +26,5 @@ export function parseStrategy(options: StrategyOptions, layers: number): Strateg
   const definition = STRATEGIES.find((candidate) => candidate.name === name);
   if (definition) return definition.parse(options, layers);
   const names = STRATEGIES.map((candidate) => candidate.name).join(', ');
-  throw new KvasirError('BAD_ARGUMENT', `There is no strategy "${name}".`, `Choose one of ${names}.`);
+  throw new KvasirError('BAD_ARGUMENT', `There is no strategy "${name}".`, `Choose one of auto, ${names}.`);
 }

@@ -15,7 +15,14 @@ import type {
 } from '../engine/engine.ts';
 import { ChunkKv } from '../engine/engine.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { ChunkIdentity, Lease, LeaseSet, SimilarChunk, StoreStats } from '../kvstore/store.ts';
+import type {
+  ChunkEntry,
+  ChunkIdentity,
+  Lease,
+  LeaseSet,
+  SimilarChunk,
+  StoreStats,
+} from '../kvstore/store.ts';
 import type { ChunkCache, FusionModel, FusionSession } from './model.ts';
 
 const BOS = 1;
@@ -256,6 +263,11 @@ export class FakeStore implements ChunkCache {
 
   has(key: string): boolean {
     return this.chunks.has(key);
+  }
+
+  entry(key: string): ChunkEntry | undefined {
+    const known: Partial<ChunkEntry> = { inRam: false };
+    return this.chunks.has(key) ? (known as ChunkEntry) : undefined;
   }
 
   async put(key: string, chunk: ChunkKv): Promise<void> {

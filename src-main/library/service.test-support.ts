@@ -20,7 +20,7 @@ import { LibraryService, type LibraryServiceOptions } from './library-service.ts
 export class LibraryFakeStore extends FakeStore {
   readonly pinned = new Set<string>();
 
-  entry(key: string): ChunkEntry | undefined {
+  override entry(key: string): ChunkEntry | undefined {
     const chunk = this.chunks.get(key);
     if (!chunk) return undefined;
     const known: Partial<ChunkEntry> = {

@@ -15,8 +15,8 @@ export interface Paths {
   catalogue: string;
   conversations: string;
   analyses: string;
-  /** How fast this machine prefills. */
-  prefillTimes: string;
+  /** How fast this machine computes and loads. */
+  costs: string;
   /** How well models stand blending. */
   calibrations: string;
   demoModel: string;
@@ -52,7 +52,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     catalogue: join(data, 'catalogue.sqlite'),
     conversations: join(data, 'conversations.sqlite'),
     analyses: join(data, 'analyses.sqlite'),
-    prefillTimes: join(data, 'prefill-times.json'),
+    costs: join(data, 'costs.json'),
     calibrations: join(data, 'calibrations.json'),
     demoModel: join(resources, 'models', 'kvasir-demo.gguf'),
     sampleLibrary: join(resources, 'sample-library'),

@@ -45,21 +45,3 @@ test('listeners hear of a change and of what was before', () => {
   service.update({ topK: 8 });
   expect(heard).toEqual([[7, 6]]);
 });
-
-test('a measured default holds where the user set nothing, and is not written', () => {
-  const path = file();
-  const service = new SettingsService(path);
-  const heard: number[] = [];
-  service.onChange((now) => heard.push(now.topK));
-  service.setDefaults({ topK: 9 });
-  service.setDefaults({ topK: 9 });
-  expect([service.current.topK, service.isSet('topK')]).toEqual([9, false]);
-  service.update({ topK: 2 });
-  service.setDefaults({ topK: 4 });
-  expect([service.current.topK, service.isSet('topK')]).toEqual([2, true]);
-  expect(service.update({ topK: null }).topK).toBe(4);
-  service.setDefaults({});
-  expect(service.current.topK).toBe(6);
-  expect(heard).toEqual([9, 2, 2, 4, 6]);
-  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({});
-});

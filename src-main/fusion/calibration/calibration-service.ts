@@ -45,7 +45,7 @@ export interface CalibrationRun {
 
 const PROGRESS_MS = 250;
 
-/** Measures how well models stand blending, and makes the outcome the default where the user set no strategy. */
+/** Measures how well models stand blending, and keeps it for the controller (src-main/fusion/controller/). */
 export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
   readonly #options: CalibrationServiceOptions<M>;
   readonly #file: CalibrationFile;
@@ -56,9 +56,9 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     this.#options = options;
     this.#file = new CalibrationFile(options.path);
     this.#unsubscribe = [
-      options.models.onChange(() => this.#applyDefault()),
+      options.models.onChange(() => this.#changed()),
       options.settings.onChange((now, before) => {
-        if (now.dtype !== before.dtype) this.#applyDefault();
+        if (now.dtype !== before.dtype) this.#changed();
       }),
     ];
   }
@@ -69,12 +69,12 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
       calibration: this.of(models.active?.model) ?? null,
       model: models.active?.name ?? null,
       running: this.#running !== undefined,
-      strategySet: settings.isSet('strategy'),
+      strategySet: settings.current.strategy.name !== 'auto',
     };
   }
 
   /** What was measured of a model on its device, for the number format in use. */
-  of(model: CalibrationModel | undefined): Calibration | undefined {
+  of(model: Pick<CalibrationModel, 'info'> | undefined): Calibration | undefined {
     return model && this.#file.find(subjectOf(model.info, this.#options.settings.current.dtype));
   }
 
@@ -156,19 +156,13 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
         }, run.signal),
     });
     this.#file.save(calibration);
-    this.#applyDefault();
+    this.#changed();
     return calibration;
   }
 
   #refuseSecond(): void {
     if (!this.#running) return;
     throw new KvasirError('CONFLICT', 'A calibration is running already.', 'Wait for it, or stop it.');
-  }
-
-  #applyDefault(): void {
-    const { models, settings } = this.#options;
-    settings.setDefaults({ strategy: this.of(models.active?.model)?.choice.strategy });
-    this.#changed();
   }
 
   #changed(): void {

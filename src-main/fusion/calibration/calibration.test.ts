@@ -196,8 +196,8 @@ function fixture({
 const REQUEST = { strategies: ['none' as const, 'chunk-head' as const], ratios: [0.05, 0.15, 1], prompts: 2 };
 
 describe('a calibration', () => {
-  test('measures every strategy, and the choice becomes the default', async () => {
-    const { service, settings, events } = fixture();
+  test('measures every strategy and chooses', async () => {
+    const { service, events, model } = fixture();
     const progress: unknown[] = [];
     events.on(({ topic, payload }) => topic === 'calibration.progress' && progress.push(payload));
     const calibration = await service.run(REQUEST);
@@ -212,25 +212,23 @@ describe('a calibration', () => {
     expect(calibration.points[0]?.kl).toBeGreaterThan(1);
     expect(calibration.points[3]?.kl).toBe(0);
     expect(calibration.choice).toEqual({ verdict: 'blend', strategy: { name: 'chunk-head', ratio: 0.15 } });
-    expect(settings.current.strategy).toEqual({ name: 'chunk-head', ratio: 0.15 });
-    expect(settings.isSet('strategy')).toBe(false);
+    expect(service.of(model)).toEqual(calibration);
     expect(progress[0]).toEqual({ done: 0, total: 8 });
   });
 
-  test('leaves alone what the user set, until that is taken back', async () => {
+  test('tells whether people chose a strategy, which it then leaves alone', () => {
     const { service, settings } = fixture();
+    expect(service.status().strategySet).toBe(false);
     settings.update({ strategy: { name: 'none', ratio: 0.15 } });
-    await service.run(REQUEST);
-    expect(settings.current.strategy.name).toBe('none');
     expect(service.status().strategySet).toBe(true);
     settings.update({ strategy: null });
-    expect(settings.current.strategy).toEqual({ name: 'chunk-head', ratio: 0.15 });
+    expect(service.status().strategySet).toBe(false);
   });
 
   test('a model that does not stand blending answers by full prefill', async () => {
-    const { service, settings } = fixture({ spoiltBelow: 1 });
-    expect((await service.run(REQUEST)).choice.verdict).toBe('quality');
-    expect(settings.current.strategy.name).toBe('full');
+    const { service } = fixture({ spoiltBelow: 1 });
+    const { choice } = await service.run(REQUEST);
+    expect(choice).toMatchObject({ verdict: 'quality', strategy: { name: 'full' } });
   });
 
   test('is known after a restart, for its model and number format only', async () => {
@@ -240,16 +238,13 @@ describe('a calibration', () => {
     const { service, settings, models, modelChanged } = fixture({ dir: first.dir, model: first.model });
     modelChanged();
     expect(service.status().calibration).toEqual(measured);
-    expect(settings.current.strategy.name).toBe('chunk-head');
     settings.update({ dtype: 'q8_0' });
     expect(service.status().calibration).toBeNull();
-    expect(settings.current.strategy).toEqual({ name: 'deviation', ratio: 0.15 });
     settings.update({ dtype: 'f16' });
-    expect(settings.current.strategy.name).toBe('chunk-head');
+    expect(service.status().calibration).toEqual(measured);
     models.active = undefined;
     modelChanged();
     expect(service.status()).toMatchObject({ calibration: null, model: null });
-    expect(settings.current.strategy.name).toBe('deviation');
   });
 
   test('a file that cannot be read is set aside', async () => {

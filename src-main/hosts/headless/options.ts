@@ -52,7 +52,7 @@ export function addFusionFlags(command: Command): Command {
   return command
     .option(
       '--strategy <name>',
-      `which cached tokens are computed anew (default: what calibrate found, else ${STRATEGIES[0].name}). ${kinds}`,
+      `which cached tokens are computed anew (default: auto). auto: what calibrate found and what is fastest here; ${kinds}`,
     )
     .option(
       '--ratio <r>',

@@ -2,14 +2,11 @@ import { Input, Select, Slider } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Settings } from '../../../src-shared/settings.ts';
-import { STRATEGY_NAMES, type StrategyName } from '../../../src-shared/strategy.ts';
+import { STRATEGY_WISHES, takesRatio } from '../../../src-shared/strategy.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { NumberSetting } from './NumberSetting.tsx';
 import { TextSetting } from './TextSetting.tsx';
 import { useChange } from './useChange.ts';
-
-/** Strategies for which a ratio means nothing. */
-const WITHOUT_RATIO: readonly StrategyName[] = ['none', 'full'];
 
 export function AnswersSection({ settings }: { settings: Settings }) {
   const { t } = useTranslation('settings');
@@ -22,10 +19,10 @@ export function AnswersSection({ settings }: { settings: Settings }) {
         description={t('answers.strategyHelp')}
         value={strategy.name}
         allowDeselect={false}
-        data={STRATEGY_NAMES.map((value) => ({ value, label: t(`strategy.${value}`) }))}
+        data={STRATEGY_WISHES.map((value) => ({ value, label: t(`strategy.${value}`) }))}
         onChange={(name) => name && change({ strategy: { ...strategy, name } })}
       />
-      {!WITHOUT_RATIO.includes(strategy.name) && (
+      {takesRatio(strategy.name) && (
         <RatioSlider
           ratio={strategy.ratio}
           onChange={(ratio) => change({ strategy: { ...strategy, ratio } })}

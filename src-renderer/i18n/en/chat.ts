@@ -64,6 +64,10 @@ export const chat = {
     reset: 'Use the settings',
   },
   strategy: {
+    auto: {
+      name: 'Automatic',
+      help: 'What was measured to keep this model’s quality, and to be fastest on this machine.',
+    },
     deviation: {
       name: 'Blend',
       help: 'Reuses cached text and recomputes the tokens whose values are off the most.',
@@ -95,6 +99,7 @@ export const chat = {
     'plain-prompt': 'The model’s chat template could not be used.',
     quarantined: 'Damaged cache files were set aside.',
     'over-budget': 'The cache is full.',
+    'full-prefill': 'Everything was computed; the cache was not used.',
     'document-failed': 'A document could not be read.',
   },
   message: {

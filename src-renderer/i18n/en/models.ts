@@ -100,7 +100,7 @@ export const models = {
     title: 'How well does {{name}} stand blending?',
     titlePlain: 'How well does this model stand blending?',
     intro:
-      'Answers the same prompts by a full prefill and by each way of blending, and compares them. The cheapest way that keeps the quality becomes the default for this model. Questions go first meanwhile.',
+      'Answers the same prompts by a full prefill and by each way of blending, and compares them. The cheapest way that keeps the quality is what “Automatic” uses for this model. Questions go first meanwhile.',
     noModel: 'Load a model first.',
     texts: 'Measure with',
     run: 'Measure',
@@ -108,14 +108,15 @@ export const models = {
     stop: 'Stop',
     running: 'Measuring',
     progress: '{{done}} of {{total}} answers',
-    unknown: 'Not measured yet: blending by deviation at 15 % is the default.',
+    unknown:
+      'Not measured yet. This happens by itself once documents are ready; until then 15 % is recomputed, by deviation and by what the question attends to.',
     verdict: {
       blend:
         '{{strategy}} is the cheapest that keeps the quality: it takes {{share}} of the time of a full prefill.',
       quality:
-        'This model does not stand blending: nothing below a ratio of 100 % keeps the quality. It answers by full prefill unless a conversation chooses otherwise.',
+        'This model does not stand blending: nothing below a ratio of 100 % keeps the quality. “Automatic” computes everything for it.',
       slower:
-        'Blending keeps the quality but saves no time on this machine, so a full prefill is the default unless a conversation chooses otherwise.',
+        'Blending keeps the quality but saves no time on this machine, so “Automatic” computes everything.',
     },
     at: '{{strategy}} at {{ratio}}',
     floor: 'To keep the quality means: KL at most {{kl}}, F1 loss at most {{loss}}.',

@@ -33,6 +33,7 @@ export const settings = {
     systemPromptHelp: 'Stand before every conversation, where the model’s template has a place for them.',
   },
   strategy: {
+    auto: 'Automatic: what was measured to be good and fast here',
     deviation: 'Blend: recompute the tokens that deviate most (CacheBlend)',
     none: 'Reuse everything: fastest, blind to other passages',
     full: 'Full prefill: no reuse, slowest',

@@ -64,6 +64,7 @@ export const chat: Words<typeof en.chat> = {
     reset: '采用设置中的值',
   },
   strategy: {
+    auto: { name: '自动', help: '采用实测能保持此模型质量、并且在这台机器上最快的方式。' },
     deviation: { name: '融合', help: '复用缓存的文本，重算数值偏差最大的 token。' },
     none: { name: '全部复用', help: '最快；但各段落互相看不到。' },
     full: { name: '完整预填充', help: '全部重新计算：最慢，用作对照。' },
@@ -89,6 +90,7 @@ export const chat: Words<typeof en.chat> = {
     'plain-prompt': '无法使用模型的对话模板。',
     quarantined: '损坏的缓存文件已被隔离。',
     'over-budget': '缓存已满。',
+    'full-prefill': '全部内容都重新计算了，没有使用缓存。',
     'document-failed': '有一篇文档无法读取。',
   },
   message: {

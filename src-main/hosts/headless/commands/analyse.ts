@@ -57,7 +57,7 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
     const ownFolder = flags.library === undefined && existsSync(document);
     const root = flags.library ?? (ownFolder ? dirname(document) : app.paths.sampleLibrary);
     const workspace = await app.openLibrary({ root, modelPath: flags.model });
-    const strategy = strategyOf(flags, app, workspace);
+    const strategy = strategyOf(flags);
     await prepare(workspace, { terminal, signal, precompute: false });
     const documentId = idOf(workspace, ownFolder ? basename(document) : document);
     const request = DocumentAnalysisSchema.safeParse({

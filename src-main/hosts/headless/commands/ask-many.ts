@@ -17,7 +17,7 @@ export async function askMany(
   const { terminal, signal } = context;
   const questions = readLines(file);
   const { topK, maxTokens } = app.settings.current;
-  const strategy = strategyOf(flags, app, workspace);
+  const strategy = strategyOf(flags);
   const request = QuestionBatchSchema.safeParse({ questions, topK, maxTokens, strategy });
   if (!request.success)
     throw new KvasirError('BAD_ARGUMENT', `The questions cannot be asked: ${firstIssue(request.error)}.`);

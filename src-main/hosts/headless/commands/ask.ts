@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import type { Answer, Notice, Source, Ttft } from '../../../../src-shared/answer.ts';
+import type { FusionPlan, PlanReason } from '../../../../src-shared/plan.ts';
 import type { PrecomputeReport, SyncReport } from '../../../../src-shared/library.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { App, type Workspace } from '../../../app.ts';
-import type { Answered, AnswerRequest } from '../../../chat/answer-service.ts';
-import { engineStrategy } from '../../../fusion/choice.ts';
-import { parseStrategy } from '../../../fusion/strategy.ts';
+import type { Answered } from '../../../chat/answer-service.ts';
+import { parseWish } from '../../../fusion/choice.ts';
 import { formatBytes } from '../../../models/describe.ts';
 import type { CommandContext } from '../context.ts';
 import { addFusionFlags, addModelFlags, settingsOf, type FusionFlags, type ModelFlags } from '../options.ts';
@@ -56,7 +56,7 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
       await askMany(flags.questions ?? '', flags, { app, workspace, context });
       return;
     }
-    const strategy = strategyFor(flags, app, workspace, (line) => terminal.err(line));
+    const strategy = parseWish(flags, workspace.model.info.layers);
     const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
     const answered = await workspace.answers.answer(
       { question, strategy, topK: app.settings.current.topK, maxTokens: app.settings.current.maxTokens },
@@ -79,27 +79,6 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
   }
 }
 
-const WHY_FULL = { quality: 'this model does not stand blending', slower: 'blending saves no time here' };
-
-/** What the flags say; without any, what a calibration of the model found best. BAD_ARGUMENT. */
-function strategyFor(
-  flags: FusionFlags,
-  app: App,
-  { model }: Workspace,
-  tell: (line: string) => void,
-): AnswerRequest['strategy'] {
-  const { layers } = model.info;
-  const { strategy, ratio, checkLayers, cover, questionLayers, deviationOf } = flags;
-  const said = [strategy, ratio, checkLayers, cover, questionLayers, deviationOf];
-  const measured = app.calibration.of(model)?.choice;
-  if (!measured || said.some((flag) => flag !== undefined)) return parseStrategy(flags, layers);
-  if (measured.verdict !== 'blend')
-    tell(
-      `Note: answered by full prefill, as calibration chose (${WHY_FULL[measured.verdict]}); --strategy decides otherwise.`,
-    );
-  return engineStrategy(measured.strategy, layers);
-}
-
 /** What --json prints: the answer, and what was done to the library before. */
 function jsonOf(
   { report, ...answer }: Answered,
@@ -119,7 +98,7 @@ function jsonOf(
   };
 }
 
-function summaryLines({ sources, ttftMs, prompt, tokensPerSecond }: Answered): string[] {
+function summaryLines({ sources, ttftMs, prompt, plan, tokensPerSecond }: Answered): string[] {
   return [
     '',
     sources.length > 0 ? 'Sources:' : 'Sources: none',
@@ -127,8 +106,35 @@ function summaryLines({ sources, ttftMs, prompt, tokensPerSecond }: Answered): s
     `First token after ${ms(ttftMs.total)} (${stagesOf(ttftMs)}); then ${tokensPerSecond.toFixed(0)} tokens/s.`,
     `Prompt of ${prompt.tokens} tokens: ${prompt.reusableTokens} from cache, ${prompt.recomputedTokens} of them recomputed; ` +
       `${formatBytes(prompt.bytesLoaded)} loaded.`,
+    ...(plan ? [planLine(plan)] : []),
   ];
 }
+
+/** What was decided, and how well its time was foreseen. */
+function planLine({
+  strategy,
+  reason,
+  predictedTtftMs,
+  predictedFullPrefillMs,
+  outcomeMs,
+}: FusionPlan): string {
+  const share =
+    strategy.name === 'none' || strategy.name === 'full' ? '' : ` at ${Math.round(strategy.ratio * 100)} %`;
+  const expected =
+    predictedTtftMs === null ? '' : `; expected ${ms(predictedTtftMs.total)}, took ${ms(outcomeMs)}`;
+  const full = predictedFullPrefillMs === null ? '' : `, a full prefill about ${ms(predictedFullPrefillMs)}`;
+  return `Blended by ${strategy.name}${share} (${WHY[reason]})${expected}${full}.`;
+}
+
+const WHY: Record<PlanReason, string> = {
+  asked: 'as asked',
+  unmeasured: 'the default, as nothing was measured here yet',
+  floor: 'the least that keeps the quality',
+  hidden: 'more than the least, as it hides behind loading',
+  'nothing-cached': 'nothing was cached',
+  'full-is-faster': 'faster than blending here',
+  quality: 'this model does not stand blending',
+};
 
 const KV: Record<Source['tier'], string> = {
   ram: 'cache in memory',

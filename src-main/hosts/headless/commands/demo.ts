@@ -2,7 +2,6 @@ import { relative } from 'node:path';
 import type { Command } from 'commander';
 import type { PrecomputeReport, SyncReport } from '../../../../src-shared/library.ts';
 import { App, type Workspace } from '../../../app.ts';
-import { parseStrategy } from '../../../fusion/strategy.ts';
 import { formatBytes } from '../../../models/describe.ts';
 import type { CommandContext } from '../context.ts';
 import { compare, readQuestions, warmUp, type Comparison } from '../comparison.ts';
@@ -33,7 +32,6 @@ async function demonstrate(context: CommandContext): Promise<void> {
     tellPrecompute(prepared.sync, prepared.precompute, terminal);
 
     const questions = readQuestions(app.paths.sampleQuestions, QUESTIONS);
-    const blend = parseStrategy({}, workspace.model.info.layers);
     const request = { topK: app.settings.current.topK, maxTokens: ANSWER_TOKENS };
     terminal.out(
       `Questions     ${questions.length}, each answered twice: by a full prefill of the prompt, and by blending\n\n`,
@@ -41,7 +39,14 @@ async function demonstrate(context: CommandContext): Promise<void> {
     await warmUp(workspace, request, signal);
     const rows: Comparison[] = [];
     for (const [i, question] of questions.entries()) {
-      rows.push(await compare(workspace, question, { ...request, blend, blendFirst: i % 2 === 1 }, signal));
+      rows.push(
+        await compare(
+          workspace,
+          question,
+          { ...request, blend: { kind: 'auto' }, blendFirst: i % 2 === 1 },
+          signal,
+        ),
+      );
     }
     terminal.out(`${comparisonTable(rows, terminal.width)}\n\n`);
     terminal.out(`${comparisonSummary(rows)}\n\n`);

@@ -2,6 +2,7 @@ import { Button, Popover } from '@mantine/core';
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
+import { takesRatio } from '../../../../src-shared/strategy.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { OptionsForm } from './OptionsForm.tsx';
@@ -54,7 +55,7 @@ function useSummary({ scope, strategy, topK }: ConversationOptions): string {
   } else parts.push(t('composer.libraries', { count: libraryIds.length }));
   const used = strategy ?? settings?.strategy;
   if (used) {
-    const ratio = used.name === 'none' || used.name === 'full' ? '' : ` ${format.percent(used.ratio)}`;
+    const ratio = takesRatio(used.name) ? ` ${format.percent(used.ratio)}` : '';
     parts.push(`${t(`strategy.${used.name}.name`)}${ratio}`);
   }
   const passages = topK ?? settings?.topK;

@@ -2,7 +2,7 @@ import { Button, Group, MultiSelect, NumberInput, Radio, Slider, Stack, Text } f
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
-import { STRATEGY_NAMES, type StrategyChoice } from '../../../../src-shared/strategy.ts';
+import { STRATEGY_WISHES, takesRatio, type StrategyWish } from '../../../../src-shared/strategy.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { NO_OPTIONS } from '../chat-state.ts';
@@ -97,8 +97,8 @@ function StrategyFields({
   strategy,
   onChange,
 }: {
-  strategy: StrategyChoice;
-  onChange: (strategy: StrategyChoice) => void;
+  strategy: StrategyWish;
+  onChange: (strategy: StrategyWish) => void;
 }) {
   const { t } = useTranslation('chat');
   const format = useFormat();
@@ -108,12 +108,12 @@ function StrategyFields({
         label={t('options.strategy')}
         value={strategy.name}
         onChange={(value) => {
-          const name = STRATEGY_NAMES.find((known) => known === value);
+          const name = STRATEGY_WISHES.find((known) => known === value);
           if (name) onChange({ ...strategy, name });
         }}
       >
         <Stack gap={8} mt={6}>
-          {STRATEGY_NAMES.map((name) => (
+          {STRATEGY_WISHES.map((name) => (
             <Radio
               key={name}
               value={name}
@@ -124,7 +124,7 @@ function StrategyFields({
           ))}
         </Stack>
       </Radio.Group>
-      {strategy.name !== 'none' && strategy.name !== 'full' && (
+      {takesRatio(strategy.name) && (
         <Dial
           label={t('options.ratio')}
           help={t('options.ratioHelp')}

@@ -1,0 +1,185 @@
+import type { CalibrationChoice } from '../../../src-shared/contract/calibration.ts';
+import type { PlanReason, PredictedTtft } from '../../../src-shared/plan.ts';
+import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+import type { ModelInfo, Strategy } from '../../engine/engine.ts';
+import { engineStrategy } from '../choice.ts';
+import { computedOnly, type CostModel } from './cost-model.ts';
+import type { Piece, Tier, Work } from './work.ts';
+
+/** What is to be done about a prompt: a strategy as it is, or what the controller thinks best. */
+export type Wish = Strategy | { kind: 'auto' };
+
+/** What a prompt's chunks are fused by where the model was not calibrated: decision 0150. */
+export const UNCALIBRATED: StrategyChoice = { name: 'union', ratio: 0.15 };
+
+export interface Decision {
+  wish: Wish;
+  strategy: Strategy;
+  choice: StrategyChoice;
+  reason: PlanReason;
+  /** All of the prompt is computed although some of it is cached. */
+  fellBack: boolean;
+  /** Pieces (indices) that are cached and computed all the same. */
+  computed: ReadonlySet<number>;
+  /** The slowest tier that is loaded from. */
+  tier: Tier | null;
+  /** The slowest tier that would add no delay. */
+  cheapestTier: Tier | null;
+  predicted: PredictedTtft | null;
+  predictedFullMs: number | null;
+}
+
+export interface DecideOptions {
+  info: Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'threads' | 'layers'>;
+  costs: Pick<CostModel, 'predict'>;
+  /** What calibration found of the model; absent before. */
+  calibrated?: CalibrationChoice | undefined;
+  /** Tiers from the slowest to the fastest. */
+  tiers: readonly Tier[];
+}
+
+/** Costing this much more than without counts as no delay: less cannot be told from chance. */
+const NO_DELAY = 0.02;
+
+/** Predictions closer than this say nothing about which is faster. */
+const WORTH = 0.05;
+
+/** Ratios are tried in steps of this. */
+const STEP = 0.01;
+
+/**
+ * The loading controller (CacheBlend §5): r is the quality floor's ratio, or the largest that hides behind loading; what takes
+ * longer to load than to compute is computed. A strategy that people chose is left as it is, and only predicted.
+ */
+export function decide(work: Work, wish: Wish, options: DecideOptions): Decision {
+  const { info, costs, calibrated } = options;
+  const predictedFullMs = costs.predict(info, work, { kind: 'full' })?.total ?? null;
+  const rest = { wish, predictedFullMs };
+  if (wish.kind !== 'auto') return { ...rest, ...plain(work, wish, choiceOf(wish), 'asked', options) };
+
+  const base = calibrated?.strategy ?? UNCALIBRATED;
+  const floor = calibrated?.verdict === 'blend' || !calibrated ? base : UNCALIBRATED;
+  const least = engineStrategy(floor, info.layers);
+  if (work.pieces.every(({ tier }) => tier === null))
+    return { ...rest, ...plain(work, least, floor, 'nothing-cached', options) };
+  if (calibrated && calibrated.verdict !== 'blend') {
+    const reason = calibrated.verdict === 'quality' ? 'quality' : 'full-is-faster';
+    return { ...rest, ...full(work, reason, options) };
+  }
+  const computed = slowerToLoad(work, least, options);
+  const loading = without(work, computed);
+  const blendMs = costs.predict(info, loading, least)?.total;
+  if (blendMs === undefined || predictedFullMs === null)
+    return { ...rest, ...plain(work, least, floor, 'unmeasured', options) };
+  const nothingLoaded = loading.pieces.every(({ tier }) => tier === null);
+  if (nothingLoaded || predictedFullMs < blendMs * (1 - WORTH))
+    return { ...rest, ...full(work, 'full-is-faster', options) };
+
+  const ratio = hidden(floor, blendMs, (strategy) => costs.predict(info, loading, strategy)?.total, info);
+  const choice = { ...floor, ratio };
+  const reason = ratio > floor.ratio ? 'hidden' : 'floor';
+  const strategy = engineStrategy(choice, info.layers);
+  return { ...rest, ...plain(loading, strategy, choice, reason, options), computed };
+}
+
+/** The slowest tier on which all of the prompt's stored KV could lie without delay; null while that is not known. */
+export function cheapestTier(
+  work: Work,
+  strategy: Strategy,
+  { info, costs, tiers }: DecideOptions,
+): Tier | null {
+  const at = (tier: Tier): number | undefined => {
+    const pieces = work.pieces.map((piece): Piece => (piece.tier === null ? piece : { ...piece, tier }));
+    return costs.predict(info, { ...work, pieces }, strategy)?.total;
+  };
+  const fastest = at(tiers.at(-1) ?? 'ram');
+  if (fastest === undefined) return null;
+  return tiers.find((tier) => (at(tier) ?? Infinity) <= fastest * (1 + NO_DELAY)) ?? null;
+}
+
+function plain(
+  work: Work,
+  strategy: Strategy,
+  choice: StrategyChoice,
+  reason: PlanReason,
+  options: DecideOptions,
+): Omit<Decision, 'wish' | 'predictedFullMs'> {
+  const cached = strategy.kind === 'full' ? [] : work.pieces.flatMap(({ tier }) => tier ?? []);
+  const { info, costs, tiers } = options;
+  return {
+    ...{ strategy, choice, reason },
+    fellBack: false,
+    computed: new Set(),
+    tier: tiers.find((tier) => cached.includes(tier)) ?? null,
+    cheapestTier: cached.length > 0 ? cheapestTier(work, strategy, options) : null,
+    predicted: costs.predict(info, work, strategy),
+  };
+}
+
+function full(
+  work: Work,
+  reason: PlanReason,
+  options: DecideOptions,
+): Omit<Decision, 'wish' | 'predictedFullMs'> {
+  return {
+    ...plain(work, { kind: 'full' }, { name: 'full', ratio: 1 }, reason, options),
+    fellBack: true,
+  };
+}
+
+/**
+ * Pieces that are computed sooner than loaded. One after another from the first, which are cheapest to compute, as long as
+ * the prompt as a whole gets faster; while they are computed the others load.
+ */
+function slowerToLoad(work: Work, strategy: Strategy, { info, costs }: DecideOptions): Set<number> {
+  const chosen = new Set<number>();
+  let best = costs.predict(info, work, strategy)?.total;
+  let found = new Set<number>();
+  for (const [index, { tier }] of work.pieces.entries()) {
+    if (tier === null || tier === 'ram' || best === undefined) continue;
+    chosen.add(index);
+    const ms = costs.predict(info, without(work, chosen), strategy)?.total;
+    if (ms === undefined || ms >= best * (1 - WORTH)) continue;
+    best = ms;
+    found = new Set(chosen);
+  }
+  return found;
+}
+
+/** The largest ratio whose prompt is there as soon as the floor's; predictions grow with the ratio. */
+function hidden(
+  floor: StrategyChoice,
+  floorMs: number,
+  predict: (strategy: Strategy) => number | undefined,
+  { layers }: Pick<ModelInfo, 'layers'>,
+): number {
+  if (floor.name === 'none' || floor.name === 'full') return floor.ratio;
+  const at = (steps: number): number => Math.min(1, Number((floor.ratio + steps * STEP).toFixed(4)));
+  const free = (steps: number): boolean => {
+    const ms = predict(engineStrategy({ ...floor, ratio: at(steps) }, layers));
+    return ms !== undefined && ms <= floorMs * (1 + NO_DELAY);
+  };
+  let [low, high] = [0, Math.ceil((1 - floor.ratio) / STEP)];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (free(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low === 0 ? floor.ratio : at(low);
+}
+
+function without(work: Work, computed: ReadonlySet<number>): Work {
+  const only = computedOnly(work).pieces;
+  return {
+    ...work,
+    pieces: work.pieces.map((piece, i) => (computed.has(i) ? (only[i] ?? piece) : piece)),
+  };
+}
+
+/** A strategy by its name and ratio, as people see it; of several ratios the last, of an adaptive one the least. */
+function choiceOf(strategy: Strategy): StrategyChoice {
+  if (strategy.kind === 'none') return { name: 'none', ratio: 0 };
+  if (strategy.kind === 'full') return { name: 'full', ratio: 1 };
+  const ratio = 'adaptive' in strategy ? strategy.adaptive.least : strategy.ratios.at(-1);
+  return { name: strategy.kind, ratio: ratio ?? 0 };
+}

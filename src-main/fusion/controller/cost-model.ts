@@ -1,0 +1,128 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { PredictedTtft } from '../../../src-shared/plan.ts';
+import type { AppendReport, ModelInfo, Strategy } from '../../engine/engine.ts';
+import { ComputeCostsSchema, layerFeatures, TierCostsSchema, type ComputeCosts } from './costs.ts';
+import { learnAppend, learnTiers } from './learn.ts';
+import { predict } from './predict.ts';
+import { Layout, narrowingIn, narrowingOf, type Piece, type Tier, type Work } from './work.ts';
+import { faded, observed } from './fit.ts';
+
+const FileSchema = z.object({
+  version: z.literal(2),
+  models: z.record(z.string(), ComputeCostsSchema),
+  tiers: z.record(z.string(), TierCostsSchema),
+});
+
+type Subject = Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'threads' | 'layers'>;
+
+/** What older appends still count when the next one comes: machines change their speed. */
+const REMEMBERED = 0.7;
+
+/** The same after one that took so much more or less than expected: what was known no longer holds. */
+const REMEMBERED_WHEN_WRONG = 0.3;
+const WRONG = 0.3;
+
+/** An append that was done. */
+export interface DoneWork {
+  work: Work;
+  report: AppendReport;
+  /** Looking up and opening the chunks. */
+  acquireMs: number;
+}
+
+/**
+ * How long computing and loading take here: learnt from every append, kept in a file (docs/formats/costs.md). All
+ * predictions are of the time to the logits of the last token.
+ */
+export class CostModel {
+  readonly #path: string;
+  #models: Record<string, ComputeCosts>;
+  #tiers: z.infer<typeof FileSchema>['tiers'];
+
+  /** A file that is missing or cannot be read means starting anew: it holds nothing but measurements. */
+  constructor(path: string) {
+    this.#path = path;
+    const { models, tiers } = read(path);
+    this.#models = models;
+    this.#tiers = tiers;
+  }
+
+  /** Whether prompts of a model can be predicted, with chunks on this tier. */
+  knows(subject: Subject, tier: Tier = 'ram'): boolean {
+    return (
+      this.#models[keyOf(subject)]?.place !== undefined &&
+      (tier === 'ram' || this.#tiers[tier]?.load !== undefined)
+    );
+  }
+
+  /** Learns from an append. */
+  observe(subject: Subject, { work, report, acquireMs }: DoneWork): void {
+    const known = this.#models[keyOf(subject)] ?? {};
+    const layout = new Layout(work, narrowingIn(report), subject.layers);
+    // What stands in chunks by the engine's account must be what the caller says, or times would go to the wrong rows.
+    if (layout.tokens !== report.tokens || layout.reusable !== report.reusableTokens) return;
+    const costs = { compute: known, tiers: this.#tiers };
+    const expected = predict(costs, layout, work.pieces, subject.layers)?.total;
+    const took = acquireMs + report.totalMs;
+    const wrong = expected !== undefined && Math.abs(expected - took) > WRONG * took;
+    const share = wrong ? REMEMBERED_WHEN_WRONG : REMEMBERED;
+    this.#models = { ...this.#models, [keyOf(subject)]: learnAppend(known, layout, report, share) };
+    this.#tiers = learnTiers(this.#tiers, work.pieces, { report, acquireMs, share });
+    this.#save();
+  }
+
+  /** Learns from a chunk that was encoded by itself, as long as nothing better is known. */
+  observeEncode(subject: Subject, tokens: number, ms: number): void {
+    const known = this.#models[keyOf(subject)] ?? {};
+    if (known.rest) return; // an append was seen
+    const features = layerFeatures({ rows: tokens, pairs: (tokens * (tokens + 1)) / 2 });
+    const layer = observed(faded(known.layer, REMEMBERED), features, ms / Math.max(1, subject.layers - 1));
+    this.#models = { ...this.#models, [keyOf(subject)]: { ...known, layer } };
+    this.#save();
+  }
+
+  /** Milliseconds by part; null while too little is known, or when the prompt's content decides how much is computed. */
+  predict(subject: Subject, work: Work, strategy: Strategy): PredictedTtft | null {
+    const narrowing = narrowingOf(strategy);
+    const compute = this.#models[keyOf(subject)];
+    if (!narrowing || !compute) return null;
+    const done = strategy.kind === 'full' ? computedOnly(work) : work;
+    const layout = new Layout(done, narrowing, subject.layers);
+    return predict({ compute, tiers: this.#tiers }, layout, done.pieces, subject.layers) ?? null;
+  }
+
+  /** Milliseconds to compute so many tokens behind `past` others; null while nothing is known of this model on this device. */
+  fullPrefill(subject: Subject, tokens: number, past = 0): number | null {
+    if (tokens <= 0) return null;
+    const work = { past, pieces: [{ tokens, tier: null, bytes: 0 }] };
+    return this.predict(subject, work, { kind: 'full' })?.total ?? null;
+  }
+
+  #save(): void {
+    const file: z.infer<typeof FileSchema> = { version: 2, models: this.#models, tiers: this.#tiers };
+    try {
+      writeFileSync(`${this.#path}.tmp`, JSON.stringify(file));
+      renameSync(`${this.#path}.tmp`, this.#path);
+    } catch {
+      // Without the file the next start measures again; an answer must not fail over that.
+    }
+  }
+}
+
+/** The same prompt with nothing reused. */
+export function computedOnly({ past, pieces }: Work): Work {
+  return { past, pieces: pieces.map((piece): Piece => ({ ...piece, tier: null })) };
+}
+
+function keyOf({ fingerprint, layerDevices, threads }: Subject): string {
+  return `${fingerprint}/${[...new Set(layerDevices)].join('+')}/${threads}`;
+}
+
+function read(path: string): Pick<z.infer<typeof FileSchema>, 'models' | 'tiers'> {
+  try {
+    return FileSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return { models: {}, tiers: {} };
+  }
+}

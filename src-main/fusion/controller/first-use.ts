@@ -1,0 +1,138 @@
+import {
+  CalibrationRequestSchema,
+  type CalibrationRequest,
+} from '../../../src-shared/contract/calibration.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { CalibratedModel, CalibrationService } from '../calibration/calibration-service.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
+import { throttled, type EventBus } from '../../platform/event-bus.ts';
+import type { Gate } from '../../platform/gate.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { SettingsService } from '../../platform/settings-service.ts';
+import type { CostModel } from './cost-model.ts';
+import { profile, type ProfiledModel, type ProfileOptions } from './profile.ts';
+
+export interface FirstUseOptions {
+  models: {
+    readonly active: (CalibratedModel & { model: ProfiledModel }) | undefined;
+    onChange(listener: () => void): () => void;
+  };
+  costs: CostModel;
+  calibration: Pick<CalibrationService, 'of' | 'run' | 'status'>;
+  settings: SettingsService;
+  events: EventBus;
+  gate: Gate;
+  log: Logger;
+  /** Folder on the store's disk, for files that are read once. */
+  dir: string;
+  /** Least milliseconds between two rounds. */
+  pauseMs?: number;
+}
+
+/** Few prompts and the ways that keep quality best, so that it ends soon; people can measure all of it (decision 0151). */
+export const SHORT_CALIBRATION: CalibrationRequest = CalibrationRequestSchema.parse({
+  strategies: ['query', 'union', 'deviation'],
+  ratios: [0.1, 0.15, 0.3, 0.5],
+  prompts: 6,
+});
+
+const PAUSE_MS = 2000;
+
+/**
+ * Gets to know a model that was never used here, behind all other work: what it costs, and, once documents are ready, how well it
+ * stands blending. Questions that come earlier are answered at the defaults.
+ */
+export class FirstUse {
+  readonly #options: FirstUseOptions;
+  readonly #abort = new AbortController();
+  #unsubscribe: (() => void)[] = [];
+  readonly #soon: ReturnType<typeof throttled>;
+  /** Models, with number format, that were measured or could not be: once a run of the program is enough. */
+  readonly #tried = new Set<string>();
+  #rounds: Promise<void> = Promise.resolve();
+  #waiting = false;
+  #busy = true;
+
+  constructor(options: FirstUseOptions) {
+    this.#options = options;
+    this.#soon = throttled(options.pauseMs ?? PAUSE_MS, () => this.#begin());
+  }
+
+  start(): void {
+    const { models, settings, events } = this.#options;
+    this.#unsubscribe = [
+      models.onChange(() => this.#soon()),
+      settings.onChange((now, before) => {
+        if (now.dtype !== before.dtype || now.strategy.name !== before.strategy.name) this.#soon();
+      }),
+      events.on(({ topic, payload }) => {
+        if (topic !== 'queue.status') return;
+        this.#busy = payload.waiting + payload.active > 0 || payload.total === 0;
+        if (!this.#busy) this.#soon();
+      }),
+    ];
+  }
+
+  /** Resolves when nothing is being measured. */
+  idle(): Promise<void> {
+    return this.#rounds;
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#unsubscribe) end();
+    this.#soon.cancel();
+    this.#abort.abort();
+    await this.#rounds;
+  }
+
+  #begin(): void {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    this.#rounds = this.#rounds.then(async () => {
+      this.#waiting = false;
+      const { models, log } = this.#options;
+      try {
+        if (models.active) await this.#profile(models.active.model);
+        if (models.active && !this.#busy) await this.#calibrate(models.active.model);
+      } catch (error) {
+        if (!this.#abort.signal.aborted) log.warn('first-use-stopped', { error: String(error) });
+      }
+    });
+  }
+
+  async #profile(model: ProfiledModel): Promise<void> {
+    const { costs, gate, settings, models, dir } = this.#options;
+    if (costs.knows(model.info, 'disk')) return;
+    const step: ProfileOptions['step'] = (work) =>
+      gate.background((signal) => {
+        throwIfAborted(signal);
+        // While this step runs, what is in use stays loaded.
+        if (models.active?.model !== model) throw new KvasirError('ABORTED', 'Another model is in use.');
+        return work({ signal });
+      }, this.#abort.signal);
+    const { dtype } = settings.current;
+    await this.#once('profile', model, () => profile({ model, costs, dir, dtype, step }));
+  }
+
+  async #calibrate(model: ProfiledModel): Promise<void> {
+    const { calibration, settings } = this.#options;
+    if (settings.current.strategy.name !== 'auto' || calibration.status().running) return;
+    if (calibration.of(model)) return;
+    const what = `calibrate ${settings.current.dtype}`;
+    await this.#once(what, model, () => calibration.run(SHORT_CALIBRATION));
+  }
+
+  /** Does nothing the second time, unless the first found the model gone or no documents yet. */
+  async #once(what: string, model: ProfiledModel, work: () => Promise<unknown>): Promise<void> {
+    const key = `${what} ${model.info.fingerprint}`;
+    if (this.#tried.has(key)) return;
+    this.#tried.add(key);
+    try {
+      await work();
+    } catch (error) {
+      const notYet = error instanceof KvasirError && error.code === 'NOT_FOUND';
+      if (notYet || this.#options.models.active?.model !== model) this.#tried.delete(key);
+      throw error;
+    }
+  }
+}

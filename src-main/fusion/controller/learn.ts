@@ -1,0 +1,72 @@
+import type { AppendReport } from '../../engine/engine.ts';
+import {
+  layerFeatures,
+  layerMs,
+  Learning,
+  questionFeatures,
+  type ComputeCosts,
+  type TierCosts,
+} from './costs.ts';
+import { byTier } from './predict.ts';
+import type { Layout, Piece, Tier } from './work.ts';
+
+/** What an append tells of computing; what was known counts `share`. */
+export function learnAppend(
+  known: ComputeCosts,
+  layout: Layout,
+  report: AppendReport,
+  share: number,
+): ComputeCosts {
+  const { stages, layers } = report;
+  const learning = new Learning<ComputeCosts>(known, share);
+  const steps = layout.layers();
+  for (const { layer, computeStart, computeEnd } of layers.slice(0, -1)) {
+    const step = steps[layer];
+    if (step?.check === null) learning.learn('layer', layerFeatures(step.rows), computeEnd - computeStart);
+  }
+  learnKeys(learning, layout, report);
+  const { checks, reusable, firstLoad } = layout;
+  if (checks > 0) learning.learn('select', [reusable * checks, checks], stages.select);
+  const placed = layers.length - firstLoad;
+  if (reusable > 0) learning.learn('place', [reusable * placed, placed], stages.place);
+  if (layout.questionLayers.length > 0)
+    learning.learn('question', questionFeatures(learning.costs, layout), stages.question);
+  const { question, place, check, select, compute, loadWait } = stages;
+  const rest = report.totalMs - (question + place + check + select + compute + loadWait);
+  learning.learn('rest', [1, layout.tokens], rest);
+  return learning.costs;
+}
+
+/** From checks, and from the last layer: it computes keys and values of all its rows, and itself for one. */
+function learnKeys(learning: Learning<ComputeCosts>, layout: Layout, { stages, layers }: AppendReport): void {
+  const steps = layout.layers();
+  const checked = steps.flatMap(({ check }) => (check ? [check.rows] : []));
+  if (checked.length > 0) {
+    const rows = checked.reduce((sum, n) => sum + n, 0);
+    learning.learn('keys', [rows, checked.length], stages.check);
+  }
+  const [step, last] = [steps.at(-1), layers.at(-1)];
+  const one = layerMs(learning.costs, { rows: 1, pairs: layout.context });
+  if (!step || !last || one === undefined || step.check || step.rows.rows <= 1) return;
+  learning.learn('keys', [step.rows.rows, 1], last.computeEnd - last.computeStart - one);
+}
+
+/** What an append tells of the tiers it used: of two that are loaded from nothing, as it does not say which took how long. */
+export function learnTiers(
+  known: Readonly<Record<Tier, TierCosts>>,
+  pieces: readonly Piece[],
+  { report, acquireMs, share }: { report: AppendReport; acquireMs: number; share: number },
+): Record<Tier, TierCosts> {
+  const used = [...byTier(pieces)];
+  const loaded = used.filter(([tier]) => tier !== 'ram');
+  const learnt = { ...known };
+  for (const [tier, { files }] of used) {
+    const learning = new Learning<TierCosts>(known[tier] ?? {}, share);
+    if (used.length === 1) learning.learn('open', [files], acquireMs);
+    const layers = tier !== 'ram' && loaded.length === 1 ? report.layers : [];
+    for (const { loadStart, loadEnd, loadBytes } of layers)
+      if (loadBytes > 0) learning.learn('load', [loadBytes, files], loadEnd - loadStart);
+    learnt[tier] = learning.costs;
+  }
+  return learnt;
+}

@@ -1,0 +1,125 @@
+import type { Calibration } from '../../../src-shared/contract/calibration.ts';
+import type { FusionPlan } from '../../../src-shared/plan.ts';
+import type { KvDtype } from '../../engine/engine.ts';
+import type { BlendResult, PromptPart } from '../blender.ts';
+import type { ChunkReuse } from '../sources.ts';
+import { keyFor, type ChunkCache, type FusionModel } from '../model.ts';
+import { decide, type Decision, type Wish } from './controller.ts';
+import type { CostModel } from './cost-model.ts';
+import type { Piece, Tier, Work } from './work.ts';
+
+export type { Decision, Wish } from './controller.ts';
+
+/** The model a plan is for, as much of it as planning needs. */
+export type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken'>;
+
+export interface PlannerOptions {
+  costs: CostModel;
+  store: Pick<ChunkCache, 'entry'>;
+  /** What was measured of a model's quality; absent before. */
+  calibration: (model: PlannedModel) => Calibration | undefined;
+}
+
+export interface PlanRequest {
+  model: PlannedModel;
+  dtype: KvDtype;
+  /** Tokens that are in the session already. */
+  past: number;
+  wish: Wish;
+}
+
+/** How a prompt is to be blended, and what was expected of that. */
+export interface Plan extends PlanRequest {
+  parts: readonly PromptPart[];
+  decision: Decision;
+}
+
+/** Slowest first. */
+const TIERS: readonly Tier[] = ['disk', 'ram'];
+
+/** Plans how prompts are blended, and learns from what came of it. */
+export class Planner {
+  readonly costs: CostModel;
+  readonly #options: PlannerOptions;
+
+  constructor(options: PlannerOptions) {
+    this.#options = options;
+    this.costs = options.costs;
+  }
+
+  /** Looks up where the parts' chunks are, without opening them. */
+  plan(parts: readonly PromptPart[], request: PlanRequest): Plan {
+    const { model, wish } = request;
+    const work = workOf(parts, (part) => this.#tier(part, request), request);
+    const decision = decide(work, wish, {
+      ...{ info: model.info, costs: this.costs, tiers: TIERS },
+      calibrated: this.#options.calibration(model)?.choice,
+    });
+    const { computed } = decision;
+    const planned = parts.map((part, i) => (computed.has(i) ? { ...part, compute: true } : part));
+    return { ...request, parts: planned, decision };
+  }
+
+  /** Learns from a plan that was carried out. Gives what reports say of it. */
+  done({ parts, decision, ...request }: Plan, { report, reuse, acquireMs }: BlendResult): FusionPlan {
+    const work = { past: request.past, pieces: piecesDone(parts, reuse, request) };
+    this.costs.observe(request.model.info, { work, report, acquireMs });
+    const outcomeMs = acquireMs + report.totalMs;
+    const { wish, choice, reason, fellBack, computed, predicted, predictedFullMs } = decision;
+    return {
+      wish: wish.kind,
+      strategy: choice,
+      ...{ reason, fellBack },
+      tier: shown(decision.tier),
+      cheapestTier: shown(decision.cheapestTier),
+      computedInstead: computed.size,
+      predictedTtftMs: predicted,
+      predictedFullPrefillMs: predictedFullMs,
+      outcomeMs,
+      errorShare: predicted && outcomeMs > 0 ? (predicted.total - outcomeMs) / outcomeMs : null,
+    };
+  }
+
+  #tier({ tokens }: PromptPart, { model, dtype }: PlanRequest): Tier | null {
+    const entry = this.#options.store.entry(keyFor(model, dtype, tokens));
+    return entry ? (entry.inRam ? 'ram' : 'disk') : null;
+  }
+}
+
+function workOf(
+  parts: readonly PromptPart[],
+  tierFor: (part: PromptPart) => Tier | null,
+  { model, dtype, past }: PlanRequest,
+): Work {
+  const pieces = parts.map((part): Piece => {
+    const tier = part.kind === 'chunk' ? tierFor(part) : null;
+    const tokens = part.tokens.length;
+    return { tokens, tier, bytes: tokens * model.bytesPerToken(dtype) };
+  });
+  return { past, pieces };
+}
+
+/** What was reused and computed in the end: of a chunk that was matched in part, each run is a piece. */
+function piecesDone(
+  parts: readonly PromptPart[],
+  reuse: readonly ChunkReuse[],
+  { model, dtype }: PlanRequest,
+): Piece[] {
+  const chunks = reuse.values();
+  const piece = (tokens: number, tier: Tier | null): Piece[] =>
+    tokens > 0 ? [{ tokens, tier, bytes: tokens * model.bytesPerToken(dtype) }] : [];
+  return parts.flatMap(({ kind, tokens }) => {
+    const found = kind === 'chunk' ? chunks.next().value : undefined;
+    let at = 0;
+    const reused = (found?.tier === 'computed' ? [] : (found?.runs ?? [])).flatMap(({ begin, count }) => {
+      const pieces = [...piece(begin - at, null), ...piece(count, found?.tier ?? null)];
+      at = begin + count;
+      return pieces;
+    });
+    return [...reused, ...piece(tokens.length - at, null)];
+  });
+}
+
+function shown(tier: Tier | null): FusionPlan['tier'] {
+  return tier === 'ram' || tier === null ? tier : 'disk';
+}

@@ -1,0 +1,87 @@
+import type { PredictedTtft } from '../../../src-shared/plan.ts';
+import { predicted } from './fit.ts';
+import { keysMs, layerMs, questionFeatures, type ComputeCosts, type TierCosts } from './costs.ts';
+import { waitingFor, type LayerTimes } from './pipeline.ts';
+import type { Layout, Piece, Rows, Tier } from './work.ts';
+
+export interface Costs {
+  compute: ComputeCosts;
+  tiers: Readonly<Record<Tier, TierCosts>>;
+}
+
+/** Milliseconds to the logits, by part; undefined while a layer, or a tier that is to be loaded from, was never seen. */
+export function predict(
+  costs: Costs,
+  layout: Layout,
+  pieces: readonly Piece[],
+  layers: number,
+): PredictedTtft | undefined {
+  const { compute } = costs;
+  const steps = layout.layers();
+  const load = loadMs(costs, pieces, layers);
+  if (load === undefined || layerMs(compute, layout.fresh) === undefined) return undefined;
+  const placed = layers - layout.firstLoad;
+  const place = predicted(compute.place, [layout.reusable * placed, placed]) ?? 0;
+  const question = predicted(compute.question, questionFeatures(compute, layout));
+  const look = layout.questionLayers.length === 0 ? 0 : (question ?? questionFeatures(compute, layout)[0]);
+  const looked = (layout.questionLayers.at(-1) ?? -1) + 1;
+  const checks = steps.map(({ check }) => (check && keysMs(compute, check)) ?? 0);
+  const select = predicted(compute.select, [layout.reusable * layout.checks, layout.checks]) ?? 0;
+  const rows = steps.map(({ check, rows: r }, layer) =>
+    layer === layers - 1
+      ? lastLayerMs(compute, r, layout.context, check === null)
+      : (layerMs(compute, r) ?? 0),
+  );
+  const times = steps.map((_, layer): LayerTimes => ({
+    load: layer >= layout.firstLoad ? load : 0,
+    place: layer >= layout.firstLoad ? place / placed : 0,
+    look: layer < looked ? look / looked : 0,
+    compute: (checks[layer] ?? 0) + (rows[layer] ?? 0) + (checks[layer] ? select / layout.checks : 0),
+  }));
+  const parts = {
+    acquire: openMs(costs, pieces),
+    load: load > 0 ? waitingFor(times, layout.firstLoad) : 0,
+    place,
+    check: look + sum(checks) + select,
+    recompute: sum(rows) + (predicted(compute.rest, [1, layout.tokens]) ?? 0),
+  };
+  return { total: sum(Object.values(parts)), ...parts };
+}
+
+/** Keys and values of all rows that have none yet, and the layer for the last of them. */
+export function lastLayerMs(costs: ComputeCosts, rows: Rows, context: number, keys: boolean): number {
+  const one = layerMs(costs, { rows: 1, pairs: context }) ?? 0;
+  return rows.rows > 1 && keys ? one + (keysMs(costs, rows) ?? 0) : one;
+}
+
+/** One layer of all pieces that are not in memory. */
+function loadMs({ tiers }: Costs, pieces: readonly Piece[], layers: number): number | undefined {
+  let ms = 0;
+  for (const [tier, { files, bytes }] of byTier(pieces)) {
+    if (tier === 'ram') continue;
+    const known = predicted(tiers[tier]?.load, [bytes / layers, files]);
+    if (known === undefined) return undefined;
+    ms += known;
+  }
+  return ms;
+}
+
+function openMs({ tiers }: Costs, pieces: readonly Piece[]): number {
+  const each = [...byTier(pieces)].map(([tier, { files }]) => predicted(tiers[tier]?.open, [files]) ?? 0);
+  return sum(each);
+}
+
+/** What is loaded from each tier. */
+export function byTier(pieces: readonly Piece[]): Map<Tier, { files: number; bytes: number }> {
+  const tiers = new Map<Tier, { files: number; bytes: number }>();
+  for (const { tier, bytes } of pieces) {
+    if (tier === null) continue;
+    const known = tiers.get(tier) ?? { files: 0, bytes: 0 };
+    tiers.set(tier, { files: known.files + 1, bytes: known.bytes + bytes });
+  }
+  return tiers;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { StrategyChoiceSchema, STRATEGY_WISHES } from './strategy.ts';
+
+/** Why the controller chose what it chose. */
+export const PLAN_REASONS = [
+  'asked', // people chose the strategy and its ratio; the controller only predicts
+  'unmeasured', // auto: nothing is known of this machine yet, so the least ratio is taken
+  'floor', // auto: the least ratio that keeps the quality; more of it would cost time
+  'hidden', // auto: more than the least ratio, since loading takes as long anyway
+  'nothing-cached', // no passage is in the cache, so all is computed
+  'full-is-faster', // auto: blending would take longer than computing all
+  'quality', // auto: calibration found that this model does not stand blending
+] as const;
+
+/** The parts of the time to the first token that depend on how the prompt is fused, as in TtftSchema; `total` is their sum. */
+export const PredictedTtftSchema = z.object({
+  total: z.number(),
+  acquire: z.number(),
+  load: z.number(),
+  place: z.number(),
+  check: z.number(),
+  /** With what an append does besides, up to the logits. */
+  recompute: z.number(),
+});
+
+/** What the controller decided and expected before the prompt was processed, and what came of it. */
+export const PlanSchema = z.object({
+  /** Who decided: 'auto' is the controller. */
+  wish: z.enum(STRATEGY_WISHES),
+  /** What was done, and the share that was recomputed. */
+  strategy: StrategyChoiceSchema,
+  reason: z.enum(PLAN_REASONS),
+  /** Whether everything was computed although passages were in the cache. */
+  fellBack: z.boolean(),
+  /** The slowest tier that passages were loaded from; null when none was. */
+  tier: z.enum(['ram', 'disk']).nullable(),
+  /** The slowest tier they could lie on without adding delay at this ratio; null while that is not known. */
+  cheapestTier: z.enum(['ram', 'disk']).nullable(),
+  /** Cached passages that were computed all the same, since loading them takes longer. */
+  computedInstead: z.int(),
+  /** Null while too little has been measured to tell. */
+  predictedTtftMs: PredictedTtftSchema.nullable(),
+  predictedFullPrefillMs: z.number().nullable(),
+  /** The same parts as predicted, as they were measured. */
+  outcomeMs: z.number(),
+  /** (predicted − measured) / measured; null without a prediction. */
+  errorShare: z.number().nullable(),
+});
+
+export type PlanReason = (typeof PLAN_REASONS)[number];
+export type PredictedTtft = z.infer<typeof PredictedTtftSchema>;
+export type FusionPlan = z.infer<typeof PlanSchema>;
