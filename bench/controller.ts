@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { Engine, type ChunkKv, type Loading, type Model, type Segment } from '../src-main/engine/engine.ts';
+import { Engine, type ChunkKv, type Loading, type Segment } from '../src-main/engine/engine.ts';
 import { decide, UNCALIBRATED, type Decision, type Wish } from '../src-main/fusion/controller/controller.ts';
 import { CostModel } from '../src-main/fusion/controller/cost-model.ts';
 import { profile } from '../src-main/fusion/controller/profile.ts';

@@ -67,10 +67,10 @@ export class Learning<Costs extends Record<string, Fit | undefined>> {
     this.#share = share;
   }
 
-  learn<K extends keyof Costs>(name: K, features: readonly number[], ms: number): void {
+  learn(name: keyof Costs, features: readonly number[], ms: number): void {
     const known = this.costs[name];
     const fit = this.#faded.has(name) ? known : faded(known, this.#share);
     this.#faded.add(name);
-    this.costs[name] = observed(fit, features, ms) as Costs[K];
+    this.costs[name] = observed(fit, features, ms) as Costs[typeof name];
   }
 }

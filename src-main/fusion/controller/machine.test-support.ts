@@ -101,11 +101,14 @@ class Run {
     const fresh = this.#positions.filter(({ reusable }) => !reusable);
     const reusable = this.#positions.length - fresh.length;
     const question = 'questionLayers' in strategy && reusable > 0 ? strategy.questionLayers : [];
-    const checkLayer = 'checkLayers' in strategy && reusable > 0 ? (strategy.checkLayers[0] ?? -1) : -1;
-    const ratio = strategy.kind === 'none' ? 0 : 'ratios' in strategy ? (strategy.ratios[0] ?? 0) : 1;
+    const checkLayer = 'checkLayers' in strategy && reusable > 0 ? strategy.checkLayers[0] : -1;
+    const ratio = strategy.kind === 'none' ? 0 : 'ratios' in strategy ? strategy.ratios[0] : 1;
     const first = reusable === 0 ? this.#cost.layers : question.length > 0 ? 0 : Math.max(0, checkLayer);
     const kept = this.#spread(ratio);
-    if (first < this.#cost.layers) (this.#load(first), this.#load(first + 1));
+    if (first < this.#cost.layers) {
+      this.#load(first);
+      this.#load(first + 1);
+    }
     const looked = (question.at(-1) ?? -1) + 1;
     for (let layer = 0; layer < looked; layer++) {
       this.#take(layer, first);
