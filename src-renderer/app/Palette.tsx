@@ -54,6 +54,8 @@ function useGlobalCommands(): void {
       label: t('palette.goTo', { place: t(`nav.${name}`) }),
       run: () => navigate(path),
     })),
+    { id: 'analyse', label: t('palette.analyse'), run: () => navigate('/analysis/new') },
+    { id: 'ask-many', label: t('palette.askMany'), run: () => navigate('/analysis/new?kind=questions') },
     {
       id: 'theme',
       label: t('palette.theme'),

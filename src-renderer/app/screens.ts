@@ -2,6 +2,7 @@ import {
   IconBooks,
   IconCpu,
   IconDatabase,
+  IconListSearch,
   IconMessages,
   IconSearch,
   IconSettings,
@@ -10,7 +11,7 @@ import {
 import { lazy, type ComponentType } from 'react';
 
 export interface Screen {
-  name: 'chat' | 'library' | 'search' | 'cache' | 'models' | 'settings';
+  name: 'chat' | 'library' | 'search' | 'analysis' | 'cache' | 'models' | 'settings';
   /** The address its entry in the navigation leads to. */
   path: string;
   /** Addresses it answers, as patterns of wouter. */
@@ -41,6 +42,13 @@ export const SCREENS: readonly Screen[] = [
     routes: ['/search'],
     icon: IconSearch,
     component: lazy(() => import('../features/search/SearchScreen.tsx')),
+  },
+  {
+    name: 'analysis',
+    path: '/analysis',
+    routes: ['/analysis', '/analysis/:id'],
+    icon: IconListSearch,
+    component: lazy(() => import('../features/analysis/AnalysisScreen.tsx')),
   },
   {
     name: 'cache',

@@ -24,12 +24,15 @@ export function useClient(): Client {
 
 /** Which cached answers an event makes stale: every query whose procedure's name begins so. */
 const STALE: Partial<Record<EventTopic, readonly string[]>> = {
+  'analysis.changed': ['analysis.list', 'analysis.get'],
   'chat.changed': ['chat.'],
-  'library.changed': ['libraries.', 'documents.', 'cache.', 'chat.suggestions', 'search.'],
-  'models.changed': ['models.', 'libraries.', 'cache.', 'documents.chunks', 'calibration.'],
+  'library.changed': ['libraries.', 'documents.', 'cache.', 'chat.suggestions', 'search.', 'analysis.plan'],
+  'models.changed': [
+    ...['models.', 'libraries.', 'cache.', 'documents.chunks', 'calibration.', 'analysis.plan'],
+  ],
   'models.download': ['models.downloads'],
   'cache.changed': ['cache.', 'documents.chunks', 'libraries.'],
-  'settings.changed': ['settings.', 'cache.stats', 'calibration.'],
+  'settings.changed': ['settings.', 'cache.stats', 'calibration.', 'analysis.plan'],
   'calibration.changed': ['calibration.'],
 };
 

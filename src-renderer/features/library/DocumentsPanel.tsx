@@ -1,9 +1,9 @@
 import { Button, CloseButton, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconFileOff, IconFiles, IconSearch, IconTrash } from '@tabler/icons-react';
+import { IconFileOff, IconFiles, IconListSearch, IconSearch, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { EmptyState } from '../../ui/EmptyState.tsx';
@@ -122,6 +122,17 @@ function SelectionBar({ selected, onClear }: { selected: ReadonlySet<string>; on
       <Text size="sm" fw={600} role="status">
         {t('documents.selected', { count: selected.size })}
       </Text>
+      {ids.length === 1 && (
+        <Button
+          component={Link}
+          href={`/analysis/new?document=${encodeURIComponent(ids[0] ?? '')}`}
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconListSearch size={15} aria-hidden />}
+        >
+          {t('document.analyse')}
+        </Button>
+      )}
       <Button size="compact-sm" variant="default" onClick={() => retry(ids)}>
         {t('documents.retrySelected')}
       </Button>

@@ -5,6 +5,7 @@ export const common = {
     chat: 'Chat',
     library: 'Library',
     search: 'Search',
+    analysis: 'Analysis',
     cache: 'Cache',
     models: 'Models',
     settings: 'Settings',
@@ -31,6 +32,8 @@ export const common = {
     nothing: 'No command matches',
     goTo: 'Go to {{place}}',
     theme: 'Switch between light and dark',
+    analyse: 'Analyse a document',
+    askMany: 'Ask several questions at once',
     language: 'Switch the language',
   },
   connection: {

@@ -1,3 +1,4 @@
+import { analysis } from './analysis.ts';
 import { chat } from './chat.ts';
 import { common } from './common.ts';
 import { compare } from './compare.ts';
@@ -12,6 +13,7 @@ import { welcome } from './welcome.ts';
 
 /** One file a feature; zh/ has the same keys, which the type checker holds it to. */
 export const en = {
+  analysis,
   chat,
   common,
   compare,

@@ -134,6 +134,8 @@ export const library = {
   },
   document: {
     back: 'Back to the library',
+    analyse: 'Analyse…',
+    analyseThis: 'Analyse this document',
     views: { label: 'View', text: 'Text', chunks: 'Chunks', sizes: 'Chunk size' },
     textLabel: 'Text of {{title}}',
     page: 'Page {{label}}',

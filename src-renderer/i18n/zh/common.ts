@@ -7,6 +7,7 @@ export const common: Words<typeof en.common> = {
     chat: '对话',
     library: '资料库',
     search: '检索',
+    analysis: '分析',
     cache: '缓存',
     models: '模型',
     settings: '设置',
@@ -33,6 +34,8 @@ export const common: Words<typeof en.common> = {
     nothing: '没有匹配的命令',
     goTo: '前往{{place}}',
     theme: '切换浅色与深色',
+    analyse: '分析一篇文档',
+    askMany: '批量提问',
     language: '切换语言',
   },
   connection: {

@@ -1,4 +1,5 @@
 import type { en, Words } from '../en/index.ts';
+import { analysis } from './analysis.ts';
 import { chat } from './chat.ts';
 import { common } from './common.ts';
 import { compare } from './compare.ts';
@@ -12,6 +13,7 @@ import { stages } from './stages.ts';
 import { welcome } from './welcome.ts';
 
 export const zh: Words<typeof en> = {
+  analysis,
   chat,
   common,
   compare,

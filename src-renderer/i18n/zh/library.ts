@@ -134,6 +134,8 @@ export const library: Words<typeof en.library> = {
   },
   document: {
     back: '返回资料库',
+    analyse: '分析…',
+    analyseThis: '分析这篇文档',
     views: { label: '视图', text: '正文', chunks: '文本块', sizes: '块大小' },
     textLabel: '{{title}}的正文',
     page: '第 {{label}} 页',

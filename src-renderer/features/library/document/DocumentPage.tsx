@@ -1,10 +1,11 @@
 import { Alert, Button, Loader, SegmentedControl, Text } from '@mantine/core';
-import { IconAlertTriangle, IconArrowLeft } from '@tabler/icons-react';
+import { IconAlertTriangle, IconArrowLeft, IconListSearch } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, useSearch } from 'wouter';
+import { Link, useLocation, useSearch } from 'wouter';
 import type { DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../../client/context.tsx';
+import { useCommands } from '../../../ui/commands.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { Page } from '../../../ui/Page.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
@@ -84,6 +85,9 @@ function Actions({
   onView: (view: View) => void;
 }) {
   const { t } = useTranslation('library');
+  const [, navigate] = useLocation();
+  const analyse = `/analysis/new?document=${encodeURIComponent(document.id)}`;
+  useCommands([{ id: 'analyse-document', label: t('document.analyseThis'), run: () => navigate(analyse) }]);
   return (
     <>
       <SegmentedControl<View>
@@ -93,6 +97,14 @@ function Actions({
         value={view}
         onChange={onView}
       />
+      <Button
+        component={Link}
+        href={analyse}
+        variant="default"
+        leftSection={<IconListSearch size={16} aria-hidden />}
+      >
+        {t('document.analyse')}
+      </Button>
       <Button
         component={Link}
         href={`/library/${encodeURIComponent(document.libraryId)}`}

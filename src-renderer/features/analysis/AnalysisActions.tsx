@@ -1,0 +1,115 @@
+import { ActionIcon, Button, Menu, Text, Tooltip } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { IconDownload, IconPlayerPlay, IconPlayerStop, IconTrash } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
+import type { Analysis } from '../../../src-shared/contract/analysis.ts';
+import { useAction, useClient } from '../../client/context.tsx';
+import { useCommands } from '../../ui/commands.ts';
+import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
+import { saveFile } from '../../viz/save.ts';
+
+/** Stop or continue, export, delete. */
+export function AnalysisActions({ analysis }: { analysis: Analysis }) {
+  const { t } = useTranslation(['analysis', 'common']);
+  const { id, state, kind, stepsDone, stepsFailed, steps } = analysis;
+  const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
+  const stop = useAction('analysis.stop');
+  const resume = useAction('analysis.resume');
+  const busy = state === 'waiting' || state === 'running';
+  const unfinished = !busy && (stepsDone < steps.length || stepsFailed > 0 || state !== 'done');
+  const end = (): void => stop.mutate({ id }, { onError: failed });
+  const goOn = (): void => resume.mutate({ id }, { onError: failed });
+  useCommands([
+    ...(busy ? [{ id: 'analysis-stop', label: t('view.stop'), run: end }] : []),
+    ...(unfinished ? [{ id: 'analysis-resume', label: t('view.resume'), run: goOn }] : []),
+  ]);
+  return (
+    <>
+      {busy && (
+        <Button
+          variant="default"
+          loading={stop.isPending}
+          leftSection={<IconPlayerStop size={16} aria-hidden />}
+          onClick={end}
+        >
+          {t('view.stop')}
+        </Button>
+      )}
+      {unfinished && (
+        <Button
+          loading={resume.isPending}
+          leftSection={<IconPlayerPlay size={16} aria-hidden />}
+          onClick={goOn}
+        >
+          {t('view.resume')}
+        </Button>
+      )}
+      {stepsDone > 0 && (
+        <Export id={id} formats={kind === 'questions' ? ['csv', 'markdown', 'json'] : ['markdown', 'json']} />
+      )}
+      <Delete id={id} />
+    </>
+  );
+}
+
+type Format = 'markdown' | 'json' | 'csv';
+
+function Export({ id, formats }: { id: string; formats: readonly Format[] }) {
+  const { t } = useTranslation(['analysis', 'common']);
+  const client = useClient();
+  const save = (format: Format): void => {
+    client.call('analysis.export', { id, format }).then(
+      ({ fileName, mediaType, content }) => {
+        saveFile(fileName, new Blob([content], { type: mediaType }));
+        notifyInfo(t('view.exported', { name: fileName }));
+      },
+      (error: unknown) => notifyFailure(error, t('common:error.title')),
+    );
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />}>
+          {t('view.export')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {formats.map((format) => (
+          <Menu.Item key={format} onClick={() => save(format)}>
+            {t(`view.${format}`)}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Delete({ id }: { id: string }) {
+  const { t } = useTranslation(['analysis', 'common']);
+  const [, navigate] = useLocation();
+  const remove = useAction('analysis.delete');
+  const ask = (): void => {
+    modals.openConfirmModal({
+      title: t('view.deleteTitle'),
+      children: <Text size="sm">{t('view.deleteText')}</Text>,
+      labels: { confirm: t('view.delete'), cancel: t('common:action.cancel') },
+      confirmProps: { color: 'red.9' },
+      onConfirm: () =>
+        remove.mutate(
+          { id },
+          {
+            onSuccess: () => navigate('/analysis'),
+            onError: (error) => notifyFailure(error, t('common:error.title')),
+          },
+        ),
+    });
+  };
+  return (
+    <Tooltip label={t('view.delete')}>
+      <ActionIcon variant="default" size={36} aria-label={t('view.delete')} onClick={ask}>
+        <IconTrash size={17} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

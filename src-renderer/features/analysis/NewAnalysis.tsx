@@ -1,0 +1,27 @@
+import { SegmentedControl } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Page } from '../../ui/Page.tsx';
+import { DocumentForm } from './DocumentForm.tsx';
+import { QuestionsForm } from './QuestionsForm.tsx';
+import classes from './Analysis.module.css';
+
+type Kind = 'document' | 'questions';
+
+export function NewAnalysis({ kind: first, documentId }: { kind: Kind; documentId: string | undefined }) {
+  const { t } = useTranslation('analysis');
+  const [kind, setKind] = useState<Kind>(first);
+  return (
+    <Page title={t('new.title')} subtitle={t('subtitle')}>
+      <div className={classes.form}>
+        <SegmentedControl<Kind>
+          aria-label={t('new.kind')}
+          data={(['document', 'questions'] as const).map((value) => ({ value, label: t(`new.${value}`) }))}
+          value={kind}
+          onChange={setKind}
+        />
+        {kind === 'document' ? <DocumentForm documentId={documentId} /> : <QuestionsForm />}
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,44 @@
+import { Alert, Text } from '@mantine/core';
+import { IconInfoCircle } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { DocumentAnalysis } from '../../../src-shared/contract/analysis.ts';
+import { useCall } from '../../client/context.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+
+/** What an analysis would do, before it is begun. */
+export function Plan({ request }: { request: DocumentAnalysis }) {
+  const { t } = useTranslation(['analysis', 'common']);
+  const { data: plan, error } = useCall('analysis.plan', request, { keepPrevious: true });
+  if (error) return <FailureAlert failure={error} />;
+  if (!plan)
+    return (
+      <Text size="sm" c="dimmed" role="status">
+        {t('plan.planning')}
+      </Text>
+    );
+  const { windows, size, overlap, chunks, tokens, storedChunks, blends } = plan;
+  const counts = {
+    chunks: t('common:unit.chunks', { count: chunks }),
+    tokens: t('common:unit.tokens', { count: tokens }),
+  };
+  const sentence =
+    windows === 1
+      ? t('plan.one', counts)
+      : t('plan.sentence', { windows: t('plan.windows', { count: windows }), size, overlap });
+  const stored = [
+    t('plan.stored', { stored: storedChunks, ...counts }),
+    ...(storedChunks < chunks ? [t('plan.missing')] : []),
+  ].join(' ');
+  return (
+    <Alert
+      variant="light"
+      color={blends ? 'gray' : 'orange'}
+      py={8}
+      icon={<IconInfoCircle aria-hidden />}
+      role="status"
+    >
+      <Text size="sm">{sentence}</Text>
+      <Text size="sm">{blends ? stored : t('plan.full')}</Text>
+    </Alert>
+  );
+}

@@ -1,0 +1,59 @@
+import { Alert, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { Again } from './Again.tsx';
+import { StepSources } from './StepSources.tsx';
+import { StepStats } from './StepStats.tsx';
+import { useStepName } from './useStepName.ts';
+import classes from './Analysis.module.css';
+
+/** A window or a round of combining: its answer, what it was read from, and what that took. */
+export function StepCard({
+  analysis,
+  step,
+  result = false,
+}: {
+  analysis: Analysis;
+  step: Step;
+  result?: boolean;
+}) {
+  const { t } = useTranslation('analysis');
+  const format = useFormat();
+  const name = useStepName(analysis)(step);
+  const { kind, from, to, state, stats, failure, notices } = step;
+  return (
+    <article className={classes.card} data-state={state} data-result={result}>
+      <header className={classes.cardHead}>
+        <h3>{name}</h3>
+        {kind === 'window' && <span>{t('view.parts', { from: from + 1, to })}</span>}
+        {stats && <span className={classes.time}>{format.duration(stats.ttftMs.total)}</span>}
+        <Again analysis={analysis} step={step} name={name} />
+      </header>
+      <StepText step={step} />
+      {failure && <FailureAlert failure={failure} />}
+      {notices.map(({ message }) => (
+        <Alert key={message} variant="light" color="gray" py={6}>
+          <Text size="sm">{message}</Text>
+        </Alert>
+      ))}
+      {stats && <StepStats stats={stats} encoded={step.encoded} />}
+      <StepSources step={step} name={name} />
+    </article>
+  );
+}
+
+/** A step's answer, or why there is none yet. */
+export function StepText({ step: { state, text, failure } }: { step: Step }) {
+  const { t } = useTranslation('analysis');
+  if (text !== '') return <p className={classes.answer}>{text}</p>;
+  if (failure) return null;
+  const words = {
+    waiting: 'view.waiting',
+    running: 'view.working',
+    done: 'view.empty',
+    failed: 'view.waiting',
+  } as const;
+  return <p className={classes.pending}>{t(words[state])}</p>;
+}

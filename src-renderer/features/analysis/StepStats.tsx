@@ -1,0 +1,40 @@
+import { useTranslation } from 'react-i18next';
+import type { Encoded } from '../../../src-shared/contract/analysis.ts';
+import type { AnswerStats } from '../../../src-shared/contract/chat.ts';
+import { Meter } from '../../ui/Meter.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { reuseOf } from './figures.ts';
+import classes from './Analysis.module.css';
+
+/** What one prompt took, and how much of it was there already. */
+export function StepStats({ stats, encoded }: { stats: AnswerStats; encoded: Encoded | null }) {
+  const { t } = useTranslation(['analysis', 'common']);
+  const format = useFormat();
+  const { tokens, reused, recomputed } = reuseOf([{ stats }]);
+  const all = t('common:unit.tokens', { count: tokens });
+  const share = tokens > 0 ? reused / tokens : 0;
+  const reuse = t('step.reuse', { share: format.percent(share), tokens: all });
+  const words =
+    stats.strategy.name === 'full'
+      ? [t('step.full', { tokens: all })]
+      : [
+          reuse,
+          ...(recomputed > 0 ? [t('step.recomputed', { count: recomputed })] : []),
+          ...(stats.chunkHits.resident > 0 ? [t('step.resident', { count: stats.residentTokens })] : []),
+        ];
+  if (encoded)
+    words.push(
+      t('step.encoded', {
+        chunks: t('common:unit.chunks', { count: encoded.chunks }),
+        time: format.duration(encoded.ms),
+      }),
+    );
+  return (
+    <div className={classes.stats}>
+      <div className={classes.reuse}>
+        <Meter share={share} height={4} color="var(--kv-disk)" label={reuse} />
+      </div>
+      <span>{[t('step.ttft', { time: format.duration(stats.ttftMs.total) }), ...words].join(' · ')}</span>
+    </div>
+  );
+}

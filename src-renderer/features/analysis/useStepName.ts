@@ -1,0 +1,12 @@
+import { useTranslation } from 'react-i18next';
+import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
+
+/** What a step is called. */
+export function useStepName({ steps }: Pick<Analysis, 'steps'>): (step: Step) => string {
+  const { t } = useTranslation('analysis');
+  return ({ id, kind, from, to, question }) => {
+    if (kind === 'question') return question;
+    if (kind === 'combine') return t('view.combined', { from: from + 1, to });
+    return t('view.window', { number: steps.findIndex((step) => step.id === id) + 1 });
+  };
+}
