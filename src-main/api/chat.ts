@@ -1,5 +1,4 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
 import type { App } from '../app.ts';
 
 type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `chat.${string}`>>;
@@ -36,11 +35,12 @@ export function chatHandlers({ chat }: App): ChatHandlers {
     'chat.export': ({ id, format }) => chat.export(id, format),
     'chat.report': ({ answerId }) => chat.report(answerId),
     'chat.measureFullPrefill': ({ answerId }) => chat.measureFullPrefill(answerId),
-    'chat.compare': () => {
-      throw new KvasirError('CONFLICT', 'Answers cannot be compared yet.');
+    'chat.compare': (request) => chat.comparisons.run(request),
+    'chat.stopCompare': () => {
+      chat.comparisons.stop();
+      return {};
     },
-    'chat.stopCompare': () => ({}),
-    'chat.comparison': () => ({ comparison: null, running: false }),
+    'chat.comparison': ({ answerId }) => chat.comparisons.status(answerId),
     'chat.suggestions': () => chat.suggestions(),
   };
 }

@@ -17,6 +17,7 @@ import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Answerer } from './answerer.ts';
 import { AnswerRuns, type ChatModels } from './answer-runs.ts';
+import { CompareService } from './compare/compare-service.ts';
 import { ConversationStore, titleFrom } from './conversations.ts';
 import { exportConversation, type Exported } from './export.ts';
 import { measureFullPrefill } from './full-prefill.ts';
@@ -51,6 +52,8 @@ export interface Sent {
 
 /** Conversations: what is asked and answered, in branches, and what windows are told of it. */
 export class ChatService {
+  /** Other ways to make an answer's prompt. */
+  readonly comparisons: CompareService;
   readonly #options: ChatServiceOptions;
   readonly #store: ConversationStore;
   readonly #sessions: ResidentSessions;
@@ -77,6 +80,7 @@ export class ChatService {
     const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock };
     this.#answerer = new Answerer({ ...options, ...shared });
     this.#runs = new AnswerRuns({ ...options, ...shared, answerer: this.#answerer });
+    this.comparisons = new CompareService({ ...options, ...shared });
     this.#unsubscribe = [
       models.onChange(({ model }) => this.#sessions.keepOnly(model)),
       // An answer that is being made needs its session; the end of it trims too.
@@ -87,7 +91,7 @@ export class ChatService {
   /** Ends every answer, which keeps what it has. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
-    await this.#runs.close();
+    await Promise.all([this.#runs.close(), this.comparisons.close()]);
     await this.#misses.stop();
     this.#sessions.dropAll();
     this.#store.close();

@@ -1,15 +1,12 @@
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { blend } from '../fusion/blender.ts';
 import type { Planner } from '../fusion/controller/planner.ts';
 import type { ChunkCache } from '../fusion/model.ts';
+import { answerPrompt } from './answer-prompt.ts';
 import type { ChatModel } from './answerer.ts';
-import { historyBefore } from './history.ts';
-import { contextLimit } from './limits.ts';
 import type { LiveAnswer } from './live-answer.ts';
 import type { MessageStore } from './messages.ts';
-import { PromptAssembler } from './prompt.ts';
 import type { MessageRecord } from './records.ts';
 import { partsFrom } from './resident.ts';
 import type { ResidentSessions } from './resident-sessions.ts';
@@ -34,27 +31,7 @@ export async function measureFullPrefill(
 ): Promise<AnswerStats> {
   const { messages, sessions, planner, store, settings, live } = options;
   const { model } = options.model;
-  const context = messages.context(answer.id);
-  if (!answer.stats || !context || context.fingerprint !== model.info.fingerprint) {
-    throw new KvasirError(
-      'CONFLICT',
-      'The prompt of this answer can only be measured with the model that made it.',
-      'Choose that model again, or ask again.',
-    );
-  }
-  const question = messages.require(answer.parentId ?? -1);
-  const { turns, turnsLeftOut } = historyBefore(question, messages, model);
-  const offered = context.chunks.map(({ tokens }) => ({ tokens: Int32Array.from(tokens), score: 0 }));
-  const contextTokens = contextLimit(model, settings.contextTokens);
-  const budget = { contextTokens, answerTokens: 0 };
-  const history = turns.slice(context.turnsLeftOut - turnsLeftOut);
-  const prompt = new PromptAssembler(model, settings.systemPrompt).assemble(
-    question.text,
-    offered,
-    budget,
-    history,
-  );
-
+  const { prompt, stats: before } = answerPrompt(answer, model, messages, settings);
   const session = sessions.borrow(model, prompt.tokens);
   try {
     const wish = { kind: 'full' } as const;
@@ -68,7 +45,7 @@ export async function measureFullPrefill(
     });
     planner.done(plan, blended);
     const measured = { fullPrefillMs: blended.report.totalMs, fullPrefillMeasured: true };
-    const stats = { ...answer.stats, ...measured };
+    const stats = { ...before, ...measured };
     messages.saveStats(answer.id, stats);
     const kept = messages.report(answer.id);
     if (kept) messages.saveReport(answer.id, { ...kept, ...measured });

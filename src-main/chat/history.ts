@@ -44,6 +44,6 @@ export function historyBefore(
   return { turns: turns.slice(turnsLeftOut), turnsLeftOut };
 }
 
-function sourceOf({ path, documentId, title, ordinal }: Citation): PassageSource {
+export function sourceOf({ path, documentId, title, ordinal }: Citation): PassageSource {
   return { document: path, documentId, title, ordinal };
 }

@@ -3,6 +3,7 @@ import type { Failure } from '../../src-shared/contract/common.ts';
 import type { Notice } from '../../src-shared/answer.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
+import { ComparisonSchema, type Comparison } from '../../src-shared/comparison.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import {
@@ -22,6 +23,7 @@ import { indexedWords } from './words.ts';
 
 /** Reports are for looking at recent answers; older ones go. */
 const KEPT_REPORTS = 500;
+const KEPT_COMPARISONS = 50;
 
 /** How an answer ended. */
 export interface AnswerEnd {
@@ -150,6 +152,21 @@ export class MessageStore {
     const query = 'SELECT body FROM report WHERE answer_id = ?';
     const body = this.#database.prepare(query).pluck().get(answerId) as Buffer | undefined;
     return body ? (FusionReportSchema.safeParse(unpack(body)).data ?? null) : null;
+  }
+
+  /** Takes the place of an earlier one. */
+  saveComparison(answerId: number, comparison: Comparison): void {
+    const sql = 'INSERT OR REPLACE INTO comparison (answer_id, made_ms, body) VALUES (?, ?, ?)';
+    this.#database.prepare(sql).run(answerId, comparison.madeMs, pack(comparison));
+    const oldest = `DELETE FROM comparison WHERE answer_id NOT IN
+      (SELECT answer_id FROM comparison ORDER BY made_ms DESC LIMIT ?)`;
+    this.#database.prepare(oldest).run(KEPT_COMPARISONS);
+  }
+
+  comparison(answerId: number): Comparison | null {
+    const query = 'SELECT body FROM comparison WHERE answer_id = ?';
+    const body = this.#database.prepare(query).pluck().get(answerId) as Buffer | undefined;
+    return body ? (ComparisonSchema.safeParse(unpack(body)).data ?? null) : null;
   }
 
   #index(id: number, text: string): void {

@@ -37,4 +37,11 @@ export const MIGRATIONS = [
   CREATE VIRTUAL TABLE message_words USING fts5(words, content='', contentless_delete=1,
     tokenize='unicode61 remove_diacritics 2');
   `,
+  `
+  CREATE TABLE comparison (    -- ways to make an answer's prompt, side by side
+    answer_id INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE,
+    made_ms REAL NOT NULL,
+    body BLOB NOT NULL         -- gzip JSON
+  ) STRICT;
+  `,
 ];

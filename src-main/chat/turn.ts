@@ -138,7 +138,8 @@ function partTiers(
   return tiers;
 }
 
-function ttftOf(
+/** The parts of a time to the first token; what they leave of the total is `other`. */
+export function ttftOf(
   { report: { stages }, acquireMs }: BlendResult,
   times: Pick<Ttft, 'retrieve' | 'assemble' | 'firstToken' | 'total'>,
 ): Ttft {

@@ -27,6 +27,8 @@ export interface BlendOptions extends CallOptions {
   session: FusionSession;
   dtype: KvDtype;
   strategy: Strategy;
+  /** How many of the last tokens, none of a chunk, have their attention kept for comparing. */
+  observe?: number;
   clock?: Clock;
   /** Told where the chunks' KV comes from once all are looked up, before anything is computed. */
   onAcquired?: ((outcomes: ChunkOutcome[]) => void) | undefined;

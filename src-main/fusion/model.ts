@@ -1,12 +1,15 @@
-import type { Model, Session } from '../engine/engine.ts';
+import type { Model, Session, SessionDeviation } from '../engine/engine.ts';
 import { chunkKey, type ChunkStore } from '../kvstore/store.ts';
 import type { KvDtype } from '../engine/engine.ts';
 
 /** What fusing needs of a session; the engine's Session satisfies it. */
 export type FusionSession = Pick<
   Session,
-  'length' | 'capacity' | 'append' | 'generate' | 'truncate' | 'dispose'
->;
+  'length' | 'capacity' | 'append' | 'logits' | 'generate' | 'truncate' | 'dispose'
+> & {
+  /** As the engine's; `other` must be of the same kind. */
+  deviationFrom(other: FusionSession, begin: number, count: number): Promise<SessionDeviation>;
+};
 
 /** What services need of a model; the engine's Model satisfies it. */
 export type FusionModel = Pick<

@@ -3,14 +3,15 @@
  * themselves, and a session remembers what was appended to it.
  */
 import type {
+  AppendOptions,
   AppendReport,
-  CallOptions,
   ChunkError,
   GenerateOptions,
   GenerateResult,
   KvDtype,
   ModelInfo,
   Segment,
+  SessionDeviation,
   Strategy,
 } from '../engine/engine.ts';
 import { ChunkKv } from '../engine/engine.ts';
@@ -167,6 +168,9 @@ export class FakeSession implements FusionSession {
   /** Segments of the last append that succeeded. */
   segments: Segment[] = [];
   strategy: Strategy | undefined;
+  /** Positions whose KV came out of a chunk. */
+  reused = new Set<number>();
+  observed = 0;
   readonly #model: FakeModel;
 
   constructor(model: FakeModel, capacity: number) {
@@ -188,7 +192,7 @@ export class FakeSession implements FusionSession {
   async append(
     segments: Segment[],
     strategy: Strategy,
-    { signal, onProgress }: CallOptions = {},
+    { signal, onProgress, observe = 0 }: AppendOptions = {},
   ): Promise<AppendReport> {
     await Promise.resolve();
     onProgress?.({ done: 1, total: 2 });
@@ -200,6 +204,13 @@ export class FakeSession implements FusionSession {
     this.strategy = strategy;
     if (this.ids.length + this.tokens.length > this.capacity)
       throw new KvasirError('CONTEXT_OVERFLOW', 'The prompt exceeds the context.');
+    let at = this.ids.length;
+    for (const segment of segments) {
+      const { length } = segment.kind === 'chunk' ? segment.chunk.tokens : segment.tokens;
+      for (let i = 0; i < length && segment.kind === 'chunk'; i++) this.reused.add(at + i);
+      at += length;
+    }
+    this.observed = observe;
     this.ids.push(...this.tokens);
     const reusable = segments
       .filter((segment) => segment.kind === 'chunk')
@@ -220,6 +231,23 @@ export class FakeSession implements FusionSession {
     };
   }
 
+  /** Of two tokens; the more was reused, the less likely the first of them. */
+  logits(): Float32Array {
+    return Float32Array.of(1, this.reused.size / Math.max(1, this.ids.length));
+  }
+
+  /** Reused tokens are 1 away from computed ones, in every layer; attention by the share of such tokens. */
+  deviationFrom(other: FakeSession, begin: number, count: number): Promise<SessionDeviation> {
+    const { layers } = this.#model.info;
+    const v = Float32Array.from({ length: layers * count }, (_, i) => {
+      const position = begin + (i % count);
+      return this.reused.has(position) === other.reused.has(position) ? 0 : 1;
+    });
+    const share = v.reduce((sum, value) => sum + value, 0) / v.length;
+    const attention = this.observed > 0 ? new Float32Array(layers).fill(share) : null;
+    return Promise.resolve({ v, k: v.map((value) => 2 * value), attention });
+  }
+
   async generate({ maxTokens, onToken, signal }: GenerateOptions): Promise<GenerateResult> {
     const says = this.#model.tokenize(this.#model.says);
     const stopAt = Math.min(maxTokens, says.length);
@@ -238,6 +266,7 @@ export class FakeSession implements FusionSession {
   truncate(length: number): void {
     if (length > this.ids.length) throw new RangeError("length must be between 0 and the session's length");
     this.ids.length = length;
+    for (const position of this.reused) if (position >= length) this.reused.delete(position);
   }
 
   dispose(): void {

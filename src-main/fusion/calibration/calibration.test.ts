@@ -12,7 +12,7 @@ import { FakeModel, type FakeSession } from '../test-support.ts';
 import { strategiesAt, type TextSet } from './calibrate.ts';
 import { CalibrationService } from './calibration-service.ts';
 import { chooseStrategy } from './choose.ts';
-import { klDivergence, likeliest, wordF1 } from './compare.ts';
+import { klDivergence, likeliest, wordF1 } from '../quality.ts';
 
 describe('comparing with the full prefill', () => {
   test('equal distributions diverge by nothing, also when their logits are shifted', () => {

@@ -1,16 +1,12 @@
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
-import type { CallOptions, ChunkKv, KvDtype, Segment, Session, Strategy } from '../../engine/engine.ts';
+import type { CallOptions, ChunkKv, KvDtype, Segment, Strategy } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { engineStrategy } from '../choice.ts';
 import type { FusionModel, FusionSession } from '../model.ts';
-import { klDivergence, likeliest, wordF1 } from './compare.ts';
+import { klDivergence, likeliest, wordF1 } from '../quality.ts';
 
-/** A model whose sessions show what they expect next. */
-export type CalibrationModel = Pick<FusionModel, 'info' | 'detokenize' | 'encodeChunk'> & {
-  createSession(capacity: number): CalibrationSession;
-};
-type CalibrationSession = FusionSession & Pick<Session, 'logits'>;
+export type CalibrationModel = Pick<FusionModel, 'info' | 'detokenize' | 'encodeChunk' | 'createSession'>;
 
 export interface MeasureOptions {
   model: CalibrationModel;
@@ -85,11 +81,7 @@ export async function measurePrompt(
 }
 
 async function answer(
-  {
-    model,
-    session,
-    answerTokens,
-  }: { model: CalibrationModel; session: CalibrationSession; answerTokens: number },
+  { model, session, answerTokens }: { model: CalibrationModel; session: FusionSession; answerTokens: number },
   segments: Segment[],
   strategy: Strategy,
   options: CallOptions,

@@ -21,6 +21,15 @@ export function likeliest(logits: Float32Array): number {
   return best;
 }
 
+/** The `count` likeliest tokens, the likeliest first, and how likely they are. */
+export function mostLikely(logits: Float32Array, count: number): { token: number; probability: number }[] {
+  const logZ = logSumExp(logits);
+  return Array.from(logits.keys())
+    .sort((a, b) => (logits[b] ?? 0) - (logits[a] ?? 0) || a - b)
+    .slice(0, count)
+    .map((token) => ({ token, probability: Math.exp((logits[token] ?? 0) - logZ) }));
+}
+
 /** F1 of the words two texts share, each as often as both have it; letter case does not count. 1 when neither has any. */
 export function wordF1(text: string, reference: string): number {
   const words = wordsOf(text);

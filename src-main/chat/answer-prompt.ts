@@ -1,0 +1,37 @@
+import type { AnswerStats } from '../../src-shared/contract/chat.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import type { FusionModel } from '../fusion/model.ts';
+import { historyBefore, sourceOf } from './history.ts';
+import { contextLimit } from './limits.ts';
+import type { MessageStore } from './messages.ts';
+import { PromptAssembler, type OfferedChunk, type Prompt } from './prompt.ts';
+import type { MessageRecord } from './records.ts';
+
+/** The prompt that an answer was made from, laid out again, and the answer's numbers. CONFLICT when that can no longer be done. */
+export function answerPrompt(
+  answer: MessageRecord,
+  model: FusionModel,
+  messages: MessageStore,
+  settings: Settings,
+): { prompt: Prompt<OfferedChunk>; stats: AnswerStats } {
+  const { stats } = answer;
+  const context = messages.context(answer.id);
+  if (!stats || !context || context.fingerprint !== model.info.fingerprint) {
+    throw new KvasirError(
+      'CONFLICT',
+      'The prompt of this answer can only be measured with the model that made it.',
+      'Choose that model again, or ask again.',
+    );
+  }
+  const question = messages.require(answer.parentId ?? -1);
+  const { turns, turnsLeftOut } = historyBefore(question, messages, model);
+  const offered = context.chunks.map(({ citation, tokens }) => {
+    const cited = answer.citations[citation];
+    return { tokens: Int32Array.from(tokens), score: 0, source: cited && sourceOf(cited) };
+  });
+  const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: 0 };
+  const history = turns.slice(context.turnsLeftOut - turnsLeftOut);
+  const assembler = new PromptAssembler(model, settings.systemPrompt);
+  return { prompt: assembler.assemble(question.text, offered, budget, history), stats };
+}

@@ -1,0 +1,103 @@
+import type { Ttft } from '../../../src-shared/answer.ts';
+import type { AppendReport, KvDtype, Progress } from '../../engine/engine.ts';
+import { blend, type BlendResult, type PromptPart } from '../../fusion/blender.ts';
+import { engineStrategy } from '../../fusion/choice.ts';
+import type { ChunkCache, FusionModel, FusionSession } from '../../fusion/model.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { TurnPart } from '../prompt.ts';
+import { ttftOf } from '../turn.ts';
+import { split, type Way } from './way.ts';
+
+export interface RunOptions {
+  model: FusionModel;
+  store: ChunkCache;
+  dtype: KvDtype;
+  session: FusionSession;
+  answerTokens: number;
+  /** How many of the prompt's last tokens have their attention kept. */
+  observe: number;
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** A prompt made in one way; it is still in the session, with the answer's beginning behind it. */
+export interface Outcome {
+  way: Way;
+  logits: Float32Array;
+  text: string;
+  complete: boolean;
+  ttftMs: Ttft;
+  residentTokens: number;
+  report: AppendReport;
+  /** By position, 1: stood in a cached chunk; and was computed anew nevertheless. */
+  cached: Uint8Array;
+  recomputed: Uint8Array;
+}
+
+/** Makes a prompt in an emptied session and begins the answer, greedily. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
+export async function makePrompt(
+  parts: readonly TurnPart[],
+  way: Way,
+  options: RunOptions,
+): Promise<Outcome> {
+  const { model, store, dtype, session, clock, signal, observe, onProgress } = options;
+  const strategy = engineStrategy(way.strategy, model.info.layers);
+  const { before, turn } = split(parts, way.kind);
+  const marks = new Marks(parts);
+  session.truncate(0);
+  const shared = { model, store, dtype, session, strategy, clock, signal };
+  if (before.length > 0) marks.add(before, await blend(before, shared));
+  const residentTokens = session.length;
+
+  const started = clock.now();
+  const blended = await blend(turn, { ...shared, observe, onProgress });
+  marks.add(turn, blended);
+  const logits = session.logits().slice(); // generating goes on in the same memory
+  const prefilled = clock.now();
+  let firstTokenAt: number | undefined;
+  const { tokens, stop } = await session.generate({
+    maxTokens: options.answerTokens,
+    signal,
+    onToken: () => (firstTokenAt ??= clock.now()),
+  });
+  throwIfAborted(signal); // a text that was cut short must not be compared
+  firstTokenAt ??= clock.now();
+  const times = { firstToken: firstTokenAt - prefilled, total: firstTokenAt - started };
+  return {
+    way,
+    logits,
+    text: model.detokenize(tokens).trim(),
+    complete: stop === 'eos',
+    ttftMs: ttftOf(blended, { retrieve: 0, assemble: 0, ...times }),
+    residentTokens,
+    report: blended.report,
+    cached: marks.cached,
+    recomputed: marks.recomputed,
+  };
+}
+
+/** Which positions of a prompt were reused, and which of these computed anew. */
+class Marks {
+  readonly cached: Uint8Array;
+  readonly recomputed: Uint8Array;
+  #at = 0;
+
+  constructor(parts: readonly PromptPart[]) {
+    const tokens = parts.reduce((sum, part) => sum + part.tokens.length, 0);
+    this.cached = new Uint8Array(tokens);
+    this.recomputed = new Uint8Array(tokens);
+  }
+
+  /** Notes the next parts. */
+  add(parts: readonly PromptPart[], { outcomes, report }: BlendResult): void {
+    for (const position of report.selected) this.recomputed[this.#at + position] = 1;
+    const outcome = outcomes.values();
+    for (const { kind, tokens } of parts) {
+      const reused = kind === 'chunk' && outcome.next().value !== 'computed';
+      if (reused) this.cached.fill(1, this.#at, this.#at + tokens.length);
+      this.#at += tokens.length;
+    }
+  }
+}

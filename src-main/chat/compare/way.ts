@@ -1,0 +1,49 @@
+import type { ComparedMethod } from '../../../src-shared/comparison.ts';
+import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+import type { TurnPart } from '../prompt.ts';
+
+/** A way to make a prompt. */
+export type Way = Pick<ComparedMethod, 'kind' | 'strategy' | 'answered'>;
+
+const FULL: StrategyChoice = { name: 'full', ratio: 1 };
+
+/** Every cached chunk as it is. */
+export const REUSE: Way = { kind: 'reuse', strategy: { name: 'none', ratio: 0 }, answered: false };
+
+/** Full prefill, prefix caching, full reuse, then the way the answer was made and those asked for; each once. */
+export function waysFor(answered: StrategyChoice, asked: readonly StrategyChoice[]): Way[] {
+  const ways: Way[] = [
+    { kind: 'full', strategy: FULL, answered: answered.name === 'full' },
+    { kind: 'prefix', strategy: FULL, answered: false },
+    { ...REUSE, answered: answered.name === 'none' },
+  ];
+  for (const [i, strategy] of [answered, ...asked].entries()) {
+    const { name } = strategy;
+    const way: Way = { kind: 'blend', strategy, answered: i === 0 };
+    if (takesRatio(name) && !ways.some((known) => sameWay(known, way))) ways.push(way);
+  }
+  return ways;
+}
+
+export function sameWay(a: Way, b: Way): boolean {
+  return a.kind === b.kind && a.strategy.name === b.strategy.name && a.strategy.ratio === b.strategy.ratio;
+}
+
+export function takesRatio(name: StrategyChoice['name']): boolean {
+  return name !== 'full' && name !== 'none';
+}
+
+/**
+ * What a way finds in memory, and what it appends. Turns before this one are there for all but 'full'; a prefix cache has the
+ * text in front of this turn's first passage, too, since it stands there at every question.
+ */
+export function split(
+  parts: readonly TurnPart[],
+  kind: Way['kind'],
+): { before: TurnPart[]; turn: TurnPart[] } {
+  const last = parts.at(-1)?.turn;
+  const ofTurn = parts.findIndex(({ turn }) => turn === last);
+  const passage = parts.findIndex((part) => part.turn === last && part.kind === 'chunk');
+  const at = kind === 'full' ? 0 : kind === 'prefix' && passage >= 0 ? passage : ofTurn;
+  return { before: parts.slice(0, at), turn: parts.slice(at) };
+}
