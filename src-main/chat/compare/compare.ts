@@ -181,7 +181,7 @@ class Comparing {
     const ids = this.#parts.flatMap(({ tokens }) => [...tokens]);
     let start = 0;
     const parts = this.#parts.map(({ kind, tokens, source }) => {
-      const cached = this.#reuse?.cached[start] === 1;
+      const cached = this.#reuse?.cached.subarray(start, start + tokens.length).includes(1) === true;
       const part = { kind, start, tokens: tokens.length, title: source?.title ?? null, cached };
       start += tokens.length;
       return part;

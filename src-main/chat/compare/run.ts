@@ -91,12 +91,12 @@ class Marks {
   }
 
   /** Notes the next parts. */
-  add(parts: readonly PromptPart[], { outcomes, report }: BlendResult): void {
+  add(parts: readonly PromptPart[], { reuse, report }: BlendResult): void {
     for (const position of report.selected) this.recomputed[this.#at + position] = 1;
-    const outcome = outcomes.values();
+    const reused = reuse.values();
     for (const { kind, tokens } of parts) {
-      const reused = kind === 'chunk' && outcome.next().value !== 'computed';
-      if (reused) this.cached.fill(1, this.#at, this.#at + tokens.length);
+      const runs = kind === 'chunk' ? (reused.next().value?.runs ?? []) : [];
+      for (const { begin, count } of runs) this.cached.fill(1, this.#at + begin, this.#at + begin + count);
       this.#at += tokens.length;
     }
   }
