@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import type { DocumentInfo } from '../../src-shared/contract/libraries.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { FakeModel } from '../fusion/test-support.ts';
 import { ServiceFixture } from './service.test-support.ts';
@@ -66,24 +67,33 @@ describe('from a folder to the cache', () => {
     expect(fixture.model.encoded).toBe(2);
   });
 
-  test('one sentence edited in a document of 100 chunks: one chunk is computed', async () => {
+  test('one sentence edited in a document of 100 chunks: at most 3 % of its tokens are computed again', async () => {
     const text = paragraphs(400);
     const fixture = new ServiceFixture({ 'a.md': text });
     fixture.models.use(fixture.model, 128);
     const { id, chunks } = await fixture.library();
     expect(chunks).toBeGreaterThan(90);
-    const before = fixture.model.encoded;
+    const before = new Set(fixture.store.chunks.keys());
     const edited = text.replace(
       'Sentence a number 400 tells of ship',
       'Sentence a number 400 no longer tells of any ship',
     );
     expect(edited).not.toBe(text);
+    const seen = atEncoding(fixture, id);
     fixture.write('a.md', edited, 60);
     await fixture.service.rescan(id);
     await fixture.idle();
-    expect(fixture.model.encoded - before).toBeLessThanOrEqual(2);
+    const added = [...fixture.store.chunks].filter(([key]) => !before.has(key));
+    const computed = added.reduce((sum, [, { tokens }]) => sum + tokens.length, 0);
+    expect(computed).toBeGreaterThan(0);
+    expect(computed).toBeLessThanOrEqual(0.03 * fixture.info(id).tokens);
     expect(fixture.info(id)).toMatchObject({ pending: 0 });
     expect(Math.abs(fixture.info(id).chunks - chunks)).toBeLessThanOrEqual(1);
+    // While it is computed the document shows what was kept, and what is cached of the old text is there to be matched.
+    const [during] = seen;
+    expect(during!.document).toMatchObject({ phase: 'precomputing', chunks: fixture.info(id).chunks });
+    expect(during!.document.cachedChunks).toBe(during!.document.chunks - added.length);
+    expect([...before].filter((key) => !during!.stored.has(key))).toEqual([]);
   });
 
   test.each([
@@ -579,3 +589,14 @@ describe('what windows see', () => {
     });
   });
 });
+
+/** The library's first document and the keys in the store, whenever a chunk begins to be encoded. */
+function atEncoding(fixture: ServiceFixture, id: string): { document: DocumentInfo; stored: Set<string> }[] {
+  const seen: { document: DocumentInfo; stored: Set<string> }[] = [];
+  const encode = fixture.model.encodeChunk.bind(fixture.model);
+  fixture.model.encodeChunk = (...args) => {
+    seen.push({ document: fixture.documents(id)[0]!, stored: new Set(fixture.store.chunks.keys()) });
+    return encode(...args);
+  };
+  return seen;
+}
