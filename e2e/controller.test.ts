@@ -1,0 +1,65 @@
+/** The controller with the real engine, the demo model and the sample library: what it expects stands beside what came of it. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PlanSchema } from '../src-shared/plan.ts';
+import { App, type Workspace } from '../src-main/app.ts';
+
+const AUTO = { strategy: { kind: 'auto' } as const, topK: 4, maxTokens: 4 };
+
+let dir: string;
+let app: App;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-controller-'));
+  app = await App.open({ dataDir: dir });
+  workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+  await workspace.library.sync();
+  await workspace.library.precompute();
+});
+afterAll(async () => {
+  await app.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test('the first answer is made at the default, the next one as predicted; both say so', async () => {
+  const questions = ['Where was Mara born?', 'Which pet does Jon have?', 'Who lives in Oslo?'];
+  const plans = [];
+  for (const question of questions) {
+    const { plan, strategy } = await workspace.answers.answer({ ...AUTO, question });
+    plans.push(PlanSchema.parse(plan));
+    if (!plan?.fellBack) expect(strategy).toMatchObject({ kind: plan?.strategy.name });
+  }
+  expect(plans[0]).toMatchObject({
+    wish: 'auto',
+    reason: 'unmeasured',
+    predictedTtftMs: null,
+    errorShare: null,
+  });
+  for (const plan of plans.slice(1)) {
+    expect(plan.predictedTtftMs?.total).toBeGreaterThan(0);
+    expect(plan.outcomeMs).toBeGreaterThan(0);
+    expect(plan.errorShare).toBeCloseTo(
+      ((plan.predictedTtftMs?.total ?? 0) - plan.outcomeMs) / plan.outcomeMs,
+      9,
+    );
+    expect(plan.predictedFullPrefillMs).toBeGreaterThan(0);
+    expect(['floor', 'hidden', 'full-is-faster', 'nothing-cached']).toContain(plan.reason);
+  }
+  expect(JSON.parse(readFileSync(app.paths.costs, 'utf8'))).toMatchObject({ version: 2 });
+});
+
+test('what people ask for is done, and predicted all the same', async () => {
+  const strategy = { kind: 'query', questionLayers: [2], ratios: [0.3] } as const;
+  const request = { ...AUTO, strategy: { ...strategy, questionLayers: [2], ratios: [0.3] as [number] } };
+  const { plan } = await workspace.answers.answer({ ...request, question: 'Where was Mara born?' });
+  expect(plan).toMatchObject({
+    wish: 'query',
+    reason: 'asked',
+    strategy: { name: 'query', ratio: 0.3 },
+    fellBack: false,
+  });
+  expect(plan?.predictedTtftMs?.total).toBeGreaterThan(0);
+});
