@@ -1,14 +1,21 @@
 import { z } from 'zod';
 
-/** Sums over observations, each divided by its time: what counts is how wrong a fit is in proportion, not in milliseconds. */
+/**
+ * Sums over observations, each divided by the time that was expected of it: what counts is how wrong a fit is in proportion, not
+ * in milliseconds. Not by the time it took: an observation that chance made long would then count least, and all
+ * predictions be too short.
+ */
 export const FitSchema = z.object({
   /** Products of all pairs of features, row by row. */
   products: z.array(z.number()),
-  /** Features, and the observations' weight. */
-  features: z.array(z.number()),
-  weight: z.number(),
+  /** Products of features and time, and of time and time. */
+  timed: z.array(z.number()),
+  squares: z.number(),
 });
 export type Fit = z.infer<typeof FitSchema>;
+
+/** Shorter times are no measurement. */
+const LEAST_MS = 1e-3;
 
 /** What of a feature its neighbours must not explain, for its cost to be told apart from theirs. */
 const OWN_SHARE = 1e-6;
@@ -16,14 +23,16 @@ const OWN_SHARE = 1e-6;
 /** The fit with another observation: `features` took `ms`. Nothing is learnt from less than a microsecond. */
 export function observed(fit: Fit | undefined, features: readonly number[], ms: number): Fit {
   const n = features.length;
-  const { products, features: sums, weight } = fit ?? emptyFit(n);
-  if (sums.length !== n) throw new TypeError(`features must be ${sums.length} numbers, not ${n}`);
-  if (!(ms > 1e-3) || !Number.isFinite(ms)) return { products, features: sums, weight };
-  const scaled = features.map((feature) => feature / ms);
+  const { products, timed, squares } = fit ?? emptyFit(n);
+  if (timed.length !== n) throw new TypeError(`features must be ${timed.length} numbers, not ${n}`);
+  if (!(ms > LEAST_MS) || !Number.isFinite(ms)) return { products, timed, squares };
+  const expected = Math.max(predicted(fit, features) ?? ms, LEAST_MS);
+  const scaled = features.map((feature) => feature / expected);
+  const time = ms / expected;
   return {
     products: products.map((sum, k) => sum + (scaled[Math.floor(k / n)] ?? 0) * (scaled[k % n] ?? 0)),
-    features: sums.map((sum, i) => sum + (scaled[i] ?? 0)),
-    weight: weight + 1,
+    timed: timed.map((sum, i) => sum + (scaled[i] ?? 0) * time),
+    squares: squares + time * time,
   };
 }
 
@@ -32,8 +41,8 @@ export function faded(fit: Fit | undefined, share: number): Fit | undefined {
   return (
     fit && {
       products: fit.products.map((sum) => sum * share),
-      features: fit.features.map((sum) => sum * share),
-      weight: fit.weight * share,
+      timed: fit.timed.map((sum) => sum * share),
+      squares: fit.squares * share,
     }
   );
 }
@@ -44,8 +53,8 @@ export function faded(fit: Fit | undefined, share: number): Fit | undefined {
  * Undefined while nothing was seen.
  */
 export function costsOf(fit: Fit | undefined): number[] | undefined {
-  if (!fit || fit.weight <= 0) return undefined;
-  const n = fit.features.length;
+  if (!fit || fit.squares <= 0) return undefined;
+  const n = fit.timed.length;
   let best: { costs: number[]; error: number } | undefined;
   for (let set = 1; set < 1 << n; set++) {
     const chosen = Array.from({ length: n }, (_, i) => i).filter((i) => set & (1 << i));
@@ -54,7 +63,7 @@ export function costsOf(fit: Fit | undefined): number[] | undefined {
     const costs = Array.from({ length: n }, (_, i) => solution[chosen.indexOf(i)] ?? 0);
     const error = errorOf(fit, costs);
     // Later sets must be worth it, or what the data cannot tell apart would be decided by rounding.
-    if (!best || error < best.error - 1e-9 * fit.weight) best = { costs, error };
+    if (!best || error < best.error - 1e-9 * fit.squares) best = { costs, error };
   }
   return best?.costs;
 }
@@ -67,29 +76,29 @@ export function predicted(fit: Fit | undefined, features: readonly number[]): nu
 function emptyFit(n: number): Fit {
   return {
     products: Array.from({ length: n * n }, () => 0),
-    features: Array.from({ length: n }, () => 0),
-    weight: 0,
+    timed: Array.from({ length: n }, () => 0),
+    squares: 0,
   };
 }
 
-function errorOf({ products, features, weight }: Fit, costs: readonly number[]): number {
+function errorOf({ products, timed, squares }: Fit, costs: readonly number[]): number {
   const n = costs.length;
-  const squares = products.reduce(
+  const foreseen = products.reduce(
     (sum, p, k) => sum + p * (costs[Math.floor(k / n)] ?? 0) * (costs[k % n] ?? 0),
     0,
   );
-  const mixed = features.reduce((sum, f, i) => sum + f * (costs[i] ?? 0), 0);
-  return squares - 2 * mixed + weight;
+  const mixed = timed.reduce((sum, f, i) => sum + f * (costs[i] ?? 0), 0);
+  return foreseen - 2 * mixed + squares;
 }
 
 /** The normal equations of some features, by elimination; undefined where they cannot be told apart. */
-function solve({ products, features }: Fit, chosen: readonly number[]): number[] | undefined {
-  const n = features.length;
+function solve({ products, timed }: Fit, chosen: readonly number[]): number[] | undefined {
+  const n = timed.length;
   const scale = chosen.map((i) => Math.sqrt(products[i * n + i] ?? 0));
   if (scale.some((s) => s === 0)) return undefined;
   const rows = chosen.map((i, r) => [
     ...chosen.map((j, c) => (products[i * n + j] ?? 0) / ((scale[r] ?? 1) * (scale[c] ?? 1))),
-    (features[i] ?? 0) / (scale[r] ?? 1),
+    (timed[i] ?? 0) / (scale[r] ?? 1),
   ]);
   for (const [k, row] of rows.entries()) {
     const pivot = row[k] ?? 0;
