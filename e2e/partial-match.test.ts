@@ -59,6 +59,7 @@ function withoutExact(store: ChunkCache): ChunkCache {
   let asked = 0;
   return {
     has: (key) => store.has(key),
+    entry: (key) => store.entry(key),
     put: (...args) => store.put(...args),
     stats: () => store.stats(),
     reportCorrupt: (key) => store.reportCorrupt(key),
