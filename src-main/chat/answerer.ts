@@ -107,6 +107,7 @@ export class Answerer {
       dtype: settings.dtype,
       wish: choices.wish,
       planner,
+      requestClass: history.turns.length > 0 ? 'follow-up' : 'question',
       maxTokens,
       sampling: choices.sampling,
       stopwatch,

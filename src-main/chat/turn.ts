@@ -18,6 +18,8 @@ export interface TurnOptions {
   maxTokens: number;
   sampling?: Partial<Sampling> | undefined;
   stopwatch: Stopwatch;
+  /** What kind of request this is, for eviction to learn from. Default: a question. */
+  requestClass?: string | undefined;
   /** What was done before: time for finding passages and for laying out the prompt. */
   before: { retrieve: number; assemble: number };
   signal?: AbortSignal | undefined;
@@ -74,6 +76,7 @@ export async function runTurn(
     ...{ model, dtype, strategy: decision.strategy },
     store: options.store,
     session: resident.session,
+    requestClass: options.requestClass ?? 'question',
     clock: stopwatch.clock,
     signal: options.signal,
     onProgress: options.onProgress,

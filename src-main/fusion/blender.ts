@@ -30,6 +30,8 @@ export interface BlendOptions extends CallOptions {
   /** How many of the last tokens, none of a chunk, have their attention kept for comparing. */
   observe?: number;
   clock?: Clock;
+  /** What kind of request this is, for eviction to learn from. */
+  requestClass?: string | undefined;
   /** Told where the chunks' KV comes from once all are looked up, before anything is computed. */
   onAcquired?: ((outcomes: ChunkOutcome[]) => void) | undefined;
 }
@@ -91,9 +93,14 @@ async function findAll(
   sources: Map<number, Source>,
   quarantined: Set<number>,
 ): Promise<void> {
+  const request = {};
+  let end = 0;
   for (const [index, part] of parts.entries()) {
+    const offset = end;
+    end += part.tokens.length;
     if (part.kind !== 'chunk' || part.compute === true) continue;
-    const { source, damaged } = await findSource(part.tokens, options);
+    const access = { class: options.requestClass ?? 'other', offset, request };
+    const { source, damaged } = await findSource(part.tokens, access, options);
     if (source) sources.set(index, source);
     if (damaged) quarantined.add(index);
   }

@@ -1,5 +1,5 @@
 import type { KvDtype, Segment, TokenRange } from '../engine/engine.ts';
-import type { Lease } from '../kvstore/store.ts';
+import type { Access, Lease } from '../kvstore/store.ts';
 import { match, piecesOf, type Piece } from './matching/match.ts';
 import { keyFor, type ChunkCache, type FusionModel } from './model.ts';
 
@@ -30,18 +30,20 @@ export interface SourceOptions {
  */
 export async function findSource(
   tokens: Int32Array,
+  access: Access,
   { model, store, dtype }: SourceOptions,
 ): Promise<{ source: Source | undefined; damaged: boolean }> {
   const key = keyFor(model, dtype, tokens);
   const known = store.has(key);
-  const lease = await store.acquire(key, model);
-  if (!lease) return { source: await findRuns(tokens, { model, store, dtype }), damaged: known };
+  const lease = await store.acquire(key, model, access);
+  if (!lease) return { source: await findRuns(tokens, access, { model, store, dtype }), damaged: known };
   const whole: Piece = { kind: 'reuse', start: 0, count: tokens.length, candidate: 0, begin: 0 };
   return { source: { pieces: [whole], leases: new Map([[0, lease]]) }, damaged: false };
 }
 
 async function findRuns(
   tokens: Int32Array,
+  access: Access,
   { model, store, dtype }: SourceOptions,
 ): Promise<Source | undefined> {
   const { info, encodingPrefix: prefix } = model;
@@ -54,7 +56,7 @@ async function findRuns(
   for (const { candidate } of found.runs) {
     const key = similar[candidate]?.key;
     if (key === undefined || leases.has(candidate)) continue;
-    const lease = await store.acquire(key, model);
+    const lease = await store.acquire(key, model, access);
     if (!lease) {
       releaseAll(leases);
       return undefined;

@@ -319,7 +319,7 @@ export class FakeStore implements ChunkCache {
       if (!released) this.leases--;
       released = true;
     };
-    return { key, chunk, tier: 'disk', bytes: chunk.bytes, release };
+    return { key, chunk, tier: 'disk', bytes: chunk.bytes, prefetched: false, release };
   }
 
   async acquireMany(keys: Iterable<string>): Promise<LeaseSet> {

@@ -2,7 +2,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkDisk } from './disk.ts';
 import { chooseVictims, coverage, type Victims } from './evict.ts';
 import type { ChunkRow } from './index-db.ts';
-import type { EvictionPolicy } from './policy.ts';
+import type { EvictionPolicy } from './eviction/policy.ts';
 import type { EntryKind, EvictReport, EvictRequest } from './types.ts';
 
 export interface DiskBudgetOptions {
@@ -10,7 +10,7 @@ export interface DiskBudgetOptions {
   bytes: number;
   /** Most of them that blocks of prefixes may take. */
   prefixShare: number;
-  policy: EvictionPolicy;
+  policy: () => EvictionPolicy;
   /** Whether an entry must stay just now. */
   isInUse: (key: string) => boolean;
   /** Called before an entry's file is deleted. */
@@ -108,8 +108,8 @@ export class DiskBudget {
   #choose(request: EvictRequest, kind?: EntryKind): Victims {
     const { index, clock } = this.#disk;
     return chooseVictims(
-      index.leastRecentlyUsed(kind),
-      this.#options.policy,
+      index.candidates(kind && [kind]),
+      this.#options.policy(),
       request,
       this.#options.isInUse,
       clock(),

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { ChunkHeader } from '../engine/engine.ts';
 import { isMissing, messageOf } from './errors.ts';
+import { PRECOMPUTE, type LastUse } from './eviction/workload.ts';
 import { kindOf } from './hash.ts';
 import type { Layout, StoreFs } from './files.ts';
 import type { ChunkIndex, ChunkRow } from './index-db.ts';
@@ -148,9 +149,9 @@ export function rowOf(
   key: string,
   header: ChunkHeader,
   bytes: number,
-  now: number,
-  meta: PutMeta = {},
+  made: { now: number; order: number; last?: LastUse | undefined; meta?: PutMeta | undefined },
 ): ChunkRow {
+  const { now, order, meta = {}, last = { class: PRECOMPUTE, lastUsedAt: now } } = made;
   const kind = kindOf(header, key);
   if (!kind) throw new TypeError('ChunkStore.put: chunk is not the one that key names.');
   return {
@@ -167,6 +168,6 @@ export function rowOf(
     pinned: meta.pinned ? 1 : 0,
     hits: 0,
     createdAt: now,
-    lastUsedAt: now,
+    ...{ lastUsedAt: last.lastUsedAt, class: last.class, order, offset: 0 },
   };
 }

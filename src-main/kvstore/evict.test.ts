@@ -1,6 +1,7 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { nodeFs, type StoreFs } from './files.ts';
 import {
@@ -156,16 +157,61 @@ describe('eviction', () => {
     expect(again.stats().bytes).toBe(2 * each);
   });
 
-  test('the policy decides the order, among those that may go', async () => {
+  test.each([
+    ['lru', [false, true]],
+    ['workload-aware', [true, false]],
+  ] as const)('the policy decides what goes first: %s', async (policy, stay) => {
     const dir = tempDir();
-    const store = await openTestStore({
-      dir,
-      policy: { name: 'newest first', order: (rows) => [...rows].reverse() },
-    });
-    const keys = await fill(store, 3);
-    store.pin(C);
+    let now = 1e12;
+    const store = await openTestStore({ dir, policy, clock: () => now });
+    const keys = await fill(store, 2);
+    for (let i = 0; i < 50; i++) {
+      await touch(store, A, 'question');
+      await store.acquire(i.toString(16).padStart(64, '0'), model, { class: 'analysis' });
+      now += 60_000;
+    }
+    await touch(store, B, 'analysis');
     await store.evict({ bytes: 1 });
-    expect(held(store, keys)).toEqual([true, false, true]);
+    expect(held(store, keys)).toEqual(stay);
+  });
+
+  test('of what one request used, the last in its prompt goes first', async () => {
+    const { store } = await storeFor(3);
+    const keys = await fill(store, 3);
+    const request = {};
+    for (const [i, key] of keys.entries())
+      (await store.acquire(key, model, { class: 'question', offset: i * 100, request }))?.release();
+    await store.put(model.encode(13).key, model.encode(13).chunk);
+    expect(held(store, keys)).toEqual([true, true, false]);
+  });
+
+  test('what was learned survives a restart, and garbage in its place is harmless', async () => {
+    const dir = tempDir();
+    let now = 1e12;
+    const open = () => openTestStore({ dir, policy: 'workload-aware', clock: () => now });
+    const store = await open();
+    await fill(store, 2);
+    for (let i = 0; i < 50; i++) {
+      await touch(store, A, 'question');
+      await store.acquire(i.toString(16).padStart(64, '0'), model, { class: 'analysis' });
+      now += 60_000;
+    }
+    await touch(store, B, 'analysis');
+    await store.close();
+    const copy = tempDir();
+    cpSync(dir, copy, { recursive: true });
+    const again = await open();
+    await again.evict({ bytes: 1 });
+    expect(held(again, [A, B])).toEqual([true, false]);
+
+    const db = new Database(join(copy, 'index.db'));
+    db.exec(`UPDATE workload SET state = '{"all":7'`);
+    db.close();
+    const unlearned = await openTestStore({ dir: copy, policy: 'workload-aware', clock: () => now });
+    expect(unlearned.recovery.indexSetAside).toBeUndefined();
+    expect(held(unlearned, [A, B])).toEqual([true, true]);
+    await unlearned.evict({ bytes: 1 });
+    expect(unlearned.stats().entries).toBe(1);
   });
 
   test('an entry whose file someone else has deleted goes too', async () => {

@@ -1,5 +1,6 @@
+import { leastWorthFirst, type EvictionPolicy } from './eviction/policy.ts';
 import type { ChunkRow } from './index-db.ts';
-import type { EvictionPolicy } from './policy.ts';
+
 import type { EvictRequest } from './types.ts';
 
 export interface Victims {
@@ -10,11 +11,11 @@ export interface Victims {
 }
 
 /**
- * Reads unpinned rows in the policy's order and picks those the request covers, until it has enough.
- * Writes nothing, so `rows` may be an open query.
+ * Reads unpinned rows, by class, in the policy's order and picks those the request covers, until it has enough.
+ * Writes nothing, so `queues` may be open queries.
  */
 export function chooseVictims(
-  rows: Iterable<ChunkRow>,
+  queues: Iterable<Iterable<ChunkRow>>,
   policy: EvictionPolicy,
   request: EvictRequest,
   isInUse: (key: string) => boolean,
@@ -22,27 +23,14 @@ export function chooseVictims(
 ): Victims {
   const victims: Victims = { rows: [], bytes: 0, inUse: 0 };
   const enough = request.bytes ?? Infinity;
-  const byKey = new Map<string, ChunkRow>();
   const covers = coverage(request);
-  const idle = function* (): Iterable<ChunkRow> {
-    for (const row of rows) {
-      if (!covers(row)) continue;
-      if (isInUse(row.key)) {
-        victims.inUse++;
-        continue;
-      }
-      byKey.set(row.key, row);
-      yield row;
-    }
-  };
   if (enough <= 0) return victims;
-  for (const { key } of policy.order(idle(), now)) {
-    const row = byKey.get(key);
-    if (!row)
-      throw new Error(
-        `The eviction policy ${policy.name} named an entry that is no candidate or twice: ${key}.`,
-      );
-    byKey.delete(key);
+  for (const row of leastWorthFirst(queues, policy, now)) {
+    if (!covers(row)) continue;
+    if (isInUse(row.key)) {
+      victims.inUse++;
+      continue;
+    }
     victims.rows.push(row);
     victims.bytes += row.bytes;
     if (victims.bytes >= enough) break;

@@ -18,6 +18,10 @@ export interface ChunkRow {
   hits: number;
   createdAt: number;
   lastUsedAt: number;
+  /** Of the last use; see EvictionCandidate. */
+  class: string;
+  order: number;
+  offset: number;
 }
 
 /** Entries and their bytes. */
@@ -27,14 +31,16 @@ export interface Held {
 }
 
 interface Use {
+  class: string;
+  lastUsedAt: number;
   order: number;
-  at: number;
+  offset: number;
   /** Uses since the last flush. */
   hits: number;
 }
 
 const COLUMNS = `key, kind, fingerprint, prefix_hash AS prefixHash, dtype, layers, tokens, bytes, format_version AS formatVersion,
-  label, pinned, hits, created_at AS createdAt, last_used_at AS lastUsedAt`;
+  label, pinned, hits, created_at AS createdAt, last_used_at AS lastUsedAt, class, use_order AS "order", use_offset AS offset`;
 
 /** Uses are cheap to lose and costly to write one by one: they wait until there are this many, or something reads them. */
 const PENDING_USES = 64;
@@ -48,7 +54,10 @@ export class ChunkIndex {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #uses = new Map<string, Use>();
   readonly #onFlushFailed: (error: unknown) => void;
-  #order: number;
+  /** Classes that rows may be in, by kind. */
+  readonly #classes: Record<EntryKind, Set<string>> = { chunk: new Set(), prefix: new Set() };
+  #order = 0;
+  #lastRequest: object | undefined;
   readonly #held: Record<EntryKind, Held> = {
     chunk: { entries: 0, bytes: 0 },
     prefix: { entries: 0, bytes: 0 },
@@ -59,7 +68,7 @@ export class ChunkIndex {
     this.#db = db;
     this.#onFlushFailed = onFlushFailed;
     this.#statements = prepare(db);
-    this.#order = 0;
+    for (const { kind, name } of this.#statements.classes.all()) this.#classes[kind].add(name);
     for (const { kind, entries, bytes, lastOrder } of this.#statements.held.all()) {
       this.#held[kind] = { entries, bytes };
       this.#order = Math.max(this.#order, lastOrder);
@@ -87,11 +96,17 @@ export class ChunkIndex {
     return this.#statements.all.all();
   }
 
-  /** Unpinned rows; of all kinds when none is named. Once the iteration has begun nothing may be written until it has ended. */
-  *leastRecentlyUsed(kind?: EntryKind): Generator<ChunkRow, void> {
+  /**
+   * Unpinned rows, each class by itself and in the order in which they go; of all kinds when none is named. Once an
+   * iteration has begun nothing may be written until it has ended.
+   */
+  candidates(kinds: readonly EntryKind[] = ['chunk', 'prefix']): Iterable<ChunkRow>[] {
     this.flush();
-    const { leastRecentlyUsed, leastRecentlyUsedOf } = this.#statements;
-    yield* kind ? leastRecentlyUsedOf.iterate(kind) : leastRecentlyUsed.iterate();
+    return kinds.flatMap((kind) =>
+      [...this.#classes[kind]].map((name) => ({
+        [Symbol.iterator]: () => prepareCandidates(this.#db).iterate(kind, name),
+      })),
+    );
   }
 
   list(filter: ListFilter): ChunkRow[] {
@@ -114,7 +129,8 @@ export class ChunkIndex {
   }
 
   insert(row: ChunkRow): void {
-    this.#statements.insert.run({ ...row, useOrder: ++this.#order });
+    this.#statements.insert.run(row);
+    this.#classes[row.kind].add(row.class);
     const held = this.#held[row.kind];
     held.entries++;
     held.bytes += row.bytes;
@@ -138,11 +154,32 @@ export class ChunkIndex {
     return this.#statements.setPinned.run(Number(pinned), key).changes > 0;
   }
 
-  /** Notes a use; the order of uses counts at once, the row is written later. */
-  use(key: string, at: number): void {
+  /** The order of a use that happens now; one and the same for all uses of a request. */
+  nextOrder(request?: object): number {
+    if (!request || request !== this.#lastRequest) this.#order++;
+    this.#lastRequest = request;
+    return this.#order;
+  }
+
+  /** Notes a use; the row is written later. */
+  use({ key, kind }: Pick<ChunkRow, 'key' | 'kind'>, use: Omit<Use, 'hits'>): void {
     const hits = (this.#uses.get(key)?.hits ?? 0) + 1;
-    this.#uses.set(key, { order: ++this.#order, at, hits });
+    this.#uses.set(key, { ...use, hits });
+    this.#classes[kind].add(use.class);
     if (this.#uses.size >= PENDING_USES) this.flush();
+  }
+
+  /** What was kept of the workload, or undefined. */
+  workload(): string | undefined {
+    return this.#statements.workload.get();
+  }
+
+  keepWorkload(state: string): void {
+    try {
+      this.#statements.setWorkload.run(state);
+    } catch (error) {
+      this.#onFlushFailed(error);
+    }
   }
 
   /** Writes the uses noted so far. If that fails (full disk) they wait on: reading and evicting must work even then. */
@@ -172,6 +209,14 @@ interface ListParameters {
   offset: number;
 }
 
+/** Prepared for each iteration: several run at once. */
+function prepareCandidates(db: Database.Database) {
+  return db.prepare<[EntryKind, string], ChunkRow>(
+    `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_class WHERE NOT pinned AND kind = ? AND class = ?
+     ORDER BY use_order, use_offset DESC`,
+  );
+}
+
 function prepare(db: Database.Database) {
   return {
     held: db.prepare<[], Held & { kind: EntryKind; lastOrder: number }>(
@@ -179,11 +224,8 @@ function prepare(db: Database.Database) {
     ),
     get: db.prepare<[string], ChunkRow>(`SELECT ${COLUMNS} FROM chunks WHERE key = ?`),
     all: db.prepare<[], ChunkRow>(`SELECT ${COLUMNS} FROM chunks ORDER BY key`),
-    leastRecentlyUsed: db.prepare<[], ChunkRow>(
-      `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_use WHERE NOT pinned ORDER BY use_order`,
-    ),
-    leastRecentlyUsedOf: db.prepare<[EntryKind], ChunkRow>(
-      `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_use WHERE NOT pinned AND kind = ? ORDER BY use_order`,
+    classes: db.prepare<[], { kind: EntryKind; name: string }>(
+      `SELECT DISTINCT kind, class AS name FROM chunks`,
     ),
     list: db.prepare<ListParameters, ChunkRow>(
       `SELECT ${COLUMNS} FROM chunks
@@ -198,16 +240,19 @@ function prepare(db: Database.Database) {
     pinned: db.prepare<[], { entries: number; bytes: number }>(
       `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM chunks WHERE pinned`,
     ),
-    insert: db.prepare<ChunkRow & { useOrder: number }>(
+    insert: db.prepare<ChunkRow>(
       `INSERT INTO chunks (key, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
-         label, pinned, hits, created_at, last_used_at, use_order)
+         label, pinned, hits, created_at, last_used_at, class, use_order, use_offset)
        VALUES (@key, @kind, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
-         @label, @pinned, @hits, @createdAt, @lastUsedAt, @useOrder)`,
+         @label, @pinned, @hits, @createdAt, @lastUsedAt, @class, @order, @offset)`,
     ),
     remove: db.prepare<[string]>(`DELETE FROM chunks WHERE key = ?`),
     setPinned: db.prepare<[number, string]>(`UPDATE chunks SET pinned = ? WHERE key = ?`),
     use: db.prepare<{ key: string } & Use>(
-      `UPDATE chunks SET hits = hits + @hits, last_used_at = @at, use_order = @order WHERE key = @key`,
+      `UPDATE chunks SET hits = hits + @hits, last_used_at = @lastUsedAt, class = @class, use_order = @order,
+         use_offset = @offset WHERE key = @key`,
     ),
+    workload: db.prepare<[], string>(`SELECT state FROM workload`).pluck(),
+    setWorkload: db.prepare<[string]>(`INSERT OR REPLACE INTO workload VALUES (0, ?)`),
   };
 }

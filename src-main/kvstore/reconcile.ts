@@ -116,7 +116,8 @@ async function settleStray(
     findings.duplicatesRemoved++;
     return;
   }
-  disk.index.insert(rowOf(file.key, header, file.bytes, disk.clock()));
+  const made = { now: disk.clock(), order: disk.index.nextOrder() };
+  disk.index.insert(rowOf(file.key, header, file.bytes, made));
   findings.adopted++;
 }
 

@@ -175,7 +175,7 @@ describe('the RAM tier', () => {
     lease.release();
   });
 
-  test('prefetching pushes nothing out, and what was never used goes first, the last brought in before others', async () => {
+  test('prefetching pushes nothing out, and counts as no use: what was used longest ago goes first', async () => {
     const opener = new FakeModel();
     const { store } = await storeFor(9, 3500);
     const [, , , , last = ''] = await fill(store, 5);
@@ -186,7 +186,7 @@ describe('the RAM tier', () => {
     const inRam = (): boolean[] => [A, B, C].map((key) => store.entry(key)?.inRam === true);
     expect(inRam()).toEqual([true, true, true]);
     for (const [key, left] of [
-      [D, [true, false, true]],
+      [D, [false, true, true]],
       [last, [false, false, true]],
     ] as const) {
       (await take(store, key, opener)).release();
@@ -194,6 +194,26 @@ describe('the RAM tier', () => {
       expect(inRam()).toEqual(left);
     }
     expect(opener.live).toBe(3);
+  });
+
+  test('what is expected to be used next takes the place of what is worth least, and its use is counted', async () => {
+    const opener = new FakeModel();
+    const { store } = await storeFor(9, 2500);
+    await fill(store, 4);
+    for (const key of [A, B]) {
+      (await take(store, key, opener)).release();
+      await store.idle();
+    }
+    expect(await store.prefetch(C, opener, 'made')).toBe('in-memory');
+    expect([A, B, C].map((key) => store.entry(key)?.inRam)).toEqual([false, true, true]);
+    expect(store.stats().prefetches).toEqual({ made: 1, used: 0 });
+    for (const prefetched of [true, false]) {
+      const lease = await take(store, C, opener);
+      expect([lease.tier, lease.prefetched]).toEqual(['ram', prefetched]);
+      lease.release();
+    }
+    expect(store.stats().prefetches).toEqual({ made: 1, used: 1 });
+    expect(store.list().map(({ key }) => key)[0]).toBe(C);
   });
 
   test('a damaged file found while prefetching is quarantined', async () => {

@@ -1,9 +1,12 @@
 import type { ChunkKv } from '../engine/engine.ts';
 import { messageOf } from './errors.ts';
-import type { ChunkOpener, EntryKind, StoreLog } from './types.ts';
+import { ClassQueues } from './eviction/class-queues.ts';
+import type { EvictionCandidate, EvictionPolicy } from './eviction/policy.ts';
+import type { ChunkRow } from './index-db.ts';
+import type { ChunkOpener, EntryKind, PrefetchRoom, StoreLog } from './types.ts';
 
 /** An open chunk: leased, in memory, or both; otherwise it waits to be read into memory. */
-export interface Resident {
+export interface Resident extends EvictionCandidate {
   readonly key: string;
   readonly kind: EntryKind;
   /** The model that opened it; its memory is that model's. */
@@ -16,14 +19,16 @@ export interface Resident {
   pulling: Promise<void> | undefined;
   /** Not to be found any more; disposed at the last release. */
   dropped: boolean;
-  /** Lowest goes first when memory is short: what was never used before what was, and of that the last brought in. */
-  rank: number;
+  /** When it was brought into memory ahead of a use that has not come yet; milliseconds since 1970. */
+  prefetchedAt: number | undefined;
 }
 
 export interface ResidentsOptions {
   budgetBytes: number;
   /** Most of it that blocks of prefixes may take. */
   prefixShare: number;
+  policy: () => EvictionPolicy;
+  clock: () => number;
   /** Called when reading the KV in fails: the file is bad or gone. */
   onPullFailed: (key: string, error: unknown) => void;
   log: StoreLog;
@@ -58,8 +63,11 @@ export class Residents {
   readonly #options: ResidentsOptions;
   #budget: number;
   readonly #bytes: Record<EntryKind, number> = { chunk: 0, prefix: 0 };
-  #lastUsed = 0;
-  #lastPrefetched = 0;
+  /** What is in memory. */
+  readonly #queues: Record<EntryKind, ClassQueues<Resident>> = {
+    chunk: new ClassQueues(),
+    prefix: new ClassQueues(),
+  };
   #waiting: Resident[] = [];
   #timer: NodeJS.Timeout | undefined;
   #work: Promise<void> | undefined;
@@ -100,7 +108,8 @@ export class Residents {
   }
 
   /** Takes over a newly opened chunk and leases it. */
-  add({ key, kind }: Pick<Resident, 'key' | 'kind'>, opener: ChunkOpener, chunk: ChunkKv): Resident {
+  add(row: ChunkRow, opener: ChunkOpener, chunk: ChunkKv): Resident {
+    const { key, kind, lastUsedAt, order, offset } = row;
     const other = this.#byKey.get(key);
     if (other?.opener === opener && !other.pulling) {
       // Two callers opened it at once; one open chunk is enough.
@@ -118,10 +127,19 @@ export class Residents {
       ramBytes: 0,
       pulling: undefined,
       dropped: false,
-      rank: 0,
+      prefetchedAt: undefined,
+      ...{ class: row.class, lastUsedAt, order, offset },
     };
     this.#byKey.set(key, resident);
     return resident;
+  }
+
+  /** Notes what a chunk was used for last. */
+  use(resident: Resident, use: EvictionCandidate): void {
+    const queue = this.#queues[resident.kind];
+    const isQueued = queue.remove(resident);
+    Object.assign(resident, use);
+    if (isQueued) queue.add(resident);
   }
 
   release(resident: Resident): void {
@@ -130,7 +148,6 @@ export class Residents {
       this.#settle(resident);
       return;
     }
-    resident.rank = ++this.#lastUsed;
     if (resident.ramBytes > 0) {
       this.#makeRoom();
       return;
@@ -149,20 +166,21 @@ export class Residents {
   }
 
   /**
-   * Ends a lease that was taken to bring the chunk into memory ahead of its use, and does so if there is free room and
-   * nobody else has it; true when it is in memory then.
+   * Ends a lease that was taken to bring the chunk into memory ahead of its use, and does so if nobody else has it and
+   * there is room: free room, or what is made by dropping others. True when it is in memory then.
    */
-  async prefetch(resident: Resident): Promise<boolean> {
-    const { chunk, leases, dropped, ramBytes } = resident;
+  async prefetch(resident: Resident, room: PrefetchRoom): Promise<boolean> {
+    const { leases, dropped, ramBytes } = resident;
     if (leases > 1 || dropped || ramBytes > 0) {
       this.release(resident);
       return ramBytes > 0;
     }
     resident.leases = 0;
-    resident.rank = --this.#lastPrefetched;
-    if (this.hasRoom({ kind: resident.kind, bytes: chunk.bytes })) await this.#pull(resident);
+    if (room === 'made' || this.hasRoom(incoming(resident))) await this.#pull(resident);
     else this.drop(resident.key);
-    return this.isInRam(resident.key);
+    const isThere = this.isInRam(resident.key);
+    if (isThere) resident.prefetchedAt = this.#options.clock();
+    return isThere;
   }
 
   /**
@@ -181,6 +199,7 @@ export class Residents {
     const resident = this.#byKey.get(key);
     if (!resident) return;
     this.#byKey.delete(key);
+    this.#queues[resident.kind].remove(resident);
     resident.dropped = true;
     this.#leaving.add(resident);
     this.#settle(resident);
@@ -235,6 +254,7 @@ export class Residents {
     }
     resident.ramBytes = resident.chunk.bytes;
     this.#bytes[resident.kind] += resident.ramBytes;
+    this.#queues[resident.kind].add(resident);
     let failure: { error: unknown } | undefined;
     resident.pulling = resident.chunk.pullIn().catch((error: unknown) => {
       failure = { error };
@@ -253,7 +273,7 @@ export class Residents {
   }
 
   /**
-   * Disposes what nobody uses, lowest rank first, until an entry fits; false if it cannot. Blocks of prefixes that exceed
+   * Disposes what nobody uses, least worth first, until an entry fits; false if it cannot. Blocks of prefixes that exceed
    * their share go first, then chunks, and other blocks only when there are no chunks left to go.
    */
   #makeRoom(entry: Incoming = NOTHING): boolean {
@@ -268,9 +288,10 @@ export class Residents {
   }
 
   #dropIdle(kind: EntryKind, enough: () => boolean): void {
-    for (const resident of [...this.#byKey.values()].sort((a, b) => a.rank - b.rank)) {
+    const { policy, clock } = this.#options;
+    for (const resident of this.#queues[kind].leastWorthFirst(policy(), clock())) {
       if (enough()) return;
-      if (resident.kind === kind && resident.ramBytes > 0 && resident.leases === 0) this.drop(resident.key);
+      if (resident.leases === 0) this.drop(resident.key);
     }
   }
 

@@ -114,6 +114,7 @@ describe('after close', () => {
     ['totals', (store) => store.totals()],
     ['verify', (store) => store.verify()],
     ['evict', (store) => store.evict({ all: true })],
+    ['setPolicy', (store) => store.setPolicy('lru')],
     ['setBudget', (store) => store.setBudget({ diskBytes: 1 })],
   ];
 

@@ -1,17 +1,17 @@
 import type { ChunkKv } from '../engine/engine.ts';
 import { DiskBudget } from './budget.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
-import { codeOf, messageOf, toStoreError } from './errors.ts';
+import { toStoreError } from './errors.ts';
 import { requireEvictRequest } from './evict.ts';
+import { LRU, type EvictionPolicy } from './eviction/policy.ts';
+import { Workload, type Access } from './eviction/workload.ts';
 import { isKey } from './hash.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { StoreLock } from './lock.ts';
-import { openRow } from './open-chunk.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
-import { LRU } from './policy.ts';
-import { throwIfAborted } from '../platform/abort.ts';
-import { Residents, type Resident } from './residents.ts';
-import { SerialQueue, UseCounts } from './serial.ts';
+import { Residents } from './residents.ts';
+import { SerialQueue } from './serial.ts';
+import { Serving, type Prefetched } from './serving.ts';
 import { enter, findSimilar } from './similar.ts';
 import type {
   ChunkEntry,
@@ -23,6 +23,8 @@ import type {
   Lease,
   LeaseSet,
   ListFilter,
+  PolicyName,
+  PrefetchRoom,
   PutMeta,
   RecoveryReport,
   SimilarChunk,
@@ -35,6 +37,7 @@ import type {
 import { verifyAll, type Fault } from './verify.ts';
 
 export type * from './types.ts';
+export type { Access } from './eviction/workload.ts';
 export { chunkKey, prefixKey } from './hash.ts';
 
 /**
@@ -48,18 +51,15 @@ export class ChunkStore {
   readonly #options: StoreOptions;
   readonly #disk: ChunkDisk;
   readonly #lock: StoreLock;
-  readonly #log: StoreLog;
   readonly #budget: DiskBudget;
   readonly #residents: Residents;
+  readonly #workload: Workload;
+  readonly #serving: Serving;
   /** Everything that changes files or rows. */
   readonly #changes = new SerialQueue();
-  /** Entries leased, being opened or being verified: not to be evicted. */
-  readonly #inUse = new UseCounts();
-  readonly #leases = new UseCounts();
   readonly #puts = new Map<string, Promise<void>>();
   readonly #calls = new Set<Promise<unknown>>();
-  readonly #prefetches = new Set<Promise<unknown>>();
-  readonly #counts = { ram: 0, disk: 0, misses: 0 };
+  #policy: PolicyName;
   #closing: Promise<void> | undefined;
 
   /**
@@ -90,20 +90,32 @@ export class ChunkStore {
     this.#options = options;
     this.#disk = opened.disk;
     this.#lock = opened.lock;
-    this.#log = log;
-    const { prefixShare = PREFIX_SHARE } = options;
-    this.#residents = new Residents({
+    this.#policy = options.policy ?? 'lru';
+    const { disk } = opened;
+    const { prefixShare = PREFIX_SHARE, files } = options;
+    const workload = new Workload({
+      memoryMs: MEMORY_MS,
+      remembered: REMEMBERED,
+      state: disk.index.workload(),
+    });
+    const policy = (): EvictionPolicy => (this.#policy === 'lru' ? LRU : workload);
+    const residents = new Residents({
       budgetBytes: options.ramBudgetBytes,
       prefixShare,
+      policy,
       log,
-      onPullFailed: (key, error) => void this.#onPullFailed(key, error),
+      clock: disk.clock,
+      onPullFailed: (key, error) => void this.#serving.onPullFailed(key, error),
     });
-    this.#budget = new DiskBudget(opened.disk, {
+    this.#workload = workload;
+    this.#residents = residents;
+    this.#serving = new Serving({ disk, files, residents, workload, changes: this.#changes });
+    this.#budget = new DiskBudget(disk, {
       bytes: options.diskBudgetBytes,
       prefixShare,
-      policy: options.policy ?? LRU,
-      isInUse: (key) => this.#inUse.count(key) > 0,
-      onLeaving: (key) => this.#residents.drop(key),
+      policy,
+      isInUse: (key) => this.#serving.inUse.count(key) > 0,
+      onLeaving: (key) => residents.drop(key),
     });
   }
 
@@ -132,17 +144,11 @@ export class ChunkStore {
   /**
    * Leases a chunk, or gives undefined when there is none to serve: never stored, evicted, of a newer format, or found
    * corrupt just now (then it is in quarantine). After the last release the KV is read into memory in the background if
-   * the RAM budget allows. CHUNK_MISMATCH when the opener is another model than the key's.
+   * the RAM budget allows. `access` is what eviction learns from. CHUNK_MISMATCH when the opener is another model than
+   * the key's.
    */
-  acquire(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
-    return this.#call('acquire', () =>
-      this.#holding(key, async () => {
-        const resident = await this.#resident(key, opener);
-        if (resident) return this.#counted(this.#lease(resident));
-        this.#counts.misses++;
-        return undefined;
-      }),
-    );
+  acquire(key: string, opener: ChunkOpener, access: Access = OTHER): Promise<Lease | undefined> {
+    return this.#call('acquire', () => this.#serving.acquire(key, opener, access));
   }
 
   /**
@@ -151,48 +157,28 @@ export class ChunkStore {
    * chunk there. It counts as no use itself. Keys may repeat. ABORTED, CHUNK_MISMATCH as acquire().
    */
   acquireMany(keys: Iterable<string>, opener: ChunkOpener, signal?: AbortSignal): Promise<LeaseSet> {
-    return this.#call('acquireMany', async () => {
-      const leases = new Map<string, Lease>();
-      const release = (): void => leases.forEach((lease) => lease.release());
-      try {
-        for (const key of new Set(keys)) {
-          throwIfAborted(signal);
-          const lease = await this.#holding(key, () => this.#promoted(key, opener));
-          if (lease) leases.set(key, lease);
-        }
-      } catch (error) {
-        release();
-        throw error;
-      }
-      return { leases, release };
-    });
+    return this.#call('acquireMany', () => this.#serving.acquireMany(keys, opener, signal));
   }
 
   /**
-   * Brings a chunk into memory ahead of its use. It counts as no use, and pushes nothing out: 'no-room' when it does not
-   * fit beside what is there, 'missing' when there is none to serve. CHUNK_MISMATCH as acquire().
+   * Brings a chunk into memory ahead of its use; it counts as no use. By default it pushes nothing out; room is 'made' for
+   * what is expected to be used next. 'no-room' when it does not fit, 'missing' when there is none to serve.
+   * CHUNK_MISMATCH as acquire().
    */
-  prefetch(key: string, opener: ChunkOpener): Promise<'in-memory' | 'no-room' | 'missing'> {
-    return this.#call('prefetch', () => {
-      const work = this.#holding(key, () => this.#prefetch(key, opener));
-      this.#prefetches.add(work);
-      return work.finally(() => this.#prefetches.delete(work));
-    });
+  prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom = 'free'): Promise<Prefetched> {
+    return this.#call('prefetch', () => this.#serving.prefetch(key, opener, room));
   }
 
   /** For a lease whose file turned out corrupt while its layers were read: quarantines it. Release the lease as usual. */
   reportCorrupt(key: string): Promise<void> {
     return this.#call('reportCorrupt', () =>
-      this.#discard(key, 'a layer failed its checksum while it was used'),
+      this.#serving.discard(key, 'a layer failed its checksum while it was used'),
     );
   }
 
   /** Drops the KV an opener brought into memory; call before disposing a model. Its leases must be released. */
   forget(opener: ChunkOpener): Promise<void> {
-    return this.#call('forget', async () => {
-      await Promise.allSettled(this.#prefetches);
-      await this.#residents.forget(opener);
-    });
+    return this.#call('forget', () => this.#serving.forget(opener));
   }
 
   /** Resolves when no chunk is being read into memory in the background. */
@@ -243,7 +229,7 @@ export class ChunkStore {
   stats(): StoreStats {
     this.#requireOpen('stats');
     const { index, quarantine, newerFormat } = this.#disk;
-    const { ram, disk, misses } = this.#counts;
+    const { ram, disk, misses, prefetched, prefetchHits } = this.#serving.counts;
     const { entries, bytes, budgetBytes, prefixBytes } = this.#residents;
     const newerBytes = [...newerFormat.values()].reduce((sum, size) => sum + size, 0);
     return {
@@ -252,10 +238,11 @@ export class ChunkStore {
       diskBudgetBytes: this.#budget.bytes,
       prefixes: { ...index.held('prefix'), budgetBytes: this.#budget.prefixBytes, ramBytes: prefixBytes },
       pinned: index.pinnedTotals(),
-      leased: this.#leases.size,
+      leased: this.#serving.leases.size,
       ram: { entries, bytes, budgetBytes },
       hits: { ram, disk },
       misses,
+      prefetches: { made: prefetched, used: prefetchHits },
       evictions: this.#budget.evictions,
       quarantine: quarantine.totals,
       newerFormat: { files: newerFormat.size, bytes: newerBytes },
@@ -265,8 +252,8 @@ export class ChunkStore {
   /** Reads every file and checks it; quarantines what is wrong. Other calls go on meanwhile. ABORTED by close(). */
   verify(onProgress: (progress: VerifyProgress) => void = () => undefined): Promise<VerifyReport> {
     const hooks = {
-      holding: <T>(key: string, task: () => Promise<T>) => this.#holding(key, task),
-      settle: (row: ChunkRow, fault: Fault) => this.#settle(row, fault),
+      holding: <T>(key: string, task: () => Promise<T>) => this.#serving.holding(key, task),
+      settle: ({ key }: ChunkRow, fault: Fault) => this.#serving.settle(key, fault),
       isClosing: () => this.#closing !== undefined,
     };
     return this.#call('verify', () => verifyAll(this.#disk, this.#options.files, hooks, onProgress));
@@ -292,6 +279,12 @@ export class ChunkStore {
     });
   }
 
+  /** Changes by what eviction goes from now on; both have seen every use. */
+  setPolicy(policy: PolicyName): void {
+    this.#requireOpen('setPolicy');
+    this.#policy = policy;
+  }
+
   /** Waits for calls under way, writes what is pending, and gives up the lock. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
@@ -303,6 +296,7 @@ export class ChunkStore {
     await this.#residents.close();
     await this.#changes.run(() => Promise.resolve());
     this.#disk.index.flush();
+    this.#disk.index.keepWorkload(this.#workload.state());
     this.#disk.index.close();
     this.#lock.release();
   }
@@ -316,8 +310,11 @@ export class ChunkStore {
     try {
       const bytes = await chunk.save(temp);
       const header = this.#options.files.readChunkHeader(temp);
-      const row = rowOf(key, header, bytes, this.#disk.clock(), meta);
       await this.#changes.run(async () => {
+        const { clock, index } = this.#disk;
+        const now = clock();
+        const made = { now, order: index.nextOrder(), last: this.#workload.stored(key, now), meta };
+        const row = rowOf(key, header, bytes, made);
         await this.#budget.makeRoom(row);
         await this.#disk.commit(temp, row);
         if (row.kind === 'chunk') enter(this.#disk, key, header.tokens);
@@ -332,100 +329,9 @@ export class ChunkStore {
     return {
       ...row,
       pinned: row.pinned === 1,
-      leases: this.#leases.count(row.key),
+      leases: this.#serving.leases.count(row.key),
       inRam: this.#residents.isInRam(row.key),
     };
-  }
-
-  async #resident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
-    return (await this.#residents.lease(key, opener)) ?? (await this.#openResident(key, opener));
-  }
-
-  async #openResident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
-    const row = this.#disk.row(key);
-    if (!row) return undefined;
-    const opened = await openRow(this.#disk, this.#options.files, row, opener);
-    if (opened.kind !== 'ok') {
-      await this.#settle(row, opened).catch((error: unknown) => {
-        // A miss all the same; it is found again the next time.
-        this.#log('warn', 'What is wrong with a chunk file could not be put right.', {
-          key,
-          error: messageOf(error),
-        });
-      });
-      return undefined;
-    }
-    if (this.#disk.row(key)) return this.#residents.add(row, opener, opened.chunk);
-    opened.chunk.dispose(); // quarantined while it was being opened
-    return undefined;
-  }
-
-  async #promoted(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
-    const resident = await this.#resident(key, opener);
-    if (!resident) return undefined;
-    if (await this.#residents.promote(resident)) return this.#lease(resident);
-    this.#residents.release(resident);
-    return undefined;
-  }
-
-  async #prefetch(key: string, opener: ChunkOpener): Promise<'in-memory' | 'no-room' | 'missing'> {
-    const row = this.#disk.row(key);
-    if (!row) return 'missing';
-    if (this.#residents.isInRam(key)) return 'in-memory';
-    if (!this.#residents.hasRoom(row)) return 'no-room';
-    const resident = await this.#resident(key, opener);
-    if (!resident) return 'missing';
-    if (await this.#residents.prefetch(resident)) return 'in-memory';
-    return this.#disk.row(key) ? 'no-room' : 'missing';
-  }
-
-  #lease(resident: Resident): Lease {
-    const { key, chunk } = resident;
-    const tier = resident.ramBytes > 0 ? 'ram' : 'disk';
-    this.#inUse.hold(key);
-    this.#leases.hold(key);
-    let held = true;
-    const release = (): void => {
-      if (!held) return;
-      held = false;
-      this.#leases.release(key);
-      this.#inUse.release(key);
-      this.#residents.release(resident);
-    };
-    return { key, chunk, tier, bytes: chunk.bytes, release };
-  }
-
-  #counted(lease: Lease): Lease {
-    this.#counts[lease.tier]++;
-    this.#disk.index.use(lease.key, this.#disk.clock());
-    return lease;
-  }
-
-  /** Acts on what was found wrong with a row's file. */
-  #settle(row: ChunkRow, fault: Fault): Promise<void> {
-    if (fault.kind === 'corrupt') return this.#discard(row.key, fault.reason);
-    return this.#changes.run(async () => {
-      if (!this.#disk.row(row.key)) return;
-      this.#residents.drop(row.key);
-      if (fault.kind === 'missing') this.#disk.dropRow(row.key);
-      if (fault.kind === 'newer') await this.#disk.setNewerAside(row);
-    });
-  }
-
-  #discard(key: string, reason: string): Promise<void> {
-    return this.#changes.run(() => {
-      this.#residents.drop(key);
-      return this.#disk.discard(key, reason);
-    });
-  }
-
-  async #onPullFailed(key: string, error: unknown): Promise<void> {
-    try {
-      if (codeOf(error) !== 'CHUNK_CORRUPT') throw error;
-      await this.#discard(key, messageOf(error));
-    } catch (failure) {
-      this.#log('warn', 'A chunk could not be read into memory.', { key, error: messageOf(failure) });
-    }
   }
 
   #setPinned(method: string, key: string, pinned: boolean): boolean {
@@ -434,15 +340,6 @@ export class ChunkStore {
       return this.#disk.row(key) !== undefined && this.#disk.index.setPinned(key, pinned);
     } catch (error) {
       throw toStoreError(error, this.#options.dir);
-    }
-  }
-
-  async #holding<T>(key: string, task: () => Promise<T>): Promise<T> {
-    this.#inUse.hold(key);
-    try {
-      return await task();
-    } finally {
-      this.#inUse.release(key);
     }
   }
 
@@ -464,6 +361,13 @@ export class ChunkStore {
     if (this.#closing) throw new TypeError(`ChunkStore.${method}: the store is closed.`);
   }
 }
+
+const OTHER: Access = { class: 'other' };
+
+/** A week: what was learned of weekdays outlasts a weekend. */
+const MEMORY_MS = 7 * 24 * 3600 * 1000;
+/** Entries; a few MB. */
+const REMEMBERED = 20_000;
 
 /** Of the budgets: enough for the beginnings of a few conversations, and chunks are what a library is about. */
 const PREFIX_SHARE = 0.25;

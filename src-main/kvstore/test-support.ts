@@ -21,7 +21,14 @@ import { expect, onTestFinished } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { ChunkKv, type ChunkHeader, type KvDtype } from '../engine/engine.ts';
 import { chunkKey, prefixHash, prefixKey } from './hash.ts';
-import { ChunkStore, type ChunkFiles, type ChunkOpener, type Lease, type StoreOptions } from './store.ts';
+import {
+  ChunkStore,
+  type Access,
+  type ChunkFiles,
+  type ChunkOpener,
+  type Lease,
+  type StoreOptions,
+} from './store.ts';
 
 /** The native side of a chunk, which only the engine may name. */
 type NativeChunk = ChunkKv['native'];
@@ -304,15 +311,20 @@ export async function fill(store: ChunkStore, count: number): Promise<string[]> 
 }
 
 /** Leases a chunk that must be there. */
-export async function take(store: ChunkStore, key: string, opener: ChunkOpener = model): Promise<Lease> {
-  const lease = await store.acquire(key, opener);
+export async function take(
+  store: ChunkStore,
+  key: string,
+  opener: ChunkOpener = model,
+  access?: Access,
+): Promise<Lease> {
+  const lease = await store.acquire(key, opener, access);
   expect(lease, 'a lease').toBeDefined();
   if (!lease) throw new Error('unreachable');
   return lease;
 }
 
-export async function touch(store: ChunkStore, key: string): Promise<void> {
-  (await take(store, key)).release();
+export async function touch(store: ChunkStore, key: string, name = 'other'): Promise<void> {
+  (await take(store, key, model, { class: name })).release();
 }
 
 export function held(store: ChunkStore, keys: string[]): boolean[] {

@@ -1,6 +1,5 @@
 import type { ChunkHeader, ChunkKv, KvDtype } from '../engine/engine.ts';
 import type { StoreFs } from './files.ts';
-import type { EvictionPolicy } from './policy.ts';
 import type { QuarantineCap } from './quarantine.ts';
 
 /**
@@ -39,6 +38,9 @@ export type StoreLog = (
   fields?: Readonly<Record<string, unknown>>,
 ) => void;
 
+/** 'workload-aware' keeps what is used at the highest rate, learned by class of request. */
+export type PolicyName = 'lru' | 'workload-aware';
+
 export interface StoreOptions {
   /** Created when missing. Everything the store owns is in here. */
   dir: string;
@@ -49,8 +51,8 @@ export interface StoreOptions {
   /** Most of either budget that blocks of prefixes may take; chunks have the rest for sure. Default 0.25. */
   prefixShare?: number;
   files: ChunkFiles;
-  /** Default LRU. */
-  policy?: EvictionPolicy;
+  /** Default 'lru'. */
+  policy?: PolicyName;
   /** Milliseconds since 1970. Default Date.now. */
   clock?: () => number;
   log?: StoreLog;
@@ -75,9 +77,14 @@ export interface Lease {
   readonly tier: 'ram' | 'disk';
   /** Bytes of KV. */
   readonly bytes: number;
+  /** Whether it was brought into memory ahead of this use, its first since. */
+  readonly prefetched: boolean;
   /** Ends the use; the chunk must not be touched afterwards. Calling it again does nothing. */
   release(): void;
 }
+
+/** Where a prefetched chunk goes: into memory that is free, or in the place of what is worth least there. */
+export type PrefetchRoom = 'free' | 'made';
 
 /** Leases that are held and released together. */
 export interface LeaseSet {
@@ -106,6 +113,8 @@ export interface ChunkEntry {
   /** Milliseconds since 1970. */
   createdAt: number;
   lastUsedAt: number;
+  /** Of the request that used it last. */
+  class: string;
   /** Leases held now. */
   leases: number;
   inRam: boolean;
@@ -169,6 +178,8 @@ export interface StoreStats {
   /** Since the store was opened. */
   hits: { ram: number; disk: number };
   misses: number;
+  /** Chunks brought into memory ahead of their use, and those of them that were then used. */
+  prefetches: { made: number; used: number };
   evictions: number;
   quarantine: { files: number; bytes: number };
   /** Files of a newer chunk format, left alone; they do not count against the budget. */

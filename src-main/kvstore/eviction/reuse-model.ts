@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /**
  * How soon a prompt is used again, learned by class of request ("KVCache in the wild", ATC '25, §3.4 and §4.2: within a
  * class, times between two uses follow an exponential distribution, and most entries live short).
@@ -12,12 +14,21 @@
 export class ReuseModel {
   readonly #memory: number;
   readonly #classes = new Map<string, Counts>();
-  readonly #all = newCounts(0);
+  #all = newCounts(0);
 
   /** `memory`: time constant of forgetting, so that day and night each get their own fit; in the unit of all other times. */
-  constructor(memory: number) {
+  constructor(memory: number, state?: string) {
     if (!(memory > 0)) throw new TypeError('ReuseModel: memory must be a time above 0.');
     this.#memory = memory;
+    const known = readState(state);
+    if (!known) return;
+    this.#all = known.all;
+    for (const [name, counts] of known.classes) this.#classes.set(name, counts);
+  }
+
+  /** All that was learned, for a constructor. */
+  state(): string {
+    return JSON.stringify({ all: this.#all, classes: [...this.#classes] } satisfies State);
   }
 
   /** A prompt of the class came in. */
@@ -80,13 +91,28 @@ interface Fit {
   mean: number;
 }
 
-interface Counts {
-  uses: number;
+const Count = z.number().min(0);
+
+const CountsSchema = z.object({
+  uses: Count,
   /** Of the uses, those that would not have been followed by another yet even if they all were to be. */
-  young: number;
-  reuses: number;
-  idleSum: number;
-  agedAt: number;
+  young: Count,
+  reuses: Count,
+  idleSum: Count,
+  agedAt: z.number(),
+});
+type Counts = z.infer<typeof CountsSchema>;
+
+const StateSchema = z.object({ all: CountsSchema, classes: z.array(z.tuple([z.string(), CountsSchema])) });
+type State = z.infer<typeof StateSchema>;
+
+/** What cannot be read is nothing: it is learned again. */
+function readState(text: string | undefined): State | undefined {
+  try {
+    return StateSchema.safeParse(JSON.parse(text ?? '')).data;
+  } catch {
+    return undefined;
+  }
 }
 
 /** So many pretended uses like those of all classes keep a class that was hardly seen between the extremes. */

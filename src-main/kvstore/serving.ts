@@ -1,0 +1,205 @@
+import { throwIfAborted } from '../platform/abort.ts';
+import type { ChunkDisk } from './disk.ts';
+import { codeOf, messageOf } from './errors.ts';
+import type { Access, Workload } from './eviction/workload.ts';
+import { openRow } from './open-chunk.ts';
+import type { Resident, Residents } from './residents.ts';
+import { UseCounts, type SerialQueue } from './serial.ts';
+import type { ChunkFiles, ChunkOpener, Lease, LeaseSet, PrefetchRoom } from './types.ts';
+import type { Fault } from './verify.ts';
+
+export interface ServingParts {
+  disk: ChunkDisk;
+  residents: Residents;
+  files: ChunkFiles;
+  workload: Workload;
+  /** Everything that changes files or rows. */
+  changes: SerialQueue;
+}
+
+export type Prefetched = 'in-memory' | 'no-room' | 'missing';
+
+/** Hands out leases: from memory, else from the file; a file that turns out bad is a miss, and is put away. */
+export class Serving {
+  /** Entries leased, being opened or being verified: not to be evicted. */
+  readonly inUse = new UseCounts();
+  readonly leases = new UseCounts();
+  readonly counts = { ram: 0, disk: 0, misses: 0, prefetched: 0, prefetchHits: 0 };
+  readonly #parts: ServingParts;
+  readonly #prefetches = new Set<Promise<unknown>>();
+
+  constructor(parts: ServingParts) {
+    this.#parts = parts;
+  }
+
+  acquire(key: string, opener: ChunkOpener, access: Access): Promise<Lease | undefined> {
+    return this.holding(key, async () => {
+      const resident = await this.#resident(key, opener);
+      if (resident) return this.#use(resident, access);
+      this.counts.misses++;
+      const { workload, disk } = this.#parts;
+      workload.used(key, access, disk.clock());
+      return undefined;
+    });
+  }
+
+  async acquireMany(
+    keys: Iterable<string>,
+    opener: ChunkOpener,
+    signal: AbortSignal | undefined,
+  ): Promise<LeaseSet> {
+    const leases = new Map<string, Lease>();
+    const release = (): void => leases.forEach((lease) => lease.release());
+    try {
+      for (const key of new Set(keys)) {
+        throwIfAborted(signal);
+        const lease = await this.holding(key, () => this.#promoted(key, opener));
+        if (lease) leases.set(key, lease);
+      }
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { leases, release };
+  }
+
+  prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom): Promise<Prefetched> {
+    const work = this.holding(key, () => this.#prefetch(key, opener, room));
+    this.#prefetches.add(work);
+    return work.finally(() => this.#prefetches.delete(work));
+  }
+
+  async forget(opener: ChunkOpener): Promise<void> {
+    await Promise.allSettled(this.#prefetches);
+    await this.#parts.residents.forget(opener);
+  }
+
+  /** Keeps an entry from being evicted while a task runs. */
+  async holding<T>(key: string, task: () => Promise<T>): Promise<T> {
+    this.inUse.hold(key);
+    try {
+      return await task();
+    } finally {
+      this.inUse.release(key);
+    }
+  }
+
+  /** Acts on what was found wrong with a file. */
+  settle(key: string, fault: Fault): Promise<void> {
+    if (fault.kind === 'corrupt') return this.discard(key, fault.reason);
+    const { changes, disk, residents } = this.#parts;
+    return changes.run(async () => {
+      const row = disk.row(key);
+      if (!row) return;
+      residents.drop(key);
+      if (fault.kind === 'missing') disk.dropRow(key);
+      if (fault.kind === 'newer') await disk.setNewerAside(row);
+    });
+  }
+
+  discard(key: string, reason: string): Promise<void> {
+    const { changes, disk, residents } = this.#parts;
+    return changes.run(() => {
+      residents.drop(key);
+      return disk.discard(key, reason);
+    });
+  }
+
+  async onPullFailed(key: string, error: unknown): Promise<void> {
+    try {
+      if (codeOf(error) !== 'CHUNK_CORRUPT') throw error;
+      await this.discard(key, messageOf(error));
+    } catch (failure) {
+      this.#warn('A chunk could not be read into memory.', key, failure);
+    }
+  }
+
+  #warn(message: string, key: string, error: unknown): void {
+    this.#parts.disk.log('warn', message, { key, error: messageOf(error) });
+  }
+
+  /** The open chunk of a key, leased; opened if need be. */
+  async #resident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
+    const { disk, files, residents } = this.#parts;
+    const open = await residents.lease(key, opener);
+    if (open) return open;
+    const row = disk.row(key);
+    if (!row) return undefined;
+    const opened = await openRow(disk, files, row, opener);
+    if (opened.kind !== 'ok') {
+      // On a full disk it cannot be written down; it is a miss all the same.
+      await this.settle(key, opened).catch((error: unknown) =>
+        this.#warn('A bad chunk is still listed.', key, error),
+      );
+      return undefined;
+    }
+    if (disk.row(key)) return residents.add(row, opener, opened.chunk);
+    opened.chunk.dispose(); // quarantined while it was being opened
+    return undefined;
+  }
+
+  async #promoted(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
+    const { residents } = this.#parts;
+    const resident = await this.#resident(key, opener);
+    if (!resident) return undefined;
+    if (await residents.promote(resident)) return this.#lease(resident);
+    residents.release(resident);
+    return undefined;
+  }
+
+  async #prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom): Promise<Prefetched> {
+    const { disk, residents, workload } = this.#parts;
+    const row = disk.row(key);
+    if (!row) return 'missing';
+    if (residents.isInRam(key)) return 'in-memory';
+    if (room === 'free' && !residents.hasRoom(row)) return 'no-room';
+    const resident = await this.#resident(key, opener);
+    if (!resident) return 'missing';
+    // Somebody expects it to be used: it is worth what such a guess has been worth so far.
+    if (room === 'made') {
+      const now = disk.clock();
+      const { offset } = resident;
+      const expected = { class: workload.expected(now), lastUsedAt: now, order: disk.index.nextOrder() };
+      residents.use(resident, { ...expected, offset });
+    }
+    if (!(await residents.prefetch(resident, room))) return disk.row(key) ? 'no-room' : 'missing';
+    this.counts.prefetched++;
+    return 'in-memory';
+  }
+
+  #use(resident: Resident, access: Access): Lease {
+    const { disk, residents, workload } = this.#parts;
+    const { key, prefetchedAt } = resident;
+    const lease = this.#lease(resident);
+    const now = disk.clock();
+    this.counts[lease.tier]++;
+    if (lease.prefetched) this.counts.prefetchHits++;
+    if (prefetchedAt !== undefined) workload.cameTrue(resident, now);
+    resident.prefetchedAt = undefined;
+    const use = {
+      class: workload.used(key, access, now, disk.row(key)),
+      lastUsedAt: now,
+      order: disk.index.nextOrder(access.request),
+      offset: access.offset ?? 0,
+    };
+    residents.use(resident, use);
+    disk.index.use(resident, use);
+    return lease;
+  }
+
+  #lease(resident: Resident): Lease {
+    const { key, chunk, ramBytes, prefetchedAt } = resident;
+    this.inUse.hold(key);
+    this.leases.hold(key);
+    let held = true;
+    const release = (): void => {
+      if (!held) return;
+      held = false;
+      this.leases.release(key);
+      this.inUse.release(key);
+      this.#parts.residents.release(resident);
+    };
+    const tier = ramBytes > 0 ? 'ram' : 'disk';
+    return { key, chunk, tier, bytes: chunk.bytes, prefetched: prefetchedAt !== undefined, release };
+  }
+}
