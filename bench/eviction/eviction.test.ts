@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { ByWorkload, Gdfs, Lfu, Lru, Optimum, type Policy } from './policies.ts';
-import { nextUses, replay } from './replay.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { generateChunkTrace } from './chunk-trace.ts';
+import { ByStore, ByWorkload, Gdfs, Lfu, Lru, Optimum, type Policy } from './policies.ts';
+import { asChunks, nextUses, replay } from './replay.ts';
 import { generateTrace, numberBlocks, readTrace, type TraceRequest } from './trace.ts';
 
 const trace = generateTrace({ seed: 7, requests: 2500, users: 400, rate: 1 });
@@ -24,6 +25,25 @@ test.each([0.01, 0.02])(
 
 test.each([0.2, 0.4])('not 1 percent fewer hits than LRU in a large cache: %d of the blocks', (size) => {
   expect(gain(size)).toBeGreaterThan(-0.01);
+});
+
+describe.each([1, 2])('chunks of a library, seed %d', (seed) => {
+  const chunks = generateChunkTrace({ seed, requests: 1500 });
+  const kinds = numberBlocks(chunks);
+  const next = nextUses(chunks);
+  const gainOfStore = (size: number): number => {
+    const capacity = Math.round(kinds * size);
+    const of = (policy: Policy): number => replay(chunks, next, policy, asChunks);
+    return of(new ByStore(capacity)) / of(new Lru(capacity, kinds)) - 1;
+  };
+
+  test.each([0.01, 0.02, 0.05])('the store: 5 percent more hits than LRU in a small cache: %d', (size) => {
+    expect(gainOfStore(size)).toBeGreaterThan(0.05);
+  });
+
+  test.each([0.005, 0.1, 0.2, 0.4, 0.7])('the store: never 1 percent fewer hits than LRU: %d', (size) => {
+    expect(gainOfStore(size)).toBeGreaterThan(-0.01);
+  });
 });
 
 test('the optimum is above all others', () => {

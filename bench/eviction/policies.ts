@@ -1,5 +1,8 @@
 import TinyQueue from 'tinyqueue';
 import { ReuseModel } from '../../src-main/kvstore/eviction/reuse-model.ts';
+import { ClassQueues } from '../../src-main/kvstore/eviction/class-queues.ts';
+import type { EvictionCandidate } from '../../src-main/kvstore/eviction/policy.ts';
+import { Workload } from '../../src-main/kvstore/eviction/workload.ts';
 import { WorkloadAware } from '../../src-main/kvstore/eviction/workload-aware.ts';
 import type { TraceRequest } from './trace.ts';
 
@@ -142,3 +145,50 @@ export class ByWorkload implements Policy {
     this.#cache.use(blocks, name, time);
   }
 }
+
+/** The chunk store's policy, as its memory tier runs it: chunk by chunk. */
+export class ByStore implements Policy {
+  readonly #capacity: number;
+  readonly #workload = new Workload({ memoryMs: WEEK, remembered: REMEMBERED });
+  readonly #queues = new ClassQueues<Kept>();
+  readonly #kept = new Map<number, Kept>();
+  #order = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  has(block: number): boolean {
+    return this.#kept.has(block);
+  }
+
+  use(request: TraceRequest): void {
+    const { blocks, time, stored } = request;
+    const lastUsedAt = time * 1000;
+    this.#order++;
+    for (let offset = blocks.length - 1; offset >= 0; offset--) {
+      const block = blocks[offset] as number;
+      const key = String(block);
+      const before = this.#kept.get(block);
+      if (stored && before) continue;
+      const name = stored
+        ? this.#workload.stored(key, lastUsedAt).class
+        : this.#workload.used(key, request, lastUsedAt);
+      if (before) this.#queues.remove(before);
+      const kept: Kept = { block, class: name, lastUsedAt, order: this.#order, offset };
+      this.#kept.set(block, kept);
+      this.#queues.add(kept);
+    }
+    for (const worst of this.#queues.leastWorthFirst(this.#workload, lastUsedAt)) {
+      if (this.#kept.size <= this.#capacity) return;
+      this.#queues.remove(worst);
+      this.#kept.delete(worst.block);
+    }
+  }
+}
+
+interface Kept extends EvictionCandidate {
+  block: number;
+}
+
+const WEEK = 7 * 24 * 3600 * 1000;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { randomFrom } from '../../src-main/kvstore/test-random.ts';
+import { exponential, zipf } from './random.ts';
 
 /** One request of a trace, in order of time. */
 export interface TraceRequest {
@@ -9,6 +10,8 @@ export interface TraceRequest {
   class: string;
   /** Ids of its blocks, from the prompt's beginning; equal ids are equal prefixes. */
   blocks: number[];
+  /** It stores its blocks rather than asking for them: no hits are counted. */
+  stored?: boolean;
 }
 
 /**
@@ -109,25 +112,4 @@ function pickKind(at: number): Kind {
     if (at < sum) return kind;
   }
   return KINDS[0] as Kind;
-}
-
-function exponential(mean: number, random: () => number): number {
-  return -mean * Math.log(1 - random());
-}
-
-function zipf(count: number, skew: number, random: () => number): () => number {
-  const sums: number[] = [];
-  let sum = 0;
-  for (let rank = 1; rank <= count; rank++) sums.push((sum += rank ** -skew));
-  return () => {
-    const at = random() * sum;
-    let low = 0;
-    let high = count - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((sums[middle] ?? 0) < at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
 }

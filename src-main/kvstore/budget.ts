@@ -10,7 +10,7 @@ export interface DiskBudgetOptions {
   bytes: number;
   /** Most of them that blocks of prefixes may take. */
   prefixShare: number;
-  policy: () => EvictionPolicy;
+  policy: (kind: EntryKind) => EvictionPolicy;
   /** Whether an entry must stay just now. */
   isInUse: (key: string) => boolean;
   /** Called before an entry's file is deleted. */
@@ -52,7 +52,7 @@ export class DiskBudget {
       const { rows, enough } = this.#excess(incoming);
       if (enough) await this.#remove(rows);
     }
-    if (!this.#isOver(incoming)) return;
+    if (this.#fits(this.#over(incoming), incoming.kind)) return;
     const { kind, bytes } = incoming;
     const most = kind === 'prefix' ? this.prefixBytes : this.bytes;
     throw new KvasirError(
@@ -72,14 +72,18 @@ export class DiskBudget {
     return { entries: gone.length, bytes: sumOfBytes(gone), kept: this.#isOver(NOTHING) ? stayed : 0 };
   }
 
+  /** Prefixes go first: they are the cheapest to make again. */
   async evict(request: EvictRequest): Promise<EvictReport> {
-    const victims = this.#choose(request);
-    const gone = await this.#remove(victims.rows);
+    const prefixes = this.#choose(request, 'prefix');
+    const rest = (request.bytes ?? Infinity) - prefixes.bytes;
+    const chunks = this.#choose({ ...request, bytes: rest }, 'chunk');
+    const rows = [...prefixes.rows, ...chunks.rows];
+    const gone = await this.#remove(rows);
     const bytes = sumOfBytes(gone);
     if (bytes >= (request.bytes ?? Infinity)) return { entries: gone.length, bytes, kept: 0 };
     const pinned = this.#disk.index.list({ pinned: true }).filter(coverage(request)).length;
-    const undeletable = victims.rows.length - gone.length;
-    return { entries: gone.length, bytes, kept: pinned + victims.inUse + undeletable };
+    const undeletable = rows.length - gone.length;
+    return { entries: gone.length, bytes, kept: pinned + prefixes.inUse + chunks.inUse + undeletable };
   }
 
   /** Bytes too many once an entry has come in: of prefixes, and of all together. */
@@ -94,6 +98,11 @@ export class DiskBudget {
     return prefix > 0 || all > 0;
   }
 
+  /** Prefixes that are pinned above their share are no reason to refuse a chunk. */
+  #fits(over: { prefix: number; all: number }, kind: EntryKind): boolean {
+    return over.all <= 0 && (kind === 'chunk' || over.prefix <= 0);
+  }
+
   /** What has to go: prefixes above their share, then chunks; further prefixes only when no chunk may go. */
   #excess(incoming: Incoming): { rows: ChunkRow[]; enough: boolean; inUse: number } {
     const over = this.#over(incoming);
@@ -101,15 +110,16 @@ export class DiskBudget {
     const chunks = this.#choose({ bytes: over.all - prefixes.bytes }, 'chunk');
     const missing = over.all - chunks.bytes;
     if (missing > prefixes.bytes) prefixes = this.#choose({ bytes: missing }, 'prefix');
-    const enough = prefixes.bytes >= Math.max(over.prefix, missing);
+    const left = { prefix: over.prefix - prefixes.bytes, all: missing - prefixes.bytes };
+    const enough = this.#fits(left, incoming.kind);
     return { rows: [...prefixes.rows, ...chunks.rows], enough, inUse: prefixes.inUse + chunks.inUse };
   }
 
-  #choose(request: EvictRequest, kind?: EntryKind): Victims {
+  #choose(request: EvictRequest, kind: EntryKind): Victims {
     const { index, clock } = this.#disk;
     return chooseVictims(
-      index.candidates(kind && [kind]),
-      this.#options.policy(),
+      index.candidates(kind),
+      this.#options.policy(kind),
       request,
       this.#options.isInUse,
       clock(),

@@ -97,16 +97,14 @@ export class ChunkIndex {
   }
 
   /**
-   * Unpinned rows, each class by itself and in the order in which they go; of all kinds when none is named. Once an
-   * iteration has begun nothing may be written until it has ended.
+   * Unpinned rows, each class by itself and in the order in which they go. Once an iteration has begun nothing may be
+   * written until it has ended.
    */
-  candidates(kinds: readonly EntryKind[] = ['chunk', 'prefix']): Iterable<ChunkRow>[] {
+  candidates(kind: EntryKind): Iterable<ChunkRow>[] {
     this.flush();
-    return kinds.flatMap((kind) =>
-      [...this.#classes[kind]].map((name) => ({
-        [Symbol.iterator]: () => prepareCandidates(this.#db).iterate(kind, name),
-      })),
-    );
+    return [...this.#classes[kind]].map((name) => ({
+      [Symbol.iterator]: () => prepareCandidates(this.#db).iterate(kind, name),
+    }));
   }
 
   list(filter: ListFilter): ChunkRow[] {

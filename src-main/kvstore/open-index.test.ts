@@ -96,6 +96,7 @@ test('an index of the first version: its entries are chunks, with their uses and
   expect(again.recovery).toMatchObject({ adopted: 0, rowsDropped: 0, indexSetAside: undefined });
   expect(existsSync(again.recovery.indexBackup ?? '')).toBe(true);
   expect(again.list()).toEqual(before);
+  expect(before.map((entry) => entry.class)).toEqual(['other 1', 'precompute']);
   expect(before.map(({ kind }) => kind)).toEqual(['chunk', 'chunk']);
 });
 

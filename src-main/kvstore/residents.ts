@@ -27,7 +27,7 @@ export interface ResidentsOptions {
   budgetBytes: number;
   /** Most of it that blocks of prefixes may take. */
   prefixShare: number;
-  policy: () => EvictionPolicy;
+  policy: (kind: EntryKind) => EvictionPolicy;
   clock: () => number;
   /** Called when reading the KV in fails: the file is bad or gone. */
   onPullFailed: (key: string, error: unknown) => void;
@@ -289,7 +289,7 @@ export class Residents {
 
   #dropIdle(kind: EntryKind, enough: () => boolean): void {
     const { policy, clock } = this.#options;
-    for (const resident of this.#queues[kind].leastWorthFirst(policy(), clock())) {
+    for (const resident of this.#queues[kind].leastWorthFirst(policy(kind), clock())) {
       if (enough()) return;
       if (resident.leases === 0) this.drop(resident.key);
     }

@@ -37,7 +37,7 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (hash, sketch)
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX fingerprints_of_sketch ON fingerprints (sketch);`,
-  `UPDATE chunks SET class = CASE WHEN hits > 0 THEN 'other' ELSE 'precompute' END;
+  `UPDATE chunks SET class = CASE WHEN hits > 0 THEN 'other 1' ELSE 'precompute' END;
    CREATE TABLE workload (
      id    INTEGER PRIMARY KEY CHECK (id = 0),
      state TEXT    NOT NULL                       -- JSON: what was learned of classes; without it, it is learned again

@@ -17,6 +17,7 @@ import type {
   ChunkEntry,
   ChunkIdentity,
   ChunkOpener,
+  EntryKind,
   EvictReport,
   EvictRequest,
   KindTotals,
@@ -98,7 +99,9 @@ export class ChunkStore {
       remembered: REMEMBERED,
       state: disk.index.workload(),
     });
-    const policy = (): EvictionPolicy => (this.#policy === 'lru' ? LRU : workload);
+    // A prompt's blocks are of use only with all before them: of those the tail of the oldest prompt goes, always.
+    const policy = (kind: EntryKind): EvictionPolicy =>
+      this.#policy === 'lru' || kind === 'prefix' ? LRU : workload;
     const residents = new Residents({
       budgetBytes: options.ramBudgetBytes,
       prefixShare,

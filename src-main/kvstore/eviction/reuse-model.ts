@@ -4,107 +4,179 @@ import { z } from 'zod';
  * How soon a prompt is used again, learned by class of request ("KVCache in the wild", ATC '25, §3.4 and §4.2: within a
  * class, times between two uses follow an exponential distribution, and most entries live short).
  *
- * A prompt of a class is used again with probability p, and then after an exponential time of mean m. Having lain idle for
- * t, it is one that will be with probability a = p e^{-t/m} / (p e^{-t/m} + 1 − p), and is used at the rate a / m.
+ * One exponential fits blocks of prefixes, which only their own conversation goes on from. A text chunk is found again
+ * soon in its conversation and late in others: so a class has two exponentials, told apart as they are learned (online
+ * EM). A prompt is used again with probability p₁ after a time of mean m₁, with p₂ after m₂, or never. Having lain idle for
+ * t, it is used at the rate Σ pᵢe^{-t/mᵢ}/mᵢ / (Σ pᵢe^{-t/mᵢ} + 1 − Σ pᵢ), which falls with t.
  *
  * The paper ranks by the probability of a use within an expected life instead. That values a use that comes late as much
- * as one that comes soon, though the former occupies its place for longer: with a life longer than m, it loses to LRU. The
- * rate falls with t, so keeping what has the highest one gives the most uses for the space it takes.
+ * as one that comes soon, though the former occupies its place for longer: with a life longer than m, it loses to LRU.
+ * Keeping what has the highest rate gives the most uses for the space it takes.
  */
 export class ReuseModel {
   readonly #memory: number;
-  readonly #classes = new Map<string, Counts>();
-  #all = newCounts(0);
+  readonly #classes = new Map<string, Learned>();
+  readonly #all: Learned;
+  readonly #start: Fit;
 
-  /** `memory`: time constant of forgetting, so that day and night each get their own fit; in the unit of all other times. */
+  /**
+   * `memory`: time constant of forgetting, so that day and night each get their own fit; in the unit of all other times.
+   * `state`: what state() gave once; anything else is as good as nothing.
+   */
   constructor(memory: number, state?: string) {
     if (!(memory > 0)) throw new TypeError('ReuseModel: memory must be a time above 0.');
     this.#memory = memory;
     const known = readState(state);
-    if (!known) return;
-    this.#all = known.all;
-    for (const [name, counts] of known.classes) this.#classes.set(name, counts);
+    this.#start = startOf(memory);
+    this.#all = learned(known?.all ?? newCounts(0), this.#start);
+    for (const [name, counts] of known?.classes ?? [])
+      this.#classes.set(name, learned(counts, this.#all.fit));
   }
 
   /** All that was learned, for a constructor. */
   state(): string {
-    return JSON.stringify({ all: this.#all, classes: [...this.#classes] } satisfies State);
+    const classes = [...this.#classes].map(([name, { counts }]): [string, Counts] => [name, counts]);
+    return JSON.stringify({ all: this.#all.counts, classes } satisfies State);
   }
 
   /** A prompt of the class came in. */
   used(name: string, now: number): void {
-    for (const counts of this.#at(name, now)) {
+    this.#learn(name, now, ({ counts }) => {
       counts.uses++;
-      counts.young++;
-    }
+      for (const phase of counts.phases) phase.young++;
+    });
   }
 
   /** A prompt of the class was used again after lying idle for `idle`. */
   reused(name: string, idle: number, now: number): void {
-    for (const counts of this.#at(name, now)) {
-      counts.reuses++;
-      counts.idleSum += idle;
+    this.#learn(name, now, ({ counts, fit }) => {
+      const likely = responsibilities(fit, idle);
+      counts.phases.forEach((phase, i) => {
+        phase.reuses += likely[i] ?? 0;
+        phase.idleSum += (likely[i] ?? 0) * idle;
+      });
+    });
+  }
+
+  /** Expected uses in a unit of time, of a prompt of the class that lies idle for `idle`. A class never seen is an average one. */
+  rate(name: string, idle: number): number {
+    const { phases, never } = (this.#classes.get(name) ?? this.#all).fit;
+    let rate = 0;
+    let alive = never;
+    for (const { share, mean } of phases) {
+      const waiting = share * Math.exp(-idle / mean);
+      rate += waiting / mean;
+      alive += waiting;
+    }
+    return rate / alive;
+  }
+
+  #learn(name: string, now: number, change: (learned: Learned) => void): void {
+    let own = this.#classes.get(name);
+    if (!own) this.#classes.set(name, (own = learned(newCounts(now), this.#all.fit)));
+    for (const [each, prior] of [
+      [this.#all, this.#start],
+      [own, this.#all.fit],
+    ] as const) {
+      this.#age(each, now);
+      change(each);
+      each.fit = fitOf(each.counts, prior);
     }
   }
 
-  /** Expected uses in a unit of time, of a prompt of the class that lies idle for `idle`. */
-  rate(name: string, idle: number): number {
-    const { share, mean } = this.#fit(name);
-    const alive = share * Math.exp(-idle / mean);
-    return alive / (alive + 1 - share) / mean;
-  }
-
-  /** What was learned of a class: the share that is used again, and the mean time until it is. */
-  #fit(name: string): Fit {
-    const counts = this.#classes.get(name);
-    return counts ? fitOf(counts, this.#fitOfAll()) : this.#fitOfAll();
-  }
-
-  /** Before anything was used again there is nothing to tell classes apart by. */
-  #fitOfAll(): Fit {
-    const { reuses, idleSum } = this.#all;
-    return fitOf(this.#all, { share: 0.5, mean: reuses > 0 ? idleSum / reuses : this.#memory });
-  }
-
-  #at(name: string, now: number): [Counts, Counts] {
-    let counts = this.#classes.get(name);
-    if (!counts) this.#classes.set(name, (counts = newCounts(now)));
-    for (const each of [counts, this.#all]) this.#age(each, now);
-    return [counts, this.#all];
-  }
-
-  #age(counts: Counts, now: number): void {
+  #age({ counts, fit }: Learned, now: number): void {
     const elapsed = now - counts.agedAt;
     if (elapsed <= 0) return;
-    const { mean } = fitOf(counts, this.#fitOfAll());
     const keep = Math.exp(-elapsed / this.#memory);
     counts.uses *= keep;
-    counts.reuses *= keep;
-    counts.idleSum *= keep;
-    counts.young *= keep * Math.exp(-elapsed / mean);
+    counts.phases.forEach((phase, i) => {
+      phase.reuses *= keep;
+      phase.idleSum *= keep;
+      phase.young *= keep * Math.exp(-elapsed / (fit.phases[i]?.mean ?? elapsed));
+    });
     counts.agedAt = now;
   }
 }
 
-interface Fit {
+/** One of the exponentials: the share of prompts that are used again by it, and the mean time until they are. */
+interface Phase {
   share: number;
   mean: number;
+}
+
+interface Fit {
+  phases: readonly Phase[];
+  /** Share that is never used again. */
+  never: number;
+}
+
+interface Learned {
+  counts: Counts;
+  fit: Fit;
 }
 
 const Count = z.number().min(0);
 
 const CountsSchema = z.object({
   uses: Count,
-  /** Of the uses, those that would not have been followed by another yet even if they all were to be. */
-  young: Count,
-  reuses: Count,
-  idleSum: Count,
+  phases: z
+    .array(
+      z.object({
+        /** Of the uses, those that would not have been followed by another yet even if they all were to be. */
+        young: Count,
+        reuses: Count,
+        idleSum: Count,
+      }),
+    )
+    .length(2),
   agedAt: z.number(),
 });
 type Counts = z.infer<typeof CountsSchema>;
 
 const StateSchema = z.object({ all: CountsSchema, classes: z.array(z.tuple([z.string(), CountsSchema])) });
 type State = z.infer<typeof StateSchema>;
+
+/** So many pretended uses like those of all classes keep a class that was hardly seen between the extremes. */
+const PRETENDED = 10;
+const LARGEST_SHARE = 0.999;
+/** Before anything was used again: two times well below what is remembered, and far enough apart to be told apart. */
+function startOf(memory: number): Fit {
+  const phases = [memory / 10_000, memory / 100].map((mean): Phase => ({ share: 0.25, mean }));
+  return { phases, never: 0.5 };
+}
+
+function newCounts(now: number): Counts {
+  const phase = () => ({ young: 0, reuses: 0, idleSum: 0 });
+  return { uses: 0, phases: [phase(), phase()], agedAt: now };
+}
+
+function learned(counts: Counts, prior: Fit): Learned {
+  return { counts, fit: fitOf(counts, prior) };
+}
+
+function fitOf({ uses, phases }: Counts, prior: Fit): Fit {
+  const fitted = phases.map(({ young, reuses, idleSum }, i): Phase => {
+    const { share, mean } = prior.phases[i] as Phase;
+    const pretended = PRETENDED * share;
+    return {
+      share: (reuses + pretended) / (Math.max(0, uses - young) + PRETENDED),
+      mean: (idleSum + pretended * mean) / (reuses + pretended),
+    };
+  });
+  const sum = fitted.reduce((total, { share }) => total + share, 0);
+  const scale = Math.min(1, LARGEST_SHARE / sum);
+  for (const phase of fitted) phase.share *= scale;
+  return { phases: fitted, never: 1 - sum * scale };
+}
+
+/** How likely it is of each phase that it brought a use after this time. */
+function responsibilities({ phases }: Fit, idle: number): number[] {
+  const densities = phases.map(({ share, mean }) => (share / mean) * Math.exp(-idle / mean));
+  const sum = densities.reduce((total, density) => total + density, 0);
+  if (sum > 0) return densities.map((density) => density / sum);
+  const slowest = Math.max(...phases.map(({ mean }) => mean));
+  return phases.map(({ mean }) => Number(mean === slowest));
+}
 
 /** What cannot be read is nothing: it is learned again. */
 function readState(text: string | undefined): State | undefined {
@@ -113,18 +185,4 @@ function readState(text: string | undefined): State | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** So many pretended uses like those of all classes keep a class that was hardly seen between the extremes. */
-const PRETENDED = 10;
-const LARGEST_SHARE = 0.999;
-
-function newCounts(now: number): Counts {
-  return { uses: 0, young: 0, reuses: 0, idleSum: 0, agedAt: now };
-}
-
-function fitOf({ uses, young, reuses, idleSum }: Counts, prior: Fit): Fit {
-  const pretended = PRETENDED * prior.share;
-  const share = Math.min(LARGEST_SHARE, (reuses + pretended) / (uses - young + PRETENDED));
-  return { share, mean: (idleSum + pretended * prior.mean) / (reuses + pretended) };
 }
