@@ -93,11 +93,42 @@ test('a catalogue of version 1 keeps its libraries, documents and chunks; a copy
   expect([...library.chunks()].map(({ id }) => id)).toEqual([120]);
 });
 
-test('a catalogue of version 1 is moved to version 2 only as a whole', () => {
+test('ids of libraries and documents are not given again, in a catalogue of version 2 either', () => {
+  const path = join(temp(), 'catalogue.sqlite');
+  firstVersion(path, '/somewhere', new FakeModel());
+  const second = openDatabase(path, MIGRATIONS.slice(0, 2));
+  const before = ['library', 'root', 'document'].map((table) =>
+    second.prepare(`SELECT * FROM ${table}`).all(),
+  );
+  second.close();
+  const { database } = Catalogue.open(path);
+  onTestFinished(() => void database.close());
+  expect(existsSync(`${path}.v2`)).toBe(true);
+  expect(
+    ['library', 'root', 'document'].map((table) => database.prepare(`SELECT * FROM ${table}`).all()),
+  ).toEqual(before);
+  expect(database.pragma('foreign_key_check')).toEqual([]);
+  database.prepare('DELETE FROM document WHERE id = 12').run();
+  const next = database
+    .prepare(
+      `INSERT INTO document (library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
+       SELECT library_id, root_id, 'new', '', '', '', 1, 1, 1, 'waiting' FROM document RETURNING id`,
+    )
+    .get();
+  expect(next).toEqual({ id: 13 });
+  database.prepare('DELETE FROM library').run();
+  expect(database.prepare('SELECT count(*) AS n FROM chunk').get()).toEqual({ n: 0 });
+  expect(database.prepare("INSERT INTO library (name) VALUES ('new') RETURNING id").get()).toEqual({ id: 8 });
+});
+
+test.each([1, 2])('a catalogue is moved on from version %d only as a whole', (version) => {
   const dir = temp();
   const path = join(dir, 'catalogue.sqlite');
   firstVersion(path, '/somewhere', new FakeModel());
-  const broken = [...MIGRATIONS.slice(0, 1), `${MIGRATIONS[1] ?? ''}; SELECT no_such_function();`];
+  const broken = [
+    ...MIGRATIONS.slice(0, version),
+    `${MIGRATIONS[version] ?? ''}; SELECT no_such_function();`,
+  ];
   expect(() => openDatabase(path, broken)).toThrow();
   const catalogue = Catalogue.open(path);
   expect([...catalogue.chunks(4)]).toHaveLength(2);

@@ -126,5 +126,51 @@ const VERSION_2 = `
   CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
+/**
+ * Ids of libraries and documents are never given again: conversations and folders of uploads refer to them after the row is
+ * gone. That takes AUTOINCREMENT, which a table can only be made with.
+ */
+const VERSION_3 = `
+  CREATE TABLE library_3 (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    sample INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE document_3 (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
+    root_id INTEGER NOT NULL REFERENCES root(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,        -- relative to the root, with forward slashes
+    title TEXT NOT NULL,
+    format TEXT NOT NULL,
+    sha256 TEXT NOT NULL,      -- of the file's bytes; '' when they were never read
+    mtime_ms REAL NOT NULL,
+    bytes INTEGER NOT NULL,
+    seen_ms REAL NOT NULL,     -- when the file was last read
+    phase TEXT NOT NULL,       -- what is to be done next; ready and failed: nothing
+    attempts INTEGER NOT NULL DEFAULT 0, -- readings begun since the file last changed
+    failure TEXT,              -- JSON
+    warnings TEXT NOT NULL DEFAULT '[]',
+    text_length INTEGER,       -- UTF-16 units; NULL: no text is stored
+    pages TEXT NOT NULL DEFAULT '[]',    -- JSON: [label, start, end] of pages, slides, sheets or chapters
+    UNIQUE (root_id, path)
+  ) STRICT;
+  INSERT INTO library_3 (id, name, sample) SELECT id, name, sample FROM library;
+  INSERT INTO document_3 (id, library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase, attempts,
+      failure, warnings, text_length, pages)
+    SELECT id, library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase, attempts,
+      failure, warnings, text_length, pages FROM document;
+  DROP TABLE document;
+  DROP TABLE library;
+  ALTER TABLE library_3 RENAME TO library;
+  ALTER TABLE document_3 RENAME TO document;
+  CREATE INDEX document_phase ON document(phase);
+  CREATE INDEX document_by_path ON document(library_id, path);
+  CREATE INDEX document_by_title ON document(library_id, title COLLATE NOCASE);
+  CREATE INDEX document_by_time ON document(library_id, mtime_ms);
+  CREATE INDEX document_by_bytes ON document(library_id, bytes);
+  CREATE INDEX document_by_phase ON document(library_id, phase);
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3];
