@@ -4,6 +4,7 @@ import { AnalysisService } from './analysis/analysis-service.ts';
 import { libraryDocuments } from './analysis/library-documents.ts';
 import { Engine, type Model } from './engine/engine.ts';
 import { AnswerService } from './chat/answer-service.ts';
+import { Anticipation } from './chat/anticipation.ts';
 import { calibrationTexts, libraryTexts } from './chat/calibration-texts.ts';
 import { ChatService } from './chat/chat-service.ts';
 import { libraryPassages } from './chat/library-passages.ts';
@@ -87,6 +88,8 @@ export class App {
   readonly backups: BackupService;
   /** How well models stand blending. */
   readonly calibration: CalibrationService<ActiveModel>;
+  /** Brings in what the next question is likely to find. */
+  readonly anticipation: Anticipation;
   readonly warmStart: WarmStart;
   /** How prompts are blended. */
   readonly planner: Planner;
@@ -173,6 +176,13 @@ export class App {
       costs: this.planner.costs,
       calibration: this.calibration,
       dir: paths.data,
+    });
+    this.anticipation = new Anticipation({
+      ...{ store, settings, events, gate, log },
+      models: this.models,
+      conversation: (id) => this.chat.get(id),
+      retrieval: this.search,
+      passages: libraryPassages(catalogue),
     });
     this.warmStart = new WarmStart({
       ...{ store, settings, events, gate, log },
@@ -291,6 +301,7 @@ export class App {
       () => this.firstUse.close(),
       () => this.libraries.close(),
       () => this.warmStart.close(),
+      () => this.anticipation.close(),
       () => this.analysis.close(),
       ...this.#analyses.map((analyses) => () => analyses.close()),
       () => this.chat.close(),
@@ -350,6 +361,7 @@ function openStore(paths: Paths, settings: Settings, engine: Engine, log: Logger
     dir: paths.store,
     diskBudgetBytes: settings.diskBudgetBytes,
     ramBudgetBytes: settings.memoryBudgetBytes,
+    policy: settings.eviction,
     files: engine,
     log: (level, message, fields) =>
       log[level](message, { details: fields === undefined ? undefined : JSON.stringify(fields) }),

@@ -21,6 +21,8 @@ export const PromptPartSchema = z.object({
       title: z.string(),
       ordinal: z.int(),
       tier: z.enum(['ram', 'disk', 'computed']),
+      /** Brought into memory ahead of this question, since it was likely to be found. */
+      prefetched: z.boolean().optional(),
       /**
        * What was reused of a cached passage: full: all of it, partial: the runs that also stand in stored chunks, as of the same text before
        * it was edited. Absent when it was computed, and in older reports.

@@ -36,6 +36,10 @@ export const SettingsSchema = z.object({
     .int()
     .min(0)
     .default(1024 * MiB),
+  /** By what chunks leave a full cache: the one used longest ago, or the one that is worth least by what was learned of its use. */
+  eviction: z.enum(['lru', 'workload-aware']).default('workload-aware'),
+  /** Whether chunks that the next question is likely to find are brought into memory ahead. */
+  prefetch: z.boolean().default(true),
   /** Bytes of memory for the KV of whole conversations, so that a next turn computes only what is new. */
   conversationBudgetBytes: z
     .int()

@@ -103,6 +103,7 @@ export function fixture({
     passages: {
       chunk: (id) => passages.find((passage) => passage.id === id),
       document: (id) => (state.gone || id !== 1 ? undefined : { path: 'towns.md' }),
+      neighbours: () => [],
       unread: () => 0,
       pageLabel: () => null,
     },

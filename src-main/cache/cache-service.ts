@@ -32,7 +32,7 @@ const LISTING_MS = 2000;
 const CHANGED_MS = 2000;
 const PROGRESS_MS = 200;
 
-/** What is stored for people to see, pin, evict and check; keeps the store to the settings' budgets. */
+/** What is stored for people to see, pin, evict and check; keeps the store to the settings' budgets and policy. */
 export class CacheService {
   readonly #options: CacheServiceOptions;
   readonly #keys: ChunkKeys;
@@ -48,7 +48,10 @@ export class CacheService {
     this.#hits = new HitCounts(options.catalogue);
     this.#watch = throttled(CHANGED_MS, () => this.#tellIfChanged());
     this.#unsubscribe = [
-      options.settings.onChange((now, before) => this.#applyBudgets(now, before)),
+      options.settings.onChange((now, before) => {
+        options.store.setPolicy(now.eviction);
+        this.#applyBudgets(now, before);
+      }),
       // What fills the store says so.
       options.events.on(({ topic }) => {
         if (topic === 'queue.status' || topic === 'chat.done' || topic === 'library.changed') this.#watch();
@@ -58,7 +61,7 @@ export class CacheService {
 
   async stats(): Promise<CacheStats> {
     const { store, dir, settings, models } = this.#options;
-    const { entries, bytes, diskBudgetBytes, pinned, ram, hits, misses } = store.stats();
+    const { entries, bytes, diskBudgetBytes, pinned, ram, hits, misses, prefetches } = store.stats();
     const { bavail, bsize } = await statfs(dir);
     const others = store.totals().filter(({ fingerprint }) => fingerprint !== this.#fingerprint);
     const total = this.#hits.update({ ram: hits.ram, disk: hits.disk, misses });
@@ -76,6 +79,8 @@ export class CacheService {
       ramHits: total.ram,
       diskHits: total.disk,
       misses: total.misses,
+      prefetched: prefetches.made,
+      prefetchHits: prefetches.used,
       dtype: settings.current.dtype,
       bytesByDtype: { f16: tokens * perToken('f16'), q8_0: tokens * perToken('q8_0') },
       otherModelChunks: sum(others, 'entries'),

@@ -9,6 +9,7 @@ const UNREAD: readonly DocumentPhase[] = ['waiting', 'reading'];
 export function libraryPassages(catalogue: Catalogue): Passages {
   return {
     chunk: (id) => catalogue.chunk(id),
+    neighbours: (id) => catalogue.chunkTable.neighbours(id),
     document: (id) => catalogue.documents.get(id),
     unread: (libraryIds) => {
       const scopes = libraryIds.length > 0 ? libraryIds.map(Number) : [undefined];

@@ -24,6 +24,8 @@ export interface Passage {
 /** What chat needs of the library. */
 export interface Passages {
   chunk(id: number): Passage | undefined;
+  /** Ids of the passages right before and behind one in its document. */
+  neighbours(id: number): number[];
   /** undefined once the document is gone. */
   document(id: number): { path: string } | undefined;
   /** How many documents of these libraries (all when the list is empty) cannot be found yet, since they are being read. */

@@ -110,6 +110,7 @@ export async function fixture({
     retrieval,
     passages: {
       chunk: (id) => passages.find((passage) => passage.id === id),
+      neighbours: (id) => passages.filter((each) => Math.abs(each.id - id) === 1).map((each) => each.id),
       document: (id) => (gone.has(id) ? undefined : passages.find(({ documentId }) => documentId === id)),
       unread: () => unread,
       pageLabel: (id) => (id === 10 ? '7' : null),

@@ -95,6 +95,7 @@ function partsOf(input: ReportInput): ReportPart[] {
       source && {
         ...source,
         tier: reuse.tier,
+        ...(reuse.prefetched && { prefetched: true }),
         ...(reused > 0 && matchOf(reuse, reused, count, start)),
         bytes: reused * input.tokenBytes,
         recomputed: count - reused + countWithin(selected, start, start + count),

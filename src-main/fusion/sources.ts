@@ -14,6 +14,8 @@ export interface Source {
 export interface ChunkReuse {
   /** Where from; disk when any of it was; computed: nothing was reused. */
   tier: 'ram' | 'disk' | 'computed';
+  /** Brought into memory ahead of this use. */
+  prefetched?: boolean;
   /** Which of its tokens, ascending. One run of all of them unless the chunk was matched in part. */
   runs: TokenRange[];
 }
@@ -99,11 +101,13 @@ export function segmentsFor(tokens: Int32Array, source: Source | undefined): Sou
 
 export function reuseOf(source: Source | undefined): ChunkReuse {
   if (!source) return { tier: 'computed', runs: [] };
-  const tiers = [...source.leases.values()].map(({ tier }) => tier);
+  const leases = [...source.leases.values()];
+  const tier = leases.some((lease) => lease.tier === 'disk') ? 'disk' : 'ram';
+  const prefetched = tier === 'ram' && leases.some((lease) => lease.prefetched);
   const runs = source.pieces.flatMap(({ kind, start, count }) =>
     kind === 'reuse' ? [{ begin: start, count }] : [],
   );
-  return { tier: tiers.includes('disk') ? 'disk' : 'ram', runs };
+  return { tier, runs, ...(prefetched && { prefetched }) };
 }
 
 export function reusedTokens({ runs }: ChunkReuse): number {

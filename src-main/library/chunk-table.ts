@@ -113,6 +113,17 @@ export class ChunkTable {
       .map(({ id }) => id);
   }
 
+  /** The chunks right before and behind one, as its document stands. */
+  neighbours(id: number): number[] {
+    return this.#sql
+      .all<{ id: number }>(
+        `SELECT n.id FROM chunk c JOIN chunk n ON n.chunk_set_id = c.chunk_set_id AND n.document_id = c.document_id
+           AND n.ordinal IN (c.ordinal - 1, c.ordinal + 1) WHERE c.id = ? ORDER BY n.ordinal`,
+        id,
+      )
+      .map((row) => row.id);
+  }
+
   tokens(id: number): Int32Array | undefined {
     const bytes = this.#sql.value<Buffer>('SELECT tokens FROM chunk WHERE id = ?', id);
     return bytes && tokensOf(bytes);

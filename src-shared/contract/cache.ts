@@ -15,6 +15,9 @@ export const CacheStatsSchema = z.object({
   ramHits: z.int(),
   diskHits: z.int(),
   misses: z.int(),
+  /** Since Kvasir was started: chunks brought into memory ahead of their use, and those of them that were then used. */
+  prefetched: z.int(),
+  prefetchHits: z.int(),
   dtype: KvDtypeSchema,
   /** What the active model's chunks take (or would take) in each dtype. */
   bytesByDtype: z.object({ f16: z.number(), q8_0: z.number() }),

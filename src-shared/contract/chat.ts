@@ -155,6 +155,18 @@ export const chatContract = {
     }),
     Sent,
   ),
+  /**
+   * Tells what is being typed, so that what it would find is in memory when it is asked. Resolves at once; each call ends
+   * what the one before began. A conversation that is not made yet has no id, but options.
+   */
+  'chat.draft': procedure(
+    z.object({
+      conversationId: IdSchema.nullable(),
+      options: ConversationOptionsSchema.prefault({}),
+      text: z.string().max(100_000),
+    }),
+    NothingSchema,
+  ),
   /** Asks again: the new answer is a sibling of the old one. */
   'chat.regenerate': procedure(z.object({ conversationId: IdSchema, answerId: IdSchema }), Sent),
   /** Changes a question: the new one is a sibling of the old one, with an answer of its own. */

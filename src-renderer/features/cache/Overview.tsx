@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { Budget } from './Budget.tsx';
+import { Policy } from './Policy.tsx';
 import { Precision } from './Precision.tsx';
 import { Section } from './Section.tsx';
 import { useEvict } from './useEvict.tsx';
@@ -20,6 +21,7 @@ export function Overview({ stats }: { stats: CacheStats }) {
       <Budget tier="disk" stats={stats} />
       <Budget tier="memory" stats={stats} />
       <Use stats={stats} />
+      <Policy stats={stats} />
       <Precision stats={stats} />
       <Section title={t('pinned')}>
         <Text size="sm" c="dimmed">

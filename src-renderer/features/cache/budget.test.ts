@@ -14,6 +14,8 @@ const stats: CacheStats = {
   ramHits: 0,
   diskHits: 0,
   misses: 0,
+  prefetched: 0,
+  prefetchHits: 0,
   dtype: 'f16',
   bytesByDtype: { f16: 10e9, q8_0: 5.3e9 },
   otherModelChunks: 0,

@@ -84,6 +84,7 @@ export function ConversationView({
       {!error && (
         <Composer
           stateKey={stateKey}
+          conversationId={id ?? null}
           input={composer}
           options={conversation?.options ?? newOptions}
           busy={busy}

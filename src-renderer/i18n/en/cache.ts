@@ -14,6 +14,21 @@ export const cache = {
   misses: 'Computed',
   hitRate: '{{share}} of passages came from the cache',
   noUse: 'Not used yet',
+  prefetchHits: '{{used, number}} of {{made, number}} chunks loaded ahead were used, since the start',
+  policy: {
+    title: 'When it is full',
+    eviction: 'What goes first',
+    lru: 'Used longest ago',
+    'workload-aware': 'Least likely to be used',
+    help: {
+      lru: 'The chunk that was used longest ago goes.',
+      'workload-aware':
+        'Kvasir learns how soon questions, follow-ups and analyses come back to a chunk, and keeps those that will be used soonest.',
+    },
+    prefetch: 'Load ahead while you type',
+    prefetchHelp:
+      'Chunks that your question is about to find, and those around the last answer, are brought into memory.',
+  },
   pinned: 'Pinned',
   pinnedText: '{{chunks}}, {{size}}: never evicted',
   lower: {

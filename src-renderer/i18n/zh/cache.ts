@@ -16,6 +16,19 @@ export const cache: Words<typeof en.cache> = {
   misses: '现场计算',
   hitRate: '{{share}} 的段落来自缓存',
   noUse: '尚未使用',
+  prefetchHits: '本次启动以来预先载入 {{made, number}} 个文本块，其中 {{used, number}} 个被用到',
+  policy: {
+    title: '缓存满时',
+    eviction: '先淘汰什么',
+    lru: '最久未用',
+    'workload-aware': '最不可能再用',
+    help: {
+      lru: '淘汰最久没有使用的文本块。',
+      'workload-aware': 'Kvasir 会学习提问、追问和分析多快会再次用到文本块，保留最快会被用到的。',
+    },
+    prefetch: '输入时预先载入',
+    prefetchHelp: '把问题即将检索到的、以及上一个回答附近的文本块提前载入内存。',
+  },
   pinned: '已固定',
   pinnedText: '{{chunks}}，{{size}}：不会被淘汰',
   lower: {

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
 import { setDraft, useChatState } from '../chat-state.ts';
 import { isComposing } from './keys.ts';
+import { useDraftAhead } from './useDraftAhead.ts';
 import { OptionsButton } from './OptionsButton.tsx';
 import classes from './Composer.module.css';
 
@@ -13,6 +14,7 @@ const MAX_QUESTION = 100_000;
 /** Where questions are written. What is typed stays with its conversation. */
 export function Composer({
   stateKey,
+  conversationId,
   input,
   options,
   busy,
@@ -23,6 +25,8 @@ export function Composer({
   onEditLast,
 }: {
   stateKey: string;
+  /** null: not made yet. */
+  conversationId: string | null;
   input: RefObject<HTMLTextAreaElement | null>;
   options: ConversationOptions;
   /** An answer is being made: it can be stopped, and the next question waits. */
@@ -38,6 +42,7 @@ export function Composer({
   const draft = useChatState((state) => state.drafts[stateKey] ?? '');
   const text = draft.trim();
   const canSend = text !== '' && !busy && !disabled;
+  useDraftAhead(conversationId, options, text);
   useEffect(() => input.current?.focus(), [input, stateKey]);
 
   const onKeyDown = (event: React.KeyboardEvent): void => {
