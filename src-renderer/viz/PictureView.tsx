@@ -22,6 +22,10 @@ export interface PictureViewProps {
   onKey?: (event: KeyboardEvent) => boolean;
 }
 
+function nextItem(picture: Picture, key: string, active: number | null): number | undefined {
+  return picture.step ? picture.step(key, active) : stepTo(key, active, picture.items);
+}
+
 /** A picture on the screen: pointer and arrow keys reach its items, a note explains the one that is reached. */
 export function PictureView({
   picture,
@@ -59,7 +63,7 @@ export function PictureView({
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const item = event.key === 'Escape' && active !== null ? null : stepTo(event.key, active, picture.items);
+    const item = event.key === 'Escape' && active !== null ? null : nextItem(picture, event.key, active);
     if (item === undefined) return;
     event.preventDefault();
     // Escape here closes the note, not the panel.

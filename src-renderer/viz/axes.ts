@@ -36,7 +36,8 @@ export function drawAxes(
   context.textBaseline = 'top';
   for (const { at, label } of x) {
     // The last label would run over the picture's edge.
-    context.textAlign = at >= plot.right - 1 ? 'right' : 'center';
+    const over = at + context.measureText(label).width / 2 > plot.right + 8;
+    context.textAlign = over ? 'right' : 'center';
     line(context, at, plot.bottom, at, plot.bottom + 4);
     context.fillText(label, at, plot.bottom + 6);
   }

@@ -27,6 +27,8 @@ export interface Picture {
   hit(point: Point, frame: Frame): number | null;
   /** Where the note on an item stands. */
   anchor(item: number, frame: Frame): Point;
+  /** The item a key leads to, where going on by one is not what arrows mean; undefined for other keys. */
+  step?(key: string, active: number | null): number | undefined;
 }
 
 /** The next item for an arrow key; undefined for other keys. */

@@ -1,19 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { layoutLegend } from './axes.ts';
 import { layoutChart, nearestItem, type ChartSpec } from './chart/layout.ts';
-import {
-  GANTT_TOP,
-  layoutGantt,
-  panned,
-  rowAt,
-  rowHeight,
-  timeAt,
-  waitOf,
-  wholeView,
-  zoomed,
-} from './gantt/layout.ts';
+import { GANTT_TOP, layoutGantt, rowAt, rowHeight, timeAt, waitOf, wholeView } from './gantt/layout.ts';
 import { rampOf } from './palette.ts';
 import { stepTo } from './picture.ts';
+import { panned, revealed, zoomed } from './span.ts';
 import { layoutStages, stageAt, STAGE_HEIGHT } from './waterfall/layout.ts';
 
 const format = (value: number) => String(value);
@@ -64,6 +55,13 @@ describe('Gantt', () => {
   test('panning ends at both ends', () => {
     expect(panned({ start: 10, end: 30 }, whole, -5)).toEqual({ start: 0, end: 20 });
     expect(panned({ start: 10, end: 30 }, whole, 5)).toEqual({ start: 80, end: 100 });
+  });
+
+  test('what lies outside is brought into view by as little as needed', () => {
+    const view = { start: 10, end: 30 };
+    expect(revealed(view, whole, 12, 13)).toBe(view);
+    expect(revealed(view, whole, 4, 5)).toEqual({ start: 4, end: 24 });
+    expect(revealed(view, whole, 40, 41)).toEqual({ start: 21, end: 41 });
   });
 
   test('rows and times are found again', () => {

@@ -51,4 +51,57 @@ export const compare = {
     bytes: 'Loaded',
   },
   recomputedOf: '{{recomputed}} of {{reused}}',
+  heat: {
+    title: 'Every layer, token by token',
+    picture:
+      'How far each token is from the full prefill, layer by layer. Arrow keys go from token to token and from layer to layer, brackets from part to part.',
+    lead: '{{name}}: the stronger a shade, the further a token is from the full prefill in that layer.',
+    heads:
+      'The first {{count}} tokens of the passages are {{tokens}} of the cached tokens and hold {{held}} of their deviation.',
+    strongest: 'The strongest is “{{token}}” at position {{position}} in layer {{layer}} ({{value}}).',
+    nothing: '{{name}}: nothing deviates; keys and values are those of the full prefill.',
+    way: 'Way that is shown',
+    matrix: 'What is compared',
+    values: 'Values',
+    keys: 'Keys',
+    v: 'Deviation of V',
+    k: 'Deviation of K',
+    cached: 'passages from the cache',
+    computed: 'passages computed',
+    keyboard:
+      '<k>←</k> <k>→</k> token · <k>↑</k> <k>↓</k> layer · <k>[</k> <k>]</k> part · <k>Ctrl</k> + wheel or <k>+</k> <k>−</k> zoom · <k>0</k> all',
+  },
+  attention: {
+    title: 'Where the question looks',
+    y: 'deviation of attention (L2)',
+    lead: '{{name}} moves the question’s attention {{mean}} away from the full prefill’s on average, most in layer {{layer}} ({{worst}}).',
+    less: '{{name}} leaves {{mean}} of it: {{share}} less.',
+    more: '{{name}} makes it {{mean}}: {{share}} more.',
+  },
+  concentration: {
+    title: 'How few tokens deviate',
+    half: 'In the average layer, half of the deviation lies in {{ratio}} of the cached tokens.',
+    own: 'The {{ratio}} that deviate most hold {{covered}} of it.',
+    nothing: 'No layer deviates, so there is nothing to gather.',
+    mean: 'mean of the layers',
+    range: 'least to most',
+  },
+  rank: {
+    title: 'Whether layers agree on the tokens',
+    line: 'rank correlation of a layer and the next',
+    high: 'Neighbouring layers put the tokens in nearly the same order (rank correlation {{mean}} on average, least {{lowest}} between layers {{from}} and {{to}}), so choosing at an early layer holds for the later ones.',
+    middle:
+      'Neighbouring layers put the tokens in much the same order (rank correlation {{mean}} on average, least {{lowest}} between layers {{from}} and {{to}}); a second check would change some of the choice.',
+    low: 'Neighbouring layers put the tokens in different orders (rank correlation {{mean}} on average, least {{lowest}} between layers {{from}} and {{to}}), so a choice at one layer holds little for the others.',
+    nothing: 'Too few layers deviate to compare their orders.',
+  },
+  sweep: {
+    title: 'What other ratios would change',
+    x: 'share recomputed',
+    attention: 'deviation of attention, mean of layers',
+    kl: 'KL of the first token',
+    lead: 'Recomputing {{ratio}} takes the attention’s deviation from {{before}} to {{after}}, and the KL of the first token from {{klBefore}} to {{klAfter}}.',
+    on: 'At {{ratio}} they would be {{after}} and {{klAfter}}.',
+    nothing: 'No other ratios were tried.',
+  },
 };

@@ -1,6 +1,7 @@
 import { drawLegend, hatch, line, type LegendEntry } from '../axes.ts';
 import { faded, type Palette } from '../palette.ts';
 import { setFont, type Canvas2d, type Frame, type Picture } from '../picture.ts';
+import type { Span } from '../span.ts';
 import {
   GANTT_TOP,
   layoutGantt,
@@ -9,7 +10,6 @@ import {
   type GanttBar,
   type GanttLayout,
   type LayerTimes,
-  type TimeView,
 } from './layout.ts';
 
 export interface GanttWords {
@@ -20,7 +20,7 @@ export interface GanttWords {
 }
 
 /** Load and compute of every layer over time; a row is a layer, load in its upper part, compute in its lower. */
-export function gantt(layers: readonly LayerTimes[], view: TimeView, words: GanttWords): Picture {
+export function gantt(layers: readonly LayerTimes[], view: Span, words: GanttWords): Picture {
   return {
     items: layers.length,
     height: () => GANTT_TOP + layers.length * rowHeight(layers.length) + 4,

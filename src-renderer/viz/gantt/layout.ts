@@ -1,5 +1,6 @@
 import { scaleLinear } from 'd3-scale';
 import type { Tick } from '../axes.ts';
+import type { Span } from '../span.ts';
 
 /** What a layer took, in milliseconds since the engine was called. */
 export interface LayerTimes {
@@ -8,12 +9,6 @@ export interface LayerTimes {
   loadEnd: number;
   computeStart: number;
   computeEnd: number;
-}
-
-/** The span of time that is shown. */
-export interface TimeView {
-  start: number;
-  end: number;
 }
 
 export type Lane = 'load' | 'compute' | 'wait';
@@ -48,7 +43,7 @@ export function rowHeight(layers: number): number {
 const LEAST_WAIT_MS = 0.2;
 
 /** The time before a loaded layer in which nothing was computed: its bytes were not there or not yet in place. */
-export function waitOf(layers: readonly LayerTimes[], row: number): TimeView | null {
+export function waitOf(layers: readonly LayerTimes[], row: number): Span | null {
   const layer = layers[row];
   if (!layer || layer.loadEnd <= layer.loadStart) return null;
   const free = row === 0 ? 0 : (layers[row - 1]?.computeEnd ?? 0);
@@ -58,7 +53,7 @@ export function waitOf(layers: readonly LayerTimes[], row: number): TimeView | n
 
 export function layoutGantt(
   layers: readonly LayerTimes[],
-  view: TimeView,
+  view: Span,
   width: number,
   format: (ms: number) => string,
 ): GanttLayout {
@@ -93,31 +88,12 @@ export function rowAt(y: number, layers: number): number | null {
   return row >= 0 && row < layers ? row : null;
 }
 
-export function wholeView(layers: readonly LayerTimes[]): TimeView {
+export function wholeView(layers: readonly LayerTimes[]): Span {
   const end = Math.max(0, ...layers.flatMap(({ loadEnd, computeEnd }) => [loadEnd, computeEnd]));
   return { start: 0, end: end > 0 ? end : 1 };
 }
 
-/** Zooms by `factor` (below 1: closer) around a time, within the whole and down to a five-hundredth of it. */
-export function zoomed(view: TimeView, whole: TimeView, factor: number, around: number): TimeView {
-  const all = whole.end - whole.start;
-  const span = Math.min(all, Math.max(all / 500, (view.end - view.start) * factor));
-  const share = (around - view.start) / (view.end - view.start);
-  return within({ start: around - share * span, end: around + (1 - share) * span }, whole);
-}
-
-/** Shifts by a share of what is shown, as far as the whole goes. */
-export function panned(view: TimeView, whole: TimeView, share: number): TimeView {
-  const by = (view.end - view.start) * share;
-  return within({ start: view.start + by, end: view.end + by }, whole);
-}
-
-function within({ start, end }: TimeView, whole: TimeView): TimeView {
-  const shift = Math.max(0, whole.start - start) - Math.max(0, end - whole.end);
-  return { start: start + shift, end: end + shift };
-}
-
 /** The time at a pixel. */
-export function timeAt(x: number, view: TimeView, width: number): number {
+export function timeAt(x: number, view: Span, width: number): number {
   return scaleLinear([LABELS, Math.max(LABELS + 1, width - RIGHT)], [view.start, view.end])(x);
 }

@@ -3,6 +3,7 @@ import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
 import classes from '../FusionPanel.module.css';
 import { useFiles } from '../useFiles.ts';
 import type { Words } from '../useWords.ts';
+import { DeepSections } from '../deep/DeepSections.tsx';
 import { CompareSection } from './CompareSection.tsx';
 import { useComparison } from './useComparison.ts';
 
@@ -22,6 +23,7 @@ export function ComparePart({
   return (
     <div ref={handle} tabIndex={-1} className={classes.comparePart}>
       <CompareSection report={report} state={state} words={words} files={files} />
+      {state.comparison && <DeepSections comparison={state.comparison} words={words} files={files} />}
     </div>
   );
 }

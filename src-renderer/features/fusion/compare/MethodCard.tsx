@@ -20,6 +20,7 @@ export function MethodCard({
 }) {
   const { t } = words;
   const name = nameOf(method, words);
+  const rows = qualityRows(method, words);
   return (
     <article className={classes.method} aria-label={name} data-answered={method.answered}>
       <h4 className={classes.methodName}>
@@ -38,14 +39,16 @@ export function MethodCard({
         <Sameness method={method} reference={reference} words={words} />
       )}
       <MarkedText method={method} reference={reference} words={words} />
-      <dl className={classes.methodRows}>
-        {qualityRows(method, words).map(([row, value]) => (
-          <div key={row}>
-            <dt>{row}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      {rows.length > 0 && (
+        <dl className={classes.methodRows}>
+          {rows.map(([row, value]) => (
+            <div key={row}>
+              <dt>{row}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
     </article>
   );
 }

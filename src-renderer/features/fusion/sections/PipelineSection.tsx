@@ -1,12 +1,12 @@
-import { ActionIcon, Group } from '@mantine/core';
-import { IconZoomIn, IconZoomOut, IconZoomReset } from '@tabler/icons-react';
+import { Group } from '@mantine/core';
 import { useMemo } from 'react';
 import type { FusionLayer } from '../../../../src-shared/fusion-report.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { GanttView } from '../../../viz/gantt/GanttView.tsx';
-import { useTimeView } from '../../../viz/gantt/useTimeView.ts';
-import { waitOf } from '../../../viz/gantt/layout.ts';
+import { waitOf, wholeView } from '../../../viz/gantt/layout.ts';
 import { TipRows } from '../../../viz/Tip.tsx';
+import { useSpan } from '../../../viz/useSpan.ts';
+import { ZoomButtons } from '../../../viz/ZoomButtons.tsx';
 import { Keys } from '../Keys.tsx';
 import * as leads from '../leads.ts';
 import { ganttWords } from '../pictures.ts';
@@ -18,7 +18,7 @@ import type { SectionData } from './section-props.ts';
 export function PipelineSection({ view: { report }, words, exports }: SectionData) {
   const { t } = words;
   const { layers } = report;
-  const time = useTimeView(layers);
+  const time = useSpan(useMemo(() => wholeView(layers), [layers]));
   const gantt = useMemo(() => ganttWords(words), [words]);
   const lead = leads.pipeline(layers, words);
   if (layers.length === 0) return <Section name="pipeline" title={t('pipeline.title')} lead={lead} wide />;
@@ -34,33 +34,14 @@ export function PipelineSection({ view: { report }, words, exports }: SectionDat
     >
       <Group justify="space-between" gap="xs">
         <Keys text={t('pipeline.keys')} />
-        <Group gap={2}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t('pipeline.zoomOut')}
-            onClick={() => time.zoom(2)}
-          >
-            <IconZoomOut size={16} stroke={1.6} />
-          </ActionIcon>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t('pipeline.zoomIn')}
-            onClick={() => time.zoom(0.5)}
-          >
-            <IconZoomIn size={16} stroke={1.6} />
-          </ActionIcon>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t('pipeline.zoomAll')}
-            disabled={!time.zoomed}
-            onClick={time.reset}
-          >
-            <IconZoomReset size={16} stroke={1.6} />
-          </ActionIcon>
-        </Group>
+        <ZoomButtons
+          control={time}
+          words={{
+            zoomIn: t('pipeline.zoomIn'),
+            zoomOut: t('pipeline.zoomOut'),
+            zoomAll: t('pipeline.zoomAll'),
+          }}
+        />
       </Group>
       <GanttView
         layers={layers}
