@@ -408,6 +408,9 @@ describe('usage', () => {
     [['ask', '--max-tokens', 'many', 'q']],
     [['ask', '--dtype', 'f64', 'q']],
     [['ask', '--chunk-tokens', '3', 'q']],
+    [['compare']],
+    [['compare', '--strategies', 'magic', 'q']],
+    [['compare', '--strategies', 'query:2', 'q']],
     [['cache', 'evict']],
     [['cache', 'evict', '--bytes', '-5']],
     [['cache', 'evict', '--all', '--bytes', '5']],
@@ -440,6 +443,7 @@ describe('usage', () => {
     [['cache', 'evict']],
     [['model']],
     [['model', 'info']],
+    [['compare']],
   ])('%j --help exits with 0', async (command) => {
     const { code, stdout, stderr } = await runCli([...command, '--help']);
     expect([code, stderr]).toEqual([0, '']);

@@ -113,7 +113,7 @@ export const DeepPromptSchema = z.object({
   ),
   /** Text of every token of the prompt, from position 0. A character that spans several tokens stands with its last one. */
   tokens: z.array(z.string()),
-  /** The answer's strategy where it takes a ratio, else 'deviation'; ratios ascend. */
+  /** The first strategy compared that takes a ratio, the answer's own before others; else 'deviation'. Ratios ascend. */
   sweep: z.object({ strategy: StrategyChoiceSchema.shape.name, points: z.array(SweepPointSchema) }),
 });
 

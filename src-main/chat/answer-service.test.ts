@@ -142,6 +142,23 @@ test('a full prefill reads nothing from the store and stores nothing', async () 
   expect([model.encoded, store.quarantined.length]).toEqual([encoded, 0]);
 });
 
+test('one prompt made in several ways, which leaves nothing behind', async () => {
+  const { service, store, model } = await fixture();
+  const strategies = [{ name: 'union' as const, ratio: 0.3 }];
+  const request = { question: 'Where does Mara live?', topK: 2, answerTokens: 8, strategies, deep: true };
+  const chunks = store.chunks.size;
+  const { methods, deep } = await service.compare(request);
+  expect(methods.map(({ kind, answered }) => [kind, answered])).toEqual([
+    ['full', false],
+    ['prefix', false],
+    ['reuse', false],
+    ['blend', false],
+  ]);
+  expect(deep?.sweep.strategy).toBe('union');
+  expect(store.chunks.size).toBe(chunks);
+  expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
+});
+
 test('an aborted answer throws ABORTED and frees its session', async () => {
   const { service, model, store } = await fixture();
   await expect(service.answer(REQUEST, { signal: AbortSignal.abort() })).rejects.toMatchObject({

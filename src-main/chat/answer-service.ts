@@ -8,6 +8,7 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import { Gate } from '../platform/gate.ts';
 import { REASONS, retrieve, type Retrieved } from '../retrieval/retriever.ts';
 import type { SearchIndex } from '../retrieval/search-index.ts';
+import { comparePrompt, type Compared, type CompareOptions } from './compare/compare.ts';
 import { contextLimit } from './limits.ts';
 import { MissWriter } from './miss-writer.ts';
 import { fallbackNotice, promptNotices, quarantineNotice } from './notices.ts';
@@ -43,6 +44,10 @@ export interface AnswerRequest {
   maxTokens: number;
   sampling?: Partial<Sampling>;
 }
+
+/** A question whose prompt is made in several ways. */
+export type PromptComparison = Pick<AnswerRequest, 'question' | 'topK'> &
+  Pick<CompareOptions, 'strategies' | 'deep' | 'answerTokens' | 'signal' | 'onProgress'>;
 
 export type AnswerEvent =
   | { type: 'sources'; sources: Source[] }
@@ -96,6 +101,21 @@ export class AnswerService {
   /** QUESTION_TOO_LONG, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
   answer(request: AnswerRequest, run: AnswerRun = {}): Promise<Answered> {
     return this.#gate.foreground(() => this.#answer(request, run));
+  }
+
+  /** Makes a question's prompt in several ways, one beside the other. As answer(). */
+  compare(request: PromptComparison): Promise<Compared> {
+    const { model, clock = systemClock } = this.#options;
+    const { question, topK, answerTokens } = request;
+    const budget = { contextTokens: this.#contextTokens, answerTokens };
+    const prompt = this.#assembler.assemble(question, this.#retrieve({ question, topK }), budget);
+    return comparePrompt(prompt.parts, {
+      ...this.#options,
+      ...request,
+      ...{ name: model.info.name, answered: undefined, clock },
+      createSession: (capacity) => model.createSession(capacity),
+      step: (work) => this.#gate.foreground(work),
+    });
   }
 
   async #answer(request: AnswerRequest, run: AnswerRun): Promise<Answered> {
@@ -158,7 +178,7 @@ export class AnswerService {
     return { text: text.trimEnd(), turn };
   }
 
-  #retrieve({ question, topK }: AnswerRequest): PromptChunk[] {
+  #retrieve({ question, topK }: Pick<AnswerRequest, 'question' | 'topK'>): PromptChunk[] {
     return retrieve(this.#options.index, question, topK).flatMap((found) => {
       const row = this.#options.catalogue.chunk(found.chunkId);
       return row ? [{ ...found, row, tokens: row.tokens }] : [];

@@ -140,6 +140,7 @@ async function fixture(cached: boolean[], strategy: Strategy = NONE) {
 }
 
 describe('blend', () => {
+  // Known from another implementation (LMCache#835).
   test('cached chunks are placed, a miss is computed in its place and does not end reuse', async () => {
     const { parts, options, session, store, wholePrompt } = await fixture([false, true, true]);
     const { outcomes, quarantined } = await blend(parts, options);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { chunkKey, keyOf, prefixHash } from './hash.ts';
+import { chunkKey, keyOf, kindOf, prefixHash, prefixKey } from './hash.ts';
 
 test('the key depends on model, prefix, dtype and tokens, and on where one field ends', () => {
   const base = {
@@ -21,6 +21,22 @@ test('the key depends on model, prefix, dtype and tokens, and on where one field
     { ...base, fingerprint: 'ff' },
   ];
   expect(new Set(variants.map(chunkKey)).size).toBe(variants.length);
+});
+
+// Known from another implementation (UCM#867): entries of one space were served in the other.
+test('a block of a prefix and a chunk of the same tokens behind the same tokens never share a key', () => {
+  const id = {
+    fingerprint: 'f',
+    prefix: Int32Array.of(1),
+    dtype: 'f16',
+    tokens: Int32Array.of(1, 2),
+  } as const;
+  const keys = { chunk: chunkKey(id), prefix: prefixKey(id) };
+  expect(keys.chunk).not.toBe(keys.prefix);
+  const header = { ...id, prefixHash: prefixHash(id.prefix) };
+  expect(kindOf(header, keys.chunk)).toBe('chunk');
+  expect(kindOf(header, keys.prefix)).toBe('prefix');
+  expect(kindOf({ ...header, prefixHash: prefixHash(Int32Array.of(2)) }, keys.chunk)).toBeUndefined();
 });
 
 test('the example of docs/formats/store.md', () => {

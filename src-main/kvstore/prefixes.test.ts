@@ -28,6 +28,7 @@ async function quarterStore(count: number, ramBudgetBytes = 0) {
   return { dir, store, each };
 }
 
+// Known from another implementation (LMCache#4663): entries of prefixes flooded the store, and blending found nothing.
 test('many blocks of prefixes never take more than their share from chunks', async () => {
   const { store, each } = await quarterStore(12);
   const chunks = await fill(store, 9);

@@ -6,7 +6,7 @@ import {
   type DeepPrompt,
   type SweepPoint,
 } from '../../../src-shared/comparison.ts';
-import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+import { takesRatio, type StrategyChoice, type StrategyName } from '../../../src-shared/strategy.ts';
 import type { SessionDeviation } from '../../engine/engine.ts';
 import { klDivergence, likeliest, mostLikely, wordF1 } from '../../fusion/quality.ts';
 import type { FusionSession } from '../../fusion/model.ts';
@@ -15,13 +15,13 @@ import type { TurnPart } from '../prompt.ts';
 import { partsFrom } from '../resident.ts';
 import { deepOf, layerMeans } from './deep.ts';
 import { makePrompt, type Outcome, type RunOptions } from './run.ts';
-import { REUSE, sameWay, takesRatio, waysFor, type Way } from './way.ts';
+import { REUSE, sameWay, waysFor, type Way } from './way.ts';
 
 export interface CompareOptions extends Omit<RunOptions, 'session' | 'observe' | 'onProgress'> {
   /** What people call the model. */
   name: string;
-  /** How the answer was made, and what else to compare. */
-  answered: StrategyChoice;
+  /** How the answer was made, where there is one, and what else to compare. */
+  answered: StrategyChoice | undefined;
   strategies: readonly StrategyChoice[];
   deep: boolean;
   /** A session with room for this many tokens; disposed here. OUT_OF_MEMORY. */
@@ -38,7 +38,8 @@ const CANDIDATES = 5;
 /** Tokens computed before anything is measured: the first pass of a process pays for memory. */
 const WARM_UP = 16;
 
-type Compared = Pick<
+/** A comparison without what it is of. */
+export type Compared = Pick<
   Comparison,
   'model' | 'device' | 'layerCount' | 'dtype' | 'promptTokens' | 'answerTokens' | 'methods' | 'deep'
 >;
@@ -78,7 +79,7 @@ class Comparing {
     this.#tokens = parts.reduce((sum, { tokens }) => sum + tokens.length, 0);
     this.#observe = options.deep ? Math.min(OBSERVED, parts.at(-1)?.tokens.length ?? 0) : 0;
     this.#ways = waysFor(options.answered, options.strategies);
-    const swept = options.deep ? sweepOf(options.answered) : [];
+    const swept = options.deep ? sweepOf(options) : [];
     this.#runs = [...this.#ways, ...swept.filter((way) => !this.#ways.some((known) => sameWay(known, way)))];
   }
 
@@ -186,7 +187,7 @@ class Comparing {
       start += tokens.length;
       return part;
     });
-    const points = sweepOf(this.#options.answered).flatMap((way) => {
+    const points = sweepOf(this.#options).flatMap((way) => {
       const point = made[this.#runs.findIndex((run) => sameWay(run, way))]?.point;
       return point ?? [];
     });
@@ -194,7 +195,7 @@ class Comparing {
       observedTokens: this.#observe,
       parts,
       tokens: tokenTexts(ids, (some) => this.#options.model.detokenize(some, { special: true })),
-      sweep: { strategy: sweptStrategy(this.#options.answered), points },
+      sweep: { strategy: sweptStrategy(this.#options), points },
     };
   }
 }
@@ -204,12 +205,14 @@ interface Made {
   point: SweepPoint | undefined;
 }
 
-function sweptStrategy({ name }: StrategyChoice): StrategyChoice['name'] {
-  return takesRatio(name) ? name : 'deviation';
+/** The first that takes a ratio. */
+function sweptStrategy({ answered, strategies }: CompareOptions): StrategyName {
+  const names = [answered, ...strategies].flatMap((choice) => choice?.name ?? []);
+  return names.find(takesRatio) ?? 'deviation';
 }
 
-function sweepOf(answered: StrategyChoice): Way[] {
-  const name = sweptStrategy(answered);
+function sweepOf(options: CompareOptions): Way[] {
+  const name = sweptStrategy(options);
   return SWEEP_RATIOS.map((ratio) => {
     return ratio === 0 ? REUSE : { kind: 'blend', strategy: { name, ratio }, answered: false };
   });

@@ -1,5 +1,5 @@
 import type { ComparedMethod } from '../../../src-shared/comparison.ts';
-import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+import { takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { TurnPart } from '../prompt.ts';
 
 /** A way to make a prompt. */
@@ -11,26 +11,21 @@ const FULL: StrategyChoice = { name: 'full', ratio: 1 };
 export const REUSE: Way = { kind: 'reuse', strategy: { name: 'none', ratio: 0 }, answered: false };
 
 /** Full prefill, prefix caching, full reuse, then the way the answer was made and those asked for; each once. */
-export function waysFor(answered: StrategyChoice, asked: readonly StrategyChoice[]): Way[] {
+export function waysFor(answered: StrategyChoice | undefined, asked: readonly StrategyChoice[]): Way[] {
   const ways: Way[] = [
-    { kind: 'full', strategy: FULL, answered: answered.name === 'full' },
+    { kind: 'full', strategy: FULL, answered: answered?.name === 'full' },
     { kind: 'prefix', strategy: FULL, answered: false },
-    { ...REUSE, answered: answered.name === 'none' },
+    { ...REUSE, answered: answered?.name === 'none' },
   ];
-  for (const [i, strategy] of [answered, ...asked].entries()) {
-    const { name } = strategy;
-    const way: Way = { kind: 'blend', strategy, answered: i === 0 };
-    if (takesRatio(name) && !ways.some((known) => sameWay(known, way))) ways.push(way);
+  for (const strategy of answered ? [answered, ...asked] : asked) {
+    const way: Way = { kind: 'blend', strategy, answered: strategy === answered };
+    if (takesRatio(strategy.name) && !ways.some((known) => sameWay(known, way))) ways.push(way);
   }
   return ways;
 }
 
 export function sameWay(a: Way, b: Way): boolean {
   return a.kind === b.kind && a.strategy.name === b.strategy.name && a.strategy.ratio === b.strategy.ratio;
-}
-
-export function takesRatio(name: StrategyChoice['name']): boolean {
-  return name !== 'full' && name !== 'none';
 }
 
 /**

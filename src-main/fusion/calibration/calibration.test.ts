@@ -225,6 +225,7 @@ describe('a calibration', () => {
     expect(service.status().strategySet).toBe(false);
   });
 
+  // Known to be missing elsewhere (LMCache#4666): one ratio for all models.
   test('a model that does not stand blending answers by full prefill', async () => {
     const { service } = fixture({ spoiltBelow: 1 });
     const { choice } = await service.run(REQUEST);

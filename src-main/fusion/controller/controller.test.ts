@@ -67,6 +67,7 @@ describe('the controller', () => {
     expect(decided(prompt(6, 256, 'ram'), on).cheapestTier).toBe('disk');
   });
 
+  // Known from another implementation (vllm-ascend#15222): loading from storage took longer than computing.
   test('computes all when loading is slower than that, and the prompt then is there sooner', () => {
     const on = known({ byte: 1e-3 });
     const work = prompt(3, 100, 'disk');

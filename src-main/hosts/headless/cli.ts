@@ -5,6 +5,7 @@ import { addAnalyseCommand } from './commands/analyse.ts';
 import { addAskCommand } from './commands/ask.ts';
 import { addCacheCommand } from './commands/cache.ts';
 import { addCalibrateCommand } from './commands/calibrate.ts';
+import { addCompareCommand } from './commands/compare.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addModelCommand } from './commands/model.ts';
 import { addServeCommand } from './commands/serve.ts';
@@ -29,6 +30,7 @@ function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
   addAskCommand(program, full);
   addAnalyseCommand(program, full);
   addCalibrateCommand(program, full);
+  addCompareCommand(program, full);
   addCacheCommand(program, full);
   addModelCommand(program, full);
   return program;
