@@ -80,7 +80,8 @@ export class ChatService {
     const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock };
     this.#answerer = new Answerer({ ...options, ...shared });
     this.#runs = new AnswerRuns({ ...options, ...shared, answerer: this.#answerer });
-    this.comparisons = new CompareService({ ...options, ...shared });
+    const transaction = <T>(work: () => T): T => this.#store.transaction(work);
+    this.comparisons = new CompareService({ ...options, ...shared, transaction });
     this.#unsubscribe = [
       models.onChange(({ model }) => this.#sessions.keepOnly(model)),
       // An answer that is being made needs its session; the end of it trims too.

@@ -18,6 +18,8 @@ import { comparePrompt } from './compare.ts';
 export interface CompareServiceOptions {
   models: ChatModels;
   messages: MessageStore;
+  /** Runs `work` in one transaction of the conversations' database, and gives its failures their type. */
+  transaction: <T>(work: () => T) => T;
   store: ChunkCache;
   sessions: ResidentSessions;
   settings: SettingsService;
@@ -44,7 +46,7 @@ export class CompareService {
     return { comparison: messages.comparison(id), running: this.#running?.answerId === id };
   }
 
-  /** NOT_FOUND, CONFLICT, ABORTED, OUT_OF_MEMORY, DISK_FULL. */
+  /** NOT_FOUND, CONFLICT, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED, DISK_FULL. */
   async run(request: CompareRequest): Promise<Comparison> {
     const { messages, events } = this.#options;
     const answer = messages.require(rowId(request.answerId, 'message'));
@@ -113,7 +115,7 @@ export class CompareService {
         ...{ version: 1, answerId: String(answer.id), question, madeMs: clock.wall() },
         ...compared,
       };
-      messages.saveComparison(answer.id, comparison);
+      this.#options.transaction(() => messages.saveComparison(answer.id, comparison));
       return comparison;
     } finally {
       tell.cancel();
