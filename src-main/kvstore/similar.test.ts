@@ -53,6 +53,14 @@ test('a text made of two stored ones finds both, the one it has more of first', 
   expect(keys(similar(store, mixed, 1))).toEqual([a]);
 });
 
+test('among very many alike, what shares most is found', async () => {
+  const store = await openTestStore({ dir: tempDir() });
+  const form = (seed: number): Int32Array => Int32Array.of(...text(0, 100), ...text(seed, 100));
+  for (let seed = 1; seed <= 300; seed++) await put(store, form(seed));
+  const [found] = similar(store, edited(form(5), 150));
+  expect(found?.tokens).toEqual(form(5));
+});
+
 test('what another model, behind another prefix, or in another format made is not found', async () => {
   const store = await openTestStore({ dir: tempDir() });
   const tokens = text(1);

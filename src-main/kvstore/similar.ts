@@ -12,6 +12,8 @@ const GRAM = 8;
 const KEPT = 32;
 /** Sharing fewer, a chunk has not enough in common to be looked at. */
 const FEWEST_SHARED = 3;
+/** Of the chunks that have one fingerprint the newest so many are looked at: what stands everywhere must not cost more and more. */
+const MOST_ALIKE = 256;
 
 /**
  * The smallest distinct hashes among those of all runs of tokens: two texts that have much in common have most of their
@@ -42,12 +44,33 @@ export class SimilarChunks {
     })();
   }
 
-  /** Keys that share fingerprints with these tokens, most first, of chunks made alike. */
-  find(id: ChunkIdentity, limit: number): { key: string; shared: number }[] {
-    const { fingerprint, prefix, dtype, tokens } = id;
-    const hashes = JSON.stringify(fingerprints(tokens));
+  /**
+   * Keys that share fingerprints with these tokens, of chunks made alike, those that share most first; of equals the newest. A
+   * fingerprint counts the less the more chunks have it: what stands in all of them tells none from another.
+   */
+  find(
+    { fingerprint, prefix, dtype, tokens }: ChunkIdentity,
+    limit: number,
+  ): { key: string; shared: number }[] {
+    const candidates = new Map<number, { shared: number; weight: number }>();
+    for (const hash of fingerprints(tokens)) {
+      const sketches = this.#statements.newest.all(hash, MOST_ALIKE);
+      for (const sketch of sketches) {
+        const { shared, weight } = candidates.get(sketch) ?? { shared: 0, weight: 0 };
+        candidates.set(sketch, { shared: shared + 1, weight: weight + 1 / sketches.length });
+      }
+    }
+    const ranked = [...candidates]
+      .filter(([, { shared }]) => shared >= FEWEST_SHARED)
+      .sort(([a, one], [b, other]) => other.weight - one.weight || b - a);
     const made = { fingerprint, prefixHash: prefixHash(prefix), dtype };
-    return this.#statements.find.all({ hashes, ...made, fewest: FEWEST_SHARED, limit });
+    const found: { key: string; shared: number }[] = [];
+    for (const [sketch, { shared }] of ranked) {
+      if (found.length === limit) break;
+      const key = this.#statements.keyOf.get({ sketch, ...made });
+      if (key !== undefined) found.push({ key, shared });
+    }
+    return found;
   }
 
   /** Chunks that were never entered. */
@@ -62,24 +85,17 @@ function prepare(db: Database.Database) {
       .prepare<[string], number>(`INSERT INTO sketches (key) VALUES (?) ON CONFLICT DO NOTHING RETURNING id`)
       .pluck(),
     fingerprint: db.prepare<[number, number]>(`INSERT INTO fingerprints (hash, sketch) VALUES (?, ?)`),
-    find: db.prepare<
-      {
-        hashes: string;
-        fingerprint: string;
-        prefixHash: string;
-        dtype: string;
-        fewest: number;
-        limit: number;
-      },
-      { key: string; shared: number }
-    >(
-      `SELECT chunks.key, count(*) AS shared FROM json_each(@hashes) AS wanted
-       JOIN fingerprints ON fingerprints.hash = wanted.value
-       JOIN sketches ON sketches.id = fingerprints.sketch
-       JOIN chunks ON chunks.key = sketches.key
-       WHERE kind = 'chunk' AND fingerprint = @fingerprint AND prefix_hash = @prefixHash AND dtype = @dtype
-       GROUP BY chunks.key HAVING shared >= @fewest ORDER BY shared DESC, use_order DESC LIMIT @limit`,
-    ),
+    newest: db
+      .prepare<[number, number], number>(
+        `SELECT sketch FROM fingerprints WHERE hash = ? ORDER BY sketch DESC LIMIT ?`,
+      )
+      .pluck(),
+    keyOf: db
+      .prepare<{ sketch: number; fingerprint: string; prefixHash: string; dtype: string }, string>(
+        `SELECT key FROM sketches JOIN chunks USING (key) WHERE id = @sketch AND kind = 'chunk'
+         AND fingerprint = @fingerprint AND prefix_hash = @prefixHash AND dtype = @dtype`,
+      )
+      .pluck(),
     missing: db
       .prepare<[], string>(
         `SELECT key FROM chunks WHERE kind = 'chunk' AND key NOT IN (SELECT key FROM sketches)`,
