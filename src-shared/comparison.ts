@@ -65,7 +65,7 @@ export const ComparedMethodSchema = z.object({
   /** The answer's beginning, greedy, and whether it ended by itself within the tokens allowed. */
   text: z.string(),
   complete: z.boolean(),
-  /** From the laid-out prompt to the first token; retrieve and assemble are 0. */
+  /** From the laid-out prompt to the first token; retrieve and assemble are 0. A deep comparison's include looking at attention. */
   ttftMs: TtftSchema,
   /** Tokens that were in memory before; the others were appended within ttftMs. */
   residentTokens: z.int(),
