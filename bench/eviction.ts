@@ -3,23 +3,35 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Table from 'cli-table3';
 import { Command, Option } from 'commander';
-import { ByWorkload, Gdfs, Lfu, Lru, Optimum, type Policy } from './eviction/policies.ts';
-import { nextUses, replay } from './eviction/replay.ts';
+import { generateChunkTrace } from './eviction/chunk-trace.ts';
+import { ByStore, ByWorkload, Gdfs, Lfu, Lru, Optimum, type Policy } from './eviction/policies.ts';
+import { asChunks, asPrefix, nextUses, replay } from './eviction/replay.ts';
 import { generateTrace, numberBlocks, readTrace, type TraceRequest } from './eviction/trace.ts';
 import { commit, machine } from './lib/machine.ts';
 
 /** Share of the trace's distinct blocks that the cache holds. */
 const SIZES = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4];
 
-const POLICIES: Record<string, (capacity: number, blocks: number) => Policy> = {
+const POLICIES: Record<string, (capacity: number, blocks: number, what: What) => Policy> = {
   LRU: (capacity, blocks) => new Lru(capacity, blocks),
   LFU: (capacity, blocks) => new Lfu(capacity, blocks),
   GDFS: (capacity, blocks) => new Gdfs(capacity, blocks),
-  'workload-aware': (capacity) => new ByWorkload(capacity),
+  'workload-aware': (capacity, _, what) =>
+    what === 'chunks' ? new ByStore(capacity) : new ByWorkload(capacity),
   optimum: (capacity, blocks) => new Optimum(capacity, blocks),
 };
 
+/** Text chunks, each by itself, kept as the store keeps them; or blocks of prefixes, kept by claims. */
+type What = 'chunks' | 'prefixes';
+
+interface Run {
+  what: What;
+  name: string;
+  trace: TraceRequest[];
+}
+
 interface Row {
+  what: What;
   trace: string;
   size: number;
   capacity: number;
@@ -41,17 +53,12 @@ const {
   out,
 } = program.opts<Record<'trace' | 'seeds' | 'requests' | 'out', string>>();
 
-const traces: [string, TraceRequest[]][] =
+const runs: Run[] =
   (file as string | undefined) === undefined
-    ? seeds
-        .split(',')
-        .map((seed) => [
-          `generated, seed ${seed}`,
-          generateTrace({ seed: Number(seed), requests: Number(requests), users: 400, rate: 1 }),
-        ])
-    : [[file, readTrace(file)]];
+    ? seeds.split(',').flatMap((seed) => generated(Number(seed), Number(requests)))
+    : [{ what: 'prefixes', name: file, trace: readTrace(file) }];
 
-const rows = traces.flatMap(([name, trace]) => run(name, trace));
+const rows = runs.flatMap(run);
 print(rows);
 mkdirSync(dirname(out), { recursive: true });
 const command = `npm run bench:eviction -- ${process.argv.slice(2).join(' ')}`.trim();
@@ -61,18 +68,30 @@ writeFileSync(
 );
 console.log(`\n${out}`);
 
-function run(name: string, trace: TraceRequest[]): Row[] {
+function generated(seed: number, count: number): Run[] {
+  return [
+    { what: 'chunks', name: `chunks, seed ${seed}`, trace: generateChunkTrace({ seed, requests: count }) },
+    {
+      what: 'prefixes',
+      name: `prefixes, seed ${seed}`,
+      trace: generateTrace({ seed, requests: count, users: 400, rate: 1 }),
+    },
+  ];
+}
+
+function run({ what, name, trace }: Run): Row[] {
   const distinct = numberBlocks(trace);
   const uses = nextUses(trace);
+  const served = what === 'chunks' ? asChunks : asPrefix;
   return SIZES.map((size) => {
     const capacity = Math.max(1, Math.round(distinct * size));
     const hitRates = Object.fromEntries(
       Object.entries(POLICIES).map(([policy, make]) => [
         policy,
-        replay(trace, uses, make(capacity, distinct)),
+        replay(trace, uses, make(capacity, distinct, what), served),
       ]),
     );
-    return { trace: name, size, capacity, hitRates };
+    return { what, trace: name, size, capacity, hitRates };
   });
 }
 
