@@ -9,6 +9,8 @@ export interface Shape {
 }
 
 export const SHAPES: Record<string, Shape> = {
+  /** For quick runs; resembles no model. */
+  '0.1b': { layers: 12, embd: 512, heads: 8, kvHeads: 4, headDim: 64, ff: 1536 },
   '0.6b': { layers: 28, embd: 1024, heads: 16, kvHeads: 8, headDim: 128, ff: 3072 },
   '1.7b': { layers: 28, embd: 2048, heads: 16, kvHeads: 8, headDim: 128, ff: 6144 },
   '4b': { layers: 36, embd: 2560, heads: 32, kvHeads: 8, headDim: 128, ff: 9728 },
