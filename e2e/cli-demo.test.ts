@@ -132,18 +132,20 @@ describe('ask', () => {
 
   const askJson = async (...flags: string[]): Promise<AskJson> =>
     parse(await runCli([...base, '--json', ...flags, QUESTION]));
+  /** By one strategy, whatever the controller would think best on this machine. */
+  const blendJson = (...flags: string[]): Promise<AskJson> => askJson('--strategy', 'deviation', ...flags);
 
   test('streams the answer to stdout, sources and times to stderr', async () => {
-    const { code, stdout, stderr } = await runCli([...base, QUESTION]);
+    const { code, stdout, stderr } = await runCli([...base, '--strategy', 'deviation', QUESTION]);
     expect(code).toBe(0);
-    expect(stdout.trim()).toBe((await askJson()).answer);
+    expect(stdout.trim()).toBe((await blendJson()).answer);
     expect(stderr).toMatch(/Sources:\n {2}\[1\] mara\.md, part 1 \(score /);
     expect(stderr).toMatch(/First token after .+\(retrieve .*recompute .*\); then \d+ tokens\/s/);
     expect(stderr).toMatch(/Prompt of \d+ tokens: \d+ from cache, \d+ of them recomputed; .+ loaded/);
   });
 
   test('--json has sources, times that sum up, and what was reused', async () => {
-    const json = await askJson();
+    const json = await blendJson();
     expect(json.sources.every(({ tier }) => tier === 'disk')).toBe(true);
     expect(json.sources.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(json.prompt.reusableTokens);
     const { total, ...parts } = json.ttftMs;
@@ -151,6 +153,16 @@ describe('ask', () => {
     expect(json.prompt.bytesLoaded).toBeGreaterThan(0);
     expect(json.library).toMatchObject({ chunkTokens: 64, precomputed: { computed: 0 } });
     expect(json.strategy).toEqual({ kind: 'deviation', checkLayers: [1], ratios: [0.15] });
+  });
+
+  test('without flags the controller decides, and says why and what it expected', async () => {
+    await askJson();
+    const { plan } = await askJson();
+    expect(plan).toMatchObject({ wish: 'auto', outcomeMs: expect.any(Number) as number });
+    expect(plan?.predictedTtftMs?.total).toBeGreaterThan(0);
+    expect(plan?.predictedFullPrefillMs).toBeGreaterThan(0);
+    const { stderr } = await runCli([...base, QUESTION]);
+    expect(stderr).toMatch(/Blended by .+ \(.+\); expected .+, took .+, a full prefill about .+\./);
   });
 
   test('strategies recompute what they say', async () => {
@@ -173,18 +185,18 @@ describe('ask', () => {
   });
 
   test('q8_0 is stored beside f16, in about half the bytes', async () => {
-    const f16 = (await askJson()).prompt.bytesLoaded;
-    const q8 = await askJson('--dtype', 'q8_0');
+    const f16 = (await blendJson()).prompt.bytesLoaded;
+    const q8 = await blendJson('--dtype', 'q8_0');
     expect(q8.library.precomputed?.computed).toBeGreaterThan(0);
     expect(q8.prompt.bytesLoaded / f16).toBeCloseTo(34 / 64, 1);
   });
 
   test('--no-precompute computes what the answer needs, and keeps it', async () => {
     const fresh = ['--data', join(dir, 'lazy'), '--no-precompute'];
-    const first = await askJson(...fresh);
+    const first = await blendJson(...fresh);
     expect(first.library.precomputed).toBeNull();
     expect(first.sources.every(({ tier }) => tier === 'computed')).toBe(true);
-    const second = await askJson(...fresh);
+    const second = await blendJson(...fresh);
     expect(second.sources.every(({ tier }) => tier === 'disk')).toBe(true);
   });
 

@@ -37,8 +37,11 @@ let data: string;
 let cached: Map<string, string>;
 let rightAnswer: string;
 
-/** One thread: these models are so small that two would wait for each other. */
-const FEW_TOKENS = ['--chunk-tokens', '64', '--max-tokens', '8', '--threads', '1'];
+/**
+ * One thread: these models are so small that two would wait for each other. One strategy, whatever the controller would think best on
+ * this machine: what is damaged must be met.
+ */
+const FEW_TOKENS = ['--chunk-tokens', '64', '--max-tokens', '8', '--threads', '1', '--strategy', 'deviation'];
 
 function ask(extra: string[] = [], question = QUESTION, where = data): Promise<Finished> {
   return runCli([
