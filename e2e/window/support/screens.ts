@@ -14,6 +14,7 @@ export const PLACES: readonly Place[] = [
   { name: 'chat', open: (window) => route(window, '/') },
   { name: 'answer', open: openAnswer },
   { name: 'report', open: openReport },
+  { name: 'comparison', open: openComparison },
   { name: 'library', open: (window) => route(window, '/library/1') },
   { name: 'library sources', open: (window) => view(window, '/library/1', 'tab', 1) },
   { name: 'document', open: (window) => route(window, '/document/1') },
@@ -45,6 +46,19 @@ async function openReport(window: Page): Promise<void> {
   await openAnswer(window);
   await window.keyboard.press('Control+.');
   await expect(window.locator('main canvas').first()).toBeVisible();
+}
+
+async function openComparison(window: Page): Promise<void> {
+  await openReport(window);
+  await window.locator('button:has(.tabler-icon-arrows-diff)').click();
+  const start = window.locator('fieldset ~ div button');
+  const ways = window.locator('main aside article');
+  await expect(ways.or(start).first()).toBeVisible();
+  if (await start.isVisible()) {
+    await window.locator('fieldset ~ div input[type=checkbox]').check();
+    await start.click();
+  }
+  await expect(ways).toHaveCount(4, { timeout: 200_000 });
 }
 
 async function view(

@@ -175,6 +175,10 @@ export const fusion = {
       '{{count}} passage stood in the prompt: {{ram}} from RAM, {{disk}} from disk, {{computed}} computed.',
     lead_other:
       '{{count}} passages stood in the prompt: {{ram}} from RAM, {{disk}} from disk, {{computed}} computed.',
+    leadInPart_one:
+      '{{count}} of them is not stored itself: {{reused}} of its {{tokens}} tokens also stand in stored passages and were reused, the rest was computed.',
+    leadInPart_other:
+      '{{count}} of them are not stored themselves: {{reused}} of their {{tokens}} tokens also stand in stored passages and were reused, the rest was computed.',
     bytes: 'The cache brought {{bytes}}.',
     none: 'No passage was placed in this turn’s part of the prompt.',
     passage: 'Passage',

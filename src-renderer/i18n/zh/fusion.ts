@@ -166,6 +166,10 @@ export const fusion: Words<typeof en.fusion> = {
     lead_one: '提示中有 {{count}} 个段落：{{ram}} 个来自内存，{{disk}} 个来自磁盘，{{computed}} 个直接计算。',
     lead_other:
       '提示中有 {{count}} 个段落：{{ram}} 个来自内存，{{disk}} 个来自磁盘，{{computed}} 个直接计算。',
+    leadInPart_one:
+      '其中 {{count}} 个本身没有缓存：它的 {{tokens}} 个 token 中有 {{reused}} 个也出现在已缓存的段落里并被复用，其余直接计算。',
+    leadInPart_other:
+      '其中 {{count}} 个本身没有缓存：它们的 {{tokens}} 个 token 中有 {{reused}} 个也出现在已缓存的段落里并被复用，其余直接计算。',
     bytes: '从缓存取得 {{bytes}}。',
     none: '本轮的提示中没有放入段落。',
     passage: '段落',

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array';
 import { ActionIcon, Table, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { Link } from 'wouter';
@@ -23,8 +24,12 @@ export function ChunkSection({
   const count = (tier: Chunk['tier']) => parts.filter(({ chunk }) => chunk.tier === tier).length;
   const numbers = { ram: count('ram'), disk: count('disk'), computed: count('computed') };
   const { bytesLoaded } = view.report;
+  const inPart = parts.filter(({ chunk }) => chunk.match === 'partial');
+  const reused = format.number(sum(inPart, ({ chunk }) => chunk.reusedTokens ?? 0));
+  const tokens = format.number(sum(inPart, ({ part }) => part.tokens));
   const lead = joined([
     parts.length === 0 ? t('chunks.none') : t('chunks.lead', { count: parts.length, ...numbers }),
+    ...(inPart.length > 0 ? [t('chunks.leadInPart', { count: inPart.length, reused, tokens })] : []),
     ...(bytesLoaded > 0 ? [t('chunks.bytes', { bytes: format.bytes(bytesLoaded) })] : []),
   ]);
   return (

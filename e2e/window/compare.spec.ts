@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import type { Locator, Page } from '@playwright/test';
+import { ANSWER_MS, ask, QUESTION, startConversation } from './support/chat.ts';
+import { expect, test } from './support/test.ts';
+
+/** Several full prefills and every layer's looking, on a machine that does other things too. */
+const COMPARE_MS = 4 * ANSWER_MS;
+
+test('an answer is compared with other ways, kept, shown again and exported', async ({
+  sharedWindow: window,
+}) => {
+  test.slow();
+  await startConversation(window);
+  await ask(window, QUESTION);
+  const comparison = await openComparison(window);
+  await expect(comparison).toContainText(/at least [\d.]+ (ms|sec)|not known/);
+  await comparison.getByRole('checkbox', { name: 'Look into every layer' }).check();
+  await comparison.getByRole('button', { name: 'Compare', exact: true }).click();
+  const full = comparison.getByRole('article', { name: 'Full prefill' });
+  await expect(full).toBeVisible({ timeout: COMPARE_MS });
+
+  await expect(comparison.getByRole('article')).toHaveCount(4);
+  const prefix = comparison.getByRole('article', { name: 'Prefix cache' });
+  await expect(prefix).toContainText('The same text.');
+  await expect(prefix).toContainText(/Same first token\s*yes/);
+  await expect(comparison.getByRole('article', { name: 'Reuse everything' })).toContainText(/0 of [\d,]+/);
+  await expect(comparison.getByText('this answer')).toHaveCount(1);
+
+  for (const title of [
+    'Every layer, token by token',
+    'Where the question looks',
+    'What other ratios would change',
+    'How few tokens deviate',
+    'Whether layers agree on the tokens',
+  ]) {
+    await expect(section(window, title).getByRole('application').first()).toBeVisible();
+  }
+  const heat = section(window, 'Every layer, token by token');
+  await heat.getByRole('application').focus();
+  for (const key of [']', 'ArrowDown', 'ArrowRight']) await window.keyboard.press(key);
+  await expect(heat.getByRole('status')).toContainText(/Layer 1, Deviation of V/);
+
+  const download = window.waitForEvent('download');
+  await comparison.getByRole('button', { name: 'Export Compared with other ways' }).click();
+  await window.getByRole('menuitem', { name: 'Numbers (CSV)' }).click();
+  const csv = readFileSync(await (await download).path(), 'utf8');
+  expect(csv.trim().split('\n').length).toBeGreaterThanOrEqual(5);
+
+  await window.reload();
+  await openComparison(window);
+  await expect(full).toBeVisible();
+});
+
+test('a comparison can be stopped, and nothing is kept of it', async ({ sharedWindow: window }) => {
+  await startConversation(window);
+  await ask(window, QUESTION);
+  const comparison = await openComparison(window);
+  await comparison.getByRole('checkbox', { name: 'Look into every layer' }).check();
+  await comparison.getByRole('button', { name: 'Compare', exact: true }).click();
+  await comparison.getByRole('button', { name: 'Cancel' }).click();
+  await expect(comparison.getByRole('button', { name: 'Compare', exact: true })).toBeVisible({
+    timeout: ANSWER_MS,
+  });
+  await expect(comparison.getByRole('article')).toHaveCount(0);
+});
+
+/** Opens the last answer's report at its comparison. */
+async function openComparison(window: Page): Promise<Locator> {
+  await window.keyboard.press('Control+.');
+  await window.getByRole('button', { name: 'Compare with other ways' }).click();
+  return section(window, 'Compared with other ways');
+}
+
+function section(window: Page, title: string): Locator {
+  return window.getByRole('region', { name: title, exact: true });
+}
