@@ -83,6 +83,7 @@ export class Prompter {
         dtype: choices.dtype,
         wish: choices.wish,
         planner: this.#options.planner,
+        requestClass: 'analysis',
         sampling: choices.sampling,
         onProgress: task.onProgress,
         onText: (more) => {
