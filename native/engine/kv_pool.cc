@@ -1,0 +1,111 @@
+#include "kv_pool.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "error.h"
+
+namespace kvasir {
+
+namespace {
+constexpr int kFirstBlocks = 16;
+constexpr int kSpareBlocks = 4;  // behind the last: kernels that read a padded number of keys may run over
+}
+
+KvPool::KvPool(const Weights & weights, const BlockKey & root) : weights_(weights), root_(root), layers_(size_t(weights.hparams().n_layer)) {}
+
+size_t KvPool::block_bytes() const {
+    const Hparams & hp = weights_.hparams();
+    return size_t(hp.n_layer) * 2 * kKvBlock * ggml_row_size(GGML_TYPE_F16, hp.kv_dim());
+}
+
+int KvPool::within_budget() const { return int(std::min<size_t>(budget_ / block_bytes(), INT32_MAX / (2 * kKvBlock))); }
+
+void KvPool::set_budget(size_t bytes) {
+    budget_ = bytes;
+    while (blocks_.held_count() + blocks_.kept_count() > within_budget() && blocks_.evict()) {}
+}
+
+KvPool::Layer KvPool::make_layer(int il, int blocks) const {
+    Layer layer;
+    layer.ctx = make_context(4);
+    const int64_t slots = int64_t(blocks + kSpareBlocks) * kKvBlock;
+    for (ggml_tensor ** t : {&layer.k, &layer.v}) *t = ggml_new_tensor_2d(layer.ctx.get(), GGML_TYPE_F16, weights_.hparams().kv_dim(), slots);
+    layer.buffer = allocate(layer.ctx.get(), weights_.device(il).buffer_type());
+    // Padding beyond the last token is masked, but a NaN in it would survive the mask. On the host a block is cleared when it
+    // is first taken: memory that nobody uses is then not touched.
+    if (!weights_.device(il).is_host()) ggml_backend_buffer_clear(layer.buffer.get(), 0);
+    return layer;
+}
+
+// Copies what the old tensors hold.
+void KvPool::move_layer(int il, Layer & to) const {
+    const Layer & from = layers_[size_t(il)];
+    for (auto [old, fresh] : {std::pair(from.k, to.k), std::pair(from.v, to.v)}) {
+        if (!weights_.device(il).is_host()) {
+            ggml_tensor * part = ggml_view_2d(to.ctx.get(), fresh, old->ne[0], old->ne[1], fresh->nb[1], 0);
+            ggml_backend_view_init(part);
+            ggml_backend_tensor_copy(old, part);
+            continue;
+        }
+        const size_t bytes = size_t(kKvBlock) * old->nb[1];
+        for (size_t id = 0; id < clean_.size(); ++id)
+            if (clean_[id]) std::memcpy(static_cast<uint8_t *>(fresh->data) + id * bytes, static_cast<uint8_t *>(old->data) + id * bytes, bytes);
+    }
+}
+
+// Layer by layer, so that only one is there twice. When memory runs out midway the layers moved are merely longer.
+void KvPool::grow(int blocks) {
+    ++generation_;
+    for (int il = 0; il < int(layers_.size()); ++il) {
+        Layer layer = make_layer(il, blocks);
+        if (layers_[size_t(il)].k) move_layer(il, layer);
+        layers_[size_t(il)] = std::move(layer);
+    }
+    blocks_.grow(blocks);
+    clean_.resize(size_t(blocks));
+}
+
+void KvPool::make_room(int blocks) {
+    while (blocks_.free_count() < blocks) {
+        const int missing = blocks - blocks_.free_count(), size = blocks_.size();
+        const int wanted = std::min(std::max({kFirstBlocks, 2 * size, size + missing}), within_budget());
+        if (wanted > size) grow(wanted);
+        else if (!blocks_.evict()) grow(size + missing);
+    }
+}
+
+int KvPool::take(int after) {
+    make_room(1);
+    const int id = blocks_.take(after);
+    if (!clean_[size_t(id)]) {
+        const std::vector<uint16_t> zeros(2 * size_t(kKvBlock) * size_t(weights_.hparams().kv_dim()));
+        for (int il = 0; il < int(layers_.size()); ++il) write(id, il, zeros.data());
+        clean_[size_t(id)] = true;
+    }
+    return id;
+}
+
+void KvPool::read(int id, int il, uint16_t * out) const {
+    const Layer & layer = layers_[size_t(il)];
+    const size_t bytes = size_t(kKvBlock) * layer.k->nb[1];
+    ggml_backend_tensor_get(layer.k, out, size_t(id) * bytes, bytes);
+    ggml_backend_tensor_get(layer.v, out + bytes / sizeof(uint16_t), size_t(id) * bytes, bytes);
+}
+
+void KvPool::write(int id, int il, const uint16_t * in) {
+    const Layer & layer = layers_[size_t(il)];
+    const size_t bytes = size_t(kKvBlock) * layer.k->nb[1];
+    ggml_backend_tensor_set(layer.k, in, size_t(id) * bytes, bytes);
+    ggml_backend_tensor_set(layer.v, in + bytes / sizeof(uint16_t), size_t(id) * bytes, bytes);
+}
+
+void KvPool::copy(int from, int to) {
+    std::vector<uint16_t> both(2 * size_t(kKvBlock) * size_t(weights_.hparams().kv_dim()));
+    for (int il = 0; il < int(layers_.size()); ++il) {
+        read(from, il, both.data());
+        write(to, il, both.data());
+    }
+}
+
+}  // namespace kvasir

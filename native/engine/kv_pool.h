@@ -1,0 +1,64 @@
+#pragma once
+// A model's resident KV: keys with RoPE at their true positions and values, f16, token-major, in blocks that sessions take
+// as they grow and share where they begin alike.
+#include <vector>
+
+#include "block_pool.h"
+#include "weights.h"
+
+namespace kvasir {
+
+constexpr int kKvBlock = 64;  // tokens of a block
+
+class KvPool {
+  public:
+    // Takes no memory yet. `root` names what the KV belongs to: the key before a first block's.
+    KvPool(const Weights & weights, const BlockKey & root);
+
+    ggml_tensor * k(int il) const { return layers_[size_t(il)].k; }  // [kv_dim, slots] f16, on the layer's device
+    ggml_tensor * v(int il) const { return layers_[size_t(il)].v; }  // [kv_dim, slots] f16
+    // Grows with every move of the tensors: what was built on them is then stale.
+    int generation() const { return generation_; }
+
+    // A block for positions behind those of block `after` (-1: the first). Blocks kept for prefixes make room once the
+    // budget is used up; beyond it a session that runs gets what it needs. OUT_OF_MEMORY.
+    int take(int after);
+    // Takes so much memory that `blocks` more can be taken without moving what is there. OUT_OF_MEMORY.
+    void make_room(int blocks);
+    void share(int id) { blocks_.share(id); }
+    void give_back(int id) { blocks_.give_back(id); }
+    void copy(int from, int to);
+    // K then V of a block, f16 [kKvBlock][kv_dim] each.
+    void read(int id, int il, uint16_t * out) const;
+    void write(int id, int il, const uint16_t * in);
+
+    // How much prefixes may fill; blocks that are held do not go away.
+    void set_budget(size_t bytes);
+    size_t budget() const { return budget_; }
+    size_t block_bytes() const;
+
+    BlockPool & blocks() { return blocks_; }
+    const BlockPool & blocks() const { return blocks_; }
+    const BlockKey & root() const { return root_; }
+
+  private:
+    struct Layer {
+        ContextPtr ctx;
+        BufferPtr buffer;
+        ggml_tensor *k = nullptr, *v = nullptr;
+    };
+    Layer make_layer(int il, int blocks) const;
+    void move_layer(int il, Layer & to) const;
+    void grow(int blocks);
+    int within_budget() const;
+
+    const Weights & weights_;
+    BlockKey root_;
+    BlockPool blocks_;
+    std::vector<Layer> layers_;
+    std::vector<bool> clean_;  // per block: holds numbers, not what memory held before
+    size_t budget_ = SIZE_MAX;
+    int generation_ = 0;
+};
+
+}  // namespace kvasir
