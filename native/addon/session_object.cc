@@ -4,7 +4,8 @@
 
 namespace kvasir::addon {
 
-// Shared with queued work. The session lives and dies on the worker; what JavaScript reads is copied out when a call ends.
+// Shared with queued work. The session is used and destroyed on the worker, whoever lets go of it last: it shares its
+// model's memory with others. What JavaScript reads is copied out when a call ends.
 struct SessionObject::State {
     std::shared_ptr<Session> session;
     int capacity = 0;
@@ -34,10 +35,9 @@ Napi::Object SessionObject::create(Napi::Env env, Engine engine, int capacity) {
     SessionObject * self = Unwrap(o);
     self->state_ = std::make_shared<State>();
     self->state_->capacity = capacity;
-    // Its memory is reserved here, so that a session too large fails where it is asked for.
-    self->state_->session = guarded(env, [&] { return std::make_shared<Session>(engine.model, capacity); });
+    const auto destroy = [worker = engine.worker](Session * s) { worker->post([s] { delete s; }); };
+    self->state_->session = guarded(env, [&] { return std::shared_ptr<Session>(new Session(engine.model, capacity), destroy); });
     self->engine_ = std::move(engine);
-    self->engine_.worker->post([s = self->state_] { s->session->prepare(); });
     return o;
 }
 
@@ -138,7 +138,6 @@ Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value SessionObject::dispose(const Napi::CallbackInfo & info) {
-    if (state_) engine_.worker->post([s = std::move(state_)]() mutable { s.reset(); });
     state_.reset();
     engine_ = {};
     return info.Env().Undefined();

@@ -9,22 +9,26 @@ namespace kvasir {
 
 namespace {
 
-// [head_dim, n_kv, n_head_kv] over a token-major cache.
-ggml_tensor * cache_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, int n_kv) {
-    const size_t head = ggml_row_size(cache->type, hp.head_dim);
-    return ggml_view_3d(c, cache, hp.head_dim, n_kv, hp.n_head_kv, cache->nb[1], head, 0);
+// The same bytes, read as rows of another type and length.
+ggml_tensor * read_as(ggml_context * c, ggml_tensor * t, ggml_type type, int64_t width, int64_t rows) {
+    ggml_tensor * view = ggml_view_1d(c, t, 1, 0);
+    view->type = type;
+    view->ne[0] = width, view->ne[1] = rows;
+    view->nb[0] = ggml_type_size(type), view->nb[1] = ggml_row_size(type, width);
+    view->nb[2] = view->nb[3] = view->nb[1] * size_t(rows);
+    return view;
 }
 
 ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const AttentionArgs & a) {
     ggml_tensor * q = ggml_permute(c, a.q, 0, 2, 1, 3);  // [hd, rows, heads]
-    ggml_tensor * k = cache_heads(c, hp, a.k, a.n_kv);
-    ggml_tensor * v = cache_heads(c, hp, a.v, a.n_kv);
+    ggml_tensor * k = kv_heads(c, hp, a.k, a.places, a.n_kv);
+    ggml_tensor * v = kv_heads(c, hp, a.v, a.places, a.n_kv);
     ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, 1.0f / std::sqrt(float(hp.head_dim)), 0.0f, 0.0f);
     ggml_flash_attn_ext_set_prec(y, GGML_PREC_F32);
     return ggml_reshape_2d(c, y, hp.q_dim(), a.q->ne[2]);
 }
 
-// src: q, k, v (whole caches), positions, perhaps a table of blocks.
+// src: q, k, v (whole caches), positions, table of blocks.
 AttentionJob job_of(const ggml_tensor * q, const ggml_tensor * k) {
     AttentionJob job{};
     job.rows = int(q->ne[2]), job.n_head = int(q->ne[1]), job.head_dim = int(q->ne[0]);
@@ -35,6 +39,18 @@ AttentionJob job_of(const ggml_tensor * q, const ggml_tensor * k) {
 }
 
 }  // namespace
+
+ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const KvPlaces & places, int n) {
+    const int64_t kv_dim = cache->ne[0];
+    const size_t head = ggml_row_size(cache->type, hp.head_dim);
+    if (places.run >= 0) return ggml_view_3d(c, cache, hp.head_dim, n, hp.n_head_kv, cache->nb[1], head, size_t(places.run) * cache->nb[1]);
+    // Whole blocks as rows of f32, whatever their bits mean: get_rows copies f32 as it is, and makes f32 of f16.
+    ggml_tensor * all = read_as(c, cache, GGML_TYPE_F32, kv_dim * kKvBlock / 2, cache->ne[1] / kKvBlock);
+    const int blocks = (n + kKvBlock - 1) / kKvBlock;
+    ggml_tensor * copied = ggml_get_rows(c, all, ggml_view_1d(c, places.blocks, blocks, 0));
+    ggml_tensor * rows = read_as(c, copied, cache->type, kv_dim, int64_t(blocks) * kKvBlock);
+    return ggml_view_3d(c, rows, hp.head_dim, n, hp.n_head_kv, rows->nb[1], head, 0);
+}
 
 Attention::Attention(bool coarse) : kernel_(attention_kernel(coarse)) {}
 
@@ -47,7 +63,7 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * self) {
     job.k = static_cast<const uint16_t *>(src[1]->data);
     job.v = static_cast<const uint16_t *>(src[2]->data);
     job.positions = static_cast<const int32_t *>(src[3]->data);
-    if (src[4]) job.blocks = static_cast<const int32_t *>(src[4]->data), job.block_tokens = kKvBlock;
+    job.blocks = static_cast<const int32_t *>(src[4]->data), job.block_tokens = kKvBlock;
     job.out = static_cast<float *>(dst->data);
     thread_local std::vector<float> scratch;
     scratch.resize(std::max(scratch.size(), a.kernel_->scratch_floats(job) + 16));
@@ -61,8 +77,8 @@ ggml_tensor * Attention::build(ggml_context * c, const Hparams & hp, const Atten
     if (a.mask) return ggml_attention(c, hp, a);
     shared_.resize(std::max(shared_.size(), kernel_->shared_floats(job_of(a.q, a.k), a.n_kv)));
     share_.memory = shared_.data();
-    ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.blocks};
-    return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, a.blocks ? 5 : 4, op, GGML_N_TASKS_MAX, this);
+    ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.places.blocks};
+    return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, 5, op, GGML_N_TASKS_MAX, this);
 }
 
 }  // namespace kvasir

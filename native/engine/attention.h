@@ -2,26 +2,36 @@
 // Attention over the resident KV, the one place that decides how it is computed.
 #include "attention/kernel.h"
 #include "backend.h"
+#include "block_pool.h"
 #include "models/architecture.h"
 
 namespace kvasir {
 
-constexpr int kKvBlock = 64;  // tokens of one block of resident KV
+constexpr int kPaddedKeys = 256;  // GPU kernels want a number of keys that is a multiple of this
 
 // Whether passes on `device` need a mask: ggml's attention does, our kernels go by positions.
 bool needs_mask(const Compute & device);
 
+// Where a session's positions stand in the rows of its layers' K and V.
+struct KvPlaces {
+    // [blocks] i32: position p stands in row blocks[p / kKvBlock] · kKvBlock + p % kKvBlock.
+    ggml_tensor * blocks = nullptr;
+    int32_t run = -1;  // the row of position 0 where all lie one behind another, else -1
+};
+
 struct AttentionArgs {
     ggml_tensor * q;     // [head_dim, n_head, rows] f32, with RoPE
-    ggml_tensor * k;     // [kv_dim, capacity] f16, with RoPE
-    ggml_tensor * v;     // [kv_dim, capacity] f16
+    ggml_tensor * k;     // [kv_dim, slots] f16, with RoPE
+    ggml_tensor * v;     // [kv_dim, slots] f16
+    KvPlaces places;
     ggml_tensor * pos;   // [rows] i32: a row sees the keys up to its own position
     ggml_tensor * mask;  // f16 [n_kv, rows]: 0 where visible, else −inf; null where needs_mask() is false
     int n_kv;            // keys 0 … n_kv−1 are considered
-    // [blocks] i32: position p stands in row blocks[p / kKvBlock] · kKvBlock + p % kKvBlock of the cache; null: in row p.
-    // Only where needs_mask() is false: ggml's attention knows no blocks.
-    ggml_tensor * blocks = nullptr;
 };
+
+// The rows of positions 0 … n−1 in their order, by heads: [head_dim, n, n_head_kv] f16. A view where they lie one behind
+// another, else a copy.
+ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const KvPlaces & places, int n);
 
 class Attention {
   public:

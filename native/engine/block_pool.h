@@ -8,6 +8,8 @@
 
 namespace kvasir {
 
+constexpr int kKvBlock = 64;  // tokens of a block
+
 using BlockKey = std::array<uint8_t, 32>;
 
 // The key of a block whose KV follows from its tokens and all before them: SHA-256 over the key of the block before it

@@ -32,8 +32,8 @@ void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float>
 }
 }
 
-// The graphs of one decode step, kept while the number of keys they look at stays the same. One graph per run of layers
-// on the same device.
+// The graphs of one decode step, kept while the keys they look at stay in the same blocks. One graph per run of layers on
+// the same device.
 struct Forward::DecodePlan {
     struct Segment {
         Compute * device;
@@ -41,9 +41,11 @@ struct Forward::DecodePlan {
         ContextPtr ctx;
         GallocPtr galloc;
         ggml_cgraph * graph;
-        ggml_tensor *x_in, *x_out, *pos, *mask;
+        ggml_tensor *x_in, *x_out;
+        RowBlock row;
     };
-    int n_kv = 0;
+    std::vector<int32_t> blocks;  // of the keys
+    int generation = 0;           // of the pool they stand in
     std::vector<Segment> segments;
 };
 
@@ -109,7 +111,7 @@ void Forward::write_kv(ggml_context * c, ggml_cgraph * g, int il, const RowBlock
     k = ggml_reshape_2d(c, rope(c, k, b.pos, weights_.device(il)), hp.kv_dim(), b.count);
     if (call.deviation) {
         const auto distance = [&](ggml_tensor * fresh, ggml_tensor * cache) {
-            return ggml_sum_rows(c, ggml_sqr(c, ggml_sub(c, fresh, ggml_get_rows(c, cache, b.pos))));
+            return ggml_sum_rows(c, ggml_sqr(c, ggml_sub(c, fresh, ggml_get_rows(c, cache, b.slots))));
         };
         if (call.deviation_of != DeviationOf::k) m.deviation = distance(v, cache_.v(il));
         // A rotation keeps lengths: keys are as far apart with RoPE as without.
@@ -119,15 +121,14 @@ void Forward::write_kv(ggml_context * c, ggml_cgraph * g, int il, const RowBlock
         ggml_build_forward_expand(g, m.deviation);
     }
     // Expanded before attention: the graph does not see that attention reads what these write.
-    ggml_build_forward_expand(g, ggml_set_rows(c, cache_.k(il), k, b.pos));
-    ggml_build_forward_expand(g, ggml_set_rows(c, cache_.v(il), v, b.pos));
+    ggml_build_forward_expand(g, ggml_set_rows(c, cache_.k(il), k, b.slots));
+    ggml_build_forward_expand(g, ggml_set_rows(c, cache_.v(il), v, b.slots));
 }
 
 // The attention weights of the block's last rows, as plain products: they are few, and their weights are what is wanted.
 void Forward::observe(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * q, Measured & m) {
     const Hparams & hp = weights_.hparams();
-    ggml_tensor * k = cache_.k(il);
-    k = ggml_view_3d(c, k, hp.head_dim, b.n_kv, hp.n_head_kv, k->nb[1], ggml_row_size(k->type, hp.head_dim), 0);
+    ggml_tensor * k = kv_heads(c, hp, cache_.k(il), b.places, b.n_kv);
     ggml_tensor * last = ggml_view_3d(c, q, hp.head_dim, hp.n_head, m.observers, q->nb[1], q->nb[2], size_t(b.count - m.observers) * q->nb[2]);
     ggml_tensor * scores = ggml_mul_mat(c, k, ggml_permute(c, last, 0, 2, 1, 3));  // [n_kv, observers, n_head]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
@@ -148,7 +149,7 @@ ggml_tensor * Forward::build_layer(ggml_context * c, ggml_cgraph * g, int il, co
     ggml_tensor * q = rope(c, arch.query(c, hp, w, h), b.pos, weights_.device(il));
     if (m.observers) observe(c, g, il, b, q, m);
     if (!call.advance) return nullptr;
-    ggml_tensor * a = attention_.build(c, hp, {q, cache_.k(il), cache_.v(il), b.pos, b.mask, b.n_kv});
+    ggml_tensor * a = attention_.build(c, hp, {q, cache_.k(il), cache_.v(il), b.places, b.pos, b.mask, b.n_kv});
     ggml_format_name(a, "attention-%d", il);
     return arch.output(c, hp, w, a, x);
 }
@@ -208,43 +209,57 @@ void Forward::head(const RowSet & rows, std::vector<float> & out, const std::ato
     logits_of(x, out, abort);
 }
 
-void Forward::decode(int32_t token, int32_t position, std::vector<float> & out, const std::atomic<bool> * abort) {
+// Plans the layers from `il` on that live on one device; `il` → the first behind them.
+void Forward::plan_segment(int & il) {
     const Hparams & hp = weights_.hparams();
-    const int n_kv = std::min(cache_.capacity(), (position + 256) / 256 * 256);
-    if (!decode_ || decode_->n_kv != n_kv) {
+    DecodePlan::Segment s{&weights_.device(il), std::vector<uint8_t>(graph_memory_.size()), nullptr, nullptr, nullptr, nullptr, nullptr, {}};
+    s.ctx.reset(ggml_init({s.memory.size(), s.memory.data(), true}));
+    ggml_context * c = s.ctx.get();
+    s.graph = ggml_new_graph_custom(c, kGraphNodes / 2, false);
+    s.x_in = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
+    const int keys = int(decode_->blocks.size()) * kKvBlock, pad = s.device->is_host() ? kKvBlock : kPaddedKeys;
+    RowBlock & b = s.row;
+    b.count = 1, b.n_kv = (keys + pad - 1) / pad * pad, b.x = s.x_in;
+    b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
+    b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
+    b.places = {ggml_new_tensor_1d(c, GGML_TYPE_I32, b.n_kv / kKvBlock), cache_.run(keys)};
+    if (needs_mask(*s.device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, 1);
+    for (ggml_tensor * t : {s.x_in, b.pos, b.slots, b.mask, b.places.blocks})
+        if (t) ggml_set_input(t);
+    ggml_tensor * x = s.x_in;
+    for (; il < hp.n_layer && &weights_.device(il) == s.device; ++il) {
+        Measured nothing;
+        x = build_layer(c, s.graph, il, b, x, {}, nothing);
+    }
+    s.x_out = x;
+    ggml_set_output(x);
+    ggml_build_forward_expand(s.graph, x);
+    s.galloc.reset(ggml_gallocr_new(s.device->buffer_type()));
+    if (!ggml_gallocr_alloc_graph(s.galloc.get(), s.graph)) throw Error("OUT_OF_MEMORY", "There is not enough memory to decode.");
+    decode_->segments.push_back(std::move(s));
+}
+
+void Forward::decode(int32_t token, int32_t position, std::vector<float> & out, const std::atomic<bool> * abort) {
+    std::vector<int32_t> blocks = cache_.table();
+    blocks.resize(size_t(position / kKvBlock) + 1);
+    if (!decode_ || decode_->blocks != blocks || decode_->generation != cache_.pool().generation()) {
         decode_ = std::make_unique<DecodePlan>();
-        decode_->n_kv = n_kv;
-        for (int il = 0; il < hp.n_layer;) {
-            DecodePlan::Segment s{&weights_.device(il), std::vector<uint8_t>(graph_memory_.size()), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
-            s.ctx.reset(ggml_init({s.memory.size(), s.memory.data(), true}));
-            ggml_context * c = s.ctx.get();
-            s.graph = ggml_new_graph_custom(c, kGraphNodes / 2, false);
-            s.x_in = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
-            s.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
-            s.mask = needs_mask(*s.device) ? ggml_new_tensor_2d(c, GGML_TYPE_F16, n_kv, 1) : nullptr;
-            for (ggml_tensor * t : {s.x_in, s.pos, s.mask})
-                if (t) ggml_set_input(t);
-            RowBlock b{0, 1, n_kv, s.x_in, s.pos, s.mask};
-            ggml_tensor * x = s.x_in;
-            for (; il < hp.n_layer && &weights_.device(il) == s.device; ++il) {
-                Measured nothing;
-                x = build_layer(c, s.graph, il, b, x, {}, nothing);
-            }
-            s.x_out = x;
-            ggml_set_output(x);
-            ggml_build_forward_expand(s.graph, x);
-            s.galloc.reset(ggml_gallocr_new(s.device->buffer_type()));
-            if (!ggml_gallocr_alloc_graph(s.galloc.get(), s.graph)) throw Error("OUT_OF_MEMORY", "There is not enough memory to decode.");
-            decode_->segments.push_back(std::move(s));
-        }
+        decode_->blocks = blocks;
+        decode_->generation = cache_.pool().generation();
+        for (int il = 0; il < weights_.hparams().n_layer;) plan_segment(il);
     }
     std::vector<float> x = embed({token});
-    std::vector<uint16_t> mask(size_t(n_kv), 0xFC00);
-    std::fill_n(mask.begin(), position + 1, uint16_t(0));
+    const int32_t slot = cache_.slot(position);
     for (auto & s : decode_->segments) {
+        const RowBlock & b = s.row;
+        std::vector<uint16_t> mask(size_t(b.n_kv), 0xFC00);
+        std::fill_n(mask.begin(), position + 1, uint16_t(0));
+        blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());
         ggml_backend_tensor_set(s.x_in, x.data(), 0, x.size() * sizeof(float));
-        ggml_backend_tensor_set(s.pos, &position, 0, sizeof position);
-        if (s.mask) ggml_backend_tensor_set(s.mask, mask.data(), 0, mask.size() * sizeof(uint16_t));
+        ggml_backend_tensor_set(b.pos, &position, 0, sizeof position);
+        ggml_backend_tensor_set(b.slots, &slot, 0, sizeof slot);
+        if (b.mask) ggml_backend_tensor_set(b.mask, mask.data(), 0, mask.size() * sizeof(uint16_t));
+        if (!b.mask || b.places.run < 0) ggml_backend_tensor_set(b.places.blocks, blocks.data(), 0, ggml_nbytes(b.places.blocks));
         s.device->run(s.graph, abort);
         ggml_backend_tensor_get(s.x_out, x.data(), 0, x.size() * sizeof(float));
     }

@@ -55,6 +55,7 @@ class Forward {
 
   private:
     struct DecodePlan;
+    void plan_segment(int & il);
     ggml_context * graph_context();
     // What a layer's graph computes besides its rows' activations; null where it was not asked for.
     struct Measured {

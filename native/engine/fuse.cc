@@ -76,6 +76,11 @@ void Fuse::observe(AttentionTrace & trace, int count) {
     trace_ = &trace;
 }
 
+std::vector<int32_t> Fuse::plain_tokens() const {
+    const auto begin = prompt_.tokens.begin();
+    return {begin, prompt_.placements.empty() ? prompt_.tokens.end() : begin + (prompt_.placements.front().position - prompt_.past)};
+}
+
 double Fuse::now() const { return std::chrono::duration<double, std::milli>(Clock::now() - origin_).count(); }
 
 void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
@@ -89,14 +94,14 @@ void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
 RowSet Fuse::rows_at(const std::vector<int32_t> & tokens) const {
     std::vector<int32_t> ids, positions;
     for (int32_t t : tokens) ids.push_back(prompt_.tokens[size_t(t)]), positions.push_back(prompt_.past + t);
-    RowSet rows(std::move(positions), model_.hparams(), model_.weights().device(0), forward_.cache().capacity());
+    RowSet rows(std::move(positions), model_.hparams(), model_.weights().device(0), forward_.cache());
     const std::vector<float> x = forward_.embed(ids);
     ggml_backend_tensor_set(rows.x(), x.data(), 0, x.size() * sizeof(float));
     return rows;
 }
 
 RowSet Fuse::narrow(const RowSet & rows, const std::vector<int32_t> & indices, int il) const {
-    return rows.subset(indices, model_.hparams(), model_.weights().device(il), forward_.cache().capacity());
+    return rows.subset(indices, model_.hparams(), model_.weights().device(il), forward_.cache());
 }
 
 RowSet Fuse::on_device_of(RowSet rows, int il) const {

@@ -13,7 +13,10 @@ class Fuse {
 
     // Before run(): keeps what the last `count` tokens, all of them behind the last chunk, attend to.
     void observe(AttentionTrace & trace, int count);
-    // Logits of the last token → logits.
+    int tokens() const { return prompt_.size(); }
+    // Those before the first chunk that is placed.
+    std::vector<int32_t> plain_tokens() const;
+    // Logits of the last token → logits. The cache has room for all tokens.
     AppendReport run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress);
 
   private:

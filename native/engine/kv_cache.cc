@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "convert.h"
 #include "error.h"
 
 namespace kvasir {
@@ -18,19 +19,24 @@ int32_t KvCache::run(int n) const {
     return blocks == 0 ? 0 : table_[0] * kKvBlock;
 }
 
-std::vector<uint16_t> KvCache::rows(ggml_tensor * of, int n) const {
-    const size_t row = of->nb[1] / sizeof(uint16_t);
-    std::vector<uint16_t> out(row * size_t(n));
-    for (int p = 0; p < n; p += kKvBlock) {
-        const size_t count = size_t(std::min(kKvBlock, n - p));
-        ggml_backend_tensor_get(of, out.data() + row * size_t(p), size_t(slot(p)) * of->nb[1], count * of->nb[1]);
+std::vector<float> KvCache::rows(const ggml_tensor * of, int begin, int count) const {
+    const size_t width = size_t(of->ne[0]);
+    std::vector<uint16_t> half(width * size_t(count));
+    for (int p = begin; p < begin + count;) {
+        const int n = std::min(kKvBlock - p % kKvBlock, begin + count - p);
+        ggml_backend_tensor_get(of, half.data() + width * size_t(p - begin), size_t(slot(p)) * of->nb[1], size_t(n) * of->nb[1]);
+        p += n;
     }
+    std::vector<float> out(half.size());
+    f16_to_f32(half.data(), out.data(), out.size());
     return out;
 }
 
 void KvCache::claim(int begin, int end) {
     const int have = int(table_.size()), want = blocks_of(end);
-    pool_.make_room(std::max(0, want - have) + 1);
+    int missing = std::max(0, want - have);
+    for (int i = begin / kKvBlock; i < std::min(have, want); ++i) missing += !pool_.blocks().writable(table_[size_t(i)]);
+    pool_.make_room(missing);
     for (int i = begin / kKvBlock; i < std::min(have, want); ++i) {
         int32_t & id = table_[size_t(i)];
         if (pool_.blocks().writable(id)) continue;

@@ -21,8 +21,9 @@ class KvCache {
     int32_t slot(int32_t p) const { return table_[size_t(p / kKvBlock)] * kKvBlock + p % kKvBlock; }
     // The row of position 0 where `n` positions lie one behind another, else -1.
     int32_t run(int n) const;
-    // K or V of positions 0 … n−1, one row of kv_dim each, on the host: for tests and measurements.
-    std::vector<uint16_t> rows(ggml_tensor * of, int n) const;
+    // Keys and values of `count` tokens from position `begin` on, [count][kv_dim]: for looking at what is there.
+    std::vector<float> keys(int il, int begin, int count) const { return rows(k(il), begin, count); }
+    std::vector<float> values(int il, int begin, int count) const { return rows(v(il), begin, count); }
 
     // Makes positions [begin, end) writable: what others hold too is copied, what is missing is taken. OUT_OF_MEMORY; the
     // blocks taken by then stay.
@@ -37,6 +38,8 @@ class KvCache {
     void publish(size_t i, const BlockKey & key, std::vector<int32_t> tokens);
 
   private:
+    std::vector<float> rows(const ggml_tensor * of, int begin, int count) const;
+
     KvPool & pool_;
     std::vector<int32_t> table_;
 };

@@ -71,7 +71,7 @@ void KvPool::make_room(int blocks) {
         const int missing = blocks - blocks_.free_count(), size = blocks_.size();
         const int wanted = std::min(std::max({kFirstBlocks, 2 * size, size + missing}), within_budget());
         if (wanted > size) grow(wanted);
-        else if (!blocks_.evict()) grow(size + missing);
+        else if (!blocks_.evict()) grow(size + std::max(missing, size / 4));
     }
 }
 
@@ -84,6 +84,17 @@ int KvPool::take(int after) {
         clean_[size_t(id)] = true;
     }
     return id;
+}
+
+std::vector<std::pair<BlockKey, int>> KvPool::known_prefix(const std::vector<int32_t> & tokens) const {
+    std::vector<std::pair<BlockKey, int>> out;
+    for (size_t at = 0; at + kKvBlock <= tokens.size(); at += kKvBlock) {
+        const BlockKey key = chain_key(out.empty() ? root_ : out.back().first, tokens.data() + at, kKvBlock);
+        const int id = blocks_.find(key, tokens.data() + at, kKvBlock);
+        if (id < 0) break;
+        out.emplace_back(key, id);
+    }
+    return out;
 }
 
 void KvPool::read(int id, int il, uint16_t * out) const {

@@ -8,8 +8,6 @@
 
 namespace kvasir {
 
-constexpr int kKvBlock = 64;  // tokens of a block
-
 class KvPool {
   public:
     // Takes no memory yet. `root` names what the KV belongs to: the key before a first block's.
@@ -31,6 +29,9 @@ class KvPool {
     // K then V of a block, f16 [kKvBlock][kv_dim] each.
     void read(int id, int il, uint16_t * out) const;
     void write(int id, int il, const uint16_t * in);
+
+    // The blocks that `tokens` begin with, as far as they are known, from the first on, with their keys. They are not held by this.
+    std::vector<std::pair<BlockKey, int>> known_prefix(const std::vector<int32_t> & tokens) const;
 
     // How much prefixes may fill; blocks that are held do not go away.
     void set_budget(size_t bytes);

@@ -15,6 +15,15 @@ Digest from_hex(const std::string & hex) {
     return d;
 }
 
+// The key before a first prefix block's: nothing that is hashed for chunks begins like this.
+BlockKey prefix_root(const Digest & fingerprint) {
+    const std::string what = "kvasir prefix blocks, f16, keys with RoPE, tokens a block: " + std::to_string(kKvBlock);
+    Sha256 h;
+    h.update(what.data(), what.size() + 1);
+    h.update(fingerprint.data(), fingerprint.size());
+    return h.digest();
+}
+
 ggml_backend_dev_t find_device(const std::string & name) {
     if (name == "auto") {
         ggml_backend_dev_t gpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU);
@@ -44,6 +53,7 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
     }
     fingerprint_ = from_hex(weights_->file().fingerprint());
     table_ = std::make_unique<RopeTable>(hparams().rope);
+    kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_));
     load_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 

@@ -13,7 +13,8 @@ namespace {
 struct PlaceJob {
     const std::vector<Forward::Placement> * placements;
     const RopeTable * table;
-    uint16_t *k, *v;  // the layer's cache, f16
+    const KvCache * cache;
+    uint16_t *k, *v;  // the layer's, f16, of all slots
     int heads, head_dim;
     size_t total;
 };
@@ -22,12 +23,13 @@ void place_token(const PlaceJob & job, const Forward::Placement & p, size_t toke
     const size_t row_bytes = p.chunk->shape().row_bytes(), kv_dim = row.size();
     const uint8_t * k = p.k() + token * row_bytes;
     const uint8_t * v = p.v() + token * row_bytes;
-    const size_t slot = size_t(p.position) + token;
+    const int32_t position = p.position + int32_t(token);
+    const size_t slot = size_t(job.cache->slot(position));
     const bool f16 = p.chunk->shape().dtype == KvDtype::f16;
     const auto * q8 = ggml_get_type_traits(GGML_TYPE_Q8_0);
     if (f16) f16_to_f32(reinterpret_cast<const uint16_t *>(k), row.data(), kv_dim);
     else q8->to_float(k, row.data(), int64_t(kv_dim));
-    rotate_heads(row.data(), job.heads, job.head_dim, job.table->params(), job.table->row(int32_t(slot)));
+    rotate_heads(row.data(), job.heads, job.head_dim, job.table->params(), job.table->row(position));
     f32_to_f16(row.data(), job.k + slot * kv_dim, kv_dim);
     if (f16) {
         std::memcpy(job.v + slot * kv_dim, v, row_bytes);
@@ -57,7 +59,7 @@ void Forward::place(int il, const std::vector<Placement> & placements) {
     Compute & device = weights_.device(il);
     if (!device.is_host()) return place_with_graph(il, placements);
     const Hparams & hp = weights_.hparams();
-    PlaceJob job{&placements, &table_, static_cast<uint16_t *>(cache_.k(il)->data), static_cast<uint16_t *>(cache_.v(il)->data),
+    PlaceJob job{&placements, &table_, &cache_, static_cast<uint16_t *>(cache_.k(il)->data), static_cast<uint16_t *>(cache_.v(il)->data),
                  hp.n_head_kv, hp.head_dim, 0};
     for (const auto & p : placements) {
         job.total += p.range.count;
@@ -81,15 +83,17 @@ void Forward::place_with_graph(int il, const std::vector<Placement> & placements
         ggml_tensor * k = ggml_new_tensor_2d(c, type, hp.kv_dim(), n);
         ggml_tensor * v = ggml_new_tensor_2d(c, type, hp.kv_dim(), n);
         ggml_tensor * pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
-        for (ggml_tensor * t : {k, v, pos}) ggml_set_input(t);
+        ggml_tensor * slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
+        for (ggml_tensor * t : {k, v, pos, slots}) ggml_set_input(t);
         ggml_tensor * k32 = ggml_reshape_3d(c, ggml_cast(c, k, GGML_TYPE_F32), hp.head_dim, hp.n_head_kv, n);
         k32 = ggml_reshape_2d(c, rope(c, k32, pos, device), hp.kv_dim(), n);
-        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.k(il), k32, pos));
-        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.v(il), ggml_cast(c, v, GGML_TYPE_F32), pos));
+        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.k(il), k32, slots));
+        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.v(il), ggml_cast(c, v, GGML_TYPE_F32), slots));
         device.prepare(g);
-        std::vector<int32_t> positions;
-        for (int64_t i = 0; i < n; ++i) positions.push_back(p.position + int32_t(i));
+        std::vector<int32_t> positions, rows;
+        for (int64_t i = 0; i < n; ++i) positions.push_back(p.position + int32_t(i)), rows.push_back(cache_.slot(positions.back()));
         ggml_backend_tensor_set(pos, positions.data(), 0, ggml_nbytes(pos));
+        ggml_backend_tensor_set(slots, rows.data(), 0, ggml_nbytes(slots));
         ggml_backend_tensor_set(k, p.k(), 0, ggml_nbytes(k));
         ggml_backend_tensor_set(v, p.v(), 0, ggml_nbytes(v));
         device.run(g, nullptr);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "attention.h"
 #include "error.h"
 
 namespace kvasir {
@@ -12,14 +11,18 @@ namespace kvasir {
 namespace {
 
 constexpr int kBlockRows = 512;    // as llama.cpp's n_ubatch: larger blocks gained nothing in measurements
+constexpr int kAlign = 64;
 constexpr uint16_t kMinusInf = 0xFC00;  // f16
 
-// Blocks of about kBlockRows, all alike: a short one at the end would run on slower kernels.
+// Blocks of about kBlockRows, all alike: a short one at the end would run on slower kernels. They begin at multiples of
+// kAlign, so that what is computed for a row does not depend on how many of the rows before it were there already:
+// kernels treat the last few rows of a block in another way.
 std::vector<std::pair<int, int>> split(int n) {
     const int count = std::max(1, int(std::lround(double(n) / kBlockRows)));
     std::vector<std::pair<int, int>> out;
     for (int i = 0; i < count; ++i) {
-        const int begin = int(int64_t(n) * i / count), end = int(int64_t(n) * (i + 1) / count);
+        const int begin = int(int64_t(n) * i / count) / kAlign * kAlign;
+        const int end = i + 1 == count ? n : int(int64_t(n) * (i + 1) / count) / kAlign * kAlign;
         out.emplace_back(begin, end - begin);
     }
     return out;
@@ -34,36 +37,46 @@ void fill_mask(ggml_tensor * mask, const int32_t * positions, int count) {
 
 }  // namespace
 
-RowSet::RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & device, int capacity)
+RowSet::RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & device, const KvCache & cache)
     : positions_(std::move(positions)), device_(&device) {
     require(!positions_.empty(), "a row set holds at least one row");
     const auto parts = split(size());
-    ctx_ = make_context(1 + parts.size() * 3);
+    ctx_ = make_context(2 + parts.size() * 4);
     ggml_context * c = ctx_.get();
     x_ = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, size());
-    const int pad = device.is_host() ? 1 : 256;  // GPU kernels want a padded number of keys
+    const int pad = device.is_host() ? 1 : kPaddedKeys;
+    const int most = (positions_.back() + 1 + pad - 1) / pad * pad;
+    std::vector<int32_t> table = cache.table();
+    table.resize(size_t(most + kKvBlock - 1) / kKvBlock, table.front());  // what is beyond the last position is masked
+    KvPlaces places{ggml_new_tensor_1d(c, GGML_TYPE_I32, int64_t(table.size())), cache.run(positions_.back() + 1)};
     for (auto [begin, count] : parts) {
         RowBlock b;
         b.begin = begin, b.count = count;
         const int visible = positions_[size_t(begin + count - 1)] + 1;
-        b.n_kv = std::min(capacity, (visible + pad - 1) / pad * pad);
+        b.n_kv = (visible + pad - 1) / pad * pad;
         b.x = ggml_view_2d(c, x_, hp.n_embd, count, x_->nb[1], size_t(begin) * x_->nb[1]);
         b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
+        b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
+        b.places = places;
         if (needs_mask(device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, count);
         blocks_.push_back(b);
     }
     buffer_ = allocate(c, device.buffer_type());
+    ggml_backend_tensor_set(places.blocks, table.data(), 0, ggml_nbytes(places.blocks));
+    std::vector<int32_t> slots;
+    for (int32_t p : positions_) slots.push_back(cache.slot(p));
     for (const RowBlock & b : blocks_) {
         const int32_t * p = positions_.data() + b.begin;
         ggml_backend_tensor_set(b.pos, p, 0, size_t(b.count) * sizeof(int32_t));
+        ggml_backend_tensor_set(b.slots, slots.data() + b.begin, 0, size_t(b.count) * sizeof(int32_t));
         if (b.mask) fill_mask(b.mask, p, b.count);
     }
 }
 
-RowSet RowSet::subset(const std::vector<int32_t> & indices, const Hparams & hp, Compute & device, int capacity) const {
+RowSet RowSet::subset(const std::vector<int32_t> & indices, const Hparams & hp, Compute & device, const KvCache & cache) const {
     std::vector<int32_t> positions;
     for (int32_t i : indices) positions.push_back(positions_[size_t(i)]);
-    RowSet out(std::move(positions), hp, device, capacity);
+    RowSet out(std::move(positions), hp, device, cache);
     const size_t row = x_->nb[1];
     // Through host memory: rare (once a check layer and device), and right on every backend.
     std::vector<uint8_t> all(ggml_nbytes(x_)), picked(row * indices.size());

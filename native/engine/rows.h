@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "weights.h"
+#include "attention.h"
+#include "kv_cache.h"
 
 namespace kvasir {
 
@@ -12,15 +13,18 @@ struct RowBlock {
     int begin = 0, count = 0;  // rows of the set
     int n_kv = 0;              // keys that any row of the block may see
     ggml_tensor * x = nullptr;     // [n_embd, count] f32: view of the set's activations
-    ggml_tensor * pos = nullptr;   // [count] i32: position, which is also the slot in the cache
+    ggml_tensor * pos = nullptr;   // [count] i32
+    ggml_tensor * slots = nullptr; // [count] i32: rows of the cache that hold these positions
+    KvPlaces places;               // of the keys
     ggml_tensor * mask = nullptr;  // see AttentionArgs; null where needs_mask() is false
 };
 
 class RowSet {
   public:
     // `positions` ascending. Activations are left undefined. Attention is causal by position: a row sees the keys at
-    // positions up to its own, wherever the row stands in the set.
-    RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & device, int capacity);
+    // positions up to its own, wherever the row stands in the set. The cache holds room for all, and keeps its table until the
+    // set is no longer used.
+    RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & device, const KvCache & cache);
 
     const std::vector<int32_t> & positions() const { return positions_; }
     int size() const { return int(positions_.size()); }
@@ -29,7 +33,7 @@ class RowSet {
     const std::vector<RowBlock> & blocks() const { return blocks_; }
 
     // The rows at `indices` (ascending), with their activations, on `device`.
-    RowSet subset(const std::vector<int32_t> & indices, const Hparams & hp, Compute & device, int capacity) const;
+    RowSet subset(const std::vector<int32_t> & indices, const Hparams & hp, Compute & device, const KvCache & cache) const;
 
   private:
     std::vector<int32_t> positions_;

@@ -8,10 +8,10 @@
 
 namespace kvasir {
 
-Session::Session(std::shared_ptr<Model> model, int capacity)
+Session::Session(std::shared_ptr<Model> model, int capacity, KvPool * pool)
     : model_(std::move(model)),
       capacity_(capacity),
-      cache_(model_->weights(), capacity),
+      cache_(pool ? *pool : model_->kv_pool()),
       forward_(model_->weights(), model_->cpu(), cache_, model_->rope_table()) {}
 
 AppendReport Session::append(const std::vector<Segment> & segments, const StrategySpec & strategy, const std::atomic<bool> * abort,
@@ -19,9 +19,16 @@ AppendReport Session::append(const std::vector<Segment> & segments, const Strate
     trace_ = {};
     Fuse fuse(*model_, forward_, segments, strategy, plan, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
-    AppendReport report = fuse.run(logits_, abort, progress);
-    length_ += report.tokens;
-    return report;
+    try {
+        cache_.claim(length_, length_ + fuse.tokens());
+        AppendReport report = fuse.run(logits_, abort, progress);
+        if (int(exact_.size()) == length_ && report.tokens > 1) publish(fuse.plain_tokens());
+        length_ += report.tokens;
+        return report;
+    } catch (...) {
+        cache_.shrink(length_);
+        throw;
+    }
 }
 
 Generated Session::generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
@@ -40,6 +47,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         out.tokens.push_back(token);
         if (on_token && !on_token(token)) { out.stop = "aborted"; break; }
         try {
+            cache_.claim(length_, length_ + 1);
             forward_.decode(token, length_, logits_, abort);
         } catch (const Error & e) {
             if (e.code != "ABORTED") throw;
@@ -55,7 +63,47 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
 void Session::truncate(int length) {
     require(length >= 0 && length <= length_, "truncate: length out of range");
     length_ = length;
+    cache_.shrink(length);
+    exact_.resize(std::min(exact_.size(), size_t(length)));
+    keys_.resize(std::min(keys_.size(), size_t(length / kKvBlock)));
 }
+
+// Makes known what has become whole blocks. Blended KV never is: it fits the chunks beside it only; nor is what was decoded,
+// whose last bits differ from those that a prefill gives.
+void Session::publish(const std::vector<int32_t> & plain) {
+    exact_.insert(exact_.end(), plain.begin(), plain.end());
+    while ((keys_.size() + 1) * kKvBlock <= exact_.size()) {
+        const size_t i = keys_.size();
+        const int32_t * tokens = exact_.data() + i * kKvBlock;
+        keys_.push_back(chain_key(i == 0 ? cache_.pool().root() : keys_.back(), tokens, kKvBlock));
+        cache_.publish(i, keys_.back(), {tokens, tokens + kKvBlock});
+    }
+}
+
+int Session::adopt(const std::vector<int32_t> & tokens) {
+    require(length_ == 0, "adopt: only an empty session begins with known blocks");
+    for (const auto & [key, block] : cache_.pool().known_prefix(tokens)) {
+        if (length_ + kKvBlock + 2 > int(tokens.size()) || length_ + kKvBlock > capacity_) break;
+        cache_.adopt(block);
+        keys_.push_back(key);
+        length_ += kKvBlock;
+    }
+    exact_.assign(tokens.begin(), tokens.begin() + length_);
+    logits_.clear();
+    return length_;
+}
+
+std::shared_ptr<Session> Session::fork(int length) const {
+    require(length >= 0 && length <= length_, "fork: length out of range");
+    auto copy = std::make_shared<Session>(model_, capacity_, &cache_.pool());
+    copy->cache_.share(cache_, length);
+    copy->length_ = length;
+    copy->exact_ = exact_, copy->keys_ = keys_;
+    copy->truncate(length);
+    return copy;
+}
+
+void Session::reserve(int tokens) { cache_.claim(length_, std::min(std::max(tokens, length_), capacity_)); }
 
 std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens, const std::vector<int32_t> & prefix,
                                       KvDtype dtype, const std::atomic<bool> * abort, const ProgressFn & progress) {
@@ -66,22 +114,23 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
     all.insert(all.end(), tokens.begin(), tokens.end());
     const int n = int(all.size());
     const Hparams & hp = model->hparams();
-    Session session(model, n);
-    session.prepare();
+    KvPool pool(model->weights(), {});  // conversations keep theirs
+    Session session(model, n, &pool);
+    session.cache_.claim(0, n);
     Forward & forward = session.forward_;
     auto chunk = std::make_shared<ChunkKv>(model->chunk_shape(dtype, prefix), tokens);
 
     std::vector<int32_t> positions(static_cast<size_t>(n));
     std::iota(positions.begin(), positions.end(), 0);
     const std::vector<float> x = forward.embed(all);
-    RowSet rows(positions, hp, model->weights().device(0), session.cache_.capacity());
+    RowSet rows(positions, hp, model->weights().device(0), session.cache_);
     ggml_backend_tensor_set(rows.x(), x.data(), 0, x.size() * sizeof(float));
     std::vector<int32_t> every(positions);
     std::vector<float> k, v;
     const size_t skip = prefix.size() * size_t(hp.kv_dim());
     for (int il = 0; il < hp.n_layer; ++il) {
         Compute & device = model->weights().device(il);
-        if (&device != &rows.device()) rows = rows.subset(every, hp, device, session.cache_.capacity());
+        if (&device != &rows.device()) rows = rows.subset(every, hp, device, session.cache_);
         LayerCall call;
         call.raw_k = &k, call.raw_v = &v;
         call.advance = il + 1 < hp.n_layer;

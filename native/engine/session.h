@@ -73,9 +73,18 @@ struct Generated {
 
 class Session {
   public:
-    // Reserves memory; call prepare() once before anything else (it touches all of it, so it takes a while).
-    Session(std::shared_ptr<Model> model, int capacity);
-    void prepare() { cache_.clear(); }
+    // At most `capacity` tokens. It takes memory as it grows, out of `pool` (default: the model's, shared by its sessions).
+    Session(std::shared_ptr<Model> model, int capacity, KvPool * pool = nullptr);
+    void prepare() {}
+
+    // Begins with what the pool still knows of the beginning of `tokens`: blocks that were computed exactly, as text from
+    // position 0 on; never the last two tokens, since a single row would be computed by another kernel. Only for an empty
+    // session. Returns the tokens it has now.
+    int adopt(const std::vector<int32_t> & tokens);
+    // A session that begins with the first `length` tokens of this one. Both share their blocks; what one writes, only it sees.
+    std::shared_ptr<Session> fork(int length) const;
+    // Takes memory for `tokens` in all, so that none can be missing later; truncate() gives back what is not used. OUT_OF_MEMORY.
+    void reserve(int tokens);
 
     int length() const { return length_; }
     int capacity() const { return capacity_; }
@@ -100,9 +109,15 @@ class Session {
   private:
     friend std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> &, const std::vector<int32_t> &, const std::vector<int32_t> &,
                                                  KvDtype, const std::atomic<bool> *, const ProgressFn &);
+    void publish(const std::vector<int32_t> & plain);
+
     std::shared_ptr<Model> model_;
     int capacity_, length_ = 0;
     KvCache cache_;
+    // The tokens from position 0 on whose KV follows from their ids alone, computed in passes of many rows; the keys of the
+    // whole blocks among them.
+    std::vector<int32_t> exact_;
+    std::vector<BlockKey> keys_;
     Forward forward_;
     std::vector<float> logits_;
     AttentionTrace trace_;

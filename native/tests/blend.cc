@@ -132,13 +132,12 @@ TEST(layers_report_how_far_fresh_values_are_from_stored_ones) {
     CHECK_EQ(last.recomputed.tokens, 40);
     CHECK_EQ(last.stored.tokens, 0);
     const size_t kv = size_t(m->hparams().kv_dim());
-    std::vector<uint16_t> v(kv * 211);
-    ggml_backend_tensor_get(session.forward().cache().v(3), v.data(), 0, v.size() * 2);
+    const std::vector<float> v = session.cache().values(3, 0, 211);
     double sum = 0;
     for (int32_t p : r.checks.back().selected) {
         const size_t token = size_t(p - 1) % 100, row = 100 + token;  // K rows, then V rows
         const auto * stored = reinterpret_cast<const uint16_t *>(chunks[size_t(p - 1) / 100]->layer(3)) + row * kv;
-        for (size_t i = 0; i < kv; ++i) sum += std::pow(ggml_fp16_to_fp32(v[size_t(p) * kv + i]) - ggml_fp16_to_fp32(stored[i]), 2);
+        for (size_t i = 0; i < kv; ++i) sum += std::pow(v[size_t(p) * kv + i] - ggml_fp16_to_fp32(stored[i]), 2);
     }
     CHECK(sum > 0 && std::fabs(last.recomputed.mean * 40 - sum) < 1e-2 * sum);
     const AppendReport none = append(m, s, kNone).report;
@@ -169,18 +168,15 @@ TEST(placing_by_table_equals_placing_by_graph) {
         for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
             auto chunk = encode(m, ids(50), dtype);
             Session a(m, 256), b(m, 256);
-            a.prepare(), b.prepare();
+            a.forward().cache().claim(0, 110), b.forward().cache().claim(0, 110);
             for (int il : {0, 3}) {
                 const std::vector<Forward::Placement> p{{chunk.get(), chunk->layer(il), {0, 50}, 17}, {chunk.get(), chunk->layer(il), {30, 20}, 90}};
                 a.forward().place(il, p);
                 b.forward().place_with_graph(il, p);
-                const size_t n = size_t(m->hparams().kv_dim()) * 110;
-                std::vector<uint16_t> x(n), y(n);
-                for (auto which : {&KvCache::k, &KvCache::v}) {
-                    ggml_backend_tensor_get((a.forward().cache().*which)(il), x.data(), 0, n * 2);
-                    ggml_backend_tensor_get((b.forward().cache().*which)(il), y.data(), 0, n * 2);
+                for (auto rows : {&KvCache::keys, &KvCache::values}) {
+                    const std::vector<float> x = (a.cache().*rows)(il, 0, 110), y = (b.cache().*rows)(il, 0, 110);
                     float worst = 0;
-                    for (size_t i = 0; i < n; ++i) worst = std::max(worst, std::fabs(ggml_fp16_to_fp32(x[i]) - ggml_fp16_to_fp32(y[i])));
+                    for (size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::fabs(x[i] - y[i]));
                     CHECK(worst < 4e-3f);
                 }
             }
@@ -197,9 +193,7 @@ TEST(rows_that_stand_apart_do_not_see_the_future) {
         Session session(m, 512);
         session.prepare();
         session.append({{{1}, nullptr}, {{}, a}, {ids(30, 4), nullptr}, {{}, later}, {ids(12, 5), nullptr}}, kNone, nullptr, nullptr);
-        std::vector<uint16_t> k(size_t(m->hparams().kv_dim()) * (1 + 64 + 30));
-        ggml_backend_tensor_get(session.forward().cache().k(3), k.data(), 0, k.size() * 2);
-        return std::pair(k, session.logits());
+        return std::pair(session.cache().keys(3, 0, 1 + 64 + 30), session.logits());
     };
     const auto with_b = keys_before(b), with_c = keys_before(c);
     CHECK(with_b.first == with_c.first);
@@ -272,10 +266,9 @@ TEST(a_range_holds_the_kv_of_its_tokens) {
     session.prepare();
     session.append({{ids(5, 7), nullptr}, {{}, chunk, TokenRange{20, 30}}, {ids(4, 3), nullptr}}, kNone, nullptr, nullptr);
     const size_t kv = size_t(m->hparams().kv_dim());
-    std::vector<uint16_t> v(kv * 30);
-    ggml_backend_tensor_get(session.forward().cache().v(2), v.data(), 5 * kv * 2, v.size() * 2);
+    const std::vector<float> v = session.cache().values(2, 5, 30);
     const auto * stored = reinterpret_cast<const uint16_t *>(chunk->layer(2)) + (64 + 20) * kv;
-    CHECK(std::equal(v.begin(), v.end(), stored));
+    for (size_t i = 0; i < v.size(); ++i) CHECK_EQ(v[i], ggml_fp16_to_fp32(stored[i]));
 }
 
 TEST(a_range_outside_its_chunk_is_misuse) {

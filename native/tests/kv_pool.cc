@@ -1,0 +1,345 @@
+// The pool of resident KV: its bookkeeping against a plain model of it, and sessions that share it.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "engine/error.h"
+#include "engine/prefix_blocks.h"
+#include "engine/session.h"
+#include "tests/harness.h"
+
+using namespace kvasir;
+
+namespace {
+
+BlockKey key_of(int n) {
+    const int32_t t = n;
+    return chain_key({}, &t, 1);
+}
+
+}  // namespace
+
+TEST(a_table_grows_in_one_run_also_beside_another) {
+    BlockPool pool;
+    pool.grow(64);
+    int a = -1, b = -1, breaks = 0;
+    for (int i = 0; i < 20; ++i)
+        for (int * last : {&a, &b}) {
+            const int id = pool.take(*last);
+            breaks += *last >= 0 && id != *last + 1;
+            *last = id;
+        }
+    CHECK_EQ(breaks, 0);
+    CHECK_EQ(pool.held_count(), 40);
+}
+
+TEST(of_a_chain_the_tail_goes_first_and_oldest_chains_before_newer) {
+    BlockPool pool;
+    pool.grow(6);
+    std::vector<int> chains[2];
+    for (auto & chain : chains)
+        for (int i = 0; i < 3; ++i) {
+            const int n = int(&chain - chains) * 3 + i;
+            chain.push_back(pool.take(chain.empty() ? -1 : chain.back()));
+            CHECK_EQ(pool.publish(chain.back(), key_of(n), {n}), chain.back());
+        }
+    for (int which : {1, 0})
+        for (int i = 2; i >= 0; --i) pool.give_back(chains[which][size_t(i)]);
+    CHECK_EQ(pool.kept_count(), 6);
+    CHECK_EQ(pool.take(-1), -1);
+    for (int n : {5, 4, 3, 2, 1, 0}) {
+        int32_t token = n;
+        CHECK(pool.find(key_of(n), &token, 1) >= 0);
+        CHECK(pool.evict());
+        CHECK_EQ(pool.find(key_of(n), &token, 1), -1);
+    }
+    CHECK(!pool.evict());
+    CHECK_EQ(pool.free_count(), 6);
+}
+
+TEST(a_key_alone_finds_nothing_when_the_tokens_differ) {
+    BlockPool pool;
+    pool.grow(2);
+    const int id = pool.take(-1);
+    pool.publish(id, key_of(1), {7, 8});
+    const std::vector<int32_t> same{7, 8}, other{7, 9};
+    CHECK_EQ(pool.find(key_of(1), same.data(), 2), id);
+    CHECK_EQ(pool.find(key_of(1), other.data(), 2), -1);
+    CHECK_EQ(pool.find(key_of(1), same.data(), 1), -1);
+    CHECK(!pool.writable(id));
+}
+
+// Random operations on the pool and on a model of it that is written for clearness: who holds what, what is known, and in
+// which order it was given back.
+TEST(blocks_behave_like_a_plain_model_of_them) {
+    std::mt19937 rng(7);
+    for (int round = 0; round < 40; ++round) {
+        BlockPool pool;
+        pool.grow(1 + int(rng() % 24));
+        std::map<int, int> refs;       // held block → by how many
+        std::map<int, int> known;      // block → what it is known by
+        std::vector<int> kept;         // in the order they were given back
+        int next = 0;
+        const auto any = [&](const std::map<int, int> & m) { return std::next(m.begin(), int(rng() % m.size()))->first; };
+        for (int step = 0; step < 400; ++step) {
+            const int what = int(rng() % 7);
+            if (what == 0) {
+                const int id = pool.take(int(rng() % size_t(pool.size())));
+                const bool full = int(refs.size() + kept.size()) == pool.size();
+                CHECK_EQ(id < 0, full);
+                if (id < 0) continue;
+                CHECK(!refs.count(id) && !known.count(id));
+                refs[id] = 1;
+            } else if (what == 1 && !refs.empty()) {
+                const int id = any(refs);
+                pool.give_back(id);
+                if (--refs[id] == 0) {
+                    refs.erase(id);
+                    if (known.count(id)) kept.push_back(id);
+                }
+            } else if (what == 2 && !refs.empty()) {
+                const int id = any(refs);
+                pool.share(id), ++refs[id];
+            } else if (what == 3 && !kept.empty()) {
+                const size_t i = rng() % kept.size();
+                pool.share(kept[i]), refs[kept[i]] = 1;
+                kept.erase(kept.begin() + std::ptrdiff_t(i));
+            } else if (what == 4 && !refs.empty()) {
+                const int id = any(refs);
+                if (known.count(id)) continue;
+                // Now and then by a key that is taken already.
+                const int name = !known.empty() && rng() % 4 == 0 ? known.begin()->second : next++;
+                const auto same = std::find_if(known.begin(), known.end(), [&](auto & k) { return k.second == name; });
+                const int expected = same == known.end() ? id : same->first;
+                CHECK_EQ(pool.publish(id, key_of(name), {name}), expected);
+                if (expected == id) known[id] = name;
+            } else if (what == 5) {
+                CHECK_EQ(pool.evict(), !kept.empty());
+                if (kept.empty()) continue;
+                known.erase(kept.front());
+                kept.erase(kept.begin());
+            } else if (what == 6 && step % 50 == 0) {
+                pool.grow(pool.size() + int(rng() % 4));
+            }
+            CHECK_EQ(pool.held_count(), int(refs.size()));
+            CHECK_EQ(pool.kept_count(), int(kept.size()));
+            for (auto [id, n] : refs) {
+                CHECK_EQ(pool.refs(id), n);
+                CHECK_EQ(pool.writable(id), n == 1 && !known.count(id));
+            }
+            for (auto [id, name] : known) {
+                const int32_t token = name;
+                CHECK_EQ(pool.find(key_of(name), &token, 1), id);
+            }
+        }
+    }
+}
+
+namespace {
+
+std::shared_ptr<Model> tiny(const std::string & type = "f16") {
+    return std::make_shared<Model>(test::random_model("pool-" + type, "--arch qwen3 --type " + type + " --layers 3 --vocab 600"), ModelOptions{1, "cpu"},
+                                   nullptr);
+}
+
+std::vector<int32_t> ids(int n, int seed = 1) {
+    std::vector<int32_t> v;
+    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
+    return v;
+}
+
+std::vector<int32_t> operator+(std::vector<int32_t> a, const std::vector<int32_t> & b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & t) {
+    return encode_chunk(m, t, {1}, KvDtype::f16, nullptr, nullptr);
+}
+
+const StrategySpec kFull{.name = "full"}, kNone{.name = "none"}, kSome{.name = "deviation", .check_layers = {1}, .ratios = {0.2}};
+
+std::vector<float> add(Session & s, const std::vector<Segment> & segments, const StrategySpec & strategy = kFull) {
+    s.append(segments, strategy, nullptr, nullptr);
+    return s.logits();
+}
+
+// What a session has in memory, layer by layer.
+std::vector<float> contents(const Session & s) {
+    std::vector<float> all;
+    for (int il = 0; il < 3; ++il)
+        for (auto rows : {&KvCache::keys, &KvCache::values})
+            for (float x : (s.cache().*rows)(il, 0, s.length())) all.push_back(x);
+    return all;
+}
+
+}  // namespace
+
+TEST(a_known_prefix_and_a_blend_is_the_blend_without_it_bit_for_bit) {
+    for (const char * type : {"f16", "q8_0", "q4_K"}) {
+        const auto alone = tiny(type), shared = tiny(type);
+        const std::vector<int32_t> system = ids(200), question = ids(9, 3);
+        for (auto & strategy : {kFull, kNone, kSome}) {
+            const auto prompt = [&](const std::shared_ptr<Model> & m, const std::vector<int32_t> & head) {
+                return std::vector<Segment>{{head, nullptr}, {{}, encode(m, ids(120, 5))}, {{}, encode(m, ids(80, 2))}, {question, nullptr}};
+            };
+            Session a(alone, 1024), before(shared, 1024), b(shared, 1024);
+            alone->kv_pool().set_budget(0), alone->kv_pool().set_budget(SIZE_MAX);  // forgets what the strategy before left
+            add(a, prompt(alone, system), strategy);
+            add(before, {{system + ids(30, 8), nullptr}});
+            CHECK_EQ(b.adopt(system), 192);
+            add(b, prompt(shared, {system.begin() + 192, system.end()}), strategy);
+            CHECK(a.logits() == b.logits());
+            CHECK(contents(a) == contents(b));
+        }
+    }
+}
+
+TEST(only_text_that_was_computed_as_text_becomes_known) {
+    const auto m = tiny();
+    const std::vector<int32_t> head = ids(100), chunk = ids(128, 2), question = ids(80, 3);
+    Session s(m, 1024);
+    add(s, {{head, nullptr}, {{}, encode(m, chunk)}, {question, nullptr}}, kSome);
+    const std::vector<int32_t> all = head + chunk + question;
+    Session later(m, 1024);
+    CHECK_EQ(later.adopt(all), 64);  // the text before the chunk, whole blocks of it
+    add(s, {{ids(100, 9), nullptr}});  // text behind blended KV rests on it
+    Session third(m, 1024);
+    CHECK_EQ(third.adopt(all + ids(100, 9)), 64);
+    // Computed in full, the same tokens are exact; what is decoded behind them is not.
+    Session full(m, 1024);
+    add(full, {{head, nullptr}, {{}, encode(m, chunk)}, {question, nullptr}});
+    const auto written = full.generate(200, {}, nullptr, nullptr).tokens;
+    add(full, {{ids(70, 4), nullptr}});
+    Session fourth(m, 1024);
+    CHECK_EQ(fourth.adopt(all + written + ids(70, 4)), 256);
+}
+
+TEST(the_last_two_tokens_are_always_left_to_compute) {
+    const auto m = tiny();
+    Session s(m, 512);
+    add(s, {{ids(192), nullptr}});
+    for (auto [tokens, taken] : {std::pair(128, 64), {129, 64}, {130, 128}, {191, 128}, {192, 128}, {194, 192}, {1, 0}, {0, 0}}) {
+        Session t(m, 512);
+        CHECK_EQ(t.adopt(ids(tokens)), taken);
+    }
+    Session small(m, 100);
+    CHECK_EQ(small.adopt(ids(192)), 64);
+}
+
+TEST(branches_share_what_they_begin_with_and_go_their_own_ways) {
+    const auto m = tiny();
+    const std::vector<int32_t> head = ids(100);
+    const auto chunk = encode(m, ids(90, 2));
+    Session trunk(m, 1024);
+    add(trunk, {{head, nullptr}, {{}, chunk}, {ids(20, 3), nullptr}}, kSome);
+    const auto before = contents(trunk);
+    const int held = m->kv_pool().blocks().held_count();
+    const auto branch = trunk.fork(205);
+    CHECK_EQ(m->kv_pool().blocks().held_count(), held);
+    const auto left = add(trunk, {{ids(30, 6), nullptr}}), right = add(*branch, {{ids(40, 7), nullptr}});
+    CHECK(m->kv_pool().blocks().held_count() <= held + 3);
+    // Each as in a session of its own.
+    const auto other = tiny();
+    Session a(other, 1024), b(other, 1024);
+    for (Session * s : {&a, &b}) add(*s, {{head, nullptr}, {{}, encode(other, ids(90, 2))}, {ids(20, 3), nullptr}}, kSome);
+    CHECK(contents(a) == before);
+    b.truncate(205);
+    CHECK(add(a, {{ids(30, 6), nullptr}}) == left);
+    CHECK(add(b, {{ids(40, 7), nullptr}}) == right);
+    CHECK(contents(a) == contents(trunk) && contents(b) == contents(*branch));
+}
+
+TEST(interleaved_sessions_are_as_each_alone) {
+    const std::vector<int32_t> system = ids(150);
+    const auto talk = [&](Session & s, int seed, int turn) {
+        if (turn == 0) {
+            const int known = s.adopt(system + ids(40, seed));
+            const std::vector<int32_t> first = system + ids(40, seed);
+            add(s, {{{first.begin() + known, first.end()}, nullptr}});
+        } else {
+            add(s, {{ids(50, seed + turn), nullptr}});
+        }
+        s.generate(30, {}, nullptr, nullptr);
+    };
+    std::vector<std::vector<float>> alone;
+    for (int seed : {11, 12}) {
+        Session s(tiny(), 2048);
+        for (int turn = 0; turn < 4; ++turn) talk(s, seed, turn);
+        alone.push_back(contents(s));
+    }
+    const auto m = tiny();
+    Session a(m, 2048), b(m, 2048);
+    for (int turn = 0; turn < 4; ++turn) talk(a, 11, turn), talk(b, 12, turn);
+    CHECK(contents(a) == alone[0]);
+    CHECK(contents(b) == alone[1]);
+    CHECK(b.cache().table().front() == a.cache().table().front());
+}
+
+TEST(pressure_takes_kept_prefixes_never_what_a_session_holds) {
+    const auto m = tiny();
+    KvPool & pool = m->kv_pool();
+    pool.set_budget(6 * pool.block_bytes());
+    Session running(m, 2048);
+    add(running, {{ids(250), nullptr}});
+    const auto before = contents(running);
+    for (int i = 0; i < 30; ++i) {
+        Session other(m, 2048);
+        add(other, {{ids(120, 20 + i), nullptr}});
+        CHECK(contents(running) == before);
+        CHECK(pool.blocks().held_count() == 6);
+    }
+    CHECK(pool.blocks().size() <= 8);
+    CHECK(pool.blocks().held_count() + pool.blocks().kept_count() <= pool.blocks().size());
+    // A session that needs more than the budget gets it.
+    add(running, {{ids(900, 3), nullptr}});
+    Session alone(tiny(), 2048);
+    add(alone, {{ids(250), nullptr}});
+    CHECK(add(alone, {{ids(900, 3), nullptr}}) == running.logits());
+}
+
+TEST(two_hundred_questions_hold_no_more_than_a_few) {
+    const auto m = tiny();
+    KvPool & pool = m->kv_pool();
+    pool.set_budget(40 * pool.block_bytes());
+    Session s(m, 4096);
+    const auto chunk = encode(m, ids(100, 2));
+    const std::vector<int32_t> head = ids(80);
+    for (int i = 0; i < 200; ++i) {
+        s.truncate(0);
+        s.adopt(head);
+        add(s, {{{head.begin() + s.length(), head.end()}, nullptr}, {{}, chunk}, {ids(10 + i % 50, i), nullptr}}, kSome);
+        s.reserve(s.length() + 64);
+        s.generate(3, {}, nullptr, nullptr);
+        s.truncate(s.length());
+        CHECK(pool.blocks().held_count() <= 4);
+        CHECK(pool.blocks().size() <= 40);
+    }
+    s.truncate(0);
+    CHECK_EQ(pool.blocks().held_count(), 0);
+}
+
+TEST(a_stored_prefix_is_the_prefix) {
+    const std::vector<int32_t> system = ids(200), rest = ids(30, 4);
+    const std::string path = test::scratch("prefix.kvc");
+    const auto first = tiny();
+    Session s(first, 1024);
+    CHECK(export_prefix(*first, system) == nullptr);
+    const auto logits = add(s, {{system + rest, nullptr}});
+    export_prefix(*first, system)->save(path);
+
+    const auto restarted = tiny();
+    const ChunkKv file(path);
+    import_prefix(*restarted, file);
+    import_prefix(*restarted, file);  // once more changes nothing
+    CHECK_EQ(restarted->kv_pool().blocks().held_count(), 0);
+    CHECK_EQ(restarted->kv_pool().blocks().kept_count(), 3);
+    Session t(restarted, 1024);
+    CHECK_EQ(t.adopt(system + rest), 192);
+    CHECK(add(t, {{std::vector<int32_t>(system.begin() + 192, system.end()) + rest, nullptr}}) == logits);
+    CHECK(contents(t) == contents(s));
+    // It is no chunk, and a chunk is no prefix.
+    CHECK_EQ(test::error_code([&] { add(t, {{{}, std::make_shared<ChunkKv>(path)}, {rest, nullptr}}); }), std::string("CHUNK_MISMATCH"));
+    CHECK_EQ(test::error_code([&] { import_prefix(*restarted, *encode(restarted, ids(64))); }), std::string("CHUNK_MISMATCH"));
+}
