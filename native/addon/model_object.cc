@@ -1,5 +1,6 @@
 #include "addon/convert.h"
 #include "addon/objects.h"
+#include "engine/prefix_blocks.h"
 
 namespace kvasir::addon {
 
@@ -35,6 +36,9 @@ Napi::Function ModelObject::define(Napi::Env env) {
                        {InstanceAccessor<&ModelObject::info>("info"), InstanceMethod<&ModelObject::tokenize>("tokenize"),
                         InstanceMethod<&ModelObject::detokenize>("detokenize"), InstanceMethod<&ModelObject::encode_chunk>("encodeChunk"),
                         InstanceMethod<&ModelObject::open_chunk>("openChunk"), InstanceMethod<&ModelObject::create_session>("createSession"),
+                        InstanceMethod<&ModelObject::kv_usage>("kvUsage"), InstanceMethod<&ModelObject::set_kv_budget>("setKvBudget"),
+                        InstanceMethod<&ModelObject::export_prefix>("exportPrefix"), InstanceMethod<&ModelObject::open_prefix>("openPrefix"),
+                        InstanceMethod<&ModelObject::import_prefix>("importPrefix"),
                         InstanceMethod<&ModelObject::dispose>("dispose")});
 }
 
@@ -101,7 +105,70 @@ Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
 Napi::Value ModelObject::create_session(const Napi::CallbackInfo & info) {
     const int capacity = int_from(info[0], "capacity");
     if (capacity < 1) throw Napi::RangeError::New(info.Env(), "capacity must be at least 1");
-    return SessionObject::create(info.Env(), engine(info.Env()), capacity);
+    Engine e = engine(info.Env());
+    auto session = guarded(info.Env(), [&] { return std::make_shared<Session>(e.model, capacity); });
+    return SessionObject::create(info.Env(), e, std::move(session));
+}
+
+Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
+    Engine e = engine(info.Env());
+    struct Usage {
+        int blocks, held, kept;
+        double block_bytes;
+    };
+    std::function<Usage()> work = [=] {
+        const KvPool & pool = e.model->kv_pool();
+        return Usage{pool.blocks().size(), pool.blocks().held_count(), pool.blocks().kept_count(), double(pool.block_bytes())};
+    };
+    return run_async<Usage>(info.Env(), e.worker, work, [](Napi::Env env, Usage & u) {
+        Napi::Object o = Napi::Object::New(env);
+        o.Set("blockTokens", kKvBlock);
+        o.Set("blockBytes", u.block_bytes);
+        o.Set("blocks", u.blocks);
+        o.Set("held", u.held);
+        o.Set("kept", u.kept);
+        return o;
+    });
+}
+
+Napi::Value ModelObject::set_kv_budget(const Napi::CallbackInfo & info) {
+    if (!info[0].IsNumber() || !(info[0].As<Napi::Number>().DoubleValue() >= 0)) throw Napi::TypeError::New(info.Env(), "bytes must be a number from 0 on");
+    const double bytes = std::min(info[0].As<Napi::Number>().DoubleValue(), 9007199254740991.0);
+    Engine e = engine(info.Env());
+    e.worker->post([m = e.model, bytes]() mutable {
+        m->kv_pool().set_budget(size_t(bytes));
+        m.reset();
+    });
+    return info.Env().Undefined();
+}
+
+Napi::Value ModelObject::export_prefix(const Napi::CallbackInfo & info) {
+    Engine e = engine(info.Env());
+    const auto tokens = tokens_from(info[0], "tokens");
+    using R = std::shared_ptr<ChunkKv>;
+    std::function<R()> work = [=] { return kvasir::export_prefix(*e.model, tokens); };
+    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & prefix) -> Napi::Value {
+        return prefix ? Napi::Value(ChunkObject::create(env, prefix, w)) : env.Null();
+    });
+}
+
+Napi::Value ModelObject::open_prefix(const Napi::CallbackInfo & info) {
+    Engine e = engine(info.Env());
+    const std::string path = string_from(info[0], "path");
+    using R = std::shared_ptr<ChunkKv>;
+    std::function<R()> work = [=] {
+        auto prefix = std::make_shared<ChunkKv>(path);
+        check_prefix(*e.model, *prefix);
+        return prefix;
+    };
+    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & prefix) { return ChunkObject::create(env, prefix, w); });
+}
+
+Napi::Value ModelObject::import_prefix(const Napi::CallbackInfo & info) {
+    Engine e = engine(info.Env());
+    const auto prefix = ChunkObject::from(info[0]);
+    std::function<int()> work = [=] { return kvasir::import_prefix(*e.model, *prefix), 0; };
+    return run_async<int>(info.Env(), e.worker, work, [](Napi::Env env, int &) { return env.Undefined(); });
 }
 
 Napi::Value ModelObject::dispose(const Napi::CallbackInfo & info) {

@@ -49,6 +49,11 @@ class ModelObject : public Napi::ObjectWrap<ModelObject> {
     Napi::Value encode_chunk(const Napi::CallbackInfo & info);
     Napi::Value open_chunk(const Napi::CallbackInfo & info);
     Napi::Value create_session(const Napi::CallbackInfo & info);
+    Napi::Value kv_usage(const Napi::CallbackInfo & info);
+    Napi::Value set_kv_budget(const Napi::CallbackInfo & info);
+    Napi::Value export_prefix(const Napi::CallbackInfo & info);
+    Napi::Value open_prefix(const Napi::CallbackInfo & info);
+    Napi::Value import_prefix(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
     Engine engine_;
     Napi::ObjectReference info_;
@@ -77,11 +82,11 @@ class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
 class SessionObject : public Napi::ObjectWrap<SessionObject> {
   public:
     static Napi::Function define(Napi::Env env);
-    static Napi::Object create(Napi::Env env, Engine engine, int capacity);
+    static Napi::Object create(Napi::Env env, Engine engine, std::shared_ptr<Session> session);
     explicit SessionObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
 
   private:
-    struct State;  // the session, created on the worker at its first use
+    struct State;
     std::shared_ptr<State> state(Napi::Env env) const;
     Napi::Value length(const Napi::CallbackInfo & info);
     Napi::Value capacity(const Napi::CallbackInfo & info);
@@ -89,6 +94,9 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
     Napi::Value logits(const Napi::CallbackInfo & info);
     Napi::Value generate(const Napi::CallbackInfo & info);
     Napi::Value truncate(const Napi::CallbackInfo & info);
+    Napi::Value adopt(const Napi::CallbackInfo & info);
+    Napi::Value fork(const Napi::CallbackInfo & info);
+    Napi::Value reserve(const Napi::CallbackInfo & info);
     Napi::Value deviation_from(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
     std::shared_ptr<State> state_;

@@ -27,16 +27,22 @@ Napi::Function SessionObject::define(Napi::Env env) {
                        {InstanceAccessor<&SessionObject::length>("length"), InstanceAccessor<&SessionObject::capacity>("capacity"),
                         InstanceMethod<&SessionObject::append>("append"), InstanceMethod<&SessionObject::logits>("logits"),
                         InstanceMethod<&SessionObject::generate>("generate"), InstanceMethod<&SessionObject::truncate>("truncate"),
+                        InstanceMethod<&SessionObject::adopt>("adopt"), InstanceMethod<&SessionObject::fork>("fork"),
+                        InstanceMethod<&SessionObject::reserve>("reserve"),
                         InstanceMethod<&SessionObject::deviation_from>("deviationFrom"), InstanceMethod<&SessionObject::dispose>("dispose")});
 }
 
-Napi::Object SessionObject::create(Napi::Env env, Engine engine, int capacity) {
+Napi::Object SessionObject::create(Napi::Env env, Engine engine, std::shared_ptr<Session> session) {
     Napi::Object o = env.GetInstanceData<Instance>()->session.New({});
     SessionObject * self = Unwrap(o);
     self->state_ = std::make_shared<State>();
-    self->state_->capacity = capacity;
-    const auto destroy = [worker = engine.worker](Session * s) { worker->post([s] { delete s; }); };
-    self->state_->session = guarded(env, [&] { return std::shared_ptr<Session>(new Session(engine.model, capacity), destroy); });
+    self->state_->capacity = session->capacity();
+    self->state_->length = session->length();
+    // The last owner may be JavaScript's garbage collector.
+    Session * raw = session.get();
+    self->state_->session = {raw, [worker = engine.worker, session = std::move(session)](Session *) mutable {
+        worker->post([last = std::move(session)]() mutable { last.reset(); });
+    }};
     self->engine_ = std::move(engine);
     return o;
 }
@@ -116,6 +122,35 @@ Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {
     s->length = n;
     engine_.worker->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
     return info.Env().Undefined();
+}
+
+Napi::Value SessionObject::adopt(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    auto s = state(env);
+    const auto tokens = tokens_from(info[0], "tokens");
+    std::function<int()> work = [=] {
+        const int taken = s->session->adopt(tokens);
+        s->length = taken;
+        return taken;
+    };
+    return run_async<int>(env, engine_.worker, work, [](Napi::Env e, int & taken) { return Napi::Number::New(e, taken); });
+}
+
+Napi::Value SessionObject::fork(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    auto s = state(env);
+    const int length = int_from(info[0], "length");
+    using R = std::shared_ptr<Session>;
+    std::function<R()> work = [=] { return s->session->fork(length); };
+    return run_async<R>(env, engine_.worker, work, [engine = engine_](Napi::Env e, R & session) { return create(e, engine, std::move(session)); });
+}
+
+Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    auto s = state(env);
+    const int tokens = int_from(info[0], "tokens");
+    std::function<int()> work = [=] { return s->session->reserve(tokens), 0; };
+    return run_async<int>(env, engine_.worker, work, [](Napi::Env e, int &) { return e.Undefined(); });
 }
 
 Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
