@@ -6,6 +6,7 @@
 
 #include "engine/embedder.h"
 #include "engine/error.h"
+#include "engine/hash.h"
 
 namespace kvasir::addon {
 
@@ -272,6 +273,7 @@ Napi::Object model_info(Napi::Env env, Model & model) {
     Napi::Object o = gguf_info(env, model.weights().file());
     const Vocab & vocab = model.vocab();
     o.Set("fingerprint", model.fingerprint_hex());
+    o.Set("prefixRoot", to_hex(model.kv_pool().root()));
     o.Set("bosToken", vocab.bos());
     o.Set("eosToken", vocab.eos());
     o.Set("addBos", Napi::Boolean::New(env, vocab.add_bos()));

@@ -15,6 +15,7 @@ import type {
   NativeEmbedderInfo,
   NativeGenerateResult,
   NativeGgufInfo,
+  NativeKvUsage,
   NativeLoading,
   NativeModel,
   NativeModelInfo,
@@ -39,6 +40,7 @@ export type {
   NativeEmbedderInfo as EmbedderInfo,
   NativeGenerateResult as GenerateResult,
   NativeGgufInfo as GgufInfo,
+  NativeKvUsage as KvUsage,
   NativeLayerReport as LayerReport,
   NativeLoading as Loading,
   NativeModelInfo as ModelInfo,
@@ -219,11 +221,38 @@ export class Model {
     return new ChunkKv(await guardedAsync(() => this.#native.openChunk(path, this.encodingPrefix)));
   }
 
+  /** At most `capacity` tokens; memory is taken as it grows. */
   createSession(capacity: number): Session {
     return new Session(
       this.#addon,
       guarded(() => this.#native.createSession(capacity)),
     );
+  }
+
+  /** The memory of all sessions, when what was called before is done. */
+  kvUsage(): Promise<NativeKvUsage> {
+    return guardedAsync(() => this.#native.kvUsage());
+  }
+
+  /** Bytes beyond which prefixes that no session holds are given up; sessions get what they need. */
+  setKvBudget(bytes: number): void {
+    guarded(() => this.#native.setKvBudget(bytes));
+  }
+
+  /** What is known of the beginning of `tokens`, for the store; undefined when nothing is. */
+  async exportPrefix(tokens: Int32Array): Promise<ChunkKv | undefined> {
+    const prefix = await guardedAsync(() => this.#native.exportPrefix(tokens));
+    return prefix ? new ChunkKv(prefix) : undefined;
+  }
+
+  /** Opens a stored prefix. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
+  async openPrefix(path: string): Promise<ChunkKv> {
+    return new ChunkKv(await guardedAsync(() => this.#native.openPrefix(path)));
+  }
+
+  /** Makes a stored prefix known, as if it had been computed. CHUNK_CORRUPT, CHUNK_MISMATCH, OUT_OF_MEMORY. */
+  importPrefix(prefix: ChunkKv): Promise<void> {
+    return guardedAsync(() => this.#native.importPrefix(prefix.native));
   }
 
   dispose(): void {
@@ -337,6 +366,24 @@ export class Session {
 
   truncate(length: number): void {
     guarded(() => this.#native.truncate(length));
+  }
+
+  /**
+   * Begins an empty session with what is still in memory of the beginning of `tokens`: text that was computed exactly, in whole
+   * blocks; at least two tokens are left to compute. Resolves with the tokens it then has.
+   */
+  adopt(tokens: Int32Array): Promise<number> {
+    return guardedAsync(() => this.#native.adopt(tokens));
+  }
+
+  /** A session that begins with the first `length` tokens of this one and shares their memory. */
+  async fork(length: number): Promise<Session> {
+    return new Session(this.#addon, await guardedAsync(() => this.#native.fork(length)));
+  }
+
+  /** Takes memory for `tokens` in all, so that none is missing later; truncate() gives back what was not used. OUT_OF_MEMORY. */
+  reserve(tokens: number): Promise<void> {
+    return guardedAsync(() => this.#native.reserve(tokens));
   }
 
   /** How far this session is from another of the same model, over `count` tokens from position `begin` on that both hold. */

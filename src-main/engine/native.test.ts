@@ -39,6 +39,11 @@ describe('the addon is what native.ts says', () => {
       [
         'constructor',
         'createSession',
+        'kvUsage',
+        'setKvBudget',
+        'exportPrefix',
+        'openPrefix',
+        'importPrefix',
         'detokenize',
         'dispose',
         'encodeChunk',
@@ -48,14 +53,17 @@ describe('the addon is what native.ts says', () => {
       ].sort(),
     );
     expect(methods(session)).toEqual([
+      'adopt',
       'append',
       'capacity',
       'constructor',
       'deviationFrom',
       'dispose',
+      'fork',
       'generate',
       'length',
       'logits',
+      'reserve',
       'truncate',
     ]);
     expect(methods(chunk)).toEqual(

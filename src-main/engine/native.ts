@@ -56,6 +56,8 @@ export interface NativeModelOptions {
 export interface NativeModelInfo extends NativeGgufInfo {
   /** SHA-256 (hex) that identifies weights, hyperparameters and vocabulary. */
   fingerprint: string;
+  /** What files of this model's exact prefixes name (hex) where chunk files name the prefix they were encoded behind. */
+  prefixRoot: string;
   bosToken: number; // -1 when the model has none
   eosToken: number;
   addBos: boolean;
@@ -267,8 +269,17 @@ export interface NativeSession {
     abort: NativeAbort,
     onToken?: (token: number) => void,
   ): Promise<NativeGenerateResult>;
-  /** Forgets everything from `length` on. */
+  /** Forgets everything from `length` on, and gives back memory that was reserved beyond it. */
   truncate(length: number): void;
+  /**
+   * Begins an empty session with what the model's memory still holds of the beginning of `tokens`: whole blocks that were
+   * computed exactly, as text; at least two tokens are left to compute. Resolves with the tokens it then has.
+   */
+  adopt(tokens: Int32Array): Promise<number>;
+  /** A session that begins with the first `length` tokens of this one and shares their memory. */
+  fork(length: number): Promise<NativeSession>;
+  /** Takes memory for `tokens` in all, so that none is missing later. OUT_OF_MEMORY. */
+  reserve(tokens: number): Promise<void>;
   /** How far this session is from `other`, of the same model, over tokens that both hold. */
   deviationFrom(other: NativeSession, begin: number, count: number): Promise<NativeSessionDeviation>;
   dispose(): void;
@@ -286,6 +297,16 @@ export interface NativeSessionDeviation {
   attention: Float32Array | null;
 }
 
+/** Memory of sessions in blocks: each is free, held by sessions, or kept since its prefix may come again. */
+export interface NativeKvUsage {
+  blockTokens: number;
+  blockBytes: number;
+  blocks: number;
+  /** Those that several sessions share count once. */
+  held: number;
+  kept: number;
+}
+
 export interface NativeModel {
   readonly info: NativeModelInfo;
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
@@ -300,7 +321,18 @@ export interface NativeModel {
   ): Promise<NativeChunk>;
   /** Opens a chunk file: header checked, KV not read. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
   openChunk(path: string, prefix: Int32Array): Promise<NativeChunk>;
+  /** At most `capacity` tokens. It takes memory as it grows. */
   createSession(capacity: number): NativeSession;
+  /** The memory of all sessions, when what was called before is done. */
+  kvUsage(): Promise<NativeKvUsage>;
+  /** Bytes beyond which prefixes that no session holds are given up. Sessions get what they need. Default: no limit. */
+  setKvBudget(bytes: number): void;
+  /** The whole blocks known of the beginning of `tokens`, to be saved; null when there are none. */
+  exportPrefix(tokens: Int32Array): Promise<NativeChunk | null>;
+  /** Opens a file that exportPrefix's result was saved to. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
+  openPrefix(path: string): Promise<NativeChunk>;
+  /** Makes its blocks known, as if they had been computed. CHUNK_CORRUPT, CHUNK_MISMATCH, OUT_OF_MEMORY. */
+  importPrefix(prefix: NativeChunk): Promise<void>;
   dispose(): void;
 }
 
