@@ -84,6 +84,8 @@ export const FusionReportSchema = z.object({
   fullPrefillMeasured: z.boolean(),
   promptTokens: z.int(),
   residentTokens: z.int(),
+  /** Of these, a prefix that was computed exactly before, for this conversation or another. */
+  prefixTokens: z.int().prefault(0), // older reports have none
   reusedTokens: z.int(),
   recomputedTokens: z.int(),
   bytesLoaded: z.number(),

@@ -58,7 +58,7 @@ class KvPool {
     BlockPool blocks_;
     std::vector<Layer> layers_;
     std::vector<bool> clean_;  // per block: holds numbers, not what memory held before
-    size_t budget_ = SIZE_MAX;
+    size_t budget_ = size_t(1) << 30;
     int generation_ = 0;
 };
 

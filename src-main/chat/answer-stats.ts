@@ -29,6 +29,7 @@ export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: Cost
     answerTokens: turn.answer.length,
     promptTokens: prompt.tokens,
     residentTokens: turn.residentTokens,
+    prefixTokens: turn.prefixTokens,
     reusedTokens: report.reusableTokens,
     recomputedTokens: report.recomputedTokens,
     computedTokens: report.tokens - report.reusableTokens,

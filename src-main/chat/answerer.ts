@@ -99,7 +99,8 @@ export class Answerer {
 
     const { contextTokens, maxTokens } = choices;
     const need = Math.min(contextTokens, prompt.tokens + maxTokens);
-    const resident = sessions.open(live.conversationId, model, need, contextTokens);
+    const wanted = { model, parts: prompt.parts, wish: choices.wish, need, limit: contextTokens };
+    const resident = await sessions.open(live.conversationId, wanted);
     const context = contextOf(prompt, history, model);
     const turn = await runTurn(prompt, resident, {
       model,
@@ -205,6 +206,7 @@ export class Answerer {
       fullPrefillMs: stats.fullPrefillMs,
       fullPrefillMeasured: stats.fullPrefillMeasured,
       residentTokens: turn.residentTokens,
+      prefixTokens: turn.prefixTokens,
       appended,
       append: turn.blended.report,
       plan: turn.plan,

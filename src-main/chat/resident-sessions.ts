@@ -1,102 +1,159 @@
 import { KvasirError } from '../../src-shared/errors.ts';
+import type { Wish } from '../fusion/controller/planner.ts';
 import type { FusionModel, FusionSession } from '../fusion/model.ts';
+import type { TurnPart } from './prompt.ts';
 import { Resident } from './resident.ts';
 
-interface Entry {
-  resident: Resident;
+/** What a question needs of memory. */
+export interface Wanted {
   model: FusionModel;
-  bytes: number;
+  /** The whole prompt, and how it is to be fused. */
+  parts: readonly TurnPart[];
+  wish: Wish;
+  /** Tokens of prompt and answer at most, and the most the conversation may ever need. */
+  need: number;
+  limit: number;
 }
 
-/** A conversation may take this share of the memory before it has to, so that it need not move when it grows. */
-const SHARE_OF_ONE = 1 / 2;
+interface Entry {
+  conversationId: number;
+  resident: Resident;
+  model: FusionModel;
+  /** Tokens it may take while its question is answered. */
+  reserved: number;
+  /** The session it branched off, while that one is there, and the tokens both have in common: these count once. */
+  origin: Entry | undefined;
+  shared: number;
+}
+
+/** Tokens of a block of the engine's memory: less is not worth a branch of its own. */
+const BLOCK = 64;
+
+/** Older branches of one conversation are not kept. */
+const MOST_BRANCHES = 4;
 
 /**
- * The sessions of conversations, kept between turns. The least recently used go first when the budget is exceeded, all
- * of them when memory runs out or another model comes into use. What is gone is computed again from cached chunks.
+ * The sessions of conversations, kept between turns: one for each branch that a conversation has lately been on, which share
+ * what they begin with. The least recently used go first when the budget is exceeded, all of them when memory runs out or
+ * another model comes into use. What is gone is computed again from cached chunks.
  */
 export class ResidentSessions {
   readonly #budgetBytes: () => number;
   /** In order of use, the latest last. */
-  readonly #entries = new Map<number, Entry>();
+  #entries: Entry[] = [];
 
   constructor(budgetBytes: () => number) {
     this.#budgetBytes = budgetBytes;
   }
 
-  /** Tokens a conversation has in memory now. */
+  /** Tokens a conversation has in memory now, of the branch it was on last. */
   tokens(conversationId: number): number {
-    return this.#entries.get(conversationId)?.resident.tokens ?? 0;
+    return this.#entries.findLast((entry) => entry.conversationId === conversationId)?.resident.tokens ?? 0;
   }
 
   /**
-   * The conversation's session, with room for `need` tokens; an empty one where there is none or it is too small.
-   * `limit` is the most that can ever be needed. OUT_OF_MEMORY.
+   * The session that has most of the prompt, and room for the rest; another branch of the conversation keeps what it has. An
+   * empty one where there is none. OUT_OF_MEMORY.
    */
-  open(conversationId: number, model: FusionModel, need: number, limit: number): Resident {
-    const known = this.#entries.get(conversationId);
-    if (known?.model === model && known.resident.session.capacity >= need) {
-      this.#entries.delete(conversationId);
-      this.#entries.set(conversationId, known);
-      return known.resident;
+  async open(conversationId: number, wanted: Wanted): Promise<Resident> {
+    const { model, need } = wanted;
+    const entry = await this.#branchFor(conversationId, wanted);
+    this.#entries = [...this.#entries.filter((other) => other !== entry), entry];
+    entry.reserved = need;
+    model.setKvBudget(this.#budgetBytes());
+    const branches = this.#entries.filter((other) => other.conversationId === conversationId);
+    for (const old of branches.slice(0, -MOST_BRANCHES)) this.#drop(old);
+    this.#makeRoom(entry);
+    try {
+      await entry.resident.session.reserve(need);
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      for (const other of this.#entries) if (other !== entry) this.#drop(other);
+      await entry.resident.session.reserve(need);
     }
-    this.drop(conversationId);
-    const tokenBytes = model.bytesPerToken('f16'); // what the engine keeps sessions in
-    const affordable = Math.floor(this.#budgetBytes() / tokenBytes);
-    // One that has outgrown its session gets twice what it needs, so that it does not do so at every question.
-    const wanted = known?.model === model ? 2 * need : affordable * SHARE_OF_ONE;
-    const capacity = Math.min(limit, Math.max(need, Math.min(Math.floor(wanted), affordable)));
-    this.#makeRoom(capacity * tokenBytes);
-    const resident = new Resident(this.#create(model, capacity, need));
-    this.#entries.set(conversationId, { resident, model, bytes: resident.session.capacity * tokenBytes });
-    return resident;
+    return entry.resident;
   }
 
   /** A session that belongs to no conversation; the caller disposes it. OUT_OF_MEMORY. */
   borrow(model: FusionModel, capacity: number): FusionSession {
-    return this.#create(model, capacity, capacity);
+    try {
+      return model.createSession(capacity);
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      this.dropAll();
+      return model.createSession(capacity);
+    }
   }
 
-  /** Keeps to the budget, e.g. after an answer or when the setting has changed. */
+  /** Gives back what answers did not use, and keeps to the budget; when no answer is being made. */
   trim(): void {
-    this.#makeRoom(0);
+    for (const entry of this.#entries) {
+      if (entry.reserved > 0) entry.resident.truncate(entry.resident.tokens);
+      entry.reserved = 0;
+      entry.model.setKvBudget(this.#budgetBytes());
+    }
+    this.#makeRoom(undefined);
   }
 
   drop(conversationId: number): void {
-    this.#entries.get(conversationId)?.resident.dispose();
-    this.#entries.delete(conversationId);
+    for (const entry of this.#entries) if (entry.conversationId === conversationId) this.#drop(entry);
   }
 
   /** Before a model is disposed. */
   dropModel(model: unknown): void {
-    for (const [id, entry] of [...this.#entries]) if (entry.model === model) this.drop(id);
+    for (const entry of this.#entries) if (entry.model === model) this.#drop(entry);
   }
 
   /** When another model has come into use. */
   keepOnly(model: unknown): void {
-    for (const [id, entry] of [...this.#entries]) if (entry.model !== model) this.drop(id);
+    for (const entry of this.#entries) if (entry.model !== model) this.#drop(entry);
   }
 
   dropAll(): void {
-    for (const id of [...this.#entries.keys()]) this.drop(id);
+    for (const entry of this.#entries) this.#drop(entry);
   }
 
-  #create(model: FusionModel, capacity: number, need: number): FusionSession {
-    try {
-      return model.createSession(capacity);
-    } catch (error) {
-      if (!(error instanceof KvasirError && error.code === 'OUT_OF_MEMORY')) throw error;
-      this.dropAll();
-      return model.createSession(need);
+  async #branchFor(conversationId: number, { model, parts, wish, limit }: Wanted): Promise<Entry> {
+    let [best, keep]: [Entry | undefined, number] = [undefined, 0];
+    for (const entry of this.#entries) {
+      if (entry.conversationId !== conversationId || entry.model !== model) continue;
+      const reusable = entry.resident.reusable(parts, wish);
+      // The latest of equals: the branch the conversation is on.
+      if (reusable >= keep) [best, keep] = [entry, reusable];
+    }
+    if (best && best.resident.tokens - keep < BLOCK && best.resident.session.capacity >= limit) return best;
+    const shared = best ? keep : 0;
+    const resident =
+      best && shared > 0 ? await best.resident.fork(shared) : new Resident(model.createSession(limit));
+    return { conversationId, resident, model, reserved: 0, origin: best, shared };
+  }
+
+  #drop(entry: Entry): void {
+    entry.resident.dispose();
+    this.#entries = this.#entries.filter((other) => other !== entry);
+    // The branch that shares most of it now stands for what they share.
+    const branches = this.#entries.filter(({ origin }) => origin === entry).sort((a, b) => b.shared - a.shared);
+    const [heir, ...others] = branches;
+    if (heir) [heir.origin, heir.shared] = [entry.origin, Math.min(heir.shared, entry.shared)];
+    for (const other of others) other.origin = heir;
+  }
+
+  /** Drops the least recently used until the budget is kept, but for one. */
+  #makeRoom(kept: Entry | undefined): void {
+    for (const entry of [...this.#entries]) {
+      if (this.#usedBytes() <= this.#budgetBytes()) return;
+      if (entry !== kept) this.#drop(entry);
     }
   }
 
-  #makeRoom(bytes: number): void {
-    let used = [...this.#entries.values()].reduce((sum, entry) => sum + entry.bytes, bytes);
-    for (const [id, entry] of this.#entries) {
-      if (used <= this.#budgetBytes()) return;
-      used -= entry.bytes;
-      this.drop(id);
-    }
+  #usedBytes(): number {
+    return this.#entries.reduce((sum, { resident, model, reserved, shared }) => {
+      const tokens = Math.ceil(Math.max(resident.tokens, reserved) / BLOCK) * BLOCK;
+      return sum + (tokens - Math.floor(shared / BLOCK) * BLOCK) * model.bytesPerToken('f16'); // what the engine keeps sessions in
+    }, 0);
   }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof KvasirError && error.code === 'OUT_OF_MEMORY';
 }

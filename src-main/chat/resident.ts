@@ -9,9 +9,9 @@ import type { TurnPart } from './prompt.ts';
  */
 export class Resident {
   readonly session: FusionSession;
-  #ids: number[] = [];
+  readonly #ids: number[] = [];
   /** Where chunks begin, and how they were wished to be fused. */
-  #fused = new Map<number, string>();
+  readonly #fused = new Map<number, string>();
 
   constructor(session: FusionSession) {
     this.session = session;
@@ -40,6 +40,25 @@ export class Resident {
       if (!whole) return at;
     }
     return Math.max(0, at - 1);
+  }
+
+  /** Another one that begins with the first `length` tokens and shares their memory. */
+  async fork(length: number): Promise<Resident> {
+    const branch = new Resident(await this.session.fork(length));
+    for (const id of this.#ids.slice(0, length)) branch.#ids.push(id);
+    for (const [start, how] of this.#fused) if (start < length) branch.#fused.set(start, how);
+    return branch;
+  }
+
+  /**
+   * While it is empty: takes what memory still holds of the text that the prompt begins with, computed for another conversation or
+   * before this one was forgotten. Resolves with the tokens taken.
+   */
+  async adopt(parts: readonly TurnPart[]): Promise<number> {
+    const ids = leadingText(parts);
+    const adopted = await this.session.adopt(ids);
+    for (const id of ids.subarray(0, adopted)) this.#ids.push(id);
+    return adopted;
   }
 
   /** Forgets everything from `length` on. */
@@ -71,6 +90,13 @@ export class Resident {
     while (same < tokens.length && this.#ids[start + same] === tokens[same]) same++;
     return same;
   }
+}
+
+/** What a prompt begins with, up to its first chunk: its KV depends on nothing else, so any conversation may share it. */
+export function leadingText(parts: readonly PromptPart[]): Int32Array {
+  const end = parts.findIndex(({ kind }) => kind === 'chunk');
+  const text = end < 0 ? parts : parts.slice(0, end);
+  return Int32Array.from(text.flatMap(({ tokens }) => [...tokens]));
 }
 
 /** The parts of a prompt behind its first `length` tokens, none of them empty. */

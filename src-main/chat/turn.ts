@@ -38,8 +38,10 @@ export type Tier = 'resident' | ChunkOutcome;
 export type PartTiers = ReadonlyMap<number, Tier>;
 
 export interface TurnResult {
-  /** Tokens of the prompt that were in the session already. */
+  /** Tokens of the prompt that were in memory already: in the session, or as a prefix that others had computed exactly. */
   residentTokens: number;
+  /** Of these, the prefix's. */
+  prefixTokens: number;
   /** What was appended behind them, with the index of each part in the prompt. */
   appended: (TurnPart & { index: number })[];
   decision: Decision;
@@ -64,8 +66,10 @@ export async function runTurn(
   options: TurnOptions,
 ): Promise<TurnResult> {
   const { model, dtype, wish, planner, stopwatch } = options;
-  const residentTokens = resident.reusable(prompt.parts, wish);
-  resident.truncate(residentTokens);
+  const kept = resident.reusable(prompt.parts, wish);
+  resident.truncate(kept);
+  const prefixTokens = kept === 0 ? await resident.adopt(prompt.parts) : 0;
+  const residentTokens = kept + prefixTokens;
   const appended = partsFrom(prompt.parts, residentTokens);
   const tiersOf = (outcomes: readonly ChunkOutcome[]): PartTiers =>
     partTiers(prompt.parts, appended, outcomes);
@@ -90,6 +94,7 @@ export async function runTurn(
   const plan = planner.done(planned, blended);
   return {
     residentTokens,
+    prefixTokens,
     appended,
     decision,
     blended,

@@ -325,7 +325,7 @@ export interface NativeModel {
   createSession(capacity: number): NativeSession;
   /** The memory of all sessions, when what was called before is done. */
   kvUsage(): Promise<NativeKvUsage>;
-  /** Bytes beyond which prefixes that no session holds are given up. Sessions get what they need. Default: no limit. */
+  /** Bytes beyond which prefixes that no session holds are given up. Sessions get what they need. Default: 1 GiB. */
   setKvBudget(bytes: number): void;
   /** The whole blocks known of the beginning of `tokens`, to be saved; null when there are none. */
   exportPrefix(tokens: Int32Array): Promise<NativeChunk | null>;

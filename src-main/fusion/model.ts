@@ -5,10 +5,11 @@ import type { KvDtype } from '../engine/engine.ts';
 /** What fusing needs of a session; the engine's Session satisfies it. */
 export type FusionSession = Pick<
   Session,
-  'length' | 'capacity' | 'append' | 'logits' | 'generate' | 'truncate' | 'dispose'
+  'length' | 'capacity' | 'append' | 'logits' | 'generate' | 'truncate' | 'adopt' | 'reserve' | 'dispose'
 > & {
   /** As the engine's; `other` must be of the same kind. */
   deviationFrom(other: FusionSession, begin: number, count: number): Promise<SessionDeviation>;
+  fork(length: number): Promise<FusionSession>;
 };
 
 /** What services need of a model; the engine's Model satisfies it. */
@@ -22,6 +23,7 @@ export type FusionModel = Pick<
   | 'bytesPerToken'
   | 'encodeChunk'
   | 'openChunk'
+  | 'setKvBudget'
 > & {
   createSession(capacity: number): FusionSession;
 };

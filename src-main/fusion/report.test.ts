@@ -68,6 +68,7 @@ function input(append: AppendReport, appended: ReportInput['appended']): ReportI
     fullPrefillMs: null,
     fullPrefillMeasured: false,
     residentTokens: 100,
+    prefixTokens: 0,
     appended,
     append,
   };

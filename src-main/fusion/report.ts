@@ -44,6 +44,8 @@ export interface ReportInput {
   fullPrefillMeasured: boolean;
   /** Tokens that were in the session before. */
   residentTokens: number;
+  /** Of these, taken over as an exact prefix. */
+  prefixTokens: number;
   appended: readonly ReportedPart[];
   append: AppendReport;
   /** What the controller decided and expected. */
@@ -67,6 +69,7 @@ export function fusionReport(input: ReportInput): FusionReport {
     fullPrefillMeasured: input.fullPrefillMeasured,
     promptTokens: residentTokens + append.tokens,
     residentTokens,
+    prefixTokens: input.prefixTokens,
     reusedTokens: append.reusableTokens,
     recomputedTokens: append.recomputedTokens,
     bytesLoaded: append.bytesLoaded,

@@ -138,6 +138,10 @@ export class FakeModel implements FusionModel {
     return 10;
   }
 
+  setKvBudget(): void {
+    // It has memory for all.
+  }
+
   async encodeChunk(
     tokens: Int32Array,
     dtype: KvDtype,
@@ -158,6 +162,9 @@ export class FakeModel implements FusionModel {
     this.sessions.push(session);
     return session;
   }
+
+  /** Text that sessions may begin with: computed before, as far as the model knows. */
+  known = new Int32Array(0);
 }
 
 export class FakeSession implements FusionSession {
@@ -261,6 +268,28 @@ export class FakeSession implements FusionSession {
     }
     const stop = signal?.aborted ? 'aborted' : stopAt < says.length ? 'length' : 'eos';
     return { tokens: says.slice(0, written), stop, ms: 1 };
+  }
+
+  async adopt(tokens: Int32Array): Promise<number> {
+    await Promise.resolve();
+    if (this.ids.length > 0) throw new Error('only an empty session begins with known blocks');
+    const { known } = this.#model;
+    let same = 0;
+    while (same < Math.min(known.length, tokens.length - 2) && known[same] === tokens[same]) same++;
+    this.ids.push(...tokens.subarray(0, same));
+    return same;
+  }
+
+  async fork(length: number): Promise<FakeSession> {
+    await Promise.resolve();
+    const branch = this.#model.createSession(this.capacity);
+    branch.ids = this.ids.slice(0, length);
+    return branch;
+  }
+
+  async reserve(_tokens: number): Promise<void> {
+    await Promise.resolve();
+    if (this.disposed) throw new Error('the session is disposed');
   }
 
   truncate(length: number): void {

@@ -51,8 +51,10 @@ export const AnswerStatsSchema = z.object({
   tokensPerSecond: z.number(),
   answerTokens: z.int(),
   promptTokens: z.int(),
-  /** Tokens that were in the conversation's resident KV already. */
+  /** Tokens that were in memory already: the conversation's own, and text it begins with that was computed exactly before. */
   residentTokens: z.int(),
+  /** Of these, the text it begins with (whole blocks of it; blended passages are never among them). */
+  prefixTokens: z.int().prefault(0), // older answers have none
   /** Tokens that stood in cached chunks, and how many of them were recomputed (HKVD). */
   reusedTokens: z.int(),
   recomputedTokens: z.int(),
