@@ -132,7 +132,9 @@ export class ResidentSessions {
     entry.resident.dispose();
     this.#entries = this.#entries.filter((other) => other !== entry);
     // The branch that shares most of it now stands for what they share.
-    const branches = this.#entries.filter(({ origin }) => origin === entry).sort((a, b) => b.shared - a.shared);
+    const branches = this.#entries
+      .filter(({ origin }) => origin === entry)
+      .sort((a, b) => b.shared - a.shared);
     const [heir, ...others] = branches;
     if (heir) [heir.origin, heir.shared] = [entry.origin, Math.min(heir.shared, entry.shared)];
     for (const other of others) other.origin = heir;
