@@ -287,7 +287,7 @@ export class FakeSession implements FusionSession {
     return branch;
   }
 
-  async reserve(_tokens: number): Promise<void> {
+  async reserve(): Promise<void> {
     await Promise.resolve();
     if (this.disposed) throw new Error('the session is disposed');
   }
