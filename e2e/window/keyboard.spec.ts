@@ -6,7 +6,7 @@ import { answers, ANSWER_MS, QUESTION, stripOf } from './support/chat.ts';
 import { documentsOf, libraryDone } from './support/library.ts';
 import { expect, test } from './support/test.ts';
 
-const SCREENS = ['Library', 'Search', 'Cache', 'Models', 'Settings', 'Chat'];
+const SCREENS = ['Library', 'Search', 'Analysis', 'Cache', 'Models', 'Settings', 'Chat'];
 
 test('from the first question to a library of one’s own without a mouse', async ({ window }) => {
   const keys = window.keyboard;

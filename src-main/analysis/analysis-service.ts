@@ -69,19 +69,20 @@ export class AnalysisService {
 
   /** What an analysis of a document would do. NOT_FOUND, CONFLICT, CONTEXT_OVERFLOW, QUESTION_TOO_LONG, DOCUMENT_NO_TEXT. */
   async plan(request: DocumentAnalysis): Promise<AnalysisPlan> {
-    const { documents, store, settings } = this.#options;
+    const { documents, store, settings, planner } = this.#options;
     const active = await this.#options.models.current();
     const document = documents.open(request.documentId, active);
     const { model } = active;
-    return planOf(document, request, { model, store, choices: choicesOf(request, settings.current, model) });
+    const choices = choicesOf(request, settings.current, model, planner);
+    return planOf(document, request, { model, store, choices });
   }
 
   /** Begins an analysis of a document. As plan. */
   async analyse(request: DocumentAnalysis): Promise<{ id: string }> {
-    const { documents, settings, models } = this.#options;
+    const { documents, settings, models, planner } = this.#options;
     const active = await models.current();
     const document = documents.open(request.documentId, active);
-    const choices = choicesOf(request, settings.current, active.model);
+    const choices = choicesOf(request, settings.current, active.model, planner);
     const windows = windowsOf(document, request, active.model, choices);
     const { title, version, path, libraryId } = document;
     return this.#add(
@@ -203,14 +204,14 @@ export class AnalysisService {
   }
 
   async #take(live: RunningAnalysis): Promise<void> {
-    const { models, settings } = this.#options;
+    const { models, settings, planner } = this.#options;
     const row = this.#table.get(live.id);
     if (!row) return; // deleted meanwhile
     this.#table.setState(row.id, 'running');
     this.#changed(row.id);
     const active = await models.current();
     this.#table.setModel(row.id, active.name);
-    const choices = choicesOf(row.request, settings.current, active.model);
+    const choices = choicesOf(row.request, settings.current, active.model, planner);
     const options = { ...this.#options, table: this.#table, prompter: this.#prompter };
     const workshop = new Workshop({ row, live, active, choices, options });
     this.#workshop = workshop;

@@ -3,12 +3,14 @@ import type { StrategyWish } from '../../src-shared/strategy.ts';
 import { contextLimit } from '../chat/limits.ts';
 import type { KvDtype, Sampling } from '../engine/engine.ts';
 import { engineWish } from '../fusion/choice.ts';
-import type { Wish } from '../fusion/controller/planner.ts';
+import type { Planner, Wish } from '../fusion/controller/planner.ts';
 import type { FusionModel } from '../fusion/model.ts';
 
 /** How the prompts of an analysis are made. */
 export interface Choices {
   wish: Wish;
+  /** Whether cached chunks are used at all. */
+  blends: boolean;
   /** Tokens of an answer at most. */
   maxTokens: number;
   /** Tokens of prompt and answer at most. */
@@ -24,10 +26,13 @@ export function choicesOf(
   asked: { strategy?: StrategyWish | undefined; maxTokens?: number | undefined },
   settings: Settings,
   model: FusionModel,
+  planner: Planner,
 ): Choices {
   const { dtype, systemPrompt, storeMisses, temperature } = settings;
+  const wish = engineWish(asked.strategy ?? settings.strategy, model.info.layers);
   return {
-    wish: engineWish(asked.strategy ?? settings.strategy, model.info.layers),
+    wish,
+    blends: planner.blends(model, wish),
     maxTokens: asked.maxTokens ?? settings.maxTokens,
     contextTokens: contextLimit(model, settings.contextTokens),
     ...{ dtype, systemPrompt, storeMisses },

@@ -44,7 +44,7 @@ export function planOf(
     windowTokens: sum(windows.map(({ from, to }) => sum(lengths.slice(from, to)))),
     contextTokens: choices.contextTokens,
     storedChunks: stored.length,
-    blends: choices.wish.kind !== 'full',
+    blends: choices.blends,
   };
 }
 

@@ -9,7 +9,7 @@ import type { Choices } from './choices.ts';
 export interface EncodeOptions {
   model: FusionModel;
   store: ChunkCache;
-  choices: Pick<Choices, 'dtype' | 'wish' | 'storeMisses'>;
+  choices: Pick<Choices, 'dtype' | 'blends' | 'storeMisses'>;
   costs: CostModel;
   clock: Clock;
   signal: AbortSignal;
@@ -28,9 +28,9 @@ export async function encodeMissing(
   passages: readonly FoundPassage[],
   { model, store, choices, costs, clock, signal, onRefused }: EncodeOptions,
 ): Promise<Encoded | null> {
-  const { dtype, wish, storeMisses } = choices;
+  const { dtype, blends, storeMisses } = choices;
   // A full prefill reads nothing from the store, and leaves nothing there.
-  if (!storeMisses || wish.kind === 'full') return null;
+  if (!storeMisses || !blends) return null;
   const started = clock.now();
   const encoded = { chunks: 0, tokens: 0, ms: 0 };
   for (const { tokens, passage } of passages) {

@@ -36,7 +36,7 @@ export async function runQuestions(
     return tokens ? [keyFor(active.model, choices.dtype, tokens)] : [];
   });
   // A full prefill reads nothing from the store.
-  if (choices.wish.kind !== 'full') await workshop.hold(keys);
+  if (choices.blends) await workshop.hold(keys);
   const order = orderBatch(prompts).flatMap((index) => asked[index] ?? []);
   for (const [i, one] of order.entries()) await answer(workshop, one, order.length - i);
 }

@@ -21,6 +21,8 @@ export const PLACES: readonly Place[] = [
   { name: 'document chunks', open: (window) => view(window, '/document/1', 'radio', 1) },
   { name: 'document sizes', open: (window) => view(window, '/document/1', 'radio', 2) },
   { name: 'search', open: openSearch },
+  { name: 'analysis', open: (window) => route(window, '/analysis') },
+  { name: 'analysis of questions', open: (window) => route(window, '/analysis/new?kind=questions') },
   { name: 'cache', open: (window) => route(window, '/cache') },
   { name: 'cache chunks', open: (window) => view(window, '/cache', 'table', 1) },
   { name: 'models', open: (window) => route(window, '/models') },

@@ -47,6 +47,13 @@ export class Planner {
     this.costs = options.costs;
   }
 
+  /** Whether cached chunks are used at all: not where a full prefill is wished, or calibration found it to be better. */
+  blends(model: PlannedModel, wish: Wish): boolean {
+    if (wish.kind !== 'auto') return wish.kind !== 'full';
+    const verdict = this.#options.calibration(model)?.choice.verdict;
+    return verdict === undefined || verdict === 'blend';
+  }
+
   /** Looks up where the parts' chunks are, without opening them. */
   plan(parts: readonly PromptPart[], request: PlanRequest): Plan {
     const { model, wish } = request;

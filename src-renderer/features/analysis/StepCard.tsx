@@ -2,7 +2,6 @@ import { Alert, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
-import { useFormat } from '../../ui/useFormat.ts';
 import { Again } from './Again.tsx';
 import { StepSources } from './StepSources.tsx';
 import { StepStats } from './StepStats.tsx';
@@ -20,7 +19,6 @@ export function StepCard({
   result?: boolean;
 }) {
   const { t } = useTranslation('analysis');
-  const format = useFormat();
   const name = useStepName(analysis)(step);
   const { kind, from, to, state, stats, failure, notices } = step;
   return (
@@ -28,7 +26,6 @@ export function StepCard({
       <header className={classes.cardHead}>
         <h3>{name}</h3>
         {kind === 'window' && <span>{t('view.parts', { from: from + 1, to })}</span>}
-        {stats && <span className={classes.time}>{format.duration(stats.ttftMs.total)}</span>}
         <Again analysis={analysis} step={step} name={name} />
       </header>
       <StepText step={step} />

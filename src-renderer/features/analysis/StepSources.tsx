@@ -4,8 +4,8 @@ import { Link } from 'wouter';
 import type { Step, StepSource } from '../../../src-shared/contract/analysis.ts';
 import classes from './Analysis.module.css';
 
-/** Windows read many passages; where there are more than these, they are folded away. */
-const SHOWN = 6;
+/** Windows read many passages, and a table's rows should be short: more than these are folded away. */
+const SHOWN = 3;
 
 /** The passages that a step read; each leads to its place in the document. */
 export function StepSources({ step, name }: { step: Step; name: string }) {

@@ -14,14 +14,17 @@ export function StepStats({ stats, encoded }: { stats: AnswerStats; encoded: Enc
   const all = t('common:unit.tokens', { count: tokens });
   const share = tokens > 0 ? reused / tokens : 0;
   const reuse = t('step.reuse', { share: format.percent(share), tokens: all });
+  const reads = Object.values(stats.chunkHits).reduce((sum, hits) => sum + hits, 0);
   const words =
-    stats.strategy.name === 'full'
-      ? [t('step.full', { tokens: all })]
-      : [
-          reuse,
-          ...(recomputed > 0 ? [t('step.recomputed', { count: recomputed })] : []),
-          ...(stats.chunkHits.resident > 0 ? [t('step.resident', { count: stats.residentTokens })] : []),
-        ];
+    reads === 0
+      ? [all]
+      : stats.strategy.name === 'full'
+        ? [t('step.full', { tokens: all })]
+        : [
+            reuse,
+            ...(recomputed > 0 ? [t('step.recomputed', { count: recomputed })] : []),
+            ...(stats.chunkHits.resident > 0 ? [t('step.resident', { count: stats.residentTokens })] : []),
+          ];
   if (encoded)
     words.push(
       t('step.encoded', {
@@ -31,9 +34,11 @@ export function StepStats({ stats, encoded }: { stats: AnswerStats; encoded: Enc
     );
   return (
     <div className={classes.stats}>
-      <div className={classes.reuse}>
-        <Meter share={share} height={4} color="var(--kv-disk)" label={reuse} />
-      </div>
+      {reads > 0 && (
+        <div className={classes.reuse}>
+          <Meter share={share} height={4} color="var(--kv-disk)" label={reuse} />
+        </div>
+      )}
       <span>{[t('step.ttft', { time: format.duration(stats.ttftMs.total) }), ...words].join(' · ')}</span>
     </div>
   );

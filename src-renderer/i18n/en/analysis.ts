@@ -83,6 +83,7 @@ export const analysis = {
     rounds: 'Combining',
     window: 'Window {{number, number}}',
     parts: 'chunks {{from, number}}–{{to, number}}',
+    all: 'All windows together',
     combined: 'Steps {{from, number}}–{{to, number}} together',
     progress: '{{done, number}} of {{total, number}}',
     reading: 'reading the prompt, {{share}}',

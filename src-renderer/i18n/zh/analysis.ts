@@ -84,6 +84,7 @@ export const analysis: Words<typeof en.analysis> = {
     rounds: '合并',
     window: '窗口 {{number, number}}',
     parts: '文本块 {{from, number}}–{{to, number}}',
+    all: '所有窗口合并',
     combined: '合并第 {{from, number}}–{{to, number}} 步',
     progress: '{{done, number}} / {{total, number}}',
     reading: '正在读取提示，{{share}}',

@@ -1,0 +1,104 @@
+/** `analyse` and `ask --questions` with the demo model, through the real program. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AnalysisSchema, type Analysis } from '../src-shared/contract/analysis.ts';
+import {
+  chunkFiles,
+  DEMO_MODEL,
+  expectFailure,
+  removeDir,
+  runCli,
+  tempDir,
+  writeFiles,
+} from './cli-support.ts';
+
+let dir: string;
+
+beforeAll(() => {
+  dir = tempDir();
+});
+afterAll(() => removeDir(dir));
+
+/** A document of so many short chapters. */
+function chapters(count: number): string {
+  const towns = ['Oslo', 'Porto', 'Riga', 'Turin', 'Lyon'];
+  return Array.from(
+    { length: count },
+    (_, i) =>
+      `## Chapter ${i + 1}\n\nThe ship number ${i + 1} was built in ${towns[i % towns.length]} by its owner.\n`,
+  ).join('\n');
+}
+
+function parse({ code, stdout, stderr }: Awaited<ReturnType<typeof runCli>>): Analysis {
+  expect(code, stderr).toBe(0);
+  return AnalysisSchema.parse(JSON.parse(stdout));
+}
+
+describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
+  test('a long document is read in windows whose overlaps come from the store', async () => {
+    const library = writeFiles(join(dir, 'ships'), { 'ships.md': `# Ships\n\n${chapters(60)}` });
+    const data = join(dir, 'data');
+    const args = [
+      'analyse',
+      join(library, 'ships.md'),
+      'Where was the ship built?',
+      '--data',
+      data,
+      '--json',
+    ];
+    const shape = ['--chunk-tokens', '64', '--window', '5', '--overlap', '2', '--strategy', 'deviation'];
+    const first = parse(await runCli([...args, ...shape]));
+    expect(first.state).toBe('done');
+    const windows = first.steps.filter(({ kind }) => kind === 'window');
+    expect(windows.length).toBeGreaterThan(3);
+    for (const [i, { from, to, stats, sources, encoded }] of windows.entries()) {
+      expect(from).toBe(i * 3);
+      expect(sources.map(({ ordinal }) => ordinal)).toEqual(
+        Array.from({ length: to - from }, (_, n) => from + n),
+      );
+      // Nothing of a document is computed for one prompt alone: what was missing was stored before.
+      expect(stats?.chunkHits.computed).toBe(0);
+      expect(encoded?.chunks).toBe(i === 0 ? 5 : to - from - 2);
+    }
+    expect(first.steps.at(-1)?.kind).toBe('combine');
+    const chunks = windows.at(-1)?.to ?? 0;
+    expect(first.sharing.chunks).toBe(chunks);
+    expect(chunkFiles(data).size).toBeGreaterThanOrEqual(chunks);
+
+    const second = parse(await runCli([...args, ...shape]));
+    expect(second.steps.map(({ text }) => text)).toEqual(first.steps.map(({ text }) => text));
+    expect(second.steps.every(({ encoded }) => encoded === null)).toBe(true);
+  });
+
+  test('questions of a file are answered as one by one, and shared chunks are read once', async () => {
+    const data = ['--data', join(dir, 'ask')];
+    const questions = ['Where does Project Polaris run?', 'Where was Elsa Wexler born?'];
+    const file = join(
+      writeFiles(join(dir, 'lists'), { 'q.txt': `${[...questions, questions[0]].join('\n')}\n` }),
+      'q.txt',
+    );
+    const strategy = ['--strategy', 'deviation'];
+    const many = parse(await runCli(['ask', '--questions', file, ...data, ...strategy, '--json']));
+    expect(many.steps.map(({ question }) => question)).toEqual([...questions, questions[0]]);
+    expect(many.steps.every(({ state }) => state === 'done')).toBe(true);
+    const [first, , again] = many.steps;
+    // The same prompt: all of its chunks stand where they are.
+    expect(again?.text).toBe(first?.text);
+    expect(again?.stats?.chunkHits).toMatchObject({ resident: again?.sources.length, disk: 0, computed: 0 });
+    expect(many.sharing.residentUses).toBe(again?.sources.length);
+    expect(many.sharing.bytesSaved).toBeGreaterThan(0);
+
+    const one = await runCli(['ask', questions[1] ?? '', ...data, ...strategy, '--json']);
+    expect((JSON.parse(one.stdout) as { answer: string }).answer).toBe(many.steps[1]?.text);
+  });
+
+  test.each([
+    [['ask'], 'BAD_ARGUMENT', 2],
+    [['ask', '--questions', '/nowhere.txt'], 'BAD_ARGUMENT', 2],
+    [['analyse', 'nothing.md', 'Summarise.'], 'NOT_FOUND', 1],
+    [['analyse', 'teams/team-ocelot.md', 'Summarise.', '--strategy', 'magic'], 'BAD_ARGUMENT', 2],
+  ])('%j is refused', async (args, code, exitCode) => {
+    expectFailure(await runCli([...args, '--data', join(dir, 'ask')]), code, exitCode);
+  });
+});
