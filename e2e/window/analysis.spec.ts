@@ -20,6 +20,7 @@ function writeLog(folder: string): void {
 test('a document is analysed from the library; a window leads back to its passage', async ({
   sharedWindow: window,
 }) => {
+  test.slow();
   const folder = temporaryFolder();
   writeLog(folder.path);
   await createLibrary(window, 'Ships');

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, Menu, Text, Tooltip } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconDownload, IconPlayerPlay, IconPlayerStop, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
@@ -25,7 +25,7 @@ export function AnalysisActions({ analysis }: { analysis: Analysis }) {
     ...(unfinished ? [{ id: 'analysis-resume', label: t('view.resume'), run: goOn }] : []),
   ]);
   return (
-    <>
+    <Group gap="xs" wrap="nowrap">
       {busy && (
         <Button
           variant="default"
@@ -49,7 +49,7 @@ export function AnalysisActions({ analysis }: { analysis: Analysis }) {
         <Export id={id} formats={kind === 'questions' ? ['csv', 'markdown', 'json'] : ['markdown', 'json']} />
       )}
       <Delete id={id} />
-    </>
+    </Group>
   );
 }
 
