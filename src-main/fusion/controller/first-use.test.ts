@@ -43,9 +43,9 @@ function machineModel(fingerprint = 'f'): { model: ProfiledModel; appends: Strat
       return Promise.resolve(chunk(new Int32Array(128 + (files.size > 2 ? 128 : 0)), path));
     },
     createSession: () => ({
-      append: async (segments: Segment[], strategy: Strategy, options: CallOptions = {}) => {
+      append: async (segments: Segment[], strategy: Strategy, options?: CallOptions) => {
         await new Promise((resolve) => setImmediate(resolve));
-        if (options.signal?.aborted) throw new KvasirError('ABORTED', 'stopped');
+        if (options?.signal?.aborted) throw new KvasirError('ABORTED', 'stopped');
         appends.push(strategy.kind);
         const pieces = segments.map((segment): Piece => {
           const tokens = segment.kind === 'chunk' ? segment.chunk.tokens.length : segment.tokens.length;
