@@ -184,6 +184,34 @@ describe('branches', () => {
     expect(again.citations[0]?.tier).toBe('computed');
   });
 
+  test('a branch that was left keeps its memory, and is taken up again', async () => {
+    const { chat, ask, model } = await fixture();
+    const { id } = chat.create(NEW);
+    await ask(id, 'Mara?');
+    const second = await ask(id, `Jon? ${'well '.repeat(80)}`);
+    chat.edit(id, second.parentId!, 'bridges?');
+    await chat.idle();
+    expect(model.sessions.filter(({ disposed }) => !disposed)).toHaveLength(2);
+    chat.selectLeaf(id, second.id);
+    const third = await ask(id, 'Tea?');
+    expect(third.stats!.residentTokens).toBeGreaterThan(second.stats!.promptTokens);
+    expect(third.stats!.prefixTokens).toBe(0);
+  });
+
+  test('text that was computed for another conversation is begun with, and counted apart', async () => {
+    const { chat, ask, model, session } = await fixture();
+    const a = await ask(chat.create(NEW).id, 'Mara?');
+    expect(a.stats).toMatchObject({ residentTokens: 0, prefixTokens: 0 });
+    const before = [...session()!.ids];
+    model.known = Int32Array.from(before); // the passage too: what is behind text must not be taken over
+    const b = await ask(chat.create(NEW).id, 'Mara?');
+    const { prefixTokens, residentTokens, chunkHits } = b.stats!;
+    expect(prefixTokens).toBeGreaterThan(0);
+    expect(residentTokens).toBe(prefixTokens);
+    expect(chunkHits).toEqual(a.stats!.chunkHits);
+    expect(session()!.ids).toEqual(before);
+  });
+
   test('an edited question starts where both agree; either branch goes on', async () => {
     const { chat, ask, session } = await fixture();
     const { id } = chat.create(NEW);
