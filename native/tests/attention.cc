@@ -5,7 +5,13 @@
 #include <thread>
 #include <vector>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include "engine/attention/kernel.h"
+#include "engine/backend.h"
 #include "engine/convert.h"
 #include "tests/harness.h"
 
@@ -75,7 +81,8 @@ struct Problem {
                 }
                 for (int d = 0; d < hd; ++d) {
                     const double e = std::fabs(out[(size_t(r) * job.n_head + h) * hd + d] - sum[size_t(d)] / total);
-                    if (!(e <= worst)) worst = e;
+                    if (!std::isfinite(e)) return INFINITY;
+                    worst = std::max(worst, e);
                 }
             }
         }
@@ -165,5 +172,121 @@ TEST(attention_over_scattered_blocks_is_that_over_contiguous_keys_bit_for_bit) {
             scattered.run(kernel, 2);
             CHECK(plain.out == scattered.out);
         }
+    });
+}
+
+TEST(attention_of_one_row_does_not_depend_on_the_number_of_threads) {
+    for_each_kernel([](const AttentionKernel & kernel) {
+        std::minstd_rand rng(11);
+        for (int i = 0; i < 12; ++i) {
+            // Lengths on both sides of where parts of the keys end; the only row sees them all.
+            const int keys = 1 + int(rng() % 700), group = 1 + int(rng() % 9), head_dim = 32 + 4 * int(rng() % 57);
+            Problem one(1, group, 2, head_dim, keys, uint32_t(i)), three(1, group, 2, head_dim, keys, uint32_t(i));
+            one.positions[0] = three.positions[0] = keys - 1;
+            one.run(kernel, 1);
+            three.run(kernel, 3);
+            CHECK(one.out == three.out);
+            const double error = one.worst_error();
+            if (!(error < 5e-5)) test::fail(kernel.name, i, "error " + std::to_string(error));  // f32 in all of them
+        }
+    });
+}
+
+#ifdef __linux__
+namespace {
+// A copy that ends where memory ends: reading one byte more is a fault.
+struct Guarded {
+    size_t page = size_t(sysconf(_SC_PAGESIZE)), size;
+    char * base;
+    uint16_t * data;
+
+    explicit Guarded(const std::vector<uint16_t> & from) : size((from.size() * 2 + page - 1) / page * page) {
+        base = static_cast<char *>(mmap(nullptr, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        mprotect(base + size, page, PROT_NONE);
+        data = reinterpret_cast<uint16_t *>(base + size) - from.size();
+        std::copy(from.begin(), from.end(), data);
+    }
+    ~Guarded() { munmap(base, size + page); }
+};
+}  // namespace
+
+TEST(attention_reads_nothing_beyond_the_last_key) {
+    for_each_kernel([](const AttentionKernel & kernel) {
+        for (int head_dim : {32, 36, 40, 72, 80, 96, 100, 128, 256}) {
+            for (int rows : {1, 5}) {
+                Problem p(rows, 3, 2, head_dim, 131, uint32_t(head_dim));
+                for (int32_t & x : p.positions) x = 130;
+                const Guarded k(p.k), v(p.v);
+                p.job.k = k.data, p.job.v = v.data;
+                p.run(kernel, 1);
+                CHECK(p.worst_error() < bound(kernel));
+            }
+        }
+    });
+}
+#endif
+
+// The same problem through ggml's flash attention.
+static std::vector<float> by_ggml(const Problem & p, int keys) {
+    const AttentionJob & j = p.job;
+    Compute cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
+    ContextPtr ctx = make_context(32), graph = ContextPtr(ggml_init({1 << 20, nullptr, true}));
+    ggml_context * c = ctx.get();
+    ggml_tensor * q = ggml_new_tensor_3d(c, GGML_TYPE_F32, j.head_dim, j.n_head, j.rows);
+    ggml_tensor * k = ggml_new_tensor_3d(c, GGML_TYPE_F16, j.head_dim, j.n_head_kv, keys);
+    ggml_tensor * v = ggml_new_tensor_3d(c, GGML_TYPE_F16, j.head_dim, j.n_head_kv, keys);
+    ggml_tensor * mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, keys, j.rows);
+    BufferPtr buffer = allocate(c, cpu.buffer_type());
+    std::vector<uint16_t> m(size_t(keys) * j.rows);
+    for (int r = 0; r < j.rows; ++r)
+        for (int i = 0; i < keys; ++i) m[size_t(r) * keys + i] = i <= p.positions[size_t(r)] ? 0 : 0xFC00;
+    ggml_backend_tensor_set(q, p.q.data(), 0, ggml_nbytes(q));
+    ggml_backend_tensor_set(k, p.k.data(), 0, ggml_nbytes(k));
+    ggml_backend_tensor_set(v, p.v.data(), 0, ggml_nbytes(v));
+    ggml_backend_tensor_set(mask, m.data(), 0, ggml_nbytes(mask));
+    ggml_context * g = graph.get();
+    const auto heads = [&](ggml_tensor * t) { return ggml_permute(g, t, 0, 2, 1, 3); };
+    ggml_tensor * y = ggml_flash_attn_ext(g, heads(q), heads(k), heads(v), mask, j.scale, 0, 0);
+    ggml_set_output(y);
+    ggml_cgraph * work = ggml_new_graph_custom(g, 16, false);
+    ggml_build_forward_expand(work, y);
+    cpu.prepare(work);
+    cpu.run(work, nullptr);
+    std::vector<float> out(p.q.size());
+    ggml_backend_tensor_get(y, out.data(), 0, ggml_nbytes(y));
+    return out;
+}
+
+TEST(attention_kernels_agree_with_ggmls) {
+    for_each_kernel([](const AttentionKernel & kernel) {
+        std::minstd_rand rng(5);
+        for (int i = 0; i < 6; ++i) {
+            const int keys = 64 + int(rng() % 300), rows = i == 0 ? 1 : 2 + int(rng() % 90);
+            Problem p(rows, 1 + int(rng() % 4), 2, 64 << (rng() % 2), keys, uint32_t(i));
+            p.run(kernel, 1);
+            const std::vector<float> theirs = by_ggml(p, keys);
+            double square = 0, size = 0;
+            for (size_t at = 0; at < theirs.size(); ++at) square += std::pow(p.out[at] - theirs[at], 2), size += std::pow(theirs[at], 2);
+            CHECK(std::sqrt(square / size) < 1e-2);  // ggml rounds queries to f16, and some of its sums
+        }
+    });
+}
+
+TEST(a_kernel_that_computes_wrongly_is_found_out) {
+    for_each_kernel([](const AttentionKernel & kernel) {
+        CHECK(attention_error(kernel) < (kernel.bf16 ? 1e-2f : 1e-5f));
+        static const AttentionKernel * right;
+        right = &kernel;
+        AttentionKernel wrong = kernel;
+        wrong.run = [](const AttentionJob & job, AttentionShare & share, int nth, float * scratch) {
+            right->run(job, share, nth, scratch);
+            job.out[job.rows == 1 ? 0 : job.head_dim * job.n_head - 1] += 0.1f;
+        };
+        CHECK(attention_error(wrong) > 5e-2f);
+        wrong.run = [](const AttentionJob & job, AttentionShare & share, int nth, float * scratch) {
+            right->run(job, share, nth, scratch);
+            job.out[0] = NAN;
+        };
+        CHECK(attention_error(wrong) == INFINITY);
     });
 }

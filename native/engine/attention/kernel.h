@@ -63,7 +63,7 @@ struct AttentionKernel {
 const AttentionKernel * attention_kernel(bool bf16);
 // All that this build has and this CPU can run, fastest first; then those that only tests use.
 std::vector<const AttentionKernel *> attention_kernels();
-// Largest difference from the portable kernel on a small problem with results up to 1; not finite where a result is not.
+// Largest difference from the portable kernel on a small problem with results up to 1; infinite where a result is not finite.
 float attention_error(const AttentionKernel & kernel);
 
 }  // namespace kvasir

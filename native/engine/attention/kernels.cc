@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 
 #include "kernel.h"
 
@@ -74,23 +73,23 @@ float attention_error(const AttentionKernel & kernel) {
         job.q = q.data(), job.k = k.data(), job.v = v.data(), job.positions = positions.data() + (kRows - rows);
         job.rows = rows, job.n_head = kGroup * kHeads, job.n_head_kv = kHeads, job.head_dim = kDim;
         job.q_stride = size_t(job.n_head) * kDim, job.scale = 1 / std::sqrt(float(kDim));
-        for (const AttentionKernel * each : {&generic::kernel, &kernel}) {
-            job.out = (each == &kernel ? out : expected).data();
+        const auto run = [&](const AttentionKernel & each, std::vector<float> & to) {
+            job.out = to.data();
             AttentionShare share;
-            std::vector<float> memory(each->shared_floats(job, kKeys)), scratch(each->scratch_floats(job) + 16);
+            std::vector<float> memory(each.shared_floats(job, kKeys)), scratch(each.scratch_floats(job) + 16);
             share.memory = memory.data();
-            void * at = scratch.data();
-            size_t space = scratch.size() * sizeof(float);
-            each->run(job, share, 1, static_cast<float *>(std::align(64, space - 64, at, space)));
-        }
+            each.run(job, share, 1, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+        };
+        run(generic::kernel, expected);
+        run(kernel, out);
         for (size_t i = 0; i < size_t(rows) * job.n_head * kDim; ++i) {
-            const float apart = std::fabs(out[i] - expected[i]);
-            if (!(apart <= worst)) worst = apart;
+            if (!std::isfinite(out[i])) return INFINITY;
+            worst = std::max(worst, std::fabs(out[i] - expected[i]));
         }
     }
     return worst;
 #else
-    return NAN;
+    return INFINITY;
 #endif
 }
 
