@@ -25,6 +25,7 @@ import { fastest, llamaMethods, type Llama } from './ttft/llama.ts';
 import { ourMethods, type Method, type Run } from './ttft/ours.ts';
 import { plot } from './ttft/plot.ts';
 import { buildCase, disposeCase, PREFIX, randomIds, type Case } from './ttft/prompt.ts';
+import { measurePeaks, rooflineOf } from './ttft/roofline.ts';
 import { printRows, rowOf, type Row } from './ttft/table.ts';
 import { witness } from './ttft/witness.ts';
 import { workOf } from './ttft/work.ts';
@@ -63,6 +64,9 @@ const SETTLE_MS = 700;
 /** Tokens that llama.cpp's settings are tried with. */
 const TRIAL_TOKENS = 1024;
 
+/** Methods whose distance from the machine's limits is printed. */
+const ROOFLINE = /^full prefill$|^deviation .*, RAM$/;
+
 const numbers = (list: string): number[] => list.split(',').map(Number);
 const contexts = numbers(args.contexts);
 const questionTokens = Number(args.question);
@@ -97,8 +101,8 @@ async function measure(model: Model, methods: readonly Method[], prompt: Case): 
     const row = rowOf(name, own, base, { context: prompt.context, chunks });
     const report = own[0]?.report;
     if (!report || !shape) return row;
-    const { gflop } = workOf(report, shape, model.info.vocabSize, bytesOfWeights);
-    return { ...row, gflop, gflops: gflop / (row.medianMs / 1000) };
+    const work = workOf(report, shape, model.info.vocabSize, bytesOfWeights);
+    return { ...row, ...work, gflops: work.gflop / (row.medianMs / 1000) };
   });
 }
 
@@ -179,6 +183,13 @@ if (decode) {
   );
 }
 printBars(bars);
+const peaks = measurePeaks(threads);
+if (peaks)
+  for (const line of rooflineOf(
+    rows.filter(({ method }) => ROOFLINE.test(method)),
+    peaks,
+  ))
+    console.log(line);
 const result = {
   machine: { ...host, loadAfter: loadavg()[0], stealTicks: stealTicks() - steal },
   threads,
@@ -191,6 +202,7 @@ const result = {
   date: new Date().toISOString(),
   questionTokens,
   peakRssMiB: { ours: peakRssMiB(), llama: (await competitor?.llama.close())?.peakRssMiB },
+  peaks,
   decode,
   bars,
   rows,

@@ -15,7 +15,9 @@ export interface Row {
   /** Bringing chunks in, and computing beside it: what a perfect pipeline takes the longer of. */
   loadMs?: number;
   computeMs?: number;
+  /** Work counted, see work.ts. */
   gflop?: number;
+  gbytes?: number;
   gflops?: number;
 }
 
