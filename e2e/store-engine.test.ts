@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Engine, type ChunkKv, type Model } from '../src-main/engine/engine.ts';
+import { Engine, type ChunkKv, type Model, type Segment } from '../src-main/engine/engine.ts';
 import { ChunkStore, type Lease } from '../src-main/kvstore/store.ts';
 import { canMount, mountTmpfs } from '../src-main/kvstore/test-support.ts';
 import { makeModel, MODEL_OPTIONS, plan, type PlannedChunk } from './support/store-crash-plan.ts';
@@ -55,6 +55,30 @@ async function take(store: ChunkStore): Promise<Lease> {
   return lease;
 }
 
+/** Fuses both chunks, recomputing a quarter of their tokens from layer 1 on; gives which, and the logits. */
+async function fuse(store: ChunkStore) {
+  const leases = await Promise.all([chunk, other].map(({ key }) => store.acquire(key, model)));
+  const held = leases.filter((lease) => lease !== undefined);
+  expect(held).toHaveLength(2);
+  const session = model.createSession(512);
+  try {
+    const segments: Segment[] = [
+      { kind: 'compute', tokens: Int32Array.of(4, ...model.encodingPrefix) },
+      ...held.map((lease) => ({ kind: 'chunk' as const, chunk: lease.chunk })),
+      { kind: 'compute', tokens: Int32Array.of(5, 6, 7) },
+    ];
+    const { selected } = await session.append(segments, {
+      kind: 'deviation',
+      checkLayers: [1],
+      ratios: [0.25],
+    });
+    return { tiers: held.map((lease) => lease.tier), selected, logits: session.logits().slice() };
+  } finally {
+    session.dispose();
+    held.forEach((lease) => lease.release());
+  }
+}
+
 /** Places a chunk behind the model's prefix, with a question behind it; gives the logits. */
 async function use(kv: ChunkKv): Promise<Float32Array> {
   const session = model.createSession(256);
@@ -94,6 +118,33 @@ test('from memory, from the file and freshly encoded: the same logits', async ()
   expect(await use(ram.chunk)).toEqual(expected);
   ram.release();
   fresh.dispose();
+});
+
+test('fused after eviction: as before, bit for bit', async () => {
+  const { store, dir } = await storeWithChunk(1e9);
+  await put(store, other);
+  const keys = [chunk.key, other.key];
+  for (const key of keys) await store.prefetch(key, model);
+  const { tiers, ...before } = await fuse(store);
+  expect(tiers).toEqual(['ram', 'ram']);
+  // A quarter of 2 × 96 tokens.
+  expect(before.selected).toHaveLength(48);
+
+  await store.setBudget({ ramBytes: 0 });
+  expect(store.stats().ram).toMatchObject({ entries: 0, bytes: 0 });
+  expect(await fuse(store)).toEqual({ tiers: ['disk', 'disk'], ...before });
+
+  await store.setBudget({ ramBytes: 1e9 });
+  for (const key of keys) await store.prefetch(key, model);
+  expect(await fuse(store)).toEqual({ tiers: ['ram', 'ram'], ...before });
+
+  await store.close();
+  const reopened = await openStore(dir);
+  expect(await fuse(reopened)).toEqual({ tiers: ['disk', 'disk'], ...before });
+
+  expect(await reopened.evict({ keys })).toMatchObject({ entries: 2 });
+  for (const planned of [chunk, other]) await put(reopened, planned);
+  expect(await fuse(reopened)).toEqual({ tiers: ['disk', 'disk'], ...before });
 });
 
 test('a layer that is damaged is noticed when it is used, reported, and never served again', async () => {
