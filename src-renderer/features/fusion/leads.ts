@@ -13,24 +13,32 @@ import type { Words } from './useWords.ts';
 /** What each picture says, in a sentence or two: shown above it, read out, and written into files. */
 
 export function summary(report: FusionReport, { t, format, share }: Words): string {
-  const { promptTokens, residentTokens, reusedTokens, recomputedTokens, strategy } = report;
+  const { promptTokens, prefixTokens, reusedTokens, recomputedTokens, strategy } = report;
   const { computed } = compositionOf(report);
+  const kept = report.residentTokens - prefixTokens;
   const numbers = {
     reused: format.number(reusedTokens),
     recomputed: format.number(recomputedTokens),
     share: share(recomputedTokens / Math.max(1, reusedTokens)),
   };
   const sentences = [t('sentence.prompt', { count: promptTokens, formatted: format.number(promptTokens) })];
-  if (residentTokens > 0) sentences.push(t('sentence.resident', { tokens: format.number(residentTokens) }));
+  if (prefixTokens > 0) sentences.push(t('sentence.prefix', { tokens: format.number(prefixTokens) }));
+  if (kept > 0) sentences.push(t('sentence.resident', { tokens: format.number(kept) }));
   if (strategy.name === 'full') sentences.push(t('sentence.full'));
   else if (reusedTokens === 0) sentences.push(t('sentence.noCache'));
   else {
-    if (strategy.name === 'none') sentences.push(t('sentence.reusedNone', numbers));
-    else sentences.push(t(strategy.name === 'deviation' ? 'sentence.reusedDeviation' : 'sentence.reusedOther', numbers)); // prettier-ignore
+    sentences.push(t(REUSED[strategy.name] ?? 'sentence.reusedOther', numbers));
     if (computed > 0) sentences.push(t('sentence.computed', { computed: format.number(computed) }));
   }
   return joined(sentences);
 }
+
+const REUSED: Partial<Record<string, `sentence.reused${'Deviation' | 'Query' | 'Union' | 'None'}`>> = {
+  deviation: 'sentence.reusedDeviation',
+  query: 'sentence.reusedQuery',
+  union: 'sentence.reusedUnion',
+  none: 'sentence.reusedNone',
+};
 
 /** What was decided and expected before the prompt was processed, and what came of it. */
 export function plan(made: FusionPlan, { t, format, share }: Words): string {
@@ -95,10 +103,11 @@ export function tokens(view: ReportView, check: CheckView | undefined, words: Wo
     const times = format.number(compared.head / compared.rest, 1);
     sentences.push(t('tokens.leadHeads', { count: HEAD_TOKENS, times }));
   }
-  if (report.residentTokens > 0)
-    sentences.push(
-      t('tokens.resident', { count: report.residentTokens, formatted: format.number(report.residentTokens) }),
-    );
+  const { prefixTokens } = report;
+  const kept = report.residentTokens - prefixTokens;
+  const counted = (count: number) => ({ count, formatted: format.number(count) });
+  if (prefixTokens > 0) sentences.push(t('tokens.prefix', counted(prefixTokens)));
+  if (kept > 0) sentences.push(t('tokens.resident', counted(kept)));
   return joined(sentences);
 }
 

@@ -163,7 +163,7 @@ export const chat = {
       'Cached tokens whose values were off the most in this context (HKVD) and were computed again.',
     computed: 'Tokens that no cache had: the question, the frame around it, and passages not cached yet.',
     resident:
-      'Tokens of earlier turns whose KV was still in memory, so that nothing of them was computed again.',
+      'Tokens of earlier turns, or of a beginning shared with another conversation, whose KV was still in memory: nothing of them was computed again.',
     chunks:
       'Passages whose KV was in memory or on disk; the others were computed for this answer, in whole or in part.',
     speed: 'How fast the answer was written once it had begun.',

@@ -36,8 +36,14 @@ export const fusion = {
     prompt_one: 'The prompt has {{formatted}} token.',
     prompt_other: 'The prompt has {{formatted}} tokens.',
     resident: '{{tokens}} were still in memory from earlier turns.',
+    prefix:
+      'Its first {{tokens}} had been computed exactly before, for another prompt that begins with the same text, and were used again from memory.',
     reusedDeviation:
       '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed because their values changed most in this context.',
+    reusedQuery:
+      '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed because the question attends to them most.',
+    reusedUnion:
+      '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed because their values changed most in this context or the question attends to them most.',
     reusedOther:
       '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed, as the strategy says.',
     reusedNone:
@@ -121,6 +127,10 @@ export const fusion = {
     empty: 'The text of this prompt was not kept with the report.',
     resident_one: '{{formatted}} token from earlier turns stands before this text; it was not touched.',
     resident_other: '{{formatted}} tokens from earlier turns stand before this text; they were not touched.',
+    prefix_one:
+      '{{formatted}} token stands before this text, exactly as another prompt that begins alike computed it.',
+    prefix_other:
+      '{{formatted}} tokens stand before this text, exactly as another prompt that begins alike computed them.',
     scale: 'Shades',
     linear: 'Linear',
     log: 'Logarithmic',
@@ -134,7 +144,7 @@ export const fusion = {
     legendDropped: 'chosen here, dropped by a later check',
     legendAbove: 'and above',
     text: 'Instructions and question',
-    residentPart: 'From earlier turns',
+    residentPart: 'Already in memory',
     part: '{{title}} · passage {{ordinal}}',
     partNote_one: '{{tier}} · {{formatted}} token',
     partNote_other: '{{tier}} · {{formatted}} tokens',
@@ -163,7 +173,7 @@ export const fusion = {
     spokenAttention: 'Attention {{deviation}}, rank {{rank}}. Recomputed: {{fate}}.',
   },
   origin: {
-    resident: 'in memory since an earlier turn',
+    resident: 'still in memory',
     text: 'computed',
     ram: 'cache in RAM',
     disk: 'cache on disk',

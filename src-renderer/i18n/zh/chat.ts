@@ -151,7 +151,7 @@ export const chat: Words<typeof en.chat> = {
     reused: '段落中直接取自缓存、放到位即可、无需计算的 token。',
     recomputed: '缓存的 token 中，在当前上下文里数值偏差最大（HKVD）而重新计算的那些。',
     computed: '没有任何缓存的 token：问题、其外框，以及尚未缓存的段落。',
-    resident: '此前各轮的 KV 仍在内存中的 token，完全没有重新计算。',
+    resident: '此前各轮、或与其他对话相同的开头，其 KV 仍在内存中的 token，完全没有重新计算。',
     chunks: 'KV 在内存或磁盘中的段落；其余的为这个回答全部或部分临时计算。',
     speed: '回答开始之后的书写速度。',
     strategy: '这个回答融合缓存段落的方式。',
