@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
-import { ANSWER_MS, ask, QUESTION, startConversation } from './support/chat.ts';
+import { ANSWER_MS, ask, blendByDeviation, QUESTION, startConversation } from './support/chat.ts';
 import { expect, test } from './support/test.ts';
 
 /** Several full prefills and every layer's looking, on a machine that does other things too. */
@@ -11,6 +11,7 @@ test('an answer is compared with other ways, kept, shown again and exported', as
 }) => {
   test.slow();
   await startConversation(window);
+  await blendByDeviation(window);
   await ask(window, QUESTION);
   const comparison = await openComparison(window);
   await expect(comparison).toContainText(/at least [\d.]+ (ms|sec)|not known/);
@@ -53,6 +54,7 @@ test('an answer is compared with other ways, kept, shown again and exported', as
 
 test('a comparison can be stopped, and nothing is kept of it', async ({ sharedWindow: window }) => {
   await startConversation(window);
+  await blendByDeviation(window);
   await ask(window, QUESTION);
   const comparison = await openComparison(window);
   await comparison.getByRole('checkbox', { name: 'Look into every layer' }).check();
@@ -66,6 +68,8 @@ test('a comparison can be stopped, and nothing is kept of it', async ({ sharedWi
 
 /** Opens the last answer's report at its comparison. */
 async function openComparison(window: Page): Promise<Locator> {
+  // Without its button there is no report yet that the keys could open.
+  await expect(window.getByRole('button', { name: 'Details' })).toBeVisible();
   await window.keyboard.press('Control+.');
   await window.getByRole('button', { name: 'Compare with other ways' }).click();
   return section(window, 'Compared with other ways');

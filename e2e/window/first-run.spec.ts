@@ -1,5 +1,14 @@
 import type { Download } from '@playwright/test';
-import { answers, ANSWER_MS, ask, QUESTION, sourcesOf, startConversation, stripOf } from './support/chat.ts';
+import {
+  answers,
+  ANSWER_MS,
+  ask,
+  blendByDeviation,
+  QUESTION,
+  sourcesOf,
+  startConversation,
+  stripOf,
+} from './support/chat.ts';
 import { expect, test } from './support/test.ts';
 
 test('the first screen explains itself, and the first answer is one click away', async ({ window }) => {
@@ -15,7 +24,7 @@ test('the first screen explains itself, and the first answer is one click away',
   await suggestions.first().click();
   const strip = stripOf(answers(window));
   await expect(strip).toContainText('to the first token', { timeout: ANSWER_MS });
-  await expect(strip).toContainText('recomputed');
+  await expect(strip).toContainText('computed');
   await expect(sourcesOf(answers(window))).not.toHaveCount(0);
 });
 
@@ -23,6 +32,7 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
   sharedWindow: window,
 }) => {
   await startConversation(window);
+  await blendByDeviation(window);
   await ask(window, QUESTION);
   await window.getByRole('button', { name: 'Details' }).click();
   const panel = window.getByRole('complementary', { name: 'Fusion report' });
@@ -49,6 +59,7 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
 
 test('a full prefill can be measured in place of the estimate', async ({ sharedWindow: window }) => {
   await startConversation(window);
+  await blendByDeviation(window);
   const strip = stripOf(await ask(window, QUESTION));
   await strip.getByRole('button', { name: /Measure the full prefill/ }).click();
   await expect(strip).toContainText(/instead of \d/);

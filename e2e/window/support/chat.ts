@@ -14,6 +14,13 @@ export async function startConversation(window: Page): Promise<void> {
   await expect(answers(window)).toHaveCount(0);
 }
 
+/** Has the conversation's answers made in one way, where a test depends on it: left to itself the app goes by what it measured. */
+export async function blendByDeviation(window: Page): Promise<void> {
+  await window.getByRole('button', { name: /^What this conversation draws on/ }).click();
+  await window.getByRole('radio', { name: 'Blend', exact: true }).check();
+  await window.keyboard.press('Escape');
+}
+
 /** Asks in the conversation that is shown, and waits for the whole answer. */
 export async function ask(window: Page, question: string): Promise<Locator> {
   const before = await answers(window).count();
