@@ -1,5 +1,6 @@
 #pragma once
 // Pieces of layers that families share. Shapes as in architecture.h.
+#include "engine/matmul.h"
 #include "models/architecture.h"
 
 namespace kvasir::blocks {
@@ -9,7 +10,7 @@ inline ggml_tensor * rms_norm(ggml_context * c, ggml_tensor * x, ggml_tensor * w
 }
 
 inline ggml_tensor * linear(ggml_context * c, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * x) {
-    ggml_tensor * y = ggml_mul_mat(c, w, x);
+    ggml_tensor * y = matmul(c, w, x);
     return bias ? ggml_add(c, y, bias) : y;
 }
 
@@ -19,9 +20,9 @@ inline ggml_tensor * heads(ggml_context * c, ggml_tensor * x, int head_dim) {
 
 // down(silu(gate · x) ⊙ up · x)
 inline ggml_tensor * swiglu_ffn(ggml_context * c, const LayerWeights & w, ggml_tensor * x) {
-    ggml_tensor * gate = ggml_mul_mat(c, w.gate, x);
-    ggml_tensor * up = ggml_mul_mat(c, w.up, x);
-    return ggml_mul_mat(c, w.down, ggml_swiglu_split(c, gate, up));
+    ggml_tensor * gate = matmul(c, w.gate, x);
+    ggml_tensor * up = matmul(c, w.up, x);
+    return matmul(c, w.down, ggml_swiglu_split(c, gate, up));
 }
 
 // wo · attn + x, then the feed-forward block with its own residual.

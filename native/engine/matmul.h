@@ -1,0 +1,11 @@
+#pragma once
+// Products with weights, the one place that decides how they are computed.
+#include "backend.h"
+
+namespace kvasir {
+
+// weights [width, outputs] times x f32 [width, rows] → f32 [outputs, rows]. Our kernel for several rows and a q8_0 matrix in
+// plain host memory, ggml for everything else.
+ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x);
+
+}  // namespace kvasir
