@@ -32,6 +32,9 @@ const BLOCK = 64;
 /** Older branches of one conversation are not kept. */
 const MOST_BRANCHES = 4;
 
+/** A session takes memory beside its KV (graphs, work space: some megabytes), which the budget does not count. */
+const MOST_SESSIONS = 16;
+
 /**
  * The sessions of conversations, kept between turns: one for each branch that a conversation has lately been on, which share
  * what they begin with. The least recently used go first when the budget is exceeded, all of them when memory runs out or
@@ -143,7 +146,7 @@ export class ResidentSessions {
   /** Drops the least recently used until the budget is kept, but for one. */
   #makeRoom(kept: Entry | undefined): void {
     for (const entry of [...this.#entries]) {
-      if (this.#usedBytes() <= this.#budgetBytes()) return;
+      if (this.#entries.length <= MOST_SESSIONS && this.#usedBytes() <= this.#budgetBytes()) return;
       if (entry !== kept) this.#drop(entry);
     }
   }
