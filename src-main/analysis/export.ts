@@ -1,6 +1,7 @@
 import type { Analysis, Step, StepSource } from '../../src-shared/contract/analysis.ts';
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { fileName, oneLine, quoted } from '../platform/markdown.ts';
 
 export type ExportFormat = 'markdown' | 'json' | 'csv';
 
@@ -12,7 +13,7 @@ export interface Exported {
 
 /** BAD_ARGUMENT for the analysis of a document as CSV. */
 export function exportAnalysis(analysis: Analysis, format: ExportFormat): Exported {
-  const name = fileName(analysis.title);
+  const name = fileName(analysis.title, 'analysis');
   if (format === 'json') {
     const content = `${JSON.stringify({ kvasirAnalysis: 1, ...analysis }, null, 2)}\n`;
     return { fileName: `${name}.json`, mediaType: 'application/json', content };
@@ -117,24 +118,4 @@ function cell(value: string | number | undefined): string {
   if (typeof value !== 'string') return String(value ?? '');
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
-
-function quoted(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `> ${line}`)
-    .join('\n');
-}
-
-/** Letters and digits of any language; no system refuses those. */
-function fileName(title: string): string {
-  const plain = title
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .slice(0, 60)
-    .replace(/^-|-$/g, '');
-  return plain.toWellFormed() || 'analysis';
 }

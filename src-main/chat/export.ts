@@ -1,4 +1,5 @@
 import type { Citation, Conversation, Message } from '../../src-shared/contract/chat.ts';
+import { fileName, oneLine, quoted } from '../platform/markdown.ts';
 
 export interface Exported {
   fileName: string;
@@ -8,7 +9,7 @@ export interface Exported {
 
 /** Markdown: the branch that is shown, with sources. JSON: everything, with every branch. */
 export function exportConversation(conversation: Conversation, format: 'markdown' | 'json'): Exported {
-  const name = fileName(conversation.title);
+  const name = fileName(conversation.title, 'conversation');
   return format === 'json'
     ? {
         fileName: `${name}.json`,
@@ -56,24 +57,4 @@ function sourceLine({ path, title, page, ordinal, text, highlights }: Citation, 
   const place = page === null ? `part ${ordinal + 1}` : `page ${page}`;
   const said = highlights.map(({ start, end }) => oneLine(text.slice(start, end))).join(' … ');
   return `${index + 1}. ${oneLine(title)} (\`${path}\`, ${place})${said === '' ? '' : `: “${said}”`}`;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
-
-function quoted(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `> ${line}`)
-    .join('\n');
-}
-
-/** Letters and digits of any language; no system refuses those. */
-function fileName(title: string): string {
-  const plain = title
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .slice(0, 60)
-    .replace(/^-|-$/g, '');
-  return plain.toWellFormed() || 'conversation';
 }
