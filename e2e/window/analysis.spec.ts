@@ -4,6 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import { temporaryFolder } from './support/app.ts';
 import { ANSWER_MS } from './support/chat.ts';
+import { runCommand } from './support/palette.ts';
 import { addByPath, createLibrary, libraryDone, rowOf } from './support/library.ts';
 import { expect, goTo, test } from './support/test.ts';
 
@@ -70,9 +71,7 @@ test('a document is analysed from the library; a window leads back to its passag
 test('several questions are answered in a table, from the keyboard alone', async ({
   sharedWindow: window,
 }) => {
-  await window.keyboard.press('Control+K');
-  await window.keyboard.type('Ask several');
-  await window.keyboard.press('Enter');
+  await runCommand(window, 'Ask several');
   const field = window.getByRole('textbox', { name: 'Questions, one a line' });
   await field.fill(
     'Where does Project Polaris run?\n\nWho leads Project Polaris?\nWhere does Project Polaris run?',

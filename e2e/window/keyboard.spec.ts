@@ -32,7 +32,7 @@ test('from the first question to a library of one’s own without a mouse', asyn
 
   for (const screen of SCREENS) {
     await test.step(`the palette leads to ${screen}`, async () => {
-      await run(window, `Go to ${screen}`);
+      await runCommand(window, `Go to ${screen}`);
       const link = window.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: screen });
       await expect(link).toHaveAttribute('aria-current', 'page');
       await expect.poll(() => focused(window), 'something has the focus').not.toBe('body');
@@ -47,12 +47,12 @@ test('from the first question to a library of one’s own without a mouse', asyn
       join(folder.path, 'docs', 'quay.md'),
       '# The quay\n\nThe quay is two hundred metres long.\n',
     );
-    await run(window, 'Go to Library');
-    await run(window, 'New library');
+    await runCommand(window, 'Go to Library');
+    await runCommand(window, 'New library');
     await keys.type('By hand');
     await keys.press('Enter');
     await expect(documentsOf(window, 'By hand')).toBeVisible();
-    await run(window, 'Add by path');
+    await runCommand(window, 'Add by path');
     await expect(window.getByRole('dialog').getByRole('textbox')).toBeFocused();
     await keys.type(join(folder.path, 'docs'));
     await tabTo(window, 'Add');
@@ -72,19 +72,6 @@ test('from the first question to a library of one’s own without a mouse', asyn
     await expect(window.getByRole('heading', { name: 'The quay', level: 1 })).toBeVisible();
   });
 });
-
-/** Runs a command of the palette. */
-async function run(window: Page, command: string): Promise<void> {
-  await window.keyboard.press('Control+K');
-  const palette = window
-    .getByRole('dialog')
-    .filter({ has: window.getByPlaceholder('What would you like to do?') });
-  await expect(palette.getByPlaceholder('What would you like to do?')).toBeFocused();
-  await window.keyboard.type(command);
-  await expect(palette.getByRole('button').first()).toContainText(command);
-  await window.keyboard.press('Enter');
-  await expect(palette).toBeHidden();
-}
 
 /** Presses Tab until the element with this name, or that the function tells, has the focus. */
 async function tabTo(window: Page, wanted: string | ((element: Element) => boolean)): Promise<void> {

@@ -1,0 +1,15 @@
+import type { Page } from '@playwright/test';
+import { expect } from './test.ts';
+
+/** Runs a command of the palette, from the keyboard: keys typed before its field is there go to what had the focus before. */
+export async function runCommand(window: Page, command: string): Promise<void> {
+  await window.keyboard.press('Control+K');
+  const palette = window
+    .getByRole('dialog')
+    .filter({ has: window.getByPlaceholder('What would you like to do?') });
+  await expect(palette.getByPlaceholder('What would you like to do?')).toBeFocused();
+  await window.keyboard.type(command);
+  await expect(palette.getByRole('button').first()).toContainText(command);
+  await window.keyboard.press('Enter');
+  await expect(palette).toBeHidden();
+}
