@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import { temporaryFolder } from './support/app.ts';
 import { answers, ANSWER_MS, QUESTION, stripOf } from './support/chat.ts';
 import { documentsOf, libraryDone } from './support/library.ts';
+import { runCommand } from './support/palette.ts';
 import { expect, test } from './support/test.ts';
 
 const SCREENS = ['Library', 'Search', 'Analysis', 'Cache', 'Models', 'Settings', 'Chat'];

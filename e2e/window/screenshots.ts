@@ -9,6 +9,11 @@ import { ROOT } from './support/root.ts';
 
 const OUT = join(ROOT, 'docs', 'screenshots');
 const LARGE = { width: 1440, height: 900 };
+const QUESTIONS = [
+  'Where does Project Polaris run?',
+  'Who leads Project Polaris?',
+  'Where does Project Ocelot run?',
+];
 const SMALL = { width: 1024, height: 700 };
 
 interface Shot {
@@ -18,13 +23,22 @@ interface Shot {
   prepare?: (page: Page) => Promise<void>;
 }
 
-/** `answered` is the address of a conversation with an answer. */
-function shots(answered: string): Shot[] {
+interface Addresses {
+  answered: string;
+  analysed: string;
+}
+
+/** `answered` and `analysed` are the addresses of a conversation with an answer and of an analysis. */
+function shots({ answered, analysed }: Addresses): Shot[] {
   return [
     { name: 'welcome', route: '/' },
     { name: 'chat', route: answered },
     { name: 'fusion', route: answered, prepare: openReport },
     { name: 'fusion-wide', route: answered, prepare: openWideReport },
+    { name: 'compare', route: answered, prepare: openComparison },
+    { name: 'compare-deep', route: answered, prepare: openDeepFigures },
+    { name: 'analysis-new', route: '/analysis/new' },
+    { name: 'analysis', route: analysed },
     { name: 'library', route: '/library' },
     { name: 'document', route: '/library', prepare: openDocument },
     { name: 'search', route: '/search', prepare: search },
@@ -52,14 +66,16 @@ try {
   // People read before they click; meanwhile the caches are brought into memory.
   await page.waitForTimeout(5000);
   const answered = await askTheFirst(page);
+  await compare(page);
+  const addresses = { answered, analysed: await analyse(page) };
   for (const scheme of ['light', 'dark'] as const) {
-    for (const shot of shots(answered)) {
+    for (const shot of shots(addresses)) {
       await show(page, shot, scheme);
       await take(page, shot.name, scheme);
     }
   }
   await page.setViewportSize(SMALL);
-  for (const shot of shots(answered)) {
+  for (const shot of shots(addresses)) {
     await show(page, shot, 'light');
     await take(page, `${shot.name}-small`, 'light');
   }
@@ -75,6 +91,26 @@ async function askTheFirst(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Details' }).waitFor();
   await page.getByRole('button', { name: /Measure the full prefill/ }).click();
   await page.getByText(/instead of \d/).waitFor();
+  return new URL(page.url()).hash.slice(1);
+}
+
+/** Compares the answer's ways, looking into every layer: the figures stay with the report. */
+async function compare(page: Page): Promise<void> {
+  await openReport(page);
+  await page.getByRole('button', { name: 'Compare with other ways' }).click();
+  const comparison = page.getByRole('region', { name: 'Compared with other ways', exact: true });
+  await comparison.getByRole('checkbox', { name: 'Look into every layer' }).check();
+  await comparison.getByRole('button', { name: 'Compare', exact: true }).click();
+  await comparison.getByRole('article').nth(2).waitFor({ timeout: 120_000 });
+}
+
+async function analyse(page: Page): Promise<string> {
+  await page.goto(`${app.origin}/#/analysis/new?kind=questions`);
+  const field = page.getByRole('textbox', { name: 'Questions, one a line' });
+  await field.fill(QUESTIONS.join('\n'));
+  await field.press('Control+Enter');
+  await page.getByRole('table', { name: 'Questions and answers' }).waitFor();
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden', timeout: 120_000 });
   return new URL(page.url()).hash.slice(1);
 }
 
@@ -108,6 +144,19 @@ async function openWideReport(page: Page): Promise<void> {
   const widen = page.getByRole('button', { name: 'Full width' });
   if (await widen.isVisible()) await widen.click();
   await page.getByRole('heading', { name: 'The prompt, token by token' }).scrollIntoViewIfNeeded();
+}
+
+async function openComparison(page: Page): Promise<void> {
+  await openWideReport(page);
+  await page.getByRole('button', { name: 'Compare with other ways' }).click();
+  await page.getByRole('article', { name: 'Full prefill' }).scrollIntoViewIfNeeded();
+}
+
+async function openDeepFigures(page: Page): Promise<void> {
+  await openComparison(page);
+  await page
+    .getByRole('region', { name: 'Every layer, token by token', exact: true })
+    .scrollIntoViewIfNeeded();
 }
 
 async function openDocument(page: Page): Promise<void> {

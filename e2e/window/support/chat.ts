@@ -10,6 +10,7 @@ export const ANSWER_MS = 60_000;
 /** Begins a conversation that no other test has touched. */
 export async function startConversation(window: Page): Promise<void> {
   await goTo(window, 'Chat');
+  await expect(window.getByRole('textbox', { name: 'Your question' })).toBeVisible();
   await window.keyboard.press('Control+Shift+O');
   await expect(answers(window)).toHaveCount(0);
 }

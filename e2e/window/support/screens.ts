@@ -46,6 +46,8 @@ async function openAnswer(window: Page): Promise<void> {
 
 async function openReport(window: Page): Promise<void> {
   await openAnswer(window);
+  // Without the strip under the answer there is no report yet that the keys could open.
+  await expect(window.locator('main article').last().getByRole('group').first()).toBeVisible();
   await window.keyboard.press('Control+.');
   await expect(window.locator('main canvas').first()).toBeVisible();
 }
