@@ -26,7 +26,7 @@ export function Summary({
     model,
     layers: layerCount,
     dtype,
-    strategy: t(`strategy.${strategy.name}`),
+    strategy: t(`strategies:${strategy.name}.name`),
     ratio: format.percent(strategy.ratio),
   };
   return (

@@ -43,7 +43,7 @@ const REUSED: Partial<Record<string, `sentence.reused${'Deviation' | 'Query' | '
 /** What was decided and expected before the prompt was processed, and what came of it. */
 export function plan(made: FusionPlan, { t, format, share }: Words): string {
   const { wish, strategy, tier, cheapestTier, computedInstead, predictedTtftMs, outcomeMs } = made;
-  const name = t(`strategy.${strategy.name}`);
+  const name = t(`strategies:${strategy.name}.name`);
   const hasRatio = strategy.name !== 'full' && strategy.name !== 'none';
   const what = hasRatio ? t('plan.at', { name, ratio: share(strategy.ratio) }) : name;
   const from = tier === null ? what : t('plan.from', { what, tier: t(`plan.tier.${tier}`) });

@@ -7,7 +7,7 @@ type Format = ReturnType<typeof useFormat>;
 
 /** The panel's words, and numbers in the window's language. */
 export interface Words {
-  t: TFunction<['fusion', 'stages', 'compare', 'common']>;
+  t: TFunction<['fusion', 'stages', 'strategies', 'compare', 'common']>;
   format: Format;
   /** Three digits that count: deviations span many powers of ten. */
   significant: (value: number) => string;
@@ -15,7 +15,7 @@ export interface Words {
 }
 
 export function useWords(): Words {
-  const { t, i18n } = useTranslation(['fusion', 'stages', 'compare', 'common']);
+  const { t, i18n } = useTranslation(['fusion', 'stages', 'strategies', 'compare', 'common']);
   const format = useFormat();
   return useMemo(() => {
     const digits = new Intl.NumberFormat(i18n.language, { maximumSignificantDigits: 3 });

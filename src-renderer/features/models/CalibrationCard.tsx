@@ -130,10 +130,10 @@ function Outcome({ calibration, strategySet }: { calibration: Calibration; strat
 }
 
 function Verdict({ calibration }: { calibration: Calibration }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'strategies']);
   const format = useFormat();
   const { verdict, strategy } = calibration.choice;
-  const name = t(`calibration.strategy.${strategy.name}`);
+  const name = t(`strategies:${strategy.name}.name`);
   const ratio = format.percent(strategy.ratio);
   const share = format.percent((chosenPoint(calibration)?.ms ?? calibration.fullMs) / calibration.fullMs);
   return (

@@ -53,7 +53,7 @@ export function CalibrationCharts({ calibration }: { calibration: Calibration })
 
 /** The same in numbers. */
 export function CalibrationTable({ calibration }: { calibration: Calibration }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'strategies']);
   const format = useFormat();
   const { points, fullMs } = calibration;
   const columns = (['strategy', 'ratio', 'kl', 'klMax', 'agreement', 'f1', 'time'] as const).map((name) => ({
@@ -65,7 +65,7 @@ export function CalibrationTable({ calibration }: { calibration: Calibration }) 
     if (!point) return [];
     const { strategy, kl, klMax, agreement, answerF1, ms } = point;
     return [
-      t(`calibration.strategy.${strategy.name}`),
+      t(`strategies:${strategy.name}.name`),
       format.percent(strategy.ratio),
       format.number(kl, 4),
       format.number(klMax, 4),
@@ -78,11 +78,11 @@ export function CalibrationTable({ calibration }: { calibration: Calibration }) 
 }
 
 function useCalibrationWords(): CalibrationWords {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'strategies']);
   const format = useFormat();
   return useMemo(
     () => ({
-      strategy: (name) => t(`calibration.strategy.${name}`),
+      strategy: (name) => t(`strategies:${name}.name`),
       ratio: t('calibration.ratio'),
       kl: t('calibration.kl'),
       agreement: t('calibration.agreement'),

@@ -9,17 +9,17 @@ import { TextSetting } from './TextSetting.tsx';
 import { useChange } from './useChange.ts';
 
 export function AnswersSection({ settings }: { settings: Settings }) {
-  const { t } = useTranslation('settings');
+  const { t } = useTranslation(['settings', 'strategies']);
   const change = useChange();
   const { strategy } = settings;
   return (
     <>
       <Select
         label={t('answers.strategy')}
-        description={t('answers.strategyHelp')}
+        description={`${t(`strategies:${strategy.name}.help`)} ${t('answers.strategyHelp')}`}
         value={strategy.name}
         allowDeselect={false}
-        data={STRATEGY_WISHES.map((value) => ({ value, label: t(`strategy.${value}`) }))}
+        data={STRATEGY_WISHES.map((value) => ({ value, label: t(`strategies:${value}.name`) }))}
         onChange={(name) => name && change({ strategy: { ...strategy, name } })}
       />
       {takesRatio(strategy.name) && (

@@ -63,24 +63,6 @@ export const chat = {
     temperatureHelp: '0 always takes the likeliest word.',
     reset: 'Use the settings',
   },
-  strategy: {
-    auto: {
-      name: 'Automatic',
-      help: 'What was measured to keep this model’s quality, and to be fastest on this machine.',
-    },
-    deviation: {
-      name: 'Blend',
-      help: 'Reuses cached text and recomputes the tokens whose values are off the most.',
-    },
-    none: { name: 'Reuse everything', help: 'The fastest; passages do not see one another.' },
-    full: { name: 'Full prefill', help: 'Computes everything anew: the slowest, and the yardstick.' },
-    'chunk-head': { name: 'Passage heads', help: 'Recomputes the beginning of every passage.' },
-    query: { name: 'What the question needs', help: 'Recomputes what the question pays attention to.' },
-    union: {
-      name: 'Blend and question',
-      help: 'Recomputes what is off, and what the question pays attention to.',
-    },
-  },
   phase: {
     sending: 'Sending…',
     loadingModel: 'Loading the model…',

@@ -76,14 +76,6 @@ export const fusion = {
       '{{count}} cached passages were computed all the same, since loading them would have taken longer.',
     cheaper: 'At this ratio the passages could lie on disk without delaying the answer.',
   },
-  strategy: {
-    deviation: 'Blend by deviation',
-    none: 'Reuse everything',
-    full: 'Full prefill',
-    'chunk-head': 'Beginnings of passages',
-    query: 'What the question attends to',
-    union: 'Deviation and question',
-  },
   meta: '{{model}} · {{layers}} layers · {{strategy}} · {{dtype}}',
   metaRatio: '{{model}} · {{layers}} layers · {{strategy}} at {{ratio}} · {{dtype}}',
   export: {

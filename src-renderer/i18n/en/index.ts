@@ -9,6 +9,7 @@ import { cache } from './cache.ts';
 import { models } from './models.ts';
 import { settings } from './settings.ts';
 import { stages } from './stages.ts';
+import { strategies } from './strategies.ts';
 import { welcome } from './welcome.ts';
 
 /** One file a feature; zh/ has the same keys, which the type checker holds it to. */
@@ -24,6 +25,7 @@ export const en = {
   models,
   settings,
   stages,
+  strategies,
   welcome,
 };
 

@@ -32,15 +32,6 @@ export const settings = {
     systemPrompt: 'Instructions for the model',
     systemPromptHelp: 'Stand before every conversation, where the model’s template has a place for them.',
   },
-  strategy: {
-    auto: 'Automatic: what was measured to be good and fast here',
-    deviation: 'Blend: recompute the tokens that deviate most (CacheBlend)',
-    none: 'Reuse everything: fastest, blind to other passages',
-    full: 'Full prefill: no reuse, slowest',
-    'chunk-head': 'Recompute the beginning of every passage (EPIC)',
-    query: 'Recompute what the question attends to',
-    union: 'Both: what deviates and what the question attends to',
-  },
   documents: {
     chunkTokens: 'Chunk size',
     chunkTokensHelp:

@@ -63,15 +63,6 @@ export const chat: Words<typeof en.chat> = {
     temperatureHelp: '为 0 时每次都取最可能的词。',
     reset: '采用设置中的值',
   },
-  strategy: {
-    auto: { name: '自动', help: '采用实测能保持此模型质量、并且在这台机器上最快的方式。' },
-    deviation: { name: '融合', help: '复用缓存的文本，重算数值偏差最大的 token。' },
-    none: { name: '全部复用', help: '最快；但各段落互相看不到。' },
-    full: { name: '完整预填充', help: '全部重新计算：最慢，用作对照。' },
-    'chunk-head': { name: '段落开头', help: '重算每个段落的开头。' },
-    query: { name: '问题所需', help: '重算问题所关注的内容。' },
-    union: { name: '融合与问题', help: '重算偏差大的以及问题所关注的内容。' },
-  },
   phase: {
     sending: '正在发送…',
     loadingModel: '正在加载模型…',

@@ -69,14 +69,6 @@ export const fusion: Words<typeof en.fusion> = {
     computedInstead_other: '有 {{count}} 个缓存的段落仍直接计算，因为加载它们会更久。',
     cheaper: '在这个比例下，段落放在磁盘上也不会延误回答。',
   },
-  strategy: {
-    deviation: '按偏差融合',
-    none: '全部复用',
-    full: '完整预填充',
-    'chunk-head': '段落开头',
-    query: '问题所关注的内容',
-    union: '偏差与问题',
-  },
   meta: '{{model}} · {{layers}} 层 · {{strategy}} · {{dtype}}',
   metaRatio: '{{model}} · {{layers}} 层 · {{strategy}}，比例 {{ratio}} · {{dtype}}',
   export: {

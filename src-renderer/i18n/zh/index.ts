@@ -10,6 +10,7 @@ import { cache } from './cache.ts';
 import { models } from './models.ts';
 import { settings } from './settings.ts';
 import { stages } from './stages.ts';
+import { strategies } from './strategies.ts';
 import { welcome } from './welcome.ts';
 
 export const zh: Words<typeof en> = {
@@ -24,5 +25,6 @@ export const zh: Words<typeof en> = {
   models,
   settings,
   stages,
+  strategies,
   welcome,
 };

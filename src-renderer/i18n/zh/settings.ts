@@ -34,15 +34,6 @@ export const settings: Words<typeof en.settings> = {
     systemPrompt: '给模型的指示',
     systemPromptHelp: '如果模型的模板留有位置，会放在每个对话之前。',
   },
-  strategy: {
-    auto: '自动：采用在这里实测又好又快的方式',
-    deviation: '融合：重算偏差最大的 token（CacheBlend）',
-    none: '全部复用：最快，但看不到其他段落',
-    full: '完整预填充：不复用，最慢',
-    'chunk-head': '重算每个段落的开头（EPIC）',
-    query: '重算问题所关注的内容',
-    union: '两者兼顾：偏差大的和问题关注的',
-  },
   documents: {
     chunkTokens: '文本块大小',
     chunkTokensHelp:

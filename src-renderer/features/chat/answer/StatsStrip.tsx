@@ -87,7 +87,7 @@ function Speedup({ factor }: { factor: number }) {
 }
 
 function Counts({ stats }: { stats: AnswerStats }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'strategies']);
   const format = useFormat();
   const { cached, all } = cachedChunks(stats);
   const count = (tokens: number) => ({ value: format.number(tokens) });
@@ -115,7 +115,7 @@ function Counts({ stats }: { stats: AnswerStats }) {
       <Count term="speed" text={t('stats.speed', { value: format.number(stats.tokensPerSecond, 1) })} />
       <Count
         term="strategy"
-        text={`${t(`strategy.${stats.strategy.name}.name`)}${ratio === undefined ? '' : ` ${format.percent(ratio)}`}`}
+        text={`${t(`strategies:${stats.strategy.name}.name`)}${ratio === undefined ? '' : ` ${format.percent(ratio)}`}`}
       />
     </ul>
   );

@@ -41,7 +41,7 @@ export function OptionsButton({
 }
 
 function useSummary({ scope, strategy, topK }: ConversationOptions): string {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'strategies']);
   const format = useFormat();
   const { data: settings } = useCall('settings.get');
   const { data: libraries } = useCall('libraries.list');
@@ -56,7 +56,7 @@ function useSummary({ scope, strategy, topK }: ConversationOptions): string {
   const used = strategy ?? settings?.strategy;
   if (used) {
     const ratio = takesRatio(used.name) ? ` ${format.percent(used.ratio)}` : '';
-    parts.push(`${t(`strategy.${used.name}.name`)}${ratio}`);
+    parts.push(`${t(`strategies:${used.name}.name`)}${ratio}`);
   }
   const passages = topK ?? settings?.topK;
   if (passages !== undefined) parts.push(t('composer.passages', { count: passages }));

@@ -100,7 +100,7 @@ function StrategyFields({
   strategy: StrategyWish;
   onChange: (strategy: StrategyWish) => void;
 }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'strategies']);
   const format = useFormat();
   return (
     <>
@@ -118,8 +118,8 @@ function StrategyFields({
               key={name}
               value={name}
               size="sm"
-              label={t(`strategy.${name}.name`)}
-              description={t(`strategy.${name}.help`)}
+              label={t(`strategies:${name}.name`)}
+              description={t(`strategies:${name}.help`)}
             />
           ))}
         </Stack>

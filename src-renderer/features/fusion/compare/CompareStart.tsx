@@ -47,7 +47,7 @@ export function CompareStart({ report, words, again, onStart }: CompareStartProp
           <Checkbox
             key={name}
             size="xs"
-            label={t(`strategy.${name}`)}
+            label={t(`strategies:${name}.name`)}
             disabled={isOwn(name)}
             checked={isOwn(name) || names.includes(name)}
             onChange={({ currentTarget: { checked } }) =>

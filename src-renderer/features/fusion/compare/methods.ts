@@ -11,7 +11,7 @@ export function nameOf({ kind, strategy }: Pick<ComparedMethod, 'kind' | 'strate
 }
 
 export function strategyName({ name, ratio }: StrategyChoice, { t, share }: Words): string {
-  const what = t(`strategy.${name}`);
+  const what = t(`strategies:${name}.name`);
   return name === 'none' || name === 'full' ? what : t('plan.at', { name: what, ratio: share(ratio) });
 }
 

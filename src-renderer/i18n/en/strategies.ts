@@ -1,0 +1,25 @@
+/** Ways to come to an answer: the same names in options, under an answer, in reports and in measurements. */
+export const strategies = {
+  auto: {
+    name: 'Automatic',
+    help: 'What was measured to keep this model’s quality, and to be fastest on this machine.',
+  },
+  deviation: {
+    name: 'Blend by deviation',
+    help: 'Reuses cached text and recomputes the tokens whose values are off the most (CacheBlend).',
+  },
+  none: { name: 'Reuse everything', help: 'The fastest; passages do not see one another.' },
+  full: { name: 'Full prefill', help: 'Computes everything anew: the slowest, and the yardstick.' },
+  'chunk-head': {
+    name: 'Blend passage heads',
+    help: 'Reuses cached text and recomputes the beginning of every passage (EPIC).',
+  },
+  query: {
+    name: 'Blend by question',
+    help: 'Reuses cached text and recomputes what the question pays attention to.',
+  },
+  union: {
+    name: 'Blend by deviation + question',
+    help: 'Reuses cached text and recomputes what is off, and what the question pays attention to.',
+  },
+};
