@@ -33,6 +33,7 @@ export const cssVariables: CSSVariablesResolver = () => {
     '--mantine-color-body': 'var(--kv-surface)',
     '--mantine-color-text': 'var(--kv-text)',
     '--mantine-color-dimmed': 'var(--kv-muted)',
+    '--mantine-color-placeholder': 'var(--kv-muted)',
     '--mantine-color-default-border': 'var(--kv-line)',
   };
   return { variables: {}, light: surfaces, dark: surfaces };
