@@ -22,7 +22,7 @@ import type { Piece, Work } from '../src-main/fusion/controller/work.ts';
 import { engineStrategy, engineWish } from '../src-main/fusion/choice.ts';
 import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
 import { shapedModel } from '../tools/random-model/random-model.ts';
-import { commit, machine, median, stealTicks } from './lib/machine.ts';
+import { commit, cpuTicks, machine, median, stealPercent } from './lib/machine.ts';
 
 const { values: args } = parseArgs({
   options: {
@@ -167,7 +167,7 @@ function summary(runs: readonly Run[]) {
 }
 
 const host = machine();
-const steal = stealTicks();
+const ticks = cpuTicks();
 try {
   const step = <T>(work: (options: object) => Promise<T>): Promise<T> => work({});
   const profileMs: Record<string, number> = {};
@@ -195,7 +195,7 @@ try {
   print(runs, found);
   const result = {
     machine: host,
-    stealTicks: stealTicks() - steal,
+    stealPercent: stealPercent(ticks),
     threads: model.info.threads,
     model: basename(path),
     commit: commit(),

@@ -21,14 +21,27 @@ export function machine(): Machine {
   };
 }
 
-/** Time the hypervisor gave to others since boot, in ticks; the difference over a run tells how shared the machine was. */
-export function stealTicks(): number {
+/** Processor time since boot, all cores, in ticks: `stolen` went to the hypervisor's other guests. */
+export interface Ticks {
+  all: number;
+  stolen: number;
+}
+
+/** Zeros where the system does not tell. */
+export function cpuTicks(): Ticks {
   try {
     const line = readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '';
-    return Number(line.split(/\s+/)[8] ?? 0);
+    const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
+    return { all: ticks.reduce((sum, each) => sum + each, 0), stolen: ticks[7] ?? 0 };
   } catch {
-    return 0;
+    return { all: 0, stolen: 0 };
   }
+}
+
+/** The share of all processor time since `before` that the machine did not get, in percent. */
+export function stealPercent(before: Ticks): number {
+  const now = cpuTicks();
+  return (100 * (now.stolen - before.stolen)) / Math.max(1, now.all - before.all);
 }
 
 export function commit(): string {
@@ -49,4 +62,9 @@ export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const mid = sorted.length >> 1;
   return sorted.length % 2 ? (sorted[mid] ?? NaN) : ((sorted[mid - 1] ?? NaN) + (sorted[mid] ?? NaN)) / 2;
+}
+
+/** An argument as a shell wants it. */
+export function quoted(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 }

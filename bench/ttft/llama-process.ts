@@ -1,11 +1,13 @@
 /** Runs llama.cpp for bench:ttft; settings as JSON in the first argument, calls and replies over the process's channel. */
 import { Engine } from '../../src-main/engine/engine.ts';
 import { peakRssMiB } from '../lib/machine.ts';
+import { likeliest } from './prompt.ts';
 
 export interface LlamaSettings {
   path: string;
   contextTokens: number;
   threads: number;
+  device: string;
   flashAttention: boolean;
   ubatch: number;
   vocab: number;
@@ -21,34 +23,40 @@ export type LlamaCall =
 export interface LlamaReply {
   ms: number;
   peakRssMiB: number;
+  /** Of a prefill: what greedy sampling takes then. */
+  firstToken?: number;
   error?: string;
 }
+
+type Outcome = Pick<LlamaReply, 'ms' | 'firstToken'>;
+const NO_TIME: Outcome = { ms: 0 };
 
 const { path, ...settings } = JSON.parse(process.argv[2] ?? '{}') as LlamaSettings;
 const reference = await Engine.open().loadReference(path, settings);
 
-async function run(call: LlamaCall): Promise<number> {
+async function run(call: LlamaCall): Promise<Outcome> {
   switch (call.call) {
     case 'prefill':
-      return (await reference.prefill(call.ids)).ms;
+      return reference.prefill(call.ids).then(({ ms, logits }) => ({ ms, firstToken: likeliest(logits) }));
     case 'decode':
-      return (await reference.decode(call.count)).ms;
+      return { ms: (await reference.decode(call.count)).ms };
     case 'truncate':
       reference.truncate(call.length);
-      return 0;
+      return NO_TIME;
     case 'cut':
       await reference.cut(call.begin, call.end);
-      return 0;
+      return NO_TIME;
     case 'close':
       reference.dispose();
-      return 0;
+      return NO_TIME;
   }
 }
 
 process.on('message', (call: LlamaCall) => {
   run(call).then(
-    (ms) => process.send?.({ ms, peakRssMiB: peakRssMiB() } satisfies LlamaReply),
-    (error: unknown) => process.send?.({ ms: 0, peakRssMiB: 0, error: String(error) } satisfies LlamaReply),
+    (outcome) => process.send?.({ ...outcome, peakRssMiB: peakRssMiB() } satisfies LlamaReply),
+    (error: unknown) =>
+      process.send?.({ ...NO_TIME, peakRssMiB: 0, error: String(error) } satisfies LlamaReply),
   );
 });
 process.send?.({ ms: 0, peakRssMiB: peakRssMiB() } satisfies LlamaReply);

@@ -7,19 +7,19 @@ import type {
   Strategy,
 } from '../../src-main/engine/engine.ts';
 import { engineStrategy } from '../../src-main/fusion/choice.ts';
-import { dropFromPageCache, PREFIX, type Case } from './prompt.ts';
+import { bringIntoPageCache, dropFromPageCache, likeliest, PREFIX, type Case } from './prompt.ts';
 
 /** One run of a method: its time to the first token's logits. */
 export interface Run {
   ms: number;
   report?: AppendReport;
+  /** Of full prefills: what greedy sampling takes then, so that all can be seen to compute the same. */
+  firstToken?: number;
 }
 
 export interface Method {
   name: string;
   run: (prompt: Case) => Promise<Run>;
-  /** Left out of a case that it says nothing about. */
-  only?: (prompt: Case) => boolean;
 }
 
 const GBIT = 1e9 / 8;
@@ -31,12 +31,13 @@ interface Source {
   name: string;
   segments: (prompt: Case) => Segment[];
   loading?: Partial<Loading>;
-  cold?: boolean;
+  /** Of files: whether they are in the page cache when the clock starts. */
+  pages?: 'warm' | 'cold';
 }
 
 const RAM: Source = { name: 'RAM', segments: ({ ram }) => ram };
-const DISK: Source = { name: 'disk', segments: ({ disk }) => disk };
-const COLD: Source = { ...DISK, name: 'disk, page cache cold', cold: true };
+const DISK: Source = { name: 'disk, warm', segments: ({ disk }) => disk, pages: 'warm' };
+const COLD: Source = { ...DISK, name: 'disk, cold', pages: 'cold' };
 const throttled = (gbits: number, serial: boolean): Source => ({
   ...DISK,
   name: `${gbits} Gbit/s${serial ? ', serial' : ''}`,
@@ -64,7 +65,11 @@ export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions):
   return [
     {
       name: 'full prefill',
-      run: (prompt) => withSession(model, prompt, (session) => append(session, prompt, FULL, RAM)),
+      run: (prompt) =>
+        withSession(model, prompt, async (session) => {
+          const run = await append(session, prompt, FULL, RAM);
+          return { ...run, firstToken: likeliest(session.logits()) };
+        }),
     },
     { name: 'full prefill, first chunk prefix-cached', run: (prompt) => prefixCached(model, prompt) },
     ...[RAM, DISK].map((source) => single('none', none, source)),
@@ -127,8 +132,9 @@ async function withSession<T>(model: Model, prompt: Case, use: (session: Session
 }
 
 async function append(session: Session, prompt: Case, strategy: Strategy, source: Source): Promise<Run> {
-  if (source.cold && !dropFromPageCache(prompt.files))
-    throw new Error('The page cache cannot be emptied here.');
+  if (source.pages === 'warm') bringIntoPageCache(prompt.files);
+  if (source.pages === 'cold' && !dropFromPageCache(prompt.files))
+    throw new Error('The page cache cannot be emptied here: leave cold files out with --no-tiers.');
   return timed(() =>
     session.append(source.segments(prompt), strategy, source.loading ? { loading: source.loading } : {}),
   );

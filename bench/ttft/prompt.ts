@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChunkKv, Model, Segment } from '../../src-main/engine/engine.ts';
 
@@ -29,6 +30,11 @@ export function randomIds(count: number, vocab: number, seed = 12345): Int32Arra
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
     return 3 + (state % (vocab - 3));
   });
+}
+
+/** The token that greedy sampling takes. */
+export function likeliest(logits: Float32Array): number {
+  return logits.reduce((best, value, token) => (value > (logits[best] ?? NaN) ? token : best), 0);
 }
 
 /** Encodes the chunks of a prompt, in memory and as files in `dir`. */
@@ -78,9 +84,20 @@ export async function buildCase(
   };
 }
 
-export function disposeCase({ ram, disk, nextChunks }: Case): void {
+export function disposeCase({ ram, disk, nextChunks, files }: Case): void {
   for (const segment of [...ram, ...disk, ...nextChunks])
     if (segment.kind === 'chunk') segment.chunk.dispose();
+  for (const file of files) rmSync(file);
+}
+
+/** Reads the files through, so that the next read comes from the page cache. */
+export function bringIntoPageCache(files: readonly string[]): void {
+  const block = Buffer.allocUnsafe(1 << 20);
+  for (const path of files) {
+    const file = openSync(path, 'r');
+    while (readSync(file, block) > 0);
+    closeSync(file);
+  }
 }
 
 /** Makes the kernel forget the files' pages, so that the next read comes from the disk. False where it cannot be asked to. */

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { median } from '../lib/machine.ts';
-import type { Run } from './ours.ts';
+import type { Round } from './rounds.ts';
 
 /** One method at one context, over all rounds. */
 export interface Row {
@@ -9,8 +9,15 @@ export interface Row {
   method: string;
   ms: number[];
   medianMs: number;
+  /** Slowest less fastest round, as a share of the median. */
+  spread: number;
+  /** The most that any of the rounds saw, see rounds.ts. */
+  machineLoad: number;
+  stealPercent: number;
   /** Median over rounds of this method's time divided by llama.cpp's full prefill of the same round. */
   ratio: number;
+  /** Of full prefills: what greedy sampling takes behind them. */
+  firstToken?: number;
   recomputed?: number;
   /** Bringing chunks in, and computing beside it: what a perfect pipeline takes the longer of. */
   loadMs?: number;
@@ -24,16 +31,22 @@ export interface Row {
 /** Medians of a method's rounds; `base` are the rounds of what it is compared with. */
 export function rowOf(
   name: string,
-  runs: readonly Run[],
-  base: readonly Run[],
+  runs: readonly Round[],
+  base: readonly Round[],
   at: { context: number; chunks: number },
 ): Row {
   const ms = runs.map((run) => run.ms);
+  const medianMs = median(ms);
+  const firstToken = runs[0]?.firstToken;
   const row: Row = {
     ...at,
     method: name,
     ms,
-    medianMs: median(ms),
+    medianMs,
+    spread: (Math.max(...ms) - Math.min(...ms)) / medianMs,
+    machineLoad: Math.max(...runs.map(({ machineLoad }) => machineLoad)),
+    stealPercent: Math.max(...runs.map(({ stealPercent }) => stealPercent)),
+    ...(firstToken !== undefined && { firstToken }),
     ratio: median(ms.map((value, i) => value / (base[i]?.ms ?? NaN))),
   };
   const reports = runs.flatMap(({ report }) => (report ? [report] : []));
@@ -50,7 +63,20 @@ export function rowOf(
   };
 }
 
+const HEADS = [
+  'median s',
+  'spread',
+  '× llama.cpp',
+  'recomputed',
+  'load s',
+  'compute s',
+  'GFLOP/s',
+  'steal',
+  'machine load',
+];
 const seconds = (ms: number | undefined): string => (ms === undefined ? '' : (ms / 1000).toFixed(2));
+
+const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 
 export function printRows(rows: readonly Row[]): void {
   const groups = new Map<string, Row[]>();
@@ -60,21 +86,35 @@ export function printRows(rows: readonly Row[]): void {
   }
   for (const [title, group] of groups) {
     const table = new Table({
-      head: [title, 'median s', '× llama.cpp', 'recomputed', 'load s', 'compute s', 'GFLOP/s'],
-      style: { head: [], border: [] },
-      colAligns: ['left', 'right', 'right', 'right', 'right', 'right', 'right'],
+      head: [title, ...HEADS],
+      style: { head: [], border: [], compact: true },
+      colAligns: ['left', ...HEADS.map(() => 'right' as const)],
     });
     for (const row of group) {
       table.push([
         row.method,
         seconds(row.medianMs),
-        row.ratio.toFixed(3),
+        percent(row.spread),
+        Number.isNaN(row.ratio) ? '' : row.ratio.toFixed(3),
         String(row.recomputed ?? ''),
         seconds(row.loadMs),
         seconds(row.computeMs),
         row.gflops === undefined ? '' : row.gflops.toFixed(0),
+        percent(row.stealPercent / 100),
+        row.machineLoad.toFixed(1),
       ]);
     }
     console.log(table.toString());
   }
+}
+
+/** Whether full prefills by different programs ended alike: a line a context. */
+export function firstTokensOf(rows: readonly Row[]): string[] {
+  const contexts = [...new Set(rows.map(({ context }) => context))];
+  return contexts.flatMap((context) => {
+    const told = rows.filter((row) => row.context === context && row.firstToken !== undefined);
+    if (told.length < 2) return [];
+    const tokens = told.map(({ method, firstToken }) => `${method} ${firstToken}`);
+    return [`${context} tokens, first token: ${tokens.join(', ')}`];
+  });
 }

@@ -1,17 +1,20 @@
-/** Prefills token ids with node-llama-cpp and replies with milliseconds; first argument: where it is installed, second: settings. */
+/** Prefills token ids with node-llama-cpp; first argument: where it is installed, second: settings. Replies as llama-process.ts. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { peakRssMiB } from '../lib/machine.ts';
+import type { LlamaReply } from './llama-process.ts';
 import type { WitnessSettings } from './witness.ts';
 
 /** As much of the package as is used here. */
 interface NodeLlamaCpp {
-  getLlama(options: { gpu: false; build: 'never'; maxThreads: number }): Promise<{
+  LlamaLogLevel: { error: string };
+  getLlama(options: { gpu: false; build: 'never'; maxThreads: number; logLevel: string }): Promise<{
     loadModel(options: { modelPath: string }): Promise<{
       createContext(options: { contextSize: number; flashAttention: boolean; threads: number }): Promise<{
         getSequence(): {
           clearHistory(): Promise<void>;
-          evaluate(tokens: number[]): AsyncGenerator<number>;
+          evaluate(tokens: number[]): AsyncGenerator<number, undefined>;
         };
       }>;
     }>;
@@ -22,20 +25,29 @@ const [folder = '', json = '{}'] = process.argv.slice(2);
 const { path, contextTokens, threads } = JSON.parse(json) as WitnessSettings;
 const entry = createRequire(join(folder, 'package.json')).resolve('node-llama-cpp');
 const library = (await import(pathToFileURL(entry).href)) as NodeLlamaCpp;
-const llama = await library.getLlama({ gpu: false, build: 'never', maxThreads: threads });
+const llama = await library.getLlama({
+  gpu: false,
+  build: 'never',
+  maxThreads: threads,
+  logLevel: library.LlamaLogLevel.error,
+});
 const model = await llama.loadModel({ modelPath: path });
 const context = await model.createContext({ contextSize: contextTokens, flashAttention: true, threads });
 const sequence = context.getSequence();
 
-async function prefill(ids: Int32Array): Promise<number> {
+/** The package's own sampling of the first token is part of its time: it offers no less. */
+async function prefill(ids: Int32Array): Promise<LlamaReply> {
   await sequence.clearHistory();
   const start = performance.now();
-  await sequence.evaluate([...ids]).next();
-  return performance.now() - start;
+  const { value } = await sequence.evaluate([...ids]).next();
+  const ms = performance.now() - start;
+  return { ms, peakRssMiB: peakRssMiB(), ...(value !== undefined && { firstToken: value }) };
 }
 
 process.on('message', (ids: Int32Array) => {
-  void prefill(ids).then((ms) => process.send?.(ms));
+  prefill(ids).then(
+    (reply) => process.send?.(reply),
+    (error: unknown) => process.send?.({ ms: 0, peakRssMiB: 0, error: String(error) } satisfies LlamaReply),
+  );
 });
-await prefill(Int32Array.of(5, 6, 7, 8));
-process.send?.(0);
+process.send?.(await prefill(Int32Array.of(5, 6, 7, 8)));

@@ -1,7 +1,9 @@
 import { execFileSync, fork } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Method } from './ours.ts';
+import type { LlamaReply } from './llama-process.ts';
+import type { Method, Run } from './ours.ts';
+import type { Case } from './prompt.ts';
 
 /** A second witness of llama.cpp's speed: the package node-llama-cpp, as people install it from npm. */
 const VERSION = '3.21.1';
@@ -13,35 +15,42 @@ export interface WitnessSettings {
   threads: number;
 }
 
+export interface Witness {
+  method: Method;
+  /** Of its process, so far. */
+  peakRssMiB: () => number;
+}
+
 /** Installs the package into build/witness when it is not there, and runs it in a process of its own. */
-export async function witness(settings: WitnessSettings): Promise<Method> {
+export async function openWitness(settings: WitnessSettings): Promise<Witness> {
   install();
   const child = fork(join(import.meta.dirname, 'witness-process.ts'), [FOLDER, JSON.stringify(settings)], {
     serialization: 'advanced',
   });
+  let peak = 0;
   const reply = () =>
-    new Promise<number>((resolve, reject) => {
+    new Promise<LlamaReply>((resolve, reject) => {
       const onExit = (code: number | null): void =>
         reject(new Error(`node-llama-cpp's process ended (${code}).`));
       child.once('exit', onExit);
-      child.once('message', (ms: number) => {
+      child.once('message', (message: LlamaReply) => {
         child.off('exit', onExit);
-        resolve(ms);
+        peak = Math.max(peak, message.peakRssMiB);
+        if (message.error !== undefined) reject(new Error(message.error));
+        else resolve(message);
       });
     });
   await reply();
   child.unref();
   child.channel?.unref();
-  return {
-    name: 'node-llama-cpp full prefill',
-    run: async ({ ids }) => {
-      child.channel?.ref();
-      child.send(ids);
-      const ms = await reply();
-      child.channel?.unref();
-      return { ms };
-    },
+  const run = async ({ ids }: Case): Promise<Run> => {
+    child.channel?.ref();
+    child.send(ids);
+    const answer = await reply();
+    child.channel?.unref();
+    return answer;
   };
+  return { method: { name: 'node-llama-cpp full prefill', run }, peakRssMiB: () => peak };
 }
 
 function install(): void {
@@ -50,5 +59,7 @@ function install(): void {
   writeFileSync(join(FOLDER, 'package.json'), JSON.stringify({ name: 'witness', private: true }));
   const binaries = `@node-llama-cpp/${process.platform}-${process.arch}@${VERSION}`;
   const flags = ['--prefix', FOLDER, '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund'];
-  execFileSync('npm', ['install', ...flags, `node-llama-cpp@${VERSION}`, binaries], { stdio: 'inherit' });
+  execFileSync('npm', ['install', '--loglevel=error', ...flags, `node-llama-cpp@${VERSION}`, binaries], {
+    stdio: 'inherit',
+  });
 }

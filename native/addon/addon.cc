@@ -97,6 +97,7 @@ Napi::Value load_reference(const Napi::CallbackInfo & info) {
     options.threads = int_from(o.Get("threads"), "options.threads");
     options.ubatch = int_from(o.Get("ubatch"), "options.ubatch");
     options.flash_attention = o.Get("flashAttention").ToBoolean();
+    options.device = string_from(o.Get("device"), "options.device");
     using R = std::shared_ptr<LlamaReference>;
     std::function<R()> work = [=] { return std::make_shared<LlamaReference>(path, options); };
     return run_async<R>(env, instance(env).io, work, [](Napi::Env e, R & r) { return ReferenceObject::create(e, r); });

@@ -8,6 +8,15 @@ namespace kvasir {
 
 LlamaReference::LlamaReference(const std::string & path, const ReferenceOptions & options) {
     llama_model_params mp = llama_model_default_params();
+    ggml_backend_dev_t devices[2] = {nullptr, nullptr};
+    if (options.device != "auto") {
+        ggml_backend_dev_t dev = options.device == "cpu" ? nullptr : ggml_backend_dev_by_name(options.device.c_str());
+        if (!dev && options.device != "cpu") {
+            throw Error("BAD_ARGUMENT", "There is no device called \"" + options.device + "\".", "Use auto, cpu, or one that is listed.");
+        }
+        if (dev && ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) devices[0] = dev;
+        mp.devices = devices;  // an empty list: the processor alone
+    }
     model_.reset(llama_model_load_from_file(path.c_str(), mp));
     if (!model_) throw Error("MODEL_INVALID", "llama.cpp could not load " + path + ".");
     llama_context_params cp = llama_context_default_params();

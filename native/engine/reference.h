@@ -12,6 +12,7 @@ namespace kvasir {
 struct ReferenceOptions {
     int context = 0, threads = 0, ubatch = 512;
     bool flash_attention = true;
+    std::string device = "auto";  // "auto", "cpu" or a ggml device name: all layers there
 };
 
 class LlamaReference {

@@ -353,6 +353,8 @@ export interface NativeReferenceOptions {
   threads: number;
   flashAttention: boolean;
   ubatch: number;
+  /** As in NativeModelOptions. */
+  device: string;
 }
 
 export interface NativeEmbedderInfo {

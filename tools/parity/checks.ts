@@ -74,6 +74,7 @@ async function reference(engine: Engine, model: Model, ids: Int32Array, flashAtt
     threads: model.info.threads,
     flashAttention,
     ubatch: 512,
+    device: 'cpu',
   });
   try {
     const { logits } = await llama.prefill(ids);

@@ -1,0 +1,93 @@
+import { parseArgs } from 'node:util';
+import { SHAPES } from '../../tools/random-model/shapes.ts';
+
+/** What `npm run bench:ttft` was asked for. */
+export interface Options {
+  /** A model file; else one of random weights is made of `shape` and `type`. */
+  model: string | undefined;
+  shape: string;
+  type: string;
+  contexts: number[];
+  /** Tokens of a chunk. */
+  chunks: number[];
+  questionTokens: number;
+  ratios: number[];
+  /** Rounds of each context. */
+  runs: number[];
+  /** Tokens to decode when decoding is measured; 0: it is not. */
+  decode: number;
+  threads: number;
+  device: string;
+  tiers: boolean;
+  turns: boolean;
+  llama: boolean;
+  witness: boolean;
+  only: RegExp | undefined;
+  cpu: string | undefined;
+  out: string | undefined;
+}
+
+const FLAGS = {
+  model: { type: 'string' },
+  shape: { type: 'string', default: '0.6b' },
+  type: { type: 'string', default: 'q8_0' },
+  contexts: { type: 'string', default: '1024,2048,4096' },
+  chunks: { type: 'string', default: '512' },
+  question: { type: 'string', default: '32' },
+  ratios: { type: 'string', default: '0.05,0.15,0.3' },
+  runs: { type: 'string', default: '3' },
+  decode: { type: 'string', default: '32' },
+  threads: { type: 'string', default: '0' },
+  device: { type: 'string', default: 'auto' },
+  tiers: { type: 'boolean', default: true },
+  turns: { type: 'boolean', default: true },
+  llama: { type: 'boolean', default: true },
+  witness: { type: 'boolean', default: false },
+  only: { type: 'string' },
+  cpu: { type: 'string' },
+  out: { type: 'string' },
+} as const;
+
+/** Throws a TypeError that names the flag. */
+export function optionsFrom(argv: string[]): Options {
+  const { values } = parseArgs({ args: argv, allowNegative: true, options: FLAGS });
+  if (values.model === undefined && !(values.shape in SHAPES))
+    throw new TypeError(`--shape must be one of ${Object.keys(SHAPES).join(', ')}`);
+  const contexts = counts('contexts', values.contexts, 1);
+  const runs = counts('runs', values.runs, 1);
+  if (runs.length !== 1 && runs.length !== contexts.length)
+    throw new TypeError('--runs must be one number, or one for each of --contexts');
+  const ratios = values.ratios.split(',').map(Number);
+  if (!ratios.every((ratio) => ratio >= 0 && ratio <= 1)) throw new TypeError('--ratios must lie in 0 … 1');
+  return {
+    model: values.model,
+    shape: values.shape,
+    type: values.type,
+    contexts,
+    chunks: counts('chunks', values.chunks, 1),
+    questionTokens: count('question', values.question, 1),
+    ratios,
+    runs: contexts.map((_, i) => runs[i] ?? runs[0] ?? 1),
+    decode: count('decode', values.decode, 0),
+    threads: count('threads', values.threads, 0),
+    device: values.device,
+    tiers: values.tiers,
+    turns: values.turns,
+    llama: values.llama,
+    witness: values.witness,
+    only: values.only === undefined ? undefined : new RegExp(values.only),
+    cpu: values.cpu,
+    out: values.out,
+  };
+}
+
+function counts(flag: string, list: string, least: number): number[] {
+  return list.split(',').map((value) => count(flag, value, least));
+}
+
+function count(flag: string, value: string, least: number): number {
+  const number = Number(value);
+  if (value === '' || !Number.isInteger(number) || number < least)
+    throw new TypeError(`--${flag} must be whole numbers from ${least} on: ${value}`);
+  return number;
+}
