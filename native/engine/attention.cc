@@ -34,6 +34,7 @@ AttentionJob job_of(const ggml_tensor * q, const ggml_tensor * k) {
     job.rows = int(q->ne[2]), job.n_head = int(q->ne[1]), job.head_dim = int(q->ne[0]);
     job.n_head_kv = int(k->ne[0]) / job.head_dim;
     job.q_stride = q->nb[2] / sizeof(float);
+    job.type = k->type == GGML_TYPE_Q8_0 ? KvDtype::q8_0 : KvDtype::f16;
     job.scale = 1.0f / std::sqrt(float(job.head_dim));
     return job;
 }
@@ -44,8 +45,9 @@ ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache
     const int64_t kv_dim = cache->ne[0];
     const size_t head = ggml_row_size(cache->type, hp.head_dim);
     if (places.run >= 0) return ggml_view_3d(c, cache, hp.head_dim, n, hp.n_head_kv, cache->nb[1], head, size_t(places.run) * cache->nb[1]);
-    // Whole blocks as rows of f32, whatever their bits mean: get_rows copies f32 as it is, and makes f32 of f16.
-    ggml_tensor * all = read_as(c, cache, GGML_TYPE_F32, kv_dim * kKvBlock / 2, cache->ne[1] / kKvBlock);
+    // Whole blocks as rows of f32, whatever their bits mean: get_rows copies f32 as it is, and makes f32 of all else.
+    const int64_t block = int64_t(ggml_row_size(cache->type, kv_dim) * kKvBlock / sizeof(float));
+    ggml_tensor * all = read_as(c, cache, GGML_TYPE_F32, block, cache->ne[1] / kKvBlock);
     const int blocks = (n + kKvBlock - 1) / kKvBlock;
     ggml_tensor * copied = ggml_get_rows(c, all, ggml_view_1d(c, places.blocks, blocks, 0));
     ggml_tensor * rows = read_as(c, copied, cache->type, kv_dim, int64_t(blocks) * kKvBlock);
@@ -60,8 +62,8 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * self) {
     const ggml_tensor * const * src = dst->src;
     AttentionJob job = job_of(src[0], src[1]);
     job.q = static_cast<const float *>(src[0]->data);
-    job.k = static_cast<const uint16_t *>(src[1]->data);
-    job.v = static_cast<const uint16_t *>(src[2]->data);
+    job.k = static_cast<const uint8_t *>(src[1]->data);
+    job.v = static_cast<const uint8_t *>(src[2]->data);
     job.positions = static_cast<const int32_t *>(src[3]->data);
     job.blocks = static_cast<const int32_t *>(src[4]->data), job.block_tokens = kKvBlock;
     job.out = static_cast<float *>(dst->data);

@@ -21,15 +21,15 @@ struct KvPlaces {
 
 struct AttentionArgs {
     ggml_tensor * q;     // [head_dim, n_head, rows] f32, with RoPE
-    ggml_tensor * k;     // [kv_dim, slots] f16, with RoPE
-    ggml_tensor * v;     // [kv_dim, slots] f16
+    ggml_tensor * k;     // [kv_dim, slots] f16 or q8_0, with RoPE
+    ggml_tensor * v;     // [kv_dim, slots] of the same type
     KvPlaces places;
     ggml_tensor * pos;   // [rows] i32: a row sees the keys up to its own position
     ggml_tensor * mask;  // f16 [n_kv, rows]: 0 where visible, else −inf; null where needs_mask() is false
     int n_kv;            // keys 0 … n_kv−1 are considered
 };
 
-// The rows of positions 0 … n−1 in their order, by heads: [head_dim, n, n_head_kv] f16. A view where they lie one behind
+// The rows of positions 0 … n−1 in their order, by heads: [head_dim, n, n_head_kv]. A view where they lie one behind
 // another, else a copy.
 ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const KvPlaces & places, int n);
 

@@ -39,14 +39,6 @@ size_t padded(size_t n) { return (n + kPage - 1) / kPage * kPage; }
 
 }  // namespace
 
-KvDtype parse_dtype(const std::string & name) {
-    if (name == "f16") return KvDtype::f16;
-    if (name == "q8_0") return KvDtype::q8_0;
-    throw Error("BAD_ARGUMENT", "\"" + name + "\" is not a KV dtype.", "Use f16 or q8_0.");
-}
-const char * dtype_name(KvDtype dtype) { return dtype == KvDtype::f16 ? "f16" : "q8_0"; }
-ggml_type dtype_ggml(KvDtype dtype) { return dtype == KvDtype::f16 ? GGML_TYPE_F16 : GGML_TYPE_Q8_0; }
-
 Digest hash_tokens(const std::vector<int32_t> & tokens) {
     Sha256 sha;
     sha.update(tokens.data(), tokens.size() * sizeof(int32_t));
@@ -111,15 +103,8 @@ ChunkKv::ChunkKv(const std::string & path) : path_(path) { header_ = read_chunk_
 
 void ChunkKv::store_rows(int il, size_t first, size_t n, const float * k, const float * v) {
     const size_t row = shape().row_bytes(), kv_dim = size_t(shape().n_head_kv) * shape().head_dim;
-    const auto put = [&](const float * src, uint8_t * dst) {
-        if (shape().dtype == KvDtype::f16) {
-            f32_to_f16(src, reinterpret_cast<uint16_t *>(dst), n * kv_dim);
-        } else {
-            ggml_quantize_chunk(GGML_TYPE_Q8_0, src, dst, 0, int64_t(n), int64_t(kv_dim), nullptr);
-        }
-    };
-    put(k, layer(il) + first * row);
-    put(v, layer(il) + (n_tokens() + first) * row);
+    kv_from_f32(shape().dtype, k, layer(il) + first * row, n * kv_dim);
+    kv_from_f32(shape().dtype, v, layer(il) + (n_tokens() + first) * row, n * kv_dim);
 }
 
 void ChunkKv::read_layer(const InputFile & file, int il, uint8_t * dst) const {

@@ -8,15 +8,9 @@
 #include <vector>
 
 #include "file_io.h"
-#include "ggml.h"
+#include "kv_dtype.h"
 
 namespace kvasir {
-
-enum class KvDtype : uint32_t { f16 = 0, q8_0 = 1 };
-
-KvDtype parse_dtype(const std::string & name);
-const char * dtype_name(KvDtype dtype);
-ggml_type dtype_ggml(KvDtype dtype);
 
 // Some tokens of a chunk: [begin, begin + count).
 struct TokenRange {

@@ -33,6 +33,19 @@ void f16_to_f32(const uint16_t * src, float * dst, size_t n) {
     ggml_fp16_to_fp32_row(src, dst, int64_t(n));
 }
 
+void kv_to_f32(KvDtype dtype, const void * src, float * dst, size_t n) {
+    if (dtype == KvDtype::f16) f16_to_f32(static_cast<const uint16_t *>(src), dst, n);
+    else ggml_get_type_traits(GGML_TYPE_Q8_0)->to_float(src, dst, int64_t(n));
+}
+
+void kv_from_f32(KvDtype dtype, const float * src, void * dst, size_t n) {
+    if (dtype == KvDtype::f16) return f32_to_f16(src, static_cast<uint16_t *>(dst), n);
+#if KVASIR_HAVE_AVX2
+    if (have_avx2()) return detail::f32_to_q8_0_avx2(src, static_cast<uint8_t *>(dst), n);
+#endif
+    ggml_get_type_traits(GGML_TYPE_Q8_0)->from_float_ref(src, dst, int64_t(n));
+}
+
 void rotate_heads(float * keys, int heads, int head_dim, const RopeParams & rope, const float * row) {
     const int half = rope.n_rot / 2;
     const bool neox = rope.mode == GGML_ROPE_TYPE_NEOX;

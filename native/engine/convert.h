@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kv_dtype.h"
 #include "rope.h"
 
 namespace kvasir {
@@ -12,12 +13,17 @@ namespace kvasir {
 void f32_to_f16(const float * src, uint16_t * dst, size_t n);
 void f16_to_f32(const uint16_t * src, float * dst, size_t n);
 
+// Keys or values as they are kept ↔ f32; `n` values, for q8_0 a multiple of 32.
+void kv_to_f32(KvDtype dtype, const void * src, float * dst, size_t n);
+void kv_from_f32(KvDtype dtype, const float * src, void * dst, size_t n);
+
 // Rotates `heads` keys of `head_dim` values in place by one row of a RopeTable. f32 throughout.
 void rotate_heads(float * keys, int heads, int head_dim, const RopeParams & rope, const float * row);
 
 namespace detail {
 void f32_to_f16_avx2(const float * src, uint16_t * dst, size_t n);
 void f16_to_f32_avx2(const uint16_t * src, float * dst, size_t n);
+void f32_to_q8_0_avx2(const float * src, uint8_t * dst, size_t n);
 }  // namespace detail
 
 }  // namespace kvasir

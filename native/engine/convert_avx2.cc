@@ -22,4 +22,25 @@ void f16_to_f32_avx2(const uint16_t * src, float * dst, size_t n) {
     for (; i < n; ++i) dst[i] = _cvtsh_ss(src[i]);
 }
 
+// A block's scale is its largest value / 127; values are rounded to the nearest, ties to even.
+void f32_to_q8_0_avx2(const float * src, uint8_t * dst, size_t n) {
+    const __m256 size = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FFFFFFF));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // packing works on halves
+    for (size_t i = 0; i < n; i += 32, dst += 34) {
+        __m256 x[4], top = _mm256_setzero_ps();
+        for (int j = 0; j < 4; ++j) x[j] = _mm256_loadu_ps(src + i + 8 * j), top = _mm256_max_ps(top, _mm256_and_ps(x[j], size));
+        __m128 most = _mm_max_ps(_mm256_castps256_ps128(top), _mm256_extractf128_ps(top, 1));
+        most = _mm_max_ps(most, _mm_movehl_ps(most, most));
+        most = _mm_max_ss(most, _mm_movehdup_ps(most));
+        const float scale = _mm_cvtss_f32(most) / 127;
+        const uint16_t half = uint16_t(_cvtss_sh(scale, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+        const __m256 inverse = _mm256_set1_ps(scale > 0 ? 1 / scale : 0);
+        __m256i whole[4];
+        for (int j = 0; j < 4; ++j) whole[j] = _mm256_cvtps_epi32(_mm256_mul_ps(x[j], inverse));
+        const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]), _mm256_packs_epi32(whole[2], whole[3]));
+        __builtin_memcpy(dst, &half, sizeof half);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + 2), _mm256_permutevar8x32_epi32(bytes, order));
+    }
+}
+
 }  // namespace kvasir::detail

@@ -20,15 +20,14 @@ int32_t KvCache::run(int n) const {
 }
 
 std::vector<float> KvCache::rows(const ggml_tensor * of, int begin, int count) const {
-    const size_t width = size_t(of->ne[0]);
-    std::vector<uint16_t> half(width * size_t(count));
+    std::vector<uint8_t> kept(of->nb[1] * size_t(count));
     for (int p = begin; p < begin + count;) {
         const int n = std::min(kKvBlock - p % kKvBlock, begin + count - p);
-        ggml_backend_tensor_get(of, half.data() + width * size_t(p - begin), size_t(slot(p)) * of->nb[1], size_t(n) * of->nb[1]);
+        ggml_backend_tensor_get(of, kept.data() + of->nb[1] * size_t(p - begin), size_t(slot(p)) * of->nb[1], size_t(n) * of->nb[1]);
         p += n;
     }
-    std::vector<float> out(half.size());
-    f16_to_f32(half.data(), out.data(), out.size());
+    std::vector<float> out(size_t(of->ne[0]) * size_t(count));
+    kv_to_f32(dtype(), kept.data(), out.data(), out.size());
     return out;
 }
 

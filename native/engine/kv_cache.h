@@ -14,7 +14,8 @@ class KvCache {
     KvCache(const KvCache &) = delete;
 
     KvPool & pool() const { return pool_; }
-    ggml_tensor * k(int il) const { return pool_.k(il); }  // [kv_dim, slots] f16, of all sessions
+    KvDtype dtype() const { return pool_.dtype(); }
+    ggml_tensor * k(int il) const { return pool_.k(il); }  // [kv_dim, slots] of dtype(), of all sessions
     ggml_tensor * v(int il) const { return pool_.v(il); }
     const std::vector<int32_t> & table() const { return table_; }
     // The row of k() and v() that position `p` stands in.

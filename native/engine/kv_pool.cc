@@ -12,12 +12,11 @@ constexpr int kFirstBlocks = 16;
 constexpr int kSpareBlocks = 4;  // behind the last: kernels that read a padded number of keys may run over
 }
 
-KvPool::KvPool(const Weights & weights, const BlockKey & root) : weights_(weights), root_(root), layers_(size_t(weights.hparams().n_layer)) {}
+KvPool::KvPool(const Weights & weights, const BlockKey & root, KvDtype dtype)
+    : weights_(weights), root_(root), dtype_(dtype), layers_(size_t(weights.hparams().n_layer)) {}
 
-size_t KvPool::block_bytes() const {
-    const Hparams & hp = weights_.hparams();
-    return size_t(hp.n_layer) * 2 * kKvBlock * ggml_row_size(GGML_TYPE_F16, hp.kv_dim());
-}
+size_t KvPool::block_bytes() const { return size_t(weights_.hparams().n_layer) * layer_block_bytes(); }
+size_t KvPool::layer_block_bytes() const { return 2 * size_t(kKvBlock) * ggml_row_size(dtype_ggml(dtype_), weights_.hparams().kv_dim()); }
 
 int KvPool::within_budget() const { return int(std::min<size_t>(budget_ / block_bytes(), INT32_MAX / (2 * kKvBlock))); }
 
@@ -30,7 +29,7 @@ KvPool::Layer KvPool::make_layer(int il, int blocks) const {
     Layer layer;
     layer.ctx = make_context(4);
     const int64_t slots = int64_t(blocks + kSpareBlocks) * kKvBlock;
-    for (ggml_tensor ** t : {&layer.k, &layer.v}) *t = ggml_new_tensor_2d(layer.ctx.get(), GGML_TYPE_F16, weights_.hparams().kv_dim(), slots);
+    for (ggml_tensor ** t : {&layer.k, &layer.v}) *t = ggml_new_tensor_2d(layer.ctx.get(), dtype_ggml(dtype_), weights_.hparams().kv_dim(), slots);
     layer.buffer = allocate(layer.ctx.get(), weights_.device(il).buffer_type());
     // Padding beyond the last token is masked, but a NaN in it would survive the mask. On the host a block is cleared when it
     // is first taken: memory that nobody uses is then not touched.
@@ -79,7 +78,7 @@ int KvPool::take(int after) {
     make_room(1);
     const int id = blocks_.take(after);
     if (!clean_[size_t(id)]) {
-        const std::vector<uint16_t> zeros(2 * size_t(kKvBlock) * size_t(weights_.hparams().kv_dim()));
+        const std::vector<uint8_t> zeros(layer_block_bytes());
         for (int il = 0; il < int(layers_.size()); ++il) write(id, il, zeros.data());
         clean_[size_t(id)] = true;
     }
@@ -97,22 +96,22 @@ std::vector<std::pair<BlockKey, int>> KvPool::known_prefix(const std::vector<int
     return out;
 }
 
-void KvPool::read(int id, int il, uint16_t * out) const {
+void KvPool::read(int id, int il, uint8_t * out) const {
     const Layer & layer = layers_[size_t(il)];
     const size_t bytes = size_t(kKvBlock) * layer.k->nb[1];
     ggml_backend_tensor_get(layer.k, out, size_t(id) * bytes, bytes);
-    ggml_backend_tensor_get(layer.v, out + bytes / sizeof(uint16_t), size_t(id) * bytes, bytes);
+    ggml_backend_tensor_get(layer.v, out + bytes, size_t(id) * bytes, bytes);
 }
 
-void KvPool::write(int id, int il, const uint16_t * in) {
+void KvPool::write(int id, int il, const uint8_t * in) {
     const Layer & layer = layers_[size_t(il)];
     const size_t bytes = size_t(kKvBlock) * layer.k->nb[1];
     ggml_backend_tensor_set(layer.k, in, size_t(id) * bytes, bytes);
-    ggml_backend_tensor_set(layer.v, in + bytes / sizeof(uint16_t), size_t(id) * bytes, bytes);
+    ggml_backend_tensor_set(layer.v, in + bytes, size_t(id) * bytes, bytes);
 }
 
 void KvPool::copy(int from, int to) {
-    std::vector<uint16_t> both(2 * size_t(kKvBlock) * size_t(weights_.hparams().kv_dim()));
+    std::vector<uint8_t> both(layer_block_bytes());
     for (int il = 0; il < int(layers_.size()); ++il) {
         read(from, il, both.data());
         write(to, il, both.data());

@@ -1,9 +1,10 @@
 #pragma once
-// A model's resident KV: keys with RoPE at their true positions and values, f16, token-major, in blocks that sessions take
+// A model's resident KV: keys with RoPE at their true positions and values, f16 or q8_0, token-major, in blocks that sessions take
 // as they grow and share where they begin alike.
 #include <vector>
 
 #include "block_pool.h"
+#include "kv_dtype.h"
 #include "weights.h"
 
 namespace kvasir {
@@ -11,10 +12,12 @@ namespace kvasir {
 class KvPool {
   public:
     // Takes no memory yet. `root` names what the KV belongs to: the key before a first block's.
-    KvPool(const Weights & weights, const BlockKey & root);
+    KvPool(const Weights & weights, const BlockKey & root, KvDtype dtype);
 
-    ggml_tensor * k(int il) const { return layers_[size_t(il)].k; }  // [kv_dim, slots] f16, on the layer's device
-    ggml_tensor * v(int il) const { return layers_[size_t(il)].v; }  // [kv_dim, slots] f16
+    KvDtype dtype() const { return dtype_; }
+
+    ggml_tensor * k(int il) const { return layers_[size_t(il)].k; }  // [kv_dim, slots] of dtype(), on the layer's device
+    ggml_tensor * v(int il) const { return layers_[size_t(il)].v; }  // likewise
     // Grows with every move of the tensors: what was built on them is then stale.
     int generation() const { return generation_; }
 
@@ -26,9 +29,9 @@ class KvPool {
     void share(int id) { blocks_.share(id); }
     void give_back(int id) { blocks_.give_back(id); }
     void copy(int from, int to);
-    // K then V of a block, f16 [kKvBlock][kv_dim] each.
-    void read(int id, int il, uint16_t * out) const;
-    void write(int id, int il, const uint16_t * in);
+    // K then V of a block, [kKvBlock][kv_dim] each: layer_block_bytes().
+    void read(int id, int il, uint8_t * out) const;
+    void write(int id, int il, const uint8_t * in);
 
     // The blocks that `tokens` begin with, as far as they are known, from the first on, with their keys. They are not held by this.
     std::vector<std::pair<BlockKey, int>> known_prefix(const std::vector<int32_t> & tokens) const;
@@ -36,7 +39,8 @@ class KvPool {
     // How much prefixes may fill; blocks that are held do not go away.
     void set_budget(size_t bytes);
     size_t budget() const { return budget_; }
-    size_t block_bytes() const;
+    size_t block_bytes() const;  // of all layers
+    size_t layer_block_bytes() const;
 
     BlockPool & blocks() { return blocks_; }
     const BlockPool & blocks() const { return blocks_; }
@@ -55,6 +59,7 @@ class KvPool {
 
     const Weights & weights_;
     BlockKey root_;
+    KvDtype dtype_;
     BlockPool blocks_;
     std::vector<Layer> layers_;
     std::vector<bool> clean_;  // per block: holds numbers, not what memory held before

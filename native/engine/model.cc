@@ -16,8 +16,8 @@ Digest from_hex(const std::string & hex) {
 }
 
 // The key before a first prefix block's: nothing that is hashed for chunks begins like this.
-BlockKey prefix_root(const Digest & fingerprint) {
-    const std::string what = "kvasir prefix blocks, f16, keys with RoPE, tokens a block: " + std::to_string(kKvBlock);
+BlockKey prefix_root(const Digest & fingerprint, KvDtype kv) {
+    const std::string what = std::string("kvasir prefix blocks, ") + dtype_name(kv) + ", keys with RoPE, tokens a block: " + std::to_string(kKvBlock);
     Sha256 h;
     h.update(what.data(), what.size() + 1);
     h.update(fingerprint.data(), fingerprint.size());
@@ -53,7 +53,8 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
     }
     fingerprint_ = from_hex(weights_->file().fingerprint());
     table_ = std::make_unique<RopeTable>(hparams().rope);
-    kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_));
+    const KvDtype kv = hparams().head_dim % ggml_blck_size(dtype_ggml(options.kv)) == 0 ? options.kv : KvDtype::f16;
+    kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_, kv), kv);
     load_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 

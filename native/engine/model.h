@@ -14,6 +14,7 @@ namespace kvasir {
 struct ModelOptions {
     int threads = 0;             // 0: one per physical core
     std::string device = "auto";  // "auto", "cpu" or a ggml device name
+    KvDtype kv = KvDtype::f16;    // of the resident KV; q8_0 only for heads of a multiple of 32, else f16 is used
 };
 
 class Model {

@@ -14,7 +14,7 @@ struct PlaceJob {
     const std::vector<Forward::Placement> * placements;
     const RopeTable * table;
     const KvCache * cache;
-    uint16_t *k, *v;  // the layer's, f16, of all slots
+    uint8_t *k, *v;  // the layer's, of all slots
     int heads, head_dim;
     size_t total;
 };
@@ -24,18 +24,16 @@ void place_token(const PlaceJob & job, const Forward::Placement & p, size_t toke
     const uint8_t * k = p.k() + token * row_bytes;
     const uint8_t * v = p.v() + token * row_bytes;
     const int32_t position = p.position + int32_t(token);
-    const size_t slot = size_t(job.cache->slot(position));
-    const bool f16 = p.chunk->shape().dtype == KvDtype::f16;
-    const auto * q8 = ggml_get_type_traits(GGML_TYPE_Q8_0);
-    if (f16) f16_to_f32(reinterpret_cast<const uint16_t *>(k), row.data(), kv_dim);
-    else q8->to_float(k, row.data(), int64_t(kv_dim));
+    const KvDtype from = p.chunk->shape().dtype, to = job.cache->dtype();
+    const size_t at = size_t(job.cache->slot(position)) * ggml_row_size(dtype_ggml(to), int64_t(kv_dim));
+    kv_to_f32(from, k, row.data(), kv_dim);
     rotate_heads(row.data(), job.heads, job.head_dim, job.table->params(), job.table->row(position));
-    f32_to_f16(row.data(), job.k + slot * kv_dim, kv_dim);
-    if (f16) {
-        std::memcpy(job.v + slot * kv_dim, v, row_bytes);
+    kv_from_f32(to, row.data(), job.k + at, kv_dim);
+    if (from == to) {
+        std::memcpy(job.v + at, v, row_bytes);
     } else {
-        q8->to_float(v, row.data(), int64_t(kv_dim));
-        f32_to_f16(row.data(), job.v + slot * kv_dim, kv_dim);
+        kv_to_f32(from, v, row.data(), kv_dim);
+        kv_from_f32(to, row.data(), job.v + at, kv_dim);
     }
 }
 
@@ -59,7 +57,7 @@ void Forward::place(int il, const std::vector<Placement> & placements) {
     Compute & device = weights_.device(il);
     if (!device.is_host()) return place_with_graph(il, placements);
     const Hparams & hp = weights_.hparams();
-    PlaceJob job{&placements, &table_, &cache_, static_cast<uint16_t *>(cache_.k(il)->data), static_cast<uint16_t *>(cache_.v(il)->data),
+    PlaceJob job{&placements, &table_, &cache_, static_cast<uint8_t *>(cache_.k(il)->data), static_cast<uint8_t *>(cache_.v(il)->data),
                  hp.n_head_kv, hp.head_dim, 0};
     for (const auto & p : placements) {
         job.total += p.range.count;

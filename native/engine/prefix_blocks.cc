@@ -10,7 +10,7 @@ namespace kvasir {
 namespace {
 
 ChunkShape prefix_shape(const Model & model) {
-    ChunkShape shape = model.chunk_shape(KvDtype::f16, {});
+    ChunkShape shape = model.chunk_shape(model.kv_pool().dtype(), {});
     shape.prefix_hash = model.kv_pool().root();
     return shape;
 }
@@ -32,7 +32,7 @@ std::shared_ptr<ChunkKv> export_prefix(const Model & model, const std::vector<in
     if (known.empty()) return nullptr;
     std::vector<int32_t> whole(tokens.begin(), tokens.begin() + std::ptrdiff_t(known.size() * kKvBlock));
     auto prefix = std::make_shared<ChunkKv>(prefix_shape(model), std::move(whole));
-    std::vector<uint16_t> both(size_t(2 * kKvBlock * model.hparams().kv_dim()));
+    std::vector<uint8_t> both(model.kv_pool().layer_block_bytes());
     for (int il = 0; il < model.hparams().n_layer; ++il)
         for (size_t i = 0; i < known.size(); ++i) {
             pool.read(known[i].second, il, both.data());
@@ -72,7 +72,7 @@ void import_prefix(Model & model, const ChunkKv & prefix) {
 
     std::unique_ptr<InputFile> file = prefix.in_memory() ? nullptr : std::make_unique<InputFile>(prefix.path());
     std::vector<uint8_t> layer(file ? prefix.layer_bytes() : 0);
-    std::vector<uint16_t> both(size_t(2 * kKvBlock * model.hparams().kv_dim()));
+    std::vector<uint8_t> both(model.kv_pool().layer_block_bytes());
     for (int il = 0; il < model.hparams().n_layer; ++il) {
         if (file) prefix.read_layer(*file, il, layer.data());
         const uint8_t * data = file ? layer.data() : prefix.layer(il);

@@ -114,7 +114,7 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
     all.insert(all.end(), tokens.begin(), tokens.end());
     const int n = int(all.size());
     const Hparams & hp = model->hparams();
-    KvPool pool(model->weights(), {});  // conversations keep theirs
+    KvPool pool(model->weights(), {}, KvDtype::f16);  // conversations keep theirs; a chunk does not depend on their format
     Session session(model, n, &pool);
     session.cache_.claim(0, n);
     Forward & forward = session.forward_;

@@ -1,6 +1,7 @@
 // How fast the attention kernels are on this machine, beside what it can do at most: JSON on stdout.
 //
-//   kvasir-attention [--threads N] [--rows 1,32,256,2048] [--keys 1024,4096,16384] [--kernels avx512,avx2] [--seconds S]
+//   kvasir-attention [--threads N] [--rows 1,32,256,2048] [--keys 1024,4096,16384] [--kernels avx512,avx2,ggml]
+//                    [--kv f16,q8_0] [--seconds S]
 //
 // The shape is that of a 0.6B model: 16 heads of 128 in groups of 2. Rows are the last ones of the keys. Each figure is the
 // best of as many runs as fit into S seconds; an operation is a multiplication or an addition that the result needs
@@ -23,6 +24,9 @@
 
 #ifdef __x86_64__
 #include <immintrin.h>
+#endif
+#ifdef __linux__
+#include <sys/resource.h>
 #endif
 
 using namespace kvasir;
@@ -103,34 +107,64 @@ std::vector<Peak> peaks() { return {}; }
 
 struct Cache {
     std::vector<float> q, out;
-    std::vector<uint16_t> k, v;
+    std::vector<uint8_t> k, v;
+    KvDtype type;
 
-    Cache(int rows, int keys) : q(size_t(rows) * kHeads * kDim), out(q.size()), k(size_t(keys) * kHeads / kGroup * kDim), v(k.size()) {
+    Cache(int rows, int keys, KvDtype t) : q(size_t(rows) * kHeads * kDim), out(q.size()), type(t) {
         uint32_t state = 1;
         const auto next = [&] { return float((state = state * 1664525 + 1013904223) >> 8) / float(1 << 23) - 1; };
-        std::vector<float> row(k.size());
+        std::vector<float> row(size_t(keys) * kHeads / kGroup * kDim);
         for (float & x : q) x = 2 * next();
         for (auto * to : {&k, &v}) {
             for (float & x : row) x = next();
-            f32_to_f16(row.data(), to->data(), row.size());
+            to->resize(ggml_row_size(dtype_ggml(type), int64_t(row.size())));
+            kv_from_f32(type, row.data(), to->data(), row.size());
         }
     }
 };
 
-double attention_time(const AttentionKernel & kernel, Cache & cache, int rows, int keys, int threads, double seconds) {
+// ggml's flash attention on its own threads; the time is the calling thread's, which works as long as any other.
+double ggml_time(const Cache & cache, int rows, int keys, int threads, double seconds) {
+    Compute cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads);
+    ContextPtr ctx = make_context(32), graph = ContextPtr(ggml_init({1 << 20, nullptr, true}));
+    ggml_context * c = ctx.get();
+    ggml_tensor * q = ggml_new_tensor_3d(c, GGML_TYPE_F32, kDim, kHeads, rows);
+    ggml_tensor * k = ggml_new_tensor_3d(c, dtype_ggml(cache.type), kDim, kHeads / kGroup, keys);
+    ggml_tensor * v = ggml_new_tensor_3d(c, dtype_ggml(cache.type), kDim, kHeads / kGroup, keys);
+    ggml_tensor * mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, keys, rows);
+    BufferPtr buffer = allocate(c, cpu.buffer_type());
+    std::vector<uint16_t> visible(size_t(keys) * size_t(rows), 0xFC00);
+    for (int r = 0; r < rows; ++r) std::fill_n(visible.begin() + std::ptrdiff_t(size_t(r) * size_t(keys)), keys - rows + r + 1, uint16_t(0));
+    ggml_backend_tensor_set(q, cache.q.data(), 0, ggml_nbytes(q));
+    ggml_backend_tensor_set(k, cache.k.data(), 0, ggml_nbytes(k));
+    ggml_backend_tensor_set(v, cache.v.data(), 0, ggml_nbytes(v));
+    ggml_backend_tensor_set(mask, visible.data(), 0, ggml_nbytes(mask));
+    const auto heads = [&](ggml_tensor * t) { return ggml_permute(graph.get(), t, 0, 2, 1, 3); };
+    ggml_tensor * y = ggml_flash_attn_ext(graph.get(), heads(q), heads(k), heads(v), mask, 1 / std::sqrt(float(kDim)), 0, 0);
+    ggml_set_output(y);
+    ggml_cgraph * work = ggml_new_graph_custom(graph.get(), 16, false);
+    ggml_build_forward_expand(work, y);
+    cpu.prepare(work);
+    return best_time(1, seconds, [&] { cpu.run(work, nullptr); });
+}
+
+// How long one attention of the last `rows` rows takes, by one of our kernels or (null) by ggml's.
+double attention_time(const AttentionKernel * kernel, Cache & cache, int rows, int keys, int threads, double seconds) {
+    if (!kernel) return ggml_time(cache, rows, keys, threads, seconds);
     std::vector<int32_t> positions;
     for (int r = 0; r < rows; ++r) positions.push_back(keys - rows + r);
     AttentionJob job{};
-    job.q = cache.q.data(), job.k = cache.k.data(), job.v = cache.v.data(), job.out = cache.out.data(), job.positions = positions.data();
+    job.q = cache.q.data(), job.k = cache.k.data(), job.v = cache.v.data(), job.type = cache.type;
+    job.out = cache.out.data(), job.positions = positions.data();
     job.rows = rows, job.n_head = kHeads, job.n_head_kv = kHeads / kGroup, job.head_dim = kDim, job.q_stride = size_t(kHeads) * kDim;
     job.scale = 1 / std::sqrt(float(kDim));
-    std::vector<float> memory(kernel.shared_floats(job, keys));
+    std::vector<float> memory(kernel->shared_floats(job, keys));
     AttentionShare share;
     share.memory = memory.data();
     return best_time(threads, seconds, [&] {
         thread_local std::vector<float> scratch;
-        scratch.resize(kernel.scratch_floats(job) + 16);
-        kernel.run(job, share, threads, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+        scratch.resize(kernel->scratch_floats(job) + 16);
+        kernel->run(job, share, threads, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
     });
 }
 
@@ -141,10 +175,45 @@ std::vector<int> numbers(const std::string & list) {
     return out;
 }
 
+// A kernel by its name; ggml's attention has none of ours behind it.
+struct Named {
+    std::string name;
+    const AttentionKernel * kernel;
+};
+
+std::vector<Named> kernels(const std::string & only) {
+    std::vector<Named> all;
+    for (const AttentionKernel * k : attention_kernels()) all.push_back({k->name, k});
+    all.push_back({"ggml", nullptr});
+    std::erase_if(all, [&](const Named & k) {
+        return only.empty() ? k.name == "amx-emulated" : ("," + only + ",").find("," + k.name + ",") == std::string::npos;
+    });
+    return all;
+}
+
+void print_time(const Named & k, KvDtype type, int rows, int keys, int threads, double seconds, const char * comma) {
+    Cache cache(rows, keys, type);
+    const double time = attention_time(k.kernel, cache, rows, keys, threads, seconds);
+    const double visible = double(rows) * (keys - rows) + double(rows) * (rows + 1) / 2;
+    std::printf("%s\n{\"kernel\":\"%s\",\"kv\":\"%s\",\"rows\":%d,\"keys\":%d,\"ms\":%.4f,\"gflops\":%.1f,\"gbPerSecond\":%.1f}", comma, k.name.c_str(),
+                dtype_name(type), rows, keys, time * 1e3, 4 * visible * kHeads * kDim / time / 1e9, double(2 * cache.k.size()) / time / 1e9);
+    std::fflush(stdout);
+}
+
+double peak_rss_mib() {
+#ifdef __linux__
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    return double(use.ru_maxrss) / 1024;
+#else
+    return 0;
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char ** argv) {
-    std::string rows = "1,32,256,2048", keys = "1024,4096,16384", only;
+    std::string rows = "1,32,256,2048", keys = "1024,4096,16384", only, kv = "f16,q8_0";
     int threads = default_threads();
     double seconds = 0.5;
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -152,10 +221,12 @@ int main(int argc, char ** argv) {
         if (flag == "--threads") threads = std::atoi(value.c_str());
         else if (flag == "--rows") rows = value;
         else if (flag == "--keys") keys = value;
-        else if (flag == "--kernels") only = "," + value + ",";
+        else if (flag == "--kernels") only = value;
+        else if (flag == "--kv") kv = value;
         else if (flag == "--seconds") seconds = std::atof(value.c_str());
         else return std::fprintf(stderr, "unknown flag %s\n", flag.c_str()), 2;
     }
+    init_backends("build/ggml");
     std::printf("{\"threads\":%d,\"shape\":{\"heads\":%d,\"group\":%d,\"headDim\":%d},\"peaks\":[", threads, kHeads, kGroup, kDim);
     const char * comma = "";
     for (const Peak & p : peaks()) {
@@ -165,21 +236,18 @@ int main(int argc, char ** argv) {
     }
     std::printf("],\"kernels\":[");
     comma = "";
-    for (const AttentionKernel * kernel : attention_kernels()) {
-        const bool asked = only.find("," + std::string(kernel->name) + ",") != std::string::npos;
-        if (only.empty() ? std::string(kernel->name) == "amx-emulated" : !asked) continue;
-        for (const int n : numbers(keys)) {
-            for (const int r : numbers(rows)) {
-                if (r > n) continue;
-                Cache cache(r, n);
-                const double time = attention_time(*kernel, cache, r, n, threads, seconds);
-                const double visible = double(r) * (n - r) + double(r) * (r + 1) / 2;
-                std::printf("%s\n{\"kernel\":\"%s\",\"rows\":%d,\"keys\":%d,\"ms\":%.4f,\"gflops\":%.1f,\"gbPerSecond\":%.1f}", comma, kernel->name, r, n,
-                            time * 1e3, 4 * visible * kHeads * kDim / time / 1e9, 4.0 * n * kHeads / kGroup * kDim / time / 1e9);
-                std::fflush(stdout);
-                comma = ",";
+    for (const Named & kernel : kernels(only)) {
+        for (const KvDtype type : {KvDtype::f16, KvDtype::q8_0}) {
+            if (kv.find(dtype_name(type)) == std::string::npos) continue;
+            for (const int n : numbers(keys)) {
+                for (const int r : numbers(rows)) {
+                    // ggml's attention of many rows would take longer than all else together.
+                    if (r > n || (!kernel.kernel && r > 256 && only.empty())) continue;
+                    print_time(kernel, type, r, n, threads, seconds, comma);
+                    comma = ",";
+                }
             }
         }
     }
-    std::printf("]}\n");
+    std::printf("],\"peakRssMiB\":%.0f}\n", peak_rss_mib());
 }

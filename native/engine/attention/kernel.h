@@ -6,11 +6,14 @@
 //   products_*.inc  the two matrix products attention consists of, and how their operands are packed
 //   rows.inc        several rows: blocks of rows over tiles of keys
 //   row.inc         one row: parts of the keys, merged at the end
+//   sources.inc     the types K and V come in
 //   vectors.inc     the vector operations under all of them
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "engine/kv_dtype.h"
 
 namespace kvasir {
 
@@ -20,8 +23,9 @@ constexpr int kAttentionTile = 64;
 // One layer's attention for some rows. A row sees the keys at positions 0 … its own, wherever it stands among the rows.
 struct AttentionJob {
     const float * q;             // [rows][n_head][head_dim], with RoPE; rows q_stride floats apart
-    const uint16_t * k;          // f16 [keys][n_head_kv · head_dim], with RoPE
-    const uint16_t * v;          // f16, the same shape
+    const uint8_t * k;           // [keys][n_head_kv · head_dim] of `type`, with RoPE
+    const uint8_t * v;           // the same shape and type
+    KvDtype type;                // q8_0: head_dim is a multiple of 32
     // Where keys lie: that of position p in row blocks[p / block_tokens] · block_tokens + p % block_tokens of k and v. Null: in
     // row p. block_tokens is a power of two, at least kAttentionTile.
     const int32_t * blocks;

@@ -14,6 +14,7 @@ namespace kvasir::amx {
 
 namespace {
 #include "vectors.inc"
+#include "sources.inc"
 #include "row.inc"
 #include "rows.inc"
 #include "products_bf16.inc"

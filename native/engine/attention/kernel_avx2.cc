@@ -8,6 +8,7 @@ namespace kvasir::avx2 {
 namespace {
 constexpr int BLOCK = 6;  // rows of sums: 12 of 16 registers;
 #include "vectors.inc"
+#include "sources.inc"
 #include "row.inc"
 #include "rows.inc"
 #include "multiply.inc"

@@ -8,6 +8,7 @@ namespace kvasir::avx512 {
 namespace {
 constexpr int BLOCK = 12;  // rows of sums: 24 of 32 registers;
 #include "vectors.inc"
+#include "sources.inc"
 #include "row.inc"
 #include "rows.inc"
 #include "multiply.inc"

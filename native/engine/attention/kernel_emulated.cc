@@ -9,6 +9,7 @@ namespace kvasir::amx_emulated {
 
 namespace {
 #include "vectors.inc"
+#include "sources.inc"
 #include "row.inc"
 #include "rows.inc"
 #include "products_bf16.inc"

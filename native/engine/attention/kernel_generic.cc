@@ -15,6 +15,7 @@ constexpr int BLOCK = 6;  // 12 of 16
 constexpr const char * kName = "generic";
 #endif
 #include "vectors.inc"
+#include "sources.inc"
 #include "row.inc"
 #include "rows.inc"
 #include "multiply.inc"

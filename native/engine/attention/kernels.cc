@@ -55,42 +55,62 @@ std::vector<const AttentionKernel *> attention_kernels() {
     return all;
 }
 
-float attention_error(const AttentionKernel & kernel) {
 #if KVASIR_VECTORS
-    constexpr int kRows = 19, kGroup = 3, kHeads = 2, kDim = 72, kKeys = 301;
-    std::vector<float> q(size_t(kRows) * kGroup * kHeads * kDim), expected(q.size()), out(q.size());
-    std::vector<uint16_t> k(size_t(kKeys) * kHeads * kDim), v(k.size());
-    std::vector<int32_t> positions;
-    uint32_t state = 1;
+namespace {
+// Keys or values from −1 to 1.
+std::vector<uint8_t> some_cache(KvDtype type, size_t n, uint32_t & state) {
     const auto next = [&] { return (state = state * 1664525 + 1013904223) >> 8; };
-    for (float & x : q) x = float(next() % 2001) / 1000 - 1;
-    for (uint16_t & x : k) x = uint16_t(next() % 0x3C01 | (next() & 1) << 15);  // f16 from −1 to 1
-    for (uint16_t & x : v) x = uint16_t(next() % 0x3C01 | (next() & 1) << 15);
-    for (int r = 0; r < kRows; ++r) positions.push_back(r * kKeys / kRows);
+    std::vector<uint8_t> out;
+    const auto put = [&](uint32_t half) { out.push_back(uint8_t(half)), out.push_back(uint8_t(half >> 8)); };
+    for (size_t i = 0; i < n; ++i) {
+        if (type == KvDtype::f16) put(next() % 0x3C01 | (next() & 1) << 15);
+        else if (i % 32 == 0) put(0x2008);  // 1 / 127
+        if (type == KvDtype::q8_0) out.push_back(uint8_t(next() % 255 - 127));
+    }
+    return out;
+}
+
+float error_with(const AttentionKernel & kernel, KvDtype type, int all_rows) {
+    constexpr int kGroup = 3, kHeads = 2, kKeys = 301;
+    const int dim = type == KvDtype::q8_0 ? 96 : 72;
+    const size_t width = size_t(kGroup) * kHeads * size_t(dim);
+    uint32_t state = 1;
+    std::vector<float> q(size_t(all_rows) * width), expected(q.size()), out(q.size());
+    for (float & x : q) x = float(((state = state * 1664525 + 1013904223) >> 8) % 2001) / 1000 - 1;
+    const auto k = some_cache(type, size_t(kKeys * kHeads * dim), state), v = some_cache(type, size_t(kKeys * kHeads * dim), state);
+    std::vector<int32_t> positions;
+    for (int r = 1; r <= all_rows; ++r) positions.push_back(r * kKeys / all_rows - 1);
+    AttentionJob job{};
+    job.q = q.data(), job.k = k.data(), job.v = v.data(), job.type = type, job.positions = positions.data();
+    job.rows = all_rows, job.n_head = kGroup * kHeads, job.n_head_kv = kHeads, job.head_dim = dim;
+    job.q_stride = width, job.scale = 1 / std::sqrt(float(dim));
+    const auto run = [&](const AttentionKernel & each, std::vector<float> & to) {
+        job.out = to.data();
+        AttentionShare share;
+        std::vector<float> memory(each.shared_floats(job, kKeys)), scratch(each.scratch_floats(job) + 16);
+        share.memory = memory.data();
+        each.run(job, share, 1, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+    };
+    run(generic::kernel, expected);
+    run(kernel, out);
     float worst = 0;
-    for (const int rows : {kRows, 1}) {
-        AttentionJob job{};
-        job.q = q.data(), job.k = k.data(), job.v = v.data(), job.positions = positions.data() + (kRows - rows);
-        job.rows = rows, job.n_head = kGroup * kHeads, job.n_head_kv = kHeads, job.head_dim = kDim;
-        job.q_stride = size_t(job.n_head) * kDim, job.scale = 1 / std::sqrt(float(kDim));
-        const auto run = [&](const AttentionKernel & each, std::vector<float> & to) {
-            job.out = to.data();
-            AttentionShare share;
-            std::vector<float> memory(each.shared_floats(job, kKeys)), scratch(each.scratch_floats(job) + 16);
-            share.memory = memory.data();
-            each.run(job, share, 1, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
-        };
-        run(generic::kernel, expected);
-        run(kernel, out);
-        for (size_t i = 0; i < size_t(rows) * job.n_head * kDim; ++i) {
-            if (!std::isfinite(out[i])) return INFINITY;
-            worst = std::max(worst, std::fabs(out[i] - expected[i]));
-        }
+    for (size_t i = 0; i < out.size(); ++i) {
+        if (!std::isfinite(out[i])) return INFINITY;
+        worst = std::max(worst, std::fabs(out[i] - expected[i]));
     }
     return worst;
-#else
-    return INFINITY;
+}
+}  // namespace
 #endif
+
+float attention_error(const AttentionKernel & kernel) {
+    float worst = INFINITY;
+#if KVASIR_VECTORS
+    worst = 0;
+    for (const KvDtype type : {KvDtype::f16, KvDtype::q8_0})
+        for (const int rows : {19, 1}) worst = std::max(worst, error_with(kernel, type, rows));
+#endif
+    return worst;
 }
 
 const AttentionKernel * attention_kernel(bool bf16) {

@@ -1,0 +1,109 @@
+// Resident KV in q8_0: the same paths as in f16, with KV that is coarser.
+#include <cmath>
+
+#include "engine/prefix_blocks.h"
+#include "engine/session.h"
+#include "tests/harness.h"
+
+using namespace kvasir;
+
+namespace {
+
+std::shared_ptr<Model> tiny(const std::string & arch, KvDtype kv, int head_dim = 64) {
+    const std::string size = std::to_string(head_dim);
+    return std::make_shared<Model>(test::random_model(arch + size, "--arch " + arch + " --type f16 --layers 4 --vocab 600 --head-dim " + size),
+                                   ModelOptions{2, "cpu", kv}, nullptr);
+}
+
+std::vector<int32_t> ids(int n, int seed = 1) {
+    std::vector<int32_t> v;
+    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
+    return v;
+}
+
+double apart(const std::vector<float> & a, const std::vector<float> & b) {
+    double d = 0, n = 0;
+    for (size_t i = 0; i < a.size(); ++i) d += std::pow(double(a[i]) - b[i], 2), n += std::pow(double(b[i]), 2);
+    return std::sqrt(d / n);
+}
+
+const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};
+
+// BOS, two chunks in `stored`, a question; then four more tokens, one by one.
+struct Answer {
+    std::vector<float> logits;
+    std::vector<int32_t> tokens;
+};
+Answer answer(const std::shared_ptr<Model> & m, KvDtype stored, const StrategySpec & strategy) {
+    const auto chunk = [&](int n, int seed) { return encode_chunk(m, ids(n, seed), {1}, stored, nullptr, nullptr); };
+    Session session(m, 1024);
+    session.append({{{1}, nullptr}, {{}, chunk(130, 1)}, {{}, chunk(90, 2)}, {ids(20, 3), nullptr}}, strategy, nullptr, nullptr);
+    Answer a{session.logits(), {}};
+    a.tokens = session.generate(4, {}, nullptr, [](int32_t) { return true; }).tokens;
+    return a;
+}
+
+}  // namespace
+
+TEST(conversations_in_q8_0_answer_nearly_as_those_in_f16) {
+    for (const char * arch : {"llama", "qwen3"}) {
+        const auto exact = tiny(arch, KvDtype::f16), compact = tiny(arch, KvDtype::q8_0);
+        for (const StrategySpec & strategy : {kFull, kNone}) {
+            const Answer a = answer(exact, KvDtype::f16, strategy), b = answer(compact, KvDtype::f16, strategy);
+            const double distance = apart(b.logits, a.logits);
+            if (!(distance > 0 && distance < 5e-2)) test::fail(arch, 0, strategy.name + ": apart by " + std::to_string(distance));
+            CHECK_EQ(b.tokens.size(), a.tokens.size());
+        }
+    }
+}
+
+TEST(q8_0_takes_53_percent_of_the_memory_of_f16) {
+    const auto exact = tiny("llama", KvDtype::f16), compact = tiny("llama", KvDtype::q8_0);
+    CHECK_EQ(compact->kv_pool().block_bytes() * 32, exact->kv_pool().block_bytes() * 17);
+}
+
+TEST(ratio_one_is_full_prefill_in_q8_0_bit_for_bit) {
+    const auto m = tiny("qwen3", KvDtype::q8_0);
+    const StrategySpec all{.name = "deviation", .check_layers = {1}, .ratios = {1}};
+    CHECK(answer(m, KvDtype::q8_0, all).logits == answer(m, KvDtype::q8_0, kFull).logits);
+}
+
+TEST(placing_into_q8_0_by_table_equals_placing_by_graph) {
+    const auto m = tiny("qwen3", KvDtype::q8_0);
+    for (const KvDtype stored : {KvDtype::f16, KvDtype::q8_0}) {
+        const auto chunk = encode_chunk(m, ids(50), {1}, stored, nullptr, nullptr);
+        Session a(m, 256), b(m, 256);
+        a.forward().cache().claim(0, 110), b.forward().cache().claim(0, 110);
+        const std::vector<Forward::Placement> p{{chunk.get(), chunk->layer(3), {0, 50}, 17}, {chunk.get(), chunk->layer(3), {30, 20}, 90}};
+        a.forward().place(3, p), b.forward().place_with_graph(3, p);
+        // Roundings may fall to the other side: a step of the scale.
+        CHECK(apart(a.cache().keys(3, 0, 110), b.cache().keys(3, 0, 110)) < 5e-3);
+        CHECK(apart(a.cache().values(3, 0, 110), b.cache().values(3, 0, 110)) < (stored == KvDtype::q8_0 ? 1e-6 : 5e-3));
+    }
+}
+
+TEST(a_prefix_in_q8_0_comes_back_from_its_file_and_is_no_prefix_of_f16) {
+    const std::string path = test::scratch("prefix-q8_0");
+    std::vector<int32_t> tokens = ids(3 * kKvBlock + 5);
+    std::vector<float> before;
+    {
+        const auto m = tiny("llama", KvDtype::q8_0);
+        Session session(m, 512);
+        session.append({{tokens, nullptr}}, kFull, nullptr, nullptr);
+        before = session.logits();
+        export_prefix(*m, tokens)->save(path);
+    }
+    const auto m = tiny("llama", KvDtype::q8_0);
+    import_prefix(*m, ChunkKv(path));
+    Session session(m, 512);
+    const int known = session.adopt(tokens);
+    CHECK_EQ(known, 3 * kKvBlock);
+    session.append({{{tokens.begin() + known, tokens.end()}, nullptr}}, kFull, nullptr, nullptr);
+    CHECK(apart(session.logits(), before) < 2e-3);
+    CHECK_EQ(test::error_code([&] { import_prefix(*tiny("llama", KvDtype::f16), ChunkKv(path)); }), std::string("CHUNK_MISMATCH"));
+}
+
+TEST(heads_that_q8_0_does_not_divide_stay_f16) {
+    CHECK(tiny("llama", KvDtype::q8_0, 48)->kv_pool().dtype() == KvDtype::f16);
+    CHECK(tiny("llama", KvDtype::q8_0, 96)->kv_pool().dtype() == KvDtype::q8_0);
+}
