@@ -19,7 +19,7 @@ import { decide, UNCALIBRATED, type Decision, type Wish } from '../src-main/fusi
 import { CostModel } from '../src-main/fusion/controller/cost-model.ts';
 import { profile } from '../src-main/fusion/controller/profile.ts';
 import type { Piece, Work } from '../src-main/fusion/controller/work.ts';
-import { engineStrategy, engineWish } from '../src-main/fusion/choice.ts';
+import { engineStrategy } from '../src-main/fusion/choice.ts';
 import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
 import { shapedModel } from '../tools/random-model/random-model.ts';
 import { commit, cpuTicks, machine, median, stealPercent } from './lib/machine.ts';
@@ -135,7 +135,7 @@ const METHODS: Record<string, Wish> = {
   ...Object.fromEntries(
     STRATEGY_NAMES.filter((name) => name !== UNCALIBRATED.name).map((name) => [
       name,
-      engineWish({ name, ratio: 0.15 }, model.info.layers),
+      engineStrategy({ name, ratio: 0.15 }, model.info.layers),
     ]),
   ),
 };

@@ -37,14 +37,14 @@ test('ratio 1 is the full prefill, reusing everything is not, and the choice is 
   expect(app.store.stats().entries).toBe(0); // nothing of it reaches the store
 });
 
-test('a library without questions of its own is measured by begun sentences', async () => {
+test('a library without questions of its own is measured by questions about what it names', async () => {
   const workspace = await app.openLibrary({ root: join(app.paths.sampleLibrary, 'buildings') });
   await workspace.library.sync();
   const request = CalibrationRequestSchema.parse({ strategies: ['query'], ratios: [1], prompts: 3 });
   const again = [await app.calibrate(workspace, request, {}), await app.calibrate(workspace, request, {})];
   for (const { texts, prompts, points } of again) {
     expect({ texts, prompts }).toEqual({
-      texts: { library: 'buildings', kind: 'continuations' },
+      texts: { library: 'buildings', kind: 'topics' },
       prompts: 3,
     });
     expect(points[0]?.kl).toBeLessThan(1e-6);

@@ -10,6 +10,8 @@ export const StrategyChoiceSchema = z.object({
   name: z.enum(STRATEGY_NAMES),
   /** Share of reusable tokens to recompute; means nothing for 'none' and 'full'. */
   ratio: z.number().min(0).max(1).default(0.15),
+  /** Layers at which tokens are chosen by deviation, as calibration found them; absent: the first that can tell, layer 1. */
+  checkLayers: z.array(z.int().min(0)).min(1).optional(),
 });
 
 /** What people can ask for: a strategy, or 'auto', which leaves strategy and ratio to the controller (src-main/fusion/controller/). */
@@ -24,6 +26,16 @@ export const StrategyWishSchema = z.object({
 /** Whether a ratio means something for it. */
 export function takesRatio(name: StrategyWish['name']): boolean {
   return name !== 'auto' && name !== 'none' && name !== 'full';
+}
+
+/** Whether two are one way to fuse. */
+export function sameStrategy(a: StrategyChoice, b: StrategyChoice): boolean {
+  return a.name === b.name && a.ratio === b.ratio && sameChecks(a, b);
+}
+
+/** Whether two choose at the same layers. */
+export function sameChecks(a: StrategyChoice, b: StrategyChoice): boolean {
+  return String(a.checkLayers ?? '') === String(b.checkLayers ?? '');
 }
 
 export type StrategyName = (typeof STRATEGY_NAMES)[number];

@@ -2,7 +2,6 @@ import type { Settings } from '../../src-shared/settings.ts';
 import type { StrategyWish } from '../../src-shared/strategy.ts';
 import { contextLimit } from '../chat/limits.ts';
 import type { KvDtype, Sampling } from '../engine/engine.ts';
-import { engineWish } from '../fusion/choice.ts';
 import type { Planner, Wish } from '../fusion/controller/planner.ts';
 import type { FusionModel } from '../fusion/model.ts';
 
@@ -29,7 +28,7 @@ export function choicesOf(
   planner: Planner,
 ): Choices {
   const { dtype, systemPrompt, storeMisses, temperature } = settings;
-  const wish = engineWish(asked.strategy ?? settings.strategy, model.info.layers);
+  const wish = planner.wish(model, asked.strategy ?? settings.strategy);
   return {
     wish,
     blends: planner.blends(model, wish),

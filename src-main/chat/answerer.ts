@@ -3,7 +3,6 @@ import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { Sampling } from '../engine/engine.ts';
 import { blend } from '../fusion/blender.ts';
-import { engineWish } from '../fusion/choice.ts';
 import type { Planner, Wish } from '../fusion/controller/planner.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import { fusionReport } from '../fusion/report.ts';
@@ -86,7 +85,7 @@ export class Answerer {
   async answer({ name, model }: ChatModel, task: AnswerTask): Promise<MadeAnswer> {
     const { live, question, stopwatch, settings } = task;
     const { messages, passages, sessions, misses, planner, store } = this.#options;
-    const choices = choicesOf(task, model);
+    const choices = choicesOf(task, model, planner);
     stopwatch.lap(); // waiting for other answers counts, but is no part of finding passages
     const history = historyBefore(question, messages, model);
     const offered = await this.#find(task, choices, history);
@@ -216,10 +215,10 @@ export class Answerer {
 
 type Made = MadeTurn<FoundPassage> & { choices: Choices };
 
-function choicesOf({ options, settings }: AnswerTask, model: FusionModel): Choices {
+function choicesOf({ options, settings }: AnswerTask, model: FusionModel, planner: Planner): Choices {
   const temperature = options.temperature ?? settings.temperature;
   return {
-    wish: engineWish(options.strategy ?? settings.strategy, model.info.layers),
+    wish: planner.wish(model, options.strategy ?? settings.strategy),
     maxTokens: options.maxTokens ?? settings.maxTokens,
     topK: options.topK ?? settings.topK,
     contextTokens: contextLimit(model, settings.contextTokens),

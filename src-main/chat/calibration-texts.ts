@@ -13,6 +13,7 @@ import { retrieve } from '../retrieval/retriever.ts';
 import { SearchIndex } from '../retrieval/search-index.ts';
 import { contextLimit } from './limits.ts';
 import { PromptAssembler } from './prompt.ts';
+import { questionAbout, topicsOf } from './topic-questions.ts';
 
 export interface CalibrationTextOptions {
   model: Pick<FusionModel, 'tokenize' | 'info'>;
@@ -23,7 +24,7 @@ export interface CalibrationTextOptions {
   settings: Pick<Settings, 'topK' | 'contextTokens' | 'systemPrompt'>;
   /** Prompts at most. */
   count: number;
-  /** File of questions about the library; absent: they are made from its documents. */
+  /** File of questions about the library; absent: they are made from what it names. */
   questions?: string | undefined;
 }
 
@@ -38,8 +39,8 @@ const QuestionsSchema = z.array(z.object({ question: z.string() }));
 /** An answer's share of the context; what is measured is its beginning. */
 const ANSWER_TOKENS = 24;
 
-/** Words a sentence needs so that its beginning says what it is about. */
-const LEAST_WORDS = 8;
+/** Names that one chunk is asked about, besides its heading. */
+const NAMED_PER_CHUNK = 2;
 
 /** Any name does; the same one gives the same prompts every time. */
 const SEED = 'kvasir';
@@ -47,7 +48,7 @@ const SEED = 'kvasir';
 /** Prompts as chat lays them out, from a library. NOT_FOUND when it has no text for them. */
 export function calibrationTexts(options: CalibrationTextOptions): TextSet {
   const { model, settings, library, questions } = options;
-  const items = questions === undefined ? continuations(options) : asked(options, questions);
+  const items = questions === undefined ? aboutTopics(options) : asked(options, questions);
   if (items.length === 0) throw noText(library);
   const assembler = new PromptAssembler(model, settings.systemPrompt);
   const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: ANSWER_TOKENS };
@@ -55,7 +56,7 @@ export function calibrationTexts(options: CalibrationTextOptions): TextSet {
     const offered = chunks.map(({ tokens }, i) => ({ tokens, score: -i }));
     return assembler.assemble(question, offered, budget).parts;
   });
-  return { library, kind: questions === undefined ? 'continuations' : 'questions', prompts };
+  return { library, kind: questions === undefined ? 'topics' : 'questions', prompts };
 }
 
 /** Prompts from a library of the app: the one that is asked for, else the sample library, else the first. NOT_FOUND. */
@@ -96,46 +97,57 @@ function asked({ catalogue, chunkSetId, settings, count }: CalibrationTextOption
     (item) => {
       if (!item) return [];
       const { question } = item;
-      const found = retrieve(index, question, settings.topK);
-      const chunks = found.flatMap(({ chunkId }) => catalogue.chunk(chunkId) ?? []);
+      const chunks = passagesFor(question, { index, catalogue, topK: settings.topK });
       return chunks.length > 0 ? [{ question, chunks }] : [];
     },
   );
 }
 
 /**
- * Begun sentences: the first half of one from a chunk that a hash picks, behind that chunk and those around it in reading order. No model
- * and no person writes a word of it, so it works for any library; but going on with a text is easier than answering.
+ * Questions about what the library's headings and texts name, with the passages that a search for the name finds. Neither a model
+ * nor a person writes them, so they work for any library. A hash of the text picks the chunks, so that the same library gives the
+ * same prompts; what stands in headings is asked about first.
  */
-function continuations({ catalogue, chunkSetId, settings: { topK }, count }: CalibrationTextOptions): Item[] {
-  const ids: number[] = [];
-  const order: { rank: string; at: number }[] = [];
-  for (const { id, text } of catalogue.chunks(chunkSetId)) {
-    const rank = createHash('sha256').update(`${SEED}\n${text}`).digest('hex');
-    order.push({ rank, at: ids.length });
-    ids.push(id);
-  }
+function aboutTopics({ catalogue, chunkSetId, settings, count }: CalibrationTextOptions): Item[] {
+  const index = new SearchIndex(catalogue.database, chunkSetId);
+  const order = inHashOrder(catalogue.chunks(chunkSetId));
+  const asked = new Set<string>();
   const items: Item[] = [];
-  for (const { rank, at } of order.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) {
-    if (items.length === count) break;
-    const begun = beginning(catalogue.chunk(ids[at] ?? -1)?.text ?? '', rank);
-    if (begun === undefined) continue;
-    const first = Math.max(0, Math.min(at - Math.floor(topK / 2), ids.length - topK));
-    const chunks = ids.slice(first, first + topK).flatMap((id) => catalogue.chunk(id) ?? []);
-    items.push({ question: `Continue this sentence from the documents above: "${begun}`, chunks });
+  for (const take of [firstTopic, otherTopics]) {
+    for (const id of order) {
+      const chunk = catalogue.chunk(id);
+      for (const topic of chunk ? take(topicsOf(chunk)) : []) {
+        if (items.length === count) return items;
+        if (!chunk || asked.has(topic)) continue;
+        asked.add(topic);
+        const { question } = questionAbout(topic, chunk);
+        const chunks = passagesFor(topic, { index, catalogue, topK: settings.topK });
+        if (chunks.length > 0) items.push({ question, chunks });
+      }
+    }
   }
   return items;
 }
 
-const SENTENCES = new Intl.Segmenter(undefined, { granularity: 'sentence' });
-const WORDS = new Intl.Segmenter(undefined, { granularity: 'word' });
+function firstTopic(topics: readonly string[]): readonly string[] {
+  return topics.slice(0, 1);
+}
 
-/** The first half of one of the text's longer sentences; undefined when it has none. */
-function beginning(text: string, rank: string): string | undefined {
-  const halves = [...SENTENCES.segment(text)].flatMap(({ segment }) => {
-    const words = [...WORDS.segment(segment.trim())].filter(({ isWordLike }) => isWordLike === true);
-    const middle = words[Math.floor(words.length / 2)];
-    return words.length >= LEAST_WORDS && middle ? [segment.trim().slice(0, middle.index).trimEnd()] : [];
-  });
-  return halves[Number.parseInt(rank.slice(0, 8), 16) % Math.max(1, halves.length)];
+function otherTopics(topics: readonly string[]): readonly string[] {
+  return topics.slice(1, 1 + NAMED_PER_CHUNK);
+}
+
+function inHashOrder(chunks: Iterable<Pick<ChunkRow, 'id' | 'text'>>): number[] {
+  const order: { rank: string; id: number }[] = [];
+  for (const { id, text } of chunks) {
+    order.push({ rank: createHash('sha256').update(`${SEED}\n${text}`).digest('hex'), id });
+  }
+  return order.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ id }) => id);
+}
+
+function passagesFor(
+  text: string,
+  from: { index: SearchIndex; catalogue: Pick<Catalogue, 'chunk'>; topK: number },
+): ChunkRow[] {
+  return retrieve(from.index, text, from.topK).flatMap(({ chunkId }) => from.catalogue.chunk(chunkId) ?? []);
 }

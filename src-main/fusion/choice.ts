@@ -1,17 +1,13 @@
-import { takesRatio, type StrategyChoice, type StrategyWish } from '../../src-shared/strategy.ts';
+import { takesRatio, type StrategyChoice } from '../../src-shared/strategy.ts';
 import type { Strategy } from '../engine/engine.ts';
 import type { Wish } from './controller/planner.ts';
 import { parseStrategy, type StrategyOptions } from './strategy.ts';
 import { refuseOthers } from './strategies/numbers.ts';
 
 /** The engine's form of what people choose in the window. BAD_ARGUMENT when the model is too small for it. */
-export function engineStrategy({ name, ratio }: StrategyChoice, layers: number): Strategy {
-  return parseStrategy({ strategy: name, ...(takesRatio(name) && { ratio: String(ratio) }) }, layers);
-}
-
-/** The controller's form of what people wish. BAD_ARGUMENT as above. */
-export function engineWish({ name, ratio }: StrategyWish, layers: number): Wish {
-  return name === 'auto' ? { kind: 'auto' } : engineStrategy({ name, ratio }, layers);
+export function engineStrategy({ name, ratio, checkLayers }: StrategyChoice, layers: number): Strategy {
+  const numbers = takesRatio(name) && { ratio: String(ratio), checkLayers: checkLayers?.join(',') };
+  return parseStrategy({ strategy: name, ...numbers }, layers);
 }
 
 /** What flags wish: 'auto', which is the default and takes no numbers, or a strategy. BAD_ARGUMENT names the flag. */

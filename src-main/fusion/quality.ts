@@ -21,6 +21,11 @@ export function likeliest(logits: Float32Array): number {
   return best;
 }
 
+/** How likely the likeliest token is. */
+export function topProbability(logits: Float32Array): number {
+  return Math.exp((logits[likeliest(logits)] ?? 0) - logSumExp(logits));
+}
+
 /** The `count` likeliest tokens, the likeliest first, and how likely they are. */
 export function mostLikely(logits: Float32Array, count: number): { token: number; probability: number }[] {
   const logZ = logSumExp(logits);

@@ -12,7 +12,7 @@ export const CalibrationPointSchema = z.object({
   klMax: z.number(),
   /** Share of prompts whose likeliest first token is the full prefill's. */
   agreement: z.number(),
-  /** Mean F1 of the answer's words against the full prefill's own answer. */
+  /** Mean F1 of the answer's words against the full prefill's own answer, over prompts where that was sure of how to begin. */
   answerF1: z.number(),
   /** Median milliseconds for the prompt, its chunks' KV being in memory. */
   ms: z.number(),
@@ -38,8 +38,8 @@ export const CalibrationSchema = z.object({
   dtype: KvDtypeSchema,
   texts: z.object({
     library: z.string(),
-    /** 'questions': the sample library's own; 'continuations': begun sentences of the documents. */
-    kind: z.enum(['questions', 'continuations']),
+    /** 'questions': the sample library's own; 'topics': questions about what headings and texts name. */
+    kind: z.enum(['questions', 'topics']),
   }),
   prompts: z.int(),
   /** Tokens of all prompts, and of each answer at most. */

@@ -6,7 +6,7 @@ import {
   type DeepPrompt,
   type SweepPoint,
 } from '../../../src-shared/comparison.ts';
-import { takesRatio, type StrategyChoice, type StrategyName } from '../../../src-shared/strategy.ts';
+import { takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { SessionDeviation } from '../../engine/engine.ts';
 import { klDivergence, likeliest, mostLikely, wordF1 } from '../../fusion/quality.ts';
 import type { FusionSession } from '../../fusion/model.ts';
@@ -195,7 +195,7 @@ class Comparing {
       observedTokens: this.#observe,
       parts,
       tokens: tokenTexts(ids, (some) => this.#options.model.detokenize(some, { special: true })),
-      sweep: { strategy: sweptStrategy(this.#options), points },
+      sweep: { strategy: sweptStrategy(this.#options).name, points },
     };
   }
 }
@@ -206,15 +206,15 @@ interface Made {
 }
 
 /** The first that takes a ratio. */
-function sweptStrategy({ answered, strategies }: CompareOptions): StrategyName {
-  const names = [answered, ...strategies].flatMap((choice) => choice?.name ?? []);
-  return names.find(takesRatio) ?? 'deviation';
+function sweptStrategy({ answered, strategies }: CompareOptions): Omit<StrategyChoice, 'ratio'> {
+  const choices = [answered, ...strategies].filter((choice) => choice !== undefined);
+  return choices.find(({ name }) => takesRatio(name)) ?? { name: 'deviation' };
 }
 
 function sweepOf(options: CompareOptions): Way[] {
-  const name = sweptStrategy(options);
+  const swept = sweptStrategy(options);
   return SWEEP_RATIOS.map((ratio) => {
-    return ratio === 0 ? REUSE : { kind: 'blend', strategy: { name, ratio }, answered: false };
+    return ratio === 0 ? REUSE : { kind: 'blend', strategy: { ...swept, ratio }, answered: false };
   });
 }
 

@@ -1,5 +1,5 @@
 import type { ComparedMethod } from '../../../src-shared/comparison.ts';
-import { takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
+import { sameStrategy, takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { TurnPart } from '../prompt.ts';
 
 /** A way to make a prompt. */
@@ -25,7 +25,7 @@ export function waysFor(answered: StrategyChoice | undefined, asked: readonly St
 }
 
 export function sameWay(a: Way, b: Way): boolean {
-  return a.kind === b.kind && a.strategy.name === b.strategy.name && a.strategy.ratio === b.strategy.ratio;
+  return a.kind === b.kind && sameStrategy(a.strategy, b.strategy);
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { Calibration, CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
-import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+import type { StrategyChoice, StrategyName } from '../../../src-shared/strategy.ts';
 import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
+import { searchChecks, searchSteps } from './check-layers.ts';
 import { chooseStrategy, DEFAULT_FLOOR } from './choose.ts';
+import { mean, median } from './mean.ts';
 import {
   measurePrompt,
   type CalibrationModel,
@@ -24,6 +26,7 @@ export interface CalibrateOptions {
   name: string;
   dtype: KvDtype;
   texts: TextSet;
+  /** At layer 1; where another check suits the model better, it is measured beside them. */
   strategies: readonly StrategyChoice[];
   step: MeasureOptions['step'];
   onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
@@ -46,30 +49,33 @@ export function strategiesAt(
 
 /** Measures every strategy on every prompt and chooses the default. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY. */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
-  const { model, texts, strategies, dtype, step, onProgress } = options;
-  const total = texts.prompts.length * strategies.length;
+  const { model, texts, dtype, step, onProgress } = options;
+  const { layers } = model.info;
+  const { prompts } = texts;
   let done = 0;
+  let total =
+    searchSteps(options.strategies, layers, prompts.length) + prompts.length * options.strategies.length;
   onProgress?.({ done, total });
   const onMeasured = (): void => onProgress?.({ done: ++done, total });
+  const measure = (
+    prompt: readonly PromptPart[],
+    by: readonly StrategyChoice[],
+    answerTokens: number,
+  ): Promise<PromptMeasured> =>
+    measurePrompt(prompt, { model, dtype, step, onMeasured, answerTokens, strategies: by });
+  const checks = await searchChecks({
+    ...{ prompts, layers, strategies: options.strategies, floor: DEFAULT_FLOOR },
+    measure: (prompt, by) => measure(prompt, by, 1),
+  });
+  const strategies = withChecks(options.strategies, checks);
+  total = done + prompts.length * strategies.length;
   const measured: PromptMeasured[] = [];
-  for (const prompt of texts.prompts) {
-    measured.push(
-      await measurePrompt(prompt, {
-        model,
-        dtype,
-        strategies,
-        step,
-        onMeasured,
-        answerTokens: ANSWER_TOKENS,
-      }),
-    );
-  }
-  const points = strategies.map((strategy, i) =>
-    pointOf(
-      strategy,
-      measured.flatMap(({ blended }) => blended[i] ?? []),
-    ),
-  );
+  for (const prompt of prompts) measured.push(await measure(prompt, strategies, ANSWER_TOKENS));
+  const sure = measured.some((prompt) => prompt.sure) ? measured.filter((prompt) => prompt.sure) : measured;
+  const points = strategies.map((strategy, i) => {
+    const by = ({ blended }: PromptMeasured): Measured[] => blended.slice(i, i + 1);
+    return pointOf(strategy, measured.flatMap(by), sure.flatMap(by));
+  });
   const fullMs = median(measured.map((prompt) => prompt.fullMs));
   return {
     ...subjectOf(model.info, dtype),
@@ -86,6 +92,17 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   };
 }
 
+/** Each strategy also with the checks that were found for it; at ratio 1 there is nothing to choose. */
+function withChecks(
+  strategies: readonly StrategyChoice[],
+  checks: ReadonlyMap<StrategyName, number[]>,
+): StrategyChoice[] {
+  return strategies.flatMap((choice) => {
+    const checkLayers = checks.get(choice.name);
+    return checkLayers && choice.ratio < 1 ? [choice, { ...choice, checkLayers }] : [choice];
+  });
+}
+
 /** What a calibration holds for. */
 export function subjectOf(
   { fingerprint, layerDevices }: Pick<ModelInfo, 'fingerprint' | 'layerDevices'>,
@@ -94,25 +111,19 @@ export function subjectOf(
   return { fingerprint, device: [...new Set(layerDevices)].join('+'), dtype };
 }
 
-function pointOf(strategy: StrategyChoice, measured: readonly Measured[]): CalibrationPoint {
+/** `sure`: of the prompts whose answer the full prefill was sure of. */
+function pointOf(
+  strategy: StrategyChoice,
+  measured: readonly Measured[],
+  sure: readonly Measured[],
+): CalibrationPoint {
   return {
     strategy,
     kl: mean(measured.map(({ kl }) => kl)),
     klMax: Math.max(...measured.map(({ kl }) => kl)),
     agreement: mean(measured.map(({ agrees }) => Number(agrees))),
-    answerF1: mean(measured.map(({ answerF1 }) => answerF1)),
+    answerF1: mean(sure.map(({ answerF1 }) => answerF1)),
     ms: median(measured.map(({ ms }) => ms)),
     recomputedShare: mean(measured.map(({ recomputedShare }) => recomputedShare)),
   };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? 0;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2;
 }

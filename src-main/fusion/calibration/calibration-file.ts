@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CalibrationSchema, type Calibration } from '../../../src-shared/contract/calibration.ts';
 import { fileError } from '../../platform/paths.ts';
 
-const FileSchema = z.object({ version: z.literal(1), calibrations: z.array(CalibrationSchema) });
+const FileSchema = z.object({ version: z.literal(2), calibrations: z.array(CalibrationSchema) });
 
 type Subject = Pick<Calibration, 'fingerprint' | 'device' | 'dtype'>;
 
@@ -28,7 +28,7 @@ export class CalibrationFile {
     const calibrations = [...others, calibration];
     try {
       if (read(this.#path) === undefined) renameSync(this.#path, `${this.#path}.unreadable`);
-      write(this.#path, { version: 1, calibrations });
+      write(this.#path, { version: 2, calibrations });
     } catch (error) {
       throw fileError(error, `The calibrations ${this.#path} could not be written`);
     }

@@ -1,9 +1,10 @@
 import type {
+  Calibration,
   CalibrationChoice,
   CalibrationPoint,
   QualityFloor,
 } from '../../../src-shared/contract/calibration.ts';
-import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+import type { StrategyChoice, StrategyName } from '../../../src-shared/strategy.ts';
 
 export const DEFAULT_FLOOR: QualityFloor = { maxKl: 0.05, maxF1Loss: 0.01 };
 
@@ -23,11 +24,28 @@ export function chooseStrategy(
 ): CalibrationChoice {
   const good = points.filter((point) => recomputesLess(point) && keeps(point, floor));
   if (good.length === 0) return { verdict: 'quality', strategy: FULL };
-  const least = Math.min(...good.map(({ ms }) => ms));
-  if (least >= fullMs) return { verdict: 'slower', strategy: FULL };
-  const cheapest = good.filter(({ ms }) => ms <= least * (1 + SAME_TIME));
-  const [chosen] = cheapest.toSorted((a, b) => a.kl - b.kl || a.ms - b.ms);
-  return { verdict: 'blend', strategy: chosen?.strategy ?? FULL };
+  if (good.every(({ ms }) => ms >= fullMs)) return { verdict: 'slower', strategy: FULL };
+  return { verdict: 'blend', strategy: cheapest(good)?.strategy ?? FULL };
+}
+
+/** Of those that take the least time, the nearest to the full prefill. */
+export function cheapest<Point extends Pick<CalibrationPoint, 'kl' | 'ms'>>(
+  points: readonly Point[],
+): Point | undefined {
+  const least = Math.min(...points.map(({ ms }) => ms));
+  const same = points.filter(({ ms }) => ms <= least * (1 + SAME_TIME));
+  return same.toSorted((a, b) => a.kl - b.kl || a.ms - b.ms)[0];
+}
+
+/** Layers at which a strategy that people name should choose its tokens; undefined where the usual one does. */
+export function checkLayersOf(
+  calibration: Calibration | undefined,
+  name: StrategyName,
+): number[] | undefined {
+  if (!calibration) return undefined;
+  const { points, fullMs, floor } = calibration;
+  const own = points.filter(({ strategy }) => strategy.name === name);
+  return chooseStrategy(own, fullMs, floor).strategy.checkLayers;
 }
 
 function keeps({ kl, answerF1 }: CalibrationPoint, { maxKl, maxF1Loss }: QualityFloor): boolean {

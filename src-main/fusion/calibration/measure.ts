@@ -4,7 +4,7 @@ import type { PromptPart } from '../blender.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { engineStrategy } from '../choice.ts';
 import type { FusionModel, FusionSession } from '../model.ts';
-import { klDivergence, likeliest, wordF1 } from '../quality.ts';
+import { klDivergence, likeliest, topProbability, wordF1 } from '../quality.ts';
 
 export type CalibrationModel = Pick<FusionModel, 'info' | 'detokenize' | 'encodeChunk' | 'createSession'>;
 
@@ -31,6 +31,8 @@ export interface Measured {
 
 export interface PromptMeasured {
   fullMs: number;
+  /** Whether the full prefill knew how to begin its answer: only then does another answer mean that something was lost. */
+  sure: boolean;
   /** In the order of the strategies. */
   blended: Measured[];
 }
@@ -41,6 +43,9 @@ interface Outcome {
   ms: number;
   recomputedShare: number;
 }
+
+/** Probability of the likeliest token from which on a model is sure of it. */
+const SURE = 0.5;
 
 /**
  * Answers one prompt by a full prefill and by every strategy. Its chunks are encoded for this alone and never reach the store: what is
@@ -66,7 +71,7 @@ export async function measurePrompt(
       blended.push(against(full, outcome));
       onMeasured();
     }
-    return { fullMs: full.ms, blended };
+    return { fullMs: full.ms, sure: topProbability(full.logits) >= SURE, blended };
   } finally {
     session.dispose();
     for (const chunk of chunks) chunk.dispose();

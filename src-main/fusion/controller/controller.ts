@@ -3,6 +3,7 @@ import type { PlanReason, PredictedTtft } from '../../../src-shared/plan.ts';
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { ModelInfo, Strategy } from '../../engine/engine.ts';
 import { engineStrategy } from '../choice.ts';
+import { DEFAULT_CHECK_LAYER } from '../strategies/deviation.ts';
 import { computedOnly, type CostModel } from './cost-model.ts';
 import type { Piece, Tier, Work } from './work.ts';
 
@@ -181,5 +182,7 @@ function choiceOf(strategy: Strategy): StrategyChoice {
   if (strategy.kind === 'none') return { name: 'none', ratio: 0 };
   if (strategy.kind === 'full') return { name: 'full', ratio: 1 };
   const ratio = 'adaptive' in strategy ? strategy.adaptive.least : strategy.ratios.at(-1);
-  return { name: strategy.kind, ratio: ratio ?? 0 };
+  const checkLayers = 'checkLayers' in strategy ? [...strategy.checkLayers] : [];
+  const usual = checkLayers.join() === DEFAULT_CHECK_LAYER || checkLayers.length === 0;
+  return { name: strategy.kind, ratio: ratio ?? 0, ...(!usual && { checkLayers }) };
 }

@@ -1,6 +1,9 @@
 import type { Calibration } from '../../../src-shared/contract/calibration.ts';
 import type { FusionPlan } from '../../../src-shared/plan.ts';
+import type { StrategyWish } from '../../../src-shared/strategy.ts';
 import type { KvDtype } from '../../engine/engine.ts';
+import { checkLayersOf } from '../calibration/choose.ts';
+import { engineStrategy } from '../choice.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
 import type { ChunkReuse } from '../sources.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../model.ts';
@@ -45,6 +48,13 @@ export class Planner {
   constructor(options: PlannerOptions) {
     this.#options = options;
     this.costs = options.costs;
+  }
+
+  /** The controller's form of what people wish; a strategy they name checks where calibration found it should. BAD_ARGUMENT. */
+  wish(model: PlannedModel, { name, ratio }: StrategyWish): Wish {
+    if (name === 'auto') return { kind: 'auto' };
+    const checkLayers = checkLayersOf(this.#options.calibration(model), name);
+    return engineStrategy({ name, ratio, ...(checkLayers && { checkLayers }) }, model.info.layers);
   }
 
   /** Whether cached chunks are used at all: not where a full prefill is wished, or calibration found it to be better. */

@@ -7,7 +7,7 @@ import { useAction, useCall, useLatest } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
-import { CalibrationCharts, CalibrationTable } from './CalibrationCharts.tsx';
+import { CalibrationCharts, CalibrationTable, useCalibrationWords } from './CalibrationCharts.tsx';
 import { chosenPoint } from './calibration-view.ts';
 
 /** With fewer prompts one answer that differs is more than the floor allows. */
@@ -133,7 +133,7 @@ function Verdict({ calibration }: { calibration: Calibration }) {
   const { t } = useTranslation(['models', 'strategies']);
   const format = useFormat();
   const { verdict, strategy } = calibration.choice;
-  const name = t(`strategies:${strategy.name}.name`);
+  const name = useCalibrationWords().strategy(strategy);
   const ratio = format.percent(strategy.ratio);
   const share = format.percent((chosenPoint(calibration)?.ms ?? calibration.fullMs) / calibration.fullMs);
   return (

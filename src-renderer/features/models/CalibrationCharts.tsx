@@ -35,7 +35,7 @@ export function CalibrationCharts({ calibration }: { calibration: Calibration })
       {pictures.map(({ picture, label, value }) => {
         const rows = (item: number) =>
           pointsAt(calibration, ratios[item] ?? 0).map(
-            (point) => [words.strategy(point.strategy.name), value(point)] as const,
+            (point) => [words.strategy(point.strategy), value(point)] as const,
           );
         return (
           <PictureView
@@ -55,6 +55,7 @@ export function CalibrationCharts({ calibration }: { calibration: Calibration })
 export function CalibrationTable({ calibration }: { calibration: Calibration }) {
   const { t } = useTranslation(['models', 'strategies']);
   const format = useFormat();
+  const words = useCalibrationWords();
   const { points, fullMs } = calibration;
   const columns = (['strategy', 'ratio', 'kl', 'klMax', 'agreement', 'f1', 'time'] as const).map((name) => ({
     name: t(`calibration.columns.${name}`),
@@ -65,7 +66,7 @@ export function CalibrationTable({ calibration }: { calibration: Calibration }) 
     if (!point) return [];
     const { strategy, kl, klMax, agreement, answerF1, ms } = point;
     return [
-      t(`strategies:${strategy.name}.name`),
+      words.strategy(strategy),
       format.percent(strategy.ratio),
       format.number(kl, 4),
       format.number(klMax, 4),
@@ -77,12 +78,19 @@ export function CalibrationTable({ calibration }: { calibration: Calibration }) 
   return <DataTable label={t('calibration.numbers')} columns={columns} rows={points.length} cells={cells} />;
 }
 
-function useCalibrationWords(): CalibrationWords {
+/** How a calibration's numbers and strategies are written. */
+export function useCalibrationWords(): CalibrationWords {
   const { t } = useTranslation(['models', 'strategies']);
   const format = useFormat();
   return useMemo(
     () => ({
-      strategy: (name) => t(`strategies:${name}.name`),
+      strategy: ({ name, checkLayers: layers }) => {
+        const strategy = t(`strategies:${name}.name`);
+        const count = layers?.length;
+        return count === undefined
+          ? strategy
+          : t('strategies:checked', { strategy, layers: layers?.join(', '), count });
+      },
       ratio: t('calibration.ratio'),
       kl: t('calibration.kl'),
       agreement: t('calibration.agreement'),

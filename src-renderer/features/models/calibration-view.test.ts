@@ -4,7 +4,7 @@ import type { StrategyName } from '../../../src-shared/strategy.ts';
 import { agreementChart, klChart, pointsAt, ratiosOf, type CalibrationWords } from './calibration-view.ts';
 
 const WORDS: CalibrationWords = {
-  strategy: (name) => name,
+  strategy: ({ name, checkLayers = [] }) => [name, ...checkLayers].join(' '),
   ...{ ratio: 'ratio', kl: 'KL', agreement: 'agreement', floor: 'limit', percent: String, number: String },
 };
 
@@ -57,4 +57,24 @@ test('the chosen point is marked; a full prefill is no point of the curve', () =
 test('reusing everything alone is a point with a name', () => {
   const { series } = agreementChart(calibration([['none', 0, 1]], 'none'), WORDS);
   expect(series).toMatchObject([{ label: 'none', points: [{ x: 0, y: 0.9 }] }]);
+});
+
+test('a strategy with its own check layers has a line of its own, and the chosen point lies on it', () => {
+  const { points } = calibration([['union', 0.15, 0.2]], 'union');
+  const later = points.map((point) => ({
+    ...point,
+    kl: 0.01,
+    strategy: { ...point.strategy, checkLayers: [2] },
+  }));
+  const measured: Calibration = {
+    ...MEASURED,
+    points: [...points, ...later],
+    choice: { verdict: 'blend', strategy: { name: 'union', ratio: 0.15, checkLayers: [2] } },
+  };
+  const { series, dots } = klChart(measured, WORDS);
+  expect(series.slice(0, 2)).toMatchObject([
+    { label: 'union', points: [{ y: 0.2 }] },
+    { label: 'union 2', points: [{ y: 0.01 }] },
+  ]);
+  expect(dots).toMatchObject([{ y: 0.01 }]);
 });

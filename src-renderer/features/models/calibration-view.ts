@@ -1,9 +1,14 @@
 import type { Calibration, CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
-import type { StrategyName } from '../../../src-shared/strategy.ts';
+import {
+  sameChecks,
+  sameStrategy,
+  type StrategyChoice,
+  type StrategyName,
+} from '../../../src-shared/strategy.ts';
 import type { ChartPoint, ChartSpec, Series } from '../../viz/chart/layout.ts';
 import type { Colour } from '../../viz/palette.ts';
 
-/** A calibration as pictures want it: one line a strategy, over the ratio. */
+/** A calibration as pictures want it: one line a strategy and its check layers, over the ratio. */
 
 /** A KL of 0 has no place on a logarithmic axis; what is smaller than this is as good. */
 const LEAST_KL = 1e-4;
@@ -18,7 +23,8 @@ const COLOURS: Readonly<Record<StrategyName, Colour>> = {
 };
 
 export interface CalibrationWords {
-  strategy: (name: StrategyName) => string;
+  /** With its check layers, where they are not the usual ones. */
+  strategy: (strategy: Pick<StrategyChoice, 'name' | 'checkLayers'>) => string;
   ratio: string;
   kl: string;
   agreement: string;
@@ -38,9 +44,7 @@ export function pointsAt({ points }: Calibration, ratio: number): CalibrationPoi
 }
 
 export function chosenPoint({ points, choice: { strategy } }: Calibration): CalibrationPoint | undefined {
-  return points.find(
-    (point) => point.strategy.name === strategy.name && point.strategy.ratio === strategy.ratio,
-  );
+  return points.find((point) => sameStrategy(point.strategy, strategy));
 }
 
 export function klChart(calibration: Calibration, words: CalibrationWords): ChartSpec {
@@ -85,13 +89,22 @@ function seriesOf(
 ): Series[] {
   const at = (point: CalibrationPoint): ChartPoint => ({ x: point.strategy.ratio, y: value(point) });
   const start = points.filter(({ strategy }) => strategy.name === 'none').map(at);
-  const names = [...new Set(points.map(({ strategy }) => strategy.name))].filter((name) => name !== 'none');
-  if (names.length === 0)
-    return [{ label: words.strategy('none'), colour: COLOURS.none, kind: 'line', points: start }];
-  return names.map((name) => ({
-    label: words.strategy(name),
-    colour: COLOURS[name],
-    kind: 'line',
-    points: [...start, ...points.filter(({ strategy }) => strategy.name === name).map(at)],
+  const lines = points
+    .map(({ strategy }) => strategy)
+    .filter(
+      ({ name }, i, all) =>
+        name !== 'none' && all.findIndex((other) => sameLine(other, all[i] ?? other)) === i,
+    );
+  if (lines.length === 0)
+    return [{ label: words.strategy({ name: 'none' }), colour: COLOURS.none, kind: 'line', points: start }];
+  return lines.map((line) => ({
+    label: words.strategy(line),
+    colour: COLOURS[line.name],
+    kind: line.checkLayers ? 'dashed' : 'line',
+    points: [...start, ...points.filter(({ strategy }) => sameLine(strategy, line)).map(at)],
   }));
+}
+
+function sameLine(a: StrategyChoice, b: StrategyChoice): boolean {
+  return a.name === b.name && sameChecks(a, b);
 }

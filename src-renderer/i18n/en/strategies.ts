@@ -22,4 +22,7 @@ export const strategies = {
     name: 'Blend by deviation + question',
     help: 'Reuses cached text and recomputes what is off, and what the question pays attention to.',
   },
+  /** Behind a name, where tokens are chosen at other layers than usual. */
+  checked_one: '{{strategy}}, checked at layer {{layers}}',
+  checked_other: '{{strategy}}, checked at layers {{layers}}',
 };

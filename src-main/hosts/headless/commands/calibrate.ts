@@ -9,6 +9,7 @@ import {
 } from '../../../../src-shared/contract/calibration.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../src-shared/settings.ts';
+import { sameStrategy, type StrategyChoice } from '../../../../src-shared/strategy.ts';
 import { App } from '../../../app.ts';
 import type { CommandContext } from '../context.ts';
 import { addModelFlags, integer, settingsOf, type ModelFlags } from '../options.ts';
@@ -87,7 +88,7 @@ function tableOf({ points, fullMs, choice }: Calibration): string {
     style: { head: [], border: [] },
     chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }, // no line between rows
   });
-  for (const point of points) table.push(row(point, fullMs, same(point, choice.strategy)));
+  for (const point of points) table.push(row(point, fullMs, sameStrategy(point.strategy, choice.strategy)));
   table.push(['full', '', '0', '0', '100 %', '1.000', '100 %', milliseconds(fullMs), '1.00 ×']);
   return table.toString();
 }
@@ -95,7 +96,7 @@ function tableOf({ points, fullMs, choice }: Calibration): string {
 function row(point: CalibrationPoint, fullMs: number, chosen: boolean): string[] {
   const { strategy, kl, klMax, agreement, answerF1, recomputedShare, ms } = point;
   return [
-    chosen ? `${strategy.name} ←` : strategy.name,
+    chosen ? `${nameOf(strategy)} ←` : nameOf(strategy),
     strategy.name === 'none' ? '' : percent(strategy.ratio),
     nats(kl),
     nats(klMax),
@@ -108,7 +109,7 @@ function row(point: CalibrationPoint, fullMs: number, chosen: boolean): string[]
 }
 
 function heading({ model, device, dtype, texts, prompts, promptTokens, answerTokens }: Calibration): string {
-  const how = texts.kind === 'questions' ? 'questions about it' : 'begun sentences of its documents';
+  const how = texts.kind === 'questions' ? 'questions about it' : 'questions about what its documents name';
   return (
     `${model || 'The model'} on ${device} with ${dtype} chunks; library ${texts.library}: ${prompts} ${how}, ` +
     `${Math.round(promptTokens / prompts)} tokens each on average, answers of at most ${answerTokens} tokens.`
@@ -126,14 +127,14 @@ function verdict({ choice: { verdict, strategy }, floor, points, fullMs }: Calib
   if (verdict === 'slower') {
     return `Blending keeps ${bar}, but takes no less time than a full prefill here, which is therefore the default.`;
   }
-  const point = points.find((candidate) => same(candidate, strategy));
+  const point = points.find((candidate) => sameStrategy(candidate.strategy, strategy));
   const ratio = strategy.name === 'none' ? '' : ` at ${percent(strategy.ratio)}`;
   const cost = point ? `, ${(point.ms / fullMs).toFixed(2)} × the time of a full prefill` : '';
-  return `The default from now on: ${strategy.name}${ratio}, the cheapest that keeps ${bar}${cost}.`;
+  return `The default from now on: ${nameOf(strategy)}${ratio}, the cheapest that keeps ${bar}${cost}.`;
 }
 
-function same({ strategy }: CalibrationPoint, other: CalibrationPoint['strategy']): boolean {
-  return strategy.name === other.name && strategy.ratio === other.ratio;
+function nameOf({ name, checkLayers }: StrategyChoice): string {
+  return checkLayers ? `${name} (checked at ${checkLayers.join(', ')})` : name;
 }
 
 function list(value: string): string[] {

@@ -10,8 +10,11 @@ export function nameOf({ kind, strategy }: Pick<ComparedMethod, 'kind' | 'strate
   return kind === 'blend' ? strategyName(strategy, words) : words.t(`compare:kind.${kind}`);
 }
 
-export function strategyName({ name, ratio }: StrategyChoice, { t, share }: Words): string {
-  const what = t(`strategies:${name}.name`);
+export function strategyName({ name, ratio, checkLayers }: StrategyChoice, { t, share }: Words): string {
+  const plain = t(`strategies:${name}.name`);
+  const what = checkLayers
+    ? t('strategies:checked', { strategy: plain, layers: checkLayers.join(', '), count: checkLayers.length })
+    : plain;
   return name === 'none' || name === 'full' ? what : t('plan.at', { name: what, ratio: share(ratio) });
 }
 

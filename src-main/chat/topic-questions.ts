@@ -1,0 +1,45 @@
+/** Questions about a library that nobody wrote: plain templates around what its headings and texts name. */
+
+export interface TopicQuestion {
+  /** What is searched for. */
+  topic: string;
+  question: string;
+}
+
+/** A chunk, as much of it as its topics need. */
+interface Titled {
+  /** The document's title and the headings above the chunk, outermost first, joined by ' › '. */
+  title: string;
+  text: string;
+}
+
+/** Longer headings are sentences, not names. */
+const LONGEST = 80;
+
+/** Capitalised words inside a sentence; what begins one need not be a name. */
+const NAMES = /(?<=[\p{Ll}\p{N},;] )\p{Lu}[\p{L}\p{N}’'-]+(?: \p{Lu}[\p{L}\p{N}’'-]+)*/gu;
+
+/** What stands between Chinese marks of a title or a name. */
+const MARKED = /[《「『“]([^《》「」『』“”]{2,30})[》」』”]/gu;
+
+const HAN = /\p{Script=Han}/gu;
+
+/** What a chunk is about: its innermost heading, then what it names, the most often named first. */
+export function topicsOf({ title, text }: Titled): string[] {
+  const heading = title.split(' › ').at(-1)?.trim() ?? '';
+  const counts = new Map<string, number>();
+  const names = [...text.matchAll(NAMES)].map(([name]) => name);
+  const marked = [...text.matchAll(MARKED)].flatMap(([, name]) => name ?? []);
+  for (const name of [...names, ...marked]) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const named = [...counts].toSorted(([, a], [, b]) => b - a).map(([name]) => name);
+  return [...new Set([heading, ...named])].filter((topic) => topic !== '' && topic.length <= LONGEST);
+}
+
+/** Asks about a topic, in Chinese where its chunk is mostly written so. */
+export function questionAbout(topic: string, { text }: Pick<Titled, 'text'>): TopicQuestion {
+  const chinese = (text.match(HAN)?.length ?? 0) > text.length / 4;
+  return {
+    topic,
+    question: chinese ? `文档中关于“${topic}”说了些什么？` : `What do the documents say about ${topic}?`,
+  };
+}
