@@ -1,10 +1,10 @@
 /**
  * How fast the attention kernels are, beside this machine's measured peak.
  *
- *   npm run bench:attention -- [--threads N] [--rows 1,32,256,2048] [--keys 1024,4096,16384] [--kernels avx512,avx2]
- *                              [--seconds 0.5] [--out FILE.json]
+ *   npm run bench:attention -- [--threads N] [--rows 1,32,256,2048] [--keys 1024,4096,16384] [--kernels avx512,avx2,ggml]
+ *                              [--kv f16,q8_0] [--seconds 0.5] [--problems 60] [--out FILE.json]
  *
- * Times are of the processor, of the thread that worked longest: other programs slow memory and caches, but are not counted.
+ * Before that, how far each is from the definition in double precision on random problems. Times are of the processor, of the thread that worked longest: other programs slow memory and caches, but are not counted.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,9 @@ const { values: args } = parseArgs({
     rows: { type: 'string', default: '1,32,256,2048' },
     keys: { type: 'string', default: '1024,4096,16384' },
     kernels: { type: 'string' },
+    kv: { type: 'string', default: 'f16,q8_0' },
     seconds: { type: 'string', default: '0.5' },
+    problems: { type: 'string', default: '60' },
     out: { type: 'string', default: join('bench', 'results', 'attention.json') },
   },
 });
@@ -30,27 +32,64 @@ interface Measured {
   shape: { heads: number; group: number; headDim: number };
   /** Of all threads together. */
   peaks: { name: string; gflops: number }[];
-  kernels: { kernel: string; rows: number; keys: number; ms: number; gflops: number; gbPerSecond: number }[];
+  kernels: {
+    kernel: string;
+    kv: string;
+    rows: number;
+    keys: number;
+    ms: number;
+    gflops: number;
+    gbPerSecond: number;
+  }[];
+  peakRssMiB: number;
 }
 
-const { out, ...passed } = args;
+/** What native/tools/accuracy.cc prints: absolute errors of results up to 3. */
+interface Accuracy {
+  kernel: string;
+  kv: string;
+  rows: 'one' | 'several';
+  largest: number;
+  mean: number;
+}
+
+const { out, problems, ...passed } = args;
 const flags = Object.entries(passed).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
-const program = join(import.meta.dirname, '..', 'build', 'native', 'kvasir-attention');
+const root = join(import.meta.dirname, '..');
+/** What a program of native/tools prints. */
+const run = (program: string, ...of: string[]): unknown =>
+  JSON.parse(
+    execFileSync(join(root, 'build', 'native', program), of, {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
+
 const before = machine();
-const measured = JSON.parse(
-  execFileSync(program, flags, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }),
-) as Measured;
+const accuracy = run('kvasir-accuracy', '--problems', problems) as Accuracy[];
+const errors = new Table({
+  head: ['kernel', 'KV', 'rows', 'largest error', 'mean'],
+  style: { head: [], border: [] },
+  colAligns: ['left', 'left', 'left', 'right', 'right'],
+});
+for (const a of accuracy)
+  errors.push([a.kernel, a.kv, a.rows, a.largest.toExponential(1), a.mean.toExponential(1)]);
+console.log(errors.toString());
+
+const measured = run('kvasir-attention', ...flags) as Measured;
 
 const peak = Math.max(...measured.peaks.map((p) => p.gflops));
 console.log(measured.peaks.map((p) => `peak ${p.name}: ${p.gflops.toFixed(0)} GFLOP/s`).join(', '));
 const table = new Table({
-  head: ['kernel', 'rows', 'keys', 'ms', 'GFLOP/s', 'of the peak', 'GB/s of KV'],
+  head: ['kernel', 'KV', 'rows', 'keys', 'ms', 'GFLOP/s', 'of the peak', 'GB/s of KV'],
   style: { head: [], border: [] },
-  colAligns: ['left', 'right', 'right', 'right', 'right', 'right', 'right'],
+  colAligns: ['left', 'left', 'right', 'right', 'right', 'right', 'right', 'right'],
 });
 for (const k of measured.kernels) {
   table.push([
     k.kernel,
+    k.kv,
     k.rows,
     k.keys,
     k.ms.toFixed(2),
@@ -60,7 +99,11 @@ for (const k of measured.kernels) {
   ]);
 }
 console.log(table.toString());
+console.log(`peak RSS ${measured.peakRssMiB} MiB`);
 
 mkdirSync(dirname(out), { recursive: true });
-writeFileSync(out, JSON.stringify({ commit: commit(), machine: before, ...measured }, null, 1) + '\n');
+writeFileSync(
+  out,
+  JSON.stringify({ commit: commit(), machine: before, ...measured, accuracy }, null, 1) + '\n',
+);
 console.log(`written to ${out}`);

@@ -343,7 +343,8 @@ export class App {
   #loadModel(path: string, threads: number): Promise<Model> {
     const known = this.#models.get(path);
     if (known) return known;
-    const loading = this.engine.loadModel(path, { threads, device: this.settings.current.device });
+    const { device, conversationDtype: kvDtype } = this.settings.current;
+    const loading = this.engine.loadModel(path, { threads, device, kvDtype });
     this.#models.set(path, loading);
     return loading;
   }

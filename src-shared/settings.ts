@@ -18,6 +18,8 @@ export const SettingsSchema = z.object({
   contextTokens: z.int().min(64).max(4_194_304).default(8192),
   /** How chunk KV is stored: f16 as computed, q8_0 in about half the bytes. */
   dtype: z.enum(['f16', 'q8_0']).default('f16'),
+  /** How the KV of conversations is kept in memory: f16 as computed, q8_0 in about half the bytes, a little less exact. */
+  conversationDtype: z.enum(['f16', 'q8_0']).default('f16'),
   /** CPU threads; 0 means what suits the model: mostly one per physical core. */
   threads: z.int().min(0).max(1024).default(0),
   /** 'auto', 'cpu' or a device's name. */

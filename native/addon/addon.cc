@@ -46,7 +46,10 @@ Napi::Value read_gguf(const Napi::CallbackInfo & info) {
 ModelOptions model_options(const Napi::Value & v) {
     if (!v.IsObject()) throw Napi::TypeError::New(v.Env(), "options must be an object");
     Napi::Object o = v.As<Napi::Object>();
-    return {int_from(o.Get("threads"), "options.threads"), string_from(o.Get("device"), "options.device")};
+    ModelOptions options{int_from(o.Get("threads"), "options.threads"), string_from(o.Get("device"), "options.device")};
+    const Napi::Value kv = o.Get("kvDtype");
+    if (!kv.IsUndefined()) options.kv = guarded(v.Env(), [&] { return parse_dtype(string_from(kv, "options.kvDtype")); });
+    return options;
 }
 
 Napi::Value load_model(const Napi::CallbackInfo & info) {

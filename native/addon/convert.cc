@@ -274,6 +274,7 @@ Napi::Object model_info(Napi::Env env, Model & model) {
     const Vocab & vocab = model.vocab();
     o.Set("fingerprint", model.fingerprint_hex());
     o.Set("prefixRoot", to_hex(model.kv_pool().root()));
+    o.Set("kvDtype", dtype_name(model.kv_pool().dtype()));
     o.Set("bosToken", vocab.bos());
     o.Set("eosToken", vocab.eos());
     o.Set("addBos", Napi::Boolean::New(env, vocab.add_bos()));

@@ -79,6 +79,8 @@ export interface LoadOptions {
   threads?: number;
   /** 'auto', 'cpu' or a name from devices(). */
   device?: string;
+  /** How the KV of sessions is kept; `info.kvDtype` says whether the model can. Default: f16. */
+  kvDtype?: KvDtype;
   onProgress?: (fraction: number) => void;
 }
 
@@ -139,7 +141,11 @@ export class Engine {
     const native = await guardedAsync(() =>
       this.#addon.loadModel(
         path,
-        { threads: options.threads ?? 0, device: options.device ?? 'auto' },
+        {
+          threads: options.threads ?? 0,
+          device: options.device ?? 'auto',
+          kvDtype: options.kvDtype ?? 'f16',
+        },
         options.onProgress,
       ),
     );
@@ -147,7 +153,7 @@ export class Engine {
   }
 
   /** Loads an embedding model. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */
-  async loadEmbedder(path: string, options: Omit<LoadOptions, 'onProgress'> = {}): Promise<Embedder> {
+  async loadEmbedder(path: string, options: Pick<LoadOptions, 'threads' | 'device'> = {}): Promise<Embedder> {
     requireModelFile(path);
     const native = await guardedAsync(() =>
       this.#addon.loadEmbedder(path, { threads: options.threads ?? 0, device: options.device ?? 'auto' }),

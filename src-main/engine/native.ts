@@ -51,6 +51,11 @@ export interface NativeModelOptions {
   threads: number;
   /** 'cpu', 'auto' (GPU layers as many as fit, the rest CPU), or a device name from listDevices(). */
   device: string;
+  /**
+   * How the KV of sessions is kept. Default: f16. A model whose heads are not a multiple of 32 keeps f16; kvDtype of its
+   * info tells.
+   */
+  kvDtype?: KvDtype;
 }
 
 export interface NativeModelInfo extends NativeGgufInfo {
@@ -58,6 +63,7 @@ export interface NativeModelInfo extends NativeGgufInfo {
   fingerprint: string;
   /** What files of this model's exact prefixes name (hex) where chunk files name the prefix they were encoded behind. */
   prefixRoot: string;
+  kvDtype: KvDtype;
   bosToken: number; // -1 when the model has none
   eosToken: number;
   addBos: boolean;

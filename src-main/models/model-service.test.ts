@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Device, Embedder, GgufInfo, Model } from '../engine/engine.ts';
+import type { Device, Embedder, GgufInfo, KvDtype, Model } from '../engine/engine.ts';
 import { Engine } from '../engine/engine.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
@@ -39,6 +39,7 @@ class FakeModel {
 class FakeEngine implements ModelEngine {
   readonly loaded: FakeModel[] = [];
   readonly loads: { path: string; threads: number | undefined }[] = [];
+  readonly kvDtypes: (KvDtype | undefined)[] = [];
   devicesNow: Device[] = [];
   /** Set to hold loading. */
   hold: Promise<undefined> | undefined;
@@ -67,9 +68,10 @@ class FakeEngine implements ModelEngine {
 
   async loadModel(
     path: string,
-    options: { threads?: number; onProgress?: (fraction: number) => void },
+    options: { threads?: number; kvDtype?: KvDtype; onProgress?: (fraction: number) => void },
   ): Promise<Model> {
     this.loads.push({ path, threads: options.threads });
+    this.kvDtypes.push(options.kvDtype);
     options.onProgress?.(0.5);
     await this.hold;
     const info = this.inspect(path) as GgufInfo & FakeFile;
@@ -282,6 +284,14 @@ describe('another model', () => {
     await models.current();
     settings.update({ threads: 3 });
     await vi.waitFor(() => expect(engine.loads.at(-1)?.threads).toBe(3));
+    await vi.waitFor(() => expect(engine.loaded[0]?.disposed).toBe(true));
+  });
+
+  test('is loaded again to keep conversations in another precision', async () => {
+    const { models, engine, settings } = kvasir();
+    await models.current();
+    settings.update({ conversationDtype: 'q8_0' });
+    await vi.waitFor(() => expect(engine.kvDtypes).toEqual(['f16', 'q8_0']));
     await vi.waitFor(() => expect(engine.loaded[0]?.disposed).toBe(true));
   });
 });

@@ -240,6 +240,7 @@ export class ModelService implements ModelSource, EmbedderSource {
       const model = await engine.loadModel(row.path, {
         threads,
         device: settings.current.device,
+        kvDtype: settings.current.conversationDtype,
         onProgress,
       });
       this.registry.setFingerprint(row.id, model.info.fingerprint);
@@ -283,9 +284,11 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   #onSettings(now: Settings, before: Settings): void {
     if (now.chunkTokens !== before.chunkTokens) this.#chat.refresh();
-    if (now.threads === before.threads && now.device === before.device) return;
+    const other = now.threads !== before.threads || now.device !== before.device;
+    if (!other && now.conversationDtype === before.conversationDtype) return;
     const row = this.active && this.registry.get(this.active.id);
     if (row) this.#chat.switchTo(row).catch((error: unknown) => this.#notice(error));
+    if (!other) return;
     const embedding = this.embedder && this.registry.get(this.embedder.id);
     if (embedding) this.#embedding.use(embedding).catch((error: unknown) => this.#notice(error));
   }

@@ -34,17 +34,18 @@ export function EngineSection({ settings }: { settings: Settings }) {
         max={1024}
         onChange={(threads) => change({ threads })}
       />
-      <Input.Wrapper label={t('engine.dtype')} description={t('engine.dtypeHelp')} labelElement="div">
-        <SegmentedControl
-          mt={6}
-          display="flex"
-          w="fit-content"
-          aria-label={t('engine.dtype')}
-          value={settings.dtype}
-          data={['f16', 'q8_0']}
-          onChange={(dtype) => change({ dtype })}
-        />
-      </Input.Wrapper>
+      <PrecisionSetting
+        label={t('engine.dtype')}
+        description={t('engine.dtypeHelp')}
+        value={settings.dtype}
+        onChange={(dtype) => change({ dtype })}
+      />
+      <PrecisionSetting
+        label={t('engine.conversationDtype')}
+        description={t('engine.conversationDtypeHelp')}
+        value={settings.conversationDtype}
+        onChange={(conversationDtype) => change({ conversationDtype })}
+      />
       <TextSetting
         label={t('engine.catalogue')}
         description={t('engine.catalogueHelp')}
@@ -61,6 +62,33 @@ export function EngineSection({ settings }: { settings: Settings }) {
         ))}
       </Stack>
     </>
+  );
+}
+
+interface PrecisionSettingProps {
+  label: string;
+  description: string;
+  value: Settings['dtype'];
+  onChange: (value: Settings['dtype']) => void;
+}
+
+function PrecisionSetting({ label, description, value, onChange }: PrecisionSettingProps) {
+  const { t } = useTranslation('settings');
+  return (
+    <Input.Wrapper label={label} description={description} labelElement="div">
+      <SegmentedControl
+        mt={6}
+        display="flex"
+        w="fit-content"
+        aria-label={label}
+        value={value}
+        data={[
+          { value: 'f16', label: t('engine.exact') },
+          { value: 'q8_0', label: t('engine.compact') },
+        ]}
+        onChange={onChange}
+      />
+    </Input.Wrapper>
   );
 }
 

@@ -53,6 +53,11 @@ export const settings = {
     dtype: 'Precision of the cache',
     dtypeHelp:
       'q8_0 takes about half the space of f16 and is nearly as exact. What is stored in the other precision stays until it is evicted, and is computed again when needed.',
+    conversationDtype: 'Precision of conversations in memory',
+    conversationDtypeHelp:
+      'Compact lets about twice as much of your conversations stay ready in the same memory; answers differ very little. The model is loaded again.',
+    exact: 'Exact (f16)',
+    compact: 'Compact (q8_0)',
     catalogue: 'List of models to download',
     catalogueHelp: 'A file or an address of one; the Models screen then offers what is in it.',
     devices: 'Found on this machine',

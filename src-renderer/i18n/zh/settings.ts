@@ -54,6 +54,11 @@ export const settings: Words<typeof en.settings> = {
     dtype: '缓存精度',
     dtypeHelp:
       'q8_0 占用约为 f16 的一半，精度几乎相同。以另一种精度存储的内容会保留到被淘汰为止，需要时重新计算。',
+    conversationDtype: '内存中对话的精度',
+    conversationDtypeHelp:
+      '选择“紧凑”后，同样的内存可以保留约两倍的对话内容，回答几乎没有差别。模型会重新加载。',
+    exact: '精确 (f16)',
+    compact: '紧凑 (q8_0)',
     catalogue: '可下载模型的列表',
     catalogueHelp: '列表的文件或地址；“模型”页面会列出其中的模型。',
     devices: '本机的设备',
