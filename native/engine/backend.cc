@@ -97,6 +97,13 @@ ContextPtr make_context(size_t tensors) {
     return ctx;
 }
 
+ContextPtr make_graph_context(size_t nodes) {
+    // Twice: leaves and views are tensors, but no nodes.
+    ContextPtr ctx(ggml_init({2 * nodes * ggml_tensor_overhead() + ggml_graph_overhead_custom(nodes, false), nullptr, true}));
+    if (!ctx) throw Error("OUT_OF_MEMORY", "There is not enough memory for a graph.");
+    return ctx;
+}
+
 BufferPtr allocate(ggml_context * ctx, ggml_backend_buffer_type_t type) {
     const size_t size = ggml_backend_alloc_ctx_tensors_from_buft_size(ctx, type);
     BufferPtr buffer(ggml_backend_alloc_ctx_tensors_from_buft(ctx, type));
@@ -112,6 +119,7 @@ Compute::Compute(ggml_backend_dev_t device, int threads)
     : device_(device), host_(ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU) {
     backend_.reset(ggml_backend_dev_init(device, nullptr));
     if (!backend_) throw Error("ENGINE_FAILED", "The device " + name() + " could not be initialised.");
+    graph_context_ = make_graph_context(kMostNodes);
     galloc_.reset(ggml_gallocr_new(buffer_type()));
     ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(device);
     set_abort_ = proc<ggml_backend_set_abort_callback_t>(reg, "ggml_backend_set_abort_callback");
@@ -133,6 +141,11 @@ Compute::Compute(ggml_backend_dev_t device, int threads)
 Compute::~Compute() {
     backend_.reset();
     if (pool_) proc<ThreadpoolFree>(ggml_backend_dev_backend_reg(device_), "ggml_threadpool_free")(pool_);
+}
+
+ggml_context * Compute::graph_context() {
+    ggml_reset(graph_context_.get());
+    return graph_context_.get();
 }
 
 void Compute::prepare(ggml_cgraph * graph) {

@@ -34,10 +34,15 @@ ContextPtr make_context(size_t tensors);
 // Buffer for all unallocated tensors of `ctx`; OUT_OF_MEMORY when it can't be had.
 BufferPtr allocate(ggml_context * ctx, ggml_backend_buffer_type_t type);
 
-// One device's stream of work: backend, its thread pool on the CPU, a graph allocator.
+// A context for the tensors of a graph of at most `nodes`, and the graph itself. Pages that no tensor needs are never touched.
+ContextPtr make_graph_context(size_t nodes);
+
+// One device's stream of work: backend, its thread pool on the CPU, room to describe a graph and to hold its results.
 // Not thread-safe: one compute object belongs to one thread at a time.
 class Compute {
   public:
+    static constexpr size_t kMostNodes = 256;
+
     Compute(ggml_backend_dev_t device, int threads);
     ~Compute();
     Compute(const Compute &) = delete;
@@ -49,6 +54,8 @@ class Compute {
     // Buffer types that hold weights for this device, fastest first.
     const std::vector<ggml_backend_buffer_type_t> & weight_types() const { return weight_types_; }
 
+    // Room for a graph of at most kMostNodes, empty: what was built there before is gone.
+    ggml_context * graph_context();
     // Allocates the graph's tensors; inputs may be set afterwards, then run().
     void prepare(ggml_cgraph * graph);
     // Runs a prepared graph to its end. ABORTED when `abort` turns true (checked at every node).
@@ -58,6 +65,7 @@ class Compute {
     ggml_backend_dev_t device_;
     bool host_;
     BackendPtr backend_;
+    ContextPtr graph_context_;
     GallocPtr galloc_;
     ggml_threadpool * pool_ = nullptr;
     void (*set_abort_)(ggml_backend_t, ggml_abort_callback, void *) = nullptr;

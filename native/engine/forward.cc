@@ -12,8 +12,6 @@
 namespace kvasir {
 
 namespace {
-constexpr size_t kGraphNodes = 8192;
-
 // f32 masks: 0 for the keys a row sees, else −inf.
 void set_causal_mask(ggml_tensor * mask, const int32_t * positions, int rows) {
     const size_t n_kv = size_t(mask->ne[0]);
@@ -32,27 +30,8 @@ void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float>
 }
 }
 
-// The graphs of one decode step, kept while the keys they look at stay in the same blocks. One graph per run of layers on
-// the same device.
-struct Forward::DecodePlan {
-    struct Segment {
-        Compute * device;
-        std::vector<uint8_t> memory;
-        ContextPtr ctx;
-        GallocPtr galloc;
-        ggml_cgraph * graph;
-        ggml_tensor *x_in, *x_out;
-        RowBlock row;
-    };
-    std::vector<int32_t> blocks;  // of the keys
-    int generation = 0;           // of the pool they stand in
-    std::vector<Segment> segments;
-};
-
-Forward::Forward(const Weights & weights, Compute & cpu, KvCache & cache, RopeTable & table)
-    : weights_(weights), cpu_(cpu), cache_(cache), table_(table), attention_(ggml_is_quantized(weights.layer(0).wq->type)) {
-    graph_memory_.resize(ggml_tensor_overhead() * kGraphNodes + ggml_graph_overhead_custom(kGraphNodes, false));
-    graph_ctx_.reset(ggml_init({graph_memory_.size(), graph_memory_.data(), true}));
+Forward::Forward(const Weights & weights, Compute & cpu)
+    : weights_(weights), cpu_(cpu), table_(weights.hparams().rope), attention_(ggml_is_quantized(weights.layer(0).wq->type)), decode_(weights) {
     const auto & factors = weights.hparams().rope.freq_factors;
     if (factors.empty()) return;
     std::set<Compute *> devices;
@@ -66,13 +45,6 @@ Forward::Forward(const Weights & weights, Compute & cpu, KvCache & cache, RopeTa
     }
 }
 
-Forward::~Forward() = default;
-
-ggml_context * Forward::graph_context() {
-    ggml_reset(graph_ctx_.get());
-    return graph_ctx_.get();
-}
-
 ggml_tensor * Forward::rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Compute & device) {
     const RopeParams & r = weights_.hparams().rope;
     ggml_tensor * factors = nullptr;
@@ -83,7 +55,7 @@ ggml_tensor * Forward::rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos
 }
 
 std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
-    ggml_context * c = graph_context();
+    ggml_context * c = cpu_.graph_context();
     ggml_cgraph * g = ggml_new_graph_custom(c, 16, false);
     ggml_tensor * ids = ggml_new_tensor_1d(c, GGML_TYPE_I32, int64_t(tokens.size()));
     ggml_set_input(ids);
@@ -98,58 +70,68 @@ std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
     return out;
 }
 
-void Forward::write_kv(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * h, const LayerCall & call, Measured & m) {
+void Forward::write_kv(Building & l, ggml_tensor * h) {
+    ggml_context * c = l.c;
+    ggml_cgraph * g = l.g;
+    const int il = l.il;
+    const RowBlock & b = l.b;
+    const LayerCall & call = l.call;
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
     ggml_tensor * k = arch.key(c, hp, weights_.layer(il), h);
     ggml_tensor * v = arch.value(c, hp, weights_.layer(il), h);
     if (call.raw_k) {
-        m.raw_k = ggml_cont(c, ggml_reshape_2d(c, k, hp.kv_dim(), b.count));
-        m.raw_v = ggml_cont(c, v);
-        for (ggml_tensor * t : {m.raw_k, m.raw_v}) ggml_set_output(t), ggml_build_forward_expand(g, t);
+        l.raw_k = ggml_cont(c, ggml_reshape_2d(c, k, hp.kv_dim(), b.count));
+        l.raw_v = ggml_cont(c, v);
+        for (ggml_tensor * t : {l.raw_k, l.raw_v}) ggml_set_output(t), ggml_build_forward_expand(g, t);
     }
     k = ggml_reshape_2d(c, rope(c, k, b.pos, weights_.device(il)), hp.kv_dim(), b.count);
     if (call.deviation) {
         const auto distance = [&](ggml_tensor * fresh, ggml_tensor * cache) {
             return ggml_sum_rows(c, ggml_sqr(c, ggml_sub(c, fresh, ggml_get_rows(c, cache, b.slots))));
         };
-        if (call.deviation_of != DeviationOf::k) m.deviation = distance(v, cache_.v(il));
+        if (call.deviation_of != DeviationOf::k) l.deviation = distance(v, l.cache.v(il));
         // A rotation keeps lengths: keys are as far apart with RoPE as without.
-        if (call.deviation_of == DeviationOf::k) m.deviation = distance(k, cache_.k(il));
-        if (call.deviation_of == DeviationOf::kv) m.deviation = ggml_add(c, m.deviation, distance(k, cache_.k(il)));
-        ggml_set_output(m.deviation);
-        ggml_build_forward_expand(g, m.deviation);
+        if (call.deviation_of == DeviationOf::k) l.deviation = distance(k, l.cache.k(il));
+        if (call.deviation_of == DeviationOf::kv) l.deviation = ggml_add(c, l.deviation, distance(k, l.cache.k(il)));
+        ggml_set_output(l.deviation);
+        ggml_build_forward_expand(g, l.deviation);
     }
     // Expanded before attention: the graph does not see that attention reads what these write.
-    ggml_build_forward_expand(g, ggml_set_rows(c, cache_.k(il), k, b.slots));
-    ggml_build_forward_expand(g, ggml_set_rows(c, cache_.v(il), v, b.slots));
+    ggml_build_forward_expand(g, ggml_set_rows(c, l.cache.k(il), k, b.slots));
+    ggml_build_forward_expand(g, ggml_set_rows(c, l.cache.v(il), v, b.slots));
 }
 
 // The attention weights of the block's last rows, as plain products: they are few, and their weights are what is wanted.
-void Forward::observe(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * q, Measured & m) {
+void Forward::observe(Building & l, ggml_tensor * q) {
+    ggml_context * c = l.c;
+    const RowBlock & b = l.b;
     const Hparams & hp = weights_.hparams();
-    ggml_tensor * k = kv_heads(c, hp, cache_.k(il), b.places, b.n_kv);
-    ggml_tensor * last = ggml_view_3d(c, q, hp.head_dim, hp.n_head, m.observers, q->nb[1], q->nb[2], size_t(b.count - m.observers) * q->nb[2]);
+    ggml_tensor * k = kv_heads(c, hp, l.cache.k(l.il), b.places, b.n_kv);
+    ggml_tensor * last = ggml_view_3d(c, q, hp.head_dim, hp.n_head, l.observers, q->nb[1], q->nb[2], size_t(b.count - l.observers) * q->nb[2]);
     ggml_tensor * scores = ggml_mul_mat(c, k, ggml_permute(c, last, 0, 2, 1, 3));  // [n_kv, observers, n_head]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
-    m.mask = ggml_new_tensor_2d(c, GGML_TYPE_F32, b.n_kv, m.observers);
-    ggml_set_input(m.mask);
-    m.attention = ggml_soft_max_ext(c, scores, m.mask, 1.0f / std::sqrt(float(hp.head_dim)), 0.0f);
-    ggml_set_output(m.attention);
-    ggml_build_forward_expand(g, m.attention);
+    l.mask = ggml_new_tensor_2d(c, GGML_TYPE_F32, b.n_kv, l.observers);
+    ggml_set_input(l.mask);
+    l.attention = ggml_soft_max_ext(c, scores, l.mask, 1.0f / std::sqrt(float(hp.head_dim)), 0.0f);
+    ggml_set_output(l.attention);
+    ggml_build_forward_expand(l.g, l.attention);
 }
 
-ggml_tensor * Forward::build_layer(ggml_context * c, ggml_cgraph * g, int il, const RowBlock & b, ggml_tensor * x, const LayerCall & call, Measured & m) {
+ggml_tensor * Forward::build_layer(Building & l, ggml_tensor * x) {
+    ggml_context * c = l.c;
+    const int il = l.il;
+    const RowBlock & b = l.b;
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
     const LayerWeights & w = weights_.layer(il);
     ggml_tensor * h = arch.attention_input(c, hp, w, x);
-    if (call.write_kv) write_kv(c, g, il, b, h, call, m);
-    if (!call.advance && !m.observers) return nullptr;
+    if (l.call.write_kv) write_kv(l, h);
+    if (!l.call.advance && !l.observers) return nullptr;
     ggml_tensor * q = rope(c, arch.query(c, hp, w, h), b.pos, weights_.device(il));
-    if (m.observers) observe(c, g, il, b, q, m);
-    if (!call.advance) return nullptr;
-    ggml_tensor * a = attention_.build(c, hp, {q, cache_.k(il), cache_.v(il), b.places, b.pos, b.mask, b.n_kv});
+    if (l.observers) observe(l, q);
+    if (!l.call.advance) return nullptr;
+    ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.places, b.pos, b.mask, b.n_kv});
     ggml_format_name(a, "attention-%d", il);
     return arch.output(c, hp, w, a, x);
 }
@@ -161,20 +143,20 @@ void Forward::layer(int il, RowSet & rows, const LayerCall & call, const std::at
     if (call.deviation) call.deviation->resize(size_t(rows.size()));
     if (call.raw_k) call.raw_k->resize(kv_dim * rows.size()), call.raw_v->resize(kv_dim * rows.size());
     for (const RowBlock & b : rows.blocks()) {
-        ggml_context * c = graph_context();
-        ggml_cgraph * g = ggml_new_graph_custom(c, 256, false);
-        Measured m;
-        if (call.attention && &b == &rows.blocks().back()) m.observers = std::min(call.observers, b.count);
-        ggml_tensor * y = build_layer(c, g, il, b, b.x, call, m);
+        ggml_context * c = device.graph_context();
+        ggml_cgraph * g = ggml_new_graph_custom(c, Compute::kMostNodes, false);
+        Building l{c, g, il, b, rows.cache(), call};
+        if (call.attention && &b == &rows.blocks().back()) l.observers = std::min(call.observers, b.count);
+        ggml_tensor * y = build_layer(l, b.x);
         if (y) ggml_build_forward_expand(g, ggml_cpy(c, y, b.x));
         device.prepare(g);
-        if (m.mask) set_causal_mask(m.mask, rows.positions().data() + b.begin + b.count - m.observers, m.observers);
+        if (l.mask) set_causal_mask(l.mask, rows.positions().data() + b.begin + b.count - l.observers, l.observers);
         device.run(g, abort);
-        if (m.deviation) ggml_backend_tensor_get(m.deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
-        if (m.attention) read_attention(m.attention, size_t(rows.positions().back()) + 1, *call.attention);
-        if (m.raw_k) {
-            ggml_backend_tensor_get(m.raw_k, call.raw_k->data() + kv_dim * b.begin, 0, ggml_nbytes(m.raw_k));
-            ggml_backend_tensor_get(m.raw_v, call.raw_v->data() + kv_dim * b.begin, 0, ggml_nbytes(m.raw_v));
+        if (l.deviation) ggml_backend_tensor_get(l.deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
+        if (l.attention) read_attention(l.attention, size_t(rows.positions().back()) + 1, *call.attention);
+        if (l.raw_k) {
+            ggml_backend_tensor_get(l.raw_k, call.raw_k->data() + kv_dim * b.begin, 0, ggml_nbytes(l.raw_k));
+            ggml_backend_tensor_get(l.raw_v, call.raw_v->data() + kv_dim * b.begin, 0, ggml_nbytes(l.raw_v));
         }
     }
 }
@@ -183,7 +165,7 @@ void Forward::logits_of(const std::vector<float> & x, std::vector<float> & out, 
     const Hparams & hp = weights_.hparams();
     std::vector<float> normed(x.size());
     const auto run = [&](Compute & device, const std::vector<float> & in, std::vector<float> & result, auto build) {
-        ggml_context * c = graph_context();
+        ggml_context * c = device.graph_context();
         ggml_cgraph * g = ggml_new_graph_custom(c, 16, false);
         ggml_tensor * input = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
         ggml_set_input(input);
@@ -206,63 +188,6 @@ void Forward::head(const RowSet & rows, std::vector<float> & out, const std::ato
     std::vector<float> x(size_t(weights_.hparams().n_embd));
     const size_t row = rows.x()->nb[1];
     ggml_backend_tensor_get(rows.x(), x.data(), row * size_t(rows.size() - 1), row);
-    logits_of(x, out, abort);
-}
-
-// Plans the layers from `il` on that live on one device; `il` → the first behind them.
-void Forward::plan_segment(int & il) {
-    const Hparams & hp = weights_.hparams();
-    DecodePlan::Segment s{&weights_.device(il), std::vector<uint8_t>(graph_memory_.size()), nullptr, nullptr, nullptr, nullptr, nullptr, {}};
-    s.ctx.reset(ggml_init({s.memory.size(), s.memory.data(), true}));
-    ggml_context * c = s.ctx.get();
-    s.graph = ggml_new_graph_custom(c, kGraphNodes / 2, false);
-    s.x_in = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
-    const int keys = int(decode_->blocks.size()) * kKvBlock, pad = s.device->is_host() ? kKvBlock : kPaddedKeys;
-    RowBlock & b = s.row;
-    b.count = 1, b.n_kv = (keys + pad - 1) / pad * pad, b.x = s.x_in;
-    b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
-    b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
-    b.places = {ggml_new_tensor_1d(c, GGML_TYPE_I32, b.n_kv / kKvBlock), cache_.run(keys)};
-    if (needs_mask(*s.device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, 1);
-    for (ggml_tensor * t : {s.x_in, b.pos, b.slots, b.mask, b.places.blocks})
-        if (t) ggml_set_input(t);
-    ggml_tensor * x = s.x_in;
-    for (; il < hp.n_layer && &weights_.device(il) == s.device; ++il) {
-        Measured nothing;
-        x = build_layer(c, s.graph, il, b, x, {}, nothing);
-    }
-    s.x_out = x;
-    ggml_set_output(x);
-    ggml_build_forward_expand(s.graph, x);
-    s.galloc.reset(ggml_gallocr_new(s.device->buffer_type()));
-    if (!ggml_gallocr_alloc_graph(s.galloc.get(), s.graph)) throw Error("OUT_OF_MEMORY", "There is not enough memory to decode.");
-    decode_->segments.push_back(std::move(s));
-}
-
-void Forward::decode(int32_t token, int32_t position, std::vector<float> & out, const std::atomic<bool> * abort) {
-    std::vector<int32_t> blocks = cache_.table();
-    blocks.resize(size_t(position / kKvBlock) + 1);
-    if (!decode_ || decode_->blocks != blocks || decode_->generation != cache_.pool().generation()) {
-        decode_ = std::make_unique<DecodePlan>();
-        decode_->blocks = blocks;
-        decode_->generation = cache_.pool().generation();
-        for (int il = 0; il < weights_.hparams().n_layer;) plan_segment(il);
-    }
-    std::vector<float> x = embed({token});
-    const int32_t slot = cache_.slot(position);
-    for (auto & s : decode_->segments) {
-        const RowBlock & b = s.row;
-        std::vector<uint16_t> mask(size_t(b.n_kv), 0xFC00);
-        std::fill_n(mask.begin(), position + 1, uint16_t(0));
-        blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());
-        ggml_backend_tensor_set(s.x_in, x.data(), 0, x.size() * sizeof(float));
-        ggml_backend_tensor_set(b.pos, &position, 0, sizeof position);
-        ggml_backend_tensor_set(b.slots, &slot, 0, sizeof slot);
-        if (b.mask) ggml_backend_tensor_set(b.mask, mask.data(), 0, mask.size() * sizeof(uint16_t));
-        if (!b.mask || b.places.run < 0) ggml_backend_tensor_set(b.places.blocks, blocks.data(), 0, ggml_nbytes(b.places.blocks));
-        s.device->run(s.graph, abort);
-        ggml_backend_tensor_get(s.x_out, x.data(), 0, x.size() * sizeof(float));
-    }
     logits_of(x, out, abort);
 }
 

@@ -47,10 +47,11 @@ std::pair<std::vector<float>, std::vector<float>> part(const std::vector<float> 
 
 }  // namespace
 
-Fuse::Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & spec, LoadPlan plan, int past,
+Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & segments, const StrategySpec & spec, LoadPlan plan, int past,
            int capacity)
     : model_(model),
-      forward_(forward),
+      forward_(model.forward()),
+      cache_(cache),
       strategy_(make_strategy(spec, model.hparams().n_layer)),
       prompt_(model, segments, strategy_->reuses(), past, capacity),
       plan_(plan),
@@ -94,14 +95,14 @@ void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
 RowSet Fuse::rows_at(const std::vector<int32_t> & tokens) const {
     std::vector<int32_t> ids, positions;
     for (int32_t t : tokens) ids.push_back(prompt_.tokens[size_t(t)]), positions.push_back(prompt_.past + t);
-    RowSet rows(std::move(positions), model_.hparams(), model_.weights().device(0), forward_.cache());
+    RowSet rows(std::move(positions), model_.hparams().n_embd, model_.weights().device(0), cache_);
     const std::vector<float> x = forward_.embed(ids);
     ggml_backend_tensor_set(rows.x(), x.data(), 0, x.size() * sizeof(float));
     return rows;
 }
 
 RowSet Fuse::narrow(const RowSet & rows, const std::vector<int32_t> & indices, int il) const {
-    return rows.subset(indices, model_.hparams(), model_.weights().device(il), forward_.cache());
+    return rows.subset(indices, model_.weights().device(il));
 }
 
 RowSet Fuse::on_device_of(RowSet rows, int il) const {
@@ -160,7 +161,7 @@ void Fuse::place_layer(int il, Pass & pass) {
         layer.load_start = loaded.start_ms, layer.load_end = loaded.end_ms, layer.load_bytes = loaded.bytes;
         report_.bytes_loaded += loaded.bytes;
         for (size_t i = 0; i < prompt_.placements.size(); ++i) prompt_.placements[i].data = loaded.chunks[prompt_.chunk_of_placement[i]];
-        forward_.place(il, prompt_.placements);
+        forward_.place(il, prompt_.placements, cache_);
         layer.place_ms = now() - ready;
         report_.place_ms += layer.place_ms;
     } catch (Error & e) {

@@ -8,7 +8,7 @@ namespace kvasir {
 class Fuse {
   public:
     // The prompt stands behind `past` tokens. Checks everything that can be checked before work begins.
-    Fuse(Model & model, Forward & forward, const std::vector<Segment> & segments, const StrategySpec & spec, LoadPlan plan, int past,
+    Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & segments, const StrategySpec & spec, LoadPlan plan, int past,
          int capacity);
 
     // Before run(): keeps what the last `count` tokens, all of them behind the last chunk, attend to.
@@ -43,6 +43,7 @@ class Fuse {
 
     Model & model_;
     Forward & forward_;
+    const KvCache & cache_;
     std::unique_ptr<Strategy> strategy_;
     Prompt prompt_;
     LoadPlan plan_;

@@ -1,6 +1,7 @@
 #include "kv_pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "error.h"
@@ -55,7 +56,8 @@ void KvPool::move_layer(int il, Layer & to) const {
 
 // Layer by layer, so that only one is there twice. When memory runs out midway the layers moved are merely longer.
 void KvPool::grow(int blocks) {
-    ++generation_;
+    static std::atomic<int64_t> generations{0};
+    generation_ = ++generations;
     for (int il = 0; il < int(layers_.size()); ++il) {
         Layer layer = make_layer(il, blocks);
         if (layers_[size_t(il)].k) move_layer(il, layer);

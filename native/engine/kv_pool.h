@@ -18,8 +18,8 @@ class KvPool {
 
     ggml_tensor * k(int il) const { return layers_[size_t(il)].k; }  // [kv_dim, slots] of dtype(), on the layer's device
     ggml_tensor * v(int il) const { return layers_[size_t(il)].v; }  // likewise
-    // Grows with every move of the tensors: what was built on them is then stale.
-    int generation() const { return generation_; }
+    // Another number after every move of the tensors, and in every pool: what was built on them is then stale.
+    int64_t generation() const { return generation_; }
 
     // A block for positions behind those of block `after` (-1: the first). Blocks kept for prefixes make room once the
     // budget is used up; beyond it a session that runs gets what it needs. OUT_OF_MEMORY.
@@ -64,7 +64,7 @@ class KvPool {
     std::vector<Layer> layers_;
     std::vector<bool> clean_;  // per block: holds numbers, not what memory held before
     size_t budget_ = size_t(1) << 30;
-    int generation_ = 0;
+    int64_t generation_ = 0;
 };
 
 }  // namespace kvasir

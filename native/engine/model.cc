@@ -52,7 +52,7 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
         throw Error("MODEL_INVALID", "The model " + path + " has more tokens in its vocabulary than embeddings.");
     }
     fingerprint_ = from_hex(weights_->file().fingerprint());
-    table_ = std::make_unique<RopeTable>(hparams().rope);
+    forward_ = std::make_unique<Forward>(*weights_, *devices_.front());
     const KvDtype kv = hparams().head_dim % ggml_blck_size(dtype_ggml(options.kv)) == 0 ? options.kv : KvDtype::f16;
     kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_, kv), kv);
     load_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "chunk_kv.h"
+#include "forward.h"
 #include "kv_pool.h"
 #include "vocab.h"
 #include "weights.h"
@@ -24,9 +25,9 @@ class Model {
     const Weights & weights() const { return *weights_; }
     const Hparams & hparams() const { return weights_->hparams(); }
     const Vocab & vocab() const { return *vocab_; }
-    Compute & cpu() { return *devices_.front(); }
-    RopeTable & rope_table() { return *table_; }
-    KvPool & kv_pool() const { return *kv_pool_; }  // of all sessions; to be used on one thread
+    // Of all sessions; to be used on one thread.
+    Forward & forward() const { return *forward_; }
+    KvPool & kv_pool() const { return *kv_pool_; }
     int threads() const { return threads_; }
     double load_ms() const { return load_ms_; }
     const Digest & fingerprint() const { return fingerprint_; }
@@ -41,7 +42,7 @@ class Model {
     std::vector<std::unique_ptr<Compute>> devices_;  // the CPU first
     std::unique_ptr<Weights> weights_;
     std::unique_ptr<Vocab> vocab_;
-    std::unique_ptr<RopeTable> table_;
+    std::unique_ptr<Forward> forward_;
     std::unique_ptr<KvPool> kv_pool_;
     Digest fingerprint_;
     double load_ms_ = 0;

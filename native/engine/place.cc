@@ -52,30 +52,30 @@ void place_op(ggml_tensor *, int ith, int nth, void * userdata) {
 
 }  // namespace
 
-void Forward::place(int il, const std::vector<Placement> & placements) {
+void Forward::place(int il, const std::vector<Placement> & placements, const KvCache & cache) {
     if (placements.empty()) return;
     Compute & device = weights_.device(il);
-    if (!device.is_host()) return place_with_graph(il, placements);
+    if (!device.is_host()) return place_with_graph(il, placements, cache);
     const Hparams & hp = weights_.hparams();
-    PlaceJob job{&placements, &table_, &cache_, static_cast<uint8_t *>(cache_.k(il)->data), static_cast<uint8_t *>(cache_.v(il)->data),
+    PlaceJob job{&placements, &table_, &cache, static_cast<uint8_t *>(cache.k(il)->data), static_cast<uint8_t *>(cache.v(il)->data),
                  hp.n_head_kv, hp.head_dim, 0};
     for (const auto & p : placements) {
         job.total += p.range.count;
         table_.grow(p.position + int32_t(p.range.count));
     }
-    ggml_context * c = graph_context();
+    ggml_context * c = device.graph_context();
     ggml_cgraph * g = ggml_new_graph_custom(c, 4, false);
     ggml_build_forward_expand(g, ggml_custom_4d(c, GGML_TYPE_F32, 1, 1, 1, 1, nullptr, 0, place_op, GGML_N_TASKS_MAX, &job));
     device.prepare(g);
     device.run(g, nullptr);
 }
 
-void Forward::place_with_graph(int il, const std::vector<Placement> & placements) {
+void Forward::place_with_graph(int il, const std::vector<Placement> & placements, const KvCache & cache) {
     Compute & device = weights_.device(il);
     const Hparams & hp = weights_.hparams();
     for (const auto & p : placements) {
         const int64_t n = int64_t(p.range.count);
-        ggml_context * c = graph_context();
+        ggml_context * c = device.graph_context();
         ggml_cgraph * g = ggml_new_graph_custom(c, 32, false);
         const ggml_type type = dtype_ggml(p.chunk->shape().dtype);
         ggml_tensor * k = ggml_new_tensor_2d(c, type, hp.kv_dim(), n);
@@ -85,11 +85,11 @@ void Forward::place_with_graph(int il, const std::vector<Placement> & placements
         for (ggml_tensor * t : {k, v, pos, slots}) ggml_set_input(t);
         ggml_tensor * k32 = ggml_reshape_3d(c, ggml_cast(c, k, GGML_TYPE_F32), hp.head_dim, hp.n_head_kv, n);
         k32 = ggml_reshape_2d(c, rope(c, k32, pos, device), hp.kv_dim(), n);
-        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.k(il), k32, slots));
-        ggml_build_forward_expand(g, ggml_set_rows(c, cache_.v(il), ggml_cast(c, v, GGML_TYPE_F32), slots));
+        ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k32, slots));
+        ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_cast(c, v, GGML_TYPE_F32), slots));
         device.prepare(g);
         std::vector<int32_t> positions, rows;
-        for (int64_t i = 0; i < n; ++i) positions.push_back(p.position + int32_t(i)), rows.push_back(cache_.slot(positions.back()));
+        for (int64_t i = 0; i < n; ++i) positions.push_back(p.position + int32_t(i)), rows.push_back(cache.slot(positions.back()));
         ggml_backend_tensor_set(pos, positions.data(), 0, ggml_nbytes(pos));
         ggml_backend_tensor_set(slots, rows.data(), 0, ggml_nbytes(slots));
         ggml_backend_tensor_set(k, p.k(), 0, ggml_nbytes(k));

@@ -37,13 +37,13 @@ void fill_mask(ggml_tensor * mask, const int32_t * positions, int count) {
 
 }  // namespace
 
-RowSet::RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & device, const KvCache & cache)
-    : positions_(std::move(positions)), device_(&device) {
+RowSet::RowSet(std::vector<int32_t> positions, int n_embd, Compute & device, const KvCache & cache)
+    : positions_(std::move(positions)), device_(&device), cache_(&cache) {
     require(!positions_.empty(), "a row set holds at least one row");
     const auto parts = split(size());
     ctx_ = make_context(2 + parts.size() * 4);
     ggml_context * c = ctx_.get();
-    x_ = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, size());
+    x_ = ggml_new_tensor_2d(c, GGML_TYPE_F32, n_embd, size());
     const int pad = device.is_host() ? 1 : kPaddedKeys;
     const int most = (positions_.back() + 1 + pad - 1) / pad * pad;
     std::vector<int32_t> table = cache.table();
@@ -54,7 +54,7 @@ RowSet::RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & dev
         b.begin = begin, b.count = count;
         const int visible = positions_[size_t(begin + count - 1)] + 1;
         b.n_kv = (visible + pad - 1) / pad * pad;
-        b.x = ggml_view_2d(c, x_, hp.n_embd, count, x_->nb[1], size_t(begin) * x_->nb[1]);
+        b.x = ggml_view_2d(c, x_, n_embd, count, x_->nb[1], size_t(begin) * x_->nb[1]);
         b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
         b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
         b.places = places;
@@ -73,10 +73,10 @@ RowSet::RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & dev
     }
 }
 
-RowSet RowSet::subset(const std::vector<int32_t> & indices, const Hparams & hp, Compute & device, const KvCache & cache) const {
+RowSet RowSet::subset(const std::vector<int32_t> & indices, Compute & device) const {
     std::vector<int32_t> positions;
     for (int32_t i : indices) positions.push_back(positions_[size_t(i)]);
-    RowSet out(std::move(positions), hp, device, cache);
+    RowSet out(std::move(positions), int(x_->ne[0]), device, *cache_);
     const size_t row = x_->nb[1];
     // Through host memory: rare (once a check layer and device), and right on every backend.
     std::vector<uint8_t> all(ggml_nbytes(x_)), picked(row * indices.size());

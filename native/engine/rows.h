@@ -24,7 +24,7 @@ class RowSet {
     // `positions` ascending. Activations are left undefined. Attention is causal by position: a row sees the keys at
     // positions up to its own, wherever the row stands in the set. The cache holds room for all, and keeps its table until the
     // set is no longer used.
-    RowSet(std::vector<int32_t> positions, const Hparams & hp, Compute & device, const KvCache & cache);
+    RowSet(std::vector<int32_t> positions, int n_embd, Compute & device, const KvCache & cache);
 
     const std::vector<int32_t> & positions() const { return positions_; }
     int size() const { return int(positions_.size()); }
@@ -32,12 +32,15 @@ class RowSet {
     ggml_tensor * x() const { return x_; }  // [n_embd, size] f32
     const std::vector<RowBlock> & blocks() const { return blocks_; }
 
+    const KvCache & cache() const { return *cache_; }
+
     // The rows at `indices` (ascending), with their activations, on `device`.
-    RowSet subset(const std::vector<int32_t> & indices, const Hparams & hp, Compute & device, const KvCache & cache) const;
+    RowSet subset(const std::vector<int32_t> & indices, Compute & device) const;
 
   private:
     std::vector<int32_t> positions_;
     Compute * device_;
+    const KvCache * cache_;
     ContextPtr ctx_;
     BufferPtr buffer_;
     ggml_tensor * x_ = nullptr;

@@ -11,13 +11,12 @@ namespace kvasir {
 Session::Session(std::shared_ptr<Model> model, int capacity, KvPool * pool)
     : model_(std::move(model)),
       capacity_(capacity),
-      cache_(pool ? *pool : model_->kv_pool()),
-      forward_(model_->weights(), model_->cpu(), cache_, model_->rope_table()) {}
+      cache_(pool ? *pool : model_->kv_pool()) {}
 
 AppendReport Session::append(const std::vector<Segment> & segments, const StrategySpec & strategy, const std::atomic<bool> * abort,
                              const ProgressFn & progress, LoadPlan plan, int observe) {
     trace_ = {};
-    Fuse fuse(*model_, forward_, segments, strategy, plan, length_, capacity_);
+    Fuse fuse(*model_, cache_, segments, strategy, plan, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
     try {
         cache_.claim(length_, length_ + fuse.tokens());
@@ -48,7 +47,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         if (on_token && !on_token(token)) { out.stop = "aborted"; break; }
         try {
             cache_.claim(length_, length_ + 1);
-            forward_.decode(token, length_, logits_, abort);
+            model_->forward().decode(token, length_, cache_, logits_, abort);
         } catch (const Error & e) {
             if (e.code != "ABORTED") throw;
             out.stop = "aborted";
@@ -115,22 +114,22 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
     const int n = int(all.size());
     const Hparams & hp = model->hparams();
     KvPool pool(model->weights(), {}, KvDtype::f16);  // conversations keep theirs; a chunk does not depend on their format
-    Session session(model, n, &pool);
-    session.cache_.claim(0, n);
-    Forward & forward = session.forward_;
+    KvCache cache(pool);
+    cache.claim(0, n);
+    Forward & forward = model->forward();
     auto chunk = std::make_shared<ChunkKv>(model->chunk_shape(dtype, prefix), tokens);
 
     std::vector<int32_t> positions(static_cast<size_t>(n));
     std::iota(positions.begin(), positions.end(), 0);
     const std::vector<float> x = forward.embed(all);
-    RowSet rows(positions, hp, model->weights().device(0), session.cache_);
+    RowSet rows(positions, hp.n_embd, model->weights().device(0), cache);
     ggml_backend_tensor_set(rows.x(), x.data(), 0, x.size() * sizeof(float));
     std::vector<int32_t> every(positions);
     std::vector<float> k, v;
     const size_t skip = prefix.size() * size_t(hp.kv_dim());
     for (int il = 0; il < hp.n_layer; ++il) {
         Compute & device = model->weights().device(il);
-        if (&device != &rows.device()) rows = rows.subset(every, hp, device, session.cache_);
+        if (&device != &rows.device()) rows = rows.subset(every, device);
         LayerCall call;
         call.raw_k = &k, call.raw_v = &v;
         call.advance = il + 1 < hp.n_layer;

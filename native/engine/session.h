@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "forward.h"
 #include "model.h"
 #include "prompt.h"
 #include "strategy.h"
@@ -75,7 +74,6 @@ class Session {
   public:
     // At most `capacity` tokens. It takes memory as it grows, out of `pool` (default: the model's, shared by its sessions).
     Session(std::shared_ptr<Model> model, int capacity, KvPool * pool = nullptr);
-    void prepare() {}
 
     // Begins with what the pool still knows of the beginning of `tokens`: blocks that were computed exactly, as text from
     // position 0 on; never the last two tokens, since a single row would be computed by another kernel. Only for an empty
@@ -102,13 +100,10 @@ class Session {
                        const std::function<bool(int32_t)> & on_token);
     void truncate(int length);
 
-    Forward & forward() { return forward_; }
     const Model & model() const { return *model_; }
     const KvCache & cache() const { return cache_; }
 
   private:
-    friend std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> &, const std::vector<int32_t> &, const std::vector<int32_t> &,
-                                                 KvDtype, const std::atomic<bool> *, const ProgressFn &);
     void publish(const std::vector<int32_t> & plain);
 
     std::shared_ptr<Model> model_;
@@ -118,7 +113,6 @@ class Session {
     // whole blocks among them.
     std::vector<int32_t> exact_;
     std::vector<BlockKey> keys_;
-    Forward forward_;
     std::vector<float> logits_;
     AttentionTrace trace_;
 };

@@ -34,7 +34,6 @@ struct Result {
 
 Result append(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & strategy) {
     Session session(m, 2048);
-    session.prepare();
     Result r;
     r.report = session.append(s, strategy, nullptr, nullptr);
     r.logits = session.logits();
@@ -114,7 +113,6 @@ TEST(layers_report_how_far_fresh_values_are_from_stored_ones) {
     const std::vector<std::shared_ptr<ChunkKv>> chunks{encode(m, ids(100)), encode(m, ids(100, 2))};
     const std::vector<Segment> s{{{1}, nullptr}, {{}, chunks[0]}, {{}, chunks[1]}, {ids(10, 3), nullptr}};
     Session session(m, 512);
-    session.prepare();
     const AppendReport r = session.append(s, deviation({1, 2}, {0.5f, 0.2f}), nullptr, nullptr);
     CHECK_EQ(r.layers.at(0).recomputed.tokens + r.layers.at(0).stored.tokens, 0);  // nothing stored is loaded there
     for (int i : {0, 1}) {
@@ -154,7 +152,6 @@ TEST(a_cached_prefix_changes_nothing) {  // named after an index offset known fr
     for (auto & strategy : {kFull, kNone, deviation({1}, {0.2f})}) {
         const auto at_once = append(m, whole, strategy).logits;
         Session session(m, 512);
-        session.prepare();
         session.append({{prefix, nullptr}}, kFull, nullptr, nullptr);
         session.append(rest, strategy, nullptr, nullptr);
         CHECK(apart(session.logits(), at_once) < 2e-3);  // blocks are cut elsewhere, so not bit for bit
@@ -167,14 +164,14 @@ TEST(placing_by_table_equals_placing_by_graph) {
         auto m = tiny(arch);
         for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
             auto chunk = encode(m, ids(50), dtype);
-            Session a(m, 256), b(m, 256);
-            a.forward().cache().claim(0, 110), b.forward().cache().claim(0, 110);
+            KvCache a(m->kv_pool()), b(m->kv_pool());
+            a.claim(0, 110), b.claim(0, 110);
             for (int il : {0, 3}) {
                 const std::vector<Forward::Placement> p{{chunk.get(), chunk->layer(il), {0, 50}, 17}, {chunk.get(), chunk->layer(il), {30, 20}, 90}};
-                a.forward().place(il, p);
-                b.forward().place_with_graph(il, p);
+                m->forward().place(il, p, a);
+                m->forward().place_with_graph(il, p, b);
                 for (auto rows : {&KvCache::keys, &KvCache::values}) {
-                    const std::vector<float> x = (a.cache().*rows)(il, 0, 110), y = (b.cache().*rows)(il, 0, 110);
+                    const std::vector<float> x = (a.*rows)(il, 0, 110), y = (b.*rows)(il, 0, 110);
                     float worst = 0;
                     for (size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::fabs(x[i] - y[i]));
                     CHECK(worst < 4e-3f);
@@ -191,7 +188,6 @@ TEST(rows_that_stand_apart_do_not_see_the_future) {
     auto a = encode(m, ids(64)), b = encode(m, ids(64, 2)), c = encode(m, ids(64, 9));
     const auto keys_before = [&](const std::shared_ptr<ChunkKv> & later) {
         Session session(m, 512);
-        session.prepare();
         session.append({{{1}, nullptr}, {{}, a}, {ids(30, 4), nullptr}, {{}, later}, {ids(12, 5), nullptr}}, kNone, nullptr, nullptr);
         return std::pair(session.cache().keys(3, 0, 1 + 64 + 30), session.logits());
     };
@@ -203,7 +199,6 @@ TEST(rows_that_stand_apart_do_not_see_the_future) {
 TEST(an_abort_leaves_the_session_as_it_was) {
     auto m = tiny("llama");
     Session session(m, 2048);
-    session.prepare();
     session.append({{ids(40), nullptr}}, kFull, nullptr, nullptr);
     const auto before = session.logits();
     std::atomic<bool> flag{false};
@@ -215,7 +210,6 @@ TEST(an_abort_leaves_the_session_as_it_was) {
     CHECK(session.logits() == before);
     session.append({{ids(30, 4), nullptr}}, kFull, nullptr, nullptr);
     Session fresh(m, 2048);
-    fresh.prepare();
     fresh.append({{ids(40), nullptr}}, kFull, nullptr, nullptr);
     fresh.append({{ids(30, 4), nullptr}}, kFull, nullptr, nullptr);
     CHECK(session.logits() == fresh.logits());
@@ -263,7 +257,6 @@ TEST(a_range_holds_the_kv_of_its_tokens) {
     auto m = tiny("llama");
     auto chunk = encode(m, ids(64));
     Session session(m, 256);
-    session.prepare();
     session.append({{ids(5, 7), nullptr}, {{}, chunk, TokenRange{20, 30}}, {ids(4, 3), nullptr}}, kNone, nullptr, nullptr);
     const size_t kv = size_t(m->hparams().kv_dim());
     const std::vector<float> v = session.cache().values(2, 5, 30);
@@ -275,7 +268,6 @@ TEST(a_range_outside_its_chunk_is_misuse) {
     auto m = tiny("llama");
     auto chunk = encode(m, ids(10));
     Session session(m, 64);
-    session.prepare();
     for (TokenRange range : {TokenRange{0, 0}, TokenRange{0, 11}, TokenRange{10, 1}, TokenRange{5, size_t(-3)}}) {
         bool refused = false;
         try {
@@ -292,7 +284,6 @@ TEST(what_cannot_be_blended_is_refused_first) {
     auto llama = tiny("llama"), qwen = tiny("qwen2");
     auto chunk = encode(qwen, ids(10));
     Session session(llama, 64);
-    session.prepare();
     CHECK_EQ(error_code([&] { session.append({{{1}, nullptr}, {{}, chunk}, {{5}, nullptr}}, kNone, nullptr, nullptr); }), std::string("CHUNK_MISMATCH"));
     CHECK_EQ(error_code([&] { session.append({{ids(65), nullptr}}, kFull, nullptr, nullptr); }), std::string("CONTEXT_OVERFLOW"));
     CHECK_EQ(error_code([&] { session.append({{{99999}, nullptr}}, kFull, nullptr, nullptr); }), std::string("BAD_ARGUMENT"));
@@ -311,7 +302,6 @@ TEST(a_damaged_chunk_names_its_segment) {
         std::fclose(f);
     }
     Session session(m, 256);
-    session.prepare();
     try {
         session.append({{{1}, nullptr}, {{}, encode(m, ids(40))}, {{}, file}, {{5}, nullptr}}, kNone, nullptr, nullptr);
         CHECK(false);
@@ -326,7 +316,6 @@ TEST(decode_equals_prefill_of_the_same_tokens) {
     for (const char * arch : {"llama", "qwen2", "qwen3"}) {
         auto m = tiny(arch);
         Session step(m, 600), whole(m, 600);
-        step.prepare(), whole.prepare();
         std::vector<int32_t> all = ids(250);
         step.append({{all, nullptr}}, kFull, nullptr, nullptr);
         const Generated g = step.generate(12, {}, nullptr, nullptr);  // crosses the padding at 256 keys

@@ -35,7 +35,6 @@ StrategySpec by_query(double r) { return {.name = "query", .ratios = {r}, .quest
 
 std::unique_ptr<Session> empty(const std::shared_ptr<Model> & m) {
     auto session = std::make_unique<Session>(m, 1024);
-    session->prepare();
     return session;
 }
 

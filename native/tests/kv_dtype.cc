@@ -72,13 +72,13 @@ TEST(placing_into_q8_0_by_table_equals_placing_by_graph) {
     const auto m = tiny("qwen3", KvDtype::q8_0);
     for (const KvDtype stored : {KvDtype::f16, KvDtype::q8_0}) {
         const auto chunk = encode_chunk(m, ids(50), {1}, stored, nullptr, nullptr);
-        Session a(m, 256), b(m, 256);
-        a.forward().cache().claim(0, 110), b.forward().cache().claim(0, 110);
+        KvCache a(m->kv_pool()), b(m->kv_pool());
+        a.claim(0, 110), b.claim(0, 110);
         const std::vector<Forward::Placement> p{{chunk.get(), chunk->layer(3), {0, 50}, 17}, {chunk.get(), chunk->layer(3), {30, 20}, 90}};
-        a.forward().place(3, p), b.forward().place_with_graph(3, p);
+        m->forward().place(3, p, a), m->forward().place_with_graph(3, p, b);
         // Roundings may fall to the other side: a step of the scale.
-        CHECK(apart(a.cache().keys(3, 0, 110), b.cache().keys(3, 0, 110)) < 5e-3);
-        CHECK(apart(a.cache().values(3, 0, 110), b.cache().values(3, 0, 110)) < (stored == KvDtype::q8_0 ? 1e-6 : 5e-3));
+        CHECK(apart(a.keys(3, 0, 110), b.keys(3, 0, 110)) < 5e-3);
+        CHECK(apart(a.values(3, 0, 110), b.values(3, 0, 110)) < (stored == KvDtype::q8_0 ? 1e-6 : 5e-3));
     }
 }
 

@@ -31,7 +31,6 @@ std::vector<Segment> prompt(const std::shared_ptr<Model> & m) {
 
 std::unique_ptr<Session> made(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & spec, int observe = kObserved) {
     auto session = std::make_unique<Session>(m, 512);
-    session->prepare();
     session->append(s, spec, nullptr, nullptr, {}, observe);
     return session;
 }

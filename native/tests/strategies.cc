@@ -35,7 +35,6 @@ struct Result {
 
 Result append(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & spec) {
     Session session(m, 1024);
-    session.prepare();
     Result r;
     r.report = session.append(s, spec, nullptr, nullptr);
     r.logits = session.logits();
@@ -232,7 +231,6 @@ TEST(pipelined_serial_throttled_and_in_memory_are_the_same_bit_for_bit) {
         const auto in_memory = append(m, s, spec).logits;
         for (const LoadPlan & plan : {LoadPlan{}, LoadPlan{.serial = true}, LoadPlan{.serial = false, .bytes_per_second = 20e6}}) {
             Session session(m, 1024);
-            session.prepare();
             const AppendReport r = session.append(files, spec, nullptr, nullptr, plan);
             CHECK(session.logits() == in_memory);
             CHECK_EQ(r.bytes_loaded, (s[1].chunk->layer_bytes() + s[2].chunk->layer_bytes()) * (spec.name == "deviation" ? 3 : 4));
