@@ -70,8 +70,8 @@ try {
   for (const { after, rssMiB, heapMiB, ttftMs } of samples)
     table.push([after, rssMiB, heapMiB, ttftMs.toFixed(0)]);
   console.log(table.toString());
-  const half = samples.slice(Math.floor(samples.length / 2));
-  const growth = (half.at(-1)?.rssMiB ?? 0) - (half[0]?.rssMiB ?? 0);
+  const middle = samples[Math.ceil(samples.length / 2) - 1];
+  const growth = (samples.at(-1)?.rssMiB ?? 0) - (middle?.rssMiB ?? 0);
   console.log(`growth over the second half: ${growth} MiB; peak RSS ${peakRssMiB()} MiB`);
   const command = `npm run bench:session -- ${process.argv.slice(2).join(' ')}`;
   const result = {

@@ -21,7 +21,10 @@ try {
   process.exit(1);
 }
 
-const child = spawn(nodePath(), [join(ROOT, script), ...args], {
+// V8 doubles the room for young objects to 32 MiB (three times over) whatever the program needs; ours needs less.
+const NODE_FLAGS = ['--max-semi-space-size=8'];
+
+const child = spawn(nodePath(), [...NODE_FLAGS, join(ROOT, script), ...args], {
   stdio: 'inherit',
   env: {
     ...process.env,

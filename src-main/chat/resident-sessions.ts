@@ -32,7 +32,7 @@ const BLOCK = 64;
 /** Older branches of one conversation are not kept. */
 const MOST_BRANCHES = 4;
 
-/** A session takes memory beside its KV (graphs, work space: some megabytes), which the budget does not count. */
+/** People go back to few conversations: with a small model the budget would hold hundreds, and memory grow for nothing. */
 const MOST_SESSIONS = 16;
 
 /**

@@ -1,4 +1,4 @@
-import { runInNewContext } from 'node:vm';
+import { createContext, Script } from 'node:vm';
 import { Template } from '@huggingface/jinja';
 import type { ModelInfo } from '../engine/engine.ts';
 
@@ -33,8 +33,12 @@ const MAX_TURNS = 0xf8ff - FIRST_TURN + 1;
 
 /** Templates come with models from anywhere, and may have loops without end. Sound ones take a few milliseconds. */
 const MAX_RENDER_MS = 2000;
+/** That of the model in use. */
+let parsed: { source: string; template: Template } | undefined;
 /** Those that took longer: waited for once, not at every question. */
 const endless = new Set<string>();
+/** One for all renderings: each new context takes memory that comes back late. */
+const timed = { script: new Script('work()'), context: createContext({}) };
 /** UTF-16 units of a rendered frame, which holds no documents. */
 const MAX_FRAME_UNITS = 2 * 1024 * 1024;
 
@@ -78,7 +82,9 @@ function render(info: TemplateInfo, systemPrompt: string, turns: number): string
     messages.push({ role: 'user', content });
     if (turn + 1 < turns) messages.push({ role: 'assistant', content: hole('answer', turn) });
   }
-  return new Template(info.chatTemplate).render({
+  if (parsed?.source !== info.chatTemplate)
+    parsed = { source: info.chatTemplate, template: new Template(info.chatTemplate) };
+  return parsed.template.render({
     messages,
     add_generation_prompt: true,
     bos_token: info.bosText,
@@ -92,7 +98,8 @@ function renderInTime(info: TemplateInfo, systemPrompt: string, turns: number): 
   if (endless.has(info.chatTemplate)) throw tooLong;
   const work = (): string => render(info, systemPrompt, turns);
   try {
-    return runInNewContext('work()', { work }, { timeout: MAX_RENDER_MS }) as string;
+    timed.context.work = work;
+    return timed.script.runInContext(timed.context, { timeout: MAX_RENDER_MS }) as string;
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     endless.add(info.chatTemplate);

@@ -52,8 +52,16 @@ export function faded(fit: Fit | undefined, share: number): Fit | undefined {
  * own solution has no negative cost, the best; of equals the one of earlier features. There are few, so all sets are tried.
  * Undefined while nothing was seen.
  */
-export function costsOf(fit: Fit | undefined): number[] | undefined {
+export function costsOf(fit: Fit | undefined): readonly number[] | undefined {
   if (!fit || fit.squares <= 0) return undefined;
+  if (!solved.has(fit)) solved.set(fit, bestOfAllSets(fit));
+  return solved.get(fit);
+}
+
+/** A plan asks for the same costs hundreds of times; fits never change. */
+const solved = new WeakMap<Fit, readonly number[] | undefined>();
+
+function bestOfAllSets(fit: Fit): readonly number[] | undefined {
   const n = fit.timed.length;
   let best: { costs: number[]; error: number } | undefined;
   for (let set = 1; set < 1 << n; set++) {
