@@ -13,6 +13,7 @@ import { CalibrationService, type CalibrationRun } from './fusion/calibration/ca
 import { CostModel } from './fusion/controller/cost-model.ts';
 import { FirstUse } from './fusion/controller/first-use.ts';
 import { Planner } from './fusion/controller/planner.ts';
+import { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';
 import { CacheService } from './cache/cache-service.ts';
@@ -93,6 +94,8 @@ export class App {
   readonly warmStart: WarmStart;
   /** How prompts are blended. */
   readonly planner: Planner;
+  /** Beginnings of prompts that outlive a restart. */
+  readonly prefixes: StoredPrefixes;
   /** Measures models that are new here. */
   readonly firstUse: FirstUse;
   /** Of the program. */
@@ -140,6 +143,10 @@ export class App {
       store,
       calibration: (model) => this.calibration.of(model),
     });
+    this.prefixes = new StoredPrefixes({
+      ...{ store, gate },
+      onBackgroundError: (error) => log.warn('prefix-not-kept', { error: String(error) }),
+    });
     this.cache = new CacheService({
       dir: paths.store,
       ...{ catalogue, store, settings, events, log },
@@ -152,6 +159,7 @@ export class App {
       retrieval: this.search,
       passages: libraryPassages(catalogue),
       planner: this.planner,
+      prefixes: this.prefixes,
       suggestions: () =>
         catalogue.libraries.list().some(({ sample }) => sample)
           ? readSuggestions(paths.sampleSuggestions)
@@ -229,6 +237,7 @@ export class App {
       model,
       store,
       planner: this.planner,
+      prefixes: this.prefixes,
       catalogue: this.#catalogue,
       index: new SearchIndex(this.#catalogue.database, library.chunkSetId),
       dtype,
@@ -310,6 +319,7 @@ export class App {
           () =>
             answers.close(),
       ),
+      () => this.prefixes.stop(),
       () => this.search.close(),
       () => this.cache.close(),
       () => this.models.close(),

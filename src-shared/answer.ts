@@ -71,6 +71,9 @@ export const AnswerSchema = z.object({
     reusableTokens: z.int(),
     recomputedTokens: z.int(),
     bytesLoaded: z.int(),
+    /** Tokens before these that had been computed exactly before; of them, those that came from the store. */
+    prefixTokens: z.int(),
+    restoredTokens: z.int(),
   }),
 });
 

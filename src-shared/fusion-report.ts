@@ -86,6 +86,8 @@ export const FusionReportSchema = z.object({
   residentTokens: z.int(),
   /** Of these, a prefix that was computed exactly before, for this conversation or another. */
   prefixTokens: z.int().prefault(0), // older reports have none
+  /** Of these, what came from the store's files since the model was loaded. */
+  restoredTokens: z.int().prefault(0),
   reusedTokens: z.int(),
   recomputedTokens: z.int(),
   bytesLoaded: z.number(),

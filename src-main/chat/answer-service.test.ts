@@ -6,6 +6,8 @@ import { AnswerSchema, type Answer } from '../../src-shared/answer.ts';
 import type { Strategy } from '../engine/engine.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from '../fusion/test-support.ts';
 import { CostModel } from '../fusion/controller/cost-model.ts';
+import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import { Gate } from '../platform/gate.ts';
 import { Planner } from '../fusion/controller/planner.ts';
 import { keyFor } from '../fusion/model.ts';
 import { Catalogue } from '../library/catalogue.ts';
@@ -44,7 +46,8 @@ async function fixture(modelOptions: FakeModelOptions = {}, options: Partial<Ans
   await library.precompute();
   const costs = new CostModel(join(dir, 'costs.json'));
   const planner = new Planner({ costs, store, calibration: () => undefined });
-  const service = new AnswerService({ ...shared, index, planner, contextTokens: 4096, ...options });
+  const prefixes = new StoredPrefixes({ store, gate: new Gate() });
+  const service = new AnswerService({ ...shared, index, planner, prefixes, contextTokens: 4096, ...options });
   return { model, store, library, service, session: () => model.sessions.at(-1) };
 }
 

@@ -1,5 +1,6 @@
 import type { Answer, Notice, Source } from '../../src-shared/answer.ts';
 import type { AppendReport, KvDtype, Progress, Sampling } from '../engine/engine.ts';
+import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { Planner, Wish } from '../fusion/controller/planner.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Catalogue, ChunkRow } from '../library/catalogue.ts';
@@ -13,7 +14,7 @@ import { contextLimit } from './limits.ts';
 import { MissWriter } from './miss-writer.ts';
 import { fallbackNotice, promptNotices, quarantineNotice } from './notices.ts';
 import { PromptAssembler, type Prompt } from './prompt.ts';
-import { Resident } from './resident.ts';
+import { headOf, Resident } from './resident.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { runTurn, type PartTiers, type TurnResult } from './turn.ts';
 
@@ -23,6 +24,7 @@ export interface AnswerServiceOptions {
   catalogue: Pick<Catalogue, 'chunk'>;
   index: SearchIndex;
   planner: Planner;
+  prefixes: StoredPrefixes;
   dtype: KvDtype;
   /** Tokens of prompt and answer at most; the model's own limit applies too. */
   contextTokens: number;
@@ -88,9 +90,10 @@ export class AnswerService {
     this.#contextTokens = contextLimit(options.model, options.contextTokens);
   }
 
-  /** Resolves when misses of earlier answers are stored. */
-  idle(): Promise<void> {
-    return this.#misses.idle();
+  /** Resolves when misses and prefixes of earlier answers are stored. */
+  async idle(): Promise<void> {
+    await this.#misses.idle();
+    await this.#options.prefixes.idle();
   }
 
   /** Stops storing misses. */
@@ -143,6 +146,7 @@ export class AnswerService {
       for (const notice of later) run.onEvent?.({ type: 'notice', notice });
       notices.push(...later);
       this.#storeMisses(prompt, request);
+      this.#options.prefixes.keep(this.#options.model, headOf(prompt.parts));
       return answered({ request, text, prompt, notices, turn });
     } finally {
       resident.dispose();
@@ -206,6 +210,7 @@ function answered(parts: {
 }): Answered {
   const { request, prompt, turn } = parts;
   const { report } = turn.blended;
+  const { prefixTokens, restoredTokens } = turn;
   const { tokens, reusableTokens, recomputedTokens, bytesLoaded } = report;
   return {
     question: request.question,
@@ -217,7 +222,7 @@ function answered(parts: {
     tokensPerSecond: turn.tokensPerSecond,
     strategy: turn.decision.strategy,
     plan: turn.plan,
-    prompt: { tokens, reusableTokens, recomputedTokens, bytesLoaded },
+    prompt: { tokens, reusableTokens, recomputedTokens, bytesLoaded, prefixTokens, restoredTokens },
     report,
   };
 }

@@ -30,6 +30,7 @@ export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: Cost
     promptTokens: prompt.tokens,
     residentTokens: turn.residentTokens,
     prefixTokens: turn.prefixTokens,
+    restoredTokens: turn.restoredTokens,
     reusedTokens: report.reusableTokens,
     recomputedTokens: report.recomputedTokens,
     computedTokens: report.tokens - report.reusableTokens,

@@ -6,6 +6,7 @@ import { blend } from '../fusion/blender.ts';
 import type { Planner, Wish } from '../fusion/controller/planner.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import { fusionReport } from '../fusion/report.ts';
+import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Retrieval } from '../retrieval/types.ts';
@@ -21,9 +22,10 @@ import { fallbackNotice, promptNotices, quarantineNotice, stillReadingNotice } f
 import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
 import { PromptAssembler, type Prompt } from './prompt.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
+import { headOf, partsFrom, Resident } from './resident.ts';
 import type { ResidentSessions } from './resident-sessions.ts';
 import type { Stopwatch } from './stopwatch.ts';
-import { runTurn, type TurnResult } from './turn.ts';
+import { begin, runTurn, type TurnResult } from './turn.ts';
 
 /** The model that answers, as chat needs it. */
 export interface ChatModel {
@@ -39,6 +41,7 @@ export interface AnswererOptions {
   sessions: ResidentSessions;
   misses: MissWriter;
   planner: Planner;
+  prefixes: StoredPrefixes;
   clock: Clock;
 }
 
@@ -84,7 +87,7 @@ export class Answerer {
   /** To be run while nobody else uses the model. ABORTED when stopped before the first token, QUESTION_TOO_LONG, OUT_OF_MEMORY, ENGINE_FAILED. */
   async answer({ name, model }: ChatModel, task: AnswerTask): Promise<MadeAnswer> {
     const { live, question, stopwatch, settings } = task;
-    const { messages, passages, sessions, misses, planner, store } = this.#options;
+    const { messages, passages, sessions, misses, planner, prefixes, store } = this.#options;
     const choices = choicesOf(task, model, planner);
     stopwatch.lap(); // waiting for other answers counts, but is no part of finding passages
     const history = historyBefore(question, messages, model);
@@ -107,6 +110,7 @@ export class Answerer {
       dtype: settings.dtype,
       wish: choices.wish,
       planner,
+      prefixes,
       requestClass: history.turns.length > 0 ? 'follow-up' : 'question',
       maxTokens,
       sampling: choices.sampling,
@@ -128,6 +132,7 @@ export class Answerer {
     if (quarantined.length > 0) live.addNotice(quarantineNotice(quarantined.length));
     const made = { prompt, turn, choices, name, model };
     misses.write(model, missesOf(made, settings, store));
+    prefixes.keep(model, headOf(prompt.parts));
     const stats = answerStats(made, planner.costs);
     return {
       stop: turn.stop,
@@ -140,22 +145,25 @@ export class Answerer {
 
   /**
    * Goes through the steps of an answer without leaving one: what is compiled, opened or allocated at first use is then
-   * there for the first question. No chunk is used. False when there were no passages. ABORTED, OUT_OF_MEMORY.
+   * there for the first question. No chunk is used; the prompt's stored beginning is brought in. False when there were no passages. ABORTED, OUT_OF_MEMORY.
    */
   async rehearse({ model }: ChatModel, settings: Settings, signal: AbortSignal): Promise<boolean> {
-    const { retrieval, passages, sessions, store } = this.#options;
+    const { retrieval, passages, sessions, store, prefixes } = this.#options;
     const { topK, systemPrompt, dtype } = settings;
     const found = await retrieval.find(REHEARSED, { scope: ANYWHERE, topK, signal });
     const offered = findPassages(found.chunks, passages);
     const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: 1 };
     const prompt = new PromptAssembler(model, systemPrompt).assemble(REHEARSED, offered, budget);
     const texts = prompt.parts.filter(({ kind }) => kind === 'text');
-    const session = sessions.borrow(model, prompt.tokens + 1);
+    const resident = new Resident(sessions.borrow(model, prompt.tokens + 1));
     try {
-      await blend(texts, { model, store, session, dtype, strategy: { kind: 'none' }, signal });
+      const { session } = resident;
+      const { prefixTokens } = await begin(resident, prompt.parts, { model, prefixes });
+      const rest = partsFrom(texts, prefixTokens);
+      await blend(rest, { model, store, session, dtype, strategy: { kind: 'none' }, signal });
       await session.generate({ maxTokens: 1, signal });
     } finally {
-      session.dispose();
+      resident.dispose();
     }
     return offered.length > 0;
   }
@@ -206,6 +214,7 @@ export class Answerer {
       fullPrefillMeasured: stats.fullPrefillMeasured,
       residentTokens: turn.residentTokens,
       prefixTokens: turn.prefixTokens,
+      restoredTokens: turn.restoredTokens,
       appended,
       append: turn.blended.report,
       plan: turn.plan,

@@ -8,6 +8,7 @@ import type {
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Planner } from '../fusion/controller/planner.ts';
+import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
@@ -35,6 +36,7 @@ export interface ChatServiceOptions {
   store: ChunkCache;
   settings: SettingsService;
   planner: Planner;
+  prefixes: StoredPrefixes;
   events: EventBus;
   gate: Gate;
   log: Logger;
@@ -108,10 +110,11 @@ export class ChatService {
     return this.#sessions.borrow(model, capacity);
   }
 
-  /** Resolves when no answer is being made and misses are stored. */
+  /** Resolves when no answer is being made, and misses and prefixes are stored. */
   async idle(): Promise<void> {
     await this.#runs.idle();
     await this.#misses.idle();
+    await this.#options.prefixes.idle();
   }
 
   /** Prepares a first question with the model in use, as background work; false when there were no passages to do it with. */

@@ -51,11 +51,10 @@ export class Resident {
   }
 
   /**
-   * While it is empty: takes what memory still holds of the text that the prompt begins with, computed for another conversation or
-   * before this one was forgotten. Resolves with the tokens taken.
+   * While it is empty: takes what memory still holds of a text, computed for another conversation or before this one was
+   * forgotten. Resolves with the tokens taken.
    */
-  async adopt(parts: readonly TurnPart[]): Promise<number> {
-    const ids = leadingText(parts);
+  async adopt(ids: Int32Array): Promise<number> {
     const adopted = await this.session.adopt(ids);
     for (const id of ids.subarray(0, adopted)) this.#ids.push(id);
     return adopted;
@@ -97,6 +96,15 @@ export function leadingText(parts: readonly PromptPart[]): Int32Array {
   const end = parts.findIndex(({ kind }) => kind === 'chunk');
   const text = end < 0 ? parts : parts.slice(0, end);
   return Int32Array.from(text.flatMap(({ tokens }) => [...tokens]));
+}
+
+/**
+ * What a prompt begins with before anybody's words: the system prompt in the model's frame. Only this is kept beyond a restart,
+ * since a conversation that is deleted must leave nothing behind.
+ */
+export function headOf(parts: readonly PromptPart[]): Int32Array {
+  const [head] = parts;
+  return head?.kind === 'text' ? head.tokens : new Int32Array(0);
 }
 
 /** The parts of a prompt behind its first `length` tokens, none of them empty. */

@@ -8,6 +8,7 @@ import { events as eventSchemas, type KvasirEvent } from '../../src-shared/contr
 import { CostModel } from '../fusion/controller/cost-model.ts';
 import { Planner } from '../fusion/controller/planner.ts';
 import { encodeAndStore } from '../fusion/model.ts';
+import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from '../fusion/test-support.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { EventBus } from '../platform/event-bus.ts';
@@ -104,6 +105,7 @@ export async function fixture({
   });
   const settings = new SettingsService(join(dir, 'settings.json'), overrides);
   const costs = new CostModel(join(dir, 'costs.json'));
+  const gate = new Gate();
   const chat = new ChatService({
     path: join(dir, 'conversations.sqlite'),
     models,
@@ -118,8 +120,9 @@ export async function fixture({
     store,
     settings,
     planner: new Planner({ costs, store, calibration: () => undefined }),
+    prefixes: new StoredPrefixes({ store, gate }),
     events: bus,
-    gate: new Gate(),
+    gate,
     log: LOG,
     clock,
   });

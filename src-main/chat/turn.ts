@@ -1,12 +1,13 @@
 import type { Ttft } from '../../src-shared/answer.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { GenerateResult, KvDtype, Progress, Sampling } from '../engine/engine.ts';
-import { blend, type BlendResult, type ChunkOutcome } from '../fusion/blender.ts';
+import { blend, type BlendResult, type ChunkOutcome, type PromptPart } from '../fusion/blender.ts';
 import type { Decision, Planner, Wish } from '../fusion/controller/planner.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
+import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
 import type { OfferedChunk, Prompt, TurnPart } from './prompt.ts';
-import { partsFrom, type Resident } from './resident.ts';
+import { leadingText, partsFrom, type Resident } from './resident.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 export interface TurnOptions {
@@ -15,6 +16,8 @@ export interface TurnOptions {
   dtype: KvDtype;
   wish: Wish;
   planner: Planner;
+  /** Beginnings of prompts that are kept beyond a restart. */
+  prefixes?: StoredPrefixes | undefined;
   maxTokens: number;
   sampling?: Partial<Sampling> | undefined;
   stopwatch: Stopwatch;
@@ -42,6 +45,8 @@ export interface TurnResult {
   residentTokens: number;
   /** Of these, the prefix's. */
   prefixTokens: number;
+  /** Of the prefix, those whose KV was read from the store since the model was loaded. */
+  restoredTokens: number;
   /** What was appended behind them, with the index of each part in the prompt. */
   appended: (TurnPart & { index: number })[];
   decision: Decision;
@@ -68,7 +73,8 @@ export async function runTurn(
   const { model, dtype, wish, planner, stopwatch } = options;
   const kept = resident.reusable(prompt.parts, wish);
   resident.truncate(kept);
-  const prefixTokens = kept === 0 ? await resident.adopt(prompt.parts) : 0;
+  const { prefixTokens, restoredTokens } =
+    kept === 0 ? await begin(resident, prompt.parts, options) : NOTHING;
   const residentTokens = kept + prefixTokens;
   const appended = partsFrom(prompt.parts, residentTokens);
   const tiersOf = (outcomes: readonly ChunkOutcome[]): PartTiers =>
@@ -95,6 +101,7 @@ export async function runTurn(
   return {
     residentTokens,
     prefixTokens,
+    restoredTokens,
     appended,
     decision,
     blended,
@@ -105,6 +112,23 @@ export async function runTurn(
     tokensPerSecond: result.ms > 0 ? (result.tokens.length * 1000) / result.ms : 0,
     ttftMs: ttftOf(blended, { ...options.before, firstToken, total }),
   };
+}
+
+const NOTHING = { prefixTokens: 0, restoredTokens: 0 };
+
+/** Begins an empty session with what was computed of the prompt's text before, for another session or before a restart. */
+export async function begin(
+  resident: Resident,
+  parts: readonly PromptPart[],
+  { model, prefixes }: Pick<TurnOptions, 'model' | 'prefixes'>,
+): Promise<Pick<TurnResult, 'prefixTokens' | 'restoredTokens'>> {
+  const text = leadingText(parts);
+  let prefixTokens = await resident.adopt(text);
+  if (await prefixes?.bring(model, text, prefixTokens)) {
+    resident.truncate(0);
+    prefixTokens = await resident.adopt(text);
+  }
+  return { prefixTokens, restoredTokens: prefixes?.restored(model, text, prefixTokens) ?? 0 };
 }
 
 async function write(resident: Resident, options: TurnOptions) {

@@ -24,6 +24,9 @@ export type FusionModel = Pick<
   | 'encodeChunk'
   | 'openChunk'
   | 'setKvBudget'
+  | 'exportPrefix'
+  | 'openPrefix'
+  | 'importPrefix'
 > & {
   createSession(capacity: number): FusionSession;
 };

@@ -69,6 +69,7 @@ function input(append: AppendReport, appended: ReportInput['appended']): ReportI
     fullPrefillMeasured: false,
     residentTokens: 100,
     prefixTokens: 0,
+    restoredTokens: 0,
     appended,
     append,
   };

@@ -46,6 +46,7 @@ export interface ReportInput {
   residentTokens: number;
   /** Of these, taken over as an exact prefix. */
   prefixTokens: number;
+  restoredTokens: number;
   appended: readonly ReportedPart[];
   append: AppendReport;
   /** What the controller decided and expected. */
@@ -70,6 +71,7 @@ export function fusionReport(input: ReportInput): FusionReport {
     promptTokens: residentTokens + append.tokens,
     residentTokens,
     prefixTokens: input.prefixTokens,
+    restoredTokens: input.restoredTokens,
     reusedTokens: append.reusableTokens,
     recomputedTokens: append.recomputedTokens,
     bytesLoaded: append.bytesLoaded,

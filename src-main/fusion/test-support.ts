@@ -157,6 +157,18 @@ export class FakeModel implements FusionModel {
     return Promise.reject(new Error(`a fake store opens no files: ${path}`));
   }
 
+  exportPrefix(): Promise<ChunkKv | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  openPrefix(path: string): Promise<ChunkKv> {
+    return this.openChunk(path);
+  }
+
+  importPrefix(): Promise<void> {
+    return Promise.resolve();
+  }
+
   createSession(capacity: number): FakeSession {
     const session = new FakeSession(this, capacity);
     this.sessions.push(session);
@@ -321,6 +333,15 @@ export class FakeStore implements ChunkCache {
 
   has(key: string): boolean {
     return this.chunks.has(key);
+  }
+
+  /** It keeps no prefixes. */
+  list(): ChunkEntry[] {
+    return [];
+  }
+
+  borrow(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
   entry(key: string): ChunkEntry | undefined {

@@ -31,7 +31,7 @@ test('a block of a prefix and a chunk of the same tokens behind the same tokens 
     dtype: 'f16',
     tokens: Int32Array.of(1, 2),
   } as const;
-  const keys = { chunk: chunkKey(id), prefix: prefixKey(id) };
+  const keys = { chunk: chunkKey(id), prefix: prefixKey({ ...id, root: prefixHash(id.prefix) }) };
   expect(keys.chunk).not.toBe(keys.prefix);
   const header = { ...id, prefixHash: prefixHash(id.prefix) };
   expect(kindOf(header, keys.chunk)).toBe('chunk');

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { ChunkHeader } from '../engine/engine.ts';
-import type { ChunkIdentity, EntryKind } from './types.ts';
+import type { ChunkIdentity, EntryKind, PrefixIdentity } from './types.ts';
 
 /** Bump when the encoding below changes. A domain for each kind, so that one can never be mistaken for the other. */
 const DOMAINS: Record<EntryKind, string> = { chunk: 'kvasir/chunk/1', prefix: 'kvasir/prefix/1' };
@@ -10,9 +10,9 @@ export function chunkKey(id: ChunkIdentity): string {
   return keyOf({ ...id, prefixHash: prefixHash(id.prefix) });
 }
 
-/** As chunkKey(), of a block of a prompt's beginning; `prefix` is all that stands before it, BOS included. */
-export function prefixKey(id: ChunkIdentity): string {
-  return keyOf({ ...id, prefixHash: prefixHash(id.prefix) }, 'prefix');
+/** As chunkKey(), of a prompt's beginning. */
+export function prefixKey({ root, ...id }: PrefixIdentity): string {
+  return keyOf({ ...id, prefixHash: root }, 'prefix');
 }
 
 export function isKey(text: string): boolean {

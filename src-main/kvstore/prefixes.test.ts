@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkStore } from './store.ts';
-import { fileBytes, fill, held, model, openTestStore, take, tempDir, touch } from './test-support.ts';
+import { chunkPath, fake, FakeModel, fileBytes, fill, held, model, openTestStore, take, tempDir, touch } from './test-support.ts'; // prettier-ignore
 
 /** Stores blocks 0, 1, … and gives their keys. */
 async function fillPrefixes(store: ChunkStore, count: number): Promise<string[]> {
@@ -94,4 +95,58 @@ test('a rebuilt index knows a prefix from a chunk by its key', async () => {
   expect(again.list({ kind: 'prefix' }).map(({ key }) => key)).toEqual([prefix]);
   (await take(again, prefix)).release();
   expect(await again.verify()).toMatchObject({ ok: 3 });
+});
+
+describe('borrowing', () => {
+  async function stored() {
+    const opened = await quarterStore(12, 1e6);
+    const [key = ''] = await fillPrefixes(opened.store, 1);
+    return { ...opened, key };
+  }
+
+  test('a file is open for one task, counts as used, and is not brought into memory', async () => {
+    const { store, key } = await stored();
+    const before = store.entry(key)?.lastUsedAt ?? Infinity;
+    const tokens = await store.borrow(key, model, async (chunk) => {
+      expect(fake(chunk).isRight()).toBe(true);
+      expect(await store.evict({ all: true })).toMatchObject({ entries: 0, kept: 1 });
+      return chunk.tokens.length;
+    });
+    expect(tokens).toBe(3);
+    await store.idle();
+    expect(store.entry(key)?.inRam).toBe(false);
+    expect(store.entry(key)?.lastUsedAt).toBeGreaterThanOrEqual(before);
+    expect(store.stats()).toMatchObject({ hits: { ram: 0, disk: 0 }, misses: 0 });
+    expect(model.live).toBe(0);
+    expect(await store.borrow('0'.repeat(64), model, () => Promise.resolve(1))).toBeUndefined();
+  });
+
+  test.each(['CHUNK_CORRUPT', 'CHUNK_MISMATCH'] as const)(
+    'what a task finds to be %s is set aside',
+    async (code) => {
+      const { store, key } = await stored();
+      const refuse = (): Promise<number> => Promise.reject(new KvasirError(code, 'not what it should be'));
+      expect(await store.borrow(key, model, refuse)).toBeUndefined();
+      expect(store.has(key)).toBe(false);
+      expect(store.stats().quarantine.files).toBe(1);
+      expect(model.live).toBe(0);
+    },
+  );
+
+  test('a file that another model wrote in its place is set aside', async () => {
+    const { dir, store, key } = await stored();
+    const foreign = new FakeModel('b'.repeat(64)).encode(1);
+    await foreign.chunk.save(chunkPath(dir, key));
+    expect(await store.borrow(key, model, () => Promise.resolve(1))).toBeUndefined();
+    expect(store.has(key)).toBe(false);
+    expect(store.stats().quarantine.files).toBe(1);
+  });
+
+  test('a task that fails for another reason leaves the file where it is', async () => {
+    const { store, key } = await stored();
+    const full = new KvasirError('OUT_OF_MEMORY', 'no memory is left');
+    await expect(store.borrow(key, model, () => Promise.reject(full))).rejects.toBe(full);
+    expect(store.has(key)).toBe(true);
+    expect(model.live).toBe(0);
+  });
 });

@@ -1,4 +1,5 @@
 import { throwIfAborted } from '../platform/abort.ts';
+import type { ChunkKv } from '../engine/engine.ts';
 import type { ChunkDisk } from './disk.ts';
 import { codeOf, messageOf } from './errors.ts';
 import type { Access, Workload } from './eviction/workload.ts';
@@ -16,6 +17,9 @@ export interface ServingParts {
   /** Everything that changes files or rows. */
   changes: SerialQueue;
 }
+
+/** Class of uses that are no requests. */
+const OTHER = 'other';
 
 export type Prefetched = 'in-memory' | 'no-room' | 'missing';
 
@@ -40,6 +44,35 @@ export class Serving {
       const { workload, disk } = this.#parts;
       workload.used(key, access, disk.clock());
       return undefined;
+    });
+  }
+
+  async borrow<T>(
+    key: string,
+    opener: ChunkOpener,
+    task: (chunk: ChunkKv) => Promise<T>,
+  ): Promise<T | undefined> {
+    return this.holding(key, async () => {
+      const { disk, files } = this.#parts;
+      const row = disk.row(key);
+      if (!row) return undefined;
+      const opened = await openRow(disk, files, row, opener);
+      if (opened.kind !== 'ok') {
+        await this.#settleQuietly(key, opened);
+        return undefined;
+      }
+      try {
+        const done = await task(opened.chunk);
+        const use = { class: OTHER, lastUsedAt: disk.clock(), order: disk.index.nextOrder(), offset: 0 };
+        disk.index.use(row, use);
+        return done;
+      } catch (error) {
+        if (codeOf(error) !== 'CHUNK_CORRUPT' && codeOf(error) !== 'CHUNK_MISMATCH') throw error;
+        await this.#settleQuietly(key, { kind: 'corrupt', reason: messageOf(error) });
+        return undefined;
+      } finally {
+        opened.chunk.dispose();
+      }
     });
   }
 
@@ -118,6 +151,13 @@ export class Serving {
     this.#parts.disk.log('warn', message, { key, error: messageOf(error) });
   }
 
+  /** On a full disk it cannot be written down; it is a miss all the same. */
+  async #settleQuietly(key: string, fault: Fault): Promise<void> {
+    await this.settle(key, fault).catch((error: unknown) =>
+      this.#warn('A bad chunk is still listed.', key, error),
+    );
+  }
+
   /** The open chunk of a key, leased; opened if need be. */
   async #resident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
     const { disk, files, residents } = this.#parts;
@@ -127,10 +167,7 @@ export class Serving {
     if (!row) return undefined;
     const opened = await openRow(disk, files, row, opener);
     if (opened.kind !== 'ok') {
-      // On a full disk it cannot be written down; it is a miss all the same.
-      await this.settle(key, opened).catch((error: unknown) =>
-        this.#warn('A bad chunk is still listed.', key, error),
-      );
+      await this.#settleQuietly(key, opened);
       return undefined;
     }
     if (disk.row(key)) return residents.add(row, opener, opened.chunk);

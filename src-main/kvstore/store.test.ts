@@ -99,6 +99,7 @@ describe('after close', () => {
     ['acquire', (store) => store.acquire('0'.repeat(64), model)],
     ['reportCorrupt', (store) => store.reportCorrupt('0'.repeat(64))],
     ['prefetch', (store) => store.prefetch(A, model)],
+    ['borrow', (store) => store.borrow(A, model, () => Promise.resolve(1))],
     ['forget', (store) => store.forget(model)],
     ['idle', (store) => store.idle()],
     ['pin', (store) => store.pin('0'.repeat(64))],

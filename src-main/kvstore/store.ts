@@ -155,6 +155,14 @@ export class ChunkStore {
   }
 
   /**
+   * Opens a file for one task that copies what it needs; it is neither kept open nor brought into memory. Gives what the task
+   * gives; undefined when there is none to serve, or when the task found it CHUNK_CORRUPT or CHUNK_MISMATCH: then it is in quarantine.
+   */
+  borrow<T>(key: string, opener: ChunkOpener, task: (chunk: ChunkKv) => Promise<T>): Promise<T | undefined> {
+    return this.#call('borrow', () => this.#serving.borrow(key, opener, task));
+  }
+
+  /**
    * Leases chunks for several uses to come, such as questions asked of the same documents, and reads them into memory
    * first, as far as the RAM budget reaches: each file is read once, and every acquire() until the release finds the
    * chunk there. It counts as no use itself. Keys may repeat. ABORTED, CHUNK_MISMATCH as acquire().

@@ -216,7 +216,8 @@ export class FakeModel implements ChunkOpener {
   encodePrefix(id: number, bytes = 1000): { key: string; chunk: ChunkKv } {
     const { chunk } = this.encode(1_000_000 + id, bytes);
     const { fingerprint, prefix } = this;
-    return { key: prefixKey({ fingerprint, prefix, dtype: 'f16', tokens: chunk.tokens }), chunk };
+    const root = prefixHash(prefix);
+    return { key: prefixKey({ fingerprint, root, dtype: 'f16', tokens: chunk.tokens }), chunk };
   }
 
   async openChunk(path: string): Promise<ChunkKv> {

@@ -18,6 +18,15 @@ export interface ChunkIdentity {
   tokens: Int32Array;
 }
 
+/** What the KV of a prompt's beginning depends on: its tokens stand at the positions from 0 on. */
+export interface PrefixIdentity {
+  fingerprint: string;
+  /** What its files name in place of a prefix, as in ModelInfo. */
+  root: string;
+  dtype: KvDtype;
+  tokens: Int32Array;
+}
+
 /** Reads chunk files without a model. The Engine satisfies this. */
 export interface ChunkFiles {
   /** Reads a header. CHUNK_CORRUPT, CHUNK_VERSION. */

@@ -55,6 +55,8 @@ export const AnswerStatsSchema = z.object({
   residentTokens: z.int(),
   /** Of these, the text it begins with (whole blocks of it; blended passages are never among them). */
   prefixTokens: z.int().prefault(0), // older answers have none
+  /** Of these, what came from the store's files since the model was loaded: it was computed before a restart. */
+  restoredTokens: z.int().prefault(0),
   /** Tokens that stood in cached chunks, and how many of them were recomputed (HKVD). */
   reusedTokens: z.int(),
   recomputedTokens: z.int(),

@@ -61,7 +61,14 @@ describe('sample questions', () => {
 test('the table fits its width and shows both answers; the summary counts', () => {
   const answered = (answer: string): Partial<Comparison['full']> => ({
     answer,
-    prompt: { tokens: 500, reusableTokens: 480, recomputedTokens: 72, bytesLoaded: 1_200_000 },
+    prompt: {
+      tokens: 500,
+      reusableTokens: 480,
+      recomputedTokens: 72,
+      bytesLoaded: 1_200_000,
+      prefixTokens: 0,
+      restoredTokens: 0,
+    },
   });
   const row = (full: string, blended: string): Comparison => ({
     question: { question: 'Where does Mara work, and since when?', answer: 'Oslo', kind: '' },

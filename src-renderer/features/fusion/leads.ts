@@ -23,6 +23,8 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
   };
   const sentences = [t('sentence.prompt', { count: promptTokens, formatted: format.number(promptTokens) })];
   if (prefixTokens > 0) sentences.push(t('sentence.prefix', { tokens: format.number(prefixTokens) }));
+  if (report.restoredTokens > 0)
+    sentences.push(t('sentence.restored', { tokens: format.number(report.restoredTokens) }));
   if (kept > 0) sentences.push(t('sentence.resident', { tokens: format.number(kept) }));
   if (strategy.name === 'full') sentences.push(t('sentence.full'));
   else if (reusedTokens === 0) sentences.push(t('sentence.noCache'));

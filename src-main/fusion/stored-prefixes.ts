@@ -1,0 +1,123 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import { prefixKey, type ChunkEntry, type ChunkStore } from '../kvstore/store.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { FusionModel } from './model.ts';
+
+/** A model, as much of it as its prefixes need. */
+export type PrefixModel = Pick<FusionModel, 'info' | 'exportPrefix' | 'openPrefix' | 'importPrefix'>;
+
+export interface StoredPrefixesOptions {
+  store: Pick<ChunkStore, 'list' | 'has' | 'put' | 'borrow'>;
+  gate: Gate;
+  onBackgroundError?: ((error: unknown) => void) | undefined;
+}
+
+/** Tokens of a block, in which the engine keeps prefixes. */
+const BLOCK = 64;
+
+/** Shown in lists. */
+const LABEL = 'prompt beginning';
+
+/**
+ * The beginnings of prompts that were computed exactly (a system prompt, say), kept in the store beyond a restart: written in the
+ * background after an answer, and made known to the model again before a prompt begins so.
+ */
+export class StoredPrefixes {
+  readonly #options: StoredPrefixesOptions;
+  /** What each model was given from the store, since it was loaded. */
+  readonly #brought = new WeakMap<PrefixModel, Int32Array[]>();
+  #abort = new AbortController();
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: StoredPrefixesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the longest stored beginning of `tokens` known to the model, where it has more than the `known` ones the model has.
+   * Whether it did: a file that cannot be used is none, and is set aside.
+   */
+  async bring(model: PrefixModel, tokens: Int32Array, known: number): Promise<boolean> {
+    const entry = this.#longest(model, tokens);
+    // A session leaves two tokens to compute.
+    const usable = Math.floor(Math.max(0, tokens.length - 2) / BLOCK) * BLOCK;
+    if (!entry || Math.min(entry.tokens, usable) <= known) return false;
+    const opener = { openChunk: (path: string) => model.openPrefix(path) };
+    try {
+      const done = await this.#options.store.borrow(entry.key, opener, async (prefix) => {
+        await model.importPrefix(prefix);
+        return prefix.tokens.slice();
+      });
+      if (done) this.#brought.set(model, [...(this.#brought.get(model) ?? []), done]);
+      return done !== undefined;
+    } catch (error) {
+      // It is computed instead; what matters for the answer fails there, too.
+      this.#options.onBackgroundError?.(error);
+      return false;
+    }
+  }
+
+  /** How many of the first `count` of `tokens` came from the store. */
+  restored(model: PrefixModel, tokens: Int32Array, count: number): number {
+    const each = (this.#brought.get(model) ?? []).map((prefix) => sameBegin(prefix, tokens));
+    return Math.min(count, Math.floor(Math.max(0, ...each) / BLOCK) * BLOCK);
+  }
+
+  /** Stores what the model knows of the beginning of `tokens`, behind all other work. */
+  keep(model: PrefixModel, tokens: Int32Array): void {
+    const { signal } = this.#abort;
+    const whole = tokens.subarray(0, Math.floor(tokens.length / BLOCK) * BLOCK);
+    if (whole.length > 0) this.#work = this.#work.then(() => this.#store(model, whole, signal));
+  }
+
+  /** Resolves when nothing is being stored. */
+  idle(): Promise<void> {
+    return this.#work;
+  }
+
+  /** Gives the model free: what is not stored by now is computed again after a restart. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#work;
+    this.#abort = new AbortController();
+  }
+
+  async #store(model: PrefixModel, tokens: Int32Array, stopped: AbortSignal): Promise<void> {
+    if (stopped.aborted || this.#longest(model, tokens)?.tokens === tokens.length) return;
+    const { gate, store } = this.#options;
+    try {
+      await gate.background(async () => {
+        const prefix = await model.exportPrefix(tokens);
+        if (!prefix) return;
+        try {
+          const { fingerprint, prefixRoot: root } = model.info;
+          const key = prefixKey({ fingerprint, root, dtype: prefix.dtype, tokens: prefix.tokens });
+          if (!store.has(key)) await store.put(key, prefix, { label: LABEL });
+        } finally {
+          prefix.dispose();
+        }
+      }, stopped);
+    } catch (error) {
+      // The answer is given already: a full disk or a stop only means that nothing was gained for the next start.
+      if (!(error instanceof KvasirError && error.code === 'ABORTED'))
+        this.#options.onBackgroundError?.(error);
+    }
+  }
+
+  #longest({ info }: PrefixModel, tokens: Int32Array): ChunkEntry | undefined {
+    const { fingerprint, prefixRoot: root } = info;
+    return this.#options.store
+      .list({ kind: 'prefix', fingerprint })
+      .filter((entry) => entry.prefixHash === root && entry.tokens <= tokens.length)
+      .toSorted((a, b) => b.tokens - a.tokens)
+      .find(({ key, dtype, tokens: count }) => {
+        return key === prefixKey({ fingerprint, root, dtype, tokens: tokens.subarray(0, count) });
+      });
+  }
+}
+
+function sameBegin(a: Int32Array, b: Int32Array): number {
+  let same = 0;
+  while (same < Math.min(a.length, b.length) && a[same] === b[same]) same++;
+  return same;
+}
