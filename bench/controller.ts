@@ -9,9 +9,9 @@
  * the one the app takes of a new model; then every run is predicted before it is made, and learnt from as the app does. Token ids are
  * random: the work does not depend on them.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Engine, type ChunkKv, type Loading, type Segment } from '../src-main/engine/engine.ts';
@@ -22,7 +22,8 @@ import type { Piece, Work } from '../src-main/fusion/controller/work.ts';
 import { engineStrategy } from '../src-main/fusion/choice.ts';
 import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
 import { shapedModel } from '../tools/random-model/random-model.ts';
-import { commit, cpuTicks, machine, median, stealPercent } from './lib/machine.ts';
+import { cpuTicks, machine, median, stealPercent } from './lib/machine.ts';
+import { writeResult } from './lib/result.ts';
 
 const { values: args } = parseArgs({
   options: {
@@ -198,9 +199,6 @@ try {
     stealPercent: stealPercent(ticks),
     threads: model.info.threads,
     model: basename(path),
-    commit: commit(),
-    command: `npm run bench:controller -- ${process.argv.slice(2).join(' ')}`,
-    date: new Date().toISOString(),
     chunkTokens,
     questionTokens,
     profileMs,
@@ -209,9 +207,8 @@ try {
   };
   const name = `controller-${args.model ? basename(path, '.gguf') : `${args.shape}-${args.type}`}.json`;
   const out = args.out ?? join('bench', 'results', name);
-  mkdirSync(dirname(out), { recursive: true });
-  writeFileSync(out, `${JSON.stringify(result, null, 1)}\n`);
-  console.log(`${host.cpu}, ${model.info.threads} threads; written to ${out}`);
+  console.log(`${host.cpu}, ${model.info.threads} threads`);
+  writeResult('controller', out, result);
 } finally {
   rmSync(dir, { recursive: true, force: true });
 }

@@ -1,13 +1,11 @@
 // `npm run bench:eviction`: hit rates of eviction policies on traces of requests, by cache size.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import Table from 'cli-table3';
 import { Command, Option } from 'commander';
 import { generateChunkTrace } from './eviction/chunk-trace.ts';
 import { ByStore, ByWorkload, Gdfs, Lfu, Lru, Optimum, type Policy } from './eviction/policies.ts';
 import { asChunks, asPrefix, nextUses, replay } from './eviction/replay.ts';
 import { generateTrace, numberBlocks, readTrace, type TraceRequest } from './eviction/trace.ts';
-import { commit, machine } from './lib/machine.ts';
+import { writeResult } from './lib/result.ts';
 
 /** Share of the trace's distinct blocks that the cache holds. */
 const SIZES = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4];
@@ -60,13 +58,7 @@ const runs: Run[] =
 
 const rows = runs.flatMap(run);
 print(rows);
-mkdirSync(dirname(out), { recursive: true });
-const command = `npm run bench:eviction -- ${process.argv.slice(2).join(' ')}`.trim();
-writeFileSync(
-  join(out),
-  `${JSON.stringify({ command, commit: commit(), machine: machine(), rows }, null, 2)}\n`,
-);
-console.log(`\n${out}`);
+writeResult('eviction', out, { rows });
 
 function generated(seed: number, count: number): Run[] {
   return [

@@ -1,7 +1,7 @@
 // `npm run bench:ingest`: how the window feels while 1,000 text files (20 MB) are read, indexed and precomputed, and what
 // memory that takes. Real app, real browser; timings are of one run on one machine.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command, Option } from 'commander';
 import { chromium, type Page } from 'playwright-core';
@@ -10,7 +10,7 @@ import type { QueueStatus } from '../src-shared/contract/libraries.ts';
 import { startApp, temporaryFolder, type RunningApp } from '../e2e/window/support/app.ts';
 import { CHROMIUM, launchOptions, NO_CHROMIUM } from '../e2e/window/support/browsers.ts';
 import { randomFrom } from '../src-main/kvstore/test-random.ts';
-import { commit, machine } from './lib/machine.ts';
+import { writeResult } from './lib/result.ts';
 
 const KEY_EVERY_MS = 120;
 const ROUTE: Record<string, string> = { library: '/library', search: '/search', chat: '/' };
@@ -189,13 +189,9 @@ function report(
   console.log(table.toString());
   console.log(
     `After ${elapsed.toFixed(0)} s: ${status.done} of ${status.total} documents ready, ${status.tokensDone} tokens ` +
-      `precomputed (${status.tokensPerSecond.toFixed(0)} a second). Peak memory of the core and its parser: ${peakMiB.toFixed(0)} MiB.`,
+      `precomputed (${status.tokensPerSecond.toFixed(0)} a second). The peak is of the core and its parser together.`,
   );
-  mkdirSync(dirname(out), { recursive: true });
-  const result = {
-    command: `npm run bench:ingest -- ${process.argv.slice(2).join(' ')}`.trim(),
-    commit: commit(),
-    machine: machine(),
+  writeResult('ingest', out, {
     files,
     bytes,
     latencyMs: screens,
@@ -203,7 +199,6 @@ function report(
     documentsReady: status.done,
     tokensPrecomputed: status.tokensDone,
     tokensPerSecond: status.tokensPerSecond,
-    peakMiB,
-  };
-  writeFileSync(out, `${JSON.stringify(result, null, 2)}\n`);
+    peakRssMiB: Math.round(peakMiB),
+  });
 }

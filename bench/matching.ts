@@ -8,9 +8,9 @@
  *
  * Times are of a tiny model at 1 thread, and say only that the ways differ; `find` is the search for what a passage was.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { App, type Workspace } from '../src-main/app.ts';
@@ -19,7 +19,8 @@ import type { PromptPart } from '../src-main/fusion/blender.ts';
 import { klDivergence, likeliest } from '../src-main/fusion/quality.ts';
 import { MATCHING, match, piecesOf } from '../src-main/fusion/matching/match.ts';
 import { parseStrategy } from '../src-main/fusion/strategy.ts';
-import { commit, machine, median } from './lib/machine.ts';
+import { median } from './lib/machine.ts';
+import { writeResult } from './lib/result.ts';
 
 const { values: args } = parseArgs({
   options: {
@@ -221,12 +222,7 @@ try {
   show(rows);
   const findMs = timeToFind(app, model, cases);
   console.log(`Finding what a passage was, and matching it: ${findMs.toFixed(2)} ms (median).`);
-  if (args.out) {
-    const about = { machine: machine(), commit: commit(), date: new Date().toISOString() };
-    const result = { ...about, model: model.info.name, questions: cases.length, findMs, rows };
-    mkdirSync(dirname(args.out), { recursive: true });
-    writeFileSync(args.out, `${JSON.stringify(result, null, 2)}\n`);
-  }
+  writeResult('matching', args.out, { model: model.info.name, questions: cases.length, findMs, rows });
 } finally {
   await app.close();
   rmSync(dir, { recursive: true, force: true });

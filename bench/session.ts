@@ -4,14 +4,15 @@
  *
  *   npm run bench:session -- [--questions 200] [--turns 5] [--out FILE.json]
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import type { App } from '../src-main/app.ts';
 import { ask, converse, withApp } from './lib/app.ts';
-import { commit, machine, median, peakRssMiB } from './lib/machine.ts';
+import { median } from './lib/machine.ts';
+import { writeResult } from './lib/result.ts';
 
 const { values: args } = parseArgs({
   options: {
@@ -72,18 +73,8 @@ try {
   console.log(table.toString());
   const middle = samples[Math.ceil(samples.length / 2) - 1];
   const growth = (samples.at(-1)?.rssMiB ?? 0) - (middle?.rssMiB ?? 0);
-  console.log(`growth over the second half: ${growth} MiB; peak RSS ${peakRssMiB()} MiB`);
-  const command = `npm run bench:session -- ${process.argv.slice(2).join(' ')}`;
-  const result = {
-    machine: machine(),
-    commit: commit(),
-    command,
-    growthMiB: growth,
-    peakRssMiB: peakRssMiB(),
-    samples,
-  };
-  mkdirSync(dirname(args.out), { recursive: true });
-  writeFileSync(args.out, `${JSON.stringify(result, null, 2)}\n`);
+  console.log(`growth over the second half: ${growth} MiB`);
+  writeResult('session', args.out, { growthMiB: growth, samples });
 } finally {
   rmSync(dataDir, { recursive: true, force: true });
 }

@@ -10,15 +10,16 @@
  * Questions of the sample, and three about each person of the library: 87 in all. Times are of a tiny model at 1 thread: see
  * bench:ttft for those that count.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { App, type Workspace } from '../src-main/app.ts';
 import type { Model, Segment, Strategy } from '../src-main/engine/engine.ts';
 import { parseStrategy, type StrategyOptions } from '../src-main/fusion/strategy.ts';
-import { commit, machine, median } from './lib/machine.ts';
+import { median } from './lib/machine.ts';
+import { writeResult } from './lib/result.ts';
 
 const { values: args } = parseArgs({
   options: {
@@ -238,18 +239,7 @@ try {
       ms.toFixed(1),
     ]);
   console.log(table.toString());
-  const result = {
-    machine: machine(),
-    commit: commit(),
-    date: new Date().toISOString(),
-    model: model.info.name,
-    questions: cases.length,
-    rows,
-  };
-  if (args.out) {
-    mkdirSync(dirname(args.out), { recursive: true });
-    writeFileSync(args.out, `${JSON.stringify(result, null, 2)}\n`);
-  }
+  writeResult('strategies', args.out, { model: model.info.name, questions: cases.length, rows });
 } finally {
   await app.close();
   rmSync(dir, { recursive: true, force: true });
