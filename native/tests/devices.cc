@@ -1,0 +1,156 @@
+// Layers on a device other than the processor, held against the processor: see far_device.h.
+#include <cmath>
+
+#include "engine/error.h"
+#include "engine/session.h"
+#include "tests/far_device.h"
+#include "tests/harness.h"
+
+using namespace kvasir;
+
+namespace {
+
+using ModelPtr = std::shared_ptr<Model>;
+
+// The same model on the processor and far from it.
+struct Pair {
+    ModelPtr here, there;
+};
+Pair pair_of(const std::string & name, const std::string & flags) {
+    const std::string path = test::random_model(name, flags);
+    const auto load = [&](const std::string & device) { return std::make_shared<Model>(path, ModelOptions{2, device}, nullptr); };
+    return {load("cpu"), load(test::far_device())};
+}
+Pair tiny(const std::string & arch = "llama") { return pair_of(arch, "--arch " + arch + " --type f16 --layers 4 --vocab 600"); }
+
+std::vector<int32_t> ids(int n, int seed = 1) {
+    std::vector<int32_t> v;
+    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
+    return v;
+}
+
+double apart(const std::vector<float> & a, const std::vector<float> & b) {
+    double d = 0, n = 0;
+    for (size_t i = 0; i < a.size(); ++i) d += std::pow(double(a[i]) - b[i], 2), n += std::pow(double(b[i]), 2);
+    return std::sqrt(d / n);
+}
+
+const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};
+const StrategySpec kStrategies[] = {
+    kFull,
+    kNone,
+    {.name = "chunk-head", .ratios = {0.2}},
+    {.name = "deviation", .check_layers = {1, 2}, .ratios = {0.3, 0.2}},
+    {.name = "deviation", .check_layers = {1}, .ratios = {0.2}, .of = DeviationOf::kv},
+    {.name = "query", .ratios = {0.2}, .question_layers = {0, 1, 2, 3}},
+    {.name = "union", .check_layers = {1}, .ratios = {0.2}, .question_layers = {1, 2}},
+};
+
+// A first token, two chunks, a question; the chunks are encoded where the model is.
+std::vector<Segment> prompt(const ModelPtr & m, KvDtype dtype = KvDtype::f16) {
+    const auto encode = [&](int n, int seed) { return encode_chunk(m, ids(n, seed), {1}, dtype, nullptr, nullptr); };
+    return {{{1}, nullptr}, {{}, encode(300, 1)}, {{}, encode(170, 2)}, {ids(20, 3), nullptr}};
+}
+
+std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy, LoadPlan plan = {}) {
+    Session session(m, 1024);
+    session.append(s, strategy, nullptr, nullptr, plan);
+    return session.logits();
+}
+
+}  // namespace
+
+TEST(every_strategy_gives_on_another_device_what_it_gives_on_the_processor) {
+    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+        const auto [here, there] = tiny(arch);
+        CHECK_EQ(there->weights().device(0).name(), test::far_device());
+        const auto near = prompt(here), far = prompt(there);
+        for (const StrategySpec & strategy : kStrategies) CHECK(apart(logits_of(there, far, strategy), logits_of(here, near, strategy)) < 1e-2);
+    }
+}
+
+TEST(recomputing_everything_on_another_device_is_its_full_prefill) {
+    const auto [here, there] = tiny();
+    for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
+        const auto s = prompt(there, dtype);
+        CHECK(apart(logits_of(there, s, {.name = "deviation", .check_layers = {1}, .ratios = {1}}), logits_of(there, s, kFull)) < 1e-5);
+    }
+}
+
+TEST(chunks_from_files_go_to_another_device_in_a_pipeline_as_one_by_one) {
+    const auto [here, there] = tiny();
+    std::vector<Segment> memory = prompt(there), files = memory;
+    for (size_t i : {1, 2}) {
+        const std::string path = test::scratch("far-" + std::to_string(i) + ".kvc");
+        memory[i].chunk->save(path);
+        files[i].chunk = std::make_shared<ChunkKv>(path);
+    }
+    for (const StrategySpec & strategy : kStrategies) {
+        const auto wanted = logits_of(there, memory, strategy);
+        CHECK(logits_of(there, files, strategy) == wanted);
+        CHECK(logits_of(there, files, strategy, {.serial = true}) == wanted);
+    }
+}
+
+TEST(decoding_on_another_device_continues_its_prefill) {
+    const auto [here, there] = tiny();
+    Session session(there, 1024);
+    session.append({{ids(250), nullptr}}, kFull, nullptr, nullptr);
+    const auto generated = session.generate(20, {}, nullptr, nullptr).tokens;
+    std::vector<int32_t> all = ids(250);
+    all.insert(all.end(), generated.begin(), generated.end());
+    CHECK(apart(session.logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);
+}
+
+TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
+    const auto [here, there] = tiny();
+    KvPool pool(there->weights(), {});
+    Session a(there, 4096, &pool), b(there, 4096, &pool);
+    std::vector<int32_t> all;
+    for (int turn = 0; turn < 4; ++turn) {
+        const auto next = ids(150 * (turn + 1), turn + 1);
+        all.insert(all.end(), next.begin(), next.end());
+        a.append({{next, nullptr}}, kFull, nullptr, nullptr);
+        b.append({{ids(200, 9), nullptr}}, kFull, nullptr, nullptr);
+    }
+    CHECK_EQ(a.cache().run(a.length()), -1);
+    CHECK(apart(a.logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);
+    const auto fork = a.fork(700);
+    fork->append({{ids(30, 5), nullptr}}, kFull, nullptr, nullptr);
+    all.resize(700);
+    const auto more = ids(30, 5);
+    all.insert(all.end(), more.begin(), more.end());
+    CHECK(apart(fork->logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);
+}
+
+TEST(a_model_that_fits_another_device_in_part_runs_on_both) {
+    const std::string flags = "--arch llama --type f16 --layers 4 --vocab 600 --embd 512 --heads 8 --ff 1024 --untied";
+    const std::string path = test::random_model("halves", flags), far = test::far_device();
+    const auto here = std::make_shared<Model>(path, ModelOptions{2, "cpu"}, nullptr);
+    test::set_far_memory((size_t(1) << 30) + (size_t(8) << 20));
+    const auto both = std::make_shared<Model>(path, ModelOptions{2, far}, nullptr);
+    CHECK_EQ(both->weights().device(0).name(), std::string("CPU"));
+    CHECK_EQ(both->weights().device(3).name(), far);
+    const auto near = prompt(here), split = prompt(both);
+    for (const StrategySpec & strategy : kStrategies) CHECK(apart(logits_of(both, split, strategy), logits_of(here, near, strategy)) < 1e-2);
+}
+
+TEST(tied_output_weights_go_with_the_last_layer) {
+    const auto [here, there] = tiny();
+    CHECK(here->weights().output() == here->weights().token_embd());
+    CHECK_EQ(there->weights().output_device().name(), test::far_device());
+}
+
+TEST(a_head_size_without_a_kernel_for_attention_is_computed_by_products) {
+    const auto [here, there] = pair_of("narrow", "--arch llama --type f16 --layers 4 --vocab 600 --heads 8 --kv-heads 2 --head-dim 32");
+    const auto near = prompt(here), far = prompt(there);
+    for (const StrategySpec & strategy : kStrategies) CHECK(apart(logits_of(there, far, strategy), logits_of(here, near, strategy)) < 1e-2);
+}
+
+TEST(what_another_device_cannot_compute_is_an_error_with_a_code) {
+    const auto [here, there] = tiny();
+    test::refuse_on_far_device(GGML_OP_ROPE);
+    CHECK_EQ(test::error_code([&, m = there] { logits_of(m, {{ids(20), nullptr}}, kFull); }), std::string("ENGINE_FAILED"));
+    test::far_device();
+    logits_of(there, {{ids(20), nullptr}}, kFull);
+}

@@ -1,0 +1,186 @@
+#include "tests/far_device.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "ggml-backend-impl.h"
+#include "ggml-backend.h"
+
+namespace kvasir::test {
+
+namespace {
+
+size_t memory_bytes = size_t(8) << 30;
+ggml_op refused = GGML_OP_NONE;
+
+// Pages that are readable and writable only while the device itself works: reading one through a tensor's pointer crashes.
+class Pages {
+  public:
+    void * take(size_t bytes) {
+        std::lock_guard lock(mutex_);
+        void * at = mmap(nullptr, bytes, protection(), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED) return nullptr;
+        all_[at] = bytes;
+        return at;
+    }
+    void give_back(void * at) {
+        std::lock_guard lock(mutex_);
+        munmap(at, all_[at]);
+        all_.erase(at);
+    }
+    void open() {
+        std::lock_guard lock(mutex_);
+        if (users_++ == 0) protect();
+    }
+    void close() {
+        std::lock_guard lock(mutex_);
+        if (--users_ == 0) protect();
+    }
+
+  private:
+    int protection() const { return users_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
+    void protect() {
+        for (auto [at, bytes] : all_) mprotect(at, bytes, protection());
+    }
+    std::mutex mutex_;
+    std::map<void *, size_t> all_;
+    int users_ = 0;
+};
+
+Pages & pages() {
+    static Pages p;
+    return p;
+}
+
+struct Access {
+    Access() { pages().open(); }
+    ~Access() { pages().close(); }
+};
+
+uint8_t * at(const ggml_tensor * t, size_t offset) { return static_cast<uint8_t *>(t->data) + offset; }
+
+const ggml_backend_buffer_i kBuffer = {
+    .free_buffer = [](ggml_backend_buffer_t b) { pages().give_back(b->context); },
+    .get_base = [](ggml_backend_buffer_t b) { return b->context; },
+    .init_tensor = nullptr,
+    .memset_tensor = [](ggml_backend_buffer_t, ggml_tensor * t, uint8_t v, size_t offset, size_t n) { Access a; std::memset(at(t, offset), v, n); },
+    .set_tensor = [](ggml_backend_buffer_t, ggml_tensor * t, const void * from, size_t offset, size_t n) { Access a; std::memcpy(at(t, offset), from, n); },
+    .get_tensor = [](ggml_backend_buffer_t, const ggml_tensor * t, void * to, size_t offset, size_t n) { Access a; std::memcpy(to, at(t, offset), n); },
+    .set_tensor_2d = nullptr,
+    .get_tensor_2d = nullptr,
+    .cpy_tensor = nullptr,
+    .clear = [](ggml_backend_buffer_t b, uint8_t v) { Access a; std::memset(b->context, v, b->size); },
+    .reset = nullptr,
+};
+
+ggml_backend_dev_t device();
+
+ggml_backend_buffer_type_t buffer_type() {
+    static ggml_backend_buffer_type type = {
+        .iface = {.get_name = [](ggml_backend_buffer_type_t) { return "Far"; },
+                  .alloc_buffer = [](ggml_backend_buffer_type_t t, size_t n) -> ggml_backend_buffer_t {
+                      void * memory = pages().take(n + 1);
+                      return memory ? ggml_backend_buffer_init(t, kBuffer, memory, n) : nullptr;
+                  },
+                  .get_alignment = [](ggml_backend_buffer_type_t) { return size_t(128); },
+                  .get_max_size = nullptr,
+                  .get_alloc_size = nullptr,
+                  .is_host = nullptr},
+        .device = device(),
+        .context = nullptr,
+    };
+    return &type;
+}
+
+// As CUDA's kernels are: no custom ops; attention for some head sizes only, with a mask, over a padded number of keys.
+bool supports(ggml_backend_dev_t, const ggml_tensor * op) {
+    if (op->op == refused && refused != GGML_OP_NONE) return false;
+    switch (op->op) {
+        case GGML_OP_CUSTOM: case GGML_OP_MAP_CUSTOM1: case GGML_OP_MAP_CUSTOM2: case GGML_OP_MAP_CUSTOM3: return false;
+        case GGML_OP_FLASH_ATTN_EXT: return op->src[1]->ne[0] % 64 == 0 && op->src[3] && op->src[1]->ne[1] % 256 == 0;
+        case GGML_OP_ROPE: return ggml_is_contiguous_2(op->src[0]);
+        case GGML_OP_SUM_ROWS: return ggml_is_contiguous(op->src[0]);
+        default: return true;
+    }
+}
+
+// Refuses a graph with an op that the device lacks, or that reads what is not on the device.
+bool runs_here(const ggml_cgraph * graph) {
+    for (int i = 0; i < ggml_graph_n_nodes(const_cast<ggml_cgraph *>(graph)); ++i) {
+        const ggml_tensor * node = ggml_graph_node(const_cast<ggml_cgraph *>(graph), i);
+        if (!supports(device(), node)) return false;
+        for (const ggml_tensor * src : node->src) {
+            const ggml_backend_buffer_t buffer = !src ? nullptr : src->view_src ? src->view_src->buffer : src->buffer;
+            if (src && (!buffer || buffer->buft != buffer_type())) return false;
+        }
+    }
+    return true;
+}
+
+ggml_backend_t make_backend(ggml_backend_dev_t dev, const char *) {
+    static ggml_guid guid = {0xfa, 0x12};
+    ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    ggml_backend_t processor = ggml_backend_dev_init(cpu, nullptr);
+    void * set_threads = ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(cpu), "ggml_backend_set_n_threads");
+    reinterpret_cast<ggml_backend_set_n_threads_t>(set_threads)(processor, 1);
+    ggml_backend_i iface{};
+    iface.get_name = [](ggml_backend_t) { return "Far"; };
+    iface.free = [](ggml_backend_t b) { ggml_backend_free(static_cast<ggml_backend_t>(b->context)), delete b; };
+    iface.graph_compute = [](ggml_backend_t b, ggml_cgraph * graph) {
+        if (!runs_here(graph)) return GGML_STATUS_FAILED;
+        Access a;
+        return ggml_backend_graph_compute(static_cast<ggml_backend_t>(b->context), graph);
+    };
+    return new ggml_backend{&guid, iface, dev, processor};
+}
+
+const ggml_backend_device_i kDevice = {
+    .get_name = [](ggml_backend_dev_t) { return "Far"; },
+    .get_description = [](ggml_backend_dev_t) { return "a stand-in for a GPU"; },
+    .get_memory = [](ggml_backend_dev_t, size_t * free, size_t * total) { *free = *total = memory_bytes; },
+    .get_type = [](ggml_backend_dev_t) { return GGML_BACKEND_DEVICE_TYPE_GPU; },
+    .get_props = [](ggml_backend_dev_t, ggml_backend_dev_props * p) { *p = {}, p->name = "Far", p->type = GGML_BACKEND_DEVICE_TYPE_GPU; },
+    .init_backend = make_backend,
+    .get_buffer_type = [](ggml_backend_dev_t) { return buffer_type(); },
+    .get_host_buffer_type = nullptr,
+    .buffer_from_host_ptr = nullptr,
+    .supports_op = supports,
+    .supports_buft = [](ggml_backend_dev_t, ggml_backend_buffer_type_t t) { return t == buffer_type(); },
+    .offload_op = nullptr,
+    .event_new = nullptr,
+    .event_free = nullptr,
+    .event_synchronize = nullptr,
+};
+
+ggml_backend_reg_t registry() {
+    static ggml_backend_reg reg = {
+        .api_version = GGML_BACKEND_API_VERSION,
+        .iface = {.get_name = [](ggml_backend_reg_t) { return "Far"; },
+                  .get_device_count = [](ggml_backend_reg_t) { return size_t(1); },
+                  .get_device = [](ggml_backend_reg_t, size_t) { return device(); },
+                  .get_proc_address = [](ggml_backend_reg_t, const char *) -> void * { return nullptr; }},
+        .context = nullptr,
+    };
+    return &reg;
+}
+
+ggml_backend_dev_t device() {
+    static ggml_backend_device dev = {kDevice, registry(), nullptr};
+    return &dev;
+}
+
+}  // namespace
+
+std::string far_device() {
+    static const bool registered = (ggml_backend_register(registry()), true);
+    (void)registered;
+    memory_bytes = size_t(8) << 30, refused = GGML_OP_NONE;
+    return "Far";
+}
+void set_far_memory(size_t bytes) { memory_bytes = bytes; }
+void refuse_on_far_device(ggml_op op) { refused = op; }
+
+}  // namespace kvasir::test
