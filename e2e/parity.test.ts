@@ -34,7 +34,7 @@ describe('parity with llama.cpp, and identities of blending', () => {
   });
 
   test.each(CASES)('$name', async ({ path, exact }) => {
-    for (const result of await checkModel(engine, path(), exact, 161)) {
+    for (const result of await checkModel(engine, path(), exact, { promptTokens: 161 })) {
       expect
         .soft(result.ok, `${result.name}: ${result.difference} > ${result.bound} (${result.note})`)
         .toBe(true);

@@ -19,12 +19,23 @@ ggml_tensor * read_as(ggml_context * c, ggml_tensor * t, ggml_type type, int64_t
     return view;
 }
 
+// For devices whose ggml_flash_attn_ext() does not know the model's head size: keys and values [hd, n_kv, n_head_kv], as it takes them.
+ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tensor * k, ggml_tensor * v, ggml_tensor * mask, float scale) {
+    ggml_tensor * scores = ggml_mul_mat(c, k, q);  // [n_kv, rows, heads]
+    ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
+    ggml_tensor * weights = ggml_soft_max_ext(c, scores, mask, scale, 0.0f);
+    ggml_tensor * columns = ggml_cont(c, ggml_transpose(c, ggml_cast(c, v, GGML_TYPE_F32)));  // [n_kv, hd, n_head_kv]
+    return ggml_cont(c, ggml_permute(c, ggml_mul_mat(c, columns, weights), 0, 2, 1, 3));      // [hd, heads, rows]
+}
+
 ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const AttentionArgs & a) {
     ggml_tensor * q = ggml_permute(c, a.q, 0, 2, 1, 3);  // [hd, rows, heads]
     ggml_tensor * k = kv_heads(c, hp, a.k, a.places, a.n_kv);
     ggml_tensor * v = kv_heads(c, hp, a.v, a.places, a.n_kv);
-    ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, 1.0f / std::sqrt(float(hp.head_dim)), 0.0f, 0.0f);
+    const float scale = 1.0f / std::sqrt(float(hp.head_dim));
+    ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, scale, 0.0f, 0.0f);
     ggml_flash_attn_ext_set_prec(y, GGML_PREC_F32);
+    if (!ggml_backend_dev_supports_op(a.device.device(), y)) y = attention_by_products(c, q, k, v, a.mask, scale);
     return ggml_reshape_2d(c, y, hp.q_dim(), a.q->ne[2]);
 }
 

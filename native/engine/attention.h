@@ -27,6 +27,7 @@ struct AttentionArgs {
     ggml_tensor * pos;   // [rows] i32: a row sees the keys up to its own position
     ggml_tensor * mask;  // f16 [n_kv, rows]: 0 where visible, else −inf; null where needs_mask() is false
     int n_kv;            // keys 0 … n_kv−1 are considered
+    const Compute & device;
 };
 
 // The rows of positions 0 … n−1 in their order, by heads: [head_dim, n, n_head_kv]. A view where they lie one behind

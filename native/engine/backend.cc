@@ -148,7 +148,18 @@ ggml_context * Compute::graph_context() {
     return graph_context_.get();
 }
 
+// Other devices' backends end the process when they meet an operation that they lack.
+void Compute::check(ggml_cgraph * graph) const {
+    for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
+        const ggml_tensor * node = ggml_graph_node(graph, i);
+        if (ggml_backend_dev_supports_op(device_, node)) continue;
+        throw Error("ENGINE_FAILED", "The device " + name() + " cannot compute what this model needs (" + ggml_op_desc(node) + ").",
+                    "Use the processor for this model.");
+    }
+}
+
 void Compute::prepare(ggml_cgraph * graph) {
+    if (!host_) check(graph);
     if (!ggml_gallocr_alloc_graph(galloc_.get(), graph)) {
         throw Error("OUT_OF_MEMORY", "There is not enough memory for the computation on " + name() + ".",
                     "Use a shorter prompt or a smaller model.");

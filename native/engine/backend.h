@@ -56,12 +56,14 @@ class Compute {
 
     // Room for a graph of at most kMostNodes, empty: what was built there before is gone.
     ggml_context * graph_context();
-    // Allocates the graph's tensors; inputs may be set afterwards, then run().
+    // Allocates the graph's tensors; inputs may be set afterwards, then run(). ENGINE_FAILED when the device lacks an operation.
     void prepare(ggml_cgraph * graph);
     // Runs a prepared graph to its end. ABORTED when `abort` turns true (checked at every node).
     void run(ggml_cgraph * graph, const std::atomic<bool> * abort);
 
   private:
+    void check(ggml_cgraph * graph) const;
+
     ggml_backend_dev_t device_;
     bool host_;
     BackendPtr backend_;

@@ -131,7 +131,7 @@ ggml_tensor * Forward::build_layer(Building & l, ggml_tensor * x) {
     ggml_tensor * q = rope(c, arch.query(c, hp, w, h), b.pos, weights_.device(il));
     if (l.observers) observe(l, q);
     if (!l.call.advance) return nullptr;
-    ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.places, b.pos, b.mask, b.n_kv});
+    ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.places, b.pos, b.mask, b.n_kv, weights_.device(il)});
     ggml_format_name(a, "attention-%d", il);
     return arch.output(c, hp, w, a, x);
 }

@@ -50,6 +50,7 @@ class Forward {
     void decode(int32_t token, int32_t position, const KvCache & cache, std::vector<float> & out, const std::atomic<bool> * abort);
 
   private:
+    void place_alike(int il, const std::vector<Placement> & placements, KvDtype dtype, const KvCache & cache);
     void plan_decode(const KvCache & cache, std::vector<int32_t> blocks);
     // A layer's graph for one block of rows while it is built.
     struct Building {

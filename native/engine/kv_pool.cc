@@ -81,7 +81,8 @@ int KvPool::take(int after) {
     const int id = blocks_.take(after);
     if (!clean_[size_t(id)]) {
         const std::vector<uint8_t> zeros(layer_block_bytes());
-        for (int il = 0; il < int(layers_.size()); ++il) write(id, il, zeros.data());
+        for (int il = 0; il < int(layers_.size()); ++il)
+            if (weights_.device(il).is_host()) write(id, il, zeros.data());
         clean_[size_t(id)] = true;
     }
     return id;

@@ -71,31 +71,44 @@ void Forward::place(int il, const std::vector<Placement> & placements, const KvC
 }
 
 void Forward::place_with_graph(int il, const std::vector<Placement> & placements, const KvCache & cache) {
+    for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
+        std::vector<Placement> alike;
+        for (const Placement & p : placements)
+            if (p.chunk->shape().dtype == dtype) alike.push_back(p);
+        if (!alike.empty()) place_alike(il, alike, dtype, cache);
+    }
+}
+
+// One graph for all: a launch and an allocation a chunk would add up.
+void Forward::place_alike(int il, const std::vector<Placement> & placements, KvDtype dtype, const KvCache & cache) {
     Compute & device = weights_.device(il);
     const Hparams & hp = weights_.hparams();
-    for (const auto & p : placements) {
-        const int64_t n = int64_t(p.range.count);
-        ggml_context * c = device.graph_context();
-        ggml_cgraph * g = ggml_new_graph_custom(c, 32, false);
-        const ggml_type type = dtype_ggml(p.chunk->shape().dtype);
-        ggml_tensor * k = ggml_new_tensor_2d(c, type, hp.kv_dim(), n);
-        ggml_tensor * v = ggml_new_tensor_2d(c, type, hp.kv_dim(), n);
-        ggml_tensor * pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
-        ggml_tensor * slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
-        for (ggml_tensor * t : {k, v, pos, slots}) ggml_set_input(t);
-        ggml_tensor * k32 = ggml_reshape_3d(c, ggml_cast(c, k, GGML_TYPE_F32), hp.head_dim, hp.n_head_kv, n);
-        k32 = ggml_reshape_2d(c, rope(c, k32, pos, device), hp.kv_dim(), n);
-        ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k32, slots));
-        ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_cast(c, v, GGML_TYPE_F32), slots));
-        device.prepare(g);
-        std::vector<int32_t> positions, rows;
-        for (int64_t i = 0; i < n; ++i) positions.push_back(p.position + int32_t(i)), rows.push_back(cache.slot(positions.back()));
-        ggml_backend_tensor_set(pos, positions.data(), 0, ggml_nbytes(pos));
-        ggml_backend_tensor_set(slots, rows.data(), 0, ggml_nbytes(slots));
-        ggml_backend_tensor_set(k, p.k(), 0, ggml_nbytes(k));
-        ggml_backend_tensor_set(v, p.v(), 0, ggml_nbytes(v));
-        device.run(g, nullptr);
+    std::vector<int32_t> positions, rows;
+    for (const Placement & p : placements)
+        for (size_t i = 0; i < p.range.count; ++i) positions.push_back(p.position + int32_t(i)), rows.push_back(cache.slot(positions.back()));
+    const auto n = int64_t(positions.size());
+    ggml_context * c = device.graph_context();
+    ggml_cgraph * g = ggml_new_graph_custom(c, 32, false);
+    ggml_tensor * k = ggml_new_tensor_2d(c, dtype_ggml(dtype), hp.kv_dim(), n);
+    ggml_tensor * v = ggml_new_tensor_2d(c, dtype_ggml(dtype), hp.kv_dim(), n);
+    ggml_tensor * pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
+    ggml_tensor * slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
+    for (ggml_tensor * t : {k, v, pos, slots}) ggml_set_input(t);
+    ggml_tensor * k32 = ggml_reshape_3d(c, ggml_cast(c, k, GGML_TYPE_F32), hp.head_dim, hp.n_head_kv, n);
+    k32 = ggml_reshape_2d(c, rope(c, k32, pos, device), hp.kv_dim(), n);
+    ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k32, slots));
+    ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_cast(c, v, GGML_TYPE_F32), slots));
+    device.prepare(g);
+    ggml_backend_tensor_set(pos, positions.data(), 0, ggml_nbytes(pos));
+    ggml_backend_tensor_set(slots, rows.data(), 0, ggml_nbytes(slots));
+    size_t at = 0;
+    for (const Placement & p : placements) {
+        const size_t bytes = p.range.count * p.chunk->shape().row_bytes();
+        ggml_backend_tensor_set(k, p.k(), at, bytes);
+        ggml_backend_tensor_set(v, p.v(), at, bytes);
+        at += bytes;
     }
+    device.run(g, nullptr);
 }
 
 }  // namespace kvasir

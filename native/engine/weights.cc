@@ -62,7 +62,9 @@ Weights::Weights(const std::string & path, const std::vector<Compute *> & prefer
     output_norm_ = add("output_norm.weight", {d}, true, head_device(), false);
     output_ = add("output.weight", {d, v}, false, head_device(), true);
     output_device_ = &head_device();
-    if (!output_) output_ = token_embd_, output_device_ = &cpu;  // tied: one row a token, so plain memory costs nothing
+    // Tied: one row a token, so on the host plain memory costs nothing; another device needs a copy of its own.
+    if (!output_ && head_device().is_host()) output_ = token_embd_, output_device_ = &cpu;
+    else if (!output_) output_ = add("token_embd.weight", {d, v}, true, head_device(), true);
     load(progress);
 }
 
@@ -78,6 +80,7 @@ void Weights::place_layers(const std::vector<Compute *> & preference, Compute & 
         size_t budget = free > reserve ? free - reserve : 0;
         auto take = [&](size_t bytes) { return bytes <= budget ? (budget -= bytes, true) : false; };
         const auto * out = file_->find("output.weight");
+        if (!out) out = file_->find("token_embd.weight");
         if (!take(out ? out->bytes : 0)) return;
         devices_[hparams_.n_layer] = gpu;
         for (int il = hparams_.n_layer - 1; il >= 0; --il) {

@@ -53,7 +53,7 @@ std::vector<Segment> prompt(const ModelPtr & m, KvDtype dtype = KvDtype::f16) {
 }
 
 std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy, LoadPlan plan = {}) {
-    Session session(m, 1024);
+    Session session(m, 2048);
     session.append(s, strategy, nullptr, nullptr, plan);
     return session.logits();
 }
@@ -104,8 +104,8 @@ TEST(decoding_on_another_device_continues_its_prefill) {
 
 TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
     const auto [here, there] = tiny();
-    KvPool pool(there->weights(), {});
-    Session a(there, 4096, &pool), b(there, 4096, &pool);
+    KvPool pool(there->weights(), {}, KvDtype::f16);
+    Session a(there, 2048, &pool), b(there, 2048, &pool);
     std::vector<int32_t> all;
     for (int turn = 0; turn < 4; ++turn) {
         const auto next = ids(150 * (turn + 1), turn + 1);
@@ -135,13 +135,13 @@ TEST(a_model_that_fits_another_device_in_part_runs_on_both) {
     for (const StrategySpec & strategy : kStrategies) CHECK(apart(logits_of(both, split, strategy), logits_of(here, near, strategy)) < 1e-2);
 }
 
-TEST(tied_output_weights_go_with_the_last_layer) {
+TEST(tied_output_weights_go_to_the_last_layers_device) {
     const auto [here, there] = tiny();
     CHECK(here->weights().output() == here->weights().token_embd());
     CHECK_EQ(there->weights().output_device().name(), test::far_device());
 }
 
-TEST(a_head_size_without_a_kernel_for_attention_is_computed_by_products) {
+TEST(a_head_size_that_a_device_has_no_attention_for_is_computed_by_products) {
     const auto [here, there] = pair_of("narrow", "--arch llama --type f16 --layers 4 --vocab 600 --heads 8 --kv-heads 2 --head-dim 32");
     const auto near = prompt(here), far = prompt(there);
     for (const StrategySpec & strategy : kStrategies) CHECK(apart(logits_of(there, far, strategy), logits_of(here, near, strategy)) < 1e-2);

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Engine, KvDtype, Model, Segment, Strategy } from '../../src-main/engine/engine.ts';
+import type { Engine, KvDtype, Loading, Model, Segment, Strategy } from '../../src-main/engine/engine.ts';
 import { agreement, compareLogits, randomTokens } from './compare.ts';
 
 /** DESIGN's bound on |Δ logit|, as a share of the logits' range. */
@@ -23,12 +23,30 @@ export interface CheckResult {
 const FULL: Strategy = { kind: 'full' };
 const deviation = (ratio: number): Strategy => ({ kind: 'deviation', checkLayers: [1], ratios: [ratio] });
 
-async function logitsOf(model: Model, segments: Segment[], strategy: Strategy): Promise<Float32Array> {
+/** One of each kind, for comparing devices: a fifth of the tokens is recomputed. */
+function strategiesOf(model: Model): Strategy[] {
+  const questionLayers = [Math.floor(model.info.layers / 2)];
+  return [
+    FULL,
+    { kind: 'none' },
+    { kind: 'chunk-head', ratios: [0.2] },
+    deviation(0.2),
+    { kind: 'query', questionLayers, ratios: [0.2] },
+    { kind: 'union', checkLayers: [1], questionLayers, ratios: [0.2] },
+  ];
+}
+
+async function logitsOf(
+  model: Model,
+  segments: Segment[],
+  strategy: Strategy,
+  loading: Partial<Loading> = {},
+): Promise<Float32Array> {
   const session = model.createSession(
     segments.reduce((n, s) => n + (s.kind === 'chunk' ? s.chunk.tokens : s.tokens).length, 8),
   );
   try {
-    await session.append(segments, strategy);
+    await session.append(segments, strategy, { loading });
     return session.logits();
   } finally {
     session.dispose();
@@ -68,13 +86,18 @@ async function isTie(
   return gap <= (BOUND / 10) * (Math.max(...logits) - Math.min(...logits));
 }
 
-async function reference(engine: Engine, model: Model, ids: Int32Array, flashAttention: boolean) {
+async function reference(
+  engine: Engine,
+  model: Model,
+  ids: Int32Array,
+  { flashAttention, device }: { flashAttention: boolean; device: string },
+) {
   const llama = await engine.loadReference(model.path, {
     contextTokens: ids.length + GREEDY_TOKENS + 64,
     threads: model.info.threads,
     flashAttention,
     ubatch: 512,
-    device: 'cpu',
+    device,
   });
   try {
     const { logits } = await llama.prefill(ids);
@@ -88,19 +111,23 @@ async function reference(engine: Engine, model: Model, ids: Int32Array, flashAtt
 /**
  * Our prefill and decode against llama.cpp's. `exact`: weights are f32 or f16, so BOUND holds as it is and the greedy
  * tokens must agree too. Quantised weights round the activations as well, which blows up differences that are not there
- * otherwise: the bound is then twice what llama.cpp's own two attention paths differ by, where that is larger.
+ * otherwise: the bound is then twice what llama.cpp's own two attention paths differ by, where that is larger. On another
+ * device than the processor its arithmetic counts as well: what llama.cpp gives there and on the processor is then told apart
+ * in the same way. llama.cpp's side is the processor's in any case.
  */
 export async function againstLlama(
   engine: Engine,
   model: Model,
   ids: Int32Array,
   exact: boolean,
+  device = 'cpu',
 ): Promise<CheckResult> {
-  const llama = await reference(engine, model, ids, true);
-  const other = await reference(engine, model, ids, false);
+  const onProcessor = device === 'cpu';
+  const llama = await reference(engine, model, ids, { flashAttention: true, device: 'cpu' });
+  const other = await reference(engine, model, ids, { flashAttention: !onProcessor, device });
   const ours = await greedy(model, ids);
   const floor = compareLogits(other.logits, llama.logits).maxOfRange;
-  const bound = exact ? BOUND : Math.max(BOUND, 2 * floor);
+  const bound = exact && onProcessor ? BOUND : Math.max(BOUND, 2 * floor);
   const difference = compareLogits(ours.logits, llama.logits).maxOfRange;
   const same = agreement(ours.tokens, llama.tokens);
   const wanted = ours.ended ? ours.tokens.length : GREEDY_TOKENS;
@@ -109,17 +136,21 @@ export async function againstLlama(
     name: 'prefill = llama.cpp',
     difference,
     bound,
-    ok: difference <= bound && (!exact || same === wanted || tie),
-    note: `${same}/${wanted} greedy tokens${tie ? ', then a tie' : ''}; llama.cpp's two attention paths: ${floor.toExponential(1)}`,
+    ok: difference <= bound && (!exact || !onProcessor || same === wanted || tie),
+    note: `${same}/${wanted} greedy tokens${tie ? ', then a tie' : ''}; llama.cpp's two ${onProcessor ? 'attention paths' : 'devices'}: ${floor.toExponential(1)}`,
   };
 }
 
-/** Identities of blending: each has one right answer, our own full prefill. `rounding` bounds the inexact one. */
+/**
+ * Identities of blending: each has one right answer, our own full prefill. `rounding` bounds what is not bit for bit the same.
+ * `processor`: the same model there, when `model` is on another device; every strategy is then held against it.
+ */
 export async function identities(
   engine: Engine,
   model: Model,
   ids: Int32Array,
   rounding = BOUND,
+  processor?: { model: Model; exact: boolean },
 ): Promise<CheckResult[]> {
   const full = await logitsOf(model, [{ kind: 'compute', tokens: ids }], FULL);
   const start = model.encodingPrefix.length;
@@ -148,7 +179,8 @@ export async function identities(
       ...chunks.map((chunk): Segment => ({ kind: 'chunk', chunk })),
       question,
     ];
-    const blend = (chunks: typeof pair, strategy: Strategy) => logitsOf(model, around(chunks), strategy);
+    const blend = (chunks: typeof pair, strategy: Strategy, loading: Partial<Loading> = {}) =>
+      logitsOf(model, around(chunks), strategy, loading);
 
     const result = (
       name: string,
@@ -161,35 +193,69 @@ export async function identities(
       return { name, difference, bound, ok: difference <= bound, note };
     };
     const inMemory = await blend(pair, deviation(0.2));
+    const fromFiles = await blend(stored, deviation(0.2));
+    // Other devices' kernels may choose their way by the number of rows.
+    const same = processor ? rounding : 0;
+    const note = processor ? '' : 'bit for bit';
     return [
-      result('ratio 1 = full prefill', await blend(pair, deviation(1)), base, 0, 'bit for bit'),
+      result('ratio 1 = full prefill', await blend(pair, deviation(1)), base, same, note),
       result('one chunk, ratio 0 = full prefill', await blend([one], { kind: 'none' }), base, rounding),
-      result('stored f16 = in memory', await blend(stored, deviation(0.2)), inMemory, 0, 'bit for bit'),
+      result('stored f16 = in memory', fromFiles, inMemory, same, note),
+      result(
+        'pipelined = serial',
+        fromFiles,
+        await blend(stored, deviation(0.2), { serial: true }),
+        same,
+        note,
+      ),
       // No identity: tells what quantising the stored KV costs, beside what blending two chunks costs.
       {
         ...result('q8_0 store against f16 store', await blend(pairQ8, deviation(0.2)), inMemory, Infinity),
         note: `blending itself at 20 %: ${compareLogits(inMemory, base).maxOfRange.toExponential(1)}`,
       },
+      ...(processor ? await againstProcessor(blend, stored, processor) : []),
     ];
+
+    /** Chunks encoded on the device are blended on the processor too. Where rounding decides which tokens are recomputed, there is no bound. */
+    async function againstProcessor(
+      here: typeof blend,
+      chunks: typeof pair,
+      there: { model: Model; exact: boolean },
+    ): Promise<CheckResult[]> {
+      const moved = await Promise.all(chunks.map((_, i) => there.model.openChunk(join(dir, `${i}.kvc`))));
+      const results = [];
+      for (const strategy of strategiesOf(model)) {
+        const a = await here(chunks, strategy);
+        const b = await logitsOf(there.model, around(moved), strategy);
+        const bound = there.exact ? 2 * rounding : Infinity;
+        results.push(result(`${strategy.kind} = on the processor`, a, b, bound));
+      }
+      for (const chunk of moved) chunk.dispose();
+      return results;
+    }
   } finally {
     for (const chunk of [one, ...pair, ...pairQ8]) chunk.dispose();
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
+/** `device`: where our side runs, 'cpu' or a name from devices(). */
 export async function checkModel(
   engine: Engine,
   path: string,
   exact: boolean,
-  promptTokens = 401,
+  { promptTokens = 401, device = 'cpu' } = {},
 ): Promise<CheckResult[]> {
-  const model = await engine.loadModel(path, { device: 'cpu' });
+  const model = await engine.loadModel(path, { device });
+  const processor = device === 'cpu' ? undefined : await engine.loadModel(path, { device: 'cpu' });
   try {
     const ids = randomTokens(promptTokens, model.info.vocabSize);
     if (model.encodingPrefix.length) ids.set(model.encodingPrefix);
-    const llama = await againstLlama(engine, model, ids, exact);
-    return [llama, ...(await identities(engine, model, ids, llama.bound))];
+    const llama = await againstLlama(engine, model, ids, exact, device);
+    const there = processor && { model: processor, exact };
+    return [llama, ...(await identities(engine, model, ids, llama.bound, there))];
   } finally {
+    processor?.dispose();
     model.dispose();
   }
 }

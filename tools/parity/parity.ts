@@ -4,6 +4,7 @@
  *   npm run parity                      every architecture and weight type, on tiny models with random weights
  *   npm run parity -- --model F.gguf    one model
  *   npm run parity -- --only qwen3      the random models whose name contains this
+ *   npm run parity -- --device CUDA0    our side on this device, held against the processor as well
  *
  * Exit code 1 when a bound is missed.
  */
@@ -15,7 +16,11 @@ import { Engine } from '../../src-main/engine/engine.ts';
 import { type CheckResult, checkModel } from './checks.ts';
 
 const { values: args } = parseArgs({
-  options: { model: { type: 'string' }, only: { type: 'string', default: '' } },
+  options: {
+    model: { type: 'string' },
+    only: { type: 'string', default: '' },
+    device: { type: 'string', default: 'cpu' },
+  },
 });
 
 const ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
@@ -64,7 +69,7 @@ const table = new Table({
 const failed: string[] = [];
 let total = 0;
 for (const c of cases()) {
-  const results: CheckResult[] = await checkModel(engine, c.path(), c.exact);
+  const results: CheckResult[] = await checkModel(engine, c.path(), c.exact, { device: args.device });
   for (const [i, r] of results.entries()) {
     total++;
     if (!r.ok) failed.push(`${c.name}: ${r.name}`);

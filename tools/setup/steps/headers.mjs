@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { withPackage } from '../download.mjs';
 import { HEADERS } from '../pins.mjs';
 import { GGML, ROOT } from '../platform.mjs';
@@ -8,7 +8,10 @@ import { clearStamp, hash, isStampFresh, writeStamp } from '../stamps.mjs';
 
 const BUNDLE = 'package/llama/gitRelease.bundle';
 const INCLUDE = join(GGML, 'include');
-const KEY = hash('headers 1', HEADERS.name, HEADERS.version, HEADERS.integrity);
+const KEY = hash('headers 2', HEADERS.name, HEADERS.version, HEADERS.integrity);
+
+/** What devices are made of: our tests make one. */
+const DEVICE_HEADER = 'ggml/src/ggml-backend-impl.h';
 
 /** ggml's and libllama's public headers, of the very commit the prebuilt libraries were made from. */
 export const headers = /** @type {import('../setup.mjs').Step} */ ({
@@ -26,12 +29,12 @@ export const headers = /** @type {import('../setup.mjs').Step} */ ({
       const failure = "git could not read llama.cpp's source bundle.";
       const source = join(folder, 'source');
       await mustRun(failure, 'git', ['clone', '-q', '--no-checkout', join(folder, BUNDLE), source]);
-      await mustRun(failure, 'git', ['checkout', '-q', 'HEAD', '--', 'ggml/include', 'include', 'LICENSE'], {
-        cwd: source,
-      });
+      const wanted = ['ggml/include', DEVICE_HEADER, 'include', 'LICENSE'];
+      await mustRun(failure, 'git', ['checkout', '-q', 'HEAD', '--', ...wanted], { cwd: source });
       const assembled = join(folder, 'include');
       cpSync(join(source, 'ggml', 'include'), assembled, { recursive: true });
       cpSync(join(source, 'include', 'llama.h'), join(assembled, 'llama.h'));
+      cpSync(join(source, DEVICE_HEADER), join(assembled, basename(DEVICE_HEADER)));
       cpSync(join(source, 'LICENSE'), join(assembled, 'LICENSE'));
       mkdirSync(GGML, { recursive: true });
       if (existsSync(INCLUDE)) rmSync(INCLUDE, { recursive: true });
