@@ -49,7 +49,7 @@ const StrategySpec kStrategies[] = {
 // A first token, two chunks, a question; the chunks are encoded where the model is.
 std::vector<Segment> prompt(const ModelPtr & m, KvDtype dtype = KvDtype::f16) {
     const auto encode = [&](int n, int seed) { return encode_chunk(m, ids(n, seed), {1}, dtype, nullptr, nullptr); };
-    return {{{1}, nullptr}, {{}, encode(300, 1)}, {{}, encode(170, 2)}, {ids(20, 3), nullptr}};
+    return {{{1}, nullptr}, {{}, encode(150, 1)}, {{}, encode(90, 2)}, {ids(20, 3), nullptr}};
 }
 
 std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy, LoadPlan plan = {}) {
@@ -108,16 +108,16 @@ TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
     Session a(there, 2048, &pool), b(there, 2048, &pool);
     std::vector<int32_t> all;
     for (int turn = 0; turn < 4; ++turn) {
-        const auto next = ids(150 * (turn + 1), turn + 1);
+        const auto next = ids(70 * (turn + 1), turn + 1);
         all.insert(all.end(), next.begin(), next.end());
         a.append({{next, nullptr}}, kFull, nullptr, nullptr);
-        b.append({{ids(200, 9), nullptr}}, kFull, nullptr, nullptr);
+        b.append({{ids(90, 9), nullptr}}, kFull, nullptr, nullptr);
     }
     CHECK_EQ(a.cache().run(a.length()), -1);
     CHECK(apart(a.logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);
-    const auto fork = a.fork(700);
+    const auto fork = a.fork(400);
     fork->append({{ids(30, 5), nullptr}}, kFull, nullptr, nullptr);
-    all.resize(700);
+    all.resize(400);
     const auto more = ids(30, 5);
     all.insert(all.end(), more.begin(), more.end());
     CHECK(apart(fork->logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);

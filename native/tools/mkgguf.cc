@@ -178,9 +178,10 @@ class Writer {
             }
         };
         seed_ += 1;
-        std::thread half(fill, int64_t(0), rows / 2);
-        fill(rows / 2, rows);
-        half.join();
+        std::vector<std::thread> threads;
+        const int64_t count = std::max(2u, std::thread::hardware_concurrency());
+        for (int64_t i = 0; i < count; ++i) threads.emplace_back(fill, rows * i / count, rows * (i + 1) / count);
+        for (auto & thread : threads) thread.join();
         gguf_add_tensor(g_, t);
         gguf_set_tensor_data(g_, name.c_str(), data->data());
     }

@@ -45,5 +45,6 @@ export function shapedModel(shape: string, type: string, context: number): strin
     ff: s.ff,
     vocab: 32000,
     context,
+    ...(s.untied && { untied: true }),
   });
 }

@@ -6,6 +6,8 @@ export interface Shape {
   kvHeads: number;
   headDim: number;
   ff: number;
+  /** Output weights of its own, instead of the embeddings'. */
+  untied?: true;
 }
 
 export const SHAPES: Record<string, Shape> = {
@@ -14,4 +16,5 @@ export const SHAPES: Record<string, Shape> = {
   '0.6b': { layers: 28, embd: 1024, heads: 16, kvHeads: 8, headDim: 128, ff: 3072 },
   '1.7b': { layers: 28, embd: 2048, heads: 16, kvHeads: 8, headDim: 128, ff: 6144 },
   '4b': { layers: 36, embd: 2560, heads: 32, kvHeads: 8, headDim: 128, ff: 9728 },
+  '8b': { layers: 32, embd: 4096, heads: 32, kvHeads: 8, headDim: 128, ff: 14336, untied: true },
 };

@@ -1,0 +1,100 @@
+/**
+ * Everything about a GPU in one command, on Linux with an NVIDIA GPU: ggml's CUDA backend (the prebuilt one where
+ * `npm run setup -- --cuda` has put it, else built from the source of the same release for this GPU alone), parity with the
+ * processor and with llama.cpp, then bench:ttft beside llama.cpp on the same GPU.
+ *
+ *   npm run bench:gpu -- [--dry-run] [--steps backend,parity,bench] [--device auto] [--ggml-source DIR] [--arch 90]
+ *                        [--shape 8b] [--types f16,q4_K] [--contexts 2048,4096,8192,16384] [--runs 3]
+ *                        [--parity NAME] [--out-dir bench/results]
+ *
+ * --dry-run prints what would be run, and what is missing. --ggml-source (or KVASIR_GGML_SOURCE) names a checkout of
+ * llama.cpp, or its folder ggml, for machines without a network. --device cpu runs the chain on the processor instead, to
+ * see that it works: --device cpu --shape 0.1b --types q8_0 --contexts 512 --runs 1 --parity "llama f16" --out-dir /tmp/gpu
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Engine } from '../src-main/engine/engine.ts';
+import { SetupError } from '../tools/setup/errors.mjs';
+import { ROOT } from '../tools/setup/platform.mjs';
+import { missingLibraries, provideBackend, sourceRoot } from './gpu/backend.ts';
+import { look, smi } from './gpu/look.ts';
+import { gpuOptionsFrom, type GpuOptions } from './gpu/options.ts';
+import { buildCommands, obstacles, scripts, type Found, type Script } from './gpu/plan.ts';
+import { commit, machine, quoted } from './lib/machine.ts';
+
+const say = (line: string): void => console.log(line);
+const shown = ({ name, args }: Script): string => ['npm run', name, '--', ...args.map(quoted)].join(' ');
+
+function printPlan(options: GpuOptions, found: Found): void {
+  const wanted = options.device !== 'cpu' && options.steps.has('backend');
+  if (wanted && found.backend) say('The CUDA backend is there.');
+  if (wanted && !found.backend) {
+    if (found.source === undefined) say('Download the source of the pinned release.');
+    const source = found.source === undefined ? undefined : sourceRoot(found.source);
+    for (const { program, args } of buildCommands({ ...found, source }, options))
+      say([program, ...args].map(quoted).join(' '));
+    for (const why of obstacles(found, options)) say(`Missing: ${why}`);
+  }
+  for (const script of scripts(options, options.device === 'auto' ? 'CUDA0' : options.device))
+    say(shown(script));
+}
+
+/** The device's name, as the engine lists it. */
+async function chooseDevice(wanted: string): Promise<string> {
+  if (wanted === 'cpu') return wanted;
+  const devices = Engine.open().devices();
+  const gpu = devices.find(({ name, kind }) => (wanted === 'auto' ? kind === 'gpu' : name === wanted));
+  if (gpu) return gpu.name;
+  const missing = await missingLibraries();
+  throw new SetupError(
+    missing.length > 0
+      ? `The CUDA backend stays unused: ${missing.join(' and ')} not found; add the folder to LD_LIBRARY_PATH.`
+      : `The engine finds ${wanted === 'auto' ? 'no GPU' : `no device called ${wanted}`}: it has ${devices.map(({ name }) => name).join(', ')}. The driver may be older than the CUDA runtime.`,
+  );
+}
+
+function runScript(script: Script): void {
+  say(`\n${shown(script)}`);
+  const { status } = spawnSync(process.execPath, [join(ROOT, script.path), ...script.args], {
+    stdio: 'inherit',
+    cwd: ROOT,
+  });
+  if (status !== 0) throw new SetupError(`It failed (exit code ${status}): ${shown(script)}`);
+}
+
+async function main(options: GpuOptions): Promise<void> {
+  const found = await look(options);
+  if (options.dryRun) {
+    printPlan(options, found);
+    return;
+  }
+  if (options.device !== 'cpu' && options.steps.has('backend')) await provideBackend(found, options, say);
+  const todo = scripts(options, await chooseDevice(options.device));
+  for (const script of todo) runScript(script);
+  if (todo.length === 0) return;
+  const record = {
+    machine: machine(),
+    gpu: await smi('name,memory.total,driver_version'),
+    nvcc: found.nvcc,
+    commit: commit(),
+    date: new Date().toISOString(),
+    command: ['npm run bench:gpu --', ...process.argv.slice(2).map(quoted)].join(' '),
+    // Each has ended well, or this would not be written.
+    commands: todo.map(shown),
+    results: todo.flatMap(({ out }) => (out === undefined ? [] : [out])),
+  };
+  mkdirSync(options.outDir, { recursive: true });
+  const path = join(options.outDir, `gpu-${options.shape}.json`);
+  writeFileSync(path, `${JSON.stringify(record, null, 2)}\n`);
+  say(`\nDone; commands and machine are in ${path}.`);
+}
+
+try {
+  await main(gpuOptionsFrom(process.argv.slice(2), process.env));
+} catch (error) {
+  if (!(error instanceof SetupError) && !(error instanceof TypeError)) throw error;
+  console.error(error.message);
+  if (error instanceof SetupError && error.details !== '') console.error(`\n${error.details}`);
+  process.exitCode = 1;
+}

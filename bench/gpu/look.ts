@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { GGML, ROOT } from '../../tools/setup/platform.mjs';
+import { probe } from '../../tools/setup/process.mjs';
+import type { GpuOptions } from './options.ts';
+import { LIBRARY, SOURCE, type Found } from './plan.ts';
+
+/** Asks the machine what it has; changes nothing. */
+export async function look(options: GpuOptions): Promise<Found> {
+  const [driver, arch] = await Promise.all([smi('driver_version'), smi('compute_cap')]);
+  const earlier = join(ROOT, SOURCE);
+  return {
+    backend: existsSync(join(GGML, LIBRARY)),
+    driver,
+    arch: arch?.replace('.', ''),
+    nvcc: await firstThatRuns(compilers()),
+    cmake: await firstThatRuns(['cmake', join(ROOT, '.setup', 'cmake', 'bin', 'cmake')]),
+    ninja: (await probe('ninja', ['--version'])) !== undefined,
+    source: options.ggmlSource ?? (existsSync(earlier) ? SOURCE : undefined),
+    cores: availableParallelism(),
+  };
+}
+
+/** What nvidia-smi says of the first GPU. */
+export async function smi(field: string): Promise<string | undefined> {
+  return (await probe('nvidia-smi', [`--query-gpu=${field}`, '--format=csv,noheader']))?.trim();
+}
+
+function compilers(): string[] {
+  const { CUDACXX, CUDA_HOME, CUDA_PATH } = process.env;
+  const homes = [CUDA_HOME, CUDA_PATH, '/usr/local/cuda'].filter((home) => home !== undefined);
+  return [
+    ...(CUDACXX === undefined ? [] : [CUDACXX]),
+    'nvcc',
+    ...homes.map((home) => join(home, 'bin', 'nvcc')),
+  ];
+}
+
+async function firstThatRuns(programs: string[]): Promise<string | undefined> {
+  for (const program of programs) if ((await probe(program, ['--version'])) !== undefined) return program;
+  return undefined;
+}

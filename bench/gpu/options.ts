@@ -1,0 +1,66 @@
+import { parseArgs } from 'node:util';
+import { SHAPES } from '../../tools/random-model/shapes.ts';
+
+/** What `npm run bench:gpu` was asked for. */
+export interface GpuOptions {
+  /** 'auto': the first GPU; 'cpu': the whole chain on the processor, to see that it works; or a device's name. */
+  device: string;
+  shape: string;
+  types: string[];
+  contexts: string;
+  runs: string;
+  /** Random models of the parity run whose name contains this. */
+  parity: string;
+  steps: ReadonlySet<StepName>;
+  /** ggml's source, where it shall not be downloaded. */
+  ggmlSource: string | undefined;
+  /** Compute capability to build for, as 90; default: the GPU's own. */
+  arch: string | undefined;
+  outDir: string;
+  dryRun: boolean;
+}
+
+export const STEPS = ['backend', 'parity', 'bench'] as const;
+export type StepName = (typeof STEPS)[number];
+
+const FLAGS = {
+  device: { type: 'string', default: 'auto' },
+  shape: { type: 'string', default: '8b' },
+  types: { type: 'string', default: 'f16,q4_K' },
+  contexts: { type: 'string', default: '2048,4096,8192,16384' },
+  runs: { type: 'string', default: '3' },
+  parity: { type: 'string', default: '' },
+  steps: { type: 'string', default: STEPS.join(',') },
+  'ggml-source': { type: 'string' },
+  arch: { type: 'string' },
+  'out-dir': { type: 'string', default: 'bench/results' },
+  'dry-run': { type: 'boolean', default: false },
+} as const;
+
+/** Throws a TypeError that names the flag. */
+export function gpuOptionsFrom(argv: string[], env: NodeJS.ProcessEnv = {}): GpuOptions {
+  const { values } = parseArgs({ args: argv, options: FLAGS });
+  if (!(values.shape in SHAPES))
+    throw new TypeError(`--shape must be one of ${Object.keys(SHAPES).join(', ')}`);
+  if (values.arch !== undefined && !/^\d{2,3}$/.test(values.arch))
+    throw new TypeError('--arch must be a compute capability without its dot, such as 90');
+  return {
+    device: values.device,
+    shape: values.shape,
+    types: values.types.split(','),
+    contexts: values.contexts,
+    runs: values.runs,
+    parity: values.parity,
+    steps: new Set(values.steps.split(',').map(stepNamed)),
+    ggmlSource: values['ggml-source'] ?? env.KVASIR_GGML_SOURCE,
+    arch: values.arch,
+    outDir: values['out-dir'],
+    dryRun: values['dry-run'],
+  };
+}
+
+function stepNamed(name: string): StepName {
+  const step = STEPS.find((known) => known === name);
+  if (step === undefined) throw new TypeError(`--steps must be some of ${STEPS.join(', ')}`);
+  return step;
+}

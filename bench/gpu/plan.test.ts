@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { gpuOptionsFrom } from './options.ts';
+import { buildCommands, obstacles, scripts, type Found } from './plan.ts';
+
+const nothing: Found = { backend: false, ninja: false, cores: 4 };
+const everything: Found = {
+  ...nothing,
+  driver: '580.1',
+  arch: '90',
+  nvcc: '/usr/local/cuda/bin/nvcc',
+  cmake: 'cmake',
+  ninja: true,
+};
+const defaults = gpuOptionsFrom([]);
+
+describe('options of bench:gpu', () => {
+  test.each([
+    [['--shape', '9b'], '--shape'],
+    [['--arch', '9.0'], '--arch'],
+    [['--steps', 'build'], '--steps'],
+  ])('%j is misuse that names the flag', (argv, flag) => {
+    expect(() => gpuOptionsFrom(argv)).toThrow(TypeError);
+    expect(() => gpuOptionsFrom(argv)).toThrow(flag);
+  });
+
+  test('the folder of the source comes from the flag, else from the environment', () => {
+    const env = { KVASIR_GGML_SOURCE: '/a' };
+    expect(gpuOptionsFrom([], env).ggmlSource).toBe('/a');
+    expect(gpuOptionsFrom(['--ggml-source', '/b'], env).ggmlSource).toBe('/b');
+  });
+});
+
+describe('building the CUDA backend', () => {
+  test('each thing that is missing is named', () => {
+    expect(obstacles(everything, defaults)).toEqual([]);
+    expect(obstacles(nothing, defaults).map((why) => /driver|nvcc|CMake|--arch/.exec(why)?.[0])).toEqual([
+      'driver',
+      'nvcc',
+      'CMake',
+      '--arch',
+    ]);
+    expect(obstacles({ ...everything, arch: undefined }, gpuOptionsFrom(['--arch', '89']))).toEqual([]);
+  });
+
+  test('for the kind of GPU that is there, unless another is named', () => {
+    const args = (argv: string[]) => buildCommands(everything, gpuOptionsFrom(argv))[0]?.args;
+    expect(args([])).toContain('-DCMAKE_CUDA_ARCHITECTURES=90-real');
+    expect(args(['--arch', '120'])).toContain('-DCMAKE_CUDA_ARCHITECTURES=120-real');
+  });
+
+  test('names of libraries carry no version, as the prebuilt ones do not', () => {
+    expect(buildCommands(everything, defaults)[0]?.args).toContain('-DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON');
+  });
+});
+
+describe('what runs on the device', () => {
+  test('parity, then a bench for each type, on the device and into files of their own', () => {
+    const all = scripts(defaults, 'CUDA0');
+    expect(all.map(({ name }) => name)).toEqual(['parity', 'bench:ttft', 'bench:ttft']);
+    for (const { args } of all) expect(args[args.indexOf('--device') + 1]).toBe('CUDA0');
+    expect(all.map(({ out }) => out)).toEqual([
+      undefined,
+      'bench/results/gpu-8b-f16.json',
+      'bench/results/gpu-8b-q4_K.json',
+    ]);
+  });
+
+  test('only the steps asked for', () => {
+    const named = (steps: string) => scripts(gpuOptionsFrom(['--steps', steps]), 'CUDA0').length;
+    expect(named('backend')).toBe(0);
+    expect(named('parity')).toBe(1);
+    expect(named('backend,bench')).toBe(2);
+  });
+});

@@ -1,0 +1,91 @@
+import type { GpuOptions } from './options.ts';
+
+/** What this machine has for building ggml's CUDA backend; undefined where it was not found. */
+export interface Found {
+  /** Whether build/ggml has the backend already, by `npm run setup -- --cuda` or from a run before. */
+  backend: boolean;
+  /** The driver's version, as nvidia-smi tells it. */
+  driver?: string | undefined;
+  /** Compute capability of the first GPU, without its dot: 90. */
+  arch?: string | undefined;
+  nvcc?: string | undefined;
+  cmake?: string | undefined;
+  ninja: boolean;
+  /** A folder with ggml's source: given, or from a run before. */
+  source?: string | undefined;
+  cores: number;
+}
+
+export interface Command {
+  program: string;
+  args: string[];
+}
+
+export const SOURCE = 'build/ggml-source';
+export const BUILD = 'build/ggml-cuda';
+export const LIBRARY = 'libggml-cuda.so';
+
+/** Why the backend cannot be built here, a sentence each; nothing where it can. */
+export function obstacles({ driver, nvcc, cmake, arch }: Found, options: GpuOptions): string[] {
+  return [
+    driver === undefined &&
+      'No NVIDIA driver was found (nvidia-smi does not run): install it, or try --device cpu.',
+    nvcc === undefined &&
+      'No CUDA compiler was found (nvcc on PATH, in $CUDACXX, $CUDA_HOME/bin or /usr/local/cuda/bin): install the CUDA toolkit, or let `npm run setup -- --cuda` fetch the prebuilt backend.',
+    cmake === undefined && 'CMake was not found: install it.',
+    (options.arch ?? arch) === undefined &&
+      'The GPU did not tell its compute capability: name it, as in --arch 90.',
+  ].filter((sentence) => sentence !== false);
+}
+
+/** Builds ggml's CUDA backend alone, for one kind of GPU, with the names that the prebuilt libraries have. */
+export function buildCommands(found: Found, options: GpuOptions): Command[] {
+  const cmake = found.cmake ?? 'cmake';
+  const on = (names: string[], value: string): string[] => names.map((name) => `-D${name}=${value}`);
+  const settings = [
+    '-DCMAKE_BUILD_TYPE=Release',
+    `-DCMAKE_CUDA_COMPILER=${found.nvcc ?? 'nvcc'}`,
+    `-DCMAKE_CUDA_ARCHITECTURES=${options.arch ?? found.arch ?? 'native'}-real`,
+    // The prebuilt libggml-base.so has no version in its name: so must what this is linked to.
+    ...on(['BUILD_SHARED_LIBS', 'GGML_BACKEND_DL', 'GGML_CUDA', 'CMAKE_PLATFORM_NO_VERSIONED_SONAME'], 'ON'),
+    ...on(['GGML_CPU', 'GGML_NATIVE', 'GGML_CUDA_NCCL', 'GGML_BUILD_TESTS', 'GGML_BUILD_EXAMPLES'], 'OFF'),
+  ];
+  const generator = found.ninja ? ['-G', 'Ninja'] : [];
+  return [
+    { program: cmake, args: ['-S', found.source ?? SOURCE, '-B', BUILD, ...generator, ...settings] },
+    {
+      program: cmake,
+      args: ['--build', BUILD, '--target', 'ggml-cuda', '--parallel', String(found.cores)],
+    },
+  ];
+}
+
+/** An npm script and its arguments. */
+export interface Script {
+  name: string;
+  path: string;
+  args: string[];
+  /** Where its results go. */
+  out?: string;
+}
+
+/** What runs on the device: parity against the processor and llama.cpp, then a bench for each weight type. */
+export function scripts(options: GpuOptions, device: string): Script[] {
+  const parity: Script = {
+    name: 'parity',
+    path: 'tools/parity/parity.ts',
+    args: ['--device', device, ...(options.parity === '' ? [] : ['--only', options.parity])],
+  };
+  const benches = options.types.map((type): Script => {
+    const out = `${options.outDir}/gpu-${options.shape}-${type}.json`;
+    const { shape, contexts, runs } = options;
+    const flags = { shape, type, contexts, runs, device, out };
+    return {
+      name: 'bench:ttft',
+      path: 'bench/ttft.ts',
+      args: Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]),
+      out,
+    };
+  });
+  return [...(options.steps.has('parity') ? [parity] : []), ...(options.steps.has('bench') ? benches : [])];
+}
