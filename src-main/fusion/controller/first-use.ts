@@ -5,9 +5,10 @@ import {
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { CalibratedModel, CalibrationService } from '../calibration/calibration-service.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
-import { throttled, type EventBus } from '../../platform/event-bus.ts';
+import type { EventBus } from '../../platform/event-bus.ts';
 import type { Gate } from '../../platform/gate.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { Rounds } from '../../platform/rounds.ts';
 import type { SettingsService } from '../../platform/settings-service.ts';
 import type { CostModel } from './cost-model.ts';
 import { profile, type ProfiledModel, type ProfileOptions } from './profile.ts';
@@ -44,63 +45,52 @@ const PAUSE_MS = 2000;
  */
 export class FirstUse {
   readonly #options: FirstUseOptions;
-  readonly #abort = new AbortController();
-  #unsubscribe: (() => void)[] = [];
-  readonly #soon: ReturnType<typeof throttled>;
+  readonly #rounds: Rounds;
   /** Models, with number format, that were measured or could not be: once a run of the program is enough. */
   readonly #tried = new Set<string>();
-  #rounds: Promise<void> = Promise.resolve();
-  #waiting = false;
   #busy = true;
 
   constructor(options: FirstUseOptions) {
     this.#options = options;
-    this.#soon = throttled(options.pauseMs ?? PAUSE_MS, () => this.#begin());
+    this.#rounds = new Rounds({
+      work: (signal) => this.#round(signal),
+      pauseMs: options.pauseMs ?? PAUSE_MS,
+      onFailed: (error) => options.log.warn('first-use-stopped', { error: String(error) }),
+    });
   }
 
   start(): void {
     const { models, settings, events } = this.#options;
-    this.#unsubscribe = [
-      models.onChange(() => this.#soon()),
+    const { soon } = this.#rounds;
+    this.#rounds.until([
+      models.onChange(soon),
       settings.onChange((now, before) => {
-        if (now.dtype !== before.dtype || now.strategy.name !== before.strategy.name) this.#soon();
+        if (now.dtype !== before.dtype || now.strategy.name !== before.strategy.name) soon();
       }),
       events.on(({ topic, payload }) => {
         if (topic !== 'queue.status') return;
         this.#busy = payload.waiting + payload.active > 0 || payload.total === 0;
-        if (!this.#busy) this.#soon();
+        if (!this.#busy) soon();
       }),
-    ];
+    ]);
   }
 
   /** Resolves when nothing is being measured. */
   idle(): Promise<void> {
-    return this.#rounds;
+    return this.#rounds.idle();
   }
 
-  async close(): Promise<void> {
-    for (const end of this.#unsubscribe) end();
-    this.#soon.cancel();
-    this.#abort.abort();
-    await this.#rounds;
+  close(): Promise<void> {
+    return this.#rounds.close();
   }
 
-  #begin(): void {
-    if (this.#waiting) return;
-    this.#waiting = true;
-    this.#rounds = this.#rounds.then(async () => {
-      this.#waiting = false;
-      const { models, log } = this.#options;
-      try {
-        if (models.active) await this.#profile(models.active.model);
-        if (models.active && !this.#busy) await this.#calibrate(models.active.model);
-      } catch (error) {
-        if (!this.#abort.signal.aborted) log.warn('first-use-stopped', { error: String(error) });
-      }
-    });
+  async #round(signal: AbortSignal): Promise<void> {
+    const { models } = this.#options;
+    if (models.active) await this.#profile(models.active.model, signal);
+    if (models.active && !this.#busy) await this.#calibrate(models.active.model);
   }
 
-  async #profile(model: ProfiledModel): Promise<void> {
+  async #profile(model: ProfiledModel, ended: AbortSignal): Promise<void> {
     const { costs, gate, settings, models, dir } = this.#options;
     if (costs.knows(model.info, 'disk')) return;
     const step: ProfileOptions['step'] = (work) =>
@@ -109,7 +99,7 @@ export class FirstUse {
         // While this step runs, what is in use stays loaded.
         if (models.active?.model !== model) throw new KvasirError('ABORTED', 'Another model is in use.');
         return work({ signal });
-      }, this.#abort.signal);
+      }, ended);
     const { dtype } = settings.current;
     await this.#once('profile', model, () => profile({ model, costs, dir, dtype, step }));
   }
