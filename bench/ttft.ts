@@ -4,13 +4,14 @@
  *
  *   npm run bench:ttft -- [--model F.gguf | --shape 0.6b --type q8_0] [--contexts 1024,2048,4096] [--chunks 512]
  *                         [--question 32] [--ratios 0.05,0.15,0.3] [--runs 3] [--no-tiers] [--no-turns] [--no-llama]
- *                         [--only REGEX] [--witness] [--decode 32] [--threads N] [--device NAME] [--cpu haswell]
- *                         [--out FILE.json]
+ *                         [--only REGEX] [--witness] [--decode 32] [--trial 1024] [--threads N] [--device NAME]
+ *                         [--cpu haswell] [--out FILE.json]
  *
  * Runs are interleaved (one of each method, then the next round), and ratios are taken to llama.cpp's run of the same
  * round, so that a machine that slows down slows all of them; --runs takes one number, or one for each context. llama.cpp
  * runs in a process of its own, so that memory is told apart. --cpu makes both engines use that CPU's instructions only,
- * --device that device. Token ids are random: the work does not depend on them. Writes JSON, and a plot beside it.
+ * --device that device. --trial is how many tokens llama.cpp's settings are tried with. Token ids are random: the work does
+ * not depend on them. Writes JSON, and a plot and a table beside it.
  * bench/README.md has the commands of the published results.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,20 +31,19 @@ import { plot } from './ttft/plot.ts';
 import { buildCase, disposeCase, PREFIX, type Case } from './ttft/prompt.ts';
 import { measurePeaks, rooflineOf } from './ttft/roofline.ts';
 import { runRounds } from './ttft/rounds.ts';
-import { firstTokensOf, printRows, rowOf, type Row } from './ttft/table.ts';
+import { firstTokensOf, markdownOf, printRows, rowOf, type Row } from './ttft/table.ts';
 import { openWitness } from './ttft/witness.ts';
 import { workOf } from './ttft/work.ts';
 
 const args = optionsFrom(process.argv.slice(2));
 
-// Another machine's instructions, for both: ggml's library for that CPU, and our kernel that needs no more.
+// Another machine's instructions, for both: ggml's library for that CPU, and our kernels that need no more.
 if (args.cpu !== undefined) {
   process.env.KVASIR_CPU = args.cpu;
   process.env.KVASIR_ATTENTION = args.cpu === 'haswell' ? 'avx2' : 'generic';
+  process.env.KVASIR_MATMUL = args.cpu === 'haswell' ? 'avx2' : 'ggml';
 }
 
-/** Tokens that llama.cpp's settings are tried with. */
-const TRIAL_TOKENS = 1024;
 /** Decoding is measured behind the largest context up to this. */
 const DECODE_CONTEXT = 4096;
 
@@ -91,7 +91,7 @@ const model = await Engine.open().loadModel(path, { threads: args.threads, devic
 const { threads, vocabSize } = model.info;
 const most = Math.max(...args.contexts) + args.questionTokens + 256;
 const competitor = args.llama
-  ? await fastest({ path, contextTokens: most, threads, vocab: vocabSize, device: args.device }, TRIAL_TOKENS)
+  ? await fastest({ path, contextTokens: most, threads, vocab: vocabSize, device: args.device }, args.trial)
   : undefined;
 const witness = args.witness ? await openWitness({ path, contextTokens: most, threads }) : undefined;
 const methods = [
@@ -178,6 +178,7 @@ writeFileSync(
   out.replace(/\.json$/, '.svg'),
   plot(rows, `Time to first token, ${name}, ${threads} threads of ${host.cpu}`),
 );
+writeFileSync(out.replace(/\.json$/, '.md'), `    ${result.command}\n\n${markdownOf(rows)}`);
 const memory = Object.entries(result.peakRssMiB).flatMap(([who, mib]) =>
   mib === undefined ? [] : [`${who} ${mib} MiB`],
 );

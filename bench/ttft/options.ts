@@ -16,6 +16,8 @@ export interface Options {
   runs: number[];
   /** Tokens to decode when decoding is measured; 0: it is not. */
   decode: number;
+  /** Tokens that llama.cpp's settings are tried with. */
+  trial: number;
   threads: number;
   device: string;
   tiers: boolean;
@@ -37,6 +39,7 @@ const FLAGS = {
   ratios: { type: 'string', default: '0.05,0.15,0.3' },
   runs: { type: 'string', default: '3' },
   decode: { type: 'string', default: '32' },
+  trial: { type: 'string', default: '1024' },
   threads: { type: 'string', default: '0' },
   device: { type: 'string', default: 'auto' },
   tiers: { type: 'boolean', default: true },
@@ -69,6 +72,7 @@ export function optionsFrom(argv: string[]): Options {
     ratios,
     runs: contexts.map((_, i) => runs[i] ?? runs[0] ?? 1),
     decode: count('decode', values.decode, 0),
+    trial: count('trial', values.trial, 1),
     threads: count('threads', values.threads, 0),
     device: values.device,
     tiers: values.tiers,

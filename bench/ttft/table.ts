@@ -118,3 +118,22 @@ export function firstTokensOf(rows: readonly Row[]): string[] {
     return [`${context} tokens, first token: ${tokens.join(', ')}`];
   });
 }
+
+/** README's table: a method a line; for each context its time, and that as a share of llama.cpp's full prefill. */
+export function markdownOf(rows: readonly Row[]): string {
+  const cases = [...new Set(rows.map(({ context, chunks }) => `${context}/${chunks}`))].map((title) => {
+    const own = rows.filter(({ context, chunks }) => `${context}/${chunks}` === title);
+    return { head: `${own[0]?.context.toLocaleString('en')} tokens, ${own[0]?.chunks} chunks`, own };
+  });
+  const cell = (row: Row | undefined): string[] =>
+    row ? [`${seconds(row.medianMs)} s`, Number.isNaN(row.ratio) ? '' : row.ratio.toFixed(3)] : ['', ''];
+  const line = (cells: string[]): string => `| ${cells.join(' | ')} |\n`;
+  const methods = [...new Set(rows.map(({ method }) => method))];
+  return [
+    line(['method', ...cases.flatMap(({ head }) => [head, '×'])]),
+    line(['---', ...cases.flatMap(() => ['--:', '--:'])]),
+    ...methods.map((method) =>
+      line([method, ...cases.flatMap(({ own }) => cell(own.find((row) => row.method === method)))]),
+    ),
+  ].join('');
+}

@@ -18,7 +18,7 @@ struct Pair {
 };
 Pair pair_of(const std::string & name, const std::string & flags) {
     const std::string path = test::random_model(name, flags);
-    const auto load = [&](const std::string & device) { return std::make_shared<Model>(path, ModelOptions{2, device}, nullptr); };
+    const auto load = [&](const std::string & device) { return std::make_shared<Model>(path, ModelOptions{1, device}, nullptr); };
     return {load("cpu"), load(test::far_device())};
 }
 Pair tiny(const std::string & arch = "llama") { return pair_of(arch, "--arch " + arch + " --type f16 --layers 4 --vocab 600"); }
@@ -126,9 +126,9 @@ TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
 TEST(a_model_that_fits_another_device_in_part_runs_on_both) {
     const std::string flags = "--arch llama --type f16 --layers 4 --vocab 600 --embd 512 --heads 8 --ff 1024 --untied";
     const std::string path = test::random_model("halves", flags), far = test::far_device();
-    const auto here = std::make_shared<Model>(path, ModelOptions{2, "cpu"}, nullptr);
+    const auto here = std::make_shared<Model>(path, ModelOptions{1, "cpu"}, nullptr);
     test::set_far_memory((size_t(1) << 30) + (size_t(8) << 20));
-    const auto both = std::make_shared<Model>(path, ModelOptions{2, far}, nullptr);
+    const auto both = std::make_shared<Model>(path, ModelOptions{1, far}, nullptr);
     CHECK_EQ(both->weights().device(0).name(), std::string("CPU"));
     CHECK_EQ(both->weights().device(3).name(), far);
     const auto near = prompt(here), split = prompt(both);

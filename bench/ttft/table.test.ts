@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { firstTokensOf, markdownOf, rowOf } from './table.ts';
+import type { Round } from './rounds.ts';
+
+const rounds = (...ms: number[]): Round[] =>
+  ms.map((each) => ({ ms: each, machineLoad: 1, stealPercent: each / 1000, firstToken: 7 }));
+const at = { context: 4096, chunks: 8 };
+const llama = rounds(10_000, 40_000, 20_000);
+const rows = [
+  rowOf('llama.cpp full prefill', llama, llama, at),
+  rowOf('full prefill', rounds(5000, 10_000, 10_000), llama, at),
+];
+
+describe('rows of bench:ttft', () => {
+  test('ratios are taken round by round, not of medians', () => {
+    expect(rows[1]).toMatchObject({ medianMs: 10_000, ratio: 0.5 });
+  });
+
+  test('noise: the spread of the rounds, and the most that was stolen', () => {
+    expect(rows[1]).toMatchObject({ spread: 0.5, stealPercent: 10 });
+  });
+
+  test('in Markdown a method is a line', () => {
+    expect(markdownOf(rows).split('\n')).toEqual([
+      '| method | 4,096 tokens, 8 chunks | × |',
+      '| --- | --: | --: |',
+      '| llama.cpp full prefill | 20.00 s | 1.000 |',
+      '| full prefill | 10.00 s | 0.500 |',
+      '',
+    ]);
+  });
+
+  test('first tokens are told where several programs prefilled', () => {
+    expect(firstTokensOf(rows)).toEqual([
+      '4096 tokens, first token: llama.cpp full prefill 7, full prefill 7',
+    ]);
+    expect(firstTokensOf(rows.slice(1))).toEqual([]);
+  });
+});
