@@ -1,23 +1,29 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import type { Failure } from '../../src-shared/contract/common.ts';
+import { failureWords, type ShownFailure } from '../i18n/failures.ts';
 
 /** A failure where it belongs on the page: what happened, why, what to do. */
 export function FailureAlert({
   failure,
   onRetry,
 }: {
-  failure: Pick<Failure, 'message' | 'advice'>;
+  failure: ShownFailure;
   onRetry?: (() => void) | undefined;
 }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const { message, advice, detail } = failureWords(failure, i18n.language);
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle />} role="alert">
-      <Text size="sm">{failure.message}</Text>
-      {failure.advice !== '' && (
+      <Text size="sm">{message}</Text>
+      {advice !== '' && (
         <Text size="sm" c="dimmed" mt={4}>
-          {failure.advice}
+          {advice}
+        </Text>
+      )}
+      {detail !== '' && (
+        <Text size="xs" c="dimmed" mt={4} lang="en">
+          {detail}
         </Text>
       )}
       {onRetry && (

@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import i18next from 'i18next';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Failure } from '../../src-shared/contract/common.ts';
+import { failureWords, type ShownFailure } from '../i18n/failures.ts';
 
 const UNDO_MS = 10_000;
 
@@ -13,11 +13,11 @@ function closable() {
 
 /** Tells of a failure: what happened and why, then what to do. */
 export function notifyFailure(error: unknown, title: string): void {
-  const { message, advice } = failureOf(error);
+  const { message, advice, detail } = failureWords(failureOf(error), i18next.language);
   notifications.show({
     color: 'red',
     title,
-    message: advice === '' ? message : `${message} ${advice}`,
+    message: [message, advice, detail].filter(Boolean).join(' '),
     autoClose: UNDO_MS,
     ...closable(),
   });
@@ -50,7 +50,7 @@ export function notifyUndo(message: string, undoLabel: string, undo: () => void)
   });
 }
 
-function failureOf(error: unknown): Pick<Failure, 'message' | 'advice'> {
+function failureOf(error: unknown): ShownFailure {
   if (error instanceof KvasirError) return error;
   return { message: error instanceof Error ? error.message : String(error), advice: '' };
 }

@@ -1,6 +1,7 @@
 import { ActionIcon, Loader, Tooltip } from '@mantine/core';
 import { IconKeyboard, IconLayoutSidebarLeftExpand, IconMessageOff } from '@tabler/icons-react';
 import { useState, type RefObject } from 'react';
+import type { ShownFailure } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import type { Conversation } from '../../../src-shared/contract/chat.ts';
 import { useCall } from '../../client/context.tsx';
@@ -143,13 +144,7 @@ function Header({
   );
 }
 
-function Missing({
-  error,
-  onRetry,
-}: {
-  error: { code: string; message: string; advice: string };
-  onRetry: () => void;
-}) {
+function Missing({ error, onRetry }: { error: ShownFailure; onRetry: () => void }) {
   const { t } = useTranslation('chat');
   if (error.code === 'NOT_FOUND') {
     return (

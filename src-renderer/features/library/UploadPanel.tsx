@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
+import { FailureText } from '../../ui/FailureText.tsx';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useUploads, type UploadBatch } from './uploads.ts';
@@ -91,7 +92,7 @@ function Failures({ failed }: { failed: UploadBatch['failed'] }) {
       <ul>
         {failed.slice(0, SHOWN_FAILURES).map(({ path, failure }) => (
           <li key={path}>
-            <strong>{path}</strong> {failure.message} {failure.advice}
+            <strong>{path}</strong> <FailureText failure={failure} />
           </li>
         ))}
       </ul>

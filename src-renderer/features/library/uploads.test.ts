@@ -52,7 +52,7 @@ describe('upload', () => {
     const { done, failed } = await upload({ ...job, client, files });
     expect(done).toBe(4);
     expect(failed.toSorted((a, b) => a.path.localeCompare(b.path))).toEqual([
-      { path: 'b.exe', failure: { message: 'No.', advice: 'Leave it.' } },
+      { path: 'b.exe', failure: { code: 'DOCUMENT_UNSUPPORTED', message: 'No.', advice: 'Leave it.' } },
       { path: 'c.txt', failure: { message: 'Too large.', advice: '' } },
     ]);
   });

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { Client } from '../../client/client.ts';
+import type { ShownFailure } from '../../i18n/failures.ts';
 import type { FoundFile } from '../../ui/dropped-files.ts';
 
 export interface UploadBatch {
@@ -12,7 +12,7 @@ export interface UploadBatch {
   total: number;
   /** Files that are finished, well or not. */
   done: number;
-  failed: readonly { path: string; failure: Pick<Failure, 'message' | 'advice'> }[];
+  failed: readonly { path: string; failure: ShownFailure }[];
   state: 'running' | 'finished' | 'cancelled';
 }
 
@@ -124,7 +124,7 @@ function startBatch(libraryName: string, abort: AbortController) {
   };
 }
 
-function failureOf(error: unknown): Pick<Failure, 'message' | 'advice'> {
-  if (error instanceof KvasirError) return { message: error.message, advice: error.advice };
+function failureOf(error: unknown): ShownFailure {
+  if (error instanceof KvasirError) return { code: error.code, message: error.message, advice: error.advice };
   return { message: error instanceof Error ? error.message : String(error), advice: '' };
 }

@@ -1,6 +1,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconReload } from '@tabler/icons-react';
 import { useMemo } from 'react';
+import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { DocumentInfo } from '../../../src-shared/contract/libraries.ts';
@@ -159,15 +160,16 @@ function Working({ document: { id, phase } }: { document: DocumentInfo }) {
 }
 
 function Failed({ document, active }: { document: DocumentInfo; active: boolean }) {
-  const { t } = useTranslation(['library', 'common']);
+  const { t, i18n } = useTranslation(['library', 'common']);
   const { retry } = useDocumentActions();
-  const sentence = document.failure
-    ? `${document.failure.message} ${document.failure.advice}`
+  const words = document.failure && failureWords(document.failure, i18n.language);
+  const sentence = words
+    ? [words.message, words.advice, words.detail].filter(Boolean).join(' ')
     : t('phase.failed');
   return (
     <span className={classes.state}>
       <Tooltip label={sentence} multiline maw={360}>
-        <span className={classes.reason}>{document.failure?.message ?? t('phase.failed')}</span>
+        <span className={classes.reason}>{words?.message ?? t('phase.failed')}</span>
       </Tooltip>
       <ActionIcon
         variant="subtle"

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { CatalogueEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
 const SHA256 = /^[0-9a-f]{64}$/i;
@@ -85,7 +86,7 @@ function Catalogue({ enabled, onStart }: { enabled: boolean; onStart: (entry: Ca
   const { t } = useTranslation('models');
   const format = useFormat();
   const { data: entries, error } = useCall('models.catalogue', {}, { enabled });
-  if (error) return <Text c="var(--kv-danger)">{error.message}</Text>;
+  if (error) return <FailureAlert failure={error} />;
   if (!entries) return null;
   if (entries.length === 0) {
     return (

@@ -1,4 +1,5 @@
 import { Button, Group, Paper, Progress, Stack, Text } from '@mantine/core';
+import { FailureText } from '../../ui/FailureText.tsx';
 import { useTranslation } from 'react-i18next';
 import type { Download } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall, useEvent } from '../../client/context.tsx';
@@ -77,7 +78,7 @@ function DownloadLine({ download }: { download: Download }) {
         </Text>
         {failure && (
           <Text size="sm" c="var(--kv-danger)">
-            {failure.message} {failure.advice}
+            <FailureText failure={failure} />
           </Text>
         )}
       </Stack>

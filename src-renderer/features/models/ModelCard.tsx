@@ -13,6 +13,7 @@ import {
 import { modals } from '@mantine/modals';
 import { IconDots } from '@tabler/icons-react';
 import { useState } from 'react';
+import { FailureText } from '../../ui/FailureText.tsx';
 import { useTranslation } from 'react-i18next';
 import type { Fit, ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useEvent } from '../../client/context.tsx';
@@ -52,7 +53,7 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
         )}
         {failure && (
           <Text size="sm" c="var(--kv-danger)">
-            {failure.message} {failure.advice}
+            <FailureText failure={failure} />
           </Text>
         )}
       </Stack>

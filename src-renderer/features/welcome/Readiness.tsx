@@ -1,5 +1,6 @@
 import { Loader, Progress } from '@mantine/core';
 import { IconBooks, IconCircleCheckFilled, IconCpu, IconDatabase, type Icon } from '@tabler/icons-react';
+import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import { useCall, useLatest } from '../../client/context.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -34,7 +35,7 @@ function LibraryStep() {
 }
 
 function ModelStatus() {
-  const { t } = useTranslation('welcome');
+  const { t, i18n } = useTranslation('welcome');
   const { data: models } = useCall('models.list');
   const step: ModelStep = models ? modelStep(models) : { kind: 'loading' };
   const words = {
@@ -43,7 +44,7 @@ function ModelStatus() {
     loading: t('steps.modelLoading'),
     none: t('steps.modelNone'),
     other: t('steps.modelOther', { name: step.kind === 'other' ? step.name : '' }),
-    failed: step.kind === 'failed' ? step.reason : '',
+    failed: step.kind === 'failed' ? failureWords(step.failure, i18n.language).message : '',
   };
   const state =
     step.kind === 'loading' ? 'working' : step.kind === 'none' || step.kind === 'failed' ? 'open' : 'done';

@@ -42,7 +42,7 @@ test.each([
   ],
   [
     { failure: { code: 'MODEL_INVALID', message: 'It is broken.', advice: '' } },
-    { kind: 'failed', reason: 'It is broken.' },
+    { kind: 'failed', failure: { code: 'MODEL_INVALID', message: 'It is broken.', advice: '' } },
   ],
 ] as [Partial<ModelEntry>, unknown][])('%j → %j', (changes, step) => {
   expect(modelStep([{ ...DEMO, ...changes }])).toEqual(step);

@@ -1,15 +1,16 @@
+import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 
 export type ModelStep =
   | { kind: 'ready' | 'idle' | 'loading' | 'none' }
   | { kind: 'other'; name: string }
-  | { kind: 'failed'; reason: string };
+  | { kind: 'failed'; failure: Failure };
 
 /** What the first screen says of the model that answers. */
 export function modelStep(models: readonly ModelEntry[]): ModelStep {
   const active = models.find((model) => model.role === 'chat' && model.active);
   if (!active) return { kind: 'none' };
-  if (active.failure) return { kind: 'failed', reason: active.failure.message };
+  if (active.failure) return { kind: 'failed', failure: active.failure };
   if (active.state === 'loading') return { kind: 'loading' };
   if (active.origin !== 'demo') return { kind: 'other', name: active.name };
   return { kind: active.state === 'ready' ? 'ready' : 'idle' };

@@ -1,0 +1,56 @@
+import type { ErrorCode } from '../../../src-shared/errors.ts';
+
+/** What happened, and what to do. Codes whose causes have nothing in common but the code are left to the core's own words. */
+export const failures: Partial<Record<ErrorCode, { message: string; advice: string }>> = {
+  MODEL_NOT_FOUND: { message: '找不到模型文件。', advice: '请检查路径，或重新导入 GGUF 文件。' },
+  MODEL_INVALID: {
+    message: '模型文件无效：它不是 GGUF，或已损坏、不完整。',
+    advice: '请重新获取该文件，然后再次导入。',
+  },
+  MODEL_UNSUPPORTED: { message: '暂不支持该模型的架构或其中的某项特性。', advice: '请选择其他模型。' },
+  MODEL_TOO_LARGE: { message: '内存放不下该模型。', advice: '请关闭其他程序，或选择较小的模型。' },
+  CHUNK_CORRUPT: {
+    message: '一个文本块的缓存文件已损坏。',
+    advice: '该文件已隔离，需要时会自动重新计算。',
+  },
+  CHUNK_VERSION: { message: '一个缓存文件由更新版本的 Kvasir 写成。', advice: '请更新 Kvasir。' },
+  CHUNK_MISMATCH: { message: '一个缓存文件属于其他模型。', advice: '需要时会自动重新计算。' },
+  STORE_IN_USE: {
+    message: '另一个 Kvasir 正在使用同一个数据文件夹。',
+    advice: '请先关闭它，或使用其他数据文件夹。',
+  },
+  STORE_VERSION: { message: '数据由更新版本的 Kvasir 写成。', advice: '请更新 Kvasir。' },
+  STORE_READ_ONLY: { message: '无法写入数据文件夹。', advice: '请检查该文件夹的权限。' },
+  STORE_CORRUPT: { message: '一个数据文件已损坏，无法读取。', advice: '损坏的文件已保留；可以从备份恢复。' },
+  DISK_FULL: { message: '磁盘空间不足。', advice: '请腾出空间，或在设置中调低缓存的磁盘预算。' },
+  DOWNLOAD_FAILED: { message: '下载失败。', advice: '请检查网络连接，然后继续下载。' },
+  CHECKSUM_MISMATCH: { message: '下载的文件与说明不符。', advice: '该文件未被使用，请重新下载。' },
+  LIBRARY_NOT_FOUND: {
+    message: '找不到该资料库的文件夹。',
+    advice: '请检查路径，以及所在的磁盘是否已连接。',
+  },
+  LIBRARY_EMPTY: { message: '文件夹中没有可以读取的文档。', advice: '请选择其他文件夹。' },
+  DOCUMENT_TOO_LARGE: { message: '文档超过了大小上限。', advice: '请在设置中调高上限，或拆分该文档。' },
+  DOCUMENT_ENCODING: { message: '文档的文字编码无法识别。', advice: '请以 UTF-8 保存后重试。' },
+  DOCUMENT_UNREADABLE: {
+    message: '无法读取该文档。',
+    advice: '请检查文件是否完好、是否有权限读取，然后重试。',
+  },
+  DOCUMENT_ENCRYPTED: { message: '文档有密码保护。', advice: '请保存一份没有密码的副本。' },
+  DOCUMENT_NO_TEXT: { message: '文档中没有文字，可能是扫描件。', advice: '请先进行文字识别（OCR）。' },
+  DOCUMENT_UNSUPPORTED: { message: '不支持这种文档格式。', advice: '请转换为 PDF、DOCX 或纯文本等格式。' },
+  DOCUMENT_TIMEOUT: { message: '读取文档花费的时间过长，已停止。', advice: '请拆分该文档，或重试。' },
+  DOCUMENT_MEMORY: { message: '读取文档需要的内存过多，已停止。', advice: '请拆分该文档。' },
+  QUESTION_TOO_LONG: { message: '问题太长，上下文放不下。', advice: '请缩短问题，或使用上下文更长的模型。' },
+  CONTEXT_OVERFLOW: { message: '提示超出了上下文长度。', advice: '请减少段落数量，或使用上下文更长的模型。' },
+  BACKUP_INVALID: { message: '该备份文件无法恢复。', advice: '请选择其他备份文件。' },
+  CONNECTION_LOST: {
+    message: '与 Kvasir 核心的连接已断开。',
+    advice: '正在等待重新连接；如未恢复，请重新启动。',
+  },
+  ABORTED: { message: '已停止。', advice: '' },
+  OUT_OF_MEMORY: {
+    message: '内存不足。',
+    advice: '请关闭其他程序，减小上下文长度或缓存的内存预算，或使用较小的模型。',
+  },
+};
