@@ -122,7 +122,7 @@ export const models = {
     floor: 'To keep the quality means: KL at most {{kl}}, F1 loss at most {{loss}}.',
     measured:
       'Measured {{ago}} on {{device}} with {{dtype}} chunks: {{prompts}} {{kind}} of “{{library}}”, {{tokens}} tokens a prompt.',
-    kind: { questions: 'questions', topics: 'questions about what the documents name' },
+    kind: { questions: 'questions', topics: 'questions about topics' },
     few: 'With so few prompts a difference of one answer counts for much.',
     set: 'A strategy is set in Settings, so the measured one is not used.',
     useMeasured: 'Use the measured one',

@@ -117,7 +117,7 @@ export const models: Words<typeof en.models> = {
     floor: '保持质量的标准：KL 不超过 {{kl}}，F1 损失不超过 {{loss}}。',
     measured:
       '{{ago}}在 {{device}} 上以 {{dtype}} 文本块测量：使用“{{library}}”的 {{prompts}} 个{{kind}}，每个提示 {{tokens}} 个 token。',
-    kind: { questions: '问题', topics: '关于文档所提事物的问题' },
+    kind: { questions: '问题', topics: '主题问题' },
     few: '提示数量很少时，一个回答的差别影响很大。',
     set: '设置中已指定融合方式，因此未使用测量结果。',
     useMeasured: '使用测量结果',
