@@ -60,7 +60,7 @@ export async function upload({
   const send = async ({ path, open }: FoundFile): Promise<void> => {
     try {
       const file = await open();
-      if (file.size > maxBytes) throw new KvasirError('DOCUMENT_TOO_LARGE', tooLarge);
+      if (file.size > maxBytes) throw new Error(tooLarge); // no code: it is in the window's language already
       await client.upload(file, { target: { libraryId: library.id, path }, signal: abort.signal });
     } catch (error) {
       if (abort.signal.aborted) return;
