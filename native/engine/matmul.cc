@@ -11,11 +11,11 @@ namespace {
 
 bool in_plain_memory(const ggml_tensor * t) { return t->buffer && ggml_backend_buffer_is_host(t->buffer); }
 
-// src: weights, rows as bf16.
+// src: weights, rows in the kernel's type.
 void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     const auto & kernel = *static_cast<const MatmulKernel *>(userdata);
     const ggml_tensor *w = dst->src[0], *x = dst->src[1];
-    const MatmulJob job{static_cast<const uint8_t *>(w->data), static_cast<const uint16_t *>(x->data), static_cast<float *>(dst->data),
+    const MatmulJob job{w->type, static_cast<const uint8_t *>(w->data), x->data, static_cast<float *>(dst->data),
                         int(w->ne[0]), int(w->ne[1]), int(x->ne[1])};
     thread_local std::vector<uint8_t> scratch;
     scratch.resize(kernel.scratch_bytes + 64);
@@ -26,11 +26,11 @@ void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
 
 ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x) {
     // One row reads every weight once whatever is done with it: ggml does that as fast as memory allows.
-    const MatmulKernel * kernel = matmul_kernel();
-    const bool ours = kernel && weights->type == GGML_TYPE_Q8_0 && x->ne[1] > 1 && x->ne[2] == 1 && weights->ne[1] % 16 == 0 &&
-                      in_plain_memory(weights);
-    if (!ours) return ggml_mul_mat(c, weights, x);
-    ggml_tensor * args[] = {weights, ggml_cast(c, x, GGML_TYPE_BF16)};
+    const bool fits = x->ne[1] > 1 && x->ne[2] == 1 && weights->ne[0] % 32 == 0 && weights->ne[1] % 16 == 0 && in_plain_memory(weights);
+    const MatmulKernel * kernel = fits ? matmul_kernel(weights->type) : nullptr;
+    if (!kernel) return ggml_mul_mat(c, weights, x);
+    ggml_tensor * rows = kernel->row_type == x->type && ggml_is_contiguous(x) ? x : ggml_cast(c, x, kernel->row_type);
+    ggml_tensor * args[] = {weights, rows};
     return ggml_custom_4d(c, GGML_TYPE_F32, weights->ne[1], x->ne[1], 1, 1, args, 2, op, GGML_N_TASKS_MAX, const_cast<MatmulKernel *>(kernel));
 }
 

@@ -1,14 +1,18 @@
 #pragma once
-// Products of many rows with a q8_0 matrix on the CPU, in bf16 with sums in f32: weights are unpacked once for all rows of a
-// pass, where ggml's own path quantises the rows and unpacks weights for a few of them at a time.
+// Products of many rows with a matrix of weights on the CPU, with sums in f32: weights are unpacked once for all rows of a pass,
+// where ggml's own path quantises the rows and unpacks weights for a few of them at a time.
 #include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include "ggml.h"
 
 namespace kvasir {
 
 struct MatmulJob {
-    const uint8_t * weights;  // [outputs] rows of q8_0 blocks (ggml's block_q8_0: an f16 scale, then 32 int8), `width` weights each
-    const uint16_t * rows;    // bf16 [count][width]
+    ggml_type type;           // of the weights: one that matmul_kernel() gave this kernel for
+    const uint8_t * weights;  // [outputs] rows of `width` weights each
+    const void * rows;        // [count][width] of the kernel's row_type
     float * out;              // f32 [count][outputs]
     int width;                // a multiple of 32
     int outputs;              // a multiple of 16
@@ -17,6 +21,7 @@ struct MatmulJob {
 
 struct MatmulKernel {
     const char * name;
+    ggml_type row_type;  // F32, or BF16: rows and weights keep 8 bits
     bool (*usable)();
     size_t scratch_bytes;
     // Share `ith` of `nth` of the job. A row's result depends neither on the other rows nor on the number of threads. `scratch`
@@ -24,9 +29,14 @@ struct MatmulKernel {
     void (*run)(const MatmulJob & job, int ith, int nth, void * scratch);
 };
 
-// The kernel of this CPU, once it has passed matmul_error() here; null: use ggml. KVASIR_MATMUL=ggml forces null.
-const MatmulKernel * matmul_kernel();
+// The kernel for weights of this type on this CPU, once it has passed matmul_error() with them here; null: use ggml.
+// KVASIR_MATMUL forces one by name ("avx512-bf16", "avx512", "avx2"), or null ("ggml").
+const MatmulKernel * matmul_kernel(ggml_type type);
+// All that this build has and this CPU can run, fastest first.
+std::vector<const MatmulKernel *> matmul_kernels();
+// Types of weights that the kernels read.
+std::vector<ggml_type> matmul_types();
 // Largest difference from sums in double on a small problem, as a share of the largest result; infinite where one is not finite.
-double matmul_error(const MatmulKernel & kernel);
+double matmul_error(const MatmulKernel & kernel, ggml_type type);
 
 }  // namespace kvasir

@@ -1,43 +1,70 @@
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
+#include <mutex>
+#include <optional>
 
-#include "ggml.h"
 #include "kernel.h"
 
 namespace kvasir {
 
-#if KVASIR_HAVE_AVX512BF16 && (defined(__GNUC__) || defined(__clang__))
+#if defined(__GNUC__) || defined(__clang__)
+#if KVASIR_HAVE_AVX512BF16
 namespace matmul_avx512bf16 { extern const MatmulKernel kernel; }
 #endif
+#if KVASIR_HAVE_AVX512
+namespace matmul_avx512 { extern const MatmulKernel kernel; }
+#endif
+#if KVASIR_HAVE_AVX2
+namespace matmul_avx2 { extern const MatmulKernel kernel; }
+#endif
+#endif
 
-namespace {
-// bf16 keeps 8 bits: an error of this size is far more than rounding, and far less than a wrong product.
-constexpr double kMostError = 0.02;
-}  // namespace
+std::vector<const MatmulKernel *> matmul_kernels() {
+    std::vector<const MatmulKernel *> all;
+#if defined(__GNUC__) || defined(__clang__)
+#if KVASIR_HAVE_AVX512BF16
+    all.push_back(&matmul_avx512bf16::kernel);
+#endif
+#if KVASIR_HAVE_AVX512
+    all.push_back(&matmul_avx512::kernel);
+#endif
+#if KVASIR_HAVE_AVX2
+    all.push_back(&matmul_avx2::kernel);
+#endif
+#endif
+    std::erase_if(all, [](const MatmulKernel * k) { return !k->usable(); });
+    return all;
+}
 
-double matmul_error(const MatmulKernel & kernel) {
-    constexpr int kWidth = 1120, kOutputs = 80, kCount = 13;  // deeper than a panel, and multiples of nothing larger
+std::vector<ggml_type> matmul_types() {
+    return {GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1,
+            GGML_TYPE_Q2_K, GGML_TYPE_Q3_K, GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K};
+}
+
+double matmul_error(const MatmulKernel & kernel, ggml_type type) {
+    constexpr int kWidth = 1280, kOutputs = 16, kCount = 13;  // deeper than a panel
     uint32_t state = 1;
     const auto next = [&] { return float((state = state * 1664525 + 1013904223) >> 8) / float(1 << 23) - 1; };
-    std::vector<float> w(size_t(kWidth) * kOutputs), x(size_t(kWidth) * kCount), back(w.size()), out(size_t(kOutputs) * kCount, NAN);
+    std::vector<float> w(size_t(kWidth) * kOutputs), x(size_t(kWidth) * kCount), out(size_t(kOutputs) * kCount, NAN);
     for (float & value : w) value = next();
     for (float & value : x) value = next();
-    std::vector<uint8_t> packed(ggml_row_size(GGML_TYPE_Q8_0, kWidth) * kOutputs);
-    ggml_quantize_chunk(GGML_TYPE_Q8_0, w.data(), packed.data(), 0, kOutputs, kWidth, nullptr);
-    ggml_get_type_traits(GGML_TYPE_Q8_0)->to_float(packed.data(), back.data(), int64_t(back.size()));
-    std::vector<ggml_bf16_t> rows(x.size());
-    ggml_fp32_to_bf16_row(x.data(), rows.data(), int64_t(x.size()));
+    std::vector<uint8_t> packed(ggml_row_size(type, kWidth) * kOutputs);
+    ggml_quantize_chunk(type, w.data(), packed.data(), 0, kOutputs, kWidth, nullptr);
+    ggml_get_type_traits(type)->to_float(packed.data(), w.data(), int64_t(w.size()));
+    std::vector<ggml_bf16_t> coarse(x.size());
+    ggml_fp32_to_bf16_row(x.data(), coarse.data(), int64_t(x.size()));
+    const void * rows = kernel.row_type == GGML_TYPE_BF16 ? static_cast<const void *>(coarse.data()) : x.data();
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
     void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-    const MatmulJob job{packed.data(), reinterpret_cast<const uint16_t *>(rows.data()), out.data(), kWidth, kOutputs, kCount};
+    const MatmulJob job{type, packed.data(), rows, out.data(), kWidth, kOutputs, kCount};
     for (int ith = 0; ith < 3; ++ith) kernel.run(job, ith, 3, aligned);
     double worst = 0, largest = 0;
     for (int r = 0; r < kCount; ++r) {
         for (int o = 0; o < kOutputs; ++o) {
             double sum = 0;
-            for (int i = 0; i < kWidth; ++i) sum += double(back[size_t(o) * kWidth + size_t(i)]) * double(x[size_t(r) * kWidth + size_t(i)]);
+            for (int i = 0; i < kWidth; ++i) sum += double(w[size_t(o) * kWidth + size_t(i)]) * double(x[size_t(r) * kWidth + size_t(i)]);
             const double error = std::abs(sum - double(out[size_t(r) * kOutputs + size_t(o)]));
             if (!std::isfinite(error)) return INFINITY;
             worst = std::max(worst, error), largest = std::max(largest, std::abs(sum));
@@ -46,17 +73,32 @@ double matmul_error(const MatmulKernel & kernel) {
     return worst / largest;
 }
 
-const MatmulKernel * matmul_kernel() {
-    static const MatmulKernel * const chosen = []() -> const MatmulKernel * {
-        const char * wanted = std::getenv("KVASIR_MATMUL");
-        if (wanted && std::strcmp(wanted, "ggml") == 0) return nullptr;
-#if KVASIR_HAVE_AVX512BF16 && (defined(__GNUC__) || defined(__clang__))
-        const MatmulKernel & kernel = matmul_avx512bf16::kernel;
-        if (kernel.usable() && matmul_error(kernel) < kMostError) return &kernel;
-#endif
-        return nullptr;
-    }();
-    return chosen;
+namespace {
+
+const MatmulKernel * choose(ggml_type type) {
+    const std::vector<ggml_type> types = matmul_types();
+    if (std::find(types.begin(), types.end(), type) == types.end()) return nullptr;
+    const char * wanted = std::getenv("KVASIR_MATMUL");
+    if (wanted && !*wanted) wanted = nullptr;
+    for (const MatmulKernel * k : matmul_kernels()) {
+        // bf16 keeps 8 bits: enough for what was rounded to as few before.
+        const bool coarse = k->row_type == GGML_TYPE_BF16;
+        if (wanted ? std::strcmp(k->name, wanted) != 0 : coarse && type == GGML_TYPE_F16) continue;
+        // A wrong kernel would answer wrongly without a word: one that this machine computes otherwise is not used.
+        if (matmul_error(*k, type) < (coarse ? 0.02 : 1e-5)) return k;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+const MatmulKernel * matmul_kernel(ggml_type type) {
+    static std::mutex mutex;
+    static std::array<std::optional<const MatmulKernel *>, GGML_TYPE_COUNT> chosen;
+    const std::lock_guard lock(mutex);
+    auto & kernel = chosen[size_t(type)];
+    if (!kernel) kernel = choose(type);
+    return *kernel;
 }
 
 }  // namespace kvasir
