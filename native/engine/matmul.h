@@ -4,8 +4,8 @@
 
 namespace kvasir {
 
-// weights [width, outputs] times x f32 [width, rows] → f32 [outputs, rows]. Our kernel for several rows and a q8_0 matrix in
-// plain host memory, ggml for everything else.
+// weights [width, outputs] times x f32 [width, rows] → f32 [outputs, rows]. A kernel of ours for several rows and a
+// matrix in plain host memory, ggml for everything else.
 ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x);
 
 }  // namespace kvasir
