@@ -9,14 +9,20 @@ namespace kvasir {
 
 namespace {
 
-bool in_plain_memory(const ggml_tensor * t) { return t->buffer && ggml_backend_buffer_is_host(t->buffer); }
+bool in_plain_memory(const ggml_tensor * t) { return ggml_backend_buffer_is_host(t->buffer); }
+
+const MatmulKernel * kernel_for(const ggml_tensor * w, const ggml_tensor * x) {
+    // One row reads every weight once whatever is done with it: ggml does that as fast as memory allows.
+    if (!w->buffer || x->ne[1] == 1 || x->ne[2] > 1 || w->ne[0] % 32 != 0 || w->ne[1] % 16 != 0) return nullptr;
+    return in_plain_memory(w) ? matmul_kernel(w->type) : matmul_kernel_repacked(w->type, ggml_backend_buffer_get_type(w->buffer));
+}
 
 // src: weights, rows in the kernel's type.
 void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     const auto & kernel = *static_cast<const MatmulKernel *>(userdata);
     const ggml_tensor *w = dst->src[0], *x = dst->src[1];
     const MatmulJob job{w->type, static_cast<const uint8_t *>(w->data), x->data, static_cast<float *>(dst->data),
-                        int(w->ne[0]), int(w->ne[1]), int(x->ne[1])};
+                        int(w->ne[0]), int(w->ne[1]), int(x->ne[1]), !in_plain_memory(w)};
     thread_local std::vector<uint8_t> scratch;
     scratch.resize(kernel.scratch_bytes + 64);
     kernel.run(job, ith, nth, reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
@@ -25,9 +31,7 @@ void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
 }  // namespace
 
 ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x) {
-    // One row reads every weight once whatever is done with it: ggml does that as fast as memory allows.
-    const bool fits = x->ne[1] > 1 && x->ne[2] == 1 && weights->ne[0] % 32 == 0 && weights->ne[1] % 16 == 0 && in_plain_memory(weights);
-    const MatmulKernel * kernel = fits ? matmul_kernel(weights->type) : nullptr;
+    const MatmulKernel * kernel = kernel_for(weights, x);
     if (!kernel) return ggml_mul_mat(c, weights, x);
     ggml_tensor * rows = kernel->row_type == x->type && ggml_is_contiguous(x) ? x : ggml_cast(c, x, kernel->row_type);
     ggml_tensor * args[] = {weights, rows};

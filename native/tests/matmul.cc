@@ -108,6 +108,15 @@ TEST(matmul_leaves_to_ggml_what_its_kernels_do_not_take) {
     CHECK(!ours(GGML_TYPE_IQ4_NL, 256, 32, 2));
 }
 
+TEST(matmul_kernels_read_q4_K_as_ggml_repacks_it) {
+    const Compute cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
+    for (const ggml_backend_buffer_type_t memory : cpu.weight_types()) {
+        if (std::string(ggml_backend_buft_name(memory)) != "CPU_REPACK") continue;
+        for (const MatmulKernel * kernel : matmul_kernels())
+            if (kernel->reads_by_eight) CHECK(matmul_error(*kernel, GGML_TYPE_Q4_K, memory) < (kernel->row_type == GGML_TYPE_BF16 ? 5e-3 : 1e-5));
+    }
+}
+
 TEST(a_matmul_kernel_that_is_wrong_is_noticed) {
     static const MatmulKernel * right = nullptr;
     const auto wrong = [](const MatmulJob & job, int ith, int nth, void * scratch) {
@@ -117,6 +126,6 @@ TEST(a_matmul_kernel_that_is_wrong_is_noticed) {
     for (const MatmulKernel * kernel : matmul_kernels()) {
         right = kernel;
         CHECK(matmul_error(*right, GGML_TYPE_Q6_K) < 5e-3);
-        CHECK(matmul_error({"wrong", right->row_type, right->usable, right->scratch_bytes, wrong}, GGML_TYPE_Q6_K) > 0.02);
+        CHECK(matmul_error({"wrong", right->row_type, right->usable, false, right->scratch_bytes, wrong}, GGML_TYPE_Q6_K) > 0.02);
     }
 }

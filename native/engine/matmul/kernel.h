@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ggml-backend.h"
 #include "ggml.h"
 
 namespace kvasir {
@@ -17,12 +18,14 @@ struct MatmulJob {
     int width;                // a multiple of 32
     int outputs;              // a multiple of 16
     int count;
+    bool by_eight = false;  // q4_K rows lie as in ggml's CPU_REPACK buffer; for kernels that read that
 };
 
 struct MatmulKernel {
     const char * name;
     ggml_type row_type;  // F32, or BF16: rows and weights keep 8 bits
     bool (*usable)();
+    bool reads_by_eight;
     size_t scratch_bytes;
     // Share `ith` of `nth` of the job. A row's result depends neither on the other rows nor on the number of threads. `scratch`
     // is 64-byte aligned and this thread's own.
@@ -32,11 +35,14 @@ struct MatmulKernel {
 // The kernel for weights of this type on this CPU, once it has passed matmul_error() with them here; null: use ggml.
 // KVASIR_MATMUL forces one by name ("avx512-bf16", "avx512", "avx2"), or null ("ggml").
 const MatmulKernel * matmul_kernel(ggml_type type);
+// The same for weights in `memory`, ggml's CPU_REPACK: q4_K with bf16 only, as long as their layout is the one known here.
+const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory);
 // All that this build has and this CPU can run, fastest first.
 std::vector<const MatmulKernel *> matmul_kernels();
 // Types of weights that the kernels read.
 std::vector<ggml_type> matmul_types();
 // Largest difference from sums in double on a small problem, as a share of the largest result; infinite where one is not finite.
-double matmul_error(const MatmulKernel & kernel, ggml_type type);
+// The weights are kept as `memory` keeps them, if one is given.
+double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_buffer_type_t memory = nullptr);
 
 }  // namespace kvasir

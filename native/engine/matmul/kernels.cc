@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "engine/backend.h"
 #include "kernel.h"
 
 namespace kvasir {
@@ -43,7 +44,23 @@ std::vector<ggml_type> matmul_types() {
             GGML_TYPE_Q2_K, GGML_TYPE_Q3_K, GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K};
 }
 
-double matmul_error(const MatmulKernel & kernel, ggml_type type) {
+namespace {
+// Weights as a type of buffer keeps them.
+struct Kept {
+    ContextPtr ctx;
+    BufferPtr buffer;
+    ggml_tensor * tensor = nullptr;
+    Kept(ggml_backend_buffer_type_t memory, ggml_type type, int width, int outputs, const std::vector<uint8_t> & bytes) {
+        if (!memory) return;
+        ctx = make_context(1);
+        tensor = ggml_new_tensor_2d(ctx.get(), type, width, outputs);
+        buffer = allocate(ctx.get(), memory);
+        ggml_backend_tensor_set(tensor, bytes.data(), 0, bytes.size());
+    }
+};
+}  // namespace
+
+double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_buffer_type_t memory) {
     constexpr int kWidth = 1280, kOutputs = 16, kCount = 13;  // deeper than a panel
     uint32_t state = 1;
     const auto next = [&] { return float((state = state * 1664525 + 1013904223) >> 8) / float(1 << 23) - 1; };
@@ -58,7 +75,9 @@ double matmul_error(const MatmulKernel & kernel, ggml_type type) {
     const void * rows = kernel.row_type == GGML_TYPE_BF16 ? static_cast<const void *>(coarse.data()) : x.data();
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
     void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-    const MatmulJob job{type, packed.data(), rows, out.data(), kWidth, kOutputs, kCount};
+    MatmulJob job{type, packed.data(), rows, out.data(), kWidth, kOutputs, kCount};
+    const Kept kept(memory, type, kWidth, kOutputs, packed);
+    if (memory) job.weights = static_cast<const uint8_t *>(kept.tensor->data), job.by_eight = true;
     for (int ith = 0; ith < 3; ++ith) kernel.run(job, ith, 3, aligned);
     double worst = 0, largest = 0;
     for (int r = 0; r < kCount; ++r) {
@@ -99,6 +118,14 @@ const MatmulKernel * matmul_kernel(ggml_type type) {
     auto & kernel = chosen[size_t(type)];
     if (!kernel) kernel = choose(type);
     return *kernel;
+}
+
+const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory) {
+    const MatmulKernel * kernel = type == GGML_TYPE_Q4_K ? matmul_kernel(type) : nullptr;
+    if (!kernel || !kernel->reads_by_eight || kernel->row_type != GGML_TYPE_BF16) return nullptr;  // in f32, ggml is as fast
+    if (std::strcmp(ggml_backend_buft_name(memory), "CPU_REPACK") != 0) return nullptr;
+    static const bool known = matmul_error(*kernel, type, memory) < 0.02;
+    return known ? kernel : nullptr;
 }
 
 }  // namespace kvasir
