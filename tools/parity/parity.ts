@@ -5,9 +5,12 @@
  *   npm run parity -- --model F.gguf    one model
  *   npm run parity -- --only qwen3      the random models whose name contains this
  *   npm run parity -- --device CUDA0    our side on this device, held against the processor as well
+ *   npm run parity -- --only q8_0 --kernels avx512-bf16,avx512,avx2,generic,ggml
+ *                                       with one attention kernel after another
  *
  * Exit code 1 when a bound is missed.
  */
+import { spawnSync } from 'node:child_process';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
@@ -20,8 +23,23 @@ const { values: args } = parseArgs({
     model: { type: 'string' },
     only: { type: 'string', default: '' },
     device: { type: 'string', default: 'cpu' },
+    kernels: { type: 'string' },
   },
 });
+
+// A process chooses its kernel once.
+if (args.kernels) {
+  const failed = args.kernels.split(',').filter((kernel) => {
+    console.log(`\n${kernel}`);
+    const rest = [...(args.model ? ['--model', args.model] : []), '--only', args.only];
+    const env = { ...process.env, KVASIR_ATTENTION: kernel };
+    return (
+      spawnSync(process.execPath, [import.meta.filename, ...rest], { env, stdio: 'inherit' }).status !== 0
+    );
+  });
+  console.log(failed.length === 0 ? 'All kernels pass.' : `Failed: ${failed.join(', ')}.`);
+  process.exit(failed.length === 0 ? 0 : 1);
+}
 
 const ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
 const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_K', 'q5_K', 'q6_K'];

@@ -1,0 +1,54 @@
+/**
+ * Builds the native tests for 64-bit ARM and runs them in an emulator of that processor: the NEON kernel, and everything
+ * else that a build for another processor can break. Speed means nothing there.
+ *
+ *   npm run check:arm64 -- [part of a test's name]
+ *
+ * Needs a cross compiler and QEMU's user mode: on Debian `apt-get install g++-aarch64-linux-gnu qemu-user`.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+/** The tests look for build/ggml and build/native/kvasir-mkgguf in the folder they run in. */
+const tree = join(root, 'build', 'arm64');
+const ggml = join(tree, 'build', 'ggml');
+const build = join(tree, 'build', 'native');
+const LIBRARIES = '@node-llama-cpp/linux-arm64';
+const SYSROOT = '/usr/aarch64-linux-gnu';
+
+const run = (program: string, args: string[], cwd = root): void => {
+  execFileSync(program, args, { cwd, stdio: 'inherit' });
+};
+
+/** ggml's prebuilt libraries for that processor, of the version that setup takes for this one, beside the same headers. */
+function fetchLibraries(): void {
+  if (existsSync(ggml)) return;
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    optionalDependencies: Record<string, string>;
+  };
+  const unpacked = join(tree, 'unpacked');
+  rmSync(unpacked, { recursive: true, force: true });
+  mkdirSync(unpacked, { recursive: true });
+  const spec = `${LIBRARIES}@${manifest.optionalDependencies[LIBRARIES] ?? ''}`;
+  const archive = execFileSync('npm', ['pack', '--silent', spec], { cwd: unpacked, encoding: 'utf8' }).trim();
+  run('tar', ['xf', archive], unpacked);
+  cpSync(join(root, 'build', 'ggml', 'include'), join(ggml, 'include'), { recursive: true });
+  cpSync(join(unpacked, 'package', 'bins', 'linux-arm64'), ggml, { recursive: true });
+  rmSync(unpacked, { recursive: true });
+}
+
+fetchLibraries();
+run('cmake', [
+  ...['-S', 'native', '-B', build, '-G', 'Ninja'],
+  ...['-DCMAKE_SYSTEM_NAME=Linux', '-DCMAKE_SYSTEM_PROCESSOR=aarch64'],
+  ...['-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc', '-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++'],
+  `-DKVASIR_GGML_DIR=${ggml}`,
+]);
+run('cmake', ['--build', build, '--target', 'kvasir-native-tests']);
+// This machine's own program makes the models: it writes the same bytes, and sooner.
+const mkgguf = join(build, 'kvasir-mkgguf');
+if (!existsSync(mkgguf)) symlinkSync(join(root, 'build', 'native', 'kvasir-mkgguf'), mkgguf);
+const emulator = existsSync('/usr/bin/qemu-aarch64') ? 'qemu-aarch64' : 'qemu-aarch64-static';
+run(emulator, ['-L', SYSROOT, join(build, 'kvasir-native-tests'), ...process.argv.slice(2)], tree);
