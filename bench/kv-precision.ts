@@ -41,10 +41,13 @@ const kernels = args.kernels.split(',');
 function run(kernel: string, program: string, ...of: string[]): unknown {
   const path = join(import.meta.dirname, 'kv-precision', program);
   const env = { ...process.env, KVASIR_ATTENTION: kernel };
-  const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  return JSON.parse(
-    execFileSync(process.execPath, [path, ...of], { env, encoding: 'utf8', stdio, maxBuffer: 2 ** 28 }),
-  );
+  const output = execFileSync(process.execPath, [path, ...of], {
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 2 ** 28,
+  });
+  return JSON.parse(output);
 }
 
 const logitsOf = (kernel: string, kv: KvDtype): PromptLogits[] =>

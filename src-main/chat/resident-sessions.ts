@@ -154,7 +154,7 @@ export class ResidentSessions {
   #usedBytes(): number {
     return this.#entries.reduce((sum, { resident, model, reserved, shared }) => {
       const tokens = Math.ceil(Math.max(resident.tokens, reserved) / BLOCK) * BLOCK;
-      return sum + (tokens - Math.floor(shared / BLOCK) * BLOCK) * model.bytesPerToken('f16'); // what the engine keeps sessions in
+      return sum + (tokens - Math.floor(shared / BLOCK) * BLOCK) * model.bytesPerToken(model.info.kvDtype);
     }, 0);
   }
 }
