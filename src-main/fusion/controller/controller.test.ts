@@ -43,6 +43,19 @@ describe('the controller', () => {
     });
   });
 
+  test('checks where calibration found it should, and foresees that a later check takes longer', () => {
+    const on = known();
+    const at = (checkLayers: number[]) =>
+      decided(prompt(6, 256, 'ram'), on, blend({ name: 'deviation', ratio: 0.1, checkLayers }));
+    const [early, late] = [at([1]), at([4])];
+    expect(late.choice).toMatchObject({ name: 'deviation', checkLayers: [4] });
+    expect(late.strategy).toMatchObject({ kind: 'deviation', checkLayers: [4] });
+    const { layers } = on.machine.info;
+    // Three more layers in full instead of a tenth of them.
+    const extra = (0.9 * 3 * late.predictedFullMs!) / layers;
+    expect(late.predicted!.total - early.predicted!.total).toBeGreaterThan(extra / 2);
+  });
+
   test('recomputes more where that hides behind loading, and it costs no time', () => {
     const on = known({ byte: 6e-5 });
     const work = prompt(6, 256, 'disk');
