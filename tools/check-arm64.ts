@@ -22,7 +22,7 @@ const run = (program: string, args: string[], cwd = root): void => {
   execFileSync(program, args, { cwd, stdio: 'inherit' });
 };
 
-/** ggml's prebuilt libraries for that processor, of the version that setup takes for this one, beside the same headers. */
+/** ggml's prebuilt libraries for that processor, of the version that setup takes for this one. */
 function fetchLibraries(): void {
   if (existsSync(ggml)) return;
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -34,12 +34,12 @@ function fetchLibraries(): void {
   const spec = `${LIBRARIES}@${manifest.optionalDependencies[LIBRARIES] ?? ''}`;
   const archive = execFileSync('npm', ['pack', '--silent', spec], { cwd: unpacked, encoding: 'utf8' }).trim();
   run('tar', ['xf', archive], unpacked);
-  cpSync(join(root, 'build', 'ggml', 'include'), join(ggml, 'include'), { recursive: true });
   cpSync(join(unpacked, 'package', 'bins', 'linux-arm64'), ggml, { recursive: true });
   rmSync(unpacked, { recursive: true });
 }
 
 fetchLibraries();
+cpSync(join(root, 'build', 'ggml', 'include'), join(ggml, 'include'), { recursive: true });
 run('cmake', [
   ...['-S', 'native', '-B', build, '-G', 'Ninja'],
   ...['-DCMAKE_SYSTEM_NAME=Linux', '-DCMAKE_SYSTEM_PROCESSOR=aarch64'],
