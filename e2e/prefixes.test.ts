@@ -76,7 +76,8 @@ test('after a restart the next turn finds the system prompt on disk, and answers
   // All of the system prompt but what does not fill a block.
   expect(stats.prefixTokens).toBeGreaterThan(second.system - 64);
   expect(stats.residentTokens).toBe(stats.prefixTokens);
-  expect(stats.chunkHits.disk).toBeGreaterThan(0); // passages are counted apart
+  // Passages are counted apart, wherever they were by then: a start brings some into memory.
+  expect(stats.chunkHits.ram + stats.chunkHits.disk).toBeGreaterThan(0);
 
   await run(straight, async (app, ask) => {
     await ask('Where was Elsa Wexler born?');

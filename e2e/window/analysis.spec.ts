@@ -65,6 +65,8 @@ test('a document is analysed from the library; a window leads back to its passag
     expect(markdown).toContain('## Result');
     expect(markdown).toContain('## Window 2: parts 5–10');
   });
+
+  await test.step('and deleted', () => deleteShown(window));
   folder.remove();
 });
 
@@ -103,12 +105,14 @@ test('several questions are answered in a table, from the keyboard alone', async
     expect(csv.match(/Where does Project Polaris run\?,Riga/g)).toHaveLength(2);
   });
 
-  await test.step('and deleted', async () => {
-    await window.getByRole('button', { name: 'Delete' }).click();
-    await window.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await expect(window.getByRole('heading', { name: 'New analysis' })).toBeVisible();
-  });
+  await test.step('and deleted', () => deleteShown(window));
 });
+
+async function deleteShown(window: Page): Promise<void> {
+  await window.getByRole('button', { name: 'Delete' }).click();
+  await window.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(window.getByRole('heading', { name: 'New analysis' })).toBeVisible();
+}
 
 function rowAt(table: Locator, index: number): Locator {
   return table.getByRole('row').nth(index);
