@@ -26,7 +26,7 @@ import { barsOf, type Bar } from './ttft/bars.ts';
 import { measureDecode } from './ttft/decode.ts';
 import { fastest, llamaMethods } from './ttft/llama.ts';
 import { optionsFrom } from './ttft/options.ts';
-import { ourMethods, type Method } from './ttft/ours.ts';
+import { ourMethods, warmUp, type Method } from './ttft/ours.ts';
 import { plot } from './ttft/plot.ts';
 import { buildCase, disposeCase, PREFIX, type Case } from './ttft/prompt.ts';
 import { measurePeaks, rooflineOf } from './ttft/roofline.ts';
@@ -112,6 +112,7 @@ try {
         questionTokens: args.questionTokens,
         dir,
       });
+      await warmUp(model, prompt);
       rows.push(...(await measure(model, methods, prompt, args.runs[i] ?? 1)));
       disposeCase(prompt);
     }

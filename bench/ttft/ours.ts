@@ -140,6 +140,11 @@ async function append(session: Session, prompt: Case, strategy: Strategy, source
   );
 }
 
+/** One blend that is not timed: memory touched for the first time would be the cost of whichever method comes first. */
+export async function warmUp(model: Model, prompt: Case): Promise<void> {
+  await withSession(model, prompt, (session) => append(session, prompt, { kind: 'none' }, DISK));
+}
+
 async function prefixCached(model: Model, prompt: Case): Promise<Run> {
   return withSession(model, prompt, async (session) => {
     const cached = PREFIX + prompt.chunkTokens;
