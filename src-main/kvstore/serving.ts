@@ -2,6 +2,7 @@ import { throwIfAborted } from '../platform/abort.ts';
 import type { ChunkKv } from '../engine/engine.ts';
 import type { ChunkDisk } from './disk.ts';
 import { codeOf, messageOf } from './errors.ts';
+import type { ChunkRow } from './index-db.ts';
 import type { Access, Workload } from './eviction/workload.ts';
 import { openRow } from './open-chunk.ts';
 import type { Resident, Residents } from './residents.ts';
@@ -53,16 +54,12 @@ export class Serving {
     task: (chunk: ChunkKv) => Promise<T>,
   ): Promise<T | undefined> {
     return this.holding(key, async () => {
-      const { disk, files } = this.#parts;
-      const row = disk.row(key);
-      if (!row) return undefined;
-      const opened = await openRow(disk, files, row, opener);
-      if (opened.kind !== 'ok') {
-        await this.#settleQuietly(key, opened);
-        return undefined;
-      }
+      const { disk } = this.#parts;
+      const opened = await this.#opened(key, opener);
+      if (!opened) return undefined;
+      const { row, chunk } = opened;
       try {
-        const done = await task(opened.chunk);
+        const done = await task(chunk);
         const use = { class: OTHER, lastUsedAt: disk.clock(), order: disk.index.nextOrder(), offset: 0 };
         disk.index.use(row, use);
         return done;
@@ -71,7 +68,7 @@ export class Serving {
         await this.#settleQuietly(key, { kind: 'corrupt', reason: messageOf(error) });
         return undefined;
       } finally {
-        opened.chunk.dispose();
+        chunk.dispose();
       }
     });
   }
@@ -160,18 +157,24 @@ export class Serving {
 
   /** The open chunk of a key, leased; opened if need be. */
   async #resident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
-    const { disk, files, residents } = this.#parts;
+    const { disk, residents } = this.#parts;
     const open = await residents.lease(key, opener);
     if (open) return open;
+    const opened = await this.#opened(key, opener);
+    if (!opened) return undefined;
+    if (disk.row(key)) return residents.add(opened.row, opener, opened.chunk);
+    opened.chunk.dispose(); // quarantined while it was being opened
+    return undefined;
+  }
+
+  /** The chunk of a listed file, for the caller to dispose; a bad file is settled. */
+  async #opened(key: string, opener: ChunkOpener): Promise<{ row: ChunkRow; chunk: ChunkKv } | undefined> {
+    const { disk, files } = this.#parts;
     const row = disk.row(key);
     if (!row) return undefined;
     const opened = await openRow(disk, files, row, opener);
-    if (opened.kind !== 'ok') {
-      await this.#settleQuietly(key, opened);
-      return undefined;
-    }
-    if (disk.row(key)) return residents.add(row, opener, opened.chunk);
-    opened.chunk.dispose(); // quarantined while it was being opened
+    if (opened.kind === 'ok') return { row, chunk: opened.chunk };
+    await this.#settleQuietly(key, opened);
     return undefined;
   }
 
