@@ -34,5 +34,7 @@ if (failedChecks.length > 0) {
   console.log(`Counted as failed, though not tests: ${failedChecks.map((step) => step.name).join(', ')}.`);
 }
 if (counts.skipped > 0) console.log(`${counts.skipped} skipped.`);
+if (counts.flaky > 0)
+  console.log(`${counts.flaky} passed only at the second try; they are named above as flaky.`);
 console.log(summaryLine(counts));
 process.exitCode = counts.failed === 0 ? 0 : 1;

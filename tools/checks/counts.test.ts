@@ -24,12 +24,22 @@ describe('counting a Vitest report', () => {
 
   it('sums files, and tells skipped tests from passed ones', () => {
     const testResults = [file('passed', 'passed', 'pending'), file('failed', 'passed', 'failed', 'todo')];
-    expect(counts({ success: false, testResults }, 1)).toEqual({ passed: 2, failed: 1, skipped: 2 });
+    expect(counts({ success: false, testResults }, 1)).toEqual({
+      passed: 2,
+      failed: 1,
+      skipped: 2,
+      flaky: 0,
+    });
   });
 
   it('counts a file that could not be loaded as a failure', () => {
     const testResults = [file('passed', 'passed'), file('failed')];
-    expect(counts({ success: false, testResults }, 1)).toEqual({ passed: 1, failed: 1, skipped: 0 });
+    expect(counts({ success: false, testResults }, 1)).toEqual({
+      passed: 1,
+      failed: 1,
+      skipped: 0,
+      flaky: 0,
+    });
   });
 
   it('counts a failure outside any test', () => {
@@ -46,7 +56,7 @@ describe('counting a Vitest report', () => {
 describe('counting a CTest run', () => {
   it('takes the counts that the test program printed', () => {
     const output = '1: 41 passed, 2 failed\n0% tests passed, 1 tests failed out of 1\n';
-    expect(ctestCounts(output, 8)).toEqual({ passed: 41, failed: 2, skipped: 0 });
+    expect(ctestCounts(output, 8)).toEqual({ passed: 41, failed: 2, skipped: 0, flaky: 0 });
   });
 
   it('counts entries when the programs print nothing of the kind', () => {
@@ -54,24 +64,29 @@ describe('counting a CTest run', () => {
       passed: 2,
       failed: 1,
       skipped: 0,
+      flaky: 0,
     });
     expect(ctestCounts('100% tests passed, 0 tests failed out of 3', 0)).toEqual({
       passed: 3,
       failed: 0,
       skipped: 0,
+      flaky: 0,
     });
   });
 
   it('counts a crash behind a clean line as a failure', () => {
     const output = '1: 41 passed, 0 failed\n0% tests passed, 1 tests failed out of 1\n';
-    expect(ctestCounts(output, 8)).toEqual({ passed: 41, failed: 1, skipped: 0 });
+    expect(ctestCounts(output, 8)).toEqual({ passed: 41, failed: 1, skipped: 0, flaky: 0 });
     expect(ctestCounts('', 1).failed).toBe(1);
   });
 });
 
 it('adds up and ends in the agreed line', () => {
-  const sum = add({ passed: 2, failed: 0, skipped: 1 }, { passed: 3, failed: 1, skipped: 0 });
-  expect(sum).toEqual({ passed: 5, failed: 1, skipped: 1 });
+  const sum = add(
+    { passed: 2, failed: 0, skipped: 1, flaky: 1 },
+    { passed: 3, failed: 1, skipped: 0, flaky: 0 },
+  );
+  expect(sum).toEqual({ passed: 5, failed: 1, skipped: 1, flaky: 1 });
   expect(summaryLine(sum)).toBe('5 passed, 1 failed');
 });
 
@@ -85,9 +100,9 @@ describe('counting a Playwright report', () => {
     return result;
   }
 
-  it('takes what passed at the second try for a failure', () => {
+  it('says which of those that passed needed a second try', () => {
     const stats = { expected: 5, unexpected: 1, flaky: 1, skipped: 2 };
-    expect(counts({ stats }, 1)).toEqual({ passed: 5, failed: 2, skipped: 2 });
+    expect(counts({ stats }, 1)).toEqual({ passed: 6, failed: 1, skipped: 2, flaky: 1 });
   });
 
   it('counts a failure outside any test, and a run that left no report', () => {

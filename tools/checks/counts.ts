@@ -4,9 +4,11 @@ export interface Counts {
   passed: number;
   failed: number;
   skipped: number;
+  /** Of those that passed: not at the first try. They are named in the output of their runner. */
+  flaky: number;
 }
 
-export const NONE: Counts = { passed: 0, failed: 0, skipped: 0 };
+export const NONE: Counts = { passed: 0, failed: 0, skipped: 0, flaky: 0 };
 
 export function add(...counts: Counts[]): Counts {
   return counts.reduce(
@@ -14,6 +16,7 @@ export function add(...counts: Counts[]): Counts {
       passed: sum.passed + each.passed,
       failed: sum.failed + each.failed,
       skipped: sum.skipped + each.skipped,
+      flaky: sum.flaky + each.flaky,
     }),
     NONE,
   );
@@ -72,15 +75,16 @@ interface PlaywrightReport {
   stats: { expected: number; unexpected: number; flaky: number; skipped: number };
 }
 
-/** Counts a Playwright JSON report. A flaky test has failed once, and a run with an error outside any test has failed. */
+/** Counts a Playwright JSON report. A run with an error outside any test has failed. */
 export function playwrightCounts(reportPath: string, exitCode: number): Counts {
   const stats = (readReport(reportPath) as PlaywrightReport | undefined)?.stats;
   if (stats === undefined) return { ...NONE, failed: 1 };
-  const failed = stats.unexpected + stats.flaky;
+  const { expected, unexpected, flaky, skipped } = stats;
   return {
-    passed: stats.expected,
-    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
-    skipped: stats.skipped,
+    passed: expected + flaky,
+    failed: unexpected === 0 && exitCode !== 0 ? 1 : unexpected,
+    skipped,
+    flaky,
   };
 }
 

@@ -145,10 +145,11 @@ function ctestPath(): string {
   return existsSync(fetched) ? fetched : 'ctest';
 }
 
-function describe({ passed, failed, skipped }: Counts): string {
+function describe({ passed, failed, skipped, flaky }: Counts): string {
   const parts = [`${passed} passed`];
   if (failed > 0) parts.push(`${failed} failed`);
   if (skipped > 0) parts.push(`${skipped} skipped`);
+  if (flaky > 0) parts.push(`${flaky} only at the second try`);
   return parts.join(', ');
 }
 
