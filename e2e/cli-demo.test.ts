@@ -141,6 +141,9 @@ describe('ask', () => {
     expect(stdout.trim()).toBe((await blendJson()).answer);
     expect(stderr).toMatch(/Sources:\n {2}\[1\] mara\.md, part 1 \(score /);
     expect(stderr).toMatch(/First token after .+\(retrieve .*recompute .*\); then \d+ tokens\/s/);
+    expect(stderr).toMatch(
+      /with a full prefill: about .+, of which .+ for the same search, prompt and waiting\./,
+    );
     expect(stderr).toMatch(/Prompt of \d+ tokens: \d+ from cache, \d+ of them recomputed; .+ loaded/);
   });
 
@@ -162,7 +165,9 @@ describe('ask', () => {
     expect(plan?.predictedTtftMs?.total).toBeGreaterThan(0);
     expect(plan?.predictedFullPrefillMs).toBeGreaterThan(0);
     const { stderr } = await runCli([...base, QUESTION]);
-    expect(stderr).toMatch(/Blended by .+ \(.+\); expected .+, took .+, a full prefill about .+\./);
+    expect(stderr).toMatch(
+      /(Blended by .+|Computed in full) \(.+\)\. From look-up to the last layer: expected .+, took .+\./,
+    );
   });
 
   test('strategies recompute what they say', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PlanSchema } from './plan.ts';
+import { TtftSchema } from './ttft.ts';
 
 /**
  * The answer to one question as hosts hand it out (`ask --json` prints exactly this). Times are milliseconds.
@@ -17,26 +18,6 @@ export const SourceSchema = z.object({
   /** Where its KV came from: memory, the store's file, in part from stored chunks with text in common, or computed for this answer (a miss). */
   tier: z.enum(['ram', 'disk', 'partial', 'computed']),
   tokens: z.int(),
-});
-
-/** From the question to the first token. `total` is measured, the others are its parts and sum up to it. */
-export const TtftSchema = z.object({
-  total: z.number(),
-  retrieve: z.number(),
-  assemble: z.number(),
-  /** Looking up chunks in the store and opening them. */
-  acquire: z.number(),
-  /** Waiting for bytes that computing could not hide. */
-  load: z.number(),
-  /** Turning stored keys to their true positions. */
-  place: z.number(),
-  /** Layers up to the last check, and selecting tokens. */
-  check: z.number(),
-  recompute: z.number(),
-  /** Sampling, after the prompt's logits are there. */
-  firstToken: z.number(),
-  /** Memory for the session, waiting for the model's thread. */
-  other: z.number(),
 });
 
 export const NoticeSchema = z.object({
@@ -61,6 +42,9 @@ export const AnswerSchema = z.object({
   sources: z.array(SourceSchema),
   notices: z.array(NoticeSchema),
   ttftMs: TtftSchema,
+  /** The same prompt's full prefill, up to the logits: from what was measured here, or itself. null: unknown yet. */
+  fullPrefillMs: z.number().nullable(),
+  fullPrefillMeasured: z.boolean(),
   tokensPerSecond: z.number(),
   /** The engine's own form of what was done; why, and what was expected of it. */
   strategy: z.unknown(),
@@ -78,6 +62,5 @@ export const AnswerSchema = z.object({
 });
 
 export type Source = z.infer<typeof SourceSchema>;
-export type Ttft = z.infer<typeof TtftSchema>;
 export type Notice = z.infer<typeof NoticeSchema>;
 export type Answer = z.infer<typeof AnswerSchema>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { TtftSchema } from './answer.ts';
 import { DeviationStatsSchema } from './fusion-report.ts';
 import { StrategyChoiceSchema } from './strategy.ts';
+import { TtftSchema } from './ttft.ts';
 
 /**
  * One answer's prompt made in several ways, side by side, for the fusion panel. Positions count tokens from the conversation's

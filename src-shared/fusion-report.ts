@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { TtftSchema } from './answer.ts';
 import { PlanSchema } from './plan.ts';
 import { StrategyChoiceSchema } from './strategy.ts';
+import { TtftSchema } from './ttft.ts';
 
 /**
  * What making one answer's prompt took, for the fusion panel. Positions count tokens from the conversation's first;

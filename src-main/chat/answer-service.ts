@@ -9,6 +9,7 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import { Gate } from '../platform/gate.ts';
 import { REASONS, retrieve, type Retrieved } from '../retrieval/retriever.ts';
 import type { SearchIndex } from '../retrieval/search-index.ts';
+import { fullPrefillOf } from './answer-stats.ts';
 import { comparePrompt, type Compared, type CompareOptions } from './compare/compare.ts';
 import { contextLimit } from './limits.ts';
 import { MissWriter } from './miss-writer.ts';
@@ -147,7 +148,9 @@ export class AnswerService {
       notices.push(...later);
       this.#storeMisses(prompt, request);
       this.#options.prefixes.keep(this.#options.model, headOf(prompt.parts));
-      return answered({ request, text, prompt, notices, turn });
+      const { model, planner } = this.#options;
+      const fullPrefill = fullPrefillOf({ prompt, turn, model }, planner.costs);
+      return { ...answered({ request, text, prompt, notices, turn }), ...fullPrefill };
     } finally {
       resident.dispose();
     }
@@ -207,7 +210,7 @@ function answered(parts: {
   prompt: Prompt<PromptChunk>;
   notices: Notice[];
   turn: TurnResult;
-}): Answered {
+}): Omit<Answered, 'fullPrefillMs' | 'fullPrefillMeasured'> {
   const { request, prompt, turn } = parts;
   const { report } = turn.blended;
   const { prefixTokens, restoredTokens } = turn;

@@ -16,15 +16,11 @@ export interface MadeTurn<C extends OfferedChunk = OfferedChunk> {
 /** The numbers under an answer. */
 export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: CostModel): AnswerStats {
   const { report } = turn.blended;
-  // A prompt that was computed in full, with nothing in memory before, is its own measurement.
-  const measured = turn.decision.strategy.kind === 'full' && turn.residentTokens === 0;
-  const estimated = costs.fullPrefill(model.info, prompt.tokens);
   const chunkHits = { resident: 0, ram: 0, disk: 0, partial: 0, computed: 0 };
   for (const { part } of prompt.cited) chunkHits[turn.tiers.get(part) ?? 'computed']++;
   return {
     ttftMs: turn.ttftMs,
-    fullPrefillMs: measured ? report.totalMs : estimated,
-    fullPrefillMeasured: measured,
+    ...fullPrefillOf({ prompt, turn, model }, costs),
     tokensPerSecond: turn.tokensPerSecond,
     answerTokens: turn.answer.length,
     promptTokens: prompt.tokens,
@@ -39,4 +35,14 @@ export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: Cost
     strategy: turn.plan.strategy,
     model: name,
   };
+}
+
+/** What the same prompt's full prefill takes up to the logits; one that was computed so, with nothing in memory before, is its own measurement. */
+export function fullPrefillOf(
+  { prompt, turn, model }: Pick<MadeTurn, 'prompt' | 'turn' | 'model'>,
+  costs: CostModel,
+): Pick<AnswerStats, 'fullPrefillMs' | 'fullPrefillMeasured'> {
+  if (turn.decision.strategy.kind === 'full' && turn.residentTokens === 0)
+    return { fullPrefillMs: turn.blended.report.totalMs, fullPrefillMeasured: true };
+  return { fullPrefillMs: costs.fullPrefill(model.info, prompt.tokens), fullPrefillMeasured: false };
 }

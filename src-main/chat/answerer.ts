@@ -89,7 +89,7 @@ export class Answerer {
     const { live, question, stopwatch, settings } = task;
     const { messages, passages, sessions, misses, planner, prefixes, store } = this.#options;
     const choices = choicesOf(task, model, planner);
-    stopwatch.lap(); // waiting for other answers counts, but is no part of finding passages
+    const wait = stopwatch.lap();
     const history = historyBefore(question, messages, model);
     const offered = await this.#find(task, choices, history);
     const retrieve = stopwatch.lap();
@@ -115,7 +115,7 @@ export class Answerer {
       maxTokens,
       sampling: choices.sampling,
       stopwatch,
-      before: { retrieve, assemble },
+      before: { wait, retrieve, assemble },
       signal: live.signal,
       onProgress: (progress) => live.progress(progress),
       onDecided: (decision) => {

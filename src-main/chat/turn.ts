@@ -1,4 +1,4 @@
-import type { Ttft } from '../../src-shared/answer.ts';
+import type { Ttft } from '../../src-shared/ttft.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { GenerateResult, KvDtype, Progress, Sampling } from '../engine/engine.ts';
 import { blend, type BlendResult, type ChunkOutcome, type PromptPart } from '../fusion/blender.ts';
@@ -23,8 +23,8 @@ export interface TurnOptions {
   stopwatch: Stopwatch;
   /** What kind of request this is, for eviction to learn from. Default: a question. */
   requestClass?: string | undefined;
-  /** What was done before: time for finding passages and for laying out the prompt. */
-  before: { retrieve: number; assemble: number };
+  /** What was done before, in milliseconds. */
+  before: Pick<Ttft, 'retrieve' | 'assemble'> & Partial<Pick<Ttft, 'wait'>>;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Told what was decided, before anything is computed. */
@@ -79,8 +79,10 @@ export async function runTurn(
   const appended = partsFrom(prompt.parts, residentTokens);
   const tiersOf = (outcomes: readonly ChunkOutcome[]): PartTiers =>
     partTiers(prompt.parts, appended, outcomes);
+  const planning = stopwatch.clock.now();
   const planned = planner.plan(appended, { model, dtype, past: residentTokens, wish });
   const { decision } = planned;
+  const planMs = stopwatch.clock.now() - planning;
   options.onDecided?.(decision);
   const blended = await blend(planned.parts, {
     ...{ model, dtype, strategy: decision.strategy },
@@ -110,7 +112,7 @@ export async function runTurn(
     answer: result.tokens,
     stop: result.stop,
     tokensPerSecond: result.ms > 0 ? (result.tokens.length * 1000) / result.ms : 0,
-    ttftMs: ttftOf(blended, { ...options.before, firstToken, total }),
+    ttftMs: ttftOf(blended, { wait: 0, ...options.before, planMs, firstToken, total }),
   };
 }
 
@@ -172,19 +174,23 @@ function partTiers(
 
 /** The parts of a time to the first token; what they leave of the total is `other`. */
 export function ttftOf(
-  { report: { stages }, acquireMs }: BlendResult,
-  times: Pick<Ttft, 'retrieve' | 'assemble' | 'firstToken' | 'total'>,
+  { report: { stages, totalMs }, acquireMs }: BlendResult,
+  { total, planMs, ...times }: Omit<Ttft, 'acquire' | BlendStage | 'other'> & { planMs: number },
 ): Ttft {
-  const parts = {
-    retrieve: times.retrieve,
-    assemble: times.assemble,
-    acquire: acquireMs,
+  const blending: Pick<Ttft, BlendStage> = {
     load: stages.loadWait,
     place: stages.place,
     check: stages.question + stages.check + stages.select,
     recompute: stages.compute + stages.head,
-    firstToken: times.firstToken,
   };
-  const known = Object.values(parts).reduce((sum, part) => sum + part, 0);
-  return { total: times.total, ...parts, other: Math.max(0, times.total - known) };
+  // Rows brought together, layers begun: what an append does between its stages.
+  blending.recompute += Math.max(0, totalMs - sum(Object.values(blending)));
+  const parts = { ...times, acquire: planMs + acquireMs, ...blending };
+  return { total, ...parts, other: Math.max(0, total - sum(Object.values(parts))) };
+}
+
+type BlendStage = 'load' | 'place' | 'check' | 'recompute';
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

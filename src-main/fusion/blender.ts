@@ -65,12 +65,14 @@ export async function blend(parts: readonly PromptPart[], options: BlendOptions)
     // A full prefill reads nothing from the store: it is the baseline that blending is compared with.
     if (options.strategy.kind !== 'full') await findAll(parts, options, sources, quarantined);
     const acquireMs = clock.now() - started;
-    options.onAcquired?.(reuseIn(parts, sources).outcomes);
-    for (;;) {
+    for (let told = false; ; told = true) {
       const placed = segmentsOf(parts, sources);
       try {
         const segments = placed.map(({ segment }) => segment);
-        const report = await options.session.append(segments, options.strategy, options);
+        const appending = options.session.append(segments, options.strategy, options);
+        // Showing and keeping that takes as long as a layer or two: the model computes meanwhile.
+        if (!told) await meanwhile(appending, () => options.onAcquired?.(reuseIn(parts, sources).outcomes));
+        const report = await appending;
         return {
           report,
           ...reuseIn(parts, sources),
@@ -84,6 +86,16 @@ export async function blend(parts: readonly PromptPart[], options: BlendOptions)
     }
   } finally {
     for (const source of sources.values()) releaseSource(source);
+  }
+}
+
+/** Does something while a call is under way; a failure of it is thrown once the call has ended, and what it uses may be let go. */
+async function meanwhile(call: Promise<unknown>, work: () => void): Promise<void> {
+  try {
+    work();
+  } catch (error) {
+    await call.catch(() => undefined);
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Ttft } from '../../src-shared/answer.ts';
+import type { Ttft } from '../../src-shared/ttft.ts';
 import type {
   FusionCheck,
   FusionLayer,

@@ -1,8 +1,9 @@
-import type { Ttft } from '../../src-shared/answer.ts';
+import type { Ttft } from '../../src-shared/ttft.ts';
 import type { Colour } from './palette.ts';
 
 /** The parts of a time to first token in the order in which they happen; their names are the words of i18n's `stages`. */
 export const STAGES = [
+  'wait',
   'retrieve',
   'assemble',
   'acquire',
@@ -17,6 +18,7 @@ export const STAGES = [
 export type StageName = (typeof STAGES)[number];
 
 export const STAGE_COLOURS: Readonly<Record<StageName, Colour>> = {
+  wait: 'muted',
   retrieve: 'retrieve',
   assemble: 'muted',
   acquire: 'ram',

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema, RangeSchema } from './common.ts';
 import { ScopeSchema } from './search.ts';
-import { NoticeSchema, TtftSchema } from '../answer.ts';
+import { NoticeSchema } from '../answer.ts';
 import { ComparisonSchema } from '../comparison.ts';
 import { FusionReportSchema } from '../fusion-report.ts';
 import { StrategyChoiceSchema, StrategyWishSchema } from '../strategy.ts';
+import { TtftSchema } from '../ttft.ts';
 
 /** What an answer of this conversation draws on, and how it is made. */
 export const ConversationOptionsSchema = z.object({
@@ -45,7 +46,10 @@ export const CitationSchema = z.object({
 /** The numbers under an answer. */
 export const AnswerStatsSchema = z.object({
   ttftMs: TtftSchema,
-  /** The same prompt by full prefill: an estimate from what was measured on this machine, or a measurement. null: unknown yet. */
+  /**
+   * The same prompt by full prefill, up to the logits: an estimate from what was measured on this machine, or a measurement. null: unknown yet.
+   * Compared with ttftMs by besideFullPrefill alone: it has no search in it, no waiting and no sampling.
+   */
   fullPrefillMs: z.number().nullable(),
   fullPrefillMeasured: z.boolean(),
   tokensPerSecond: z.number(),

@@ -1,4 +1,4 @@
-import type { Ttft } from '../../../src-shared/answer.ts';
+import type { Ttft } from '../../../src-shared/ttft.ts';
 import type { AppendReport, KvDtype, Progress } from '../../engine/engine.ts';
 import { blend, type BlendResult, type PromptPart } from '../../fusion/blender.ts';
 import { engineStrategy } from '../../fusion/choice.ts';
@@ -70,7 +70,7 @@ export async function makePrompt(
     logits,
     text: model.detokenize(tokens).trim(),
     complete: stop === 'eos',
-    ttftMs: ttftOf(blended, { retrieve: 0, assemble: 0, ...times }),
+    ttftMs: ttftOf(blended, { wait: 0, retrieve: 0, assemble: 0, planMs: 0, ...times }),
     residentTokens,
     report: blended.report,
     cached: marks.cached,

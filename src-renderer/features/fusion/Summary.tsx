@@ -1,10 +1,11 @@
 import { Button, Group, Text } from '@mantine/core';
 import { IconArrowsDiff } from '@tabler/icons-react';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
+import { besideFullPrefill } from '../../../src-shared/ttft.ts';
 import classes from './FusionPanel.module.css';
 import * as leads from './leads.ts';
 import { Measure } from './Measure.tsx';
-import { compositionOf, speedUp, type Composition } from './model.ts';
+import { compositionOf, type Composition } from './model.ts';
 import type { Words } from './useWords.ts';
 
 export interface SummaryProps {
@@ -36,7 +37,7 @@ export function Summary({
       </Text>
       <Group gap="md" align="baseline">
         <span className={classes.ttft}>{format.duration(ttftMs.total)}</span>
-        <span className={classes.speedUp} data-slower={(speedUp(report) ?? 1) < 1}>
+        <span className={classes.speedUp} data-slower={besideFullPrefill(report)?.verdict === 'later'}>
           {leads.comparison(report, words)}
         </span>
       </Group>
@@ -66,42 +67,65 @@ export function Summary({
   );
 }
 
-/** Both times as bars of one scale. */
+/** Both times as bars of one scale, with what both need in a lighter shade. */
 function Race({ conversationId, report, words }: SummaryProps) {
   const { t, format } = words;
-  const { ttftMs, fullPrefillMs, fullPrefillMeasured, strategy } = report;
-  const longest = Math.max(ttftMs.total, fullPrefillMs ?? 0);
-  const width = (ms: number) => `${(ms / Math.max(1e-9, longest)) * 100}%`;
+  const { ttftMs, fullPrefillMeasured, strategy } = report;
+  const isFull = strategy.name === 'full';
+  const beside = isFull ? null : besideFullPrefill(report);
+  const shared = beside?.sharedMs ?? 0;
+  const kind = t(fullPrefillMeasured ? 'summary.measured' : 'summary.estimated');
+  const longest = Math.max(ttftMs.total, beside?.fullTtftMs ?? 0);
+  if (isFull) return null; // it stands above, and there is nothing beside it
   return (
-    <div className={classes.race}>
-      <span>{t('summary.thisAnswer')}</span>
-      <div className={classes.track}>
-        <div
-          className={classes.runner}
-          style={{ width: width(ttftMs.total), background: 'var(--kv-accent)' }}
+    <>
+      <div className={classes.race}>
+        <span>{t('summary.thisAnswer')}</span>
+        <Runner parts={[shared, ttftMs.total - shared]} longest={longest} colour="var(--kv-accent)" />
+        <span className={classes.raceValue}>{format.duration(ttftMs.total)}</span>
+        <span>{t('summary.fullPrefill')}</span>
+        <Runner
+          parts={beside ? [shared, beside.fullTtftMs - shared] : []}
+          longest={longest}
+          colour="var(--kv-muted)"
         />
+        <span className={classes.raceValue}>
+          {beside ? format.duration(beside.fullTtftMs) : '–'}{' '}
+          {beside && (
+            <Text span size="xs" c="dimmed">
+              {kind}
+            </Text>
+          )}
+          {!fullPrefillMeasured && (
+            <Measure conversationId={conversationId} answerId={report.answerId} words={words} />
+          )}
+        </span>
       </div>
-      <span className={classes.raceValue}>{format.duration(ttftMs.total)}</span>
-      <span>{t('summary.fullPrefill')}</span>
-      <div className={classes.track}>
-        {fullPrefillMs !== null && (
-          <div
-            className={classes.runner}
-            style={{ width: width(fullPrefillMs), background: 'var(--kv-muted)' }}
-          />
-        )}
-      </div>
-      <span className={classes.raceValue}>
-        {fullPrefillMs === null ? '–' : format.duration(fullPrefillMs)}{' '}
-        {fullPrefillMs !== null && (
-          <Text span size="xs" c="dimmed">
-            {t(fullPrefillMeasured ? 'summary.measured' : 'summary.estimated')}
-          </Text>
-        )}
-        {!fullPrefillMeasured && strategy.name !== 'full' && (
-          <Measure conversationId={conversationId} answerId={report.answerId} words={words} />
-        )}
-      </span>
+      {beside && (
+        <Text size="xs" c="dimmed">
+          {t('summary.shared', {
+            shared: format.duration(shared),
+            full: format.duration(beside.fullTtftMs - shared),
+            kind,
+          })}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** What both need, then what is this one's own. */
+function Runner({ parts, longest, colour }: { parts: readonly number[]; longest: number; colour: string }) {
+  return (
+    <div className={classes.track}>
+      {parts.map((ms, part) => (
+        <div
+          key={part}
+          className={classes.runner}
+          data-shared={part === 0}
+          style={{ width: `${(ms / Math.max(1e-9, longest)) * 100}%`, background: colour }}
+        />
+      ))}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { besideFullPrefill } from '../../../src-shared/ttft.ts';
 import { STAGES } from '../../viz/stages.ts';
 import type { ReportView } from './model.ts';
 
@@ -51,13 +52,15 @@ export function layersCsv({ report }: ReportView): string {
   );
 }
 
-export function stagesCsv({ report: { ttftMs, fullPrefillMs, fullPrefillMeasured } }: ReportView): string {
+export function stagesCsv({ report }: ReportView): string {
+  const { ttftMs, fullPrefillMs, fullPrefillMeasured } = report;
   return csv(
     ['stage', 'ms'],
     [
       ...STAGES.map((stage) => [stage, ttftMs[stage]]),
       ['total', ttftMs.total],
       [fullPrefillMeasured ? 'full_prefill_measured' : 'full_prefill_estimated', fullPrefillMs],
+      ['total_with_full_prefill', besideFullPrefill(report)?.fullTtftMs ?? null],
     ],
   );
 }

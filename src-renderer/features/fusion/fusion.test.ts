@@ -6,7 +6,7 @@ import { fusionReport } from '../../client/fixtures/fusion-report.ts';
 import { STAGES } from '../../viz/stages.ts';
 import { chunksCsv, layersCsv, stagesCsv, tokensCsv } from './csv.ts';
 import { massCurve } from './mass.ts';
-import { compositionOf, headsAgainstRest, outlines, speedUp, viewOf } from './model.ts';
+import { compositionOf, headsAgainstRest, outlines, viewOf } from './model.ts';
 import { deviationScale } from './scale.ts';
 import { longestStage, pipelineSums } from './stages.ts';
 
@@ -99,11 +99,6 @@ describe('the report, indexed', () => {
       const { resident, reused, recomputed, computed } = compositionOf(report);
       expect(resident + reused + recomputed + computed).toBe(report.promptTokens);
     }
-  });
-
-  test('speed-up only where a full prefill is known', () => {
-    expect(speedUp({ ...SMALL, ttftMs: { ...SMALL.ttftMs, total: 50 }, fullPrefillMs: 200 })).toBe(4);
-    expect(speedUp({ ...SMALL, fullPrefillMs: null })).toBeNull();
   });
 
   test('beginnings of passages against the rest', async () => {

@@ -1,12 +1,6 @@
 import type { FusionLayer, FusionPlan, FusionReport } from '../../../src-shared/fusion-report.ts';
-import {
-  compositionOf,
-  HEAD_TOKENS,
-  headsAgainstRest,
-  speedUp,
-  type CheckView,
-  type ReportView,
-} from './model.ts';
+import { besideFullPrefill } from '../../../src-shared/ttft.ts';
+import { compositionOf, HEAD_TOKENS, headsAgainstRest, type CheckView, type ReportView } from './model.ts';
 import { longestStage, pipelineSums } from './stages.ts';
 import type { Words } from './useWords.ts';
 
@@ -62,14 +56,13 @@ export function plan(made: FusionPlan, { t, format, share }: Words): string {
   return joined(sentences);
 }
 
-const SAME_WITHIN = 0.05;
-
 export function comparison(report: FusionReport, { t, format }: Words): string {
   if (report.strategy.name === 'full') return t('summary.isFull');
-  const times = speedUp(report);
-  if (times === null) return t('summary.unknown');
-  if (Math.abs(times - 1) < SAME_WITHIN) return t('summary.same');
-  return times > 1
+  const beside = besideFullPrefill(report);
+  if (!beside) return t('summary.unknown');
+  const { times, verdict } = beside;
+  if (verdict === 'same') return t('summary.same');
+  return verdict === 'sooner'
     ? t('summary.soonerBy', { times: format.number(times, 1) })
     : t('summary.laterBy', { times: format.number(1 / times, 1) });
 }

@@ -128,13 +128,6 @@ export function compositionOf(report: FusionReport): Composition {
   };
 }
 
-/** How many times sooner than a full prefill the first token came; null where that is not known. */
-export function speedUp({ fullPrefillMs, ttftMs }: FusionReport): number | null {
-  return fullPrefillMs === null || fullPrefillMs <= 0 || ttftMs.total <= 0
-    ? null
-    : fullPrefillMs / ttftMs.total;
-}
-
 /** Mean deviation of what lies at most `edge` tokens behind a passage's start, against the rest of it. */
 export interface HeadsAndRest {
   head: number;

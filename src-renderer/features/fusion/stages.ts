@@ -1,4 +1,4 @@
-import type { Ttft } from '../../../src-shared/answer.ts';
+import type { Ttft } from '../../../src-shared/ttft.ts';
 import type { FusionLayer } from '../../../src-shared/fusion-report.ts';
 import { waitOf } from '../../viz/gantt/layout.ts';
 import { STAGES, type StageName } from '../../viz/stages.ts';

@@ -111,10 +111,12 @@ export const chat = {
     insteadEstimated: 'instead of about {{time}}',
     insteadMeasured: 'instead of {{time}}',
     sooner: '{{factor}}× sooner',
-    later: 'not sooner this time ({{factor}}×)',
+    same: 'as soon as that',
+    later: '{{factor}}× later this time',
     estimated:
-      'An estimate of the same prompt’s full prefill, from what was measured on this machine. Click to measure it.',
-    measured: 'The same prompt’s full prefill, measured on this machine.',
+      'When the first token would have come with a full prefill: {{shared}} for the same search, prompt and waiting, then about {{full}} to compute the whole prompt, by what was measured on this machine. Click to measure it.',
+    measured:
+      'When the first token would have come with a full prefill: {{shared}} for the same search, prompt and waiting, then {{full}} to compute the whole prompt, measured on this machine.',
     measure: 'Measure the full prefill',
     measuring: 'Measuring…',
     details: 'Details',

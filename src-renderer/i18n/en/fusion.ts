@@ -18,7 +18,9 @@ export const fusion = {
     same: 'As fast as a full prefill',
     unknown: 'What a full prefill would take is not known yet.',
     thisAnswer: 'This answer',
-    fullPrefill: 'Full prefill',
+    fullPrefill: 'With a full prefill',
+    shared:
+      'Both need {{shared}} for search, prompt, waiting and the first token: the lighter part. Computing the whole prompt then takes {{full}} ({{kind}}).',
     estimated: 'estimated',
     measured: 'measured',
     measure: 'Measure',

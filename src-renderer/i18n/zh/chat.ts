@@ -110,10 +110,13 @@ export const chat: Words<typeof en.chat> = {
     toFirstToken: '到首个 token',
     insteadEstimated: '而不是约 {{time}}',
     insteadMeasured: '而不是 {{time}}',
-    sooner: '快 {{factor}} 倍',
-    later: '这次没有更快（{{factor}} 倍）',
-    estimated: '同一提示完整预填充的估计值，依据本机的测量推算。点击可以实测。',
-    measured: '同一提示完整预填充的时间，在本机实测。',
+    sooner: '速度为其 {{factor}} 倍',
+    same: '与其相当',
+    later: '这次用时为其 {{factor}} 倍',
+    estimated:
+      '若用完整预填充，首个 token 出现的时间：同样的检索、拼装和等待 {{shared}}，再加上计算整个提示约 {{full}}，依据本机的测量推算。点击可以实测。',
+    measured:
+      '若用完整预填充，首个 token 出现的时间：同样的检索、拼装和等待 {{shared}}，再加上计算整个提示 {{full}}，在本机实测。',
     measure: '实测完整预填充',
     measuring: '正在实测…',
     details: '详情',

@@ -14,13 +14,15 @@ export const fusion: Words<typeof en.fusion> = {
   },
   summary: {
     ttft: '首 token 时间（TTFT）',
-    soonerBy: '比完整预填充快 {{times}} 倍',
-    laterBy: '比完整预填充慢 {{times}} 倍',
+    soonerBy: '速度为完整预填充的 {{times}} 倍',
+    laterBy: '用时为完整预填充的 {{times}} 倍',
     isFull: '这就是完整预填充',
     same: '与完整预填充一样快',
     unknown: '还不知道完整预填充需要多久。',
     thisAnswer: '这个回答',
     fullPrefill: '完整预填充',
+    shared:
+      '两者都要花 {{shared}} 用于检索、拼装、等待和首个 token；浅色部分即是。计算整个提示{{kind}}需要 {{full}}。',
     estimated: '估计',
     measured: '实测',
     measure: '实测',

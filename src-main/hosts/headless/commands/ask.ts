@@ -1,6 +1,7 @@
 import { Command } from 'commander';
-import type { Answer, Notice, Source, Ttft } from '../../../../src-shared/answer.ts';
+import type { Answer, Notice, Source } from '../../../../src-shared/answer.ts';
 import type { FusionPlan, PlanReason } from '../../../../src-shared/plan.ts';
+import { besideFullPrefill, type Ttft } from '../../../../src-shared/ttft.ts';
 import type { PrecomputeReport, SyncReport } from '../../../../src-shared/library.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { App, type Workspace } from '../../../app.ts';
@@ -98,15 +99,29 @@ function jsonOf(
   };
 }
 
-function summaryLines({ sources, ttftMs, prompt, plan, tokensPerSecond }: Answered): string[] {
+function summaryLines(answered: Answered): string[] {
+  const { sources, ttftMs, prompt, plan, tokensPerSecond } = answered;
   return [
     '',
     sources.length > 0 ? 'Sources:' : 'Sources: none',
     ...sources.map((source, i) => `  [${i + 1}] ${sourceLine(source)}`),
     `First token after ${ms(ttftMs.total)} (${stagesOf(ttftMs)}); then ${tokensPerSecond.toFixed(0)} tokens/s.`,
+    ...(plan?.strategy.name === 'full' ? [] : besideLines(answered)),
     `Prompt of ${prompt.tokens} tokens: ${prompt.reusableTokens} from cache, ${prompt.recomputedTokens} of them recomputed; ` +
       `${formatBytes(prompt.bytesLoaded)} loaded.`,
     ...(plan ? [planLine(plan)] : []),
+  ];
+}
+
+/** The first token beside that of a full prefill, as the window compares them. */
+function besideLines(answered: Answered): string[] {
+  const beside = besideFullPrefill(answered);
+  if (!beside) return [];
+  const { fullTtftMs, sharedMs, times, verdict } = beside;
+  const factor = verdict === 'later' ? 1 / times : times;
+  const how = verdict === 'same' ? 'As soon as' : `${factor.toFixed(1)} × ${verdict} than`;
+  return [
+    `${how} with a full prefill: about ${ms(fullTtftMs)}, of which ${ms(sharedMs)} for the same search, prompt and waiting.`,
   ];
 }
 
@@ -120,10 +135,13 @@ function planLine({
 }: FusionPlan): string {
   const share =
     strategy.name === 'none' || strategy.name === 'full' ? '' : ` at ${Math.round(strategy.ratio * 100)} %`;
-  const expected =
-    predictedTtftMs === null ? '' : `; expected ${ms(predictedTtftMs.total)}, took ${ms(outcomeMs)}`;
-  const full = predictedFullPrefillMs === null ? '' : `, a full prefill about ${ms(predictedFullPrefillMs)}`;
-  return `Blended by ${strategy.name}${share} (${WHY[reason]})${expected}${full}.`;
+  const how = strategy.name === 'full' ? 'Computed in full' : `Blended by ${strategy.name}${share}`;
+  const expected = predictedTtftMs === null ? '' : `expected ${ms(predictedTtftMs.total)}, `;
+  const full =
+    predictedFullPrefillMs === null || strategy.name === 'full'
+      ? ''
+      : `; computing it all was expected to take ${ms(predictedFullPrefillMs)}`;
+  return `${how} (${WHY[reason]}). From look-up to the last layer: ${expected}took ${ms(outcomeMs)}${full}.`;
 }
 
 const WHY: Record<PlanReason, string> = {

@@ -3,11 +3,12 @@ import { IconStopwatch } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
+import { comparedWithFull } from './speedup.ts';
 import classes from './Stats.module.css';
 
-/** What the first token would have taken without any cache: measured, or an estimate that can be measured. */
+/** When the first token would have come without any cache: measured, or an estimate that can be measured. */
 export function FullPrefill({
-  stats: { fullPrefillMs, fullPrefillMeasured, strategy },
+  stats,
   measuring,
   onMeasure,
 }: {
@@ -17,22 +18,23 @@ export function FullPrefill({
 }) {
   const { t } = useTranslation('chat');
   const format = useFormat();
-  if (strategy.name === 'full') return null;
-  if (fullPrefillMs !== null && fullPrefillMeasured) {
+  if (stats.strategy.name === 'full') return null;
+  const beside = comparedWithFull(stats);
+  const times = beside && {
+    time: format.duration(beside.fullTtftMs),
+    shared: format.duration(beside.sharedMs),
+    full: format.duration(beside.fullTtftMs - beside.sharedMs),
+  };
+  if (times && stats.fullPrefillMeasured) {
     return (
-      <Tooltip label={t('stats.measured')} multiline maw={320}>
-        <span className={classes.instead}>
-          {t('stats.insteadMeasured', { time: format.duration(fullPrefillMs) })}
-        </span>
+      <Tooltip label={t('stats.measured', times)} multiline maw={320}>
+        <span className={classes.instead}>{t('stats.insteadMeasured', times)}</span>
       </Tooltip>
     );
   }
-  const label =
-    fullPrefillMs === null
-      ? t('stats.measure')
-      : t('stats.insteadEstimated', { time: format.duration(fullPrefillMs) });
+  const label = times ? t('stats.insteadEstimated', times) : t('stats.measure');
   return (
-    <Tooltip label={t(fullPrefillMs === null ? 'term.ttft' : 'stats.estimated')} multiline maw={320}>
+    <Tooltip label={times ? t('stats.estimated', times) : t('term.ttft')} multiline maw={320}>
       <Button
         size="compact-sm"
         variant="subtle"

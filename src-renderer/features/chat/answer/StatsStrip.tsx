@@ -3,11 +3,12 @@ import { IconBolt, IconChartBar } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
+import type { BesideFullPrefill } from '../../../../src-shared/ttft.ts';
 import { useAction } from '../../../client/context.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { FullPrefill } from './FullPrefill.tsx';
-import { cachedChunks, speedup } from './speedup.ts';
+import { cachedChunks, comparedWithFull } from './speedup.ts';
 import { TtftBar } from './TtftBar.tsx';
 import classes from './Stats.module.css';
 
@@ -28,7 +29,7 @@ export function StatsStrip({
   const format = useFormat();
   const measure = useAction('chat.measureFullPrefill');
   const stats = measure.data ?? kept;
-  const factor = speedup(stats);
+  const beside = comparedWithFull(stats);
   const fresh = stats.promptTokens - stats.residentTokens;
   return (
     <div role="group" className={classes.strip} aria-label={t('stats.label')}>
@@ -49,7 +50,7 @@ export function StatsStrip({
             )
           }
         />
-        {factor !== undefined && <Speedup factor={factor} />}
+        {beside && <Speedup beside={beside} />}
         {onReport && (
           <Button
             className={classes.details ?? ''}
@@ -78,12 +79,13 @@ export function StatsStrip({
   );
 }
 
-function Speedup({ factor }: { factor: number }) {
+function Speedup({ beside: { times, verdict } }: { beside: BesideFullPrefill }) {
   const { t } = useTranslation('chat');
   const format = useFormat();
+  const factor = verdict === 'later' ? 1 / times : times;
   const shown = { factor: format.number(factor, factor < 10 ? 1 : 0) };
-  if (factor < 1) return <span className={classes.later}>{t('stats.later', shown)}</span>;
-  return <span className={classes.sooner}>{t('stats.sooner', shown)}</span>;
+  const className = verdict === 'sooner' ? classes.sooner : classes.later;
+  return <span className={className}>{t(`stats.${verdict}`, shown)}</span>;
 }
 
 function Counts({ stats }: { stats: AnswerStats }) {

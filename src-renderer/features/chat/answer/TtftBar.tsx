@@ -1,6 +1,6 @@
 import { HoverCard, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { Ttft } from '../../../../src-shared/answer.ts';
+import type { Ttft } from '../../../../src-shared/ttft.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { STAGE_COLOURS, STAGES } from '../../../viz/stages.ts';
 import classes from './Stats.module.css';

@@ -1,9 +1,9 @@
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
+import { besideFullPrefill, type BesideFullPrefill } from '../../../../src-shared/ttft.ts';
 
-/** How many times sooner the first token came than with a full prefill; undefined when there is nothing to compare. */
-export function speedup({ ttftMs, fullPrefillMs, strategy }: AnswerStats): number | undefined {
-  if (fullPrefillMs === null || ttftMs.total <= 0 || strategy.name === 'full') return undefined;
-  return fullPrefillMs / ttftMs.total;
+/** The first token beside that of a full prefill; null when there is nothing to compare, as in one that was computed in full itself. */
+export function comparedWithFull(stats: AnswerStats): BesideFullPrefill | null {
+  return stats.strategy.name === 'full' ? null : besideFullPrefill(stats);
 }
 
 /** Chunks whose KV needed no computing, and all of them. */

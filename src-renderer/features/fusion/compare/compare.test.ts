@@ -85,9 +85,11 @@ describe('ways', () => {
 });
 
 describe('expectations', () => {
-  const known = { ...report, fullPrefillMs: 1000, ttftMs: { ...report.ttftMs, total: 200 } };
+  const none = { wait: 0, retrieve: 0, assemble: 0, acquire: 0, load: 0, place: 0, check: 0, firstToken: 0, other: 0 }; // prettier-ignore
+  const ttftMs = { ...none, total: 230, retrieve: 30, check: 80, recompute: 120 };
+  const known = { ...report, fullPrefillMs: 1000, ttftMs };
 
-  test('two full prefills, and a blend each for the others', () => {
+  test('two full prefills, and a blend each for the others, without the search', () => {
     expect(leastMs(known, { more: 0, deep: false })).toBe(2400);
     expect(leastMs(known, { more: 2, deep: false })).toBe(2800);
     expect(leastMs(known, { more: 0, deep: true })).toBe(3400);

@@ -1,5 +1,6 @@
 import { SWEEP_RATIOS } from '../../../../src-shared/comparison.ts';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
+import { besideFullPrefill } from '../../../../src-shared/ttft.ts';
 
 /** Prompts that a comparison makes besides those of the ways that blend: full prefill and prefix cache. */
 const FULL_PREFILLS = 2;
@@ -16,9 +17,11 @@ export interface CompareWish {
  * The least milliseconds that making the prompts takes, as the full prefill's time and this answer's say; writing the texts, and
  * a deep comparison's looking, come on top. null while no full prefill's time is known.
  */
-export function leastMs({ fullPrefillMs, ttftMs }: FusionReport, { more, deep }: CompareWish): number | null {
-  if (fullPrefillMs === null) return null;
-  const blend = Math.min(fullPrefillMs, ttftMs.total);
+export function leastMs(report: FusionReport, { more, deep }: CompareWish): number | null {
+  const beside = besideFullPrefill(report);
+  if (!beside) return null;
+  const fullPrefillMs = beside.fullTtftMs - beside.sharedMs;
+  const blend = Math.min(fullPrefillMs, report.ttftMs.total - beside.sharedMs);
   return FULL_PREFILLS * fullPrefillMs + (BLENDS + more + (deep ? SWEEP_RATIOS.length : 0)) * blend;
 }
 
