@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "error.h"
+#include "landing.h"
 #include "llama.h"
 
 #ifdef __linux__
@@ -141,6 +142,11 @@ Compute::Compute(ggml_backend_dev_t device, int threads)
 Compute::~Compute() {
     backend_.reset();
     if (pool_) proc<ThreadpoolFree>(ggml_backend_dev_backend_reg(device_), "ggml_threadpool_free")(pool_);
+}
+
+Landing & Compute::landing() {
+    if (!landing_) landing_ = std::make_unique<Landing>(device_);
+    return *landing_;
 }
 
 ggml_context * Compute::graph_context() {

@@ -37,6 +37,8 @@ BufferPtr allocate(ggml_context * ctx, ggml_backend_buffer_type_t type);
 // A context for the tensors of a graph of at most `nodes`, and the graph itself. Pages that no tensor needs are never touched.
 ContextPtr make_graph_context(size_t nodes);
 
+class Landing;
+
 // One device's stream of work: backend, its thread pool on the CPU, room to describe a graph and to hold its results.
 // Not thread-safe: one compute object belongs to one thread at a time.
 class Compute {
@@ -54,6 +56,9 @@ class Compute {
     // Buffer types that hold weights for this device, fastest first.
     const std::vector<ggml_backend_buffer_type_t> & weight_types() const { return weight_types_; }
 
+    // Where stored KV arrives on this device; made when it is first asked for.
+    Landing & landing();
+
     // Room for a graph of at most kMostNodes, empty: what was built there before is gone.
     ggml_context * graph_context();
     // Allocates the graph's tensors; inputs may be set afterwards, then run(). ENGINE_FAILED when the device lacks an operation.
@@ -69,6 +74,7 @@ class Compute {
     BackendPtr backend_;
     ContextPtr graph_context_;
     GallocPtr galloc_;
+    std::unique_ptr<Landing> landing_;
     ggml_threadpool * pool_ = nullptr;
     void (*set_abort_)(ggml_backend_t, ggml_abort_callback, void *) = nullptr;
     std::vector<ggml_backend_buffer_type_t> weight_types_;

@@ -34,15 +34,16 @@ class Forward {
     // Places ranges of chunks of layer `il` into `cache`: values as they are, keys rotated to their positions.
     struct Placement {
         const ChunkKv * chunk;
-        const uint8_t * data;  // K then V of the layer, of the whole chunk
+        StoredLayer stored;  // of the whole chunk: on the device of the layer
         TokenRange range;
         int32_t position;  // of the range's first token
 
-        const uint8_t * k() const { return data + range.begin * chunk->shape().row_bytes(); }
+        // The range's first rows, on the host.
+        const uint8_t * k() const { return stored.host + range.begin * chunk->shape().row_bytes(); }
         const uint8_t * v() const { return k() + chunk->n_tokens() * chunk->shape().row_bytes(); }
     };
     void place(int il, const std::vector<Placement> & placements, const KvCache & cache);
-    // The same by a ggml graph: what devices other than the host use, and a second path for tests.
+    // The same by a ggml graph, from rows on the device: what devices other than the host use, and a second path for tests.
     void place_with_graph(int il, const std::vector<Placement> & placements, const KvCache & cache);
     // Logits of the last row of `rows` → out [n_vocab].
     void head(const RowSet & rows, std::vector<float> & out, const std::atomic<bool> * abort);
@@ -50,7 +51,7 @@ class Forward {
     void decode(int32_t token, int32_t position, const KvCache & cache, std::vector<float> & out, const std::atomic<bool> * abort);
 
   private:
-    void place_alike(int il, const std::vector<Placement> & placements, KvDtype dtype, const KvCache & cache);
+    void place_alike(int il, const std::vector<Placement> & placements, const KvCache & cache);
     void plan_decode(const KvCache & cache, std::vector<int32_t> blocks);
     // A layer's graph for one block of rows while it is built.
     struct Building {

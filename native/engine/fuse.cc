@@ -160,7 +160,7 @@ void Fuse::place_layer(int il, Pass & pass) {
         report_.load_wait_ms += ready - asked;
         layer.load_start = loaded.start_ms, layer.load_end = loaded.end_ms, layer.load_bytes = loaded.bytes;
         report_.bytes_loaded += loaded.bytes;
-        for (size_t i = 0; i < prompt_.placements.size(); ++i) prompt_.placements[i].data = loaded.chunks[prompt_.chunk_of_placement[i]];
+        for (size_t i = 0; i < prompt_.placements.size(); ++i) prompt_.placements[i].stored = loaded.chunks[prompt_.chunk_of_placement[i]];
         forward_.place(il, prompt_.placements, cache_);
         layer.place_ms = now() - ready;
         report_.place_ms += layer.place_ms;
@@ -268,7 +268,7 @@ void Fuse::compute(int il, RowSet & rows, bool write_kv, Pass & pass) {
 
 AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress) {
     const int n_layer = model_.hparams().n_layer;
-    LayerLoader loader(prompt_.chunks, first_load_, n_layer, plan_, origin_);
+    LayerLoader loader(prompt_.chunks, first_load_, model_.weights(), plan_, origin_);
     Pass pass{loader, abort, progress, {}};
     look(pass);
 

@@ -3,28 +3,60 @@
 #include <algorithm>
 
 #include "error.h"
+#include "landing.h"
 
 namespace kvasir {
 
 namespace {
 double ms_since(Clock::time_point t) { return std::chrono::duration<double, std::milli>(Clock::now() - t).count(); }
+void finish(Landing * landing) { landing->finish(); }
 }  // namespace
 
-LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, int n_layer, LoadPlan plan, Clock::time_point origin)
-    : chunks_(std::move(chunks)), first_(first), n_layer_(n_layer), plan_(plan), origin_(origin), released_(first) {
-    bool any_file = false;
+LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, const Weights & weights, LoadPlan plan,
+                         Clock::time_point origin)
+    : chunks_(std::move(chunks)), files_(chunks_.size()), weights_(weights), first_(first), n_layer_(weights.hparams().n_layer), plan_(plan),
+      origin_(origin), released_(first) {
+    if (first_ >= n_layer_ || chunks_.empty()) return;
+    open_files();
+    const bool lands = reserve_landings();
+    if ((file_bytes_ || lands) && !plan.serial) thread_ = std::thread([this] { run(); });
+}
+
+void LayerLoader::open_files() {
     for (size_t i = 0; i < chunks_.size(); ++i) {
-        files_.emplace_back();
-        if (chunks_[i]->in_memory() || first_ >= n_layer_) continue;
+        if (chunks_[i]->in_memory()) continue;
         try {
-            files_.back() = std::make_unique<InputFile>(chunks_[i]->path());
+            files_[i] = std::make_unique<InputFile>(chunks_[i]->path());
         } catch (Error & e) {
             e.chunk_index = int(i);
             throw;
         }
-        any_file = true;
+        file_bytes_ += chunks_[i]->layer_bytes();
     }
-    if (any_file && !plan.serial) thread_ = std::thread([this] { run(); });
+}
+
+// Whether any layer is to be brought to another device.
+bool LayerLoader::reserve_landings() {
+    Landing::Size size;
+    size.host_bytes = file_bytes_;
+    for (const auto & chunk : chunks_) {
+        int64_t & rows = chunk->shape().dtype == KvDtype::f16 ? size.f16_rows : size.q8_0_rows;
+        first_rows_.push_back(rows);
+        rows += int64_t(2 * chunk->n_tokens());
+    }
+    bool any = false;
+    for (int il = first_; il < n_layer_; ++il) {
+        if (!landing(il)) continue;
+        landing(il)->reserve(weights_.hparams().kv_dim(), size);
+        any = true;
+    }
+    return any;
+}
+
+// Null where the layer lives on the host.
+Landing * LayerLoader::landing(int il) const {
+    Compute & device = weights_.device(il);
+    return device.is_host() ? nullptr : &device.landing();
 }
 
 LayerLoader::~LayerLoader() {
@@ -48,30 +80,40 @@ void LayerLoader::hold_back(Clock::time_point start, size_t bytes) const {
 void LayerLoader::load(int il, Slot & slot) {
     const auto start = Clock::now();
     slot.loaded.start_ms = ms_since(origin_);
-    slot.loaded.bytes = 0;
-    size_t need = 0;
-    for (size_t i = 0; i < chunks_.size(); ++i)
-        if (files_[i]) need += chunks_[i]->layer_bytes();
-    slot.storage.resize(need);
-    slot.loaded.chunks.clear();
-    uint8_t * at = slot.storage.data();
-    for (size_t i = 0; i < chunks_.size(); ++i) {
-        if (!files_[i]) {
-            slot.loaded.chunks.push_back(chunks_[i]->layer(il));
-            continue;
-        }
-        try {
-            chunks_[i]->read_layer(*files_[i], il, at);
-        } catch (Error & e) {
-            e.chunk_index = int(i);
-            throw;
-        }
-        slot.loaded.chunks.push_back(at);
-        at += chunks_[i]->layer_bytes();
-    }
-    slot.loaded.bytes = need;
-    hold_back(start, need);
+    bring(il, slot);
+    slot.loaded.bytes = file_bytes_;
+    hold_back(start, file_bytes_);
     slot.loaded.end_ms = ms_since(origin_);
+}
+
+void LayerLoader::bring(int il, Slot & slot) {
+    Landing * landing = this->landing(il);
+    const int half = il % 2;
+    // At the end, and also when a file turns out to be damaged: chunks on their way may be gone after that.
+    const std::unique_ptr<Landing, Deleter<finish>> until_arrived(landing);
+    if (!landing) slot.storage.resize(file_bytes_);
+    uint8_t * at = landing ? landing->host(half) : slot.storage.data();
+    slot.loaded.chunks.clear();
+    for (size_t i = 0; i < chunks_.size(); ++i) {
+        const ChunkKv & chunk = *chunks_[i];
+        const uint8_t * data = files_[i] ? at : chunk.layer(il);
+        if (files_[i]) read(i, il, at), at += chunk.layer_bytes();
+        StoredLayer stored{data};
+        if (landing) {
+            landing->copy(half, chunk.shape().dtype, first_rows_[i], data, 2 * chunk.n_tokens());
+            stored = {nullptr, landing->rows(half, chunk.shape().dtype), first_rows_[i]};
+        }
+        slot.loaded.chunks.push_back(stored);
+    }
+}
+
+void LayerLoader::read(size_t i, int il, uint8_t * to) const {
+    try {
+        chunks_[i]->read_layer(*files_[i], il, to);
+    } catch (Error & e) {
+        e.chunk_index = int(i);
+        throw;
+    }
 }
 
 void LayerLoader::run() {
@@ -102,7 +144,7 @@ const LayerLoader::Loaded & LayerLoader::wait(int il) {
     Slot & slot = slots_[il % 2];
     if (!thread_.joinable()) {
         load(il, slot);
-        if (!slot.loaded.bytes) slot.loaded.start_ms = slot.loaded.end_ms = 0;  // all in memory
+        if (!file_bytes_ && !landing(il)) slot.loaded.start_ms = slot.loaded.end_ms = 0;  // all is where it is needed
         return slot.loaded;
     }
     std::unique_lock lock(mutex_);

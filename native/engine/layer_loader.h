@@ -1,6 +1,7 @@
 #pragma once
-// Brings the chunks' KV to the host one layer ahead of the computation: while layer i computes, a thread reads layer
-// i + 1 of every chunk. Chunks in memory cost nothing.
+// Brings the chunks' KV to where their layers compute, one layer ahead of the computation: while layer i computes, a thread reads
+// layer i + 1 of every chunk and, where that layer lives on a device with memory of its own, copies it there. For layers on the
+// host, chunks in memory cost nothing.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "chunk_kv.h"
+#include "weights.h"
 
 namespace kvasir {
 
@@ -21,16 +23,23 @@ struct LoadPlan {
     double bytes_per_second = 0;  // > 0: no faster than this, as from a slow disk or a network
 };
 
+// One layer of a whole chunk, K then V, where it can be placed from: on the host, or in rows [first, first + 2 n) on a device.
+struct StoredLayer {
+    const uint8_t * host = nullptr;
+    ggml_tensor * rows = nullptr;
+    int64_t first = 0;
+};
+
 class LayerLoader {
   public:
     struct Loaded {
-        std::vector<const uint8_t *> chunks;  // per chunk: K then V of this layer
-        double start_ms = 0, end_ms = 0;      // since `origin`
-        size_t bytes = 0;                     // read from files
+        std::vector<StoredLayer> chunks;  // per chunk
+        double start_ms = 0, end_ms = 0;  // since `origin`: reading and copying
+        size_t bytes = 0;                 // read from files
     };
 
-    // Loads layers [first, n_layer) in order. `chunks` must outlive the loader.
-    LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, int n_layer, LoadPlan plan, Clock::time_point origin);
+    // Loads layers from `first` on in order. One loader at a time for the devices of `weights`. OUT_OF_MEMORY.
+    LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, const Weights & weights, LoadPlan plan, Clock::time_point origin);
     ~LayerLoader();
 
     // Waits for layer `il`; layers must be asked for in order. Valid until the next call. Rethrows what reading threw,
@@ -43,12 +52,20 @@ class LayerLoader {
         std::vector<uint8_t> storage;
         int layer = -1;
     };
+    void open_files();
+    bool reserve_landings();
+    Landing * landing(int il) const;
     void run();
     void load(int il, Slot & slot);
+    void bring(int il, Slot & slot);
+    void read(size_t chunk, int il, uint8_t * to) const;
     void hold_back(Clock::time_point start, size_t bytes) const;
 
     std::vector<std::shared_ptr<const ChunkKv>> chunks_;
     std::vector<std::unique_ptr<InputFile>> files_;  // null for chunks in memory
+    std::vector<int64_t> first_rows_;                // where a chunk lands among those of its number format
+    size_t file_bytes_ = 0;                          // of a layer
+    const Weights & weights_;
     int first_, n_layer_;
     LoadPlan plan_;
     Clock::time_point origin_;

@@ -75,39 +75,40 @@ void Forward::place_with_graph(int il, const std::vector<Placement> & placements
         std::vector<Placement> alike;
         for (const Placement & p : placements)
             if (p.chunk->shape().dtype == dtype) alike.push_back(p);
-        if (!alike.empty()) place_alike(il, alike, dtype, cache);
+        if (!alike.empty()) place_alike(il, alike, cache);
     }
 }
 
 // One graph for all: a launch and an allocation a chunk would add up.
-void Forward::place_alike(int il, const std::vector<Placement> & placements, KvDtype dtype, const KvCache & cache) {
+void Forward::place_alike(int il, const std::vector<Placement> & placements, const KvCache & cache) {
     Compute & device = weights_.device(il);
     const Hparams & hp = weights_.hparams();
-    std::vector<int32_t> positions, rows;
-    for (const Placement & p : placements)
-        for (size_t i = 0; i < p.range.count; ++i) positions.push_back(p.position + int32_t(i)), rows.push_back(cache.slot(positions.back()));
+    std::vector<int32_t> k_rows, v_rows, positions, slots;
+    for (const Placement & p : placements) {
+        for (size_t i = 0; i < p.range.count; ++i) {
+            k_rows.push_back(int32_t(p.stored.first + int64_t(p.range.begin + i)));
+            v_rows.push_back(k_rows.back() + int32_t(p.chunk->n_tokens()));
+            positions.push_back(p.position + int32_t(i));
+            slots.push_back(cache.slot(positions.back()));
+        }
+    }
     const auto n = int64_t(positions.size());
     ggml_context * c = device.graph_context();
     ggml_cgraph * g = ggml_new_graph_custom(c, 32, false);
-    ggml_tensor * k = ggml_new_tensor_2d(c, dtype_ggml(dtype), hp.kv_dim(), n);
-    ggml_tensor * v = ggml_new_tensor_2d(c, dtype_ggml(dtype), hp.kv_dim(), n);
-    ggml_tensor * pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
-    ggml_tensor * slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
-    for (ggml_tensor * t : {k, v, pos, slots}) ggml_set_input(t);
-    ggml_tensor * k32 = ggml_reshape_3d(c, ggml_cast(c, k, GGML_TYPE_F32), hp.head_dim, hp.n_head_kv, n);
-    k32 = ggml_reshape_2d(c, rope(c, k32, pos, device), hp.kv_dim(), n);
-    ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k32, slots));
-    ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_cast(c, v, GGML_TYPE_F32), slots));
+    const auto numbers = [&] {
+        ggml_tensor * t = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
+        ggml_set_input(t);
+        return t;
+    };
+    ggml_tensor *from_k = numbers(), *from_v = numbers(), *pos = numbers(), *to = numbers();
+    ggml_tensor * stored = placements.front().stored.rows;
+    ggml_tensor * k = ggml_reshape_3d(c, ggml_get_rows(c, stored, from_k), hp.head_dim, hp.n_head_kv, n);  // f32, as are all rows got
+    k = ggml_reshape_2d(c, rope(c, k, pos, device), hp.kv_dim(), n);
+    ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k, to));
+    ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_get_rows(c, stored, from_v), to));
     device.prepare(g);
-    ggml_backend_tensor_set(pos, positions.data(), 0, ggml_nbytes(pos));
-    ggml_backend_tensor_set(slots, rows.data(), 0, ggml_nbytes(slots));
-    size_t at = 0;
-    for (const Placement & p : placements) {
-        const size_t bytes = p.range.count * p.chunk->shape().row_bytes();
-        ggml_backend_tensor_set(k, p.k(), at, bytes);
-        ggml_backend_tensor_set(v, p.v(), at, bytes);
-        at += bytes;
-    }
+    for (auto [t, values] : {std::pair(from_k, &k_rows), {from_v, &v_rows}, {pos, &positions}, {to, &slots}})
+        ggml_backend_tensor_set(t, values->data(), 0, ggml_nbytes(t));
     device.run(g, nullptr);
 }
 

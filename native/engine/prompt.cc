@@ -41,7 +41,7 @@ Prompt::Prompt(const Model & model, const std::vector<Segment> & segments, bool 
             const auto known = std::find(chunks.begin(), chunks.end(), s.chunk);
             chunk_of_placement.push_back(size_t(known - chunks.begin()));
             if (known == chunks.end()) chunks.push_back(s.chunk), segment_of_chunk.push_back(int(i));
-            placements.push_back({s.chunk.get(), nullptr, range, past + size()});
+            placements.push_back({s.chunk.get(), {}, range, past + size()});
             reusable_tokens += int(range.count);
             question_begin = size() + int(range.count);
         }

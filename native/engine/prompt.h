@@ -28,7 +28,7 @@ struct Prompt {
 
     std::vector<std::shared_ptr<const ChunkKv>> chunks;  // each once, however many ranges of it are placed
     std::vector<int> segment_of_chunk;                   // the first one that places it
-    std::vector<Forward::Placement> placements;          // without data
+    std::vector<Forward::Placement> placements;          // without what is stored
     std::vector<size_t> chunk_of_placement;              // index in chunks
 };
 
