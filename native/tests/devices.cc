@@ -1,5 +1,6 @@
 // Layers on a device other than the processor, held against the processor: see far_device.h.
 #include <cmath>
+#include <fstream>
 
 #include "engine/error.h"
 #include "engine/session.h"
@@ -52,6 +53,17 @@ std::vector<Segment> prompt(const ModelPtr & m, KvDtype dtype = KvDtype::f16) {
     return {{{1}, nullptr}, {{}, encode(150, 1)}, {{}, encode(90, 2)}, {ids(20, 3), nullptr}};
 }
 
+// The prompt with its chunks in files, from segment `from` on.
+std::vector<Segment> in_files(std::vector<Segment> segments, size_t from = 1) {
+    for (size_t i = from; i < segments.size(); ++i) {
+        if (!segments[i].chunk) continue;
+        const std::string path = test::scratch("far-" + std::to_string(i) + ".kvc");
+        segments[i].chunk->save(path);
+        segments[i].chunk = std::make_shared<ChunkKv>(path);
+    }
+    return segments;
+}
+
 std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy, LoadPlan plan = {}) {
     Session session(m, 2048);
     session.append(s, strategy, nullptr, nullptr, plan);
@@ -79,17 +91,60 @@ TEST(recomputing_everything_on_another_device_is_its_full_prefill) {
 
 TEST(chunks_from_files_go_to_another_device_in_a_pipeline_as_one_by_one) {
     const auto [here, there] = tiny();
-    std::vector<Segment> memory = prompt(there), files = memory;
-    for (size_t i : {1, 2}) {
-        const std::string path = test::scratch("far-" + std::to_string(i) + ".kvc");
-        memory[i].chunk->save(path);
-        files[i].chunk = std::make_shared<ChunkKv>(path);
-    }
+    const std::vector<Segment> memory = prompt(there), files = in_files(memory);
     for (const StrategySpec & strategy : kStrategies) {
         const auto wanted = logits_of(there, memory, strategy);
         CHECK(logits_of(there, files, strategy) == wanted);
         CHECK(logits_of(there, files, strategy, {.serial = true}) == wanted);
     }
+}
+
+TEST(chunks_of_both_number_formats_from_memory_and_files_go_to_another_device) {
+    const auto [here, there] = tiny();
+    std::vector<Segment> mixed = prompt(there);
+    mixed[2] = prompt(there, KvDtype::q8_0)[2];
+    mixed.insert(mixed.end() - 1, {{}, mixed[1].chunk, TokenRange{30, 70}});
+    for (const StrategySpec & strategy : kStrategies) {
+        const auto wanted = logits_of(here, mixed, strategy);
+        CHECK(apart(logits_of(there, mixed, strategy), wanted) < 1e-2);
+        CHECK(apart(logits_of(there, in_files(mixed, 2), strategy), wanted) < 1e-2);
+    }
+}
+
+TEST(one_layer_arrives_on_another_device_while_the_one_before_computes) {
+    using std::chrono::milliseconds;
+    const auto [here, there] = tiny();
+    const auto memory = prompt(there), files = in_files(memory);
+    for (const auto * segments : {&memory, &files}) {
+        for (const bool serial : {false, true}) {
+            test::far_device();
+            bool first = true, next = false, too_far = false;
+            test::before_far_graphs([&] {
+                // The first layer is about to be placed: the second arrives meanwhile, and the third waits for its place.
+                if (!std::exchange(first, false)) return;
+                next = test::far_arrivals(2, milliseconds(serial ? 20 : 10'000));
+                too_far = test::far_arrivals(3, milliseconds(20));
+            });
+            logits_of(there, *segments, kNone, {.serial = serial});
+            CHECK_EQ(next, !serial);
+            CHECK(!too_far);
+            const test::FarCopies copies = test::far_copies();
+            CHECK_EQ(copies.bytes, memory[1].chunk->bytes() + memory[2].chunk->bytes());
+            CHECK_EQ(copies.page_locked, segments == &memory ? 0 : copies.bytes);
+            CHECK_EQ(copies.under_way, 0);
+        }
+    }
+    test::far_device();
+}
+
+TEST(a_damaged_file_leaves_no_copy_under_way) {
+    const auto [here, there] = tiny();
+    const auto files = in_files(prompt(there), 2);
+    std::fstream(files[2].chunk->path(), std::ios::in | std::ios::out | std::ios::binary).seekp(-100, std::ios::end).put('x');
+    test::far_device();
+    CHECK_EQ(test::error_code([&, m = there] { logits_of(m, files, kNone); }), std::string("CHUNK_CORRUPT"));
+    CHECK(test::far_copies().bytes > 0);
+    CHECK_EQ(test::far_copies().under_way, 0);
 }
 
 TEST(decoding_on_another_device_continues_its_prefill) {
@@ -132,7 +187,11 @@ TEST(a_model_that_fits_another_device_in_part_runs_on_both) {
     CHECK_EQ(both->weights().device(0).name(), std::string("CPU"));
     CHECK_EQ(both->weights().device(3).name(), far);
     const auto near = prompt(here), split = prompt(both);
-    for (const StrategySpec & strategy : kStrategies) CHECK(apart(logits_of(both, split, strategy), logits_of(here, near, strategy)) < 1e-2);
+    for (const StrategySpec & strategy : kStrategies) {
+        const auto wanted = logits_of(both, split, strategy);
+        CHECK(apart(wanted, logits_of(here, near, strategy)) < 1e-2);
+        CHECK(logits_of(both, in_files(split), strategy) == wanted);
+    }
 }
 
 TEST(tied_output_weights_go_to_the_last_layers_device) {

@@ -2,9 +2,12 @@
 
 #include <sys/mman.h>
 
+#include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "ggml-backend-impl.h"
 #include "ggml-backend.h"
@@ -15,6 +18,7 @@ namespace {
 
 size_t memory_bytes = size_t(8) << 30;
 ggml_op refused = GGML_OP_NONE;
+std::function<void()> before_graphs;
 
 // Pages that are readable and writable only while the device itself works: reading one through a tensor's pointer crashes.
 class Pages {
@@ -76,7 +80,38 @@ const ggml_backend_buffer_i kBuffer = {
     .reset = nullptr,
 };
 
+// What copies did, and which memory of the host is page-locked.
+std::mutex copies_mutex;
+std::condition_variable copies_changed;
+FarCopies copies;
+std::map<const uint8_t *, size_t> page_locked;
+
+bool is_page_locked(const void * from) {
+    const auto * p = static_cast<const uint8_t *>(from);
+    const auto behind = page_locked.upper_bound(p);
+    return behind != page_locked.begin() && p < std::prev(behind)->first + std::prev(behind)->second;
+}
+
 ggml_backend_dev_t device();
+
+ggml_backend_buffer_type_t host_buffer_type() {
+    static ggml_backend_buffer_type type = *ggml_backend_cpu_buffer_type();
+    type.device = device();
+    type.iface.alloc_buffer = [](ggml_backend_buffer_type_t t, size_t n) -> ggml_backend_buffer_t {
+        void * memory = std::aligned_alloc(64, (n + 63) / 64 * 64);
+        std::lock_guard lock(copies_mutex);
+        page_locked[static_cast<uint8_t *>(memory)] = n;
+        ggml_backend_buffer_t buffer = ggml_backend_cpu_buffer_from_ptr(memory, n);
+        buffer->buft = t;
+        buffer->iface.free_buffer = [](ggml_backend_buffer_t b) {
+            std::lock_guard freeing(copies_mutex);
+            page_locked.erase(static_cast<uint8_t *>(b->context));
+            std::free(b->context);
+        };
+        return buffer;
+    };
+    return &type;
+}
 
 ggml_backend_buffer_type_t buffer_type() {
     static ggml_backend_buffer_type type = {
@@ -120,6 +155,41 @@ bool runs_here(const ggml_cgraph * graph) {
     return true;
 }
 
+// One stream of work. What is copied waits here until somebody waits for it, or a graph of the same stream needs it.
+struct Stream {
+    struct Copy {
+        ggml_tensor * to;
+        const void * from;
+        size_t offset, bytes;
+    };
+    ggml_backend_t processor;
+    std::vector<Copy> waiting;
+};
+Stream & stream(ggml_backend_t b) { return *static_cast<Stream *>(b->context); }
+
+void begin_copy(ggml_backend_t b, ggml_tensor * to, const void * from, size_t offset, size_t bytes) {
+    stream(b).waiting.push_back({to, from, offset, bytes});
+    std::lock_guard lock(copies_mutex);
+    ++copies.under_way;
+    copies.bytes += bytes;
+    if (is_page_locked(from)) copies.page_locked += bytes;
+}
+
+void synchronize(ggml_backend_t b) {
+    if (stream(b).waiting.empty()) return;
+    {
+        Access a;
+        for (const Stream::Copy & c : stream(b).waiting) std::memcpy(at(c.to, c.offset), c.from, c.bytes);
+    }
+    {
+        std::lock_guard lock(copies_mutex);
+        copies.under_way -= int(stream(b).waiting.size());
+        ++copies.arrivals;
+    }
+    stream(b).waiting.clear();
+    copies_changed.notify_all();
+}
+
 ggml_backend_t make_backend(ggml_backend_dev_t dev, const char *) {
     static ggml_guid guid = {0xfa, 0x12};
     ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
@@ -128,13 +198,17 @@ ggml_backend_t make_backend(ggml_backend_dev_t dev, const char *) {
     reinterpret_cast<ggml_backend_set_n_threads_t>(set_threads)(processor, 1);
     ggml_backend_i iface{};
     iface.get_name = [](ggml_backend_t) { return "Far"; };
-    iface.free = [](ggml_backend_t b) { ggml_backend_free(static_cast<ggml_backend_t>(b->context)), delete b; };
+    iface.free = [](ggml_backend_t b) { ggml_backend_free(stream(b).processor), delete &stream(b), delete b; };
+    iface.set_tensor_async = begin_copy;
+    iface.synchronize = synchronize;
     iface.graph_compute = [](ggml_backend_t b, ggml_cgraph * graph) {
         if (!runs_here(graph)) return GGML_STATUS_FAILED;
+        if (before_graphs) before_graphs();
+        synchronize(b);
         Access a;
-        return ggml_backend_graph_compute(static_cast<ggml_backend_t>(b->context), graph);
+        return ggml_backend_graph_compute(stream(b).processor, graph);
     };
-    return new ggml_backend{&guid, iface, dev, processor};
+    return new ggml_backend{&guid, iface, dev, new Stream{processor, {}}};
 }
 
 const ggml_backend_device_i kDevice = {
@@ -142,10 +216,13 @@ const ggml_backend_device_i kDevice = {
     .get_description = [](ggml_backend_dev_t) { return "a stand-in for a GPU"; },
     .get_memory = [](ggml_backend_dev_t, size_t * free, size_t * total) { *free = *total = memory_bytes; },
     .get_type = [](ggml_backend_dev_t) { return GGML_BACKEND_DEVICE_TYPE_GPU; },
-    .get_props = [](ggml_backend_dev_t, ggml_backend_dev_props * p) { *p = {}, p->name = "Far", p->type = GGML_BACKEND_DEVICE_TYPE_GPU; },
+    .get_props =
+        [](ggml_backend_dev_t, ggml_backend_dev_props * p) {
+            *p = {}, p->name = "Far", p->type = GGML_BACKEND_DEVICE_TYPE_GPU, p->caps.async = p->caps.host_buffer = true;
+        },
     .init_backend = make_backend,
     .get_buffer_type = [](ggml_backend_dev_t) { return buffer_type(); },
-    .get_host_buffer_type = nullptr,
+    .get_host_buffer_type = [](ggml_backend_dev_t) { return host_buffer_type(); },
     .buffer_from_host_ptr = nullptr,
     .supports_op = supports,
     .supports_buft = [](ggml_backend_dev_t, ggml_backend_buffer_type_t t) { return t == buffer_type(); },
@@ -177,10 +254,21 @@ ggml_backend_dev_t device() {
 std::string far_device() {
     static const bool registered = (ggml_backend_register(registry()), true);
     (void)registered;
-    memory_bytes = size_t(8) << 30, refused = GGML_OP_NONE;
+    memory_bytes = size_t(8) << 30, refused = GGML_OP_NONE, before_graphs = nullptr;
+    std::lock_guard lock(copies_mutex);
+    copies = {};
     return "Far";
 }
 void set_far_memory(size_t bytes) { memory_bytes = bytes; }
 void refuse_on_far_device(ggml_op op) { refused = op; }
+void before_far_graphs(std::function<void()> call) { before_graphs = std::move(call); }
+FarCopies far_copies() {
+    std::lock_guard lock(copies_mutex);
+    return copies;
+}
+bool far_arrivals(int n, std::chrono::milliseconds at_most) {
+    std::unique_lock lock(copies_mutex);
+    return copies_changed.wait_for(lock, at_most, [&] { return copies.arrivals >= n; });
+}
 
 }  // namespace kvasir::test
