@@ -5,14 +5,16 @@ export default defineConfig({
     // A process a file: the native addon and SQLite stay apart, and a crash names its file.
     pool: 'forks',
     maxWorkers: 2,
+    // What is waited for comes at once, or never; a busy machine may take its time. Longer than a poll: the poll tells more.
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['src-*/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -22,8 +24,8 @@ export default defineConfig({
           include: ['e2e/**/*.test.ts'],
           // These start the real program with the real engine, one after another: two would share the cores.
           fileParallelism: false,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
         },
       },
     ],

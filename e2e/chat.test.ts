@@ -7,11 +7,15 @@ import { FusionReportSchema, type FusionReport } from '../src-shared/fusion-repo
 import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
+import { UNCALIBRATED } from '../src-main/fusion/controller/controller.ts';
 import { readSuggestions } from '../src-main/chat/suggestions.ts';
 
 const MiB = 1024 * 1024;
 const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
 const FULL = { ...EVERYTHING, strategy: { name: 'full' as const, ratio: 0.15 } };
+/** What the controller blends by where nothing is measured; left to itself it goes by how fast this machine is. */
+const BLENDED = { ...EVERYTHING, strategy: UNCALIBRATED };
+const BY_DEVIATION = { ...EVERYTHING, strategy: { name: 'deviation' as const, ratio: 0.15 } };
 const QUESTIONS = [
   'Where does Project Polaris run?',
   'What does the canteen of the Oakfield House serve?',
@@ -97,7 +101,7 @@ test('the suggested questions are answered right by blending, with the sentence 
   const expected = ['Riga', 'sushi', 'black'];
   expect(suggestions).toHaveLength(expected.length);
   for (const [i, question] of suggestions.entries()) {
-    const answer = await ask(app.chat.create(EVERYTHING).id, question);
+    const answer = await ask(app.chat.create(BLENDED).id, question);
     expect(answer).toMatchObject({ text: expected[i], state: 'done', notices: [] });
     expect(answer.stats?.reusedTokens).toBeGreaterThan(answer.stats!.promptTokens / 2);
     expect(answer.stats?.recomputedTokens).toBeLessThan(answer.stats!.reusedTokens / 4);
@@ -136,7 +140,7 @@ test('every strategy answers, and its report tells which tokens it recomputed', 
 });
 
 test('branches share what they have in common, and a restart brings the conversation back from cached passages', async () => {
-  const { id } = app.chat.create(EVERYTHING);
+  const { id } = app.chat.create(BLENDED);
   const first = await ask(id, QUESTIONS[0]!);
   const second = await ask(id, QUESTIONS[1]!);
   const again = await answered(id, app.chat.regenerate(id, second.id).answerId);
@@ -156,7 +160,7 @@ test('branches share what they have in common, and a restart brings the conversa
 });
 
 test('the report tells of every token and layer; a measured full prefill takes the place of the estimate', async () => {
-  const { id } = app.chat.create(EVERYTHING);
+  const { id } = app.chat.create(BY_DEVIATION);
   await ask(id, QUESTIONS[0]!);
   const answer = await ask(id, QUESTIONS[1]!);
   const report = app.chat.report(answer.id)!;

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import type { KvDtype, Model } from '../engine/engine.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
@@ -230,13 +230,13 @@ describe('statistics', () => {
     const { cache, store, settings, seen } = await kvasir();
     const before = (await cache.stats()).diskBytes;
     settings.update({ diskBudgetBytes: Math.floor(before / 2), memoryBudgetBytes: 0 });
-    await vi.waitFor(() => expect(store.stats().bytes).toBeLessThanOrEqual(before / 2));
+    await expect.poll(() => store.stats().bytes).toBeLessThanOrEqual(before / 2);
     expect(await cache.stats()).toMatchObject({
       chunks: 2,
       ramBudgetBytes: 0,
       diskBudgetBytes: Math.floor(before / 2),
     });
-    await vi.waitFor(() => expect(seen.some(({ topic }) => topic === 'cache.changed')).toBe(true));
+    await expect.poll(() => seen.some(({ topic }) => topic === 'cache.changed')).toBe(true);
   });
 
   test('what a model nothing is cut for yet would mean', async () => {

@@ -1,6 +1,5 @@
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { nodeFs, type StoreFs } from './files.ts';
@@ -223,24 +222,25 @@ describe('eviction', () => {
 
   test('an entry on its way out is gone for everyone, and can be stored anew', async () => {
     const dir = tempDir();
-    let open = (): void => undefined;
-    const gate = new Promise<void>((resolve) => (open = resolve));
+    const reached = Promise.withResolvers<undefined>();
+    const gate = Promise.withResolvers<undefined>();
     const fs: StoreFs = {
       ...nodeFs,
       unlink: async (path) => {
-        await gate;
+        reached.resolve(undefined);
+        await gate.promise;
         await nodeFs.unlink(path);
       },
     };
     const store = await openTestStore({ dir, fs });
     await fill(store, 1);
     const evicted = store.evict({ all: true });
-    await setTimeout(10);
+    await reached.promise;
     expect(store.has(A)).toBe(false);
     expect(store.pin(A)).toBe(false);
     expect(await store.acquire(A, model)).toBeUndefined();
     const again = store.put(A, model.encode(10).chunk);
-    open();
+    gate.resolve(undefined);
     await Promise.all([evicted, again]);
     expect(fake((await take(store, A)).chunk).isRight()).toBe(true);
   });

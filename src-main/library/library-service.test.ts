@@ -136,7 +136,6 @@ describe('watching', () => {
   test('new, changed and deleted files are noticed by themselves', async () => {
     const fixture = new ServiceFixture({ 'a.md': 'one' });
     const { id } = await fixture.library();
-    await new Promise((resolve) => setTimeout(resolve, 200)); // the watcher looks around first
     fixture.write('new/b.md', 'two', 0);
     await fixture.until(() => fixture.info(id).cachedChunks === 2);
     fixture.write('a.md', 'one and a half', 0);
@@ -155,7 +154,6 @@ describe('watching', () => {
     fixture.service.start();
     await fixture.service.addPaths({ id, paths: [join(fixture.root, 'a.md')], watch: true });
     await fixture.until(() => fixture.info(id).cachedChunks === 1);
-    await new Promise((resolve) => setTimeout(resolve, 200)); // the watcher looks around first
     fixture.write('a.md', 'another text', 0);
     await fixture.until(() => fixture.store.chunks.size === 2 && fixture.info(id).pending === 0);
     const [document, ...more] = fixture.documents(id);

@@ -71,7 +71,8 @@ export class RootKeeper {
   }
 
   #followFile(id: number, path: string): void {
-    this.#fileWatcher ??= watch([], { ignoreInitial: true, ignorePermissionErrors: true })
+    // Each file is looked at once more when it is watched: it may have changed since its scan.
+    this.#fileWatcher ??= watch([], { ignorePermissionErrors: true })
       .on('all', (_event, changed) => {
         const rootId = this.#files.get(changed);
         if (rootId !== undefined) this.#touched(rootId);
@@ -85,6 +86,8 @@ export class RootKeeper {
     const ignored = (inside: string): boolean => inside !== path && isSkipped(basename(inside));
     const watcher = watch(path, { ignoreInitial: true, ignored, ignorePermissionErrors: true });
     watcher.on('all', () => this.#touched(id));
+    // What changed between the last scan and now, nobody has seen.
+    watcher.on('ready', () => this.#touched(id));
     watcher.on('error', (error) => this.#options.log.warn('watching-failed', { path, error: String(error) }));
     this.#watchers.set(id, watcher);
   }

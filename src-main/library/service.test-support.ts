@@ -163,7 +163,7 @@ export class ServiceFixture {
 
   async until(condition: () => boolean): Promise<void> {
     for (let turn = 0; !condition(); turn++) {
-      if (turn > 2000) throw new Error('it never came to be');
+      if (turn > 6000) throw new Error('it never came to be');
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }

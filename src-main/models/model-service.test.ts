@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
@@ -141,7 +141,7 @@ describe('start', () => {
     const { models, engine, demoModel, seen } = kvasir();
     models.start();
     expect(models.active).toBeUndefined();
-    await vi.waitFor(() => expect(seen).toContainEqual({ topic: 'models.changed', payload: {} }));
+    await expect.poll(() => seen).toContainEqual({ topic: 'models.changed', payload: {} });
     expect(await models.current()).toMatchObject({ id: 'demo', name: 'Demo', chunkTokens: 96 });
     expect(models.list()).toMatchObject([{ state: 'ready', active: true, quantization: 'q8_0' }]);
     expect(engine.loads).toEqual([{ path: demoModel, threads: 1 }]);
@@ -205,7 +205,7 @@ describe('start', () => {
     onTestFinished(() => held.resolve(undefined)); // so that it can be closed at last
     second.engine.hold = held.promise;
     second.models.start();
-    await vi.waitFor(() => expect(second.engine.loads).toHaveLength(1));
+    await expect.poll(() => second.engine.loads).toHaveLength(1);
     // The program is killed here: nothing is closed.
     const third = kvasir({ data: first.data });
     third.models.start();
@@ -248,7 +248,7 @@ describe('another model', () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const answer = gate.foreground(() => promise);
     const activated = models.activate(id);
-    await vi.waitFor(() => expect(engine.loaded).toHaveLength(2));
+    await expect.poll(() => engine.loaded).toHaveLength(2);
     expect((await models.current()).id).toBe('demo');
     expect(engine.loaded[0]?.disposed).toBe(false);
     resolve(undefined);
@@ -283,16 +283,16 @@ describe('another model', () => {
     const { models, engine, settings } = kvasir();
     await models.current();
     settings.update({ threads: 3 });
-    await vi.waitFor(() => expect(engine.loads.at(-1)?.threads).toBe(3));
-    await vi.waitFor(() => expect(engine.loaded[0]?.disposed).toBe(true));
+    await expect.poll(() => engine.loads.at(-1)?.threads).toBe(3);
+    await expect.poll(() => engine.loaded[0]?.disposed).toBe(true);
   });
 
   test('is loaded again to keep conversations in another precision', async () => {
     const { models, engine, settings } = kvasir();
     await models.current();
     settings.update({ conversationDtype: 'q8_0' });
-    await vi.waitFor(() => expect(engine.kvDtypes).toEqual(['f16', 'q8_0']));
-    await vi.waitFor(() => expect(engine.loaded[0]?.disposed).toBe(true));
+    await expect.poll(() => engine.kvDtypes).toEqual(['f16', 'q8_0']);
+    await expect.poll(() => engine.loaded[0]?.disposed).toBe(true);
   });
 });
 
@@ -366,9 +366,7 @@ test('a download becomes a model in the list; one that is no model does not', as
   );
   await models.downloads.add({ url: server.url, name: '', sha256: '' });
   await models.downloads.add({ url: new URL('/bad', server.url).href, name: '', sha256: '' });
-  await vi.waitFor(() =>
-    expect(models.downloads.list().map(({ state }) => state)).toEqual(['done', 'failed']),
-  );
+  await expect.poll(() => models.downloads.list().map(({ state }) => state)).toEqual(['done', 'failed']);
   expect(models.downloads.list()[1]?.failure?.code).toBe('MODEL_INVALID');
   const [, entry] = models.list();
   expect(entry).toMatchObject({ name: 'From afar', origin: 'downloaded', state: 'idle' });

@@ -76,8 +76,7 @@ it('takes over from another machine after a minute of silence, and not before', 
   leaveLock(elsewhere, 30);
   let waitedFor: string | undefined;
   const waiting = withLock(folder, (holder) => (waitedFor = holder.host), done);
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(waitedFor).toBe(elsewhere.host);
+  await expect.poll(() => waitedFor).toBe(elsewhere.host);
   rmSync(join(folder, 'lock'));
   expect(await waiting).toBe('done');
 });

@@ -255,7 +255,7 @@ describe('the process that reads', () => {
   });
 
   test('what takes too long is ended, and the next document is read', async () => {
-    const hasty = limited({ timeoutMs: 5 });
+    const hasty = limited({ timeoutMs: 1 });
     await expect(parse('slow.docx', await word(), hasty)).rejects.toMatchObject({
       code: 'DOCUMENT_TIMEOUT',
       message: expect.stringContaining('slow.docx') as string,

@@ -48,7 +48,8 @@ export async function startApp(dataDir: string, flags: readonly string[] = []): 
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-    child.once('exit', (code) => fail(`ended with ${code}`));
+    // Not 'exit': by then what it printed last may not have been read.
+    child.once('close', (code) => fail(`ended with ${code}`));
   });
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);

@@ -68,7 +68,7 @@ export class TestDesktop {
     const kept = DEFECTS.map((name) => program.listeners(name));
     await import('./main.ts');
     const { windows, app } = this.standIn;
-    await vi.waitFor(() => expect(windows.length + app.ended.length).toBeGreaterThan(0));
+    await expect.poll(() => windows.length + app.ended.length).toBeGreaterThan(0);
     DEFECTS.forEach((name, i) => {
       for (const listener of program.listeners(name))
         if (!kept[i]?.includes(listener)) program.off(name, listener as () => void);

@@ -158,7 +158,7 @@ describe('the menu', () => {
     click(desktop, 'Settings…');
     click(desktop, 'Add Documents…');
     const { sent } = standIn.window.webContents;
-    await vi.waitFor(() => expect(sent).toHaveLength(3));
+    await expect.poll(() => sent).toHaveLength(3);
     expect(sent.map(([, event]) => (event as { payload: unknown }).payload)).toEqual([
       { paths: [], route: '/models' },
       { paths: [], route: '/settings' },
@@ -194,7 +194,7 @@ describe('the end', () => {
     const event = { preventDefault: vi.fn() };
     standIn.app.emit('will-quit', event);
     expect(event.preventDefault).toHaveBeenCalledOnce();
-    await vi.waitFor(() => expect(standIn.app.ended).toEqual(['quit']));
+    await expect.poll(() => standIn.app.ended).toEqual(['quit']);
     expect(core.closed).toBe(1);
     standIn.app.emit('will-quit', event);
     expect(event.preventDefault).toHaveBeenCalledOnce();

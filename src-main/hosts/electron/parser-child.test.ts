@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ParseRequest } from '../../library/parser/protocol.ts';
 import { TestDesktop } from './desktop.test-support.ts';
 
@@ -17,7 +17,7 @@ async function parsing() {
   const { spawnParserChild } = await import('./parser-child.ts');
   const parser = new ParserProcess({ maxMemoryBytes: 400 * 1024 * 1024 }, spawnParserChild);
   const outcome = parser.parse(REQUEST);
-  await vi.waitFor(() => expect(standIn.utilities).toHaveLength(1));
+  await expect.poll(() => standIn.utilities).toHaveLength(1);
   return { standIn, parser, outcome, child: standIn.utilities[0]! };
 }
 

@@ -73,11 +73,11 @@ describe('the window', () => {
     standIn.button = 0;
     standIn.window.webContents.emit('render-process-gone', {}, { reason: 'clean-exit' });
     standIn.window.webContents.emit('render-process-gone', {}, { reason: 'crashed' });
-    await vi.waitFor(() => expect(standIn.window.calls).toEqual(['reload']));
+    await expect.poll(() => standIn.window.calls).toEqual(['reload']);
     expect(standIn.questions).toHaveLength(1);
     standIn.button = 1;
     standIn.window.webContents.emit('render-process-gone', {}, { reason: 'oom' });
-    await vi.waitFor(() => expect(standIn.app.ended).toEqual(['quit']));
+    await expect.poll(() => standIn.app.ended).toEqual(['quit']);
   });
 
   test('has copy and paste where there is something to copy or to write in', async () => {
@@ -148,7 +148,7 @@ describe('the window shows nothing else', () => {
     expect(standIn.questions[0]).toMatchObject({ detail: url, defaultId: 1, cancelId: 1 });
     standIn.button = 0;
     follow();
-    await vi.waitFor(() => expect(standIn.opened).toEqual([url]));
+    await expect.poll(() => standIn.opened).toEqual([url]);
   });
 
   test('no permission is granted but copying, and that to our page only', async () => {

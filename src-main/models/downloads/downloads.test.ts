@@ -73,7 +73,7 @@ function until({ downloads }: Kvasir, ...states: Download['state'][]): Promise<D
       if (!download || !states.includes(download.state)) throw new Error(`is ${download?.state ?? 'gone'}`);
       return download;
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: 30_000, interval: 5 },
   );
 }
 
@@ -186,7 +186,7 @@ describe('a download', () => {
     const first = open({ onFinished: () => never });
     onTestFinished(() => resolve(undefined)); // before it is closed
     await first.downloads.add({ url: server.url, name: '', sha256: sha256(FILE) });
-    await vi.waitFor(() => expect(existsSync(join(first.models, 'tiny.gguf'))).toBe(true));
+    await expect.poll(() => existsSync(join(first.models, 'tiny.gguf'))).toBe(true);
     const second = open({ dir: first.dir });
     second.downloads.start();
     await until(second, 'done');
@@ -199,7 +199,7 @@ describe('a download', () => {
     const kvasir = open();
     await get(kvasir, server.url);
     expect(kvasir.seen.at(0)).toMatchObject({ name: 'tiny.gguf', bytesDone: 0 });
-    await vi.waitFor(() => expect(kvasir.seen.at(-1)).toMatchObject({ state: 'done', bytesTotal: 300_000 }));
+    await expect.poll(() => kvasir.seen.at(-1)).toMatchObject({ state: 'done', bytesTotal: 300_000 });
   });
 });
 
@@ -282,7 +282,7 @@ describe('pause, resume, restart, cancel', () => {
     response.write(FILE.subarray(0, 100_000));
   };
   const begun = async (kvasir: Kvasir): Promise<Download> => {
-    await vi.waitFor(() => expect(kvasir.downloads.list()[0]?.bytesDone).toBe(100_000));
+    await expect.poll(() => kvasir.downloads.list()[0]?.bytesDone).toBe(100_000);
     return kvasir.downloads.list()[0]!;
   };
 
@@ -344,7 +344,7 @@ describe('pause, resume, restart, cancel', () => {
     const again = await kvasir.downloads.add({ url: server.url, name: '', sha256: '' });
     expect(again.id).toBe(first.id);
     for (const n of [2, 3]) await kvasir.downloads.add({ url: `${server.url}?${n}`, name: '', sha256: '' });
-    await vi.waitFor(() => expect(server.ranges).toHaveLength(2));
+    await expect.poll(() => server.ranges).toHaveLength(2);
     expect(kvasir.downloads.list().map(({ state }) => state)).toEqual([
       'downloading',
       'downloading',

@@ -63,7 +63,7 @@ describe('upload', () => {
       return 'bad';
     });
     const running = upload({ ...job, client, files: Array.from({ length: 9 }, (_, n) => fileAt(String(n))) });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => useUploads.getState().batches).toMatchObject([{ total: 9 }]);
     const { id } = useUploads.getState().batches[0]!;
     useUploads.getState().cancel(id);
     expect(await running).toMatchObject({ state: 'cancelled', done: 0, failed: [], total: 9 });

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { SettingsSchema } from '../../../../src-shared/settings.ts';
 import { MAX_MESSAGE_BYTES } from './window-socket.ts';
@@ -211,11 +211,11 @@ describe('the socket', () => {
       { topic: 'cache.progress', payload: { done: 1, total: 2 } },
       { topic: 'models.changed', payload: {} },
     ];
-    for (const window of windows) await vi.waitFor(() => expect(window.events).toEqual(expected));
+    for (const window of windows) await expect.poll(() => window.events).toEqual(expected);
     windows[0]?.socket.close();
     await windows[0]?.closed;
     events.emit('models.changed', {});
-    await vi.waitFor(() => expect(windows[1]?.events).toHaveLength(3));
+    await expect.poll(() => windows[1]?.events).toHaveLength(3);
     expect(windows[0]?.events).toHaveLength(2);
   });
 

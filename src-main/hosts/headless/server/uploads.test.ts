@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { testServer, type TestServer } from './test-support.ts';
@@ -159,9 +159,9 @@ test.each([
   sent.on('error', () => undefined);
   sent.write(Buffer.alloc(100_000));
   const dir = join(server.dir, folder);
-  await vi.waitFor(() => expect(files(dir)).toHaveLength(1));
+  await expect.poll(() => files(dir)).toHaveLength(1);
   sent.destroy();
-  await vi.waitFor(() => expect(files(dir)).toEqual([]));
+  await expect.poll(() => files(dir)).toEqual([]);
 });
 
 test('what a crash left of an upload is deleted at the next start', async () => {
