@@ -9,7 +9,7 @@ import {
   startConversation,
   stripOf,
 } from './support/chat.ts';
-import { expect, test } from './support/test.ts';
+import { COMPUTED_MS, expect, test } from './support/test.ts';
 
 test('the first screen explains itself, and the first answer is one click away', async ({ window }) => {
   await expect(
@@ -17,7 +17,7 @@ test('the first screen explains itself, and the first answer is one click away',
   ).toBeVisible();
   const ready = window.getByRole('list', { name: 'What is ready' });
   await expect(ready).toContainText('52 documents, ready to be asked');
-  await expect(ready).toContainText('Everything is computed ahead', { timeout: 60_000 });
+  await expect(ready).toContainText('Everything is computed ahead', { timeout: COMPUTED_MS });
   const suggestions = window.getByRole('region', { name: 'Ask one of these' }).getByRole('button');
   await expect(suggestions).toHaveCount(3);
 

@@ -29,6 +29,7 @@ test('from the first question to a library of one’s own without a mouse', asyn
     await keys.press('Enter');
     await expect(panel).toBeVisible();
     await keys.press('Escape');
+    await expect(panel).toBeHidden();
   });
 
   for (const screen of SCREENS) {
@@ -50,6 +51,7 @@ test('from the first question to a library of one’s own without a mouse', asyn
     );
     await runCommand(window, 'Go to Library');
     await runCommand(window, 'New library');
+    await expect(window.getByRole('textbox', { name: 'Name' })).toBeFocused();
     await keys.type('By hand');
     await keys.press('Enter');
     await expect(documentsOf(window, 'By hand')).toBeVisible();

@@ -20,7 +20,9 @@ test('killed while it precomputes, the app goes on where it was and computes not
   await libraryDoneOf(window, 'Sample library');
   const sample = chunkFiles(dataDir).size;
   await addByPath(window, [folder.path]);
-  await expect.poll(() => chunkFiles(dataDir).size, { timeout: QUEUE_MS }).toBeGreaterThan(sample + 20);
+  await expect
+    .poll(() => chunkFiles(dataDir).size, { timeout: QUEUE_MS, intervals: [20] })
+    .toBeGreaterThan(sample + 20);
   await app.kill();
   const before = chunkFiles(dataDir);
   await window.close();

@@ -2,31 +2,24 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomModel } from '../../tools/random-model/random-model.ts';
 import { ANSWER_MS, answers, QUESTION } from './support/chat.ts';
+import { importModel, useImported } from './support/models.ts';
 import { expect, goTo, test } from './support/test.ts';
 
-/** Long enough that nobody waits for its end. */
-const LONGEST = '3000';
+/** Tokens: so many that no machine comes to their end while the test looks. */
+const LONGEST = 16_000;
 
 /** Characters; what stands in an answer's place before its first word is shorter. */
 const LONGER_THAN_ANY_PHASE = 200;
 
+test.use({ settings: { maxTokens: LONGEST } });
+
 test('a stopped answer keeps its words, and can be made again', async ({ window, dataDir }) => {
   test.slow();
   const path = join(dataDir, 'slow-random.gguf');
-  copyFileSync(randomModel({ arch: 'llama', layers: 24, embd: 512, ff: 1024, seed: 3 }), path);
-  await goTo(window, 'Models');
-  await window.getByRole('button', { name: 'Import a GGUF…' }).click();
-  await window.getByRole('menuitem', { name: 'By its path' }).click();
-  await window.getByLabel('Path of a .gguf file on this machine').fill(path);
-  await window.keyboard.press('Enter');
-  const models = window.getByRole('region', { name: 'Models that answer' });
-  await models.getByRole('button', { name: 'Use', exact: true }).click();
-  await window.getByRole('button', { name: 'Use this model' }).click();
-  await expect(models.getByRole('button', { name: 'Use', exact: true })).toHaveCount(1);
-  await goTo(window, 'Settings');
-  await window.getByRole('button', { name: 'Answers' }).click();
-  await window.getByLabel('Longest answer').fill(LONGEST);
-  await window.keyboard.press('Enter');
+  const shape = { layers: 24, embd: 512, ff: 1024, context: 2 * LONGEST, endless: true };
+  copyFileSync(randomModel({ arch: 'llama', ...shape, seed: 3 }), path);
+  await importModel(window, path);
+  await useImported(window);
 
   await goTo(window, 'Chat');
   const field = window.getByRole('textbox', { name: 'Your question' });

@@ -2,7 +2,7 @@
 // tests of embedding), and ones of a given shape for benches. The vocabulary is the byte alphabet plus filler, so any text can be tokenised.
 //   kvasir-mkgguf --out FILE [--arch llama] [--type f16] [--layers 4] [--embd 256] [--heads 4] [--kv-heads 2]
 //                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3]
-//                 [--rope-base 10000] [--untied] [--seed 1] [--pooling 1]
+//                 [--rope-base 10000] [--untied] [--endless] [--seed 1] [--pooling 1]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -27,6 +27,7 @@ struct Spec {
         pooling = -1;  // as libllama numbers them: 0 none, 1 mean, 2 cls, 3 last, 4 rank
     float rope_base = 10000;
     bool untied = false;
+    bool endless = false;  // never ends a text by itself: the end's logit is 0, and some other token's is larger
 };
 
 Spec parse(int argc, char ** argv) {
@@ -38,6 +39,7 @@ Spec parse(int argc, char ** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string flag = argv[i];
         if (flag == "--untied") { s.untied = true; continue; }
+        if (flag == "--endless") { s.endless = true; continue; }
         if (i + 1 == argc) throw std::runtime_error("no value for " + flag);
         if (texts.count(flag)) *texts[flag] = argv[++i];
         else if (numbers.count(flag)) *numbers[flag] = std::atoi(argv[++i]);
@@ -192,6 +194,7 @@ class Writer {
         const int64_t d = s_.embd, q = int64_t(s_.heads) * s_.head_dim, kv = int64_t(s_.kv_heads) * s_.head_dim, ff = s_.ff, v = s_.vocab;
         const auto spread = [](int64_t in) { return 1.0f / std::sqrt(float(in)); };
         add("token_embd.weight", {d, v}, type_, 1.0f);
+        if (s_.endless) std::memset(data_.back()->data(), 0, data_.back()->size() / size_t(v));  // row 0: <|eos|>
         add("output_norm.weight", {d}, GGML_TYPE_F32, 0.1f, 1.0f);
         if (s_.untied) add("output.weight", {d, v}, type_, spread(d));
         if (s_.rope == "llama3") {

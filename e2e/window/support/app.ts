@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ROOT } from './root.ts';
 
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
-const START_MS = 60_000;
+const START_MS = 120_000;
 
 export interface RunningApp {
   /** The one-time address that it printed. */

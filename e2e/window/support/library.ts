@@ -2,7 +2,7 @@ import type { Locator, Page } from '@playwright/test';
 import { expect, goTo } from './test.ts';
 
 /** Reading, cutting and precomputing, on a machine that does other things too. */
-export const QUEUE_MS = 90_000;
+export const QUEUE_MS = 240_000;
 
 /** Drops files and folders of this machine into the middle of the window, as a file manager would. */
 export async function dropInto(window: Page, paths: string[]): Promise<void> {

@@ -1,10 +1,15 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
 import { CHROMIUM, NO_CHROMIUM } from './browsers.ts';
+import type { Settings } from '../../../src-shared/settings.ts';
 import { startApp, temporaryFolder, type RunningApp } from './app.ts';
 
 interface Fixtures {
   /** An empty folder for the data of an app of this test's own. */
   dataDir: string;
+  /** Settings that it starts with, where a test depends on them. */
+  settings: Partial<Settings>;
   /** An app of this test's own. */
   app: RunningApp;
   /** Its window. */
@@ -23,8 +28,10 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await use(folder.path);
     folder.remove();
   },
-  app: async ({ dataDir }, use) => {
+  settings: [{}, { option: true }],
+  app: async ({ dataDir, settings }, use) => {
     test.skip(CHROMIUM === undefined, NO_CHROMIUM);
+    writeFileSync(join(dataDir, 'settings.json'), JSON.stringify(settings));
     const app = await startApp(dataDir);
     await use(app);
     await app.stop();
@@ -77,11 +84,14 @@ export async function openWindow(app: RunningApp, context: BrowserContext): Prom
 
 const sessions = new WeakMap<RunningApp, Awaited<ReturnType<BrowserContext['cookies']>>>();
 
+/** Precomputing the sample library, on a machine that does other things too. */
+export const COMPUTED_MS = 240_000;
+
 /** Waits until the sample library's caches are there: a question before that is answered, but not from caches. */
 async function allComputed(app: RunningApp, window: Page): Promise<void> {
   if (computed.has(app)) return;
   const ready = window.getByRole('list', { name: 'What is ready' });
-  await expect(ready).toContainText('Everything is computed ahead', { timeout: 60_000 });
+  await expect(ready).toContainText('Everything is computed ahead', { timeout: COMPUTED_MS });
   computed.add(app);
 }
 

@@ -1,0 +1,24 @@
+import type { Locator, Page } from '@playwright/test';
+import { expect, goTo } from './test.ts';
+
+export function chatModels(window: Page): Locator {
+  return window.getByRole('region', { name: 'Models that answer' });
+}
+
+/** Gives the app a model file of this machine; whether it takes it is for the test to see. */
+export async function importModel(window: Page, path: string): Promise<void> {
+  await goTo(window, 'Models');
+  await window.getByRole('button', { name: 'Import a GGUF…' }).click();
+  await window.getByRole('menuitem', { name: 'By its path' }).click();
+  await window.getByLabel('Path of a .gguf file on this machine').fill(path);
+  await window.keyboard.press('Enter');
+}
+
+/** Takes the one imported model into use, and waits until it is: a model of random weights. */
+export async function useImported(window: Page): Promise<void> {
+  const models = chatModels(window);
+  await models.getByRole('button', { name: 'Use', exact: true }).click();
+  await expect(window.getByRole('dialog')).toContainText('Caches of the present model are kept');
+  await window.getByRole('button', { name: 'Use this model' }).click();
+  await expect(models.locator('[data-active]')).toContainText('random llama');
+}
