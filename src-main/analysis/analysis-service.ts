@@ -8,6 +8,7 @@ import type {
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Passages } from '../chat/passages.ts';
 import type { Planner } from '../fusion/controller/planner.ts';
+import { isAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
@@ -194,7 +195,7 @@ export class AnalysisService {
       await this.#take(live);
       this.#end(live, 'done');
     } catch (error) {
-      const stopped = error instanceof KvasirError && error.code === 'ABORTED';
+      const stopped = isAborted(error);
       if (!(error instanceof KvasirError)) log.error('analysis-failed', { error: traceOf(error) });
       this.#end(live, stopped ? 'stopped' : 'failed', stopped ? null : failureOf(error));
     } finally {

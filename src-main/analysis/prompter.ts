@@ -12,6 +12,7 @@ import { runTurn, type TurnResult } from '../chat/turn.ts';
 import type { Progress } from '../engine/engine.ts';
 import type { Planner } from '../fusion/controller/planner.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
+import { isAborted } from '../platform/abort.ts';
 import type { Choices } from './choices.ts';
 
 export interface PrompterOptions {
@@ -95,7 +96,7 @@ export class Prompter {
         throw new KvasirError('ABORTED', 'It was stopped while it was being written.');
       return this.#made(task, prompt, turn, text.trimEnd());
     } catch (error) {
-      if (!(error instanceof KvasirError && error.code === 'ABORTED')) this.release(); // who knows what it holds
+      if (!isAborted(error)) this.release(); // who knows what it holds
       throw error;
     }
   }

@@ -5,7 +5,7 @@ import { Stopwatch } from '../chat/stopwatch.ts';
 import type { Planner } from '../fusion/controller/planner.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import type { ChunkStore, LeaseSet } from '../kvstore/store.ts';
-import { throwIfAborted } from '../platform/abort.ts';
+import { isAborted, throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
 import type { Gate } from '../platform/gate.ts';
@@ -112,7 +112,7 @@ export class Workshop {
       table.finishStep(id, result, this.live.end(done));
     } catch (error) {
       if (!done) this.live.end(done);
-      if (error instanceof KvasirError && error.code === 'ABORTED') throw error;
+      if (isAborted(error)) throw error;
       if (!(error instanceof KvasirError)) log.error('analysis-step-failed', { error: traceOf(error) });
       table.failStep(id, failureOf(error));
       throw error;

@@ -1,12 +1,11 @@
 import type { KvDtype } from '../engine/engine.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
 import type { CostModel } from '../fusion/controller/cost-model.ts';
 import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
+import { Afterwards } from '../platform/afterwards.ts';
 import type { Gate } from '../platform/gate.ts';
 
 export interface MissWriterOptions {
   store: ChunkCache;
-  /** Questions come first: they interrupt what is being stored, which starts anew afterwards. */
   gate: Gate;
   /** Learns how long computing takes. */
   costs?: CostModel;
@@ -22,43 +21,31 @@ export interface Miss {
 /** Stores chunks that an answer had to compute, in the background, so that the next answer finds them. */
 export class MissWriter {
   readonly #options: MissWriterOptions;
-  #abort = new AbortController();
-  #work: Promise<void> = Promise.resolve();
+  readonly #afterwards: Afterwards;
 
   constructor(options: MissWriterOptions) {
     this.#options = options;
+    this.#afterwards = new Afterwards({ gate: options.gate, onFailed: options.onBackgroundError });
   }
 
   write(model: FusionModel, misses: readonly Miss[]): void {
-    const { signal } = this.#abort;
-    for (const miss of misses) this.#work = this.#work.then(() => this.#store(model, miss, signal));
+    for (const miss of misses) this.#afterwards.add((signal) => this.#store(model, miss, signal));
   }
 
   idle(): Promise<void> {
-    return this.#work;
+    return this.#afterwards.idle();
   }
 
   /** Gives the model free: what is not stored by now is a miss again next time. */
-  async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#work;
-    this.#abort = new AbortController();
+  stop(): Promise<void> {
+    return this.#afterwards.stop();
   }
 
-  async #store(model: FusionModel, miss: Miss, stopped: AbortSignal): Promise<void> {
-    const { store, gate } = this.#options;
-    if (stopped.aborted) return;
-    try {
-      await gate.background(async (signal) => {
-        if (!store.has(keyFor(model, miss.dtype, miss.tokens)))
-          await encodeAndStore(model, store, miss, signal, (ms) =>
-            this.#options.costs?.observeEncode(model.info, miss.tokens.length, ms),
-          );
-      }, stopped);
-    } catch (error) {
-      // The answer is given already: a full disk or a stop only means that nothing was gained for the next one.
-      if (!(error instanceof KvasirError && error.code === 'ABORTED'))
-        this.#options.onBackgroundError?.(error);
-    }
+  async #store(model: FusionModel, miss: Miss, signal: AbortSignal): Promise<void> {
+    const { store, costs } = this.#options;
+    if (store.has(keyFor(model, miss.dtype, miss.tokens))) return;
+    await encodeAndStore(model, store, miss, signal, (ms) =>
+      costs?.observeEncode(model.info, miss.tokens.length, ms),
+    );
   }
 }

@@ -1,5 +1,5 @@
-import { KvasirError } from '../../src-shared/errors.ts';
 import { prefixKey, type ChunkEntry, type ChunkStore } from '../kvstore/store.ts';
+import { Afterwards } from '../platform/afterwards.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { FusionModel } from './model.ts';
 
@@ -26,11 +26,11 @@ export class StoredPrefixes {
   readonly #options: StoredPrefixesOptions;
   /** What each model was given from the store, since it was loaded. */
   readonly #brought = new WeakMap<PrefixModel, Int32Array[]>();
-  #abort = new AbortController();
-  #work: Promise<void> = Promise.resolve();
+  readonly #afterwards: Afterwards;
 
   constructor(options: StoredPrefixesOptions) {
     this.#options = options;
+    this.#afterwards = new Afterwards({ gate: options.gate, onFailed: options.onBackgroundError });
   }
 
   /**
@@ -65,42 +65,31 @@ export class StoredPrefixes {
 
   /** Stores what the model knows of the beginning of `tokens`, behind all other work. */
   keep(model: PrefixModel, tokens: Int32Array): void {
-    const { signal } = this.#abort;
     const whole = tokens.subarray(0, Math.floor(tokens.length / BLOCK) * BLOCK);
-    if (whole.length > 0) this.#work = this.#work.then(() => this.#store(model, whole, signal));
+    if (whole.length > 0) this.#afterwards.add(() => this.#store(model, whole));
   }
 
   /** Resolves when nothing is being stored. */
   idle(): Promise<void> {
-    return this.#work;
+    return this.#afterwards.idle();
   }
 
   /** Gives the model free: what is not stored by now is computed again after a restart. */
-  async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#work;
-    this.#abort = new AbortController();
+  stop(): Promise<void> {
+    return this.#afterwards.stop();
   }
 
-  async #store(model: PrefixModel, tokens: Int32Array, stopped: AbortSignal): Promise<void> {
-    if (stopped.aborted || this.#longest(model, tokens)?.tokens === tokens.length) return;
-    const { gate, store } = this.#options;
+  async #store(model: PrefixModel, tokens: Int32Array): Promise<void> {
+    if (this.#longest(model, tokens)?.tokens === tokens.length) return;
+    const { store } = this.#options;
+    const prefix = await model.exportPrefix(tokens);
+    if (!prefix) return;
     try {
-      await gate.background(async () => {
-        const prefix = await model.exportPrefix(tokens);
-        if (!prefix) return;
-        try {
-          const { fingerprint, prefixRoot: root } = model.info;
-          const key = prefixKey({ fingerprint, root, dtype: prefix.dtype, tokens: prefix.tokens });
-          if (!store.has(key)) await store.put(key, prefix, { label: LABEL });
-        } finally {
-          prefix.dispose();
-        }
-      }, stopped);
-    } catch (error) {
-      // The answer is given already: a full disk or a stop only means that nothing was gained for the next start.
-      if (!(error instanceof KvasirError && error.code === 'ABORTED'))
-        this.#options.onBackgroundError?.(error);
+      const { fingerprint, prefixRoot: root } = model.info;
+      const key = prefixKey({ fingerprint, root, dtype: prefix.dtype, tokens: prefix.tokens });
+      if (!store.has(key)) await store.put(key, prefix, { label: LABEL });
+    } finally {
+      prefix.dispose();
     }
   }
 

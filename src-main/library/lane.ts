@@ -1,4 +1,4 @@
-import { KvasirError } from '../../src-shared/errors.ts';
+import { isAborted } from '../platform/abort.ts';
 
 export interface LaneOptions {
   /** Does one piece of work; false when there is none now. */
@@ -51,7 +51,7 @@ export class Lane {
         if (await this.#options.step(this.#abort.signal)) continue;
         retryMs = Infinity;
       } catch (error) {
-        if (error instanceof KvasirError && error.code === 'ABORTED') continue;
+        if (isAborted(error)) continue;
         retryMs = this.#options.onError(error);
       }
       if (retryMs !== undefined) await this.#rest(retryMs);

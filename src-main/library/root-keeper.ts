@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
-import { KvasirError } from '../../src-shared/errors.ts';
+import { isAborted } from '../platform/abort.ts';
 import { failureOf } from '../platform/failure.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -140,7 +140,7 @@ export class RootKeeper {
         onChange(root.libraryId, changes.queued);
       for (const { message } of changes.failures) log.warn('not-scanned', { root: root.path, message });
     } catch (error) {
-      if (error instanceof KvasirError && error.code === 'ABORTED') return;
+      if (isAborted(error)) return;
       if (!catalogue.libraries.setFailure(rootId, failureOf(error))) return; // known: it is looked for again and again
       log.warn('root-not-scanned', { root: root.path, error: String(error) });
       onChange(root.libraryId, 0);

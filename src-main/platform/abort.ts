@@ -5,6 +5,11 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new KvasirError('ABORTED', 'The work was stopped before it was done.');
 }
 
+/** Whether work failed only because it was stopped. */
+export function isAborted(error: unknown): boolean {
+  return error instanceof KvasirError && error.code === 'ABORTED';
+}
+
 /** Lets events (a key press, a socket) be handled between two steps of long synchronous work. */
 export function breathe(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,4 @@
-import { KvasirError } from '../../src-shared/errors.ts';
-import { throwIfAborted } from './abort.ts';
+import { isAborted, throwIfAborted } from './abort.ts';
 
 /**
  * Who may use the model now. A question never waits for more than the layer that is being computed: foreground work
@@ -73,7 +72,7 @@ export class Gate {
         return await work(controller.signal);
       } catch (error) {
         const interrupted = controller.signal.reason instanceof Interrupted && signal?.aborted !== true;
-        if (!(interrupted && error instanceof KvasirError && error.code === 'ABORTED')) throw error;
+        if (!(interrupted && isAborted(error))) throw error;
       } finally {
         this.#running.delete(controller);
         signal?.removeEventListener('abort', stop);
