@@ -2,7 +2,6 @@ import type { AnswerStats, Citation, ConversationOptions } from '../../src-share
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { Sampling } from '../engine/engine.ts';
-import { blend } from '../fusion/blender.ts';
 import type { Planner, Wish } from '../fusion/controller/planner.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import { fusionReport } from '../fusion/report.ts';
@@ -22,6 +21,7 @@ import { fallbackNotice, promptNotices, quarantineNotice, stillReadingNotice } f
 import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
 import { PromptAssembler, type Prompt } from './prompt.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
+import { blendShort } from './rehearsal.ts';
 import { headOf, partsFrom, Resident } from './resident.ts';
 import type { ResidentSessions } from './resident-sessions.ts';
 import type { Stopwatch } from './stopwatch.ts';
@@ -145,23 +145,23 @@ export class Answerer {
 
   /**
    * Goes through the steps of an answer without leaving one: what is compiled, opened or allocated at first use is then
-   * there for the first question. No chunk is used; the prompt's stored beginning is brought in. False when there were no passages. ABORTED, OUT_OF_MEMORY.
+   * there for the first question. No stored chunk is used; the prompt's stored beginning is brought in. False when there were no passages. ABORTED, OUT_OF_MEMORY.
    */
   async rehearse({ model }: ChatModel, settings: Settings, signal: AbortSignal): Promise<boolean> {
-    const { retrieval, passages, sessions, store, prefixes } = this.#options;
+    const { retrieval, passages, sessions, planner, prefixes } = this.#options;
     const { topK, systemPrompt, dtype } = settings;
     const found = await retrieval.find(REHEARSED, { scope: ANYWHERE, topK, signal });
     const offered = findPassages(found.chunks, passages);
     const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: 1 };
     const prompt = new PromptAssembler(model, systemPrompt).assemble(REHEARSED, offered, budget);
-    const texts = prompt.parts.filter(({ kind }) => kind === 'text');
     const resident = new Resident(sessions.borrow(model, prompt.tokens + 1));
     try {
       const { session } = resident;
       const { prefixTokens } = await begin(resident, prompt.parts, { model, prefixes });
-      const rest = partsFrom(texts, prefixTokens);
-      await blend(rest, { model, store, session, dtype, strategy: { kind: 'none' }, signal });
-      await session.generate({ maxTokens: 1, signal });
+      const rest = partsFrom(prompt.parts, prefixTokens);
+      const wish = planner.wish(model, settings.strategy);
+      const { decision } = planner.plan(rest, { model, dtype, past: prefixTokens, wish });
+      await blendShort(rest, { model, session, dtype, strategy: decision.strategy, signal });
     } finally {
       resident.dispose();
     }

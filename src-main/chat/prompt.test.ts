@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FakeModel } from '../fusion/test-support.ts';
 import { PromptAssembler } from './prompt.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
@@ -43,6 +43,17 @@ describe("the model's template", () => {
     const { turns } = conversationFrame(new FakeModel({ chatTemplate }).info, '', 2);
     expect(turns.map(({ after }) => after)).toEqual([' [/INST]', ' [/INST]']);
     expect(turns[1]?.before).toBe('</s>[INST] ');
+  });
+
+  test('is rendered once, unless it tells the time', () => {
+    vi.useFakeTimers({ now: new Date(2026, 0, 1, 9, 30) });
+    onTestFinished(() => void vi.useRealTimers());
+    const frame = (chatTemplate: string) => conversationFrame(new FakeModel({ chatTemplate }).info, '', 1);
+    expect(frame(CHATML)).toBe(frame(CHATML));
+    const clock = '{{ strftime_now("%H:%M") }} {{ messages[0].content }}';
+    expect(frame(clock).turns[0]?.before).toBe('09:30 ');
+    vi.setSystemTime(new Date(2026, 0, 1, 9, 31));
+    expect(frame(clock).turns[0]?.before).toBe('09:31 ');
   });
 
   test('gives the whole prompt: documents, then the question', () => {

@@ -42,6 +42,12 @@ const timed = { script: new Script('work()'), context: createContext({}) };
 /** UTF-16 units of a rendered frame, which holds no documents. */
 const MAX_FRAME_UNITS = 2 * 1024 * 1024;
 
+/** Frames by what they were rendered from, the latest last: a question asks for the frame that the one before had, or one turn more. */
+const rendered = new Map<string, ConversationFrame>();
+const MOST_RENDERED = 4;
+/** Templates that tell the time say something else each time. */
+const TELLS_TIME = /strftime_now/;
+
 /**
  * Renders the model's chat template for a conversation of `turns` questions, the last of them unanswered, around
  * placeholders for documents, questions and answers, so that these can be tokenised apart from it: whatever a document
@@ -60,15 +66,27 @@ export function conversationFrame(
   });
   if (info.chatTemplate.trim() === '')
     return plain('The model has no chat template, so a plain prompt is used.');
+  const { chatTemplate, bosText, eosText } = info;
+  const key = JSON.stringify([chatTemplate, bosText, eosText, systemPrompt, turns]);
+  const known = rendered.get(key);
+  if (known) return known;
   try {
-    const rendered = renderInTime(info, systemPrompt, turns);
-    const frames = rendered.length > MAX_FRAME_UNITS ? undefined : splitAtHoles(rendered, turns);
-    if (frames) return { turns: frames, plainBecause: undefined };
+    const text = renderInTime(info, systemPrompt, turns);
+    const frames = text.length > MAX_FRAME_UNITS ? undefined : splitAtHoles(text, turns);
+    if (frames) return kept(key, info, { turns: frames, plainBecause: undefined });
     return plain("The model's chat template does not keep the message as it is, so a plain prompt is used.");
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     return plain(`The model's chat template cannot be rendered (${why}), so a plain prompt is used.`);
   }
+}
+
+function kept(key: string, { chatTemplate }: TemplateInfo, frame: ConversationFrame): ConversationFrame {
+  if (TELLS_TIME.test(chatTemplate)) return frame;
+  rendered.set(key, frame);
+  const [oldest] = rendered.keys();
+  if (rendered.size > MOST_RENDERED && oldest !== undefined) rendered.delete(oldest);
+  return frame;
 }
 
 function hole(kind: keyof typeof KINDS, turn: number): string {
@@ -112,8 +130,8 @@ function renderInTime(info: TemplateInfo, systemPrompt: string, turns: number): 
  * written: templates show past answers a little differently (behind a space, without thoughts), but the tokens sampled
  * go on from the former.
  */
-function splitAtHoles(rendered: string, turns: number): TurnFrame[] | undefined {
-  const pieces = rendered.split(HOLE); // text, kind, turn, text, kind, turn, …, text
+function splitAtHoles(text: string, turns: number): TurnFrame[] | undefined {
+  const pieces = text.split(HOLE); // text, kind, turn, text, kind, turn, …, text
   const texts = pieces.filter((_, i) => i % 3 === 0);
   const found = pieces.flatMap((piece, i) =>
     i % 3 === 1 ? [`\uE000${piece}${pieces[i + 1] ?? ''}\uE000`] : [],

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import Database, { type Statement } from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fileError } from './paths.ts';
 
@@ -48,6 +48,18 @@ function migrate(database: Database.Database, migrations: readonly string[], pat
 /** What a migration gets wrong must not be lost: the database as it was stays beside it. */
 function keepCopy(database: Database.Database, path: string): void {
   if (!existsSync(path)) database.prepare('VACUUM INTO ?').run(path);
+}
+
+/** Statements by their database and text. */
+const compiled = new WeakMap<Database.Database, Map<string, Statement>>();
+
+/** A statement that is compiled once: for short queries that takes longer than running them. Its mode (pluck, raw) must stay as it is. */
+export function prepared(database: Database.Database, sql: string): Statement {
+  let statements = compiled.get(database);
+  if (!statements) compiled.set(database, (statements = new Map<string, Statement>()));
+  let statement = statements.get(sql);
+  if (!statement) statements.set(sql, (statement = database.prepare(sql)));
+  return statement;
 }
 
 /** SQLite's own failures as typed errors; anything else as it is. */

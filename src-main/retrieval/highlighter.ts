@@ -1,5 +1,5 @@
 import type { Range } from '../../src-shared/contract/common.ts';
-import { openDatabase, type Database } from '../platform/database.ts';
+import { openDatabase, prepared, type Database } from '../platform/database.ts';
 import { termsOf } from './words.ts';
 
 /** Of Unicode's private use: no text means anything by them. */
@@ -30,14 +30,14 @@ export class Highlighter {
 
   #addWords(words: readonly string[], texts: readonly string[], found: Range[][]): void {
     const database = this.#database;
-    const add = database.prepare('INSERT INTO passage (rowid, text) VALUES (?, ?)');
+    const add = prepared(database, 'INSERT INTO passage (rowid, text) VALUES (?, ?)');
     const query = `SELECT rowid AS i, highlight(passage, 0, '${START}', '${END}') AS marked FROM passage WHERE passage MATCH ?`;
     database.transaction(() => {
       texts.forEach((text, i) => add.run(i, text.replace(MARKS, ' ')));
       const match = words.map((word) => `"${word}"`).join(' OR ');
-      for (const { i, marked } of database.prepare(query).all(match) as { i: number; marked: string }[])
+      for (const { i, marked } of prepared(database, query).all(match) as { i: number; marked: string }[])
         found[i]?.push(...rangesOfMarks(marked));
-      database.prepare('DELETE FROM passage').run();
+      prepared(database, 'DELETE FROM passage').run();
     })();
   }
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../platform/database.ts';
+import { prepared, type Database } from '../platform/database.ts';
 import { indexedText, matchQuery } from './words.ts';
 
 /** A chunk that shares words with the question. */
@@ -33,16 +33,20 @@ const TABLE = 'chunk_words_1';
  * this: triggers keep the index equal to the `chunk` table, in the same transactions, with a function that this defines.
  */
 export function prepareSearch(database: Database): void {
+  if (searched.has(database)) return;
   database.function('kvasir_words', { deterministic: true }, (text: unknown) => indexedText(String(text)));
   const known = (type: string, name: string): boolean =>
     database.prepare('SELECT 1 FROM sqlite_master WHERE type = ? AND name = ?').get(type, name) !== undefined;
-  if (known('table', TABLE) && known('trigger', `${TABLE}_insert`) && known('trigger', `${TABLE}_delete`))
-    return;
-  database.transaction(() => {
-    dropOlder(database);
-    database.exec(SCHEMA);
-  })();
+  if (!known('table', TABLE) || !known('trigger', `${TABLE}_insert`) || !known('trigger', `${TABLE}_delete`))
+    database.transaction(() => {
+      dropOlder(database);
+      database.exec(SCHEMA);
+    })();
+  searched.add(database);
 }
+
+/** Connections that have the function; to define it again would make SQLite compile every statement anew. */
+const searched = new WeakSet<Database>();
 
 /** The index holds words only; texts stay in `chunk`, and can be deleted without saying what they were. */
 const SCHEMA = `
@@ -117,7 +121,10 @@ export class SearchIndex {
       WHERE c.id = @chunkId AND length(d.title) >= ${MIN_TITLE_LENGTH} AND instr(c.text, d.title) > 0
         AND d.library_id = (SELECT library_id FROM document WHERE id = c.document_id)
         AND (@documents IS NULL OR d.id IN (SELECT value FROM json_each(@documents)))`;
-    const rows = this.#database.prepare(query).all({ chunkId: hit.chunkId, documents: this.#documents }) as {
+    const rows = prepared(this.#database, query).all({
+      chunkId: hit.chunkId,
+      documents: this.#documents,
+    }) as {
       id: number;
       title: string;
       text: string;
@@ -132,9 +139,8 @@ export class SearchIndex {
   }
 
   #all<T>(query: string, parameters: Record<string, unknown>): T[] {
-    return this.#database
-      .prepare(query)
-      .all({ sets: this.#sets, documents: this.#documents, ...parameters }) as T[];
+    const all = { sets: this.#sets, documents: this.#documents, ...parameters };
+    return prepared(this.#database, query).all(all) as T[];
   }
 }
 

@@ -42,8 +42,8 @@ export interface DecideOptions {
 /** Costing this much more than without counts as no delay: less cannot be told from chance. */
 const NO_DELAY = 0.02;
 
-/** Predictions closer than this say nothing about which is faster. */
-const WORTH = 0.05;
+/** Predictions closer than their own error (decision 0150) say nothing about which is faster. */
+const WORTH = 0.15;
 
 /** Ratios are tried in steps of this. */
 const STEP = 0.01;
@@ -76,7 +76,9 @@ export function decide(work: Work, wish: Wish, options: DecideOptions): Decision
   if (nothingLoaded || predictedFullMs < blendMs * (1 - WORTH))
     return { ...rest, ...full(work, 'full-is-faster', options) };
 
-  const ratio = hidden(floor, blendMs, (strategy) => costs.predict(info, loading, strategy)?.total, info);
+  const loads = loading.pieces.some(({ tier }) => tier !== null && tier !== 'ram');
+  const predict = (strategy: Strategy) => costs.predict(info, loading, strategy)?.total;
+  const ratio = loads ? hidden(floor, blendMs, predict, info) : floor.ratio;
   const choice = { ...floor, ratio };
   const reason = ratio > floor.ratio ? 'hidden' : 'floor';
   const strategy = engineStrategy(choice, info.layers);

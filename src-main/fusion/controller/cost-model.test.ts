@@ -104,6 +104,24 @@ describe('what a prompt will cost', () => {
     }
   });
 
+  test('takes no notice of a layer that chance made long', () => {
+    const { machine, costs } = profiled();
+    const work = prompt(4, 256, 'ram');
+    const predicted = () => [union(0.15), FULL].map((how) => costs.predict(machine.info, work, how)!.total);
+    const before = predicted();
+    const done = machine.run(work, union(0.15));
+    const { layers, stages, totalMs } = done.report;
+    const stall = 20 * (layers[5]!.computeEnd - layers[5]!.computeStart);
+    layers[5]!.computeEnd += stall;
+    const report = {
+      ...done.report,
+      totalMs: totalMs + stall,
+      stages: { ...stages, compute: stages.compute + stall },
+    };
+    costs.observe(machine.info, { ...done, report });
+    for (const [i, ms] of predicted().entries()) expect(ms / before[i]!).toBeCloseTo(1, 2);
+  });
+
   test('follows a machine that has become twice as slow, within two answers', () => {
     const { machine, costs } = profiled();
     for (let i = 0; i < 10; i++)

@@ -7,8 +7,9 @@ import {
   type ComputeCosts,
   type TierCosts,
 } from './costs.ts';
+import { median } from '../calibration/mean.ts';
 import { byTier } from './predict.ts';
-import type { Layout, Piece, Tier } from './work.ts';
+import type { Layout, Piece, Rows, Tier } from './work.ts';
 
 /** What an append tells of computing; what was known counts `share`. */
 export function learnAppend(
@@ -19,11 +20,7 @@ export function learnAppend(
 ): ComputeCosts {
   const { stages, layers } = report;
   const learning = new Learning<ComputeCosts>(known, share);
-  const steps = layout.layers();
-  for (const { layer, computeStart, computeEnd } of layers.slice(0, -1)) {
-    const step = steps[layer];
-    if (step?.check === null) learning.learn('layer', layerFeatures(step.rows), computeEnd - computeStart);
-  }
+  learnLayers(learning, layout, report);
   learnKeys(learning, layout, report);
   const { checks, reusable, firstLoad } = layout;
   if (checks > 0) learning.learn('select', [reusable * checks, checks], stages.select);
@@ -35,6 +32,25 @@ export function learnAppend(
   const rest = report.totalMs - (question + place + check + select + compute + loadWait);
   learning.learn('rest', [1, layout.tokens], rest);
   return learning.costs;
+}
+
+/**
+ * Layers of as many rows do the same work, so each counts with their median: where the machine did something else during one of them, that
+ * says nothing about the next prompt.
+ */
+function learnLayers(learning: Learning<ComputeCosts>, layout: Layout, { layers }: AppendReport): void {
+  const steps = layout.layers();
+  const alike = new Map<number, { rows: Rows; times: number[] }>();
+  for (const { layer, computeStart, computeEnd } of layers.slice(0, -1)) {
+    const step = steps[layer];
+    if (step?.check !== null) continue;
+    const { rows } = step;
+    const same = alike.get(rows.rows) ?? { rows, times: [] };
+    same.times.push(computeEnd - computeStart);
+    alike.set(rows.rows, same);
+  }
+  for (const { rows, times } of alike.values())
+    for (const ms of times.fill(median(times))) learning.learn('layer', layerFeatures(rows), ms);
 }
 
 /** From checks, and from the last layer: it computes keys and values of all its rows, and itself for one. */

@@ -1,0 +1,34 @@
+import type { KvDtype, Segment, Strategy } from '../engine/engine.ts';
+import type { PromptPart } from '../fusion/blender.ts';
+import type { FusionModel, FusionSession } from '../fusion/model.ts';
+
+export interface RehearsalOptions {
+  model: FusionModel;
+  session: FusionSession;
+  dtype: KvDtype;
+  strategy: Strategy;
+  signal: AbortSignal;
+}
+
+/** Tokens of the passage: every kind of work is done once, and even a large model is through soon. */
+const PASSAGE = 32;
+
+/**
+ * Blends a prompt as an answer would, with one short passage in the place of all of them: encoded here and forgotten, so that no stored chunk
+ * counts as used. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+ */
+export async function blendShort(parts: readonly PromptPart[], options: RehearsalOptions): Promise<void> {
+  const { model, session, dtype, strategy, signal } = options;
+  const passage = parts.find(({ kind }) => kind === 'chunk');
+  const chunk = passage && (await model.encodeChunk(passage.tokens.slice(0, PASSAGE), dtype, { signal }));
+  try {
+    const segments = parts.flatMap((part): Segment[] => {
+      if (part.kind === 'text') return [{ kind: 'compute', tokens: part.tokens }];
+      return part === passage && chunk ? [{ kind: 'chunk', chunk }] : [];
+    });
+    await session.append(segments, strategy, { signal });
+    await session.generate({ maxTokens: 1, signal });
+  } finally {
+    chunk?.dispose();
+  }
+}
