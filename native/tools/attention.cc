@@ -7,20 +7,17 @@
 // best of as many runs as fit into S seconds; an operation is a multiplication or an addition that the result needs
 // (masked scores are not counted).
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
-#include <functional>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/attention/kernel.h"
 #include "engine/backend.h"
 #include "engine/convert.h"
+#include "tools/timing.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -34,38 +31,6 @@ using namespace kvasir;
 namespace {
 
 constexpr int kHeads = 16, kGroup = 2, kDim = 128;
-using Clock = std::chrono::steady_clock;
-
-// Of this thread, in seconds: what other programs take does not count.
-double processor_time() {
-#ifdef CLOCK_THREAD_CPUTIME_ID
-    timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return double(t.tv_sec) + double(t.tv_nsec) * 1e-9;
-#else
-    return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-#endif
-}
-
-// The best time of `body` on all threads at once, in seconds of the one that worked longest.
-double best_time(int threads, double seconds, const std::function<void()> & body) {
-    double best = INFINITY;
-    const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-    for (int i = 0; i < 2 || Clock::now() < end; ++i) {
-        std::vector<double> times(static_cast<size_t>(threads));
-        const auto timed = [&](size_t t) {
-            const double start = processor_time();
-            body();
-            times[t] = processor_time() - start;
-        };
-        std::vector<std::thread> others;
-        for (int t = 1; t < threads; ++t) others.emplace_back(timed, size_t(t));
-        timed(0);
-        for (std::thread & t : others) t.join();
-        best = std::min(best, *std::max_element(times.begin(), times.end()));
-    }
-    return best;
-}
 
 struct Peak {
     const char * name;

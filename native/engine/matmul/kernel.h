@@ -13,7 +13,7 @@ namespace kvasir {
 struct MatmulJob {
     ggml_type type;           // of the weights: one that matmul_kernel() gave this kernel for
     const uint8_t * weights;  // [outputs] rows of `width` weights each
-    const void * rows;        // [count][width] of the kernel's row_type
+    const float * rows;       // [count][kernel.cells(width)]
     float * out;              // f32 [count][outputs]
     int width;                // a multiple of 32
     int outputs;              // a multiple of 16
@@ -23,22 +23,30 @@ struct MatmulJob {
 
 struct MatmulKernel {
     const char * name;
-    ggml_type row_type;  // F32, or BF16: rows and weights keep 8 bits
+    double tolerance;  // of matmul_error()
     bool (*usable)();
     bool reads_by_eight;
     size_t scratch_bytes;
+    // Rows are read as cells of 32 bits, whatever is in them: so many for a row of `width` weights, which is a multiple of 32.
+    size_t (*cells)(int width);
+    void (*pack_row)(const float * row, int width, float * cells);  // null: the cells are the row itself
     // Share `ith` of `nth` of the job. A row's result depends neither on the other rows nor on the number of threads. `scratch`
     // is 64-byte aligned and this thread's own.
     void (*run)(const MatmulJob & job, int ith, int nth, void * scratch);
+
+    // Weights and rows lose bits of f32.
+    bool rounds() const { return tolerance > 1e-4; }
 };
 
 // The kernel for weights of this type on this CPU, once it has passed matmul_error() with them here; null: use ggml.
-// KVASIR_MATMUL forces one by name ("avx512-bf16", "avx512", "avx2"), or null ("ggml").
+// KVASIR_MATMUL forces one by name ("avx512-bf16", "avx512-vnni", "avx512", "avx-vnni", "avx2-int16", "avx2"), or null ("ggml").
 const MatmulKernel * matmul_kernel(ggml_type type);
-// The same for weights in `memory`, ggml's CPU_REPACK: q4_K with bf16 only, as long as their layout is the one known here.
+// The same for weights in `memory`, ggml's CPU_REPACK: q4_K with bf16 or VNNI only, as long as their layout is the one known here.
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory);
 // All that this build has and this CPU can run, fastest first.
 std::vector<const MatmulKernel *> matmul_kernels();
+// f32 [count][width] as the kernel reads them.
+std::vector<float> packed_rows(const MatmulKernel & kernel, const std::vector<float> & x, int width);
 // Types of weights that the kernels read.
 std::vector<ggml_type> matmul_types();
 // Largest difference from sums in double on a small problem, as a share of the largest result; infinite where one is not finite.

@@ -1,4 +1,4 @@
-// f32 by AVX2, FMA and F16C.
+// By AVX2, FMA and F16C: products of 16-bit numbers, and f32.
 #include <algorithm>
 
 #include "../attention/isa.h"
@@ -10,16 +10,25 @@ namespace kvasir::matmul_avx2 {
 
 namespace {
 constexpr int GROUPS = 2, BLOCK = 6;  // 12 of 16 registers are sums
-constexpr int DEPTH = 512;            // a panel of 32 KiB
+constexpr int DEPTH = 512;            // a panel of 32 KiB, or 16
 #include "../attention/vectors.inc"
 #include "unpack.inc"
 #include "gemm.inc"
+#include "products_float.inc"
+#include "products_int16.inc"
+
+struct Dot {
+    static IVec add(IVec sum, IVec x, IVec w) {
+        return reinterpret_cast<IVec>(_mm256_add_epi32(reinterpret_cast<__m256i>(sum), _mm256_madd_epi16(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(w))));
+    }
+};
 
 bool usable() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2"); }
 
 }  // namespace
 
-extern const MatmulKernel kernel;
-const MatmulKernel kernel = Matmul<F32>::make("avx2", GGML_TYPE_F32, usable);
+extern const MatmulKernel kernel, int16_kernel;
+const MatmulKernel kernel = Matmul<Floats<F32>>::make("avx2", usable);
+const MatmulKernel int16_kernel = Matmul<Int16<Dot>>::make("avx2-int16", usable);
 
 }  // namespace kvasir::matmul_avx2

@@ -14,6 +14,7 @@ constexpr int DEPTH = 512;            // a panel of 128 KiB, which stays in the 
 #include "../attention/vectors.inc"
 #include "unpack.inc"
 #include "gemm.inc"
+#include "products_float.inc"
 
 bool usable() {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -22,6 +23,6 @@ bool usable() {
 }  // namespace
 
 extern const MatmulKernel kernel;
-const MatmulKernel kernel = Matmul<F32>::make("avx512", GGML_TYPE_F32, usable);
+const MatmulKernel kernel = Matmul<Floats<F32>>::make("avx512", usable);
 
 }  // namespace kvasir::matmul_avx512

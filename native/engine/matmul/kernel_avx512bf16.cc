@@ -14,10 +14,15 @@ constexpr int DEPTH = 1024;           // a panel of 128 KiB, which stays in the 
 #include "../attention/vectors.inc"
 #include "unpack.inc"
 #include "gemm.inc"
+#include "products_float.inc"
 
 struct Bf16Pairs {
     static constexpr int kWeights = 2;
+    static constexpr double kTolerance = 0.02;
     static Vec pack(const float * w) { return reinterpret_cast<Vec>(_mm512_cvtne2ps_pbh(load(w + W), load(w))); }
+    static void pack_row(const float * row, int width, float * to) {
+        for (int i = 0; i < width; i += 2 * W) store(to + i / 2, pack(row + i));
+    }
     static Vec multiply_add(Vec sum, Vec x, Vec w) { return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(w), reinterpret_cast<__m512bh>(x)); }
 };
 
@@ -29,6 +34,6 @@ bool usable() {
 }  // namespace
 
 extern const MatmulKernel kernel;
-const MatmulKernel kernel = Matmul<Bf16Pairs>::make("avx512-bf16", GGML_TYPE_BF16, usable);
+const MatmulKernel kernel = Matmul<Floats<Bf16Pairs>>::make("avx512-bf16", usable);
 
 }  // namespace kvasir::matmul_avx512bf16

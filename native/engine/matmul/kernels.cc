@@ -17,8 +17,14 @@ namespace matmul_avx512bf16 { extern const MatmulKernel kernel; }
 #if KVASIR_HAVE_AVX512
 namespace matmul_avx512 { extern const MatmulKernel kernel; }
 #endif
+#if KVASIR_HAVE_AVX512VNNI
+namespace matmul_avx512vnni { extern const MatmulKernel kernel; }
+#endif
+#if KVASIR_HAVE_AVXVNNI
+namespace matmul_avxvnni { extern const MatmulKernel kernel; }
+#endif
 #if KVASIR_HAVE_AVX2
-namespace matmul_avx2 { extern const MatmulKernel kernel; }
+namespace matmul_avx2 { extern const MatmulKernel kernel, int16_kernel; }
 #endif
 #endif
 
@@ -28,10 +34,17 @@ std::vector<const MatmulKernel *> matmul_kernels() {
 #if KVASIR_HAVE_AVX512BF16
     all.push_back(&matmul_avx512bf16::kernel);
 #endif
+#if KVASIR_HAVE_AVX512VNNI
+    all.push_back(&matmul_avx512vnni::kernel);
+#endif
 #if KVASIR_HAVE_AVX512
     all.push_back(&matmul_avx512::kernel);
 #endif
+#if KVASIR_HAVE_AVXVNNI
+    all.push_back(&matmul_avxvnni::kernel);
+#endif
 #if KVASIR_HAVE_AVX2
+    all.push_back(&matmul_avx2::int16_kernel);
     all.push_back(&matmul_avx2::kernel);
 #endif
 #endif
@@ -60,6 +73,14 @@ struct Kept {
 };
 }  // namespace
 
+std::vector<float> packed_rows(const MatmulKernel & kernel, const std::vector<float> & x, int width) {
+    if (!kernel.pack_row) return x;
+    const size_t count = x.size() / size_t(width), cells = kernel.cells(width);
+    std::vector<float> rows(count * cells);
+    for (size_t r = 0; r < count; ++r) kernel.pack_row(x.data() + r * size_t(width), width, rows.data() + r * cells);
+    return rows;
+}
+
 double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_buffer_type_t memory) {
     constexpr int kWidth = 1280, kOutputs = 16, kCount = 13;  // deeper than a panel
     uint32_t state = 1;
@@ -70,12 +91,10 @@ double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_bu
     std::vector<uint8_t> packed(ggml_row_size(type, kWidth) * kOutputs);
     ggml_quantize_chunk(type, w.data(), packed.data(), 0, kOutputs, kWidth, nullptr);
     ggml_get_type_traits(type)->to_float(packed.data(), w.data(), int64_t(w.size()));
-    std::vector<ggml_bf16_t> coarse(x.size());
-    ggml_fp32_to_bf16_row(x.data(), coarse.data(), int64_t(x.size()));
-    const void * rows = kernel.row_type == GGML_TYPE_BF16 ? static_cast<const void *>(coarse.data()) : x.data();
+    const std::vector<float> rows = packed_rows(kernel, x, kWidth);
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
     void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-    MatmulJob job{type, packed.data(), rows, out.data(), kWidth, kOutputs, kCount};
+    MatmulJob job{type, packed.data(), rows.data(), out.data(), kWidth, kOutputs, kCount};
     const Kept kept(memory, type, kWidth, kOutputs, packed);
     if (memory) job.weights = static_cast<const uint8_t *>(kept.tensor->data), job.by_eight = true;
     for (int ith = 0; ith < 3; ++ith) kernel.run(job, ith, 3, aligned);
@@ -100,11 +119,10 @@ const MatmulKernel * choose(ggml_type type) {
     const char * wanted = std::getenv("KVASIR_MATMUL");
     if (wanted && !*wanted) wanted = nullptr;
     for (const MatmulKernel * k : matmul_kernels()) {
-        // bf16 keeps 8 bits: enough for what was rounded to as few before.
-        const bool coarse = k->row_type == GGML_TYPE_BF16;
-        if (wanted ? std::strcmp(k->name, wanted) != 0 : coarse && type == GGML_TYPE_F16) continue;
+        // Rounding is for what was rounded to fewer bits before.
+        if (wanted ? std::strcmp(k->name, wanted) != 0 : k->rounds() && type == GGML_TYPE_F16) continue;
         // A wrong kernel would answer wrongly without a word: one that this machine computes otherwise is not used.
-        if (matmul_error(*k, type) < (coarse ? 0.02 : 1e-5)) return k;
+        if (matmul_error(*k, type) < k->tolerance) return k;
     }
     return nullptr;
 }
@@ -122,9 +140,9 @@ const MatmulKernel * matmul_kernel(ggml_type type) {
 
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory) {
     const MatmulKernel * kernel = type == GGML_TYPE_Q4_K ? matmul_kernel(type) : nullptr;
-    if (!kernel || !kernel->reads_by_eight || kernel->row_type != GGML_TYPE_BF16) return nullptr;  // in f32, ggml is as fast
+    if (!kernel || !kernel->reads_by_eight || !kernel->rounds()) return nullptr;  // in f32, ggml is as fast
     if (std::strcmp(ggml_backend_buft_name(memory), "CPU_REPACK") != 0) return nullptr;
-    static const bool known = matmul_error(*kernel, type, memory) < 0.02;
+    static const bool known = matmul_error(*kernel, type, memory) < kernel->tolerance;
     return known ? kernel : nullptr;
 }
 
