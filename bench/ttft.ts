@@ -41,7 +41,7 @@ const args = optionsFrom(process.argv.slice(2));
 if (args.cpu !== undefined) {
   process.env.KVASIR_CPU = args.cpu;
   process.env.KVASIR_ATTENTION = args.cpu === 'haswell' ? 'avx2' : 'generic';
-  process.env.KVASIR_MATMUL = args.cpu === 'haswell' ? 'avx2' : 'ggml';
+  process.env.KVASIR_MATMUL = args.cpu === 'haswell' ? 'avx2-int16' : 'ggml';
 }
 
 /** Decoding is measured behind the largest context up to this. */

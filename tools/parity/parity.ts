@@ -5,8 +5,8 @@
  *   npm run parity -- --model F.gguf    one model
  *   npm run parity -- --only qwen3      the random models whose name contains this
  *   npm run parity -- --device CUDA0    our side on this device, held against the processor as well
- *   npm run parity -- --only q8_0 --kernels avx512-bf16,avx512,avx2,generic,ggml
- *                                       with one attention kernel after another
+ *   npm run parity -- --only q8_0 --kernels avx512-bf16,avx512-vnni,avx512,avx-vnni,avx2-int16,avx2,generic,ggml
+ *                                       with the kernels of one instruction set after another
  *
  * Exit code 1 when a bound is missed.
  */
@@ -27,12 +27,24 @@ const { values: args } = parseArgs({
   },
 });
 
-// A process chooses its kernel once.
+// Of kernels for matrix products that attention has no counterpart to, and the other way round.
+const ATTENTION: Record<string, string> = {
+  'avx512-vnni': 'avx512',
+  'avx-vnni': 'avx2',
+  'avx2-int16': 'avx2',
+};
+const MATMUL: Record<string, string> = { amx: '', generic: 'ggml' };
+
+// A process chooses its kernels once.
 if (args.kernels) {
   const failed = args.kernels.split(',').filter((kernel) => {
     console.log(`\n${kernel}`);
     const rest = [...(args.model ? ['--model', args.model] : []), '--only', args.only];
-    const env = { ...process.env, KVASIR_ATTENTION: kernel };
+    const env = {
+      ...process.env,
+      KVASIR_ATTENTION: ATTENTION[kernel] ?? kernel,
+      KVASIR_MATMUL: MATMUL[kernel] ?? kernel,
+    };
     return (
       spawnSync(process.execPath, [import.meta.filename, ...rest], { env, stdio: 'inherit' }).status !== 0
     );
