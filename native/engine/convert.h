@@ -24,6 +24,8 @@ namespace detail {
 void f32_to_f16_avx2(const float * src, uint16_t * dst, size_t n);
 void f16_to_f32_avx2(const uint16_t * src, float * dst, size_t n);
 void f32_to_q8_0_avx2(const float * src, uint8_t * dst, size_t n);
+// `n_rot` a multiple of 16.
+void rotate_heads_avx2(float * keys, int heads, int head_dim, int n_rot, bool neox, const float * row);
 }  // namespace detail
 
 }  // namespace kvasir

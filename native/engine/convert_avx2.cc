@@ -43,4 +43,31 @@ void f32_to_q8_0_avx2(const float * src, uint8_t * dst, size_t n) {
     }
 }
 
+// Products are rounded before they are added, as in the version for every processor: both give the same bits.
+static void rotate_neighbours(float * head, int n_rot, const float * row) {
+    for (int i = 0; i < n_rot; i += 8) {
+        const __m256 x = _mm256_loadu_ps(head + i), turn = _mm256_loadu_ps(row + i);
+        const __m256 same = _mm256_mul_ps(x, _mm256_moveldup_ps(turn));
+        const __m256 other = _mm256_mul_ps(_mm256_permute_ps(x, 0xB1), _mm256_movehdup_ps(turn));
+        _mm256_storeu_ps(head + i, _mm256_addsub_ps(same, other));
+    }
+}
+
+static void rotate_halves(float * head, int n_rot, const float * row) {
+    const int half = n_rot / 2;
+    for (int i = 0; i < half; i += 8) {
+        // c0 s0 c1 s1 … → c0 c1 …, s0 s1 …
+        const __m256 first = _mm256_loadu_ps(row + 2 * i), second = _mm256_loadu_ps(row + 2 * i + 8);
+        const __m256 low = _mm256_permute2f128_ps(first, second, 0x20), high = _mm256_permute2f128_ps(first, second, 0x31);
+        const __m256 c = _mm256_shuffle_ps(low, high, 0x88), s = _mm256_shuffle_ps(low, high, 0xDD);
+        const __m256 a = _mm256_loadu_ps(head + i), b = _mm256_loadu_ps(head + half + i);
+        _mm256_storeu_ps(head + i, _mm256_sub_ps(_mm256_mul_ps(a, c), _mm256_mul_ps(b, s)));
+        _mm256_storeu_ps(head + half + i, _mm256_add_ps(_mm256_mul_ps(a, s), _mm256_mul_ps(b, c)));
+    }
+}
+
+void rotate_heads_avx2(float * keys, int heads, int head_dim, int n_rot, bool neox, const float * row) {
+    for (int h = 0; h < heads; ++h, keys += head_dim) (neox ? rotate_halves : rotate_neighbours)(keys, n_rot, row);
+}
+
 }  // namespace kvasir::detail

@@ -162,6 +162,7 @@ void Fuse::place_layer(int il, Pass & pass) {
         report_.bytes_loaded += loaded.bytes;
         for (size_t i = 0; i < prompt_.placements.size(); ++i) prompt_.placements[i].stored = loaded.chunks[prompt_.chunk_of_placement[i]];
         forward_.place(il, prompt_.placements, cache_);
+        pass.loader.release(il);
         layer.place_ms = now() - ready;
         report_.place_ms += layer.place_ms;
     } catch (Error & e) {

@@ -91,8 +91,8 @@ void LayerLoader::bring(int il, Slot & slot) {
     const int half = il % 2;
     // At the end, and also when a file turns out to be damaged: chunks on their way may be gone after that.
     const std::unique_ptr<Landing, Deleter<finish>> until_arrived(landing);
-    if (!landing) slot.storage.resize(file_bytes_);
-    uint8_t * at = landing ? landing->host(half) : slot.storage.data();
+    if (!landing && !slot.storage && file_bytes_ > 0) slot.storage = std::make_unique_for_overwrite<uint8_t[]>(file_bytes_);
+    uint8_t * at = landing ? landing->host(half) : slot.storage.get();
     slot.loaded.chunks.clear();
     for (size_t i = 0; i < chunks_.size(); ++i) {
         const ChunkKv & chunk = *chunks_[i];
@@ -132,7 +132,7 @@ void LayerLoader::run() {
         }
         {
             std::lock_guard lock(mutex_);
-            slot.layer = il;
+            if (!failure) slot.layer = il;
             failure_ = failure;
         }
         changed_.notify_all();
@@ -148,11 +148,17 @@ const LayerLoader::Loaded & LayerLoader::wait(int il) {
         return slot.loaded;
     }
     std::unique_lock lock(mutex_);
-    released_ = il;
-    changed_.notify_all();
     changed_.wait(lock, [&] { return slot.layer == il || failure_; });
-    if (failure_) std::rethrow_exception(failure_);
+    if (slot.layer != il) std::rethrow_exception(failure_);
     return slot.loaded;
+}
+
+void LayerLoader::release(int il) {
+    {
+        std::lock_guard lock(mutex_);
+        released_ = il + 1;
+    }
+    changed_.notify_all();
 }
 
 }  // namespace kvasir

@@ -1,7 +1,7 @@
 #pragma once
-// Brings the chunks' KV to where their layers compute, one layer ahead of the computation: while layer i computes, a thread reads
-// layer i + 1 of every chunk and, where that layer lives on a device with memory of its own, copies it there. For layers on the
-// host, chunks in memory cost nothing.
+// Brings the chunks' KV to where their layers compute, ahead of the computation. A layer that is placed is no longer needed: while
+// layer i computes, layer i + 1 of every chunk is there, and a thread reads layer i + 2 and, where that lives on a device with
+// memory of its own, copies it there. For layers on the host, chunks in memory cost nothing.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -42,14 +42,17 @@ class LayerLoader {
     LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, const Weights & weights, LoadPlan plan, Clock::time_point origin);
     ~LayerLoader();
 
-    // Waits for layer `il`; layers must be asked for in order. Valid until the next call. Rethrows what reading threw,
+    // Waits for layer `il`; layers must be asked for in order. Valid until it is released. Rethrows what reading threw,
     // with Error::chunk_index set to the chunk's index in `chunks`.
     const Loaded & wait(int il);
+    // Layers up to `il` may be overwritten. The thread wakes here, not in wait(): where every core is busy it takes the
+    // place of a thread that computes, and the next layer should be there already by then.
+    void release(int il);
 
   private:
     struct Slot {
         Loaded loaded;
-        std::vector<uint8_t> storage;
+        std::unique_ptr<uint8_t[]> storage;  // of every chunk that is read
         int layer = -1;
     };
     void open_files();

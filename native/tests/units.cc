@@ -80,6 +80,27 @@ TEST(rotation_keeps_lengths_and_composes) {
     }
 }
 
+TEST(rotation_turns_each_pair_by_its_angle) {
+    for (const auto & [mode, n_rot] : {std::pair(GGML_ROPE_TYPE_NORMAL, 64), {GGML_ROPE_TYPE_NEOX, 64}, {GGML_ROPE_TYPE_NORMAL, 20}, {GGML_ROPE_TYPE_NEOX, 20}}) {
+        RopeParams r;
+        r.n_rot = n_rot, r.mode = mode;
+        std::vector<float> key(3 * 80), row(static_cast<size_t>(n_rot));
+        std::minstd_rand rng(11);
+        for (float & v : key) v = float(rng() % 2001) / 1000.0f - 1.0f;
+        std::vector<float> turned = key;
+        rope_row(r, 77, row.data());
+        rotate_heads(turned.data(), 3, 80, r, row.data());
+        for (int h = 0; h < 3; ++h)
+            for (int i = 0; i < n_rot / 2; ++i) {
+                const size_t a = size_t(h * 80 + (mode == GGML_ROPE_TYPE_NEOX ? i : 2 * i));
+                const size_t b = mode == GGML_ROPE_TYPE_NEOX ? a + size_t(n_rot / 2) : a + 1;
+                const double c = row[size_t(2 * i)], s = row[size_t(2 * i + 1)];
+                CHECK(std::fabs(turned[a] - (key[a] * c - key[b] * s)) < 1e-6);
+                CHECK(std::fabs(turned[b] - (key[a] * s + key[b] * c)) < 1e-6);
+            }
+    }
+}
+
 TEST(rope_table_rows_equal_single_rows) {
     RopeParams r;
     r.n_rot = 32, r.freq_scale = 0.25f, r.ext_factor = 1.0f, r.n_ctx_orig = 1024;
