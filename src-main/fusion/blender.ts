@@ -11,6 +11,7 @@ import {
   type ChunkReuse,
   type Source,
   type SourcedSegment,
+  type StoredRuns,
 } from './sources.ts';
 
 /** A prompt in order: text to compute, and chunks that may be cached. */
@@ -19,6 +20,8 @@ export interface PromptPart {
   tokens: Int32Array;
   /** Computed although it may be cached. */
   compute?: boolean | undefined;
+  /** What of a chunk that is not stored stands in others, where that was looked up already. */
+  runs?: StoredRuns | undefined;
 }
 
 export interface BlendOptions extends CallOptions {
@@ -112,7 +115,7 @@ async function findAll(
     end += part.tokens.length;
     if (part.kind !== 'chunk' || part.compute === true) continue;
     const access = { class: options.requestClass ?? 'other', offset, request };
-    const { source, damaged } = await findSource(part.tokens, access, options);
+    const { source, damaged } = await findSource(part, access, options);
     if (source) sources.set(index, source);
     if (damaged) quarantined.add(index);
   }

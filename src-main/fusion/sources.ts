@@ -3,6 +3,14 @@ import type { Access, Lease } from '../kvstore/store.ts';
 import { match, piecesOf, type Piece } from './matching/match.ts';
 import { keyFor, type ChunkCache, type FusionModel } from './model.ts';
 
+/** What of a chunk's tokens stands in stored chunks; nothing is leased yet. */
+export interface StoredRuns {
+  /** They make the tokens up, in order. */
+  pieces: Piece[];
+  /** The store's keys, by Piece.candidate. */
+  keys: ReadonlyMap<number, string>;
+}
+
 /** Stored KV for a chunk's tokens: pieces that make them up in order, and leases on what is reused. */
 export interface Source {
   pieces: Piece[];
@@ -26,38 +34,56 @@ export interface SourceOptions {
   dtype: KvDtype;
 }
 
-/**
- * A chunk's own KV where the store has it, else the runs it has in common with chunks that are stored: an edited document's
- * new passages are found in its old ones. `damaged`: its own KV was there, and could not be opened.
- */
-export async function findSource(
-  tokens: Int32Array,
-  access: Access,
-  { model, store, dtype }: SourceOptions,
-): Promise<{ source: Source | undefined; damaged: boolean }> {
-  const key = keyFor(model, dtype, tokens);
-  const known = store.has(key);
-  const lease = await store.acquire(key, model, access);
-  if (!lease) return { source: await findRuns(tokens, access, { model, store, dtype }), damaged: known };
-  const whole: Piece = { kind: 'reuse', start: 0, count: tokens.length, candidate: 0, begin: 0 };
-  return { source: { pieces: [whole], leases: new Map([[0, lease]]) }, damaged: false };
+interface LookUpOptions {
+  model: Pick<FusionModel, 'info' | 'encodingPrefix'>;
+  store: Pick<ChunkCache, 'similar'>;
+  dtype: KvDtype;
 }
 
-async function findRuns(
-  tokens: Int32Array,
-  access: Access,
-  { model, store, dtype }: SourceOptions,
-): Promise<Source | undefined> {
+/** The runs that a chunk which is not stored has in common with stored ones; undefined when they are not worth the seams. */
+export function findRuns(tokens: Int32Array, { model, store, dtype }: LookUpOptions): StoredRuns | undefined {
   const { info, encodingPrefix: prefix } = model;
   const similar = store.similar({ fingerprint: info.fingerprint, prefix, dtype, tokens });
   const found = match(
     tokens,
     similar.map((chunk) => chunk.tokens),
   );
+  if (found.kind === 'none') return undefined;
+  const used = new Set(found.runs.map(({ candidate }) => candidate));
+  const keys = new Map([...similar.entries()].flatMap(([i, { key }]) => (used.has(i) ? [[i, key]] : [])));
+  return { pieces: piecesOf(found, tokens.length), keys };
+}
+
+/**
+ * A chunk's own KV where the store has it, else the runs it has in common with chunks that are stored: an edited document's
+ * new passages are found in its old ones. `damaged`: its own KV was there, and could not be opened. `runs` as findRuns() gave
+ * them, where that was asked before.
+ */
+export async function findSource(
+  { tokens, runs }: { tokens: Int32Array; runs?: StoredRuns | undefined },
+  access: Access,
+  options: SourceOptions,
+): Promise<{ source: Source | undefined; damaged: boolean }> {
+  const { model, store, dtype } = options;
+  const key = keyFor(model, dtype, tokens);
+  const known = store.has(key);
+  const lease = await store.acquire(key, model, access);
+  if (!lease) {
+    const found = runs ?? findRuns(tokens, options);
+    return { source: found && (await leaseRuns(found, access, options)), damaged: known };
+  }
+  const whole: Piece = { kind: 'reuse', start: 0, count: tokens.length, candidate: 0, begin: 0 };
+  return { source: { pieces: [whole], leases: new Map([[0, lease]]) }, damaged: false };
+}
+
+/** Undefined when one of them cannot be had any more. */
+async function leaseRuns(
+  { pieces, keys }: StoredRuns,
+  access: Access,
+  { model, store }: SourceOptions,
+): Promise<Source | undefined> {
   const leases = new Map<number, Lease>();
-  for (const { candidate } of found.runs) {
-    const key = similar[candidate]?.key;
-    if (key === undefined || leases.has(candidate)) continue;
+  for (const [candidate, key] of keys) {
     const lease = await store.acquire(key, model, access);
     if (!lease) {
       releaseAll(leases);
@@ -65,7 +91,7 @@ async function findRuns(
     }
     leases.set(candidate, lease);
   }
-  return found.kind === 'none' ? undefined : { pieces: piecesOf(found, tokens.length), leases };
+  return { pieces, leases };
 }
 
 function releaseAll(leases: ReadonlyMap<number, Lease>): void {

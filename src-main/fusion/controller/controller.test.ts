@@ -6,7 +6,7 @@ import { engineStrategy } from '../choice.ts';
 import { decide, UNCALIBRATED, type Decision } from './controller.ts';
 import { CostModel } from './cost-model.ts';
 import { Machine, prompt, type MachineOptions } from './machine.test-support.ts';
-import type { Work } from './work.ts';
+import type { Piece, Work } from './work.ts';
 
 const AUTO = { kind: 'auto' } as const;
 const TIERS = ['disk', 'ram'];
@@ -97,6 +97,20 @@ describe('the controller', () => {
     expect(computed.size).toBeGreaterThan(0);
     const loaded = on.costs.predict(on.machine.info, work, engineStrategy(UNCALIBRATED, 12))!;
     expect(predicted!.total).toBeLessThan(loaded.total);
+  });
+
+  test('what is cached of one passage is loaded together, or not at all', () => {
+    const on = known({ byte: 2e-4 });
+    const { past, pieces } = prompt(6, 256, 'disk');
+    const edited = pieces.flatMap((piece, chunk): Piece[] => {
+      if (piece.tier === null) return [piece];
+      const run = { ...piece, chunk, tokens: 126, bytes: (126 / 256) * piece.bytes };
+      return [run, { chunk, tokens: 4, tier: null, bytes: (4 / 256) * piece.bytes }, run];
+    });
+    const { computed } = decided({ past, pieces: edited }, on);
+    expect(computed.size).toBeGreaterThan(0);
+    const chunks = [...computed].map((index) => edited[index]?.chunk);
+    for (const chunk of new Set(chunks)) expect(chunks.filter((each) => each === chunk)).toHaveLength(2);
   });
 
   test('obeys calibration, people, and an empty cache', () => {

@@ -138,15 +138,26 @@ function slowerToLoad(work: Work, strategy: Strategy, { info, costs }: DecideOpt
   const chosen = new Set<number>();
   let best = costs.predict(info, work, strategy)?.total;
   let found = new Set<number>();
-  for (const [index, { tier }] of work.pieces.entries()) {
-    if (tier === null || tier === 'ram' || best === undefined) continue;
-    chosen.add(index);
+  for (const cached of cachedTogether(work)) {
+    if (best === undefined || cached.every((index) => work.pieces[index]?.tier === 'ram')) continue;
+    for (const index of cached) chosen.add(index);
     const ms = costs.predict(info, without(work, chosen), strategy)?.total;
     if (ms === undefined || ms >= best * (1 - WORTH)) continue;
     best = ms;
     found = new Set(chosen);
   }
   return found;
+}
+
+/** Indices of cached pieces, those of a chunk together. */
+function cachedTogether({ pieces }: Work): number[][] {
+  const groups = new Map<string, number[]>();
+  for (const [index, { tier, chunk }] of pieces.entries()) {
+    if (tier === null) continue;
+    const name = chunk === undefined ? `piece ${index}` : `chunk ${chunk}`;
+    groups.set(name, [...(groups.get(name) ?? []), index]);
+  }
+  return [...groups.values()];
 }
 
 /** The largest ratio whose prompt is there as soon as the floor's; predictions grow with the ratio. */

@@ -5,11 +5,11 @@ import type { KvDtype } from '../../engine/engine.ts';
 import { checkLayersOf } from '../calibration/choose.ts';
 import { engineStrategy } from '../choice.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
-import type { ChunkReuse } from '../sources.ts';
+import { findRuns, type ChunkReuse } from '../sources.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../model.ts';
 import { decide, type Decision, type Wish } from './controller.ts';
 import type { CostModel } from './cost-model.ts';
-import type { Piece, Tier, Work } from './work.ts';
+import type { Piece, Tier } from './work.ts';
 
 export type { Decision, Wish } from './controller.ts';
 
@@ -18,7 +18,7 @@ export type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesP
 
 export interface PlannerOptions {
   costs: CostModel;
-  store: Pick<ChunkCache, 'entry'>;
+  store: Pick<ChunkCache, 'entry' | 'similar'>;
   /** What was measured of a model's quality; absent before. */
   calibration: (model: PlannedModel) => Calibration | undefined;
 }
@@ -66,14 +66,16 @@ export class Planner {
 
   /** Looks up where the parts' chunks are, without opening them. */
   plan(parts: readonly PromptPart[], request: PlanRequest): Plan {
-    const { model, wish } = request;
-    const work = workOf(parts, (part) => this.#tier(part, request), request);
+    const { model, wish, past } = request;
+    const found = this.blends(model, wish) ? parts.map((part) => this.#lookUp(part, request)) : [...parts];
+    const pieces = found.map((part, i) => this.#pieces(part, i, request));
+    const work = { past, pieces: pieces.flat() };
     const decision = decide(work, wish, {
       ...{ info: model.info, costs: this.costs, tiers: TIERS },
       calibrated: this.#options.calibration(model)?.choice,
     });
-    const { computed } = decision;
-    const planned = parts.map((part, i) => (computed.has(i) ? { ...part, compute: true } : part));
+    const instead = new Set([...decision.computed].map((index) => work.pieces[index]?.chunk));
+    const planned = found.map((part, i) => (instead.has(i) ? { ...part, compute: true } : part));
     return { ...request, parts: planned, decision };
   }
 
@@ -82,14 +84,14 @@ export class Planner {
     const work = { past: request.past, pieces: piecesDone(parts, reuse, request) };
     this.costs.observe(request.model.info, { work, report, acquireMs });
     const outcomeMs = acquireMs + report.totalMs;
-    const { wish, choice, reason, fellBack, computed, predicted, predictedFullMs } = decision;
+    const { wish, choice, reason, fellBack, predicted, predictedFullMs } = decision;
     return {
       wish: wish.kind,
       strategy: choice,
       ...{ reason, fellBack },
       tier: shown(decision.tier),
       cheapestTier: shown(decision.cheapestTier),
-      computedInstead: computed.size,
+      computedInstead: parts.filter(({ compute }) => compute).length,
       predictedTtftMs: predicted,
       predictedFullPrefillMs: predictedFullMs,
       outcomeMs,
@@ -97,23 +99,31 @@ export class Planner {
     };
   }
 
-  #tier({ tokens }: PromptPart, { model, dtype }: PlanRequest): Tier | null {
-    const entry = this.#options.store.entry(keyFor(model, dtype, tokens));
+  /** Notes of a chunk that is not stored what stands in others. */
+  #lookUp(part: PromptPart, { model, dtype }: PlanRequest): PromptPart {
+    const { store } = this.#options;
+    if (part.kind !== 'chunk' || store.entry(keyFor(model, dtype, part.tokens))) return part;
+    const runs = findRuns(part.tokens, { model, store, dtype });
+    return runs ? { ...part, runs } : part;
+  }
+
+  /** What is to be reused and computed of a part. */
+  #pieces({ kind, tokens, runs }: PromptPart, chunk: number, { model, dtype }: PlanRequest): Piece[] {
+    const piece = (count: number, tier: Tier | null): Piece => ({
+      ...{ tokens: count, tier, bytes: count * model.bytesPerToken(dtype) },
+      ...(kind === 'chunk' && { chunk }),
+    });
+    if (kind === 'text') return [piece(tokens.length, null)];
+    if (!runs) return [piece(tokens.length, this.#tier(keyFor(model, dtype, tokens)))];
+    return runs.pieces.map((run) =>
+      piece(run.count, run.kind === 'reuse' ? this.#tier(runs.keys.get(run.candidate)) : null),
+    );
+  }
+
+  #tier(key: string | undefined): Tier | null {
+    const entry = key === undefined ? undefined : this.#options.store.entry(key);
     return entry ? (entry.inRam ? 'ram' : 'disk') : null;
   }
-}
-
-function workOf(
-  parts: readonly PromptPart[],
-  tierFor: (part: PromptPart) => Tier | null,
-  { model, dtype, past }: PlanRequest,
-): Work {
-  const pieces = parts.map((part): Piece => {
-    const tier = part.kind === 'chunk' ? tierFor(part) : null;
-    const tokens = part.tokens.length;
-    return { tokens, tier, bytes: tokens * model.bytesPerToken(dtype) };
-  });
-  return { past, pieces };
 }
 
 /** What was reused and computed in the end: of a chunk that was matched in part, each run is a piece. */

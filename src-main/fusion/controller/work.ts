@@ -9,6 +9,8 @@ export interface Piece {
   tier: Tier | null;
   /** Bytes of its stored KV, all layers together. */
   bytes: number;
+  /** Pieces that have it in common stand in one chunk: what is cached of it is used together, or not at all. */
+  chunk?: number;
 }
 
 /** What an append has to do: `past` tokens are there already. */
