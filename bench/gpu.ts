@@ -5,14 +5,14 @@
  *
  *   npm run bench:gpu -- [--dry-run] [--steps backend,parity,bench] [--device auto] [--ggml-source DIR] [--arch 90]
  *                        [--shape 8b] [--types f16,q4_K] [--contexts 2048,4096,8192,16384] [--runs 3]
- *                        [--parity NAME] [--out-dir bench/results]
+ *                        [--parity NAME] [--out-dir bench/results] [--again]
  *
- * --dry-run prints what would be run, and what is missing. --ggml-source (or KVASIR_GGML_SOURCE) names a checkout of
+ * --dry-run prints what would be run, and what is missing. It can be stopped at any time: a step that ended well is not run
+ * again by the same commit on the same GPU, unless --again says so, and a build goes on where it was. --ggml-source (or KVASIR_GGML_SOURCE) names a checkout of
  * llama.cpp, or its folder ggml, for machines without a network. --device cpu runs the chain on the processor instead, to
  * see that it works: --device cpu --shape 0.1b --types q8_0 --contexts 512 --runs 1 --parity "llama f16" --out-dir /tmp/gpu
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Engine } from '../src-main/engine/engine.ts';
 import { SetupError } from '../tools/setup/errors.mjs';
@@ -21,10 +21,13 @@ import { missingLibraries, provideBackend, sourceRoot } from './gpu/backend.ts';
 import { look, smi } from './gpu/look.ts';
 import { gpuOptionsFrom, type GpuOptions } from './gpu/options.ts';
 import { buildCommands, obstacles, scripts, type Found, type Script } from './gpu/plan.ts';
+import { alreadyDone, readRecord, writeRecord, type GpuRecord } from './gpu/record.ts';
 import { commit, machine, quoted } from './lib/machine.ts';
 
 const say = (line: string): void => console.log(line);
 const shown = ({ name, args }: Script): string => ['npm run', name, '--', ...args.map(quoted)].join(' ');
+
+const recordOf = ({ outDir, shape }: GpuOptions): string => join(outDir, `gpu-${shape}.json`);
 
 function printPlan(options: GpuOptions, found: Found): void {
   const wanted = options.device !== 'cpu' && options.steps.has('backend');
@@ -36,8 +39,11 @@ function printPlan(options: GpuOptions, found: Found): void {
       say([program, ...args].map(quoted).join(' '));
     for (const why of obstacles(found, options)) say(`Missing: ${why}`);
   }
-  for (const script of scripts(options, options.device === 'auto' ? 'CUDA0' : options.device))
-    say(shown(script));
+  const done = readRecord(recordOf(options))?.done ?? [];
+  for (const script of scripts(options, options.device === 'auto' ? 'CUDA0' : options.device)) {
+    const before = done.find(({ command }) => command === shown(script));
+    say(`${script.does}${before ? ` (${before.seconds} s on ${before.date})` : ''}\n  ${shown(script)}`);
+  }
 }
 
 /** The device's name, as the engine lists it. */
@@ -54,13 +60,42 @@ async function chooseDevice(wanted: string): Promise<string> {
   );
 }
 
-function runScript(script: Script): void {
-  say(`\n${shown(script)}`);
+/** Seconds it took. */
+function runScript(script: Script): number {
+  const start = performance.now();
   const { status } = spawnSync(process.execPath, [join(ROOT, script.path), ...script.args], {
     stdio: 'inherit',
     cwd: ROOT,
   });
-  if (status !== 0) throw new SetupError(`It failed (exit code ${status}): ${shown(script)}`);
+  if (status !== 0)
+    throw new SetupError(
+      `It failed (exit code ${status}): ${shown(script)}\nWhat ended before is kept; the same command goes on from here.`,
+    );
+  return Math.round((performance.now() - start) / 1000);
+}
+
+/** Runs what has not been run by this code on this GPU, and writes down each that ended well. */
+function runScripts(
+  todo: readonly Script[],
+  path: string,
+  about: Omit<GpuRecord, 'done'>,
+  again: boolean,
+): void {
+  const record = again ? undefined : readRecord(path);
+  const now = commit();
+  for (const [i, script] of todo.entries()) {
+    const command = shown(script);
+    const before = alreadyDone(record, { command, commit: now, gpu: about.gpu });
+    say(`\n${i + 1}/${todo.length}  ${script.does}\n${command}`);
+    if (before) {
+      say(`Done on ${before.date} in ${before.seconds} s; --again runs it again.`);
+      continue;
+    }
+    const seconds = runScript(script);
+    say(`${i + 1}/${todo.length} took ${seconds} s.`);
+    const date = new Date().toISOString();
+    writeRecord(path, about, { command, commit: now, seconds, date, out: script.out });
+  }
 }
 
 async function main(options: GpuOptions): Promise<void> {
@@ -71,23 +106,16 @@ async function main(options: GpuOptions): Promise<void> {
   }
   if (options.device !== 'cpu' && options.steps.has('backend')) await provideBackend(found, options, say);
   const todo = scripts(options, await chooseDevice(options.device));
-  for (const script of todo) runScript(script);
   if (todo.length === 0) return;
-  const record = {
-    machine: machine(),
-    gpu: await smi('name,memory.total,driver_version'),
+  const path = recordOf(options);
+  const about = {
+    machine: { ...machine() },
+    gpu: options.device === 'cpu' ? undefined : await smi('name,memory.total,driver_version'),
     nvcc: found.nvcc,
-    commit: commit(),
-    date: new Date().toISOString(),
     command: ['npm run bench:gpu --', ...process.argv.slice(2).map(quoted)].join(' '),
-    // Each has ended well, or this would not be written.
-    commands: todo.map(shown),
-    results: todo.flatMap(({ out }) => (out === undefined ? [] : [out])),
   };
-  mkdirSync(options.outDir, { recursive: true });
-  const path = join(options.outDir, `gpu-${options.shape}.json`);
-  writeFileSync(path, `${JSON.stringify(record, null, 2)}\n`);
-  say(`\nDone; commands and machine are in ${path}.`);
+  runScripts(todo, path, about, options.again);
+  say(`\nDone; commands, times and machine are in ${path}.`);
 }
 
 try {

@@ -18,6 +18,8 @@ export interface GpuOptions {
   arch: string | undefined;
   outDir: string;
   dryRun: boolean;
+  /** Run also what the record says is done. */
+  again: boolean;
 }
 
 export const STEPS = ['backend', 'parity', 'bench'] as const;
@@ -35,6 +37,7 @@ const FLAGS = {
   arch: { type: 'string' },
   'out-dir': { type: 'string', default: 'bench/results' },
   'dry-run': { type: 'boolean', default: false },
+  again: { type: 'boolean', default: false },
 } as const;
 
 /** Throws a TypeError that names the flag. */
@@ -56,6 +59,7 @@ export function gpuOptionsFrom(argv: string[], env: NodeJS.ProcessEnv = {}): Gpu
     arch: values.arch,
     outDir: values['out-dir'],
     dryRun: values['dry-run'],
+    again: values.again,
   };
 }
 

@@ -62,6 +62,8 @@ export function buildCommands(found: Found, options: GpuOptions): Command[] {
 
 /** An npm script and its arguments. */
 export interface Script {
+  /** What it does, for people. */
+  does: string;
   name: string;
   path: string;
   args: string[];
@@ -72,6 +74,7 @@ export interface Script {
 /** What runs on the device: parity against the processor and llama.cpp, then a bench for each weight type. */
 export function scripts(options: GpuOptions, device: string): Script[] {
   const parity: Script = {
+    does: `Parity of small random models on ${device}${options.parity === '' ? '' : ` (those named ${options.parity})`}: llama.cpp's results, blending's identities.`,
     name: 'parity',
     path: 'tools/parity/parity.ts',
     args: ['--device', device, ...(options.parity === '' ? [] : ['--only', options.parity])],
@@ -81,6 +84,7 @@ export function scripts(options: GpuOptions, device: string): Script[] {
     const { shape, contexts, runs } = options;
     const flags = { shape, type, contexts, runs, device, out };
     return {
+      does: `Time to first token on ${device}, ${shape} in ${type}: each context and method, ${runs} rounds, beside llama.cpp. Makes the model first where there is none.`,
       name: 'bench:ttft',
       path: 'bench/ttft.ts',
       args: Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]),

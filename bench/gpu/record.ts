@@ -1,0 +1,56 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+
+/** A script that ended well. */
+const doneSchema = z.object({
+  /** As it would be typed. */
+  command: z.string(),
+  commit: z.string(),
+  seconds: z.number(),
+  date: z.string(),
+  /** Where its results are. */
+  out: z.string().optional(),
+});
+export type Done = z.infer<typeof doneSchema>;
+
+const recordSchema = z.object({
+  machine: z.record(z.string(), z.unknown()),
+  gpu: z.string().optional(),
+  nvcc: z.string().optional(),
+  /** The command that ended last. */
+  command: z.string(),
+  done: z.array(doneSchema),
+});
+export type GpuRecord = z.infer<typeof recordSchema>;
+
+/** What ran here before; undefined where nothing did, or the file says something else. */
+export function readRecord(path: string): GpuRecord | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return recordSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The run of this command that need not be repeated: of the same code on the same GPU, with its results still there. */
+export function alreadyDone(
+  record: GpuRecord | undefined,
+  script: { command: string; commit: string; gpu: string | undefined },
+): Done | undefined {
+  if (record?.gpu !== script.gpu || script.commit.endsWith('+changes')) return undefined;
+  return record?.done.find(
+    ({ command, commit, out }) =>
+      command === script.command && commit === script.commit && (out === undefined || existsSync(out)),
+  );
+}
+
+/** Adds a run to the record, in place of an earlier one of the same command. Other GPUs' runs go. */
+export function writeRecord(path: string, about: Omit<GpuRecord, 'done'>, run: Done): void {
+  const before = readRecord(path);
+  const kept = before?.gpu === about.gpu ? (before?.done ?? []) : [];
+  const done = [...kept.filter(({ command }) => command !== run.command), run];
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify({ ...about, done }, null, 2)}\n`);
+}
