@@ -38,7 +38,12 @@ test('ratio 1 is the full prefill, reusing everything is not, and the choice is 
   }
   expect(none?.kl).toBeGreaterThan(0.1);
   expect(none?.recomputedShare).toBe(0);
-  expect(calibration).toMatchObject({ prompts: 4, texts: { kind: 'questions' }, dtype: 'f16' });
+  expect(calibration).toMatchObject({
+    prompts: 4,
+    texts: { kind: 'questions' },
+    dtype: 'f16',
+    kvDtype: 'f16',
+  });
   expect(app.calibration.of(workspace.model)).toEqual(calibration);
   expect(app.store.stats().entries).toBe(0); // nothing of it reaches the store
 });

@@ -48,7 +48,7 @@ test('the first answer is made at the default, the next one as predicted; both s
     expect(plan.predictedFullPrefillMs).toBeGreaterThan(0);
     expect(['floor', 'hidden', 'full-is-faster', 'nothing-cached']).toContain(plan.reason);
   }
-  expect(JSON.parse(readFileSync(app.paths.costs, 'utf8'))).toMatchObject({ version: 2 });
+  expect(JSON.parse(readFileSync(app.paths.costs, 'utf8'))).toMatchObject({ version: 3 });
 });
 
 test('what people ask for is done, and predicted all the same', async () => {

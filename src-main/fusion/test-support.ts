@@ -117,6 +117,7 @@ export class FakeModel implements FusionModel {
       layers: 4,
       layerDevices: ['CPU', 'CPU', 'CPU', 'CPU'],
       threads: 1,
+      kvDtype: 'f16',
       bosToken: BOS,
       eosToken: EOS,
       addBos: true,

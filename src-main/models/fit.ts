@@ -11,6 +11,8 @@ export interface FitRequest {
   header: GgufInfo;
   /** Tokens of a conversation. */
   contextTokens: number;
+  /** How the KV of conversations is kept, where the model can. */
+  kvDtype: KvDtype;
   /** The settings' device: 'auto', 'cpu' or a name. */
   device: string;
   devices: readonly Device[];
@@ -30,7 +32,7 @@ export function fitOf(request: FitRequest): Fit {
   const contextTokens =
     header.contextTrain > 0 ? Math.min(header.contextTrain, request.contextTokens) : request.contextTokens;
   const weightsBytes = header.fileBytes;
-  const kvBytes = header.embedding ? 0 : contextTokens * kvBytesPerToken(header, 'f16');
+  const kvBytes = header.embedding ? 0 : contextTokens * kvBytesPerToken(header, keptAs(request));
   const computeBytes = computeBytesOf(header, contextTokens);
   const needed = weightsBytes + kvBytes + computeBytes;
   const gpu = gpuFor(request);
@@ -55,6 +57,11 @@ export function fitOf(request: FitRequest): Fit {
     freeBytes,
     verdict: needed <= COMFORTABLE * freeBytes ? 'fits' : squeeze,
   };
+}
+
+/** As the engine does: heads that q8_0's blocks of 32 do not divide keep f16. */
+function keptAs({ header, kvDtype }: FitRequest): KvDtype {
+  return header.headDim % 32 === 0 ? kvDtype : 'f16';
 }
 
 /** Bytes of KV of one token, over all layers. q8_0 holds 32 values in 34 bytes. */

@@ -67,9 +67,9 @@ export class KnownModels {
   /** Whether a model fits this machine; `loaded`: it is in memory now. */
   fit(row: ModelRow, loaded = false): Fit {
     const { engine, settings, memory = systemMemory } = this.#options;
-    const { contextTokens, device } = settings.current;
+    const { contextTokens, device, conversationDtype: kvDtype } = settings.current;
     const machine = { devices: engine.devices(), memory: memory() };
-    return fitOf({ header: row.header, contextTokens, device, loaded, ...machine });
+    return fitOf({ header: row.header, contextTokens, kvDtype, device, loaded, ...machine });
   }
 
   /** MODEL_TOO_LARGE. */

@@ -431,6 +431,16 @@ describe('whether a model fits', () => {
     expect(fit.weightsBytes).toBe(fileBytes);
     expect(fit.kvBytes).toBe(4096 * 2 * 2 * 32 * 2); // tokens × K and V × layers × values × f16
   });
+
+  test('counts KV as conversations keep it: in q8_0 where its blocks of 32 divide a head', async () => {
+    const { settings, add, models } = kvasir();
+    await add('mine.gguf', {});
+    await add('odd.gguf', { headDim: 80 });
+    const kv = () => models.list().slice(1).map(({ fit }) => fit.kvBytes / (4096 * 2 * 2)); // prettier-ignore
+    expect(kv()).toEqual([32 * 2, 80 * 2]);
+    settings.update({ conversationDtype: 'q8_0' });
+    expect(kv()).toEqual([34, 80 * 2]);
+  });
 });
 
 test('with the real engine: the demo model answers, a truncated copy is refused', async () => {

@@ -35,7 +35,9 @@ export const CalibrationSchema = z.object({
   /** Name of the model, and devices of its layers. */
   model: z.string(),
   device: z.string(),
+  /** Number formats of the chunks, and of the session they are blended in. */
   dtype: KvDtypeSchema,
+  kvDtype: KvDtypeSchema.default('f16'),
   texts: z.object({
     library: z.string(),
     /** 'questions': the sample library's own; 'topics': questions about what headings and texts name. */

@@ -105,10 +105,10 @@ function withChecks(
 
 /** What a calibration holds for. */
 export function subjectOf(
-  { fingerprint, layerDevices }: Pick<ModelInfo, 'fingerprint' | 'layerDevices'>,
+  { fingerprint, layerDevices, kvDtype }: Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'kvDtype'>,
   dtype: KvDtype,
-): Pick<Calibration, 'fingerprint' | 'device' | 'dtype'> {
-  return { fingerprint, device: [...new Set(layerDevices)].join('+'), dtype };
+): Pick<Calibration, 'fingerprint' | 'device' | 'dtype' | 'kvDtype'> {
+  return { fingerprint, device: [...new Set(layerDevices)].join('+'), dtype, kvDtype };
 }
 
 /** `sure`: of the prompts whose answer the full prefill was sure of. */

@@ -5,7 +5,7 @@ import { fileError } from '../../platform/paths.ts';
 
 const FileSchema = z.object({ version: z.literal(2), calibrations: z.array(CalibrationSchema) });
 
-type Subject = Pick<Calibration, 'fingerprint' | 'device' | 'dtype'>;
+type Subject = Pick<Calibration, 'fingerprint' | 'device' | 'dtype' | 'kvDtype'>;
 
 /** Calibrations of all models, in one file of the data folder (docs/formats/calibration.md). */
 export class CalibrationFile {
@@ -22,7 +22,7 @@ export class CalibrationFile {
     return this.#calibrations.find((known) => same(known, subject));
   }
 
-  /** Takes the place of the one for the same model, device and number format. STORE_READ_ONLY, DISK_FULL. */
+  /** Takes the place of the one for the same model, device and number formats. STORE_READ_ONLY, DISK_FULL. */
   save(calibration: Calibration): void {
     const others = this.#calibrations.filter((known) => !same(known, calibration));
     const calibrations = [...others, calibration];
@@ -37,7 +37,7 @@ export class CalibrationFile {
 }
 
 function same(a: Subject, b: Subject): boolean {
-  return a.fingerprint === b.fingerprint && a.device === b.device && a.dtype === b.dtype;
+  return (['fingerprint', 'device', 'dtype', 'kvDtype'] as const).every((field) => a[field] === b[field]);
 }
 
 /** None when there is no file; undefined when there is one that cannot be read. */

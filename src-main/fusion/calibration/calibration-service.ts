@@ -73,7 +73,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     };
   }
 
-  /** What was measured of a model on its device, for the number format in use. */
+  /** What was measured of a model on its device, for the number formats in use. */
   of(model: Pick<CalibrationModel, 'info'> | undefined): Calibration | undefined {
     return model && this.#file.find(subjectOf(model.info, this.#options.settings.current.dtype));
   }

@@ -11,7 +11,7 @@ import { SettingsService } from '../../platform/settings-service.ts';
 import { FakeModel, type FakeSession } from '../test-support.ts';
 import { strategiesAt, type TextSet } from './calibrate.ts';
 import { CalibrationService } from './calibration-service.ts';
-import { chooseStrategy } from './choose.ts';
+import { checkLayersOf, chooseStrategy } from './choose.ts';
 import { klDivergence, likeliest, wordF1 } from '../quality.ts';
 
 describe('comparing with the full prefill', () => {
@@ -116,10 +116,13 @@ describe('choosing', () => {
 /** Logits and answers as an imagined model has them, by what its session was appended. */
 class ImaginedModel extends FakeModel {
   readonly #spoiltBelow: number;
+  readonly #spoiltBefore: number;
 
-  constructor(spoiltBelow: number) {
+  /** Answers are spoilt below this ratio, and where tokens are chosen before this layer. */
+  constructor(spoiltBelow: number, spoiltBefore = 0) {
     super({ fingerprint: 'c'.repeat(64) });
     this.#spoiltBelow = spoiltBelow;
+    this.#spoiltBefore = spoiltBefore;
   }
 
   override createSession(capacity: number) {
@@ -130,7 +133,8 @@ class ImaginedModel extends FakeModel {
     return Object.assign(session, {
       append: async (...[segments, strategy, options]: Parameters<FakeSession['append']>) => {
         const report = await append(segments, strategy, options);
-        spoilt = ratioOf(strategy) < this.#spoiltBelow;
+        const early = 'checkLayers' in strategy && strategy.checkLayers[0] < this.#spoiltBefore;
+        spoilt = ratioOf(strategy) < this.#spoiltBelow || (early && ratioOf(strategy) < 1);
         this.says = spoilt ? ' Something else.' : full;
         return { ...report, totalMs: 100 * ratioOf(strategy) } satisfies AppendReport;
       },
@@ -225,6 +229,20 @@ describe('a calibration', () => {
     expect(service.status().strategySet).toBe(false);
   });
 
+  test('finds the later layer at which tokens must be chosen, measures it beside the usual one, and chooses it', async () => {
+    const { service, model } = fixture({ model: new ImaginedModel(0, 2) });
+    const { points, choice } = await service.run({ ...REQUEST, strategies: ['deviation'], ratios: [0.15] });
+    expect(points.map(({ strategy, agreement }) => [strategy.checkLayers, agreement])).toEqual([
+      [undefined, 0],
+      [[2], 1],
+    ]);
+    expect(choice).toEqual({
+      verdict: 'blend',
+      strategy: { name: 'deviation', ratio: 0.15, checkLayers: [2] },
+    });
+    expect(checkLayersOf(service.of(model), 'deviation')).toEqual([2]);
+  });
+
   // Known to be missing elsewhere (LMCache#4666): one ratio for all models.
   test('a model that does not stand blending answers by full prefill', async () => {
     const { service } = fixture({ spoiltBelow: 1 });
@@ -232,7 +250,7 @@ describe('a calibration', () => {
     expect(choice).toMatchObject({ verdict: 'quality', strategy: { name: 'full' } });
   });
 
-  test('is known after a restart, for its model and number format only', async () => {
+  test('is known after a restart, for its model and number formats only', async () => {
     const first = fixture();
     const measured = await first.service.run(REQUEST);
     await first.service.close();
@@ -243,6 +261,9 @@ describe('a calibration', () => {
     expect(service.status().calibration).toBeNull();
     settings.update({ dtype: 'f16' });
     expect(service.status().calibration).toEqual(measured);
+    models.active = { name: 'Imagined', model: new ImaginedModel(0) };
+    models.active.model.info.kvDtype = 'q8_0';
+    expect(service.status().calibration).toBeNull();
     models.active = undefined;
     modelChanged();
     expect(service.status()).toMatchObject({ calibration: null, model: null });

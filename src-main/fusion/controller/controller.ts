@@ -31,7 +31,7 @@ export interface Decision {
 }
 
 export interface DecideOptions {
-  info: Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'threads' | 'layers'>;
+  info: Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'threads' | 'kvDtype' | 'layers'>;
   costs: Pick<CostModel, 'predict'>;
   /** What calibration found of the model; absent before. */
   calibrated?: CalibrationChoice | undefined;

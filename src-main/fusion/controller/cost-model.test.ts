@@ -36,10 +36,11 @@ function took(machine: Machine, ...args: Parameters<Machine['run']>): number {
 }
 
 describe('what a prompt will cost', () => {
-  test('is not known before anything was seen, nor on another device', () => {
+  test('is not known before anything was seen, nor on another device or with KV in another format', () => {
     const { machine, costs } = profiled();
     expect(new CostModel(path()).predict(machine.info, prompt(2, 128, 'ram'), FULL)).toBeNull();
     expect(costs.predict({ ...machine.info, threads: 4 }, prompt(2, 128, 'ram'), FULL)).toBeNull();
+    expect(costs.predict({ ...machine.info, kvDtype: 'q8_0' }, prompt(2, 128, 'ram'), FULL)).toBeNull();
     expect(costs.predict(machine.info, prompt(2, 128, 'network'), union(0.15))).toBeNull();
     expect(costs.fullPrefill(machine.info, 0)).toBeNull();
   });

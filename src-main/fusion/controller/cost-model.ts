@@ -9,12 +9,12 @@ import { Layout, narrowingIn, narrowingOf, type Piece, type Tier, type Work } fr
 import { faded, observed } from './fit.ts';
 
 const FileSchema = z.object({
-  version: z.literal(2),
+  version: z.literal(3),
   models: z.record(z.string(), ComputeCostsSchema),
   tiers: z.record(z.string(), TierCostsSchema),
 });
 
-type Subject = Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'threads' | 'layers'>;
+type Subject = Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'threads' | 'kvDtype' | 'layers'>;
 
 /** What older appends still count when the next one comes: machines change their speed. */
 const REMEMBERED = 0.7;
@@ -100,7 +100,7 @@ export class CostModel {
   }
 
   #save(): void {
-    const file: z.infer<typeof FileSchema> = { version: 2, models: this.#models, tiers: this.#tiers };
+    const file: z.infer<typeof FileSchema> = { version: 3, models: this.#models, tiers: this.#tiers };
     try {
       writeFileSync(`${this.#path}.tmp`, JSON.stringify(file));
       renameSync(`${this.#path}.tmp`, this.#path);
@@ -115,8 +115,8 @@ export function computedOnly({ past, pieces }: Work): Work {
   return { past, pieces: pieces.map((piece): Piece => ({ ...piece, tier: null })) };
 }
 
-function keyOf({ fingerprint, layerDevices, threads }: Subject): string {
-  return `${fingerprint}/${[...new Set(layerDevices)].join('+')}/${threads}`;
+function keyOf({ fingerprint, layerDevices, threads, kvDtype }: Subject): string {
+  return [fingerprint, [...new Set(layerDevices)].join('+'), threads, kvDtype].join('/');
 }
 
 function read(path: string): Pick<z.infer<typeof FileSchema>, 'models' | 'tiers'> {

@@ -33,7 +33,13 @@ export class Machine {
       ...options,
     };
     const { layers } = this.#options;
-    const known: Partial<ModelInfo> = { fingerprint: 'f', layerDevices: ['CPU', 'CPU'], threads: 2, layers };
+    const known: Partial<ModelInfo> = {
+      fingerprint: 'f',
+      layerDevices: ['CPU', 'CPU'],
+      threads: 2,
+      kvDtype: 'f16',
+      layers,
+    };
     this.info = known as ModelInfo;
   }
 
