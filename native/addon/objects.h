@@ -97,6 +97,7 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
     Napi::Value adopt(const Napi::CallbackInfo & info);
     Napi::Value fork(const Napi::CallbackInfo & info);
     Napi::Value reserve(const Napi::CallbackInfo & info);
+    Napi::Value warm(const Napi::CallbackInfo & info);
     Napi::Value deviation_from(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
     std::shared_ptr<State> state_;

@@ -28,7 +28,7 @@ Napi::Function SessionObject::define(Napi::Env env) {
                         InstanceMethod<&SessionObject::append>("append"), InstanceMethod<&SessionObject::logits>("logits"),
                         InstanceMethod<&SessionObject::generate>("generate"), InstanceMethod<&SessionObject::truncate>("truncate"),
                         InstanceMethod<&SessionObject::adopt>("adopt"), InstanceMethod<&SessionObject::fork>("fork"),
-                        InstanceMethod<&SessionObject::reserve>("reserve"),
+                        InstanceMethod<&SessionObject::reserve>("reserve"), InstanceMethod<&SessionObject::warm>("warm"),
                         InstanceMethod<&SessionObject::deviation_from>("deviationFrom"), InstanceMethod<&SessionObject::dispose>("dispose")});
 }
 
@@ -150,6 +150,15 @@ Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
     auto s = state(env);
     const int tokens = int_from(info[0], "tokens");
     std::function<int()> work = [=] { return s->session->reserve(tokens), 0; };
+    return run_async<int>(env, engine_.worker, work, [](Napi::Env e, int &) { return e.Undefined(); });
+}
+
+Napi::Value SessionObject::warm(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    auto s = state(env);
+    const int begin = int_from(info[0], "begin"), end = int_from(info[1], "end");
+    if (begin < 0 || end < begin) throw Napi::RangeError::New(env, "begin and end must be positions in order");
+    std::function<int()> work = [=] { return s->session->warm(begin, end), 0; };
     return run_async<int>(env, engine_.worker, work, [](Napi::Env e, int &) { return e.Undefined(); });
 }
 

@@ -35,6 +35,7 @@ class BlockPool {
     void share(int id);
     void give_back(int id);
     int refs(int id) const { return blocks_[size_t(id)].refs; }
+    bool is_free(int id) const { return id >= 0 && id < size() && blocks_[size_t(id)].refs == 0 && !blocks_[size_t(id)].known; }
 
     // Whether it may be written: held once, and not known by its tokens.
     bool writable(int id) const { return refs(id) == 1 && !blocks_[size_t(id)].known; }
@@ -51,7 +52,6 @@ class BlockPool {
         std::vector<int32_t> tokens;
         std::list<int>::iterator place;  // in kept_, where refs is 0 and it is known
     };
-    bool is_free(int id) const { return id >= 0 && id < size() && blocks_[size_t(id)].refs == 0 && !blocks_[size_t(id)].known; }
     int roomiest() const;
 
     std::vector<Block> blocks_;

@@ -47,6 +47,19 @@ void KvCache::claim(int begin, int end) {
     while (int(table_.size()) < want) table_.push_back(pool_.take(table_.empty() ? -1 : table_.back()));
 }
 
+// Whole blocks only: those at the edges may be filled in part.
+void KvCache::expect(int begin, int end) const {
+    const int first = blocks_of(begin), last = end / kKvBlock;
+    if (first < last) pool_.expect(table_.data() + first, size_t(last - first));
+}
+
+void KvCache::warm(int begin, int end) const {
+    expect(begin, end);
+    const int first = begin / kKvBlock, last = blocks_of(end);
+    require(last <= int(table_.size()), "memory is warmed where blocks were claimed");
+    if (first < last) pool_.touch(table_.data() + first, size_t(last - first));
+}
+
 void KvCache::shrink(int n) {
     while (int(table_.size()) > blocks_of(n)) {
         pool_.give_back(table_.back());

@@ -29,6 +29,9 @@ class KvCache {
     // Makes positions [begin, end) writable: what others hold too is copied, what is missing is taken. OUT_OF_MEMORY; the
     // blocks taken by then stay.
     void claim(int begin, int end);
+    // Positions [begin, end), claimed before, are about to be written: memory may come in large pages. warm() takes it now.
+    void expect(int begin, int end) const;
+    void warm(int begin, int end) const;
     // Gives back the blocks behind the first `n` positions.
     void shrink(int n);
     // The first `n` positions of `other`, shared.

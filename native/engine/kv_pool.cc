@@ -26,15 +26,23 @@ void KvPool::set_budget(size_t bytes) {
     while (blocks_.held_count() + blocks_.kept_count() > within_budget() && blocks_.evict()) {}
 }
 
+// Padding beyond the last token is masked, but a NaN in it would survive the mask: fresh memory holds zeros, and blocks that were
+// used hold numbers.
 KvPool::Layer KvPool::make_layer(int il, int blocks) const {
     Layer layer;
     layer.ctx = make_context(4);
     const int64_t slots = int64_t(blocks + kSpareBlocks) * kKvBlock;
     for (ggml_tensor ** t : {&layer.k, &layer.v}) *t = ggml_new_tensor_2d(layer.ctx.get(), dtype_ggml(dtype_), weights_.hparams().kv_dim(), slots);
-    layer.buffer = allocate(layer.ctx.get(), weights_.device(il).buffer_type());
-    // Padding beyond the last token is masked, but a NaN in it would survive the mask. On the host a block is cleared when it
-    // is first taken: memory that nobody uses is then not touched.
-    if (!weights_.device(il).is_host()) ggml_backend_buffer_clear(layer.buffer.get(), 0);
+    if (!weights_.device(il).is_host()) {
+        layer.buffer = allocate(layer.ctx.get(), weights_.device(il).buffer_type());
+        ggml_backend_buffer_clear(layer.buffer.get(), 0);
+        return layer;
+    }
+    const size_t each = ggml_nbytes(layer.k);  // whole blocks: as aligned as ggml wants it
+    layer.pages = Pages(2 * each);
+    layer.buffer.reset(ggml_backend_cpu_buffer_from_ptr(layer.pages.data(), 2 * each));
+    ggml_backend_tensor_alloc(layer.buffer.get(), layer.k, layer.pages.data());
+    ggml_backend_tensor_alloc(layer.buffer.get(), layer.v, layer.pages.data() + each);
     return layer;
 }
 
@@ -49,8 +57,10 @@ void KvPool::move_layer(int il, Layer & to) const {
             continue;
         }
         const size_t bytes = size_t(kKvBlock) * old->nb[1];
-        for (size_t id = 0; id < clean_.size(); ++id)
-            if (clean_[id]) std::memcpy(static_cast<uint8_t *>(fresh->data) + id * bytes, static_cast<uint8_t *>(old->data) + id * bytes, bytes);
+        for (int id = 0; id < blocks_.size(); ++id) {
+            if (blocks_.is_free(id)) continue;
+            std::memcpy(static_cast<uint8_t *>(fresh->data) + size_t(id) * bytes, static_cast<uint8_t *>(old->data) + size_t(id) * bytes, bytes);
+        }
     }
 }
 
@@ -64,7 +74,6 @@ void KvPool::grow(int blocks) {
         layers_[size_t(il)] = std::move(layer);
     }
     blocks_.grow(blocks);
-    clean_.resize(size_t(blocks));
 }
 
 void KvPool::make_room(int blocks) {
@@ -78,14 +87,30 @@ void KvPool::make_room(int blocks) {
 
 int KvPool::take(int after) {
     make_room(1);
-    const int id = blocks_.take(after);
-    if (!clean_[size_t(id)]) {
-        const std::vector<uint8_t> zeros(layer_block_bytes());
-        for (int il = 0; il < int(layers_.size()); ++il)
-            if (weights_.device(il).is_host()) write(id, il, zeros.data());
-        clean_[size_t(id)] = true;
+    return blocks_.take(after);
+}
+
+// Blocks one behind another are one piece of each tensor.
+template <typename F> void KvPool::each_run(const int32_t * blocks, size_t n, F on_pages) const {
+    const size_t bytes = layer_block_bytes() / 2;
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && blocks[end] == blocks[end - 1] + 1;) ++end;
+        for (const Layer & layer : layers_) {
+            if (!layer.pages.data()) continue;
+            for (const ggml_tensor * t : {layer.k, layer.v}) {
+                const size_t start = size_t(static_cast<uint8_t *>(t->data) - layer.pages.data());
+                on_pages(layer.pages, start + size_t(blocks[i]) * bytes, (end - i) * bytes);
+            }
+        }
     }
-    return id;
+}
+
+void KvPool::expect(const int32_t * blocks, size_t n) const {
+    each_run(blocks, n, [](const Pages & pages, size_t offset, size_t bytes) { pages.expect(offset, bytes); });
+}
+
+void KvPool::touch(const int32_t * blocks, size_t n) const {
+    each_run(blocks, n, [](const Pages & pages, size_t offset, size_t bytes) { pages.touch(offset, bytes); });
 }
 
 std::vector<std::pair<BlockKey, int>> KvPool::known_prefix(const std::vector<int32_t> & tokens) const {

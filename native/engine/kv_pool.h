@@ -5,6 +5,7 @@
 
 #include "block_pool.h"
 #include "kv_dtype.h"
+#include "pages.h"
 #include "weights.h"
 
 namespace kvasir {
@@ -26,6 +27,9 @@ class KvPool {
     int take(int after);
     // Takes so much memory that `blocks` more can be taken without moving what is there. OUT_OF_MEMORY.
     void make_room(int blocks);
+    // These blocks, all held, are about to be filled; touch() takes their memory at once. Nothing where it is not the host's.
+    void expect(const int32_t * blocks, size_t n) const;
+    void touch(const int32_t * blocks, size_t n) const;
     void share(int id) { blocks_.share(id); }
     void give_back(int id) { blocks_.give_back(id); }
     void copy(int from, int to);
@@ -49,12 +53,14 @@ class KvPool {
   private:
     struct Layer {
         ContextPtr ctx;
+        Pages pages;  // on the host: memory that nobody uses is not touched
         BufferPtr buffer;
         ggml_tensor *k = nullptr, *v = nullptr;
     };
     Layer make_layer(int il, int blocks) const;
     void move_layer(int il, Layer & to) const;
     void grow(int blocks);
+    template <typename F> void each_run(const int32_t * blocks, size_t n, F on_pages) const;
     int within_budget() const;
 
     const Weights & weights_;
@@ -62,7 +68,6 @@ class KvPool {
     KvDtype dtype_;
     BlockPool blocks_;
     std::vector<Layer> layers_;
-    std::vector<bool> clean_;  // per block: holds numbers, not what memory held before
     size_t budget_ = size_t(1) << 30;
     int64_t generation_ = 0;
 };

@@ -20,6 +20,7 @@ AppendReport Session::append(const std::vector<Segment> & segments, const Strate
     if (observe > 0) fuse.observe(trace_, observe);
     try {
         cache_.claim(length_, length_ + fuse.tokens());
+        cache_.expect(length_, length_ + fuse.tokens());
         AppendReport report = fuse.run(logits_, abort, progress);
         if (int(exact_.size()) == length_ && report.tokens > 1) publish(fuse.plain_tokens());
         length_ += report.tokens;
@@ -103,6 +104,11 @@ std::shared_ptr<Session> Session::fork(int length) const {
 }
 
 void Session::reserve(int tokens) { cache_.claim(length_, std::min(std::max(tokens, length_), capacity_)); }
+
+void Session::warm(int begin, int end) {
+    const int last = std::min(end, int(cache_.table().size()) * kKvBlock);
+    if (begin < last) cache_.warm(begin, last);
+}
 
 std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens, const std::vector<int32_t> & prefix,
                                       KvDtype dtype, const std::atomic<bool> * abort, const ProgressFn & progress) {

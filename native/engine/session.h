@@ -83,6 +83,8 @@ class Session {
     std::shared_ptr<Session> fork(int length) const;
     // Takes memory for `tokens` in all, so that none can be missing later; truncate() gives back what is not used. OUT_OF_MEMORY.
     void reserve(int tokens);
+    // Has the system give the memory of reserved positions [begin, end) now, rather than when an append first writes there.
+    void warm(int begin, int end);
 
     int length() const { return length_; }
     int capacity() const { return capacity_; }

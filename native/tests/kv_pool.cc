@@ -5,9 +5,15 @@
 #include <set>
 
 #include "engine/error.h"
+#include "engine/pages.h"
 #include "engine/prefix_blocks.h"
 #include "engine/session.h"
 #include "tests/harness.h"
+
+#ifndef _WIN32
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 using namespace kvasir;
 
@@ -19,6 +25,33 @@ BlockKey key_of(int n) {
 }
 
 }  // namespace
+
+TEST(pages_hold_zeros_and_keep_what_was_written_when_touched) {
+    Pages pages(5 << 20);
+    pages.data()[70'000] = 7;
+    pages.expect(1 << 20, 4 << 20);
+    pages.touch(0, pages.size());
+    const Pages moved = std::move(pages);
+    CHECK_EQ(std::count(moved.data(), moved.data() + moved.size(), 0), std::ptrdiff_t(moved.size()) - 1);
+    CHECK_EQ(int(moved.data()[70'000]), 7);
+    CHECK(!pages.data());
+    CHECK_EQ(test::error_code([] { Pages(size_t(1) << 60); }), std::string("OUT_OF_MEMORY"));
+}
+
+#ifdef __linux__
+TEST(only_touched_pages_are_resident) {
+    const auto page = size_t(sysconf(_SC_PAGESIZE));
+    Pages pages(64 * page);
+    const auto resident = [&] {
+        std::vector<unsigned char> in(64);
+        CHECK_EQ(mincore(pages.data(), pages.size(), in.data()), 0);
+        return std::count_if(in.begin(), in.end(), [](unsigned char c) { return c & 1; });
+    };
+    CHECK_EQ(resident(), 0);
+    pages.touch(8 * page, 16 * page);
+    CHECK(resident() >= 16 && resident() < 64);  // the system may give a few beside them
+}
+#endif
 
 TEST(a_table_grows_in_one_run_also_beside_another) {
     BlockPool pool;
@@ -138,9 +171,9 @@ TEST(blocks_behave_like_a_plain_model_of_them) {
 
 namespace {
 
-std::shared_ptr<Model> tiny(const std::string & type = "f16") {
-    return std::make_shared<Model>(test::random_model("pool-" + type, "--arch qwen3 --type " + type + " --layers 3 --vocab 600"), ModelOptions{1, "cpu"},
-                                   nullptr);
+std::shared_ptr<Model> tiny(const std::string & type = "f16", KvDtype kv = KvDtype::f16) {
+    return std::make_shared<Model>(test::random_model("pool-" + type, "--arch qwen3 --type " + type + " --layers 3 --vocab 600"),
+                                   ModelOptions{1, "cpu", kv}, nullptr);
 }
 
 std::vector<int32_t> ids(int n, int seed = 1) {
@@ -193,6 +226,22 @@ TEST(a_known_prefix_and_a_blend_is_the_blend_without_it_bit_for_bit) {
             CHECK(a.logits() == b.logits());
             CHECK(contents(a) == contents(b));
         }
+    }
+}
+
+TEST(warm_memory_holds_what_was_there_and_takes_what_comes) {
+    for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
+        const auto cold = tiny("f16", dtype), warm = tiny("f16", dtype);
+        Session a(cold, 2048), b(warm, 2048);
+        add(a, {{ids(100), nullptr}}), add(b, {{ids(100), nullptr}});
+        b.reserve(1500);
+        b.warm(0, 2000);
+        CHECK(contents(a) == contents(b));
+        for (Session * s : {&a, &b}) add(*s, {{{}, encode(cold, ids(700, 4))}, {ids(20, 2), nullptr}}, kNone);
+        CHECK(contents(a) == contents(b));
+        CHECK(a.logits() == b.logits());
+        b.truncate(0);
+        b.warm(0, 100);  // nothing is reserved: nothing happens
     }
 }
 

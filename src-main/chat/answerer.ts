@@ -21,7 +21,7 @@ import { fallbackNotice, promptNotices, quarantineNotice, stillReadingNotice } f
 import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
 import { PromptAssembler, type Prompt } from './prompt.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
-import { blendShort } from './rehearsal.ts';
+import { blendShort, warmMemory } from './rehearsal.ts';
 import { headOf, partsFrom, Resident } from './resident.ts';
 import type { ResidentSessions } from './resident-sessions.ts';
 import type { Stopwatch } from './stopwatch.ts';
@@ -161,6 +161,7 @@ export class Answerer {
       const rest = partsFrom(prompt.parts, prefixTokens);
       const wish = planner.wish(model, settings.strategy);
       const { decision } = planner.plan(rest, { model, dtype, past: prefixTokens, wish });
+      await warmMemory(session, prompt.tokens, signal);
       await blendShort(rest, { model, session, dtype, strategy: decision.strategy, signal });
     } finally {
       resident.dispose();

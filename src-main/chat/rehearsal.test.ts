@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { warmMemory } from './rehearsal.ts';
 import { NEW, fixture } from './test-support.ts';
 
 test('a rehearsal leaves no trace: no conversation, no use of a chunk, no memory', async () => {
@@ -21,4 +22,30 @@ test('a rehearsal is stopped by its signal', async () => {
   const { chat, model } = await fixture();
   await expect(chat.rehearse(AbortSignal.abort())).rejects.toMatchObject({ code: 'ABORTED' });
   expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
+});
+
+test('memory is warmed piece by piece, up to the last token, and no further once it is stopped', async () => {
+  const stop = new AbortController();
+  const pieces: number[][] = [];
+  const session = {
+    reserve: vi.fn(() => Promise.resolve()),
+    warm: (begin: number, end: number): Promise<void> => {
+      pieces.push([begin, end]);
+      return Promise.resolve();
+    },
+  };
+  await warmMemory(session, 600, stop.signal);
+  expect(session.reserve).toHaveBeenCalledWith(600);
+  expect(pieces[0]?.[0]).toBe(0);
+  expect(pieces.at(-1)?.[1]).toBe(600);
+  for (const [i, [begin]] of pieces.entries()) if (i > 0) expect(begin).toBe(pieces[i - 1]?.[1]);
+
+  const most = pieces.length;
+  session.warm = (begin, end) => {
+    stop.abort();
+    pieces.push([begin, end]);
+    return Promise.resolve();
+  };
+  await expect(warmMemory(session, 600, stop.signal)).rejects.toMatchObject({ code: 'ABORTED' });
+  expect(pieces).toHaveLength(most + 1);
 });

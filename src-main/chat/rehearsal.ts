@@ -1,6 +1,7 @@
 import type { KvDtype, Segment, Strategy } from '../engine/engine.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import type { FusionModel, FusionSession } from '../fusion/model.ts';
+import { throwIfAborted } from '../platform/abort.ts';
 
 export interface RehearsalOptions {
   model: FusionModel;
@@ -12,6 +13,25 @@ export interface RehearsalOptions {
 
 /** Tokens of the passage: every kind of work is done once, and even a large model is through soon. */
 const PASSAGE = 32;
+
+/** Positions whose memory is taken at a time: a question asked meanwhile waits no longer than for these. */
+const WARMED = 256;
+
+/**
+ * Has the system give the memory of a prompt of so many tokens, which an answer would otherwise wait for. The model keeps it for the first
+ * conversation. ABORTED, OUT_OF_MEMORY.
+ */
+export async function warmMemory(
+  session: Pick<FusionSession, 'reserve' | 'warm'>,
+  tokens: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await session.reserve(tokens);
+  for (let begin = 0; begin < tokens; begin += WARMED) {
+    throwIfAborted(signal);
+    await session.warm(begin, Math.min(begin + WARMED, tokens));
+  }
+}
 
 /**
  * Blends a prompt as an answer would, with one short passage in the place of all of them: encoded here and forgotten, so that no stored chunk

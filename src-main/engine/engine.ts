@@ -392,6 +392,11 @@ export class Session {
     return guardedAsync(() => this.#native.reserve(tokens));
   }
 
+  /** Has the system give the memory of reserved positions [begin, end) now, rather than when they are first written. */
+  warm(begin: number, end: number): Promise<void> {
+    return guardedAsync(() => this.#native.warm(begin, end));
+  }
+
   /** How far this session is from another of the same model, over `count` tokens from position `begin` on that both hold. */
   deviationFrom(other: Session, begin: number, count: number): Promise<NativeSessionDeviation> {
     return guardedAsync(() => this.#native.deviationFrom(other.#native, begin, count));

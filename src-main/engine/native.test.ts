@@ -65,6 +65,7 @@ describe('the addon is what native.ts says', () => {
       'logits',
       'reserve',
       'truncate',
+      'warm',
     ]);
     expect(methods(chunk)).toEqual(
       ['bytes', 'constructor', 'dispose', 'dtype', 'inMemory', 'pullIn', 'save', 'tokens'].sort(),

@@ -286,6 +286,8 @@ export interface NativeSession {
   fork(length: number): Promise<NativeSession>;
   /** Takes memory for `tokens` in all, so that none is missing later. OUT_OF_MEMORY. */
   reserve(tokens: number): Promise<void>;
+  /** Has the system give the memory of reserved positions [begin, end) now, rather than when they are first written. */
+  warm(begin: number, end: number): Promise<void>;
   /** How far this session is from `other`, of the same model, over tokens that both hold. */
   deviationFrom(other: NativeSession, begin: number, count: number): Promise<NativeSessionDeviation>;
   dispose(): void;

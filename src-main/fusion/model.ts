@@ -5,7 +5,16 @@ import type { KvDtype } from '../engine/engine.ts';
 /** What fusing needs of a session; the engine's Session satisfies it. */
 export type FusionSession = Pick<
   Session,
-  'length' | 'capacity' | 'append' | 'logits' | 'generate' | 'truncate' | 'adopt' | 'reserve' | 'dispose'
+  | 'length'
+  | 'capacity'
+  | 'append'
+  | 'logits'
+  | 'generate'
+  | 'truncate'
+  | 'adopt'
+  | 'reserve'
+  | 'warm'
+  | 'dispose'
 > & {
   /** As the engine's; `other` must be of the same kind. */
   deviationFrom(other: FusionSession, begin: number, count: number): Promise<SessionDeviation>;

@@ -305,6 +305,10 @@ export class FakeSession implements FusionSession {
     if (this.disposed) throw new Error('the session is disposed');
   }
 
+  async warm(): Promise<void> {
+    await this.reserve();
+  }
+
   truncate(length: number): void {
     if (length > this.ids.length) throw new RangeError("length must be between 0 and the session's length");
     this.ids.length = length;

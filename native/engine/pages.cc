@@ -1,0 +1,65 @@
+#include "pages.h"
+
+#include <string>
+
+#include "error.h"
+
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
+#include <windows.h>
+#else
+#include <sys/mman.h>
+#endif
+
+namespace kvasir {
+
+namespace {
+
+constexpr size_t kPage = 4096;  // the smallest anywhere
+
+[[noreturn]] void missing(size_t bytes) {
+    throw Error("OUT_OF_MEMORY", "Could not allocate " + std::to_string(bytes >> 20) + " MiB.", "Use a smaller context or model, or close other programs.");
+}
+
+}  // namespace
+
+#ifdef _WIN32
+
+Pages::Pages(size_t bytes) : data_(static_cast<uint8_t *>(VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE))), size_(bytes) {
+    if (!data_) missing(bytes);
+}
+Pages::~Pages() {
+    if (data_) VirtualFree(data_, 0, MEM_RELEASE);
+}
+
+#else
+
+Pages::Pages(size_t bytes) : size_(bytes) {
+    void * at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) missing(bytes);
+    data_ = static_cast<uint8_t *>(at);
+}
+Pages::~Pages() {
+    if (data_) munmap(data_, size_);
+}
+
+#endif
+
+void Pages::expect(size_t offset, size_t bytes) const {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    constexpr uintptr_t kLarge = uintptr_t(2) << 20;  // where large pages are larger, the system ignores this
+    const auto begin = reinterpret_cast<uintptr_t>(data_) + offset;
+    const uintptr_t first = (begin + kLarge - 1) / kLarge * kLarge, last = (begin + bytes) / kLarge * kLarge;
+    if (first < last) madvise(reinterpret_cast<void *>(first), last - first, MADV_HUGEPAGE);  // refused: small pages do as well
+#endif
+}
+
+void Pages::touch(size_t offset, size_t bytes) const {
+    for (size_t at = offset; at < offset + bytes; at += kPage) {
+        volatile uint8_t & byte = data_[at];
+        byte = byte;
+    }
+}
+
+}  // namespace kvasir

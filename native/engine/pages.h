@@ -1,0 +1,32 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace kvasir {
+
+// Memory straight from the operating system. It reads as zeros, and a page of it is taken only once it is written.
+class Pages {
+  public:
+    Pages() = default;
+    explicit Pages(size_t bytes);  // OUT_OF_MEMORY
+    ~Pages();
+    Pages(Pages && other) noexcept { swap(other); }
+    Pages & operator=(Pages && other) noexcept { return Pages(std::move(other)).swap(*this), *this; }
+
+    uint8_t * data() const { return data_; }
+    size_t size() const { return size_; }
+
+    // All of these bytes are about to be written: the system may give them in large pages, of which none reaches beyond them.
+    void expect(size_t offset, size_t bytes) const;
+    // Takes the pages of these bytes now; what they hold stays.
+    void touch(size_t offset, size_t bytes) const;
+
+  private:
+    void swap(Pages & other) noexcept { std::swap(data_, other.data_), std::swap(size_, other.size_); }
+
+    uint8_t * data_ = nullptr;
+    size_t size_ = 0;
+};
+
+}  // namespace kvasir
