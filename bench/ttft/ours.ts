@@ -133,7 +133,7 @@ async function withSession<T>(model: Model, prompt: Case, use: (session: Session
 
 async function append(session: Session, prompt: Case, strategy: Strategy, source: Source): Promise<Run> {
   if (source.pages === 'warm') bringIntoPageCache(prompt.files);
-  if (source.pages === 'cold' && !dropFromPageCache(prompt.files))
+  if (source.pages === 'cold' && !(await dropFromPageCache(prompt.files)))
     throw new Error('The page cache cannot be emptied here: leave cold files out with --no-tiers.');
   return timed(() =>
     session.append(source.segments(prompt), strategy, source.loading ? { loading: source.loading } : {}),

@@ -1,5 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { ChunkKv, Model, Segment } from '../../src-main/engine/engine.ts';
 
@@ -100,17 +102,32 @@ export function bringIntoPageCache(files: readonly string[]): void {
   }
 }
 
-/** Makes the kernel forget the files' pages, so that the next read comes from the disk. False where it cannot be asked to. */
-export function dropFromPageCache(files: readonly string[]): boolean {
+let shell: ChildProcessWithoutNullStreams | undefined;
+
+/**
+ * Makes the kernel forget the files' pages, so that the next read comes from the disk. False where it cannot be asked to.
+ * By one shell for all times: starting a process shares this one's memory with it, and each page would be faulted in again
+ * when it is next written, while the clock runs.
+ */
+export async function dropFromPageCache(files: readonly string[]): Promise<boolean> {
   if (process.platform !== 'linux') return false;
-  try {
-    for (const file of files) {
-      execFileSync('dd', [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0'], {
-        stdio: 'ignore',
-      });
-    }
-    return true;
-  } catch {
-    return false;
+  shell ??= spawn('sh');
+  hold(shell, true);
+  const answer = once(shell.stdout, 'data');
+  const commands = files.map(
+    (file) => `dd of='${file}' oflag=nocache conv=notrunc,fdatasync count=0 status=none`,
+  );
+  shell.stdin.write(`${commands.join(' && ')} && echo yes || echo no\n`);
+  const [said] = (await answer) as [Buffer];
+  hold(shell, false);
+  return said.toString().startsWith('yes');
+}
+
+/** Whether this process goes on while the child is there; the child ends with it. */
+function hold(child: ChildProcessWithoutNullStreams, held: boolean): void {
+  const sockets = child.stdio.filter((stream) => stream instanceof Socket);
+  for (const each of [child, ...sockets]) {
+    if (held) each.ref();
+    else each.unref();
   }
 }
