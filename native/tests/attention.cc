@@ -1,13 +1,12 @@
 // Every attention kernel this CPU can run against the definition, in double precision, on shapes drawn from a seed.
-#ifdef __linux__
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
-
 #include "tests/attention_problem.h"
+#include "tests/guarded.h"
 #include "tests/harness.h"
 
 using namespace kvasir;
+#ifdef __linux__
+using test::Guarded;
+#endif
 using test::Problem;
 using test::random_shape;
 
@@ -107,23 +106,6 @@ TEST(attention_of_one_row_does_not_depend_on_the_number_of_threads) {
 }
 
 #ifdef __linux__
-namespace {
-// A copy that ends where memory ends: reading one byte more is a fault.
-struct Guarded {
-    size_t page = size_t(sysconf(_SC_PAGESIZE)), size;
-    char * base;
-    uint8_t * data;
-
-    explicit Guarded(const std::vector<uint8_t> & from) : size((from.size() + page - 1) / page * page) {
-        base = static_cast<char *>(mmap(nullptr, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-        mprotect(base + size, page, PROT_NONE);
-        data = reinterpret_cast<uint8_t *>(base + size) - from.size();
-        std::copy(from.begin(), from.end(), data);
-    }
-    ~Guarded() { munmap(base, size + page); }
-};
-}  // namespace
-
 TEST(attention_reads_nothing_beyond_the_last_key) {
     for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
         for (int head_dim : {32, 36, 40, 72, 80, 96, 100, 128, 256}) {

@@ -6,9 +6,13 @@
 
 #include "engine/backend.h"
 #include "engine/matmul/kernel.h"
-#include "harness.h"
+#include "tests/guarded.h"
+#include "tests/harness.h"
 
 using namespace kvasir;
+#ifdef __linux__
+using test::Guarded;
+#endif
 
 namespace {
 
@@ -106,14 +110,66 @@ TEST(matmul_leaves_to_ggml_what_its_kernels_do_not_take) {
     CHECK(!ours(GGML_TYPE_IQ4_NL, 256, 32, 2));
 }
 
-TEST(matmul_kernels_read_q4_K_as_ggml_repacks_it) {
+TEST(matmul_kernels_read_q4_as_ggml_repacks_it) {
     const Compute cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
     for (const ggml_backend_buffer_type_t memory : cpu.weight_types()) {
         if (std::string(ggml_backend_buft_name(memory)) != "CPU_REPACK") continue;
         for (const MatmulKernel * kernel : matmul_kernels())
-            if (kernel->reads_by_eight) CHECK(matmul_error(*kernel, GGML_TYPE_Q4_K, memory) < kernel->tolerance / 2);
+            for (const ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q4_0}) CHECK(matmul_error(*kernel, type, memory) < kernel->tolerance / 2);
     }
 }
+
+TEST(matmul_kernels_keep_what_rows_and_weights_of_any_size_give) {
+    for (const MatmulKernel * kernel : matmul_kernels()) {
+        Problem p(GGML_TYPE_Q8_0, 480, 32, 8, 3);
+        const auto row = [&](int r) { return p.x.begin() + std::ptrdiff_t(r) * p.width; };
+        std::fill_n(row(1), p.width, 0.0f);
+        std::fill_n(row(2), p.width, 1e-39f);
+        std::fill_n(row(3), p.width, -3e30f);
+        row(4)[300] = 300;  // a hundred times what stands beside it
+        row(5)[479] = NAN, row(6)[0] = INFINITY;
+        // All as large as the largest: the sums of whole numbers reach their bounds.
+        std::vector<float> same(size_t(p.width) * size_t(p.outputs), -0.75f);
+        ggml_quantize_chunk(p.type, same.data(), p.weights.data(), 0, p.outputs / 2, p.width, nullptr);
+        ggml_get_type_traits(p.type)->to_float(p.weights.data(), p.values.data(), int64_t(p.values.size()));
+        const std::vector<float> out = p.run(*kernel, 0, p.count, 2);
+        for (int r = 0; r < p.count; ++r) {
+            for (int o = 0; o < p.outputs; ++o) {
+                double sum = 0, size = 0;
+                for (int k = 0; k < p.width; ++k) {
+                    const double product = double(p.values[size_t(o) * size_t(p.width) + size_t(k)]) * double(row(r)[k]);
+                    sum += product, size += std::abs(product);
+                }
+                const double got = double(out[size_t(r) * size_t(p.outputs) + size_t(o)]);
+                if (r == 5 || r == 6) CHECK(!std::isfinite(got));
+                else if (!(std::abs(got - sum) <= 10 * bound(*kernel) * size + 1e-30)) test::fail(kernel->name, r, std::to_string(got) + " for " + std::to_string(sum));
+            }
+        }
+    }
+}
+
+#ifdef __linux__
+TEST(matmul_kernels_read_and_write_nothing_beyond_the_end) {
+    for (const MatmulKernel * kernel : matmul_kernels()) {
+        for (const ggml_type type : matmul_types()) {
+            const int width = int(std::max<int64_t>(96, ggml_blck_size(type)));
+            const Problem p(type, width, 48, 7, 9);
+            const std::vector<float> packed = packed_rows(*kernel, p.x, width);
+            const auto bytes = [](const std::vector<float> & v) { return std::vector<uint8_t>(reinterpret_cast<const uint8_t *>(v.data()), reinterpret_cast<const uint8_t *>(v.data() + v.size())); };
+            const Guarded weights(p.weights), rows(bytes(packed)), out(std::vector<uint8_t>(48 * 7 * sizeof(float)));
+            std::vector<uint8_t> scratch(kernel->scratch_bytes + 64);
+            void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+            kernel->run({type, weights.data, reinterpret_cast<const float *>(rows.data), reinterpret_cast<float *>(out.data), width, 48, 7}, 0, 1, aligned);
+            const auto * got = reinterpret_cast<const float *>(out.data);
+            CHECK(p.error({got, got + 48 * 7}) < bound(*kernel));
+            if (!kernel->pack_row) continue;
+            const Guarded x(bytes(p.x)), cells(std::vector<uint8_t>(kernel->cells(width) * sizeof(float)));
+            kernel->pack_row(reinterpret_cast<const float *>(x.data + 6 * size_t(width) * sizeof(float)), width, reinterpret_cast<float *>(cells.data));
+            CHECK(std::equal(cells.data, cells.data + kernel->cells(width) * sizeof(float), rows.data + 6 * kernel->cells(width) * sizeof(float)));
+        }
+    }
+}
+#endif
 
 TEST(a_matmul_kernel_that_is_wrong_is_noticed) {
     static const MatmulKernel * right = nullptr;
@@ -124,6 +180,6 @@ TEST(a_matmul_kernel_that_is_wrong_is_noticed) {
     for (const MatmulKernel * kernel : matmul_kernels()) {
         right = kernel;
         CHECK(matmul_error(*right, GGML_TYPE_Q6_K) < 5e-3);
-        CHECK(matmul_error({"wrong", right->tolerance, right->usable, false, right->scratch_bytes, right->cells, right->pack_row, wrong}, GGML_TYPE_Q6_K) > 0.02);
+        CHECK(matmul_error({"wrong", right->tolerance, right->usable, right->scratch_bytes, right->cells, right->pack_row, wrong}, GGML_TYPE_Q6_K) > 0.02);
     }
 }

@@ -18,14 +18,13 @@ struct MatmulJob {
     int width;                // a multiple of 32
     int outputs;              // a multiple of 16
     int count;
-    bool by_eight = false;  // q4_K rows lie as in ggml's CPU_REPACK buffer; for kernels that read that
+    bool by_eight = false;  // rows lie as in ggml's CPU_REPACK buffer: q4_K and q4_0
 };
 
 struct MatmulKernel {
     const char * name;
     double tolerance;  // of matmul_error()
     bool (*usable)();
-    bool reads_by_eight;
     size_t scratch_bytes;
     // Rows are read as cells of 32 bits, whatever is in them: so many for a row of `width` weights, which is a multiple of 32.
     size_t (*cells)(int width);
@@ -41,7 +40,7 @@ struct MatmulKernel {
 // The kernel for weights of this type on this CPU, once it has passed matmul_error() with them here; null: use ggml.
 // KVASIR_MATMUL forces one by name ("avx512-bf16", "avx512-vnni", "avx512", "avx-vnni", "avx2-int16", "avx2"), or null ("ggml").
 const MatmulKernel * matmul_kernel(ggml_type type);
-// The same for weights in `memory`, ggml's CPU_REPACK: q4_K with bf16 or VNNI only, as long as their layout is the one known here.
+// The same for weights in `memory`, ggml's CPU_REPACK: q4_K and q4_0, as long as their layout is the one known here.
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory);
 // All that this build has and this CPU can run, fastest first.
 std::vector<const MatmulKernel *> matmul_kernels();

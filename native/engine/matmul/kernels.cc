@@ -139,11 +139,14 @@ const MatmulKernel * matmul_kernel(ggml_type type) {
 }
 
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory) {
-    const MatmulKernel * kernel = type == GGML_TYPE_Q4_K ? matmul_kernel(type) : nullptr;
-    if (!kernel || !kernel->reads_by_eight || !kernel->rounds()) return nullptr;  // in f32, ggml is as fast
-    if (std::strcmp(ggml_backend_buft_name(memory), "CPU_REPACK") != 0) return nullptr;
-    static const bool known = matmul_error(*kernel, type, memory) < kernel->tolerance;
-    return known ? kernel : nullptr;
+    if ((type != GGML_TYPE_Q4_K && type != GGML_TYPE_Q4_0) || std::strcmp(ggml_backend_buft_name(memory), "CPU_REPACK") != 0) return nullptr;
+    const auto find = [&](ggml_type t) -> const MatmulKernel * {
+        const MatmulKernel * kernel = matmul_kernel(t);
+        if (!kernel || !kernel->rounds()) return nullptr;  // in f32, ggml is as fast
+        return matmul_error(*kernel, t, memory) < kernel->tolerance ? kernel : nullptr;
+    };
+    static const MatmulKernel *const q4_K = find(GGML_TYPE_Q4_K), *const q4_0 = find(GGML_TYPE_Q4_0);
+    return type == GGML_TYPE_Q4_K ? q4_K : q4_0;
 }
 
 }  // namespace kvasir
