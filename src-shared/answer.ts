@@ -29,7 +29,8 @@ export const NoticeSchema = z.object({
     'plain-prompt', // the chat template could not be used
     'quarantined', // damaged chunk files were set aside and computed again
     'over-budget', // the library's cache is larger than the disk budget
-    'full-prefill', // cached passages were left unused: computing all is faster, or the model does not stand blending
+    'full-prefill', // cached passages were left unused: computing all is faster
+    'not-blended', // the same, since the model does not stand blending
     'document-failed', // a document of the library could not be read
   ]),
   message: z.string(),

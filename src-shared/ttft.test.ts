@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { besideFullPrefill, TtftSchema } from './ttft.ts';
+import { besideFullPrefill, TtftSchema, wasFullPrefill } from './ttft.ts';
 
 const TTFT = { total: 100, wait: 2, retrieve: 20, assemble: 5, acquire: 3, load: 4, place: 6, check: 17, recompute: 30, firstToken: 3, other: 10 }; // prettier-ignore
 
@@ -21,6 +21,12 @@ describe('a first token beside that of a full prefill', () => {
   test('is unknown without a full prefill, or without a time', () => {
     expect(besideFullPrefill({ ttftMs: TTFT, fullPrefillMs: null })).toBeNull();
     expect(besideFullPrefill({ ttftMs: { ...TTFT, total: 0 }, fullPrefillMs: 10 })).toBeNull();
+  });
+
+  test('is not there for one that was computed in full itself', () => {
+    expect(wasFullPrefill({ reusedTokens: 0, residentTokens: 0 })).toBe(true);
+    expect(wasFullPrefill({ reusedTokens: 0, residentTokens: 64 })).toBe(false);
+    expect(wasFullPrefill({ reusedTokens: 96, residentTokens: 0 })).toBe(false);
   });
 
   test('reads times of older answers, where waiting was part of the rest', () => {

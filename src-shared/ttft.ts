@@ -60,3 +60,11 @@ export function besideFullPrefill({
   const verdict = Math.abs(times - 1) < SAME_WITHIN ? 'same' : times > 1 ? 'sooner' : 'later';
   return { sharedMs, fullTtftMs, times, verdict };
 }
+
+/** Whether an answer's prompt was computed in full itself, by whatever strategy: then there is nothing to set beside it. */
+export function wasFullPrefill({
+  reusedTokens,
+  residentTokens,
+}: Record<'reusedTokens' | 'residentTokens', number>): boolean {
+  return reusedTokens === 0 && residentTokens === 0;
+}

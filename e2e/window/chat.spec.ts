@@ -44,7 +44,7 @@ test('a source opens its document at the passage', async ({ sharedWindow: window
 test('without a match the answer says so', async ({ sharedWindow: window }) => {
   await startConversation(window);
   const answer = await ask(window, 'xylophone zeitgeist?');
-  await expect(answer.getByRole('note')).toContainText('No document matched');
+  await expect(answer.getByRole('note')).toContainText('No document matches');
 });
 
 test('a conversation can be renamed, found, exported, deleted and brought back', async ({ window }) => {

@@ -38,11 +38,13 @@ export function stillReadingNotice(documents: number): Notice {
 /** Why everything was computed although passages are cached; undefined when it was not. */
 export function fallbackNotice({ fellBack, reason, predictedFullMs }: Decision): Notice | undefined {
   if (!fellBack) return undefined;
-  const time = predictedFullMs === null ? '' : ` (about ${Math.max(1, Math.round(predictedFullMs))} ms)`;
-  const message =
-    reason === 'quality'
-      ? 'The whole prompt was computed: this model was measured, and its answers change too much when cached passages are blended.'
-      : `The whole prompt was computed${time}, since loading and blending its cached passages would have taken longer here.`;
+  if (reason === 'quality') {
+    const message =
+      'The whole prompt was computed: this model was measured, and its answers change too much when cached passages are blended.';
+    return { kind: 'not-blended', message };
+  }
+  const time = predictedFullMs === null ? '' : ` in about ${Math.max(1, Math.round(predictedFullMs))} ms`;
+  const message = `The whole prompt was computed${time}: here that is faster than loading and blending its cached passages.`;
   return { kind: 'full-prefill', message };
 }
 

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { NoticeText } from '../../ui/NoticeText.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { Again } from './Again.tsx';
 import { reuseOf } from './figures.ts';
@@ -44,10 +45,10 @@ function Row({ analysis, step, number }: { analysis: Analysis; step: Step; numbe
         {failure && <FailureAlert failure={failure} />}
         {notices
           .filter(({ kind }) => kind !== 'plain-prompt')
-          .map(({ message }) => (
-            <p key={message} className={classes.notice}>
-              {message}
-            </p>
+          .map((notice) => (
+            <div key={notice.message} className={classes.notice}>
+              <NoticeText notice={notice} />
+            </div>
           ))}
       </td>
       <td>

@@ -2,6 +2,7 @@ import { Alert, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { NoticeText } from '../../ui/NoticeText.tsx';
 import { Again } from './Again.tsx';
 import { StepSources } from './StepSources.tsx';
 import { StepStats } from './StepStats.tsx';
@@ -30,9 +31,9 @@ export function StepCard({
       </header>
       <StepText step={step} />
       {failure && <FailureAlert failure={failure} />}
-      {notices.map(({ message }) => (
-        <Alert key={message} variant="light" color="gray" py={6}>
-          <Text size="sm">{message}</Text>
+      {notices.map((notice) => (
+        <Alert key={notice.message} variant="light" color="gray" py={6}>
+          <NoticeText notice={notice} />
         </Alert>
       ))}
       {stats && <StepStats stats={stats} encoded={step.encoded} />}

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { IconArrowsDiff } from '@tabler/icons-react';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
-import { besideFullPrefill } from '../../../src-shared/ttft.ts';
+import { besideFullPrefill, wasFullPrefill } from '../../../src-shared/ttft.ts';
 import classes from './FusionPanel.module.css';
 import * as leads from './leads.ts';
 import { Measure } from './Measure.tsx';
@@ -70,8 +70,8 @@ export function Summary({
 /** Both times as bars of one scale, with what both need in a lighter shade. */
 function Race({ conversationId, report, words }: SummaryProps) {
   const { t, format } = words;
-  const { ttftMs, fullPrefillMeasured, strategy } = report;
-  const isFull = strategy.name === 'full';
+  const { ttftMs, fullPrefillMeasured } = report;
+  const isFull = wasFullPrefill(report);
   const beside = isFull ? null : besideFullPrefill(report);
   const shared = beside?.sharedMs ?? 0;
   const kind = t(fullPrefillMeasured ? 'summary.measured' : 'summary.estimated');
@@ -102,7 +102,7 @@ function Race({ conversationId, report, words }: SummaryProps) {
         </span>
       </div>
       {beside && (
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" mb={10}>
           {t('summary.shared', {
             shared: format.duration(shared),
             full: format.duration(beside.fullTtftMs - shared),

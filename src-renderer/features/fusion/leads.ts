@@ -1,7 +1,8 @@
 import type { FusionLayer, FusionPlan, FusionReport } from '../../../src-shared/fusion-report.ts';
-import { besideFullPrefill } from '../../../src-shared/ttft.ts';
+import { besideFullPrefill, wasFullPrefill } from '../../../src-shared/ttft.ts';
 import { compositionOf, HEAD_TOKENS, headsAgainstRest, type CheckView, type ReportView } from './model.ts';
 import { longestStage, pipelineSums } from './stages.ts';
+import { strategyName } from './strategy-name.ts';
 import type { Words } from './useWords.ts';
 
 /** What each picture says, in a sentence or two: shown above it, read out, and written into files. */
@@ -16,9 +17,7 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
     share: share(recomputedTokens / Math.max(1, reusedTokens)),
   };
   const sentences = [t('sentence.prompt', { count: promptTokens, formatted: format.number(promptTokens) })];
-  if (prefixTokens > 0) sentences.push(t('sentence.prefix', { tokens: format.number(prefixTokens) }));
-  if (report.restoredTokens > 0)
-    sentences.push(t('sentence.restored', { tokens: format.number(report.restoredTokens) }));
+  if (prefixTokens > 0) sentences.push(prefix(report, t, format.number));
   if (kept > 0) sentences.push(t('sentence.resident', { tokens: format.number(kept) }));
   if (strategy.name === 'full') sentences.push(t('sentence.full'));
   else if (reusedTokens === 0) sentences.push(t('sentence.noCache'));
@@ -29,6 +28,19 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
   return joined(sentences);
 }
 
+/** What the prompt begins with and was computed before: all of it before this start, some of it, or nothing. */
+function prefix(
+  { prefixTokens, restoredTokens }: FusionReport,
+  t: Words['t'],
+  number: (n: number) => string,
+): string {
+  const tokens = number(prefixTokens);
+  if (restoredTokens === 0) return t('sentence.prefix', { tokens });
+  return restoredTokens === prefixTokens
+    ? t('sentence.restored', { tokens })
+    : t('sentence.restoredPart', { tokens, restored: number(restoredTokens) });
+}
+
 const REUSED: Partial<Record<string, `sentence.reused${'Deviation' | 'Query' | 'Union' | 'None'}`>> = {
   deviation: 'sentence.reusedDeviation',
   query: 'sentence.reusedQuery',
@@ -37,11 +49,10 @@ const REUSED: Partial<Record<string, `sentence.reused${'Deviation' | 'Query' | '
 };
 
 /** What was decided and expected before the prompt was processed, and what came of it. */
-export function plan(made: FusionPlan, { t, format, share }: Words): string {
+export function plan(made: FusionPlan, words: Words): string {
+  const { t, format } = words;
   const { wish, strategy, tier, cheapestTier, computedInstead, predictedTtftMs, outcomeMs } = made;
-  const name = t(`strategies:${strategy.name}.name`);
-  const hasRatio = strategy.name !== 'full' && strategy.name !== 'none';
-  const what = hasRatio ? t('plan.at', { name, ratio: share(strategy.ratio) }) : name;
+  const what = strategyName(strategy, words);
   const from = tier === null ? what : t('plan.from', { what, tier: t(`plan.tier.${tier}`) });
   const took = format.duration(outcomeMs);
   const sentences = [
@@ -57,7 +68,7 @@ export function plan(made: FusionPlan, { t, format, share }: Words): string {
 }
 
 export function comparison(report: FusionReport, { t, format }: Words): string {
-  if (report.strategy.name === 'full') return t('summary.isFull');
+  if (wasFullPrefill(report)) return t('summary.isFull');
   const beside = besideFullPrefill(report);
   if (!beside) return t('summary.unknown');
   const { times, verdict } = beside;

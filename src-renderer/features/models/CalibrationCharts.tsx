@@ -89,7 +89,7 @@ export function useCalibrationWords(): CalibrationWords {
         const count = layers?.length;
         return count === undefined
           ? strategy
-          : t('strategies:checked', { strategy, layers: layers?.join(', '), count });
+          : t('strategies:checked', { strategy, layers: layers?.join(t('strategies:separator')), count });
       },
       ratio: t('calibration.ratio'),
       kl: t('calibration.kl'),

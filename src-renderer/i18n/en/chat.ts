@@ -73,17 +73,6 @@ export const chat = {
     writing: 'Writing',
     secondsLeft: 'about {{time}} left',
   },
-  notice: {
-    'no-match': 'No document matched. This answer is the model’s own and has no source.',
-    'still-reading': 'Some documents are still being read and are not part of this answer.',
-    'left-out': 'Some passages did not fit.',
-    'turns-left-out': 'Older parts of this conversation did not fit.',
-    'plain-prompt': 'The model’s chat template could not be used.',
-    quarantined: 'Damaged cache files were set aside.',
-    'over-budget': 'The cache is full.',
-    'full-prefill': 'Everything was computed; the cache was not used.',
-    'document-failed': 'A document could not be read.',
-  },
   message: {
     copy: 'Copy answer',
     copyQuestion: 'Copy question',

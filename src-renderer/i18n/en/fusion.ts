@@ -40,7 +40,10 @@ export const fusion = {
     resident: '{{tokens}} were still in memory from earlier turns.',
     prefix:
       'Its first {{tokens}} had been computed exactly before, for another prompt that begins with the same text, and were used again from memory.',
-    restored: '{{tokens}} of these had been kept on disk since before this start.',
+    restored:
+      'Its first {{tokens}} had been computed exactly before Kvasir was last closed, were kept on disk, and were used again.',
+    restoredPart:
+      'Its first {{tokens}} had been computed exactly before and were used again: {{restored}} of them had been kept on disk since before this start.',
     reusedDeviation:
       '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed because their values changed most in this context.',
     reusedQuery:

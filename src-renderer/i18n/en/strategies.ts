@@ -23,6 +23,8 @@ export const strategies = {
     help: 'Reuses cached text and recomputes what is off, and what the question pays attention to.',
   },
   /** Behind a name, where tokens are chosen at other layers than usual. */
+  /** Between the layers. */
+  separator: ', ',
   checked_one: '{{strategy}}, checked at layer {{layers}}',
   checked_other: '{{strategy}}, checked at layers {{layers}}',
 };

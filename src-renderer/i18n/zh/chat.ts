@@ -73,17 +73,6 @@ export const chat: Words<typeof en.chat> = {
     writing: '正在书写',
     secondsLeft: '约剩 {{time}}',
   },
-  notice: {
-    'no-match': '没有匹配的文档。这个回答出自模型本身，没有来源。',
-    'still-reading': '有些文档还在读取中，不在这个回答之内。',
-    'left-out': '有些段落放不下。',
-    'turns-left-out': '本对话较早的部分放不下。',
-    'plain-prompt': '无法使用模型的对话模板。',
-    quarantined: '损坏的缓存文件已被隔离。',
-    'over-budget': '缓存已满。',
-    'full-prefill': '全部内容都重新计算了，没有使用缓存。',
-    'document-failed': '有一篇文档无法读取。',
-  },
   message: {
     copy: '复制回答',
     copyQuestion: '复制问题',

@@ -32,9 +32,9 @@ export const compare: Words<typeof en.compare> = {
   times: '{{times}} 倍',
   lead: {
     sooner:
-      '{{name}}比完整预填充快 {{times}} 倍开始（{{ttft}}，而不是 {{full}}），写出了{{text}}；首个 token 的 KL 为 {{kl}}。',
+      '{{name}}：{{ttft}} 后开始，完整预填充为 {{full}}，速度是它的 {{times}} 倍；写出了{{text}}，首个 token 的 KL 为 {{kl}}。',
     later:
-      '{{name}}比完整预填充慢 {{times}} 倍开始（{{ttft}}，而不是 {{full}}），写出了{{text}}；首个 token 的 KL 为 {{kl}}。',
+      '{{name}}：{{ttft}} 后开始，完整预填充为 {{full}}，用时是它的 {{times}} 倍；写出了{{text}}，首个 token 的 KL 为 {{kl}}。',
     same: '相同的文本',
     other: '不同的文本',
   },

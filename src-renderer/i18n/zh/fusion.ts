@@ -40,7 +40,9 @@ export const fusion: Words<typeof en.fusion> = {
     prompt_other: '提示共有 {{formatted}} 个 token。',
     resident: '其中 {{tokens}} 个在前几轮对话后仍留在内存中。',
     prefix: '开头的 {{tokens}} 个与另一个提示的开头完全相同，当时已精确计算，这次直接从内存沿用。',
-    restored: '其中 {{tokens}} 个在本次启动之前就已保存在磁盘上。',
+    restored: '开头的 {{tokens}} 个在上次关闭 Kvasir 之前已精确计算并保存在磁盘上，这次直接沿用。',
+    restoredPart:
+      '开头的 {{tokens}} 个此前已精确计算，这次直接沿用；其中 {{restored}} 个在本次启动之前就保存在磁盘上。',
     reusedDeviation:
       '{{reused}} 个取自缓存；其中 {{recomputed}} 个（{{share}}）因为在当前上下文中数值变化最大而重新计算。',
     reusedQuery: '{{reused}} 个取自缓存；其中 {{recomputed}} 个（{{share}}）因为问题最关注它们而重新计算。',

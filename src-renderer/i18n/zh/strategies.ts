@@ -8,6 +8,7 @@ export const strategies: Words<typeof en.strategies> = {
   'chunk-head': { name: '段落开头融合', help: '复用缓存的文本，重算每个段落的开头（EPIC）。' },
   query: { name: '按问题融合', help: '复用缓存的文本，重算问题所关注的内容。' },
   union: { name: '按偏差和问题融合', help: '复用缓存的文本，重算偏差大的以及问题所关注的内容。' },
+  separator: '、',
   checked_one: '{{strategy}}，在第 {{layers}} 层检查',
   checked_other: '{{strategy}}，在第 {{layers}} 层检查',
 };

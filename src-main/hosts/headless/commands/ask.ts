@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Answer, Notice, Source } from '../../../../src-shared/answer.ts';
 import type { FusionPlan, PlanReason } from '../../../../src-shared/plan.ts';
-import { besideFullPrefill, type Ttft } from '../../../../src-shared/ttft.ts';
+import { besideFullPrefill, wasFullPrefill, type Ttft } from '../../../../src-shared/ttft.ts';
 import type { PrecomputeReport, SyncReport } from '../../../../src-shared/library.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { App, type Workspace } from '../../../app.ts';
@@ -106,7 +106,7 @@ function summaryLines(answered: Answered): string[] {
     sources.length > 0 ? 'Sources:' : 'Sources: none',
     ...sources.map((source, i) => `  [${i + 1}] ${sourceLine(source)}`),
     `First token after ${ms(ttftMs.total)} (${stagesOf(ttftMs)}); then ${tokensPerSecond.toFixed(0)} tokens/s.`,
-    ...(plan?.strategy.name === 'full' ? [] : besideLines(answered)),
+    ...besideLines(answered),
     `Prompt of ${prompt.tokens} tokens: ${prompt.reusableTokens} from cache, ${prompt.recomputedTokens} of them recomputed; ` +
       `${formatBytes(prompt.bytesLoaded)} loaded.`,
     ...(plan ? [planLine(plan)] : []),
@@ -115,8 +115,9 @@ function summaryLines(answered: Answered): string[] {
 
 /** The first token beside that of a full prefill, as the window compares them. */
 function besideLines(answered: Answered): string[] {
+  const { reusableTokens: reusedTokens, prefixTokens: residentTokens } = answered.prompt;
   const beside = besideFullPrefill(answered);
-  if (!beside) return [];
+  if (!beside || wasFullPrefill({ reusedTokens, residentTokens })) return [];
   const { fullTtftMs, sharedMs, times, verdict } = beside;
   const factor = verdict === 'later' ? 1 / times : times;
   const how = verdict === 'same' ? 'As soon as' : `${factor.toFixed(1)} × ${verdict} than`;

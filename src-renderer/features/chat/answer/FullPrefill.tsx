@@ -2,6 +2,7 @@ import { Button, Tooltip } from '@mantine/core';
 import { IconStopwatch } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
+import { wasFullPrefill } from '../../../../src-shared/ttft.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { comparedWithFull } from './speedup.ts';
 import classes from './Stats.module.css';
@@ -18,7 +19,7 @@ export function FullPrefill({
 }) {
   const { t } = useTranslation('chat');
   const format = useFormat();
-  if (stats.strategy.name === 'full') return null;
+  if (wasFullPrefill(stats)) return null;
   const beside = comparedWithFull(stats);
   const times = beside && {
     time: format.duration(beside.fullTtftMs),

@@ -3,7 +3,7 @@ import { IconBolt, IconChartBar } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
-import type { BesideFullPrefill } from '../../../../src-shared/ttft.ts';
+import { wasFullPrefill, type BesideFullPrefill } from '../../../../src-shared/ttft.ts';
 import { useAction } from '../../../client/context.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
@@ -93,8 +93,9 @@ function Counts({ stats }: { stats: AnswerStats }) {
   const format = useFormat();
   const { cached, all } = cachedChunks(stats);
   const count = (tokens: number) => ({ value: format.number(tokens) });
-  const ratio =
-    stats.strategy.name === 'none' || stats.strategy.name === 'full' ? undefined : stats.strategy.ratio;
+  // Where nothing was cached, nothing was blended, whatever was wished.
+  const name = wasFullPrefill(stats) ? 'full' : stats.strategy.name;
+  const ratio = name === 'none' || name === 'full' ? undefined : stats.strategy.ratio;
   return (
     <ul className={classes.counts}>
       {stats.residentTokens > 0 && (
@@ -117,7 +118,7 @@ function Counts({ stats }: { stats: AnswerStats }) {
       <Count term="speed" text={t('stats.speed', { value: format.number(stats.tokensPerSecond, 1) })} />
       <Count
         term="strategy"
-        text={`${t(`strategies:${stats.strategy.name}.name`)}${ratio === undefined ? '' : ` ${format.percent(ratio)}`}`}
+        text={`${t(`strategies:${name}.name`)}${ratio === undefined ? '' : ` ${format.percent(ratio)}`}`}
       />
     </ul>
   );

@@ -1,9 +1,9 @@
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
-import { besideFullPrefill, type BesideFullPrefill } from '../../../../src-shared/ttft.ts';
+import { besideFullPrefill, wasFullPrefill, type BesideFullPrefill } from '../../../../src-shared/ttft.ts';
 
-/** The first token beside that of a full prefill; null when there is nothing to compare, as in one that was computed in full itself. */
+/** The first token beside that of a full prefill; null when it is one itself, or when that is unknown. */
 export function comparedWithFull(stats: AnswerStats): BesideFullPrefill | null {
-  return stats.strategy.name === 'full' ? null : besideFullPrefill(stats);
+  return wasFullPrefill(stats) ? null : besideFullPrefill(stats);
 }
 
 /** Chunks whose KV needed no computing, and all of them. */

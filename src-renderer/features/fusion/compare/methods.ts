@@ -1,21 +1,13 @@
 import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
-import type { StrategyChoice } from '../../../../src-shared/strategy.ts';
 import type { ColouredRow } from '../../../viz/bars/bars.ts';
 import { STAGE_COLOURS, STAGES } from '../../../viz/stages.ts';
+import { strategyName } from '../strategy-name.ts';
 import type { Words } from '../useWords.ts';
 
 /** A comparison's ways, with what is said of them. */
 
 export function nameOf({ kind, strategy }: Pick<ComparedMethod, 'kind' | 'strategy'>, words: Words): string {
   return kind === 'blend' ? strategyName(strategy, words) : words.t(`compare:kind.${kind}`);
-}
-
-export function strategyName({ name, ratio, checkLayers }: StrategyChoice, { t, share }: Words): string {
-  const plain = t(`strategies:${name}.name`);
-  const what = checkLayers
-    ? t('strategies:checked', { strategy: plain, layers: checkLayers.join(', '), count: checkLayers.length })
-    : plain;
-  return name === 'none' || name === 'full' ? what : t('plan.at', { name: what, ratio: share(ratio) });
 }
 
 export function fullOf({ methods }: Comparison): ComparedMethod | undefined {

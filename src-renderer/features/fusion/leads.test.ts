@@ -1,0 +1,72 @@
+import { createInstance } from 'i18next';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { FusionReport } from '../../../src-shared/fusion-report.ts';
+import { fusionFixture } from '../../client/fixtures/fusion.ts';
+import { en } from '../../i18n/en/index.ts';
+import { zh } from '../../i18n/zh/index.ts';
+import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } from '../../ui/format.ts';
+import { comparison, summary } from './leads.ts';
+import { strategyName } from './strategy-name.ts';
+import type { Words } from './useWords.ts';
+
+let words: Record<'en' | 'zh', Words>;
+let report: FusionReport;
+
+beforeAll(async () => {
+  words = { en: await wordsOf('en'), zh: await wordsOf('zh') };
+  report = (await fusionFixture()['chat.report']!({ answerId: 'fusion-28' }))!;
+});
+
+async function wordsOf(language: 'en' | 'zh'): Promise<Words> {
+  const i18n = createInstance();
+  const interpolation = { escapeValue: false };
+  await i18n.init({ resources: { en, zh }, lng: language, ns: Object.keys(en), interpolation });
+  return {
+    t: i18n.getFixedT(language, ['fusion', 'stages', 'strategies', 'compare', 'common']),
+    format: {
+      bytes: (bytes) => formatBytes(bytes, language),
+      number: (value, digits = 0) => formatNumber(value, language, digits),
+      percent: (share, digits = 0) => formatPercent(share, language, digits),
+      duration: (ms) => formatDuration(ms, language),
+      ago: (atMs) => formatAgo(atMs, language),
+    },
+    significant: String,
+    share: (value) => formatPercent(value, language),
+  };
+}
+
+describe('what is said of the time to the first token', () => {
+  const said = (ttft: Partial<FusionReport['ttftMs']>, fullPrefillMs: number | null): string => {
+    const none = { wait: 0, retrieve: 0, assemble: 0, acquire: 0, load: 0, place: 0, check: 0, recompute: 0, firstToken: 0, other: 0 }; // prettier-ignore
+    return comparison({ ...report, ttftMs: { ...none, total: 0, ...ttft }, fullPrefillMs }, words.en);
+  };
+
+  test('search counts for both', () => {
+    expect(said({ total: 85, retrieve: 60, recompute: 25 }, 50)).toBe('1.3× sooner than a full prefill');
+    expect(said({ total: 85, retrieve: 60, recompute: 25 }, 27)).toBe('As fast as a full prefill');
+    expect(said({ total: 102, retrieve: 60, recompute: 42 }, 27)).toBe('1.2× later than a full prefill');
+  });
+
+  test('what was computed in full is compared with nothing', () => {
+    const full = { ...report, reusedTokens: 0, residentTokens: 0 };
+    expect(comparison(full, words.en)).toBe('This is a full prefill');
+    expect(said({ total: 85 }, null)).toBe('What a full prefill would take is not known yet.');
+  });
+});
+
+test('what a prompt begins with was computed for another one, before this start, or both', () => {
+  const said = (restoredTokens: number): string =>
+    summary({ ...report, residentTokens: 128, prefixTokens: 128, restoredTokens }, words.en);
+  expect(said(0)).toContain('for another prompt that begins with the same text');
+  expect(said(128)).toContain('Its first 128 had been computed exactly before Kvasir was last closed');
+  expect(said(64)).toContain(
+    'Its first 128 had been computed exactly before and were used again: 64 of them',
+  );
+});
+
+test('a strategy is named with its ratio first, then with where it checks', () => {
+  const choice = { name: 'deviation' as const, ratio: 0.15, checkLayers: [2, 4] };
+  expect(strategyName(choice, words.en)).toBe('Blend by deviation at 15%, checked at layers 2, 4');
+  expect(strategyName(choice, words.zh)).toBe('按偏差融合，比例 15%，在第 2、4 层检查');
+  expect(strategyName({ name: 'none', ratio: 0 }, words.en)).toBe('Reuse everything');
+});

@@ -1,0 +1,15 @@
+import type { Notice } from '../../../src-shared/answer.ts';
+
+/** What the reader should know; numbers and names stand in the core's own words. */
+export const notices: Record<Notice['kind'], string> = {
+  'no-match': '没有匹配的文档：这个回答不以您的任何文档为依据。',
+  'still-reading': '有些文档还在读取中，不在这个回答之内。',
+  'left-out': '上下文放不下所有匹配的段落，有些没有采用。',
+  'turns-left-out': '上下文放不下整个对话，模型已看不到较早的部分。',
+  'plain-prompt': '无法使用模型的对话模板，改用普通提示。',
+  quarantined: '损坏的缓存文件已隔离，其中的内容已为这个回答重新计算。',
+  'over-budget': '缓存已满：放不下的文本块会在需要时计算。',
+  'full-prefill': '整个提示都直接计算：在这里这样比加载并融合缓存更快。',
+  'not-blended': '整个提示都直接计算：测量发现，融合缓存的段落会使这个模型的回答改变过多。',
+  'document-failed': '有一篇文档无法读取。',
+};
