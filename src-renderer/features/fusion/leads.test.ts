@@ -25,8 +25,8 @@ async function wordsOf(language: 'en' | 'zh'): Promise<Words> {
     t: i18n.getFixedT(language, ['fusion', 'stages', 'strategies', 'compare', 'common']),
     format: {
       bytes: (bytes) => formatBytes(bytes, language),
-      number: (value, digits = 0) => formatNumber(value, language, digits),
-      percent: (share, digits = 0) => formatPercent(share, language, digits),
+      number: (value, digits) => formatNumber(value, language, digits),
+      percent: (share, digits) => formatPercent(share, language, digits),
       duration: (ms) => formatDuration(ms, language),
       ago: (atMs) => formatAgo(atMs, language),
     },
