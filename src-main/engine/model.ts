@@ -1,0 +1,92 @@
+import { guarded, guardedAsync, withAbort, type CallOptions } from './call.ts';
+import { ChunkKv } from './chunk-kv.ts';
+import type { KvDtype, NativeAddon, NativeKvUsage, NativeModel, NativeModelInfo } from './native.ts';
+import { Session } from './session.ts';
+
+/** A loaded model. Its calls run one after another; dispose() frees weights and every session and chunk in memory. */
+export class Model {
+  readonly info: NativeModelInfo;
+  readonly path: string;
+  readonly #addon: NativeAddon;
+  readonly #native: NativeModel;
+
+  constructor(addon: NativeAddon, native: NativeModel, path: string) {
+    this.#addon = addon;
+    this.#native = native;
+    this.info = native.info;
+    this.path = path;
+  }
+
+  /** Token ids of `text`. `special` lets text like <|im_start|> become its control token: only for trusted templates. */
+  tokenize(text: string, { addBos = false, special = false } = {}): Int32Array {
+    return guarded(() => this.#native.tokenize(text, addBos, special));
+  }
+
+  detokenize(tokens: Int32Array | readonly number[], { special = false } = {}): string {
+    const ids = tokens instanceof Int32Array ? tokens : Int32Array.from(tokens);
+    return guarded(() => this.#native.detokenize(ids, special));
+  }
+
+  /** What a chunk is encoded behind: BOS where the model has one. Its own KV is dropped. */
+  get encodingPrefix(): Int32Array {
+    return this.info.bosToken >= 0 && this.info.addBos
+      ? Int32Array.of(this.info.bosToken)
+      : new Int32Array(0);
+  }
+
+  /** Bytes of KV per token in the store. */
+  bytesPerToken(dtype: KvDtype): number {
+    const values = 2 * this.info.layers * this.info.kvHeads * this.info.headDim;
+    return dtype === 'f16' ? values * 2 : (values / 32) * 34;
+  }
+
+  async encodeChunk(tokens: Int32Array, dtype: KvDtype, options: CallOptions = {}): Promise<ChunkKv> {
+    const chunk = await withAbort(this.#addon, options.signal, (abort) =>
+      this.#native.encodeChunk(tokens, this.encodingPrefix, dtype, abort, options.onProgress),
+    );
+    return new ChunkKv(chunk);
+  }
+
+  /** Opens a chunk file without reading its KV. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
+  async openChunk(path: string): Promise<ChunkKv> {
+    return new ChunkKv(await guardedAsync(() => this.#native.openChunk(path, this.encodingPrefix)));
+  }
+
+  /** At most `capacity` tokens; memory is taken as it grows. */
+  createSession(capacity: number): Session {
+    return new Session(
+      this.#addon,
+      guarded(() => this.#native.createSession(capacity)),
+    );
+  }
+
+  /** The memory of all sessions, when what was called before is done. */
+  kvUsage(): Promise<NativeKvUsage> {
+    return guardedAsync(() => this.#native.kvUsage());
+  }
+
+  /** Bytes beyond which prefixes that no session holds are given up; sessions get what they need. */
+  setKvBudget(bytes: number): void {
+    guarded(() => this.#native.setKvBudget(bytes));
+  }
+
+  /** What is known of the beginning of `tokens`, for the store; undefined when nothing is. */
+  async exportPrefix(tokens: Int32Array): Promise<ChunkKv | undefined> {
+    const prefix = await guardedAsync(() => this.#native.exportPrefix(tokens));
+    return prefix ? new ChunkKv(prefix) : undefined;
+  }
+
+  /** Opens a stored prefix. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
+  async openPrefix(path: string): Promise<ChunkKv> {
+    return new ChunkKv(await guardedAsync(() => this.#native.openPrefix(path)));
+  }
+
+  /** Makes a stored prefix known, as if it had been computed. CHUNK_CORRUPT, CHUNK_MISMATCH, OUT_OF_MEMORY. */
+  importPrefix(prefix: ChunkKv): Promise<void> {
+    return guardedAsync(() => this.#native.importPrefix(prefix.native));
+  }
+
+  dispose(): void {
+    this.#native.dispose();
+  }
+}
