@@ -206,7 +206,7 @@ function show(rows: readonly Row[]): void {
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-'));
 const app = await App.open({ dataDir: dir });
 try {
-  const workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   const { model } = workspace;
   await workspace.library.sync();
   await workspace.library.precompute();

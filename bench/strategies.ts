@@ -213,7 +213,7 @@ function chosen(): string[] {
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-'));
 const app = await App.open({ dataDir: dir });
 try {
-  const workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   const { model } = workspace;
   await workspace.library.sync();
   await workspace.library.precompute();

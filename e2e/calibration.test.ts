@@ -19,14 +19,14 @@ afterAll(async () => {
 });
 
 test('ratio 1 is the full prefill, reusing everything is not, and the choice is kept', async () => {
-  const workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   await workspace.library.sync();
   const request = CalibrationRequestSchema.parse({
     strategies: ['none', 'union'],
     ratios: [0.15, 1],
     prompts: 4,
   });
-  const calibration = await app.calibrate(workspace, request, {});
+  const calibration = await app.workspaces.calibrate(workspace, request, {});
   // Where a later check layer was found to be worth it, union is there with both.
   const points = (name: string) => calibration.points.filter(({ strategy }) => strategy.name === name);
   const [none] = points('none');
@@ -49,10 +49,13 @@ test('ratio 1 is the full prefill, reusing everything is not, and the choice is 
 });
 
 test('a library without questions of its own is measured by questions about what it names', async () => {
-  const workspace = await app.openLibrary({ root: join(app.paths.sampleLibrary, 'buildings') });
+  const workspace = await app.workspaces.open({ root: join(app.paths.sampleLibrary, 'buildings') });
   await workspace.library.sync();
   const request = CalibrationRequestSchema.parse({ strategies: ['query'], ratios: [1], prompts: 3 });
-  const again = [await app.calibrate(workspace, request, {}), await app.calibrate(workspace, request, {})];
+  const again = [
+    await app.workspaces.calibrate(workspace, request, {}),
+    await app.workspaces.calibrate(workspace, request, {}),
+  ];
   for (const { texts, prompts, points } of again) {
     expect({ texts, prompts }).toEqual({
       texts: { library: 'buildings', kind: 'topics' },
@@ -64,9 +67,9 @@ test('a library without questions of its own is measured by questions about what
 });
 
 test('stopped, it ends soon', async () => {
-  const workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   const stop = new AbortController();
-  const running = app.calibrate(workspace, CalibrationRequestSchema.parse({}), {
+  const running = app.workspaces.calibrate(workspace, CalibrationRequestSchema.parse({}), {
     signal: stop.signal,
     onProgress: () => stop.abort(),
   });

@@ -31,7 +31,7 @@ let app: App;
 
 async function openApp(): Promise<App> {
   const opened = await App.open({ dataDir: dir });
-  const workspace = await opened.openLibrary({ root: opened.paths.sampleLibrary });
+  const workspace = await opened.workspaces.open({ root: opened.paths.sampleLibrary });
   await workspace.library.sync();
   await workspace.library.precompute();
   return opened;

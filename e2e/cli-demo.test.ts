@@ -82,7 +82,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
   test('every sample question finds the documents with its answer', async () => {
     const app = await App.open({ dataDir: join(dir, 'demo') });
     try {
-      const { answers, model } = await app.openLibrary({ root: app.paths.sampleLibrary });
+      const { answers, model } = await app.workspaces.open({ root: app.paths.sampleLibrary });
       const questions = JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')) as {
         question: string;
         documents: string[];

@@ -13,7 +13,7 @@ let comparison: Comparison;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-compare-'));
   app = await App.open({ dataDir: dir });
-  const workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   await workspace.library.sync();
   await workspace.library.precompute();
   const { id } = app.chat.create({

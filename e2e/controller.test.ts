@@ -15,7 +15,7 @@ let workspace: Workspace;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-controller-'));
   app = await App.open({ dataDir: dir });
-  workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+  workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   await workspace.library.sync();
   await workspace.library.precompute();
 });

@@ -29,7 +29,7 @@ describe('the demo model', () => {
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'kvasir-demo-'));
     app = await App.open({ dataDir: dir });
-    workspace = await app.openLibrary({ root: LIBRARY });
+    workspace = await app.workspaces.open({ root: LIBRARY });
     await workspace.library.sync();
     await workspace.library.precompute();
   });

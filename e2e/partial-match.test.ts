@@ -22,7 +22,7 @@ beforeAll(async () => {
   app = await App.open({ dataDir: join(dir, 'data') });
   app.settings.update({ storeMisses: false });
   cpSync(app.paths.sampleLibrary, join(dir, 'library'), { recursive: true });
-  workspace = await app.openLibrary({ root: join(dir, 'library') });
+  workspace = await app.workspaces.open({ root: join(dir, 'library') });
   await workspace.library.sync();
   await workspace.library.precompute();
 });

@@ -31,7 +31,7 @@ async function run<T>(
   try {
     const { model } = await app.models.current();
     model.info.chatTemplate = ''; // the demo model's own takes no system prompt
-    const { library } = await app.openLibrary({ root: join(app.paths.sampleLibrary, 'people') });
+    const { library } = await app.workspaces.open({ root: join(app.paths.sampleLibrary, 'people') });
     await library.sync();
     await library.precompute();
     return await task(app, async (question) => {

@@ -1,15 +1,12 @@
-import { realpathSync } from 'node:fs';
-import { basename } from 'node:path';
 import { AnalysisService } from './analysis/analysis-service.ts';
 import { libraryDocuments } from './analysis/library-documents.ts';
 import { Engine, type Model } from './engine/engine.ts';
-import { AnswerService } from './chat/answer-service.ts';
 import { Anticipation } from './chat/anticipation.ts';
-import { calibrationTexts, libraryTexts } from './chat/calibration-texts.ts';
+import { libraryTexts } from './chat/calibration-texts.ts';
 import { ChatService } from './chat/chat-service.ts';
 import { libraryPassages } from './chat/library-passages.ts';
 import { readSuggestions } from './chat/suggestions.ts';
-import { CalibrationService, type CalibrationRun } from './fusion/calibration/calibration-service.ts';
+import { CalibrationService } from './fusion/calibration/calibration-service.ts';
 import { CostModel } from './fusion/controller/cost-model.ts';
 import { FirstUse } from './fusion/controller/first-use.ts';
 import { Planner } from './fusion/controller/planner.ts';
@@ -20,10 +17,8 @@ import { CacheService } from './cache/cache-service.ts';
 import { WarmStart } from './cache/warm-start.ts';
 import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
 import { Catalogue } from './library/catalogue.ts';
-import { Library } from './library/library.ts';
 import { LibraryService } from './library/library-service.ts';
 import type { Parser } from './library/parser/parser-process.ts';
-import { chooseModel } from './models/catalogue.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { ModelService } from './models/model-service.ts';
 import { traceOf } from './platform/failure.ts';
@@ -34,11 +29,11 @@ import { EventBus } from './platform/event-bus.ts';
 import { Gate } from './platform/gate.ts';
 import { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
-import { indexRetrieval } from './retrieval/index-retrieval.ts';
-import { SearchIndex } from './retrieval/search-index.ts';
 import { SearchService } from './retrieval/search-service.ts';
-import type { Calibration, CalibrationRequest } from '../src-shared/contract/calibration.ts';
 import type { Settings, SettingsInput } from '../src-shared/settings.ts';
+import { Workspaces } from './workspaces.ts';
+
+export type { Workspace } from './workspaces.ts';
 
 export interface AppOptions {
   /** Folder for everything Kvasir writes. Default: the platform's convention. */
@@ -47,20 +42,6 @@ export interface AppOptions {
   overrides?: Partial<SettingsInput> | undefined;
   /** Reads documents in a process apart; for hosts that start processes in a way of their own. */
   parser?: Parser | undefined;
-}
-
-export interface OpenLibraryOptions {
-  root: string;
-  /** Default: the demo model. */
-  modelPath?: string | undefined;
-}
-
-/** A library with the model that reads it and the service that answers from it. */
-export interface Workspace {
-  model: Model;
-  library: Library;
-  answers: AnswerService;
-  chunkTokens: number;
 }
 
 /** All of Kvasir but its hosts. */
@@ -98,12 +79,11 @@ export class App {
   readonly prefixes: StoredPrefixes;
   /** Measures models that are new here. */
   readonly firstUse: FirstUse;
+  /** Folders that the command line works with. */
+  readonly workspaces: Workspaces;
   /** Of the program. */
   readonly version = programVersion();
   readonly #catalogue: Catalogue;
-  readonly #models = new Map<string, Promise<Model>>();
-  readonly #workspaces: Workspace[] = [];
-  readonly #analyses: AnalysisService[] = [];
 
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
@@ -197,6 +177,10 @@ export class App {
       models: this.models,
       rehearse: (signal) => this.chat.rehearse(signal),
     });
+    this.workspaces = new Workspaces({
+      ...{ app: this, catalogue },
+      analysisParts: () => this.#analysisParts(),
+    });
   }
 
   /** BAD_ARGUMENT, ENGINE_FAILED, STORE_READ_ONLY, STORE_IN_USE, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
@@ -214,73 +198,6 @@ export class App {
       await store.close();
       throw error;
     }
-  }
-
-  /** MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, LIBRARY_NOT_FOUND. */
-  async openLibrary({ root, modelPath }: OpenLibraryOptions): Promise<Workspace> {
-    const { store } = this;
-    const settings = this.settings.current;
-    const choice = chooseModel(modelPath, this.paths);
-    const model = await this.#loadModel(choice.path, settings.threads || choice.threads);
-    const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
-    const { dtype, maxFileBytes } = settings;
-    const library = await Library.open({
-      root,
-      catalogue: this.#catalogue,
-      store,
-      model,
-      chunkTokens,
-      dtype,
-      maxFileBytes,
-    });
-    const answers = new AnswerService({
-      model,
-      store,
-      planner: this.planner,
-      prefixes: this.prefixes,
-      catalogue: this.#catalogue,
-      index: new SearchIndex(this.#catalogue.database, library.chunkSetId),
-      dtype,
-      contextTokens: settings.contextTokens,
-      systemPrompt: settings.systemPrompt,
-      storeMisses: settings.storeMisses,
-      onBackgroundError: (error) => this.log.warn('miss-not-stored', { error: String(error) }),
-    });
-    const workspace = { model, library, answers, chunkTokens };
-    this.#workspaces.push(workspace);
-    return workspace;
-  }
-
-  /** Analyses with a workspace's model, which are not kept. */
-  analysesOf({ model, library, chunkTokens }: Workspace): AnalysisService {
-    const active = { name: model.info.name, model, chunkTokens };
-    const analyses = new AnalysisService({
-      path: ':memory:',
-      models: { active, current: () => Promise.resolve(active) },
-      retrieval: indexRetrieval(new SearchIndex(this.#catalogue.database, library.chunkSetId)),
-      ...this.#analysisParts(),
-    });
-    this.#analyses.push(analyses);
-    return analyses;
-  }
-
-  /** Measures how well a workspace's model stands blending, on its library, which was read before. As CalibrationService.run. */
-  calibrate(
-    { model, library }: Workspace,
-    request: CalibrationRequest,
-    run: CalibrationRun,
-  ): Promise<Calibration> {
-    const sample = library.root === realpathSync(this.paths.sampleLibrary);
-    const texts = calibrationTexts({
-      model,
-      catalogue: this.#catalogue,
-      chunkSetId: library.chunkSetId,
-      library: basename(library.root),
-      settings: this.settings.current,
-      count: request.prompts,
-      questions: sample ? this.paths.sampleQuestions : undefined,
-    });
-    return this.calibration.measure({ name: model.info.name, model }, texts, request, run);
   }
 
   /**
@@ -312,18 +229,14 @@ export class App {
       () => this.warmStart.close(),
       () => this.anticipation.close(),
       () => this.analysis.close(),
-      ...this.#analyses.map((analyses) => () => analyses.close()),
+      ...this.workspaces.closeAnalyses(),
       () => this.chat.close(),
-      ...this.#workspaces.map(
-        ({ answers }) =>
-          () =>
-            answers.close(),
-      ),
+      ...this.workspaces.closeAnswers(),
       () => this.prefixes.stop(),
       () => this.search.close(),
       () => this.cache.close(),
       () => this.models.close(),
-      ...[...this.#models.values()].map((loading) => () => this.#dispose(loading)),
+      ...this.workspaces.closeModels(),
       () => this.store.close(),
       () => this.#catalogue.close(),
     ];
@@ -348,22 +261,6 @@ export class App {
       openSession: chat.openSession.bind(chat),
       ...{ store, settings, events, gate, log },
     };
-  }
-
-  #loadModel(path: string, threads: number): Promise<Model> {
-    const known = this.#models.get(path);
-    if (known) return known;
-    const { device, conversationDtype: kvDtype } = this.settings.current;
-    const loading = this.engine.loadModel(path, { threads, device, kvDtype });
-    this.#models.set(path, loading);
-    return loading;
-  }
-
-  async #dispose(loading: Promise<Model>): Promise<void> {
-    const model = await loading.catch(() => undefined); // whoever asked for it was told
-    if (!model) return;
-    await this.store.forget(model);
-    model.dispose();
   }
 }
 

@@ -64,7 +64,8 @@ export const LAYERS = [
     ],
   },
 
-  { path: 'src-main/app.ts', imports: [...FOUNDATION, ...SERVICES] },
+  { path: 'src-main/workspaces.ts', imports: [...FOUNDATION, ...SERVICES] },
+  { path: 'src-main/app.ts', imports: [...FOUNDATION, ...SERVICES, 'src-main/workspaces.ts'] },
   // From the contract's procedures to the services.
   { path: 'src-main/api', imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'] },
   // What both hosts need to show the window; neither imports the other.

@@ -56,7 +56,7 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
   try {
     const ownFolder = flags.library === undefined && existsSync(document);
     const root = flags.library ?? (ownFolder ? dirname(document) : app.paths.sampleLibrary);
-    const workspace = await app.openLibrary({ root, modelPath: flags.model });
+    const workspace = await app.workspaces.open({ root, modelPath: flags.model });
     const strategy = strategyOf(flags);
     await prepare(workspace, { terminal, signal, precompute: false });
     const documentId = idOf(workspace, ownFolder ? basename(document) : document);
@@ -66,7 +66,7 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
     });
     if (!request.success)
       throw new KvasirError('BAD_ARGUMENT', `The analysis cannot be made so: ${firstIssue(request.error)}.`);
-    const analyses = app.analysesOf(workspace);
+    const analyses = app.workspaces.analysesOf(workspace);
     const { id } = await analyses.analyse(request.data);
     const analysis = await follow(app, analyses, id, {
       signal,

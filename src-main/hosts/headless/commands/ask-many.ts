@@ -21,7 +21,7 @@ export async function askMany(
   const request = QuestionBatchSchema.safeParse({ questions, topK, maxTokens, strategy });
   if (!request.success)
     throw new KvasirError('BAD_ARGUMENT', `The questions cannot be asked: ${firstIssue(request.error)}.`);
-  const analyses = app.analysesOf(workspace);
+  const analyses = app.workspaces.analysesOf(workspace);
   const { id } = analyses.ask(request.data);
   const analysis = await follow(app, analyses, id, {
     signal,

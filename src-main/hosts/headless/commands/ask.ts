@@ -48,7 +48,7 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
   }
   const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
   try {
-    const workspace = await app.openLibrary({
+    const workspace = await app.workspaces.open({
       root: flags.library ?? app.paths.sampleLibrary,
       modelPath: flags.model,
     });

@@ -55,9 +55,9 @@ async function run(flags: CalibrateFlags, context: CommandContext): Promise<void
   const display = terminal.progress();
   try {
     const root = flags.library ?? app.paths.sampleLibrary;
-    const workspace = await app.openLibrary({ root, modelPath: flags.model });
+    const workspace = await app.workspaces.open({ root, modelPath: flags.model });
     await prepare(workspace, { terminal, signal, precompute: false });
-    const calibration = await app.calibrate(workspace, request.data, {
+    const calibration = await app.workspaces.calibrate(workspace, request.data, {
       signal,
       onProgress: ({ done, total }) =>
         display.update({ phase: 'measuring', done, total, tokens: 0, secondsLeft: undefined }),

@@ -49,7 +49,7 @@ async function run(question: string, flags: CompareFlags, context: CommandContex
   const display = terminal.progress();
   try {
     const root = flags.library ?? app.paths.sampleLibrary;
-    const workspace = await app.openLibrary({ root, modelPath: flags.model });
+    const workspace = await app.workspaces.open({ root, modelPath: flags.model });
     await prepare(workspace, { terminal, signal, precompute: true });
     const { answerTokens } = CompareRequestSchema.parse({ answerId: 'none', answerTokens: flags.maxTokens });
     const compared = await workspace.answers.compare({

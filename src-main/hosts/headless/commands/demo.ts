@@ -26,7 +26,7 @@ async function demonstrate(context: CommandContext): Promise<void> {
   const app = await App.open({ dataDir: context.flags().data });
   try {
     terminal.out(`${terminal.bold('Kvasir: documents in, blended answer out')}\n\n`);
-    const workspace = await app.openLibrary({ root: app.paths.sampleLibrary });
+    const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
     introduce(workspace, terminal);
     const prepared = await prepare(workspace, { terminal, signal, precompute: true });
     tellPrecompute(prepared.sync, prepared.precompute, terminal);

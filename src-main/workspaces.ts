@@ -1,0 +1,171 @@
+import { realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Calibration, CalibrationRequest } from '../src-shared/contract/calibration.ts';
+import { AnalysisService, type AnalysisServiceOptions } from './analysis/analysis-service.ts';
+import { AnswerService } from './chat/answer-service.ts';
+import { calibrationTexts } from './chat/calibration-texts.ts';
+import type { Engine, Model } from './engine/engine.ts';
+import type { CalibrationRun, CalibrationService } from './fusion/calibration/calibration-service.ts';
+import type { Planner } from './fusion/controller/planner.ts';
+import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
+import type { ChunkStore } from './kvstore/store.ts';
+import type { Catalogue } from './library/catalogue.ts';
+import { Library } from './library/library.ts';
+import type { ActiveModel } from './models/active-model.ts';
+import { chooseModel } from './models/catalogue.ts';
+import type { Logger } from './platform/logger.ts';
+import type { Paths } from './platform/paths.ts';
+import type { SettingsService } from './platform/settings-service.ts';
+import { indexRetrieval } from './retrieval/index-retrieval.ts';
+import { SearchIndex } from './retrieval/search-index.ts';
+
+export interface OpenLibraryOptions {
+  root: string;
+  /** Default: the demo model. */
+  modelPath?: string | undefined;
+}
+
+/** A library with the model that reads it and the service that answers from it. */
+export interface Workspace {
+  model: Model;
+  library: Library;
+  answers: AnswerService;
+  chunkTokens: number;
+}
+
+/** What workspaces need of the app. */
+interface Parts {
+  paths: Paths;
+  settings: SettingsService;
+  log: Logger;
+  engine: Engine;
+  store: ChunkStore;
+  planner: Planner;
+  prefixes: StoredPrefixes;
+  calibration: CalibrationService<ActiveModel>;
+}
+
+export interface WorkspacesOptions {
+  app: Parts;
+  catalogue: Catalogue;
+  /** What analyses share with the window's. */
+  analysisParts: () => Omit<AnalysisServiceOptions, 'path' | 'models' | 'retrieval'>;
+}
+
+/** Folders that are read and asked one by one, each with a model of its choice: what the command line works with. */
+export class Workspaces {
+  readonly #options: WorkspacesOptions;
+  readonly #models = new Map<string, Promise<Model>>();
+  readonly #open: Workspace[] = [];
+  readonly #analyses: AnalysisService[] = [];
+
+  constructor(options: WorkspacesOptions) {
+    this.#options = options;
+  }
+
+  /** MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, LIBRARY_NOT_FOUND. */
+  async open({ root, modelPath }: OpenLibraryOptions): Promise<Workspace> {
+    const { app, catalogue } = this.#options;
+    const { store, planner, prefixes } = app;
+    const settings = app.settings.current;
+    const choice = chooseModel(modelPath, app.paths);
+    const model = await this.#loadModel(choice.path, settings.threads || choice.threads);
+    const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
+    const { dtype, maxFileBytes } = settings;
+    const library = await Library.open({
+      root,
+      catalogue,
+      store,
+      model,
+      chunkTokens,
+      dtype,
+      maxFileBytes,
+    });
+    const answers = new AnswerService({
+      model,
+      store,
+      planner,
+      prefixes,
+      catalogue,
+      index: new SearchIndex(catalogue.database, library.chunkSetId),
+      dtype,
+      contextTokens: settings.contextTokens,
+      systemPrompt: settings.systemPrompt,
+      storeMisses: settings.storeMisses,
+      onBackgroundError: (error) => app.log.warn('miss-not-stored', { error: String(error) }),
+    });
+    const workspace = { model, library, answers, chunkTokens };
+    this.#open.push(workspace);
+    return workspace;
+  }
+
+  /** Analyses with a workspace's model, which are not kept. */
+  analysesOf({ model, library, chunkTokens }: Workspace): AnalysisService {
+    const { catalogue, analysisParts } = this.#options;
+    const active = { name: model.info.name, model, chunkTokens };
+    const analyses = new AnalysisService({
+      path: ':memory:',
+      models: { active, current: () => Promise.resolve(active) },
+      retrieval: indexRetrieval(new SearchIndex(catalogue.database, library.chunkSetId)),
+      ...analysisParts(),
+    });
+    this.#analyses.push(analyses);
+    return analyses;
+  }
+
+  /** Measures how well a workspace's model stands blending, on its library, which was read before. As CalibrationService.run. */
+  calibrate(
+    { model, library }: Workspace,
+    request: CalibrationRequest,
+    run: CalibrationRun,
+  ): Promise<Calibration> {
+    const { app, catalogue } = this.#options;
+    const sample = library.root === realpathSync(app.paths.sampleLibrary);
+    const texts = calibrationTexts({
+      model,
+      catalogue,
+      chunkSetId: library.chunkSetId,
+      library: basename(library.root),
+      settings: app.settings.current,
+      count: request.prompts,
+      questions: sample ? app.paths.sampleQuestions : undefined,
+    });
+    return app.calibration.measure({ name: model.info.name, model }, texts, request, run);
+  }
+
+  /** What is to be closed before conversations are. */
+  closeAnalyses(): (() => Promise<void>)[] {
+    return this.#analyses.map((analyses) => () => analyses.close());
+  }
+
+  /** And behind them. */
+  closeAnswers(): (() => Promise<void>)[] {
+    return this.#open.map(
+      ({ answers }) =>
+        () =>
+          answers.close(),
+    );
+  }
+
+  /** Frees the models; nothing may use them any more. */
+  closeModels(): (() => Promise<void>)[] {
+    return [...this.#models.values()].map((loading) => () => this.#dispose(loading));
+  }
+
+  #loadModel(path: string, threads: number): Promise<Model> {
+    const known = this.#models.get(path);
+    if (known) return known;
+    const { engine, settings } = this.#options.app;
+    const { device, conversationDtype: kvDtype } = settings.current;
+    const loading = engine.loadModel(path, { threads, device, kvDtype });
+    this.#models.set(path, loading);
+    return loading;
+  }
+
+  async #dispose(loading: Promise<Model>): Promise<void> {
+    const model = await loading.catch(() => undefined); // whoever asked for it was told
+    if (!model) return;
+    await this.#options.app.store.forget(model);
+    model.dispose();
+  }
+}
