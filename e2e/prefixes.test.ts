@@ -63,7 +63,7 @@ test('after a restart the next turn finds the system prompt on disk, and answers
     expect(app.store.list({ kind: 'prefix' })).toHaveLength(1);
     return answer;
   });
-  expect(first.stats).toMatchObject({ prefixTokens: 0, restoredTokens: 0 });
+  expect(first.stats.restoredTokens).toBe(0);
 
   const second = await run(restarted, async (app, ask) => {
     const answer = await ask('And what does Elias Falk like?');
@@ -84,7 +84,7 @@ test('after a restart the next turn finds the system prompt on disk, and answers
     await app.store.evict({ keys: app.store.list({ kind: 'prefix' }).map(({ key }) => key) });
   });
   const same = await run(straight, (_, ask) => ask('And what does Elias Falk like?'));
-  expect(same.stats).toMatchObject({ prefixTokens: 0, restoredTokens: 0 });
+  expect(same.stats.restoredTokens).toBe(0);
   expect(second.answer.text).toBe(same.text);
 });
 
@@ -101,14 +101,18 @@ test('a rehearsal brings it in, so that the first question finds it in memory', 
 
 test('a damaged file is refused and set aside, and the answer is the same', async () => {
   const dir = dataDir();
-  const sound = await run(dir, (_, ask) => ask('Where was Elsa Wexler born?'));
+  const { sound, file } = await run(dir, async (app, ask) => {
+    const answer = await ask('Where was Elsa Wexler born?');
+    const [prefix = ''] = prefixFiles(app);
+    return { sound: answer, file: prefix };
+  });
+  // While the program is not running: its start may bring the file in before the question does.
+  const bytes = readFileSync(file);
+  bytes[bytes.length - 100] = (bytes[bytes.length - 100] ?? 0) ^ 0xff;
+  writeFileSync(file, bytes);
   await run(dir, async (app, ask) => {
-    const [file = ''] = prefixFiles(app);
-    const bytes = readFileSync(file);
-    bytes[bytes.length - 100] = (bytes[bytes.length - 100] ?? 0) ^ 0xff;
-    writeFileSync(file, bytes);
     const { stats, text } = await ask('Where was Elsa Wexler born?');
-    expect(stats).toMatchObject({ prefixTokens: 0, restoredTokens: 0 });
+    expect(stats.restoredTokens).toBe(0);
     expect(text).toBe(sound.text);
     expect(app.store.stats().quarantine.files).toBe(1);
     expect(app.store.list({ kind: 'prefix' })).toHaveLength(1); // computed and stored again

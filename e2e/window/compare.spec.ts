@@ -57,7 +57,7 @@ test('a comparison can be stopped, and nothing is kept of it', async ({ sharedWi
   await blendByDeviation(window);
   await ask(window, QUESTION);
   const comparison = await openComparison(window);
-  await comparison.getByRole('checkbox', { name: 'Look into every layer' }).check();
+  for (const box of await comparison.getByRole('checkbox', { disabled: false }).all()) await box.check();
   await startAndStop(comparison);
   await expect(comparison.getByRole('button', { name: 'Compare', exact: true })).toBeVisible({
     timeout: ANSWER_MS,
@@ -70,8 +70,16 @@ async function startAndStop(comparison: Locator): Promise<void> {
   await comparison.evaluate(async (section) => {
     const button = (name: string) =>
       [...section.querySelectorAll('button')].find(({ textContent }) => textContent.trim() === name);
+    const offered = new Promise<void>((resolve) => {
+      const observer = new MutationObserver(() => {
+        if (!button('Cancel')) return;
+        observer.disconnect();
+        resolve();
+      });
+      observer.observe(section, { childList: true, subtree: true });
+    });
     button('Compare')?.click();
-    while (!button('Cancel')) await new Promise(requestAnimationFrame);
+    await offered;
     button('Cancel')?.click();
   });
 }

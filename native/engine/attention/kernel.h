@@ -62,7 +62,7 @@ struct AttentionKernel {
     void (*run)(const AttentionJob & job, AttentionShare & share, int nth, float * scratch);
 };
 
-// The fastest kernel this CPU has, or the fastest in f32; or the one KVASIR_ATTENTION names, null when that is "ggml".
+// The fastest kernel this CPU has, or the fastest in f32. KVASIR_ATTENTION names the fastest that may be used; null when that is "ggml".
 // It has passed attention_error() here. Null: use ggml's attention.
 const AttentionKernel * attention_kernel(bool bf16);
 // All that this build has and this CPU can run, fastest first; then those that only tests use.

@@ -117,8 +117,10 @@ const AttentionKernel * attention_kernel(bool bf16) {
     static const auto choose = [](bool coarse) -> const AttentionKernel * {
         const char * wanted = std::getenv("KVASIR_ATTENTION");
         if (wanted && !*wanted) wanted = nullptr;
+        bool reached = !wanted;
         for (const AttentionKernel * k : attention_kernels()) {
-            if (wanted ? std::strcmp(k->name, wanted) != 0 : k->bf16 && !coarse) continue;
+            reached = reached || std::strcmp(k->name, wanted) == 0;
+            if (!reached || (k->bf16 && !coarse)) continue;
             // A wrong kernel would answer wrongly without a word: one that this machine computes otherwise is not used.
             if (attention_error(*k) < (k->bf16 ? 1e-2f : 1e-5f)) return k;
         }

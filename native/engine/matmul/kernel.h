@@ -38,7 +38,8 @@ struct MatmulKernel {
 };
 
 // The kernel for weights of this type on this CPU, once it has passed matmul_error() with them here; null: use ggml.
-// KVASIR_MATMUL forces one by name ("avx512-bf16", "avx512-vnni", "avx512", "avx-vnni", "avx2-int16", "avx2"), or null ("ggml").
+// KVASIR_MATMUL names the fastest that may be used ("avx512-bf16", "avx512-vnni", "avx512", "avx-vnni", "avx2-int16", "avx2"; "ggml": none);
+// f16 weights, which no kernel that rounds takes, get the first behind it that does not.
 const MatmulKernel * matmul_kernel(ggml_type type);
 // The same for weights in `memory`, ggml's CPU_REPACK: q4_K and q4_0, as long as their layout is the one known here.
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory);

@@ -119,9 +119,11 @@ const MatmulKernel * choose(ggml_type type) {
     if (std::find(types.begin(), types.end(), type) == types.end()) return nullptr;
     const char * wanted = std::getenv("KVASIR_MATMUL");
     if (wanted && !*wanted) wanted = nullptr;
+    bool reached = !wanted;
     for (const MatmulKernel * k : matmul_kernels()) {
+        reached = reached || std::strcmp(k->name, wanted) == 0;
         // Rounding is for what was rounded to fewer bits before.
-        if (wanted ? std::strcmp(k->name, wanted) != 0 : k->rounds() && type == GGML_TYPE_F16) continue;
+        if (!reached || (k->rounds() && type == GGML_TYPE_F16)) continue;
         // A wrong kernel would answer wrongly without a word: one that this machine computes otherwise is not used.
         if (matmul_error(*k, type) < k->tolerance) return k;
     }
