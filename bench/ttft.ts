@@ -128,7 +128,7 @@ const decode =
         count: args.decode,
       })
     : undefined;
-const bars = barsOf(rows);
+const bars = barsOf(rows, args.cpu);
 printRows(rows);
 if (decode) {
   const ratio = (decode.ours / decode.llama).toFixed(2);
