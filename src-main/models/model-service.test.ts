@@ -434,9 +434,9 @@ describe('whether a model fits', () => {
 
   test('counts KV as conversations keep it: in q8_0 where its blocks of 32 divide a head', async () => {
     const { settings, add, models } = kvasir();
-    await add('mine.gguf', {});
-    await add('odd.gguf', { headDim: 80 });
-    const kv = () => models.list().slice(1).map(({ fit }) => fit.kvBytes / (4096 * 2 * 2)); // prettier-ignore
+    const added = [await add('mine.gguf', {}), await add('odd.gguf', { headDim: 80 })];
+    const fitOf = (id: string) => models.list().find((each) => each.id === id)?.fit;
+    const kv = () => added.map(({ id }) => (fitOf(id)?.kvBytes ?? 0) / (4096 * 2 * 2));
     expect(kv()).toEqual([32 * 2, 80 * 2]);
     settings.update({ conversationDtype: 'q8_0' });
     expect(kv()).toEqual([34, 80 * 2]);
