@@ -5,8 +5,6 @@ export default defineConfig({
     // A process a file: the native addon and SQLite stay apart, and a crash names its file.
     pool: 'forks',
     maxWorkers: 2,
-    // As for the window: what passes only at the second try is marked "retry" in the output.
-    retry: 1,
     // What is waited for comes at once, or never; a busy machine may take its time. Longer than a poll: the poll tells more.
     expect: { poll: { timeout: 30_000 } },
     projects: [
@@ -26,6 +24,8 @@ export default defineConfig({
           include: ['e2e/**/*.test.ts'],
           // These start the real program with the real engine, one after another: two would share the cores.
           fileParallelism: false,
+          // As for the window: what passes only at the second try is marked "retry" in the output.
+          retry: 1,
           testTimeout: 900_000,
           hookTimeout: 900_000,
         },
