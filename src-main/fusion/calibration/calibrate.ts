@@ -4,7 +4,7 @@ import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
 import { searchChecks, searchSteps } from './check-layers.ts';
 import { chooseStrategy, DEFAULT_FLOOR } from './choose.ts';
-import { mean, median } from './mean.ts';
+import { mean, median } from '../averages.ts';
 import {
   measurePrompt,
   type CalibrationModel,

@@ -1,7 +1,7 @@
 import type { QualityFloor } from '../../../src-shared/contract/calibration.ts';
 import type { StrategyChoice, StrategyName } from '../../../src-shared/strategy.ts';
 import { cheapest } from './choose.ts';
-import { mean, median } from './mean.ts';
+import { mean, median } from '../averages.ts';
 import type { Measured, PromptMeasured } from './measure.ts';
 
 /** Prompts that the search looks at, and the share it recomputes where that was asked for. */

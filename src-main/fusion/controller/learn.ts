@@ -7,7 +7,7 @@ import {
   type ComputeCosts,
   type TierCosts,
 } from './costs.ts';
-import { median } from '../calibration/mean.ts';
+import { median } from '../averages.ts';
 import { byTier } from './predict.ts';
 import type { Layout, Piece, Rows, Tier } from './work.ts';
 
