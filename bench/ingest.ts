@@ -8,7 +8,7 @@ import { chromium, type Page } from 'playwright-core';
 import { WebSocket } from 'ws';
 import type { QueueStatus } from '../src-shared/contract/libraries.ts';
 import { startApp, temporaryFolder, type RunningApp } from '../e2e/window/support/app.ts';
-import { CHROMIUM, launchOptions, NO_CHROMIUM } from '../e2e/window/support/browsers.ts';
+import { CHROMIUM, launchOptions, NO_BROWSER } from '../e2e/window/support/browsers.ts';
 import { randomFrom } from '../src-main/kvstore/test-random.ts';
 import { writeResult } from './lib/result.ts';
 
@@ -37,7 +37,7 @@ const { files, bytes, seconds, out } = new Command('bench:ingest')
   .parse()
   .opts<{ files: number; bytes: number; seconds: number; out: string }>();
 
-if (CHROMIUM === undefined) throw new Error(NO_CHROMIUM);
+if (CHROMIUM === undefined) throw new Error(NO_BROWSER);
 const documents = temporaryFolder();
 const data = temporaryFolder();
 writeDocuments(documents.path, files, bytes);

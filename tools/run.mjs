@@ -1,5 +1,6 @@
-// Every npm script goes through here: `node tools/run.mjs <script.ts> [arguments]` sets up what is missing, then runs
-// the script on the project's own Node, which reads TypeScript by stripping the types.
+// Every npm script goes through here: `node tools/run.mjs [--browser] <script.ts> [arguments]` sets up what is missing
+// (--browser: a browser for the window's tests as well), then runs the script on the project's own Node, which reads
+// TypeScript by stripping the types.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -7,14 +8,16 @@ import { SetupError } from './setup/errors.mjs';
 import { nodePath, ROOT } from './setup/platform.mjs';
 import { setup } from './setup/setup.mjs';
 
-const [script, ...args] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const browser = given[0] === '--browser';
+const [script, ...args] = browser ? given.slice(1) : given;
 if (script === undefined) {
-  console.error('Usage: node tools/run.mjs <script> [arguments]');
+  console.error('Usage: node tools/run.mjs [--browser] <script> [arguments]');
   process.exit(2);
 }
 
 try {
-  await setup({ cuda: false, quietWhenFresh: true });
+  await setup({ cuda: false, browser, quietWhenFresh: true });
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   console.error(`\n${error.message}${error.details === '' ? '' : `\n\n${error.details}`}`);

@@ -3,20 +3,23 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { GGML, ROOT } from '../../tools/setup/platform.mjs';
 import { probe } from '../../tools/setup/process.mjs';
+import { checkTools } from '../../tools/setup/steps/tools.mjs';
 import type { GpuOptions } from './options.ts';
 import { LIBRARY, SOURCE, type Found } from './plan.ts';
 
 /** Asks the machine what it has; changes nothing. */
 export async function look(options: GpuOptions): Promise<Found> {
   const [driver, arch] = await Promise.all([smi('driver_version'), smi('compute_cap')]);
+  // Those that setup built the engine with.
+  const { cmake, generator } = await checkTools(() => undefined);
   const earlier = join(ROOT, SOURCE);
   return {
     backend: existsSync(join(GGML, LIBRARY)),
     driver,
     arch: arch?.replace('.', ''),
     nvcc: await firstThatRuns(compilers()),
-    cmake: await firstThatRuns(['cmake', join(ROOT, '.setup', 'cmake', 'bin', 'cmake')]),
-    ninja: (await probe('ninja', ['--version'])) !== undefined,
+    cmake,
+    generator,
     source: options.ggmlSource ?? (existsSync(earlier) ? SOURCE : undefined),
     cores: availableParallelism(),
   };

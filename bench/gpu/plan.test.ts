@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { gpuOptionsFrom } from './options.ts';
 import { buildCommands, obstacles, scripts, type Found } from './plan.ts';
 
-const nothing: Found = { backend: false, ninja: false, cores: 4 };
+const nothing: Found = { backend: false, cmake: 'cmake', generator: [], cores: 4 };
 const everything: Found = {
   ...nothing,
   driver: '580.1',
   arch: '90',
   nvcc: '/usr/local/cuda/bin/nvcc',
   cmake: 'cmake',
-  ninja: true,
+  generator: ['-G', 'Ninja'],
 };
 const defaults = gpuOptionsFrom([]);
 
@@ -33,10 +33,9 @@ describe('options of bench:gpu', () => {
 describe('building the CUDA backend', () => {
   test('each thing that is missing is named', () => {
     expect(obstacles(everything, defaults)).toEqual([]);
-    expect(obstacles(nothing, defaults).map((why) => /driver|nvcc|CMake|--arch/.exec(why)?.[0])).toEqual([
+    expect(obstacles(nothing, defaults).map((why) => /driver|nvcc|--arch/.exec(why)?.[0])).toEqual([
       'driver',
       'nvcc',
-      'CMake',
       '--arch',
     ]);
     expect(obstacles({ ...everything, arch: undefined }, gpuOptionsFrom(['--arch', '89']))).toEqual([]);

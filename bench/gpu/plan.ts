@@ -9,8 +9,9 @@ export interface Found {
   /** Compute capability of the first GPU, without its dot: 90. */
   arch?: string | undefined;
   nvcc?: string | undefined;
-  cmake?: string | undefined;
-  ninja: boolean;
+  cmake: string;
+  /** CMake arguments that choose the build system. */
+  generator: string[];
   /** A folder with ggml's source: given, or from a run before. */
   source?: string | undefined;
   cores: number;
@@ -26,13 +27,12 @@ export const BUILD = 'build/ggml-cuda';
 export const LIBRARY = 'libggml-cuda.so';
 
 /** Why the backend cannot be built here, a sentence each; nothing where it can. */
-export function obstacles({ driver, nvcc, cmake, arch }: Found, options: GpuOptions): string[] {
+export function obstacles({ driver, nvcc, arch }: Found, options: GpuOptions): string[] {
   return [
     driver === undefined &&
       'No NVIDIA driver was found (nvidia-smi does not run): install it, or try --device cpu.',
     nvcc === undefined &&
       'No CUDA compiler was found (nvcc on PATH, in $CUDACXX, $CUDA_HOME/bin or /usr/local/cuda/bin): install the CUDA toolkit, or let `npm run setup -- --cuda` fetch the prebuilt backend.',
-    cmake === undefined && 'CMake was not found: install it.',
     (options.arch ?? arch) === undefined &&
       'The GPU did not tell its compute capability: name it, as in --arch 90.',
   ].filter((sentence) => sentence !== false);
@@ -40,7 +40,7 @@ export function obstacles({ driver, nvcc, cmake, arch }: Found, options: GpuOpti
 
 /** Builds ggml's CUDA backend alone, for one kind of GPU, with the names that the prebuilt libraries have. */
 export function buildCommands(found: Found, options: GpuOptions): Command[] {
-  const cmake = found.cmake ?? 'cmake';
+  const { cmake, generator } = found;
   const on = (names: string[], value: string): string[] => names.map((name) => `-D${name}=${value}`);
   const settings = [
     '-DCMAKE_BUILD_TYPE=Release',
@@ -50,7 +50,6 @@ export function buildCommands(found: Found, options: GpuOptions): Command[] {
     ...on(['BUILD_SHARED_LIBS', 'GGML_BACKEND_DL', 'GGML_CUDA', 'CMAKE_PLATFORM_NO_VERSIONED_SONAME'], 'ON'),
     ...on(['GGML_CPU', 'GGML_NATIVE', 'GGML_CUDA_NCCL', 'GGML_BUILD_TESTS', 'GGML_BUILD_EXAMPLES'], 'OFF'),
   ];
-  const generator = found.ninja ? ['-G', 'Ninja'] : [];
   return [
     { program: cmake, args: ['-S', found.source ?? SOURCE, '-B', BUILD, ...generator, ...settings] },
     {

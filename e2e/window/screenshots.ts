@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { startApp, temporaryFolder } from './support/app.ts';
-import { CHROMIUM, launchOptions, NO_CHROMIUM } from './support/browsers.ts';
+import { CHROMIUM, launchOptions, NO_BROWSER } from './support/browsers.ts';
 import { ROOT } from './support/root.ts';
 
 const OUT = join(ROOT, 'docs', 'screenshots');
@@ -50,7 +50,7 @@ function shots({ answered, analysed }: Addresses): Shot[] {
 }
 
 if (CHROMIUM === undefined) {
-  console.error(NO_CHROMIUM);
+  console.error(NO_BROWSER);
   process.exit(1);
 }
 mkdirSync(OUT, { recursive: true });

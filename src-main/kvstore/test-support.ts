@@ -5,6 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  accessSync,
+  constants,
   closeSync,
   existsSync,
   fsyncSync,
@@ -244,8 +246,17 @@ export function fake(chunk: ChunkKv): FakeChunk {
   throw new TypeError('fake: not a FakeChunk');
 }
 
-/** In memory where there is such a folder: these tests fsync thousands of times. */
-const TEMP_BASE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+/** In memory where there is such a folder for us: these tests fsync thousands of times. */
+const TEMP_BASE = isWritable('/dev/shm') ? '/dev/shm' : tmpdir();
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** A folder that goes with the test. */
 export function tempDir(): string {

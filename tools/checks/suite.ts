@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { findBrowser, NO_BROWSER } from '../setup/browser.mjs';
 import { NATIVE_BUILD, ROOT, STATE } from '../setup/platform.mjs';
 import { runCommand, runTool, type CommandResult } from './command.ts';
 import { ctestCounts, NONE, playwrightCounts, vitestCounts, type Counts } from './counts.ts';
@@ -9,6 +10,8 @@ export interface StepResult {
   ok: boolean;
   /** What to show when it failed. */
   output: string;
+  /** What people should know of it though it did not fail. */
+  note?: string;
   /** Tests in it; undefined for steps that are not tests. */
   counts?: Counts;
 }
@@ -83,6 +86,7 @@ export async function runStep(step: SuiteStep): Promise<StepResult> {
   const time = `${((performance.now() - started) / 1000).toFixed(1)} s`;
   const tests = result.counts === undefined ? '' : describe(result.counts);
   console.log(`${result.ok ? '✓' : '✗'} ${step.name.padEnd(9)} ${time.padStart(8)}  ${tests}`.trimEnd());
+  if (result.note !== undefined) console.log(`  ${result.note}`);
   if (!result.ok) console.log(`\n${result.output.trim()}\n`);
   return result;
 }
@@ -133,7 +137,8 @@ export const window: SuiteStep = {
       const args = ['test', '--config', 'e2e/window/playwright.config.ts', '--reporter=list,json'];
       const result = await runTool('@playwright/test/cli.js', args, true);
       const counts = playwrightCounts(report, result.code);
-      return { ok: isOk(result) && counts.failed === 0, output: '', counts };
+      const note = findBrowser() === undefined ? { note: NO_BROWSER } : {};
+      return { ok: isOk(result) && counts.failed === 0, output: '', counts, ...note };
     } finally {
       rmSync(report, { force: true });
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createReadStream, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SetupError } from './errors.mjs';
@@ -43,6 +43,22 @@ export async function withPackage(pin, members, use) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Downloads a pinned package and keeps the whole of it in .setup/`name`.
+ *
+ * @param {Pin} pin
+ * @param {string} name
+ * @param {(note: string) => void} update
+ */
+export async function keepPackage(pin, name, update) {
+  update(`downloading ${pin.name} ${pin.version}, ${pin.megabytes} MB`);
+  await withPackage(pin, ['package'], async (folder) => {
+    const target = join(STATE, name);
+    rmSync(target, { recursive: true, force: true });
+    renameSync(join(folder, 'package'), target);
+  });
 }
 
 /** What interrupted runs left behind; call with the lock held. */

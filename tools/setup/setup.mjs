@@ -4,6 +4,7 @@ import { withLock } from './lock.mjs';
 import { checkPlatform, ROOT, STATE } from './platform.mjs';
 import { killChildren } from './process.mjs';
 import { say, seconds, StepLine } from './report.mjs';
+import { browser } from './steps/browser.mjs';
 import { cuda, hintAtCuda } from './steps/cuda.mjs';
 import { headers } from './steps/headers.mjs';
 import { libraries } from './steps/libraries.mjs';
@@ -15,6 +16,7 @@ import { window } from './steps/window.mjs';
 /**
  * @typedef {object} Options
  * @property {boolean} cuda install the CUDA backend
+ * @property {boolean} [browser] bring a browser for the tests of the window
  * @property {boolean} quietWhenFresh print nothing when there is nothing to do
  *
  * @typedef {import('./steps/tools.mjs').Tools} Tools
@@ -42,6 +44,7 @@ export async function setup(options) {
     ...cuda(options.cuda || process.env.KVASIR_CUDA === '1'),
     native,
     window,
+    ...(options.browser === true ? [browser] : []),
   ];
   if (steps.every((step) => step.isFresh())) {
     if (!options.quietWhenFresh) {

