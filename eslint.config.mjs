@@ -40,7 +40,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.test.{ts,tsx}', '**/*.spec.ts', '**/test-support.ts', '**/*.test-support.ts'],
+    files: ['**/*.test.{ts,tsx}', '**/*.spec.ts', '**/*.test-support.ts', 'src-main/testing/*.ts'],
     rules: {
       // A test that fails on an unexpected undefined has done its work.
       '@typescript-eslint/no-non-null-assertion': 'off',

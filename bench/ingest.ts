@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import type { QueueStatus } from '../src-shared/contract/libraries.ts';
 import { startApp, temporaryFolder, type RunningApp } from '../e2e/window/support/app.ts';
 import { CHROMIUM, launchOptions, NO_BROWSER } from '../e2e/window/support/browsers.ts';
-import { randomFrom } from '../src-main/kvstore/test-random.ts';
+import { randomFrom } from '../src-main/testing/random.ts';
 import { writeResult } from './lib/result.ts';
 
 const KEY_EVERY_MS = 120;

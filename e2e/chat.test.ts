@@ -7,7 +7,7 @@ import { FusionReportSchema, type FusionReport } from '../src-shared/fusion-repo
 import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
-import { UNCALIBRATED } from '../src-main/fusion/controller/controller.ts';
+import { UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
 import { readSuggestions } from '../src-main/chat/suggestions.ts';
 
 const MiB = 1024 * 1024;

@@ -9,7 +9,7 @@ import { MKGGUF } from '../tools/random-model/random-model.ts';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 export const DEMO_MODEL = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
-const CLI = join(ROOT, 'src-main', 'hosts', 'headless', 'cli.ts');
+const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
 
 /** What the tests' own surroundings must not decide. */
 const PLAIN = { KVASIR_DATA: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined };

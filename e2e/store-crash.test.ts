@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Engine, type ChunkKv, type Model } from '../src-main/engine/engine.ts';
 import { ChunkStore } from '../src-main/kvstore/store.ts';
-import { randomFrom } from '../src-main/kvstore/test-random.ts';
+import { randomFrom } from '../src-main/testing/random.ts';
 import {
   CHUNKS,
   makeModel,

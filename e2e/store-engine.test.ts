@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Engine, type ChunkKv, type Model, type Segment } from '../src-main/engine/engine.ts';
 import { ChunkStore, type Lease } from '../src-main/kvstore/store.ts';
-import { canMount, mountTmpfs } from '../src-main/kvstore/test-support.ts';
+import { canMount, mountTmpfs } from '../src-main/testing/store.ts';
 import { makeModel, MODEL_OPTIONS, plan, type PlannedChunk } from './support/store-crash-plan.ts';
 
 let work: string;

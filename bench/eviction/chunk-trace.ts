@@ -1,4 +1,4 @@
-import { randomFrom } from '../../src-main/kvstore/test-random.ts';
+import { randomFrom } from '../../src-main/testing/random.ts';
 import { exponential, zipf } from './random.ts';
 import type { TraceRequest } from './trace.ts';
 

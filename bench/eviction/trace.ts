@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { randomFrom } from '../../src-main/kvstore/test-random.ts';
+import { randomFrom } from '../../src-main/testing/random.ts';
 import { exponential, zipf } from './random.ts';
 
 /** One request of a trace, in order of time. */

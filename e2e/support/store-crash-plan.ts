@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { chunkKey } from '../../src-main/kvstore/store.ts';
-import { randomFrom } from '../../src-main/kvstore/test-random.ts';
+import { randomFrom } from '../../src-main/testing/random.ts';
 import type { KvDtype, Model } from '../../src-main/engine/engine.ts';
 
 export const CHUNKS = 32;

@@ -6,8 +6,8 @@ import type {
   QuestionBatch,
 } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Passages } from '../chat/passages.ts';
-import type { Planner } from '../fusion/controller/planner.ts';
+import type { Passages } from '../answering/passages.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
 import { isAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';

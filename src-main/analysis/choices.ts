@@ -1,8 +1,8 @@
 import type { Settings } from '../../src-shared/settings.ts';
 import type { StrategyWish } from '../../src-shared/strategy.ts';
-import { contextLimit } from '../chat/limits.ts';
+import { contextLimit } from '../answering/limits.ts';
 import type { KvDtype, Sampling } from '../engine/engine.ts';
-import type { Planner, Wish } from '../fusion/controller/planner.ts';
+import type { Planner, Wish } from '../fusion/planning/planner.ts';
 import type { FusionModel } from '../fusion/model.ts';
 
 /** How the prompts of an analysis are made. */

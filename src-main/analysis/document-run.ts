@@ -1,7 +1,7 @@
 import type { AnalysisPlan, DocumentAnalysis, Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { findPassages, type FoundPassage } from '../chat/passages.ts';
-import { PromptAssembler } from '../chat/prompt.ts';
+import { findPassages, type FoundPassage } from '../answering/passages.ts';
+import { PromptAssembler } from '../answering/prompt.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import { keyFor } from '../fusion/model.ts';
 import type { StepResult } from './analysis-table.ts';

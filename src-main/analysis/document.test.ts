@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { FakeModel } from '../fusion/test-support.ts';
-import { fixture } from './test-support.ts';
+import { FakeModel } from '../testing/fusion.ts';
+import { fixture } from '../testing/analysis.ts';
 
 const TASK = { documentId: '1', instruction: 'Name the towns.', size: 4, overlap: 1 };
 const spans = (steps: readonly Step[]): string[] =>

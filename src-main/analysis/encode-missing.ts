@@ -1,7 +1,7 @@
 import type { Encoded } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { FoundPassage } from '../chat/passages.ts';
-import type { CostModel } from '../fusion/controller/cost-model.ts';
+import type { FoundPassage } from '../answering/passages.ts';
+import type { CostModel } from '../fusion/planning/cost-model.ts';
 import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Choices } from './choices.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { FusionModel } from '../fusion/model.ts';
-import type { Catalogue } from '../library/catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 
 /** The model that answers, and the chunks that are made for it. */
 export interface AnalysisModel {

@@ -1,6 +1,6 @@
 import type { QuestionBatch, Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { findPassages, type FoundPassage } from '../chat/passages.ts';
+import { findPassages, type FoundPassage } from '../answering/passages.ts';
 import { keyFor } from '../fusion/model.ts';
 import { orderBatch, sharedChunks } from './batch-order.ts';
 import type { Workshop } from './workshop.ts';

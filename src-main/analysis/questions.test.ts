@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { sharingOf } from './sharing.ts';
-import { fixture } from './test-support.ts';
+import { fixture } from '../testing/analysis.ts';
 
 const EVERYWHERE = { libraryIds: [], documentIds: [] };
 const QUESTIONS = ['Where is Oslo?', 'Where is Bern?', 'And Oslo by sea?', 'Nothing matches this.'];

@@ -1,8 +1,8 @@
 import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { FoundPassage, Passages } from '../chat/passages.ts';
-import { Stopwatch } from '../chat/stopwatch.ts';
-import type { Planner } from '../fusion/controller/planner.ts';
+import type { FoundPassage, Passages } from '../answering/passages.ts';
+import { Stopwatch } from '../answering/stopwatch.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import type { ChunkStore, LeaseSet } from '../kvstore/store.ts';
 import { isAborted, throwIfAborted } from '../platform/abort.ts';

@@ -5,7 +5,7 @@ import type { ModelImpact } from '../../src-shared/contract/models.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { KvDtype } from '../engine/engine.ts';
 import type { ChunkStore, KindTotals } from '../kvstore/store.ts';
-import type { Catalogue } from '../library/catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/impact.ts';
 import type { ModelService } from '../models/model-service.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';

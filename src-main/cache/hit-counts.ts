@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Catalogue } from '../library/catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 
 const CountsSchema = z.object({ ram: z.int(), disk: z.int(), misses: z.int() });
 type Counts = z.infer<typeof CountsSchema>;

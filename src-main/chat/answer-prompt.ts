@@ -3,9 +3,9 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import { historyBefore, sourceOf } from './history.ts';
-import { contextLimit } from './limits.ts';
+import { contextLimit } from '../answering/limits.ts';
 import type { MessageStore } from './messages.ts';
-import { PromptAssembler, type OfferedChunk, type Prompt } from './prompt.ts';
+import { PromptAssembler, type OfferedChunk, type Prompt } from '../answering/prompt.ts';
 import type { MessageRecord } from './records.ts';
 
 /** The prompt that an answer was made from, laid out again, and the answer's numbers. CONFLICT when that can no longer be done. */

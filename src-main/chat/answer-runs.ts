@@ -11,7 +11,7 @@ import { LiveAnswer } from './live-answer.ts';
 import type { AnswerEnd, MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
 import type { ResidentSessions } from './resident-sessions.ts';
-import { Stopwatch } from './stopwatch.ts';
+import { Stopwatch } from '../answering/stopwatch.ts';
 
 /** Where chat gets the model from; ModelSource gives it. */
 export interface ChatModels {

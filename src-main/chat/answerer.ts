@@ -2,30 +2,30 @@ import type { AnswerStats, Citation, ConversationOptions } from '../../src-share
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { Sampling } from '../engine/engine.ts';
-import type { Planner, Wish } from '../fusion/controller/planner.ts';
+import type { Planner, Wish } from '../fusion/planning/planner.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import { fusionReport } from '../fusion/report.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Retrieval } from '../retrieval/types.ts';
-import { answerStats, type MadeTurn } from './answer-stats.ts';
-import { tokenTexts } from './detokenizer.ts';
+import { answerStats, type MadeTurn } from '../answering/stats.ts';
+import { tokenTexts } from '../answering/detokenizer.ts';
 import { searchText } from './follow-up.ts';
 import { historyBefore, type History } from './history.ts';
-import { contextLimit } from './limits.ts';
+import { contextLimit } from '../answering/limits.ts';
 import type { LiveAnswer } from './live-answer.ts';
 import type { MessageStore } from './messages.ts';
-import type { Miss, MissWriter } from './miss-writer.ts';
-import { fallbackNotice, promptNotices, quarantineNotice, stillReadingNotice } from './notices.ts';
-import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
-import { PromptAssembler, type Prompt } from './prompt.ts';
+import type { Miss, MissWriter } from '../answering/miss-writer.ts';
+import { fallbackNotice, promptNotices, quarantineNotice, stillReadingNotice } from '../answering/notices.ts';
+import { citationsOf, findPassages, type FoundPassage, type Passages } from '../answering/passages.ts';
+import { PromptAssembler, type Prompt } from '../answering/prompt.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
-import { blendShort, warmMemory } from './rehearsal.ts';
-import { headOf, partsFrom, Resident } from './resident.ts';
+import { blendShort, warmMemory } from '../answering/warm-up.ts';
+import { headOf, partsFrom, Resident } from '../answering/session-tokens.ts';
 import type { ResidentSessions } from './resident-sessions.ts';
-import type { Stopwatch } from './stopwatch.ts';
-import { begin, runTurn, type TurnResult } from './turn.ts';
+import type { Stopwatch } from '../answering/stopwatch.ts';
+import { begin, runTurn, type TurnResult } from '../answering/turn.ts';
 
 /** The model that answers, as chat needs it. */
 export interface ChatModel {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ConversationSchema, type Conversation } from '../../src-shared/contract/chat.ts';
 import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
 import { keyFor } from '../fusion/model.ts';
-import { NEW, TEXTS, fixture, messageOf, ofTopic } from './test-support.ts';
+import { NEW, TEXTS, fixture, messageOf, ofTopic } from '../testing/chat.ts';
 
 describe('one question', () => {
   test('is answered with sources, numbers and a report, and told in events', async () => {

@@ -7,7 +7,7 @@ import type {
 } from '../../src-shared/contract/chat.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Planner } from '../fusion/controller/planner.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
@@ -18,12 +18,12 @@ import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Answerer } from './answerer.ts';
 import { AnswerRuns, type ChatModels } from './answer-runs.ts';
-import { CompareService } from './compare/compare-service.ts';
+import { CompareService } from './compare-service.ts';
 import { ConversationStore, titleFrom } from './conversations.ts';
 import { exportConversation, type Exported } from './export.ts';
 import { measureFullPrefill } from './full-prefill.ts';
-import { MissWriter } from './miss-writer.ts';
-import { withLivingDocuments, type Passages } from './passages.ts';
+import { MissWriter } from '../answering/miss-writer.ts';
+import { withLivingDocuments, type Passages } from '../answering/passages.ts';
 import { rowId, toShownMessage, type MessageRecord } from './records.ts';
 import { ResidentSessions } from './resident-sessions.ts';
 

@@ -1,14 +1,14 @@
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { blend } from '../fusion/blender.ts';
-import type { Planner } from '../fusion/controller/planner.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import { answerPrompt } from './answer-prompt.ts';
 import type { ChatModel } from './answerer.ts';
 import type { LiveAnswer } from './live-answer.ts';
 import type { MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
-import { partsFrom } from './resident.ts';
+import { partsFrom } from '../answering/session-tokens.ts';
 import type { ResidentSessions } from './resident-sessions.ts';
 
 export interface FullPrefillOptions {

@@ -2,7 +2,7 @@ import type { Citation } from '../../src-shared/contract/chat.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { PassageSource } from '../fusion/report.ts';
 import type { MessageStore } from './messages.ts';
-import type { PastTurn } from './prompt.ts';
+import type { PastTurn } from '../answering/prompt.ts';
 import type { MessageRecord } from './records.ts';
 
 export interface History {

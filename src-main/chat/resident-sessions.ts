@@ -1,8 +1,8 @@
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Wish } from '../fusion/controller/planner.ts';
+import type { Wish } from '../fusion/planning/planner.ts';
 import type { FusionModel, FusionSession } from '../fusion/model.ts';
-import type { TurnPart } from './prompt.ts';
-import { Resident } from './resident.ts';
+import type { TurnPart } from '../answering/prompt.ts';
+import { Resident } from '../answering/session-tokens.ts';
 
 /** What a question needs of memory. */
 export interface Wanted {

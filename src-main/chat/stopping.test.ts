@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NEW, fixture, messageOf } from './test-support.ts';
+import { NEW, fixture, messageOf } from '../testing/chat.ts';
 
 describe('stopping', () => {
   /** A model that waits before the third token until it is told to go on. */

@@ -1,6 +1,6 @@
 import { takesRatio, type StrategyChoice } from '../../src-shared/strategy.ts';
 import type { Strategy } from '../engine/engine.ts';
-import type { Wish } from './controller/planner.ts';
+import type { Wish } from './planning/planner.ts';
 import { parseStrategy, type StrategyOptions } from './strategy.ts';
 import { refuseOthers } from './strategies/numbers.ts';
 

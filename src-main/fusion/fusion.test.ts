@@ -4,7 +4,7 @@ import type { Strategy } from '../engine/engine.ts';
 import { blend, type BlendOptions, type PromptPart } from './blender.ts';
 import { encodeAndStore, keyFor } from './model.ts';
 import { parseStrategy, STRATEGIES, type StrategyOptions } from './strategy.ts';
-import { FakeModel, FakeStore } from './test-support.ts';
+import { FakeModel, FakeStore } from '../testing/fusion.ts';
 
 describe('strategies', () => {
   test.each<[StrategyOptions, Strategy]>([

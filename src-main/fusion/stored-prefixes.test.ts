@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkKv, ModelInfo } from '../engine/engine.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
-import { model as files, openTestStore, tempDir } from '../kvstore/test-support.ts';
+import { model as files, openTestStore, tempDir } from '../testing/store.ts';
 import { prefixHash } from '../kvstore/hash.ts';
 import { Gate } from '../platform/gate.ts';
 import { StoredPrefixes, type PrefixModel } from './stored-prefixes.ts';

@@ -1,5 +1,5 @@
 import { prefixKey, type ChunkEntry, type ChunkStore } from '../kvstore/store.ts';
-import { Afterwards } from '../platform/afterwards.ts';
+import { Afterwards } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { FusionModel } from './model.ts';
 

@@ -11,7 +11,7 @@ const root = appRoot();
 const choice = chooseHost(args, { electron: electronBinary(root), display: hasDisplay() });
 if (choice.reason !== '') process.stdout.write(`${choice.reason}\n`);
 
-if (choice.electron === undefined) await import('./headless/cli.ts');
+if (choice.electron === undefined) await import('./command-line/cli.ts');
 else runElectron(choice.electron);
 
 function runElectron(binary: string): void {

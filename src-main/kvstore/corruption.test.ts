@@ -18,7 +18,7 @@ import {
   storeFor,
   take,
   tempDir,
-} from './test-support.ts';
+} from '../testing/store.ts';
 
 describe('bad files', () => {
   const damages: [string, (path: string) => void][] = [

@@ -19,7 +19,7 @@ import {
   storeFor,
   take,
   tempDir,
-} from './test-support.ts';
+} from '../testing/store.ts';
 
 describe('one process at a time', () => {
   /** A process that holds the store until it is killed. */

@@ -20,7 +20,7 @@ import {
   take,
   tempDir,
   touch,
-} from './test-support.ts';
+} from '../testing/store.ts';
 
 describe('eviction', () => {
   test('the least recently used goes first', async () => {

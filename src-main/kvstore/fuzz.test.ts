@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { codeOf } from './errors.ts';
 import type { ChunkStore, Lease } from './store.ts';
-import { randomFrom } from './test-random.ts';
-import { chunkPath, fake, fakeFiles, FakeModel, flip, openTestStore, tempDir } from './test-support.ts';
+import { randomFrom } from '../testing/random.ts';
+import { chunkPath, fake, fakeFiles, FakeModel, flip, openTestStore, tempDir } from '../testing/store.ts';
 
 /** What the store must hold, kept in the plainest way. */
 interface Expected {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { A, chunkPath, FakeModel, fill, flip, held, model, storeFor, take, touch } from './test-support.ts';
+import { A, chunkPath, FakeModel, fill, flip, held, model, storeFor, take, touch } from '../testing/store.ts';
 
 test('a set of leases reads each file once and keeps its chunks in memory', async () => {
   const opener = new FakeModel();

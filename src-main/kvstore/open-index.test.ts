@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openIndex } from './open-index.ts';
 import { MIGRATIONS } from './schema.ts';
-import { A, B, fill, openTestStore, storeFor, tempDir, touch } from './test-support.ts';
+import { A, B, fill, openTestStore, storeFor, tempDir, touch } from '../testing/store.ts';
 
 const options = { now: 1e12, onFlushFailed: () => undefined };
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkStore } from './store.ts';
-import { chunkPath, fake, FakeModel, fileBytes, fill, held, model, openTestStore, take, tempDir, touch } from './test-support.ts'; // prettier-ignore
+import { chunkPath, fake, FakeModel, fileBytes, fill, held, model, openTestStore, take, tempDir, touch } from '../testing/store.ts'; // prettier-ignore
 
 /** Stores blocks 0, 1, … and gives their keys. */
 async function fillPrefixes(store: ChunkStore, count: number): Promise<string[]> {

@@ -30,7 +30,7 @@ import {
   take,
   tempDir,
   touch,
-} from './test-support.ts';
+} from '../testing/store.ts';
 
 /** A closed store with the first `count` chunks. */
 async function closedStore(count: number): Promise<string> {

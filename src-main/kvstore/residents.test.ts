@@ -13,7 +13,7 @@ import {
   storeFor,
   take,
   touch,
-} from './test-support.ts';
+} from '../testing/store.ts';
 
 describe('the RAM tier', () => {
   test('a used chunk is in memory the next time', async () => {

@@ -6,8 +6,8 @@ import type { KvDtype } from '../engine/engine.ts';
 import { MIGRATIONS } from './schema.ts';
 import { fingerprints } from './similar.ts';
 import type { ChunkStore, SimilarChunk } from './store.ts';
-import { randomFrom } from './test-random.ts';
-import { FakeModel, chunkPath, model, openTestStore, tempDir } from './test-support.ts';
+import { randomFrom } from '../testing/random.ts';
+import { FakeModel, chunkPath, model, openTestStore, tempDir } from '../testing/store.ts';
 
 /** Tokens of a text of its own for each seed. */
 function text(seed: number, length = 512): Int32Array {

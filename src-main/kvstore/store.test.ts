@@ -17,7 +17,7 @@ import {
   take,
   tempDir,
   touch,
-} from './test-support.ts';
+} from '../testing/store.ts';
 
 describe('put and acquire', () => {
   test('what was put is served as it was', async () => {

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { FakeModel, FakeStore } from '../fusion/test-support.ts';
+import { FakeModel, FakeStore } from '../testing/fusion.ts';
 import { openDatabase } from '../platform/database.ts';
 import { prepareSearch, SearchIndex } from '../retrieval/search-index.ts';
-import { Catalogue } from './catalogue.ts';
+import { Catalogue } from '../catalogue/catalogue.ts';
 import { Library } from './library.ts';
-import { MIGRATIONS } from './schema.ts';
+import { MIGRATIONS } from '../catalogue/schema.ts';
 
 function temp(): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'kvasir-catalogue-')));

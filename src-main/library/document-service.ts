@@ -4,16 +4,16 @@ import type { ChunkInfo, DocumentInfo, DocumentText } from '../../src-shared/con
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import type { Gate } from '../platform/gate.ts';
-import type { Catalogue, ChunkRow } from './catalogue.ts';
-import { chunkText } from './chunker.ts';
-import type { DocumentRow } from './document-table.ts';
-import { notFound, rowId } from './ids.ts';
-import { textKindOf } from './kinds.ts';
-import { Pace } from './pace.ts';
-import type { LibraryStore } from './precomputer.ts';
-import type { DocumentQueue } from './queue.ts';
-import { removeWithCache } from './removal.ts';
-import { chunkSetOf, keyOf, type Target } from './targets.ts';
+import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
+import { chunkText } from './queue/chunker.ts';
+import type { DocumentRow } from '../catalogue/document-table.ts';
+import { notFound, rowId } from '../catalogue/ids.ts';
+import { textKindOf } from './sources/kinds.ts';
+import { Pace } from '../platform/pace.ts';
+import type { LibraryStore } from './queue/precomputer.ts';
+import type { DocumentQueue } from './queue/queue.ts';
+import { removeWithCache } from './sources/removal.ts';
+import { chunkSetOf, keyOf, type Target } from './queue/targets.ts';
 
 export interface DocumentServiceOptions {
   catalogue: Catalogue;

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { DocumentInfo } from '../../src-shared/contract/libraries.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { FakeModel } from '../fusion/test-support.ts';
-import { ServiceFixture } from './service.test-support.ts';
+import { FakeModel } from '../testing/fusion.ts';
+import { ServiceFixture } from '../testing/library.ts';
 
 const sentence = (i: number): string =>
   `Sentence ${'abcdefghij'[i % 10] ?? ''} number ${i} tells of ship ${i * 7}.`;

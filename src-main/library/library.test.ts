@@ -13,8 +13,8 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LibraryProgress } from '../../src-shared/library.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { FakeModel, FakeStore } from '../fusion/test-support.ts';
-import { Catalogue } from './catalogue.ts';
+import { FakeModel, FakeStore } from '../testing/fusion.ts';
+import { Catalogue } from '../catalogue/catalogue.ts';
 import { Library, type LibraryOptions } from './library.ts';
 
 /** A folder of files, a catalogue, a fake model and store. */

@@ -11,14 +11,14 @@ import type { KvDtype } from '../engine/engine.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import type { Catalogue, ChunkRow } from './catalogue.ts';
-import { DocumentCutter } from './cutter.ts';
-import type { DocumentRow } from './document-table.ts';
+import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
+import { DocumentCutter } from './queue/cutter.ts';
+import type { DocumentRow } from '../catalogue/document-table.ts';
 import { ParserProcess, type Parser } from './parser/parser-process.ts';
 import { precompute } from './precompute.ts';
-import { DocumentReader } from './reader.ts';
-import { scanRoot } from './root-scan.ts';
-import { requireFolder } from './scan.ts';
+import { DocumentReader } from './queue/reader.ts';
+import { scanRoot } from './sources/root-scan.ts';
+import { requireFolder } from './sources/scan.ts';
 
 export interface LibraryOptions {
   /** Folder of the documents. */

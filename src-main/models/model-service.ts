@@ -13,7 +13,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { ActiveEmbedder, ActiveModel, EmbedderSource, ModelSource } from './active-model.ts';
-import { chooseModel } from './catalogue.ts';
+import { chooseModel } from './model-defaults.ts';
 import { ChatModel } from './chat-model.ts';
 import { describeModel } from './describe.ts';
 import { Downloads } from './downloads/downloads.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { GgufInfo } from '../engine/engine.ts';
-import { chooseModel } from './catalogue.ts';
+import { chooseModel } from './model-defaults.ts';
 import { describeModel, formatBytes } from './describe.ts';
 
 const PATHS = { demoModel: '/r/demo.gguf' };

@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { isBuiltin } from 'node:module';
-import { LAYERS, PRIVATE_FILES, PRIVATE_PACKAGES } from './layers.mjs';
+import { LAYERS, PRIVATE_FILES, PRIVATE_PACKAGES, TESTING } from './layers.mjs';
 
 /**
  * Why `file` may not import `source`, in one sentence that lists what it may import; undefined when it may.
@@ -17,7 +17,7 @@ export function importProblem(file, source) {
       : undefined;
   }
   return source.startsWith('.')
-    ? fileProblem(from, `${dirname(file)}/${source}`, source)
+    ? fileProblem(from, isTest(file), `${dirname(file)}/${source}`, source)
     : packageProblem(from, isTest(file), source);
 }
 
@@ -51,10 +51,11 @@ export const importDirection = /** @type {import('eslint').Rule.RuleModule} */ (
 
 /**
  * @param {import('./layers.mjs').Layer} from
+ * @param {boolean} inTest
  * @param {string} target
  * @param {string} source
  */
-function fileProblem(from, target, source) {
+function fileProblem(from, inTest, target, source) {
   const path = slashed(relative('.', resolve(target)));
   const owned = PRIVATE_FILES.find((entry) => entry.path === path && entry.owner !== from.path);
   if (owned !== undefined) {
@@ -62,6 +63,7 @@ function fileProblem(from, target, source) {
   }
   const to = layerOf(path);
   if (to === undefined || to === from || from.imports.includes(to.path)) return undefined;
+  if (inTest && to.path === TESTING) return undefined;
   const allowed = from.imports.length === 0 ? 'nothing but its own files' : from.imports.join(', ');
   return `${from.path} must not import ${to.path} (${source}). It may import: ${allowed}.`;
 }
@@ -95,7 +97,7 @@ function layerOf(path) {
 
 /** @param {string} file */
 function isTest(file) {
-  return /\.test\.tsx?$/.test(file);
+  return /\.test(-support)?\.tsx?$/.test(file);
 }
 
 /** @param {string} path */

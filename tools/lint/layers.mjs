@@ -9,12 +9,18 @@
  */
 
 const FOUNDATION = ['src-shared', 'src-main/platform', 'src-main/engine', 'src-main/kvstore'];
-const SERVICES = ['fusion', 'library', 'retrieval', 'chat', 'analysis', 'models', 'cache', 'backup'].map(
-  (name) => `src-main/${name}`,
-);
-const CORE = [...FOUNDATION, ...SERVICES, 'src-main/app.ts', 'src-main/api'];
+const SERVICES = [
+  ...['fusion', 'catalogue', 'models', 'retrieval', 'library', 'answering'],
+  ...['chat', 'analysis', 'cache', 'backup'],
+].map((name) => `src-main/${name}`);
+const CORE = [...FOUNDATION, ...SERVICES, 'src-main/app.ts', 'src-main/api', 'src-main/testing'];
 /** What a host may see of the core: the composed app, its services and the platform, but neither engine nor store. */
 const BELOW_HOSTS = ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts', 'src-main/api'];
+
+/** @param {string} name */
+function inCore(name) {
+  return `src-main/${name}`;
+}
 
 const BELOW_FEATURES = [
   'src-shared',
@@ -41,28 +47,32 @@ export const LAYERS = [
   { path: 'src-main/kvstore', imports: ['src-shared', 'src-main/platform', 'src-main/engine'] },
 
   { path: 'src-main/fusion', imports: FOUNDATION },
+  { path: 'src-main/catalogue', imports: FOUNDATION },
   { path: 'src-main/models', imports: FOUNDATION },
-  { path: 'src-main/retrieval', imports: [...FOUNDATION, 'src-main/models'] },
+  { path: 'src-main/retrieval', imports: [...FOUNDATION, 'src-main/catalogue', 'src-main/models'] },
   {
     path: 'src-main/library',
-    imports: [...FOUNDATION, 'src-main/fusion', 'src-main/models', 'src-main/retrieval'],
+    imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models', 'retrieval'].map(inCore)],
   },
   {
-    path: 'src-main/cache',
-    imports: [...FOUNDATION, 'src-main/fusion', 'src-main/library', 'src-main/models'],
+    path: 'src-main/answering',
+    imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models', 'retrieval'].map(inCore)],
   },
-  { path: 'src-main/backup', imports: FOUNDATION },
   {
     path: 'src-main/chat',
-    imports: [...FOUNDATION, 'src-main/fusion', 'src-main/library', 'src-main/models', 'src-main/retrieval'],
+    imports: [...FOUNDATION, ...['fusion', 'models', 'retrieval', 'answering'].map(inCore)],
   },
   {
     path: 'src-main/analysis',
-    imports: [
-      ...FOUNDATION,
-      ...['fusion', 'library', 'models', 'retrieval', 'chat'].map((name) => `src-main/${name}`),
-    ],
+    imports: [...FOUNDATION, ...['fusion', 'catalogue', 'retrieval', 'answering'].map(inCore)],
   },
+  {
+    path: 'src-main/cache',
+    imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models'].map(inCore)],
+  },
+  { path: 'src-main/backup', imports: FOUNDATION },
+  // Stand-ins for what tests have no use for; only tests import them.
+  { path: 'src-main/testing', imports: [...FOUNDATION, ...SERVICES] },
 
   { path: 'src-main/workspaces.ts', imports: [...FOUNDATION, ...SERVICES] },
   { path: 'src-main/app.ts', imports: [...FOUNDATION, ...SERVICES, 'src-main/workspaces.ts'] },
@@ -70,11 +80,15 @@ export const LAYERS = [
   { path: 'src-main/api', imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'] },
   // What both hosts need to show the window; neither imports the other.
   { path: 'src-main/hosts/window', imports: BELOW_HOSTS },
-  { path: 'src-main/hosts/headless', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
+  { path: 'src-main/hosts/server', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
+  {
+    path: 'src-main/hosts/command-line',
+    imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/server'],
+  },
   { path: 'src-main/hosts/electron', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
   {
     path: 'src-main/hosts/start.ts',
-    imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/headless'],
+    imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/command-line'],
   },
 
   // The window: features never import one another; what two need is in ui/, viz/ or client/.
@@ -98,6 +112,9 @@ export const LAYERS = [
   // The bundle for Electron is run on the stand-in that its host's tests use.
   { path: 'e2e', imports: [...CORE, 'src-main/hosts/electron', 'src-renderer/i18n', 'tools'] },
 ];
+
+/** What any test may import, wherever it stands. */
+export const TESTING = 'src-main/testing';
 
 /** Files that only their own folder may import. */
 export const PRIVATE_FILES = [

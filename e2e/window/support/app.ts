@@ -29,7 +29,7 @@ export function temporaryFolder(): { path: string; remove(): void } {
 
 /** Starts the headless host as `npm start` does, without a browser of its own. */
 export async function startApp(dataDir: string, flags: readonly string[] = []): Promise<RunningApp> {
-  const cli = join(ROOT, 'src-main', 'hosts', 'headless', 'cli.ts');
+  const cli = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
   const child = spawn(process.execPath, [cli, 'serve', '--no-open', '--data', dataDir, ...flags], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,7 +8,7 @@ import type { AppendReport, Strategy } from '../../engine/engine.ts';
 import { EventBus } from '../../platform/event-bus.ts';
 import { Gate } from '../../platform/gate.ts';
 import { SettingsService } from '../../platform/settings-service.ts';
-import { FakeModel, type FakeSession } from '../test-support.ts';
+import { FakeModel, type FakeSession } from '../../testing/fusion.ts';
 import { strategiesAt, type TextSet } from './calibrate.ts';
 import { CalibrationService } from './calibration-service.ts';
 import { checkLayersOf, chooseStrategy } from './choose.ts';

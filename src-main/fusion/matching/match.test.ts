@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { randomFrom } from '../test-support.ts';
+import { randomFrom } from '../../testing/fusion.ts';
 import { MATCHING, match, piecesOf, type Match } from './match.ts';
 
 /** A text in which words repeat, as they do. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { randomFrom } from '../test-random.ts';
+import { randomFrom } from '../../testing/random.ts';
 import { ReuseModel } from './reuse-model.ts';
 import { WorkloadAware, type Rates } from './workload-aware.ts';
 

@@ -1,4 +1,4 @@
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../sources/kinds.ts';
 import type { Parse } from './format.ts';
 
 /** Loaded when the first document of the kind comes: some of these are large. */

@@ -9,7 +9,7 @@ import { failureOf } from '../../platform/failure.ts';
 import { parserOf } from '../formats/formats.ts';
 import { broken, reasonOf, tooLarge } from '../formats/errors.ts';
 import { tidyTitle, titleOfPath } from '../formats/titles.ts';
-import { kindOf } from '../kinds.ts';
+import { kindOf } from '../sources/kinds.ts';
 import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
 
 /** UTF-16 units of text in one message. */

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { CalibrationRequest } from '../../src-shared/contract/calibration.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import type { TextSet } from '../fusion/calibration/calibrate.ts';
+import type { PromptPart } from '../fusion/blender.ts';
+import type { FusionModel } from '../fusion/model.ts';
+import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
+import type { ActiveModel } from '../models/active-model.ts';
+import { retrieve } from '../retrieval/retriever.ts';
+import { SearchIndex } from '../retrieval/search-index.ts';
+import { contextLimit } from './limits.ts';
+import { PromptAssembler } from './prompt.ts';
+import { questionAbout, topicsOf } from './topic-questions.ts';
+
+export interface CalibrationTextOptions {
+  model: Pick<FusionModel, 'tokenize' | 'info'>;
+  catalogue: Pick<Catalogue, 'database' | 'chunk' | 'chunks'>;
+  /** The library's chunks for this model. */
+  chunkSetId: number;
+  library: string;
+  settings: Pick<Settings, 'topK' | 'contextTokens' | 'systemPrompt'>;
+  /** Prompts at most. */
+  count: number;
+  /** File of questions about the library; absent: they are made from what it names. */
+  questions?: string | undefined;
+}
+
+/** A question and the passages in its prompt. */
+interface Item {
+  question: string;
+  chunks: ChunkRow[];
+}
+
+const QuestionsSchema = z.array(z.object({ question: z.string() }));
+
+/** An answer's share of the context; what is measured is its beginning. */
+const ANSWER_TOKENS = 24;
+
+/** Names that one chunk is asked about, besides its heading. */
+const NAMED_PER_CHUNK = 2;
+
+/** Any name does; the same one gives the same prompts every time. */
+const SEED = 'kvasir';
+
+/** Prompts as chat lays them out, from a library. NOT_FOUND when it has no text for them. */
+export function calibrationTexts(options: CalibrationTextOptions): TextSet {
+  const { model, settings, library, questions } = options;
+  const items = questions === undefined ? aboutTopics(options) : asked(options, questions);
+  if (items.length === 0) throw noText(library);
+  const assembler = new PromptAssembler(model, settings.systemPrompt);
+  const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: ANSWER_TOKENS };
+  const prompts = items.map(({ question, chunks }): PromptPart[] => {
+    const offered = chunks.map(({ tokens }, i) => ({ tokens, score: -i }));
+    return assembler.assemble(question, offered, budget).parts;
+  });
+  return { library, kind: questions === undefined ? 'topics' : 'questions', prompts };
+}
+
+/** Prompts from a library of the app: the one that is asked for, else the sample library, else the first. NOT_FOUND. */
+export function libraryTexts(parts: {
+  catalogue: Pick<Catalogue, 'database' | 'chunk' | 'chunks' | 'chunkTable' | 'libraries'>;
+  settings: { readonly current: Settings };
+  sampleQuestions: string;
+}): (active: Pick<ActiveModel, 'model' | 'chunkTokens'>, request: CalibrationRequest) => TextSet {
+  const { catalogue, settings, sampleQuestions } = parts;
+  return ({ model, chunkTokens }, { libraryId, prompts }) => {
+    const all = catalogue.libraries.list(); // the sample library first
+    const library = libraryId === undefined ? all[0] : all.find(({ id }) => String(id) === libraryId);
+    const set = library && catalogue.chunkTable.findSet(library.id, model.info.fingerprint, chunkTokens);
+    if (!library || set === undefined) throw noText(library?.name);
+    const questions = library.sample ? sampleQuestions : undefined;
+    return calibrationTexts({
+      ...{ model, catalogue, questions },
+      ...{ chunkSetId: set, library: library.name, settings: settings.current, count: prompts },
+    });
+  };
+}
+
+function noText(library: string | undefined): KvasirError {
+  const message =
+    library === undefined
+      ? 'There is no such library to measure with.'
+      : `The library ${library} has no text to measure with.`;
+  const advice = 'Add documents and wait until they are read, or choose another library.';
+  return new KvasirError('NOT_FOUND', message, advice);
+}
+
+/** Questions of a file, spread evenly over it, with the passages that search finds. */
+function asked({ catalogue, chunkSetId, settings, count }: CalibrationTextOptions, path: string): Item[] {
+  const all = QuestionsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const wanted = Math.min(count, all.length);
+  const index = new SearchIndex(catalogue.database, chunkSetId);
+  return Array.from({ length: wanted }, (_, i) => all[Math.floor((i * all.length) / wanted)]).flatMap(
+    (item) => {
+      if (!item) return [];
+      const { question } = item;
+      const chunks = passagesFor(question, { index, catalogue, topK: settings.topK });
+      return chunks.length > 0 ? [{ question, chunks }] : [];
+    },
+  );
+}
+
+/**
+ * Questions about what the library's headings and texts name, with the passages that a search for the name finds. Neither a model
+ * nor a person writes them, so they work for any library. A hash of the text picks the chunks, so that the same library gives the
+ * same prompts; what stands in headings is asked about first.
+ */
+function aboutTopics({ catalogue, chunkSetId, settings, count }: CalibrationTextOptions): Item[] {
+  const index = new SearchIndex(catalogue.database, chunkSetId);
+  const order = inHashOrder(catalogue.chunks(chunkSetId));
+  const asked = new Set<string>();
+  const items: Item[] = [];
+  for (const take of [firstTopic, otherTopics]) {
+    for (const id of order) {
+      const chunk = catalogue.chunk(id);
+      for (const topic of chunk ? take(topicsOf(chunk)) : []) {
+        if (items.length === count) return items;
+        if (!chunk || asked.has(topic)) continue;
+        asked.add(topic);
+        const { question } = questionAbout(topic, chunk);
+        const chunks = passagesFor(topic, { index, catalogue, topK: settings.topK });
+        if (chunks.length > 0) items.push({ question, chunks });
+      }
+    }
+  }
+  return items;
+}
+
+function firstTopic(topics: readonly string[]): readonly string[] {
+  return topics.slice(0, 1);
+}
+
+function otherTopics(topics: readonly string[]): readonly string[] {
+  return topics.slice(1, 1 + NAMED_PER_CHUNK);
+}
+
+function inHashOrder(chunks: Iterable<Pick<ChunkRow, 'id' | 'text'>>): number[] {
+  const order: { rank: string; id: number }[] = [];
+  for (const { id, text } of chunks) {
+    order.push({ rank: createHash('sha256').update(`${SEED}\n${text}`).digest('hex'), id });
+  }
+  return order.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ id }) => id);
+}
+
+function passagesFor(
+  text: string,
+  from: { index: SearchIndex; catalogue: Pick<Catalogue, 'chunk'>; topK: number },
+): ChunkRow[] {
+  return retrieve(from.index, text, from.topK).flatMap(({ chunkId }) => from.catalogue.chunk(chunkId) ?? []);
+}

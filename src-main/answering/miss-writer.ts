@@ -1,0 +1,51 @@
+import type { KvDtype } from '../engine/engine.ts';
+import type { CostModel } from '../fusion/planning/cost-model.ts';
+import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
+import { Afterwards } from '../platform/background-tasks.ts';
+import type { Gate } from '../platform/gate.ts';
+
+export interface MissWriterOptions {
+  store: ChunkCache;
+  gate: Gate;
+  /** Learns how long computing takes. */
+  costs?: CostModel;
+  onBackgroundError?: ((error: unknown) => void) | undefined;
+}
+
+export interface Miss {
+  tokens: Int32Array;
+  dtype: KvDtype;
+  label: string;
+}
+
+/** Stores chunks that an answer had to compute, in the background, so that the next answer finds them. */
+export class MissWriter {
+  readonly #options: MissWriterOptions;
+  readonly #afterwards: Afterwards;
+
+  constructor(options: MissWriterOptions) {
+    this.#options = options;
+    this.#afterwards = new Afterwards({ gate: options.gate, onFailed: options.onBackgroundError });
+  }
+
+  write(model: FusionModel, misses: readonly Miss[]): void {
+    for (const miss of misses) this.#afterwards.add((signal) => this.#store(model, miss, signal));
+  }
+
+  idle(): Promise<void> {
+    return this.#afterwards.idle();
+  }
+
+  /** Gives the model free: what is not stored by now is a miss again next time. */
+  stop(): Promise<void> {
+    return this.#afterwards.stop();
+  }
+
+  async #store(model: FusionModel, miss: Miss, signal: AbortSignal): Promise<void> {
+    const { store, costs } = this.#options;
+    if (store.has(keyFor(model, miss.dtype, miss.tokens))) return;
+    await encodeAndStore(model, store, miss, signal, (ms) =>
+      costs?.observeEncode(model.info, miss.tokens.length, ms),
+    );
+  }
+}

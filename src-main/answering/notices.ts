@@ -1,0 +1,64 @@
+import type { Notice } from '../../src-shared/answer.ts';
+import type { Decision } from '../fusion/planning/planner.ts';
+import type { OfferedChunk, Prompt } from './prompt.ts';
+
+/** What a reader has to know about a prompt before trusting its answer. `name` tells people which passage is meant. */
+export function promptNotices<C extends OfferedChunk>(
+  prompt: Prompt<C>,
+  options: {
+    contextTokens: number;
+    name: (chunk: C) => string;
+    /** Turns that an earlier question had left out already. */
+    turnsLeftOutBefore?: number;
+  },
+): Notice[] {
+  const notices: Notice[] = [];
+  const { contextTokens, name, turnsLeftOutBefore = 0 } = options;
+  if (prompt.plainBecause !== undefined) notices.push({ kind: 'plain-prompt', message: prompt.plainBecause });
+  if (prompt.cited.length + prompt.leftOut.length === 0)
+    notices.push({ kind: 'no-match', message: noMatch(prompt) });
+  if (prompt.leftOut.length > 0) {
+    const message = `The context of ${contextTokens} tokens cannot hold all matches; left out: ${prompt.leftOut.map(name).join(', ')}.`;
+    notices.push({ kind: 'left-out', message });
+  }
+  const turns = turnsLeftOutBefore + prompt.turnsLeftOut;
+  if (turns > 0) {
+    const message = `The context of ${contextTokens} tokens cannot hold the whole conversation: the model no longer sees its first ${plural(turns, 'question')}.`;
+    notices.push({ kind: 'turns-left-out', message });
+  }
+  return notices;
+}
+
+export function stillReadingNotice(documents: number): Notice {
+  const [are, them] = documents === 1 ? ['is', 'it'] : ['are', 'them'];
+  const message = `${plural(documents, 'document')} ${are} still being read: this answer knows nothing of ${them}.`;
+  return { kind: 'still-reading', message };
+}
+
+/** Why everything was computed although passages are cached; undefined when it was not. */
+export function fallbackNotice({ fellBack, reason, predictedFullMs }: Decision): Notice | undefined {
+  if (!fellBack) return undefined;
+  if (reason === 'quality') {
+    const message =
+      'The whole prompt was computed: this model was measured, and its answers change too much when cached passages are blended.';
+    return { kind: 'not-blended', message };
+  }
+  const time = predictedFullMs === null ? '' : ` in about ${Math.max(1, Math.round(predictedFullMs))} ms`;
+  const message = `The whole prompt was computed${time}: here that is faster than loading and blending its cached passages.`;
+  return { kind: 'full-prefill', message };
+}
+
+export function quarantineNotice(count: number): Notice {
+  const message = `The cached KV of ${plural(count, 'chunk')} was damaged: it was set aside and computed again for this answer.`;
+  return { kind: 'quarantined', message };
+}
+
+function noMatch({ parts }: Prompt<OfferedChunk>): string {
+  return parts.some(({ kind }) => kind === 'chunk')
+    ? 'No document matches this question: the answer rests on nothing but the passages of earlier questions and the model itself.'
+    : "No document matches the question: this answer is the model's own and rests on none of your documents.";
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

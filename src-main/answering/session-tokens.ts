@@ -1,0 +1,119 @@
+import type { PromptPart } from '../fusion/blender.ts';
+import type { Wish } from '../fusion/planning/planner.ts';
+import type { FusionSession } from '../fusion/model.ts';
+import type { TurnPart } from './prompt.ts';
+
+/**
+ * A session and the token ids whose KV it holds: text as computed, chunks as blended, answers as sampled. The next
+ * prompt of the conversation is compared with them, and only what is new is appended.
+ */
+export class Resident {
+  readonly session: FusionSession;
+  readonly #ids: number[] = [];
+  /** Where chunks begin, and how they were wished to be fused. */
+  readonly #fused = new Map<number, string>();
+
+  constructor(session: FusionSession) {
+    this.session = session;
+  }
+
+  get tokens(): number {
+    return this.#ids.length;
+  }
+
+  /**
+   * How many tokens of a prompt are here already. A chunk counts whole or not at all, and those of the last turn only when
+   * they were fused as is wanted now; at least one token is left to compute, since the answer begins with its logits.
+   */
+  reusable(parts: readonly TurnPart[], wish: Wish): number {
+    const lastTurn = parts.at(-1)?.turn;
+    const wanted = JSON.stringify(wish);
+    let at = 0;
+    for (const { kind, tokens, turn } of parts) {
+      const same = this.#sameFrom(at, tokens);
+      const whole = same === tokens.length;
+      if (kind === 'chunk') {
+        const fused = this.#fused.get(at);
+        if (!whole || (turn === lastTurn && fused !== wanted)) return at;
+      }
+      at += same;
+      if (!whole) return at;
+    }
+    return Math.max(0, at - 1);
+  }
+
+  /** Another one that begins with the first `length` tokens and shares their memory. */
+  async fork(length: number): Promise<Resident> {
+    const branch = new Resident(await this.session.fork(length));
+    for (const id of this.#ids.slice(0, length)) branch.#ids.push(id);
+    for (const [start, how] of this.#fused) if (start < length) branch.#fused.set(start, how);
+    return branch;
+  }
+
+  /**
+   * While it is empty: takes what memory still holds of a text, computed for another conversation or before this one was
+   * forgotten. Resolves with the tokens taken.
+   */
+  async adopt(ids: Int32Array): Promise<number> {
+    const adopted = await this.session.adopt(ids);
+    for (const id of ids.subarray(0, adopted)) this.#ids.push(id);
+    return adopted;
+  }
+
+  /** Forgets everything from `length` on. */
+  truncate(length: number): void {
+    this.session.truncate(Math.min(length, this.session.length));
+    this.#ids.length = Math.min(length, this.#ids.length);
+    for (const start of this.#fused.keys()) if (start >= length) this.#fused.delete(start);
+  }
+
+  /** Notes what was appended. */
+  appended(parts: readonly PromptPart[], wish: Wish): void {
+    for (const { kind, tokens } of parts) {
+      if (kind === 'chunk') this.#fused.set(this.#ids.length, JSON.stringify(wish));
+      for (const token of tokens) this.#ids.push(token);
+    }
+  }
+
+  /** Notes what was sampled; the last token of a stopped answer may have no KV yet. */
+  generated(tokens: Int32Array): void {
+    for (const token of tokens.subarray(0, this.session.length - this.#ids.length)) this.#ids.push(token);
+  }
+
+  dispose(): void {
+    this.session.dispose();
+  }
+
+  #sameFrom(start: number, tokens: Int32Array): number {
+    let same = 0;
+    while (same < tokens.length && this.#ids[start + same] === tokens[same]) same++;
+    return same;
+  }
+}
+
+/** What a prompt begins with, up to its first chunk: its KV depends on nothing else, so any conversation may share it. */
+export function leadingText(parts: readonly PromptPart[]): Int32Array {
+  const end = parts.findIndex(({ kind }) => kind === 'chunk');
+  const text = end < 0 ? parts : parts.slice(0, end);
+  return Int32Array.from(text.flatMap(({ tokens }) => [...tokens]));
+}
+
+/**
+ * What a prompt begins with before anybody's words: the system prompt in the model's frame. Only this is kept beyond a restart,
+ * since a conversation that is deleted must leave nothing behind.
+ */
+export function headOf(parts: readonly PromptPart[]): Int32Array {
+  const [head] = parts;
+  return head?.kind === 'text' ? head.tokens : new Int32Array(0);
+}
+
+/** The parts of a prompt behind its first `length` tokens, none of them empty. */
+export function partsFrom(parts: readonly TurnPart[], length: number): (TurnPart & { index: number })[] {
+  let at = 0;
+  return parts.flatMap((part, index) => {
+    const skip = Math.min(part.tokens.length, Math.max(0, length - at));
+    at += part.tokens.length;
+    const tokens = skip === 0 ? part.tokens : part.tokens.subarray(skip);
+    return tokens.length > 0 ? [{ ...part, tokens, index }] : [];
+  });
+}

@@ -1,0 +1,196 @@
+import type { Ttft } from '../../src-shared/ttft.ts';
+import type { FusionPlan } from '../../src-shared/plan.ts';
+import type { GenerateResult, KvDtype, Progress, Sampling } from '../engine/engine.ts';
+import { blend, type BlendResult, type ChunkOutcome, type PromptPart } from '../fusion/blender.ts';
+import type { Decision, Planner, Wish } from '../fusion/planning/planner.ts';
+import type { ChunkCache, FusionModel } from '../fusion/model.ts';
+import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import { StreamDetokenizer } from './detokenizer.ts';
+import type { OfferedChunk, Prompt, TurnPart } from './prompt.ts';
+import { leadingText, partsFrom, type Resident } from './session-tokens.ts';
+import type { Stopwatch } from './stopwatch.ts';
+
+export interface TurnOptions {
+  model: FusionModel;
+  store: ChunkCache;
+  dtype: KvDtype;
+  wish: Wish;
+  planner: Planner;
+  /** Beginnings of prompts that are kept beyond a restart. */
+  prefixes?: StoredPrefixes | undefined;
+  maxTokens: number;
+  sampling?: Partial<Sampling> | undefined;
+  stopwatch: Stopwatch;
+  /** What kind of request this is, for eviction to learn from. Default: a question. */
+  requestClass?: string | undefined;
+  /** What was done before, in milliseconds. */
+  before: Pick<Ttft, 'retrieve' | 'assemble'> & Partial<Pick<Ttft, 'wait'>>;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told what was decided, before anything is computed. */
+  onDecided?: ((decision: Decision) => void) | undefined;
+  /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
+  onPlaced?: ((tiers: PartTiers) => void) | undefined;
+  /** More of the answer. */
+  onText?: ((text: string) => void) | undefined;
+}
+
+export type Tier = 'resident' | ChunkOutcome;
+
+/** Index of a prompt's chunk part → where its KV came from. */
+export type PartTiers = ReadonlyMap<number, Tier>;
+
+export interface TurnResult {
+  /** Tokens of the prompt that were in memory already: in the session, or as a prefix that others had computed exactly. */
+  residentTokens: number;
+  /** Of these, the prefix's. */
+  prefixTokens: number;
+  /** Of the prefix, those whose KV was read from the store since the model was loaded. */
+  restoredTokens: number;
+  /** What was appended behind them, with the index of each part in the prompt. */
+  appended: (TurnPart & { index: number })[];
+  decision: Decision;
+  blended: BlendResult;
+  /** What was decided and expected, and what came of it. */
+  plan: FusionPlan;
+  tiers: PartTiers;
+  answer: Int32Array;
+  /** 'aborted' when it was stopped while it was being written. */
+  stop: GenerateResult['stop'];
+  tokensPerSecond: number;
+  ttftMs: Ttft;
+}
+
+/**
+ * One turn in a session: forgets what the prompt does not share with it, appends the rest, and writes the answer.
+ * ABORTED when stopped before the first token; the session then holds what it shared with the prompt.
+ */
+export async function runTurn(
+  prompt: Prompt<OfferedChunk>,
+  resident: Resident,
+  options: TurnOptions,
+): Promise<TurnResult> {
+  const { model, dtype, wish, planner, stopwatch } = options;
+  const kept = resident.reusable(prompt.parts, wish);
+  resident.truncate(kept);
+  const { prefixTokens, restoredTokens } =
+    kept === 0 ? await begin(resident, prompt.parts, options) : NOTHING;
+  const residentTokens = kept + prefixTokens;
+  const appended = partsFrom(prompt.parts, residentTokens);
+  const tiersOf = (outcomes: readonly ChunkOutcome[]): PartTiers =>
+    partTiers(prompt.parts, appended, outcomes);
+  const planning = stopwatch.clock.now();
+  const planned = planner.plan(appended, { model, dtype, past: residentTokens, wish });
+  const { decision } = planned;
+  const planMs = stopwatch.clock.now() - planning;
+  options.onDecided?.(decision);
+  const blended = await blend(planned.parts, {
+    ...{ model, dtype, strategy: decision.strategy },
+    store: options.store,
+    session: resident.session,
+    requestClass: options.requestClass ?? 'question',
+    clock: stopwatch.clock,
+    signal: options.signal,
+    onProgress: options.onProgress,
+    onAcquired: (outcomes) => options.onPlaced?.(tiersOf(outcomes)),
+  });
+  resident.appended(appended, wish);
+  const tiers = tiersOf(blended.outcomes);
+  if (blended.quarantined.length > 0) options.onPlaced?.(tiers);
+  stopwatch.lap();
+  const { result, firstToken, total } = await write(resident, options);
+  const plan = planner.done(planned, blended);
+  return {
+    residentTokens,
+    prefixTokens,
+    restoredTokens,
+    appended,
+    decision,
+    blended,
+    plan,
+    tiers,
+    answer: result.tokens,
+    stop: result.stop,
+    tokensPerSecond: result.ms > 0 ? (result.tokens.length * 1000) / result.ms : 0,
+    ttftMs: ttftOf(blended, { wait: 0, ...options.before, planMs, firstToken, total }),
+  };
+}
+
+const NOTHING = { prefixTokens: 0, restoredTokens: 0 };
+
+/** Begins an empty session with what was computed of the prompt's text before, for another session or before a restart. */
+export async function begin(
+  resident: Resident,
+  parts: readonly PromptPart[],
+  { model, prefixes }: Pick<TurnOptions, 'model' | 'prefixes'>,
+): Promise<Pick<TurnResult, 'prefixTokens' | 'restoredTokens'>> {
+  const text = leadingText(parts);
+  let prefixTokens = await resident.adopt(text);
+  if (await prefixes?.bring(model, text, prefixTokens)) {
+    resident.truncate(0);
+    prefixTokens = await resident.adopt(text);
+  }
+  return { prefixTokens, restoredTokens: prefixes?.restored(model, text, prefixTokens) ?? 0 };
+}
+
+async function write(resident: Resident, options: TurnOptions) {
+  const { model, stopwatch } = options;
+  const { session } = resident;
+  const detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
+  let begun = false;
+  let firstTokenAt: number | undefined;
+  const show = (text: string): void => {
+    const shown = begun ? text : text.trimStart(); // the space that belongs to the prompt's last word
+    begun ||= shown !== '';
+    if (shown !== '') options.onText?.(shown);
+  };
+  const result = await session.generate({
+    maxTokens: Math.min(options.maxTokens, session.capacity - session.length),
+    signal: options.signal,
+    ...(options.sampling && { sampling: options.sampling }),
+    onToken: (token) => {
+      firstTokenAt ??= stopwatch.clock.now();
+      show(detokenizer.push(token));
+    },
+  });
+  show(detokenizer.flush());
+  resident.generated(result.tokens);
+  firstTokenAt ??= stopwatch.clock.now();
+  return { result, firstToken: firstTokenAt - stopwatch.lapStart, total: firstTokenAt - stopwatch.start };
+}
+
+function partTiers(
+  parts: readonly TurnPart[],
+  appended: readonly (TurnPart & { index: number })[],
+  outcomes: readonly ChunkOutcome[],
+): PartTiers {
+  const chunks = appended.filter(({ kind }) => kind === 'chunk');
+  const tiers = new Map(chunks.map(({ index }, i): [number, Tier] => [index, outcomes[i] ?? 'computed']));
+  parts.forEach(({ kind }, index) => {
+    if (kind === 'chunk' && !tiers.has(index)) tiers.set(index, 'resident');
+  });
+  return tiers;
+}
+
+/** The parts of a time to the first token; what they leave of the total is `other`. */
+export function ttftOf(
+  { report: { stages, totalMs }, acquireMs }: BlendResult,
+  { total, planMs, ...times }: Omit<Ttft, 'acquire' | BlendStage | 'other'> & { planMs: number },
+): Ttft {
+  const blending: Pick<Ttft, BlendStage> = {
+    load: stages.loadWait,
+    place: stages.place,
+    check: stages.question + stages.check + stages.select,
+    recompute: stages.compute + stages.head,
+  };
+  // Rows brought together, layers begun: what an append does between its stages.
+  blending.recompute += Math.max(0, totalMs - sum(Object.values(blending)));
+  const parts = { ...times, acquire: planMs + acquireMs, ...blending };
+  return { total, ...parts, other: Math.max(0, total - sum(Object.values(parts))) };
+}
+
+type BlendStage = 'load' | 'place' | 'check' | 'recompute';
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

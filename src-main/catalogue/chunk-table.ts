@@ -1,0 +1,313 @@
+import type { Statements } from './statements.ts';
+
+/** A piece of a document as it is cut for a model. */
+export interface TextChunk {
+  /** UTF-16 range in the text; the ranges of all chunks cover it without gaps. */
+  start: number;
+  end: number;
+  /** The range's text without white space at its ends. */
+  text: string;
+  /** Exactly the ids of `text + CHUNK_SEPARATOR`: what is encoded, stored, and put into prompts. */
+  tokens: Int32Array;
+  /** Headings above the chunk, outermost first. */
+  headings: readonly string[];
+}
+
+export interface ChunkRow {
+  id: number;
+  libraryId: number;
+  documentId: number;
+  /** The document's path and title. */
+  path: string;
+  documentTitle: string;
+  ordinal: number;
+  /** UTF-16 range in the document's text. */
+  start: number;
+  end: number;
+  /** The document's title and the headings above the chunk. */
+  title: string;
+  text: string;
+  tokens: Int32Array;
+}
+
+/** What the tokens of a set's chunks depend on, and their keys in the store. */
+export interface ChunkSetKey {
+  libraryId: number;
+  /** Of the model whose tokenizer made the ids. */
+  fingerprint: string;
+  chunkTokens: number;
+  /** The model's encoding prefix. */
+  prefix: Int32Array;
+}
+
+/** A chunk's tokens, and what the model that made them needs to name their KV. */
+export interface KeyedTokens {
+  id: number;
+  tokens: Int32Array;
+  fingerprint: string;
+  prefix: Int32Array;
+}
+
+export interface ChunkCounts {
+  chunks: number;
+  tokens: number;
+  cachedChunks: number;
+  cachedBytes: number;
+}
+
+interface RawChunkRow extends Omit<ChunkRow, 'tokens'> {
+  tokens: Buffer;
+}
+
+const SELECT = `SELECT c.id, d.library_id AS libraryId, c.document_id AS documentId, d.path, d.title AS documentTitle,
+  c.ordinal, c.char_start AS start, c.char_end AS end, c.title, c.text, c.tokens
+  FROM chunk c JOIN document d ON d.id = c.document_id`;
+
+/** Sets of chunks. Triggers of the search index follow every change here, in the same transactions. */
+export class ChunkTable {
+  readonly #sql: Statements;
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+  }
+
+  /** Id of the set, made when there is none. */
+  setId({ libraryId, fingerprint, chunkTokens, prefix }: ChunkSetKey): number {
+    return this.#sql.value<number>(
+      `INSERT INTO chunk_set (library_id, fingerprint, chunk_tokens, prefix) VALUES (?, ?, ?, ?)
+        ON CONFLICT (library_id, fingerprint, chunk_tokens) DO UPDATE SET prefix = excluded.prefix RETURNING id`,
+      libraryId,
+      fingerprint,
+      chunkTokens,
+      tokenBytes(prefix),
+    ) as number;
+  }
+
+  /** The library's set, if there is one. */
+  findSet(libraryId: number, fingerprint: string, chunkTokens: number): number | undefined {
+    return this.#sql.value<number>(
+      'SELECT id FROM chunk_set WHERE library_id = ? AND fingerprint = ? AND chunk_tokens = ?',
+      libraryId,
+      fingerprint,
+      chunkTokens,
+    );
+  }
+
+  get(id: number): ChunkRow | undefined {
+    const row = this.#sql.get<RawChunkRow>(`${SELECT} WHERE c.id = ?`, id);
+    return row && toChunk(row);
+  }
+
+  page(setId: number, documentId: number, offset: number, limit: number): ChunkRow[] {
+    const sql = `${SELECT} WHERE c.chunk_set_id = ? AND c.document_id = ? ORDER BY c.ordinal LIMIT ? OFFSET ?`;
+    return this.#sql.all<RawChunkRow>(sql, setId, documentId, limit, offset).map(toChunk);
+  }
+
+  *inReadingOrder(setId: number): Generator<ChunkRow> {
+    const ids = this.#sql.all<{ id: number }>(
+      'SELECT c.id FROM chunk c JOIN document d ON d.id = c.document_id WHERE c.chunk_set_id = ? ORDER BY d.path, c.ordinal',
+      setId,
+    );
+    for (const { id } of ids) {
+      const row = this.get(id);
+      if (row) yield row;
+    }
+  }
+
+  /** Ids of a document's chunks in one set, in order. */
+  ids(setId: number, documentId: number): number[] {
+    return this.#sql
+      .all<{ id: number }>(
+        'SELECT id FROM chunk WHERE chunk_set_id = ? AND document_id = ? ORDER BY ordinal',
+        setId,
+        documentId,
+      )
+      .map(({ id }) => id);
+  }
+
+  /** The chunks right before and behind one, as its document stands. */
+  neighbours(id: number): number[] {
+    return this.#sql
+      .all<{ id: number }>(
+        `SELECT n.id FROM chunk c JOIN chunk n ON n.chunk_set_id = c.chunk_set_id AND n.document_id = c.document_id
+           AND n.ordinal IN (c.ordinal - 1, c.ordinal + 1) WHERE c.id = ? ORDER BY n.ordinal`,
+        id,
+      )
+      .map((row) => row.id);
+  }
+
+  tokens(id: number): Int32Array | undefined {
+    const bytes = this.#sql.value<Buffer>('SELECT tokens FROM chunk WHERE id = ?', id);
+    return bytes && tokensOf(bytes);
+  }
+
+  /** A document's chunks in all sets whose model's prefix is known. */
+  *keyed(documentId: number): Generator<KeyedTokens> {
+    const sets = this.#sql.all<{ id: number; fingerprint: string; prefix: Buffer }>(
+      `SELECT id, fingerprint, prefix FROM chunk_set s WHERE prefix IS NOT NULL
+        AND EXISTS (SELECT 1 FROM chunk c WHERE c.chunk_set_id = s.id AND c.document_id = ?)`,
+      documentId,
+    );
+    for (const { id: setId, fingerprint, prefix } of sets) {
+      for (const id of this.ids(setId, documentId)) {
+        const tokens = this.tokens(id);
+        if (tokens) yield { id, tokens, fingerprint, prefix: tokensOf(prefix) };
+      }
+    }
+  }
+
+  /** Whether any chunk has these tokens for a model. */
+  has(fingerprint: string, tokens: Int32Array): boolean {
+    const bytes = tokenBytes(tokens);
+    const sql = `SELECT 1 FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id
+      WHERE substr(c.tokens, 1, 64) = substr(?, 1, 64) AND c.tokens = ? AND s.fingerprint = ? LIMIT 1`;
+    return this.#sql.value(sql, bytes, bytes, fingerprint) !== undefined;
+  }
+
+  /** Hash of the text that a set's chunks of a document were made from; undefined when they are not complete. */
+  chunkedHash(setId: number, documentId: number): string | undefined {
+    return this.#sql.value<string>(
+      'SELECT sha256 FROM chunking WHERE chunk_set_id = ? AND document_id = ?',
+      setId,
+      documentId,
+    );
+  }
+
+  /** What a set's chunks of a document are now: the newer text is cut where the older one was. */
+  existing(
+    setId: number,
+    documentId: number,
+  ): { id: number; ordinal: number; start: number; end: number; title: string; text: string }[] {
+    return this.#sql.all(
+      `SELECT id, ordinal, char_start AS start, char_end AS end, title, text FROM chunk
+        WHERE chunk_set_id = ? AND document_id = ? ORDER BY abs(ordinal)`,
+      setId,
+      documentId,
+    );
+  }
+
+  /** Says that a set's chunks of a document are being changed; until `finish` they count as not made. */
+  begin(setId: number, documentId: number): void {
+    this.#sql.run('DELETE FROM chunking WHERE chunk_set_id = ? AND document_id = ?', setId, documentId);
+  }
+
+  finish(setId: number, documentId: number, sha256: string, chunks: number, tokens: number): void {
+    this.#sql.run(
+      `INSERT OR REPLACE INTO chunking (chunk_set_id, document_id, sha256, chunks, tokens) VALUES (?, ?, ?, ?, ?)`,
+      setId,
+      documentId,
+      sha256,
+      chunks,
+      tokens,
+    );
+  }
+
+  /** Moves a chunk to another place; its text, and so its id, stay. */
+  move(id: number, ordinal: number, start: number, end: number): void {
+    this.#sql.run(
+      'UPDATE chunk SET ordinal = ?, char_start = ?, char_end = ? WHERE id = ?',
+      ordinal,
+      start,
+      end,
+      id,
+    );
+  }
+
+  insert(setId: number, documentId: number, ordinal: number, title: string, chunk: TextChunk): void {
+    this.#sql.run(
+      `INSERT INTO chunk (chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      setId,
+      documentId,
+      ordinal,
+      chunk.start,
+      chunk.end,
+      title,
+      chunk.text,
+      tokenBytes(chunk.tokens),
+    );
+  }
+
+  remove(id: number): void {
+    this.#sql.run('DELETE FROM chunk WHERE id = ?', id);
+  }
+
+  /** At most `limit` of a document's chunks; gives how many went. */
+  removeSome(documentId: number, limit: number): number {
+    this.#sql.run('DELETE FROM chunking WHERE document_id = ?', documentId);
+    return this.#sql.run(
+      'DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE document_id = ? LIMIT ?)',
+      documentId,
+      limit,
+    );
+  }
+
+  /** At most `limit` chunks that sets other than `keptSet` made of another text of the document; gives how many went. */
+  removeStale(documentId: number, sha256: string, keptSet: number, limit: number): number {
+    this.#sql.run(
+      'DELETE FROM chunking WHERE document_id = ? AND chunk_set_id <> ? AND sha256 <> ?',
+      documentId,
+      keptSet,
+      sha256,
+    );
+    return this.#sql.run(
+      `DELETE FROM chunk WHERE id IN (SELECT c.id FROM chunk c WHERE c.document_id = ? AND c.chunk_set_id <> ?
+        AND NOT EXISTS (SELECT 1 FROM chunking k WHERE k.chunk_set_id = c.chunk_set_id AND k.document_id = c.document_id)
+        LIMIT ?)`,
+      documentId,
+      keptSet,
+      limit,
+    );
+  }
+
+  count(setId: number): number {
+    return (
+      this.#sql.value<number>(
+        'SELECT coalesce(sum(chunks), 0) FROM chunking WHERE chunk_set_id = ?',
+        setId,
+      ) ?? 0
+    );
+  }
+
+  counts(setId: number, documentId?: number): ChunkCounts {
+    const where = documentId === undefined ? '' : 'AND document_id = ?';
+    const values = documentId === undefined ? [setId] : [setId, documentId];
+    const row = this.#sql.get<ChunkCounts>(
+      `SELECT coalesce(sum(chunks), 0) AS chunks, coalesce(sum(tokens), 0) AS tokens,
+        coalesce(sum(cached_chunks), 0) AS cachedChunks, coalesce(sum(cached_bytes), 0) AS cachedBytes
+        FROM chunking WHERE chunk_set_id = ? ${where}`,
+      ...values,
+    );
+    return row ?? { chunks: 0, tokens: 0, cachedChunks: 0, cachedBytes: 0 };
+  }
+
+  /** Of all libraries' chunks for a model and chunk size. */
+  cachedBytes(fingerprint: string, chunkTokens: number): number {
+    const sql = `SELECT coalesce(sum(cached_bytes), 0) FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE s.fingerprint = ? AND s.chunk_tokens = ?`;
+    return this.#sql.value<number>(sql, fingerprint, chunkTokens) ?? 0;
+  }
+
+  setCached(setId: number, documentId: number, chunks: number, bytes: number): boolean {
+    const sql = `UPDATE chunking SET cached_chunks = ?, cached_bytes = ?
+      WHERE chunk_set_id = ? AND document_id = ? AND (cached_chunks <> ? OR cached_bytes <> ?)`;
+    return this.#sql.run(sql, chunks, bytes, setId, documentId, chunks, bytes) > 0;
+  }
+}
+
+function toChunk({ tokens, ...rest }: RawChunkRow): ChunkRow {
+  return { ...rest, tokens: tokensOf(tokens) };
+}
+
+/** Little-endian int32. */
+function tokensOf(bytes: Buffer): Int32Array {
+  const ids = new Int32Array(bytes.length / 4);
+  for (let i = 0; i < ids.length; i++) ids[i] = bytes.readInt32LE(i * 4);
+  return ids;
+}
+
+function tokenBytes(tokens: Int32Array): Buffer {
+  const bytes = Buffer.alloc(tokens.length * 4);
+  tokens.forEach((token, i) => bytes.writeInt32LE(token, i * 4));
+  return bytes;
+}

@@ -1,0 +1,137 @@
+import type { Conversation, ConversationOptions } from '../../src-shared/contract/chat.ts';
+import { keyFor, type FusionModel } from '../fusion/model.ts';
+import type { ChunkStore } from '../kvstore/store.ts';
+import { breathe, throwIfAborted } from '../platform/abort.ts';
+import type { EventBus } from '../platform/event-bus.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { SettingsService } from '../platform/settings-service.ts';
+import type { Retrieval } from '../retrieval/types.ts';
+import { searchText } from './follow-up.ts';
+import type { Passages } from '../answering/passages.ts';
+
+export interface AnticipationOptions {
+  models: { readonly active: { model: FusionModel } | undefined };
+  /** NOT_FOUND. */
+  conversation: (id: string) => Conversation;
+  retrieval: Retrieval;
+  passages: Pick<Passages, 'chunk' | 'neighbours'>;
+  store: Pick<ChunkStore, 'entry' | 'prefetch' | 'stats'>;
+  settings: Pick<SettingsService, 'current'>;
+  events: EventBus;
+  gate: Gate;
+  log: Logger;
+}
+
+/** A question that is being typed. */
+export interface Draft {
+  /** null: a conversation that is not made yet, with these options. */
+  conversationId: string | null;
+  options: ConversationOptions;
+  text: string;
+}
+
+/** Of the memory budget, for one guess: a wrong one must not drive out what is used. */
+const SHARE = 1 / 4;
+/** Shorter, a question finds anything. */
+const FEWEST_CHARACTERS = 4;
+
+/**
+ * Brings chunks into memory that are about to be used: while a question is typed those it would find, after an answer
+ * those around what it found and those it just did not. One guess at a time, behind all other work; the next ends it.
+ */
+export class Anticipation {
+  readonly #options: AnticipationOptions;
+  readonly #unsubscribe: () => void;
+  #round = new AbortController();
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: AnticipationOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.events.on(({ topic, payload }) => {
+      if (topic === 'chat.done' && payload.state === 'done')
+        this.#guess((signal) => this.#aroundAnswer(payload.conversationId, payload.answerId, signal));
+    });
+  }
+
+  /** Returns at once. An empty text ends the guess before. */
+  draft(draft: Draft): void {
+    this.#guess((signal) => this.#forDraft(draft, signal));
+  }
+
+  /** Resolves when nothing is being brought in. */
+  idle(): Promise<void> {
+    return this.#work;
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    this.#round.abort();
+    await this.#work;
+  }
+
+  #guess(find: (signal: AbortSignal) => Promise<number[]>): void {
+    const { gate, log, settings } = this.#options;
+    this.#round.abort();
+    const { signal: ended } = (this.#round = new AbortController());
+    if (!settings.current.prefetch) return;
+    this.#work = this.#work
+      .then(() => gate.background(async (signal) => this.#bring(await find(signal), signal), ended))
+      .catch((error: unknown) => {
+        if (!ended.aborted) log.warn('nothing-anticipated', { error: String(error) });
+      });
+  }
+
+  async #forDraft({ conversationId, options, text }: Draft, signal: AbortSignal): Promise<number[]> {
+    const question = text.trim();
+    if (question.length < FEWEST_CHARACTERS) return [];
+    const conversation = conversationId === null ? undefined : this.#options.conversation(conversationId);
+    const { scope, topK } = this.#searchOf(conversation?.options ?? options);
+    const previous = conversation && lastQuestion(conversation, conversation.leafId);
+    const found = await this.#options.retrieval.find(searchText(question, previous), { scope, topK, signal });
+    return found.chunks.map(({ chunkId }) => chunkId);
+  }
+
+  async #aroundAnswer(conversationId: string, answerId: string, signal: AbortSignal): Promise<number[]> {
+    const { conversation, retrieval, passages } = this.#options;
+    const asked = conversation(conversationId);
+    const question = lastQuestion(asked, answerId);
+    if (question === undefined) return [];
+    const { scope, topK } = this.#searchOf(asked.options);
+    const { chunks } = await retrieval.find(question, { scope, topK: 2 * topK, signal });
+    const best = [...chunks].sort((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
+    const neighbours = best.slice(0, topK).flatMap((id) => passages.neighbours(id));
+    return [...new Set([...neighbours, ...best.slice(topK)])];
+  }
+
+  #searchOf({ scope, topK = this.#options.settings.current.topK }: ConversationOptions) {
+    return { scope, topK };
+  }
+
+  async #bring(chunkIds: readonly number[], signal: AbortSignal): Promise<void> {
+    const { models, passages, settings, store } = this.#options;
+    let room = store.stats().ram.budgetBytes * SHARE;
+    for (const id of chunkIds) {
+      await breathe();
+      throwIfAborted(signal);
+      const model = models.active?.model;
+      const passage = passages.chunk(id);
+      if (!model || !passage) continue;
+      const entry = store.entry(keyFor(model, settings.current.dtype, passage.tokens));
+      if (!entry || entry.inRam) continue;
+      room -= entry.bytes;
+      if (room < 0) return;
+      await store.prefetch(entry.key, model, 'made');
+    }
+  }
+}
+
+/** The question that a message answers, or that was asked last before it. */
+function lastQuestion({ messages }: Conversation, messageId: string | null): string | undefined {
+  for (let id = messageId; id !== null;) {
+    const message = messages.find((each) => each.id === id);
+    if (message?.role === 'user') return message.text;
+    id = message?.parentId ?? null;
+  }
+  return undefined;
+}

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Strategy } from '../../engine/engine.ts';
+import { blend, type PromptPart } from '../blender.ts';
+import { encodeAndStore } from '../model.ts';
+import { FakeModel, FakeStore } from '../../testing/fusion.ts';
+import { CostModel } from './cost-model.ts';
+import { Machine } from '../../testing/machine.ts';
+import { Planner, type Wish } from './planner.ts';
+import type { Piece } from './work.ts';
+
+const DEVIATION: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.15] };
+const OLD = Int32Array.from({ length: 400 }, (_, i) => 100 + i);
+/** Ten tokens of it replaced by two. */
+const EDITED = Int32Array.of(...OLD.subarray(0, 190), 7, 8, ...OLD.subarray(200));
+
+/** A prompt of the edited passage on a machine whose costs are known; `stored` is what the store has. */
+async function fixture(...stored: Int32Array[]) {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-planner-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const machine = new Machine({ layers: 4 });
+  const costs = new CostModel(join(dir, 'costs.json'));
+  const model = new FakeModel();
+  for (const done of machine.profile()) costs.observe(model.info, done);
+  const store = new FakeStore();
+  for (const tokens of stored) await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
+  const similar = vi.spyOn(store, 'similar');
+  const planner = new Planner({ costs, store, calibration: () => undefined });
+  const parts: PromptPart[] = [
+    { kind: 'text', tokens: Int32Array.of(1) },
+    { kind: 'chunk', tokens: EDITED },
+    { kind: 'text', tokens: Int32Array.of(9) },
+  ];
+  const plan = (wish: Wish) => planner.plan(parts, { model, dtype: 'f16', past: 0, wish });
+  return { costs, model, store, similar, planner, plan };
+}
+
+function pieces(...counts: [number, Piece['tier']][]): Piece[] {
+  return counts.map(([tokens, tier]) => ({ tokens, tier, bytes: tokens * 10 }));
+}
+
+test('a passage that stands in another in part is planned as what is reused of it and what is computed', async () => {
+  const { costs, model, similar, planner, plan, store } = await fixture(OLD);
+  const planned = plan(DEVIATION);
+  // The edit, and two tokens at each seam.
+  const work = { past: 0, pieces: pieces([1, null], [188, 'disk'], [6, null], [198, 'disk'], [1, null]) };
+  expect(planned.decision.predicted).toEqual(costs.predict(model.info, work, DEVIATION));
+  expect(planned.decision).toMatchObject({ tier: 'disk', fellBack: false });
+
+  const session = model.createSession(1000);
+  const blended = await blend(planned.parts, { model, store, session, dtype: 'f16', strategy: DEVIATION });
+  expect(blended.outcomes).toEqual(['partial']);
+  expect(similar).toHaveBeenCalledTimes(1);
+  expect(planner.done(planned, blended)).toMatchObject({ computedInstead: 0 });
+});
+
+test('a prompt whose only passage is matched in part is blended, not taken for one of which nothing is cached', async () => {
+  const { plan } = await fixture(OLD);
+  expect(plan({ kind: 'auto' }).decision.reason).not.toBe('nothing-cached');
+  const { plan: miss } = await fixture(Int32Array.from(OLD, (token) => -token));
+  expect(miss({ kind: 'auto' }).decision.reason).toBe('nothing-cached');
+});
+
+test('what is stored itself, and a full prefill, ask for nothing similar', async () => {
+  const { plan, similar } = await fixture(OLD, EDITED);
+  expect(plan(DEVIATION).parts[1]).not.toHaveProperty('runs');
+  const { plan: missing, similar: asked } = await fixture(OLD);
+  expect(missing({ kind: 'full' }).parts[1]).not.toHaveProperty('runs');
+  expect([similar.mock.calls, asked.mock.calls]).toEqual([[], []]);
+});

@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { Command } from 'commander';
+import type { Analysis, Step } from '../../../../../src-shared/contract/analysis.ts';
+import { DocumentAnalysisSchema } from '../../../../../src-shared/contract/analysis.ts';
+import { KvasirError } from '../../../../../src-shared/errors.ts';
+import { firstIssue } from '../../../../../src-shared/settings.ts';
+import { resultOf } from '../../../../analysis/export.ts';
+import { App, type Workspace } from '../../../../app.ts';
+import { follow, sharingLine, stepLine, strategyOf } from './analysis-run.ts';
+import type { CommandContext } from '../../context.ts';
+import {
+  addFusionFlags,
+  addModelFlags,
+  integer,
+  settingsOf,
+  type FusionFlags,
+  type ModelFlags,
+} from '../../options.ts';
+import { prepare } from '../../prepare.ts';
+
+interface AnalyseFlags extends ModelFlags, FusionFlags {
+  library?: string;
+  window?: number;
+  overlap?: number;
+  json?: boolean;
+}
+
+export function addAnalyseCommand(program: Command, context: CommandContext): void {
+  const command = new Command('analyse')
+    .alias('analyze')
+    .description(
+      'read a long document window by window, each blended from cached chunks, and combine what was found',
+    )
+    .argument('<document>', "a file, or a path in the library's folder")
+    .argument('<instruction>', 'what to do with it, e.g. "Summarise this."')
+    .option('--library <dir>', "folder of documents (default: the file's own, else the sample library)")
+    .option('--window <n>', 'chunks in a window at most (default: as many as the context holds)', integer(1))
+    .option(
+      '--overlap <n>',
+      'chunks that a window repeats of the one before (default: a sixth of it)',
+      integer(0),
+    )
+    .option('--json', 'print one JSON object instead of the answers')
+    .copyInheritedSettings(program);
+  addFusionFlags(addModelFlags(command));
+  command.action((document: string, instruction: string, flags: AnalyseFlags) =>
+    analyse(document, instruction, flags, context),
+  );
+  program.addCommand(command);
+}
+
+async function analyse(document: string, instruction: string, flags: AnalyseFlags, context: CommandContext) {
+  const { terminal, signal } = context;
+  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  try {
+    const ownFolder = flags.library === undefined && existsSync(document);
+    const root = flags.library ?? (ownFolder ? dirname(document) : app.paths.sampleLibrary);
+    const workspace = await app.workspaces.open({ root, modelPath: flags.model });
+    const strategy = strategyOf(flags);
+    await prepare(workspace, { terminal, signal, precompute: false });
+    const documentId = idOf(workspace, ownFolder ? basename(document) : document);
+    const request = DocumentAnalysisSchema.safeParse({
+      ...{ documentId, instruction, strategy, size: flags.window, overlap: flags.overlap },
+      maxTokens: app.settings.current.maxTokens,
+    });
+    if (!request.success)
+      throw new KvasirError('BAD_ARGUMENT', `The analysis cannot be made so: ${firstIssue(request.error)}.`);
+    const analyses = app.workspaces.analysesOf(workspace);
+    const { id } = await analyses.analyse(request.data);
+    const analysis = await follow(app, analyses, id, {
+      signal,
+      onStep: (step, all) => {
+        if (flags.json) return;
+        terminal.out(`${terminal.bold(headingOf(step, all))}\n${step.text}\n`);
+        terminal.err(stepLine(step));
+        terminal.out('\n');
+      },
+    });
+    if (flags.json) terminal.out(`${JSON.stringify(jsonOf(analysis), null, 2)}\n`);
+    else terminal.err(sharingLine(analysis));
+  } finally {
+    await app.close();
+  }
+}
+
+function idOf({ library }: Workspace, path: string): string {
+  const id = library.documentId(path);
+  if (id !== undefined) return String(id);
+  throw new KvasirError(
+    'NOT_FOUND',
+    `The library ${library.root} has no document ${path}.`,
+    'Give its path relative to the folder, with forward slashes.',
+  );
+}
+
+function jsonOf(analysis: Analysis): Record<string, unknown> {
+  return { ...analysis, result: resultOf(analysis)?.text ?? null };
+}
+
+function headingOf({ kind, from, to, id }: Step, all: readonly Step[]): string {
+  const windows = all.filter((step) => step.kind === 'window').length;
+  const place = all.findIndex((step) => step.id === id) + 1;
+  if (kind === 'window') return `Window ${place} of ${windows} (parts ${from + 1}–${to})`;
+  return to - from === windows ? 'All windows together' : `Steps ${from + 1}–${to} together`;
+}

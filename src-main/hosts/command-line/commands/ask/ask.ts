@@ -1,0 +1,185 @@
+import { Command } from 'commander';
+import type { Answer, Notice, Source } from '../../../../../src-shared/answer.ts';
+import type { FusionPlan, PlanReason } from '../../../../../src-shared/plan.ts';
+import { besideFullPrefill, wasFullPrefill, type Ttft } from '../../../../../src-shared/ttft.ts';
+import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
+import { KvasirError } from '../../../../../src-shared/errors.ts';
+import { App, type Workspace } from '../../../../app.ts';
+import type { Answered } from '../../../../answering/answer-service.ts';
+import { parseWish } from '../../../../fusion/choice.ts';
+import { formatBytes } from '../../../../models/describe.ts';
+import type { CommandContext } from '../../context.ts';
+import {
+  addFusionFlags,
+  addModelFlags,
+  settingsOf,
+  type FusionFlags,
+  type ModelFlags,
+} from '../../options.ts';
+import { prepare } from '../../prepare.ts';
+import { askMany } from './ask-many.ts';
+
+interface AskFlags extends ModelFlags, FusionFlags {
+  questions?: string;
+  library?: string;
+  json?: boolean;
+  precompute: boolean;
+}
+
+export function addAskCommand(program: Command, context: CommandContext): void {
+  const command = new Command('ask')
+    .description('answer a question from a folder of .md and .txt documents')
+    .argument('[question]')
+    .option(
+      '--questions <file>',
+      'answer every line of a text file instead; chunks they share are loaded once',
+    )
+    .option('--library <dir>', 'folder of documents (default: the sample library)')
+    .option('--json', 'print one JSON object instead of the answer')
+    .option(
+      '--no-precompute',
+      "do not compute the whole library's cache first; what the answer needs is computed and kept",
+    )
+    .copyInheritedSettings(program);
+  addFusionFlags(addModelFlags(command));
+  command.action((question: string | undefined, flags: AskFlags) => ask(question, flags, context));
+  program.addCommand(command);
+}
+
+async function ask(question: string | undefined, flags: AskFlags, context: CommandContext): Promise<void> {
+  const { terminal, signal } = context;
+  if ((question === undefined) === (flags.questions === undefined)) {
+    const message = 'There must be either a question or --questions with a file.';
+    throw new KvasirError('BAD_ARGUMENT', message, 'See ask --help.');
+  }
+  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  try {
+    const workspace = await app.workspaces.open({
+      root: flags.library ?? app.paths.sampleLibrary,
+      modelPath: flags.model,
+    });
+    if (question === undefined) {
+      await prepare(workspace, { terminal, signal, precompute: flags.precompute });
+      await askMany(flags.questions ?? '', flags, { app, workspace, context });
+      return;
+    }
+    const strategy = parseWish(flags, workspace.model.info.layers);
+    const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
+    const answered = await workspace.answers.answer(
+      { question, strategy, topK: app.settings.current.topK, maxTokens: app.settings.current.maxTokens },
+      {
+        signal,
+        onEvent: (event) => {
+          if (event.type === 'text' && !flags.json) terminal.out(event.text);
+          if (event.type === 'notice') terminal.err(`Note: ${event.notice.message}`);
+        },
+      },
+    );
+    if (flags.json) terminal.out(`${JSON.stringify(jsonOf(answered, prepared, workspace), null, 2)}\n`);
+    else {
+      terminal.out('\n');
+      summaryLines(answered).forEach((line) => terminal.err(line));
+    }
+    await workspace.answers.idle();
+  } finally {
+    await app.close();
+  }
+}
+
+/** What --json prints: the answer, and what was done to the library before. */
+function jsonOf(
+  { report, ...answer }: Answered,
+  {
+    sync,
+    precompute,
+    notices,
+  }: { sync: SyncReport; precompute: PrecomputeReport | undefined; notices: Notice[] },
+  { model, chunkTokens }: Workspace,
+): Answer & Record<string, unknown> {
+  return {
+    ...answer,
+    notices: [...notices, ...answer.notices],
+    model: { name: model.info.name, path: model.path, fingerprint: model.info.fingerprint },
+    library: { ...sync, chunkTokens, precomputed: precompute ?? null },
+    stages: report.stages,
+  };
+}
+
+function summaryLines(answered: Answered): string[] {
+  const { sources, ttftMs, prompt, plan, tokensPerSecond } = answered;
+  return [
+    '',
+    sources.length > 0 ? 'Sources:' : 'Sources: none',
+    ...sources.map((source, i) => `  [${i + 1}] ${sourceLine(source)}`),
+    `First token after ${ms(ttftMs.total)} (${stagesOf(ttftMs)}); then ${tokensPerSecond.toFixed(0)} tokens/s.`,
+    ...besideLines(answered),
+    `Prompt of ${prompt.tokens} tokens: ${prompt.reusableTokens} from cache, ${prompt.recomputedTokens} of them recomputed; ` +
+      `${formatBytes(prompt.bytesLoaded)} loaded.`,
+    ...(plan ? [planLine(plan)] : []),
+  ];
+}
+
+/** The first token beside that of a full prefill, as the window compares them. */
+function besideLines(answered: Answered): string[] {
+  const { reusableTokens: reusedTokens, prefixTokens: residentTokens } = answered.prompt;
+  const beside = besideFullPrefill(answered);
+  if (!beside || wasFullPrefill({ reusedTokens, residentTokens })) return [];
+  const { fullTtftMs, sharedMs, times, verdict } = beside;
+  const factor = verdict === 'later' ? 1 / times : times;
+  const how = verdict === 'same' ? 'As soon as' : `${factor.toFixed(1)} × ${verdict} than`;
+  return [
+    `${how} with a full prefill: about ${ms(fullTtftMs)}, of which ${ms(sharedMs)} for the same search, prompt and waiting.`,
+  ];
+}
+
+/** What was decided, and how well its time was foreseen. */
+function planLine({
+  strategy,
+  reason,
+  predictedTtftMs,
+  predictedFullPrefillMs,
+  outcomeMs,
+}: FusionPlan): string {
+  const share =
+    strategy.name === 'none' || strategy.name === 'full' ? '' : ` at ${Math.round(strategy.ratio * 100)} %`;
+  const how = strategy.name === 'full' ? 'Computed in full' : `Blended by ${strategy.name}${share}`;
+  const expected = predictedTtftMs === null ? '' : `expected ${ms(predictedTtftMs.total)}, `;
+  const full =
+    predictedFullPrefillMs === null || strategy.name === 'full'
+      ? ''
+      : `; computing it all was expected to take ${ms(predictedFullPrefillMs)}`;
+  return `${how} (${WHY[reason]}). From look-up to the last layer: ${expected}took ${ms(outcomeMs)}${full}.`;
+}
+
+const WHY: Record<PlanReason, string> = {
+  asked: 'as asked',
+  unmeasured: 'the default, as nothing was measured here yet',
+  floor: 'the least that keeps the quality',
+  hidden: 'more than the least, as it hides behind loading',
+  'nothing-cached': 'nothing was cached',
+  'full-is-faster': 'faster than blending here',
+  quality: 'this model does not stand blending',
+};
+
+const KV: Record<Source['tier'], string> = {
+  ram: 'cache in memory',
+  disk: 'cache on disk',
+  partial: 'in part from the cache of similar text',
+  computed: 'computed',
+};
+
+function sourceLine({ document, chunk, score, reason, tier }: Source): string {
+  const kv = KV[tier];
+  return `${document}, part ${chunk + 1} (score ${score.toFixed(2)}: ${reason}; ${kv})`;
+}
+
+function stagesOf(ttft: Ttft): string {
+  return Object.entries(ttft)
+    .filter(([stage, value]) => stage !== 'total' && value >= 0.05)
+    .map(([stage, value]) => `${stage === 'firstToken' ? 'first token' : stage} ${ms(value)}`)
+    .join(', ');
+}
+
+function ms(value: number): string {
+  return value >= 1000 ? `${(value / 1000).toFixed(2)} s` : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+}

@@ -1,0 +1,163 @@
+import Table from 'cli-table3';
+import { Command, InvalidArgumentError } from 'commander';
+import {
+  CALIBRATION_RATIOS,
+  CALIBRATION_STRATEGIES,
+  CalibrationRequestSchema,
+  type Calibration,
+  type CalibrationPoint,
+} from '../../../../../src-shared/contract/calibration.ts';
+import { KvasirError } from '../../../../../src-shared/errors.ts';
+import { firstIssue } from '../../../../../src-shared/settings.ts';
+import { sameStrategy, type StrategyChoice } from '../../../../../src-shared/strategy.ts';
+import { App } from '../../../../app.ts';
+import type { CommandContext } from '../../context.ts';
+import { addModelFlags, integer, settingsOf, type ModelFlags } from '../../options.ts';
+import { prepare } from '../../prepare.ts';
+
+interface CalibrateFlags extends ModelFlags {
+  library?: string;
+  strategies?: string[];
+  ratios?: number[];
+  questions?: number;
+  json?: boolean;
+}
+
+export function addCalibrateCommand(program: Command, context: CommandContext): void {
+  const command = new Command('calibrate')
+    .description(
+      'measure how well a model stands blending, by strategy and ratio, against full prefill; the cheapest that keeps the quality becomes the default',
+    )
+    .option('--library <dir>', 'folder of documents to measure with (default: the sample library)')
+    .option(
+      '--strategies <names>',
+      `separated by commas (default: ${CALIBRATION_STRATEGIES.join(',')})`,
+      list,
+    )
+    .option('--ratios <shares>', `separated by commas (default: ${CALIBRATION_RATIOS.join(',')})`, numbers)
+    .option('--questions <n>', 'prompts at most (default: 12)', integer(1))
+    .option('--json', 'print one JSON object instead of the table')
+    .copyInheritedSettings(program);
+  addModelFlags(command);
+  command.action((flags: CalibrateFlags) => run(flags, context));
+  program.addCommand(command);
+}
+
+async function run(flags: CalibrateFlags, context: CommandContext): Promise<void> {
+  const { terminal, signal } = context;
+  const { strategies, ratios, questions: prompts } = flags;
+  const request = CalibrationRequestSchema.safeParse({ strategies, ratios, prompts });
+  if (!request.success) {
+    const message = `The calibration cannot be made so: ${firstIssue(request.error)}.`;
+    throw new KvasirError('BAD_ARGUMENT', message, 'See calibrate --help.');
+  }
+  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  const display = terminal.progress();
+  try {
+    const root = flags.library ?? app.paths.sampleLibrary;
+    const workspace = await app.workspaces.open({ root, modelPath: flags.model });
+    await prepare(workspace, { terminal, signal, precompute: false });
+    const calibration = await app.workspaces.calibrate(workspace, request.data, {
+      signal,
+      onProgress: ({ done, total }) =>
+        display.update({ phase: 'measuring', done, total, tokens: 0, secondsLeft: undefined }),
+    });
+    display.stop();
+    if (flags.json === true) terminal.out(`${JSON.stringify(calibration, null, 2)}\n`);
+    else terminal.out(`${tableOf(calibration)}\n\n${heading(calibration)}\n${verdict(calibration)}\n`);
+  } finally {
+    display.stop();
+    await app.close();
+  }
+}
+
+function tableOf({ points, fullMs, choice }: Calibration): string {
+  const table = new Table({
+    head: [
+      'strategy',
+      'ratio',
+      'KL',
+      'worst KL',
+      'same first token',
+      'answer F1',
+      'recomputed',
+      'prefill',
+      'of full',
+    ],
+    colAligns: ['left', ...Array.from({ length: 8 }, () => 'right' as const)],
+    style: { head: [], border: [] },
+    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }, // no line between rows
+  });
+  for (const point of points) table.push(row(point, fullMs, sameStrategy(point.strategy, choice.strategy)));
+  table.push(['full', '', '0', '0', '100 %', '1.000', '100 %', milliseconds(fullMs), '1.00 ×']);
+  return table.toString();
+}
+
+function row(point: CalibrationPoint, fullMs: number, chosen: boolean): string[] {
+  const { strategy, kl, klMax, agreement, answerF1, recomputedShare, ms } = point;
+  return [
+    chosen ? `${nameOf(strategy)} ←` : nameOf(strategy),
+    strategy.name === 'none' ? '' : percent(strategy.ratio),
+    nats(kl),
+    nats(klMax),
+    percent(agreement),
+    answerF1.toFixed(3),
+    percent(recomputedShare),
+    milliseconds(ms),
+    `${(ms / fullMs).toFixed(2)} ×`,
+  ];
+}
+
+function heading({ model, device, dtype, texts, prompts, promptTokens, answerTokens }: Calibration): string {
+  const how = texts.kind === 'questions' ? 'questions about it' : 'questions about what its documents name';
+  return (
+    `${model || 'The model'} on ${device} with ${dtype} chunks; library ${texts.library}: ${prompts} ${how}, ` +
+    `${Math.round(promptTokens / prompts)} tokens each on average, answers of at most ${answerTokens} tokens.`
+  );
+}
+
+function verdict({ choice: { verdict, strategy }, floor, points, fullMs }: Calibration): string {
+  const bar = `KL ≤ ${floor.maxKl} and F1 loss ≤ ${floor.maxF1Loss}`;
+  if (verdict === 'quality') {
+    return (
+      `This model does not stand blending: nothing below a ratio of 100 % keeps ${bar}. ` +
+      'It answers by full prefill from now on; a conversation can still choose otherwise.'
+    );
+  }
+  if (verdict === 'slower') {
+    return `Blending keeps ${bar}, but takes no less time than a full prefill here, which is therefore the default.`;
+  }
+  const point = points.find((candidate) => sameStrategy(candidate.strategy, strategy));
+  const ratio = strategy.name === 'none' ? '' : ` at ${percent(strategy.ratio)}`;
+  const cost = point ? `, ${(point.ms / fullMs).toFixed(2)} × the time of a full prefill` : '';
+  return `The default from now on: ${nameOf(strategy)}${ratio}, the cheapest that keeps ${bar}${cost}.`;
+}
+
+function nameOf({ name, checkLayers }: StrategyChoice): string {
+  return checkLayers ? `${name} (checked at ${checkLayers.join(', ')})` : name;
+}
+
+function list(value: string): string[] {
+  return value.split(',').map((name) => name.trim());
+}
+
+function numbers(value: string): number[] {
+  return list(value).map((text) => {
+    const number = Number(text);
+    if (text === '' || !Number.isFinite(number))
+      throw new InvalidArgumentError('It must be numbers separated by commas, such as 0.05,0.15,1.');
+    return number;
+  });
+}
+
+function nats(value: number): string {
+  return value === 0 ? '0' : value < 0.001 ? value.toExponential(0) : value.toFixed(3);
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
+}
+
+function milliseconds(value: number): string {
+  return `${value.toFixed(1)} ms`;
+}

@@ -1,0 +1,90 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { CompareRequestSchema } from '../../../../../src-shared/contract/chat.ts';
+import {
+  STRATEGY_NAMES,
+  StrategyChoiceSchema,
+  type StrategyChoice,
+} from '../../../../../src-shared/strategy.ts';
+import { App } from '../../../../app.ts';
+import { comparedTables } from './compared-tables.ts';
+import type { CommandContext } from '../../context.ts';
+import { addModelFlags, settingsOf, type ModelFlags } from '../../options.ts';
+import { prepare } from '../../prepare.ts';
+
+interface CompareFlags extends ModelFlags {
+  library?: string;
+  strategies?: StrategyChoice[];
+  deep?: boolean;
+  json?: boolean;
+}
+
+const DEFAULT_STRATEGIES: StrategyChoice[] = [
+  { name: 'deviation', ratio: 0.15 },
+  { name: 'query', ratio: 0.15 },
+];
+
+export function addCompareCommand(program: Command, context: CommandContext): void {
+  const command = new Command('compare')
+    .description(
+      "make a question's prompt by full prefill, prefix caching, full reuse and blending, and show what that changes",
+    )
+    .argument('<question>')
+    .option('--library <dir>', 'folder of documents (default: the sample library)')
+    .option(
+      '--strategies <list>',
+      'ways to blend, separated by commas, each with a ratio where it is not 0.15 (default: deviation,query:0.15)',
+      strategies,
+    )
+    .option('--deep', 'also how far keys, values and attention are from the full prefill, and over ratios')
+    .option('--json', 'print one JSON object instead of tables')
+    .copyInheritedSettings(program);
+  addModelFlags(command);
+  command.action((question: string, flags: CompareFlags) => run(question, flags, context));
+  program.addCommand(command);
+}
+
+async function run(question: string, flags: CompareFlags, context: CommandContext): Promise<void> {
+  const { terminal, signal } = context;
+  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  const display = terminal.progress();
+  try {
+    const root = flags.library ?? app.paths.sampleLibrary;
+    const workspace = await app.workspaces.open({ root, modelPath: flags.model });
+    await prepare(workspace, { terminal, signal, precompute: true });
+    const { answerTokens } = CompareRequestSchema.parse({ answerId: 'none', answerTokens: flags.maxTokens });
+    const compared = await workspace.answers.compare({
+      ...{ question, answerTokens, signal },
+      topK: app.settings.current.topK,
+      strategies: flags.strategies ?? DEFAULT_STRATEGIES,
+      deep: flags.deep === true,
+      onProgress: ({ done, total }) =>
+        display.update({
+          phase: 'measuring',
+          done: Math.floor(done),
+          total,
+          tokens: 0,
+          secondsLeft: undefined,
+        }),
+    });
+    display.stop();
+    if (flags.json === true) terminal.out(`${JSON.stringify({ question, ...compared }, null, 2)}\n`);
+    else terminal.out(`${comparedTables(compared)}\n`);
+  } finally {
+    display.stop();
+    await app.close();
+  }
+}
+
+function strategies(value: string): StrategyChoice[] {
+  return value.split(',').map((text) => {
+    const [name, ratio] = text.trim().split(':');
+    const choice = StrategyChoiceSchema.safeParse({
+      name,
+      ...(ratio !== undefined && { ratio: Number(ratio) }),
+    });
+    if (choice.success) return choice.data;
+    throw new InvalidArgumentError(
+      `It must be names of strategies (${STRATEGY_NAMES.join(', ')}), each with a ratio if need be, such as query:0.3.`,
+    );
+  });
+}

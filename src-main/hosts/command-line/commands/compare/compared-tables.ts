@@ -1,0 +1,111 @@
+import Table from 'cli-table3';
+import type { ComparedMethod, DeepPrompt } from '../../../../../src-shared/comparison.ts';
+import { takesRatio } from '../../../../../src-shared/strategy.ts';
+import type { Compared } from '../../../../answering/compare/compare.ts';
+
+const PLAIN = {
+  style: { head: [], border: [] },
+  chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }, // no line between rows
+};
+
+/** What a comparison found, as tables; the distances only where it was deep. */
+export function comparedTables(compared: Compared): string {
+  const { model, device, dtype, promptTokens, answerTokens, methods, deep } = compared;
+  const heading =
+    `${model || 'The model'} on ${device} with ${dtype} chunks; a prompt of ${promptTokens} tokens, ` +
+    `answers of at most ${answerTokens} tokens, chosen greedily.`;
+  const texts = methods.map(
+    (method) => `${wayOf(method)}: ${method.text.replace(/\s+/g, ' ') || '(nothing)'}`,
+  );
+  const parts = [methodTable(methods), heading, texts.join('\n')];
+  if (deep) parts.push(layerTable(methods), LAYERS_MEAN, sweepTable(deep), sweepHeading(deep));
+  return parts.join('\n\n');
+}
+
+const LAYERS_MEAN =
+  'By layer, for every way that reuses: mean squared distance of the cached tokens’ values from those of the full prefill, and distance of ' +
+  'the attention of the question’s last tokens (0 to 1.41).';
+
+function sweepHeading({ sweep }: DeepPrompt): string {
+  return `The same by the share that ${sweep.strategy} recomputes; distances are means over layers.`;
+}
+
+function methodTable(methods: readonly ComparedMethod[]): string {
+  const head = [
+    'way',
+    'first token after',
+    'of full',
+    'in memory',
+    'reused',
+    'recomputed',
+    'KL',
+    'same first token',
+    'answer F1',
+  ];
+  const table = new Table({
+    head,
+    colAligns: ['left', ...head.slice(1).map(() => 'right' as const)],
+    ...PLAIN,
+  });
+  const full = methods.find(({ kind }) => kind === 'full')?.ttftMs.total ?? Number.NaN;
+  for (const method of methods) {
+    const { ttftMs, residentTokens, reusedTokens, recomputedTokens, kl, agrees, answerF1 } = method;
+    table.push([
+      wayOf(method),
+      `${ttftMs.total.toFixed(1)} ms`,
+      `${(ttftMs.total / full).toFixed(2)} ×`,
+      residentTokens,
+      reusedTokens,
+      recomputedTokens,
+      number(kl),
+      agrees ? 'yes' : 'no',
+      answerF1.toFixed(3),
+    ]);
+  }
+  return table.toString();
+}
+
+function layerTable(methods: readonly ComparedMethod[]): string {
+  const deep = methods.filter((method) => method.deep !== null);
+  const head = ['layer', ...deep.flatMap((method) => [`${wayOf(method)}: values`, 'attention'])];
+  const table = new Table({ head, colAligns: head.map(() => 'right' as const), ...PLAIN });
+  for (const layer of deep[0]?.deep?.layers.keys() ?? []) {
+    const cells = deep.flatMap((method) => {
+      const at = method.deep?.layers[layer];
+      return [number(meanOf(at?.v)), number(at?.attention ?? 0)];
+    });
+    table.push([layer, ...cells]);
+  }
+  return table.toString();
+}
+
+function sweepTable({ sweep }: DeepPrompt): string {
+  const head = ['ratio', 'recomputed', 'KL', 'same first token', 'values', 'attention'];
+  const table = new Table({ head, colAligns: head.map(() => 'right' as const), ...PLAIN });
+  for (const { ratio, recomputedTokens, kl, agrees, v, attention } of sweep.points) {
+    const row = [number(kl), agrees ? 'yes' : 'no', number(mean(v)), number(mean(attention))];
+    table.push([`${(ratio * 100).toFixed(0)} %`, recomputedTokens, ...row]);
+  }
+  return table.toString();
+}
+
+function wayOf({ kind, strategy: { name, ratio } }: ComparedMethod): string {
+  if (kind !== 'blend') return { full: 'full prefill', prefix: 'prefix cache', reuse: 'full reuse' }[kind];
+  return takesRatio(name) ? `${name} ${(ratio * 100).toFixed(0)} %` : name;
+}
+
+type Split = NonNullable<ComparedMethod['deep']>['layers'][number]['v'];
+
+function meanOf(stats: Split | undefined): number {
+  const parts = [stats?.recomputed, stats?.stored].flatMap((part) => part ?? []);
+  const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
+  return parts.reduce((sum, part) => sum + part.mean * part.tokens, 0) / Math.max(1, tokens);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
+function number(value: number): string {
+  return value === 0 ? '0' : value < 0.001 ? value.toExponential(0) : value.toFixed(3);
+}

@@ -1,0 +1,74 @@
+import Table from 'cli-table3';
+import { formatBytes } from '../../../../models/describe.ts';
+import type { Comparison } from './comparison.ts';
+
+/** Columns besides the three with text, with their borders and padding. */
+const NUMBERS_WIDTH = 62;
+const SMALLEST_TEXT = 12;
+
+/** Both answers to each question side by side, within `width` columns where they fit at all. */
+export function comparisonTable(rows: readonly Comparison[], width: number): string {
+  const text = Math.max(3 * SMALLEST_TEXT, width - NUMBERS_WIDTH);
+  const answer = Math.max(SMALLEST_TEXT, Math.floor(text * 0.28));
+  const table = new Table({
+    head: [
+      'question (expected answer)',
+      'full prefill',
+      'blended',
+      'TTFT full',
+      'TTFT blend',
+      'ratio',
+      'recomputed',
+      'loaded',
+    ],
+    colWidths: [text - 2 * answer, answer, answer, 10, 11, 7, 12, 10],
+    colAligns: ['left', 'left', 'left', 'right', 'right', 'right', 'right', 'right'],
+    wordWrap: true,
+    style: { head: [], border: [] },
+  });
+  for (const { question, full, blended, fullTtftMs, blendedTtftMs } of rows) {
+    const { recomputedTokens, reusableTokens, bytesLoaded } = blended.prompt;
+    table.push([
+      `${question.question} (${question.answer})`,
+      oneLine(full.answer),
+      oneLine(blended.answer),
+      milliseconds(fullTtftMs),
+      milliseconds(blendedTtftMs),
+      (blendedTtftMs / fullTtftMs).toFixed(2),
+      `${recomputedTokens} of ${reusableTokens}`,
+      formatBytes(bytesLoaded),
+    ]);
+  }
+  return table.toString();
+}
+
+/** One line on what the table shows. */
+export function comparisonSummary(rows: readonly Comparison[]): string {
+  const full = mean(rows.map((row) => row.fullTtftMs));
+  const blended = mean(rows.map((row) => row.blendedTtftMs));
+  const same = rows.filter((row) => row.full.answer === row.blended.answer).length;
+  const right = (way: 'full' | 'blended'): number =>
+    rows.filter((row) => matches(row[way].answer, row.question.answer)).length;
+  const prompt = mean(rows.map((row) => row.full.prompt.tokens));
+  return (
+    `Over prompts of ${prompt.toFixed(0)} tokens on average, the first token took ${milliseconds(full)} by full prefill and ` +
+    `${milliseconds(blended)} by blending (${(blended / full).toFixed(2)} ×). ` +
+    `${same} of ${rows.length} answers are the same; right are ${right('full')} by full prefill, ${right('blended')} by blending.`
+  );
+}
+
+function matches(answer: string, expected: string): boolean {
+  return answer.toLowerCase().includes(expected.toLowerCase());
+}
+
+function oneLine(answer: string): string {
+  return answer.replace(/\s+/g, ' ').trim() || '(nothing)';
+}
+
+function milliseconds(value: number): string {
+  return value < 1000 ? `${value.toFixed(value < 10 ? 1 : 0)} ms` : `${(value / 1000).toFixed(2)} s`;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { KvasirError } from '../../../../../src-shared/errors.ts';
+import type { Workspace } from '../../../../app.ts';
+import type { Answered, AnswerRequest } from '../../../../answering/answer-service.ts';
+
+const QuestionsSchema = z.array(
+  z.object({ question: z.string(), answer: z.string(), kind: z.string().default('') }),
+);
+
+export type SampleQuestion = z.infer<typeof QuestionsSchema>[number];
+
+/** One question answered both ways, with times that were measured in turns. */
+export interface Comparison {
+  question: SampleQuestion;
+  full: Answered;
+  blended: Answered;
+  /** Milliseconds from the question to the first token: the median of the runs. */
+  fullTtftMs: number;
+  blendedTtftMs: number;
+}
+
+export interface ComparisonOptions extends Pick<AnswerRequest, 'topK' | 'maxTokens'> {
+  blend: AnswerRequest['strategy'];
+  /** Which way goes first, so that neither always finds the machine warm. */
+  blendFirst: boolean;
+}
+
+/** Runs of each way; the first gives the answer, all give times. */
+const RUNS = 3;
+
+/** `count` questions spread evenly over the sample's file, so that each kind keeps its share. */
+export function readQuestions(path: string, count: number): SampleQuestion[] {
+  let questions: SampleQuestion[];
+  try {
+    questions = QuestionsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    const message = `The sample questions ${path} cannot be read.`;
+    throw new KvasirError('DOCUMENT_UNREADABLE', message, 'Restore the file from the repository.', {
+      cause: error,
+    });
+  }
+  const step = Math.max(1, questions.length / count);
+  return questions.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step)).slice(0, count);
+}
+
+/** The first prefill of a process pays for memory and caches; it must not count against either way. */
+export async function warmUp(
+  { answers }: Workspace,
+  request: Pick<AnswerRequest, 'topK'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await answers.answer(
+    { ...request, question: 'Where is it?', strategy: { kind: 'full' }, maxTokens: 2 },
+    { signal },
+  );
+}
+
+/** Answers one question by full prefill and by blending, in alternating runs on the same prompt. */
+export async function compare(
+  { answers }: Workspace,
+  question: SampleQuestion,
+  { topK, maxTokens, blend, blendFirst }: ComparisonOptions,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const full: Answered[] = [];
+  const blended: Answered[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    const request = { question: question.question, topK, maxTokens: run === 0 ? maxTokens : 1 };
+    const turns = [
+      async () => full.push(await answers.answer({ ...request, strategy: { kind: 'full' } }, { signal })),
+      async () => blended.push(await answers.answer({ ...request, strategy: blend }, { signal })),
+    ];
+    for (const turn of blendFirst === (run % 2 === 0) ? turns.reverse() : turns) await turn();
+  }
+  return {
+    question,
+    full: first(full),
+    blended: first(blended),
+    fullTtftMs: median(full.map(({ ttftMs }) => ttftMs.total)),
+    blendedTtftMs: median(blended.map(({ ttftMs }) => ttftMs.total)),
+  };
+}
+
+function first(answers: readonly Answered[]): Answered {
+  const [answer] = answers;
+  if (!answer) throw new Error('no run was made');
+  return answer;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

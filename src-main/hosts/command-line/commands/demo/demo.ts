@@ -1,0 +1,87 @@
+import { relative } from 'node:path';
+import type { Command } from 'commander';
+import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
+import { App, type Workspace } from '../../../../app.ts';
+import { formatBytes } from '../../../../models/describe.ts';
+import type { CommandContext } from '../../context.ts';
+import { compare, readQuestions, warmUp, type Comparison } from './comparison.ts';
+import { comparisonSummary, comparisonTable } from './comparison-table.ts';
+import { prepare } from '../../prepare.ts';
+import type { Terminal } from '../../terminal.ts';
+
+const QUESTIONS = 8;
+/** Short answers, since the demonstration is about when they start. */
+const ANSWER_TOKENS = 24;
+
+export function addDemoCommand(program: Command, context: CommandContext): void {
+  program
+    .command('demo')
+    .description('answer questions about the sample library twice, by full prefill and by blending')
+    .action(() => demonstrate(context));
+}
+
+/** Precomputes the sample library's cache, then answers a few questions twice: by full prefill and by blending. */
+async function demonstrate(context: CommandContext): Promise<void> {
+  const { terminal, signal } = context;
+  const app = await App.open({ dataDir: context.flags().data });
+  try {
+    terminal.out(`${terminal.bold('Kvasir: documents in, blended answer out')}\n\n`);
+    const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
+    introduce(workspace, terminal);
+    const prepared = await prepare(workspace, { terminal, signal, precompute: true });
+    tellPrecompute(prepared.sync, prepared.precompute, terminal);
+
+    const questions = readQuestions(app.paths.sampleQuestions, QUESTIONS);
+    const request = { topK: app.settings.current.topK, maxTokens: ANSWER_TOKENS };
+    terminal.out(
+      `Questions     ${questions.length}, each answered twice: by a full prefill of the prompt, and by blending\n\n`,
+    );
+    await warmUp(workspace, request, signal);
+    const rows: Comparison[] = [];
+    for (const [i, question] of questions.entries()) {
+      rows.push(
+        await compare(
+          workspace,
+          question,
+          { ...request, blend: { kind: 'auto' }, blendFirst: i % 2 === 1 },
+          signal,
+        ),
+      );
+    }
+    terminal.out(`${comparisonTable(rows, terminal.width)}\n\n`);
+    terminal.out(`${comparisonSummary(rows)}\n\n`);
+    terminal.out(HINTS);
+  } finally {
+    await app.close();
+  }
+}
+
+const HINTS = `Try next:
+  npm start
+  npm start -- ask "A question about the sample library"
+  npm start -- ask --library FOLDER [--model FILE.gguf] "A question about your own .md and .txt files"
+  npm start -- cache ls
+  npm start -- --help
+`;
+
+function introduce({ model: { info, path }, library, chunkTokens }: Workspace, terminal: Terminal): void {
+  const name = info.name || relative(process.cwd(), path);
+  terminal.out(
+    `Model         ${name}: ${info.architecture}, ${info.layers} layers, ${formatBytes(info.fileBytes)}, ${info.threads} ${info.threads === 1 ? 'thread' : 'threads'}\n`,
+  );
+  terminal.out(
+    `Library       ${relative(process.cwd(), library.root)}, cut into chunks of at most ${chunkTokens} tokens\n`,
+  );
+}
+
+function tellPrecompute(sync: SyncReport, report: PrecomputeReport | undefined, terminal: Terminal): void {
+  terminal.out(`              ${sync.documents} documents, ${sync.chunks} chunks\n`);
+  if (!report) return;
+  const done =
+    report.computed === 0
+      ? `nothing to do: the KV of all ${report.stored} chunks is stored from an earlier run`
+      : `the KV of ${report.computed} chunks (${report.tokens} tokens) computed once and stored: ` +
+        `${(report.ms / 1000).toFixed(1)} s, ${formatBytes(report.bytes)}` +
+        (report.stored > 0 ? `; ${report.stored} were stored already` : '');
+  terminal.out(`Precompute    ${done}\n`);
+}

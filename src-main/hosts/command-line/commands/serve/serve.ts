@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Command } from 'commander';
+import openInBrowser from 'open';
+import { KvasirError } from '../../../../../src-shared/errors.ts';
+import { createApi } from '../../../../api/api.ts';
+import { createHandlers } from '../../../../api/handlers.ts';
+import { App } from '../../../../app.ts';
+import { logDefects } from '../../../../platform/defects.ts';
+import { appRoot } from '../../../../platform/root.ts';
+import { hasDisplay } from '../../../window/display.ts';
+import type { CommandContext } from '../../context.ts';
+import { integer } from '../../options.ts';
+import { startServer, type RunningServer } from '../../../server/server.ts';
+import type { Terminal } from '../../terminal.ts';
+
+interface ServeFlags {
+  port: number;
+  open: boolean;
+}
+
+export function addServeCommand(program: Command, context: CommandContext): void {
+  const command = new Command('serve')
+    .description("show Kvasir's window in a browser of this machine (what is done without a command)")
+    .option('--port <n>', 'port of 127.0.0.1 to listen on (default: any that is free)', integer(0), 0)
+    .option('--no-open', 'do not open a browser')
+    .copyInheritedSettings(program);
+  command.action((flags: ServeFlags) => serve(flags, context));
+  program.addCommand(command, { isDefault: true });
+}
+
+async function serve({ port, open }: ServeFlags, { terminal, signal, flags }: CommandContext): Promise<void> {
+  const rendererDir = builtWindow();
+  const app = await App.open({ dataDir: flags().data });
+  const endLogging = logDefects(app.log);
+  try {
+    const server = await startServer({
+      api: createApi(createHandlers(app, { kind: 'headless' }), app.log),
+      events: app.events,
+      uploads: {
+        receiveDocument: (libraryId, path, body) => app.libraries.receiveUpload(libraryId, path, body),
+        modelsDir: join(app.paths.data, 'models'),
+        backupsDir: join(app.paths.data, 'backups'),
+      },
+      rendererDir,
+      log: app.log,
+      port,
+    });
+    try {
+      app.start();
+      announce(server, terminal);
+      if (open && hasDisplay()) await showInBrowser(server, terminal);
+      await untilStopped(server, terminal, signal);
+    } finally {
+      await server.close();
+    }
+  } finally {
+    await app.close();
+    endLogging();
+  }
+}
+
+/** The folder of the window's files. ENGINE_FAILED when setup has not built it. */
+function builtWindow(): string {
+  const dir = join(appRoot(), 'out', 'renderer');
+  if (existsSync(join(dir, 'index.html'))) return dir;
+  throw new KvasirError(
+    'ENGINE_FAILED',
+    `The window is not built (${dir} is missing).`,
+    'Run `npm run setup`.',
+  );
+}
+
+function announce(server: RunningServer, terminal: Terminal): void {
+  terminal.out(`Kvasir is running. This address lets one browser on this machine in, once:\n`);
+  terminal.out(`\n${server.newAddress()}\n\n`);
+  terminal.out(`${process.stdin.isTTY ? 'Press Enter for another address, ' : ''}Ctrl-C to stop.\n`);
+}
+
+/** With an address of its own, so that the printed one stays good. */
+async function showInBrowser(server: RunningServer, terminal: Terminal): Promise<void> {
+  try {
+    const browser = await openInBrowser(server.newAddress());
+    browser.on('error', () => terminal.err('No browser could be opened.'));
+  } catch {
+    terminal.err('No browser could be opened.');
+  }
+}
+
+/** Prints another address whenever somebody at the terminal presses Enter. */
+async function untilStopped(server: RunningServer, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const lines = process.stdin.isTTY ? createInterface({ input: process.stdin }) : undefined;
+  lines?.on('line', () => terminal.out(`${server.newAddress()}\n`));
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  lines?.close();
+}

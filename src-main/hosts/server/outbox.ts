@@ -1,0 +1,106 @@
+import type { EventTopic, KvasirEvent } from '../../../src-shared/contract/events.ts';
+
+/** The part of a WebSocket that events go through. */
+export interface Wire {
+  /** Bytes that were handed over and have not left. */
+  readonly bufferedAmount: number;
+  send(text: string, sent: () => void): void;
+}
+
+/** Above this, events wait here, where they can be merged, and not in the socket. */
+const HIGH_WATER_BYTES = 256 * 1024;
+
+/**
+ * Events on their way to one window. While the window takes them slowly, of a state only the newest is kept, and
+ * text is joined; nothing that cannot be asked for again is dropped.
+ */
+export class Outbox {
+  readonly #wire: Wire;
+  readonly #waiting: KvasirEvent[] = [];
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  push(event: KvasirEvent): void {
+    if (this.#waiting.length === 0 && !this.#isFull()) this.#send(event);
+    else this.#wait(event);
+  }
+
+  /** Sends what waits, as far as the wire takes it. */
+  flush(): void {
+    while (!this.#isFull()) {
+      const event = this.#waiting.shift();
+      if (!event) return;
+      this.#send(event);
+    }
+  }
+
+  #isFull(): boolean {
+    return this.#wire.bufferedAmount > HIGH_WATER_BYTES;
+  }
+
+  #send(event: KvasirEvent): void {
+    this.#wire.send(JSON.stringify(event), () => this.flush());
+  }
+
+  #wait(event: KvasirEvent): void {
+    const state = stateOf(event);
+    for (const [i, earlier] of this.#waiting.entries()) {
+      const merged = state !== undefined && stateOf(earlier) === state ? event : withMoreText(earlier, event);
+      if (!merged) continue;
+      this.#waiting[i] = merged;
+      return;
+    }
+    this.#waiting.push(event);
+  }
+}
+
+const STATES: ReadonlySet<EventTopic> = new Set<EventTopic>([
+  'chat.changed',
+  'chat.progress',
+  'compare.progress',
+  'queue.status',
+  'library.changed',
+  'models.changed',
+  'models.progress',
+  'models.download',
+  'cache.changed',
+  'cache.progress',
+  'settings.changed',
+  'calibration.progress',
+  'calibration.changed',
+  'analysis.changed',
+  'analysis.progress',
+]);
+
+/** Which state an event tells, when a newer event makes it worthless; undefined: each one counts. */
+function stateOf({ topic, payload }: KvasirEvent): string | undefined {
+  if (!STATES.has(topic)) return undefined;
+  const about = ['answerId', 'conversationId', 'libraryId', 'id'] as const;
+  const ids = about.map((key) => (key in payload ? (payload as Record<string, unknown>)[key] : undefined));
+  return JSON.stringify([topic, ids]);
+}
+
+/** Two pieces of a text as one, when the second continues the first. */
+function withMoreText(earlier: KvasirEvent, later: KvasirEvent): KvasirEvent | undefined {
+  if (earlier.topic === 'chat.text' && later.topic === 'chat.text') {
+    const { payload } = earlier;
+    if (payload.answerId !== later.payload.answerId || !continues(payload, later.payload)) return undefined;
+    return { topic: 'chat.text', payload: { ...payload, text: payload.text + later.payload.text } };
+  }
+  if (earlier.topic === 'analysis.text' && later.topic === 'analysis.text') {
+    const { payload } = earlier;
+    if (payload.stepId !== later.payload.stepId || !continues(payload, later.payload)) return undefined;
+    return { topic: 'analysis.text', payload: { ...payload, text: payload.text + later.payload.text } };
+  }
+  return undefined;
+}
+
+function continues(earlier: { offset: number; text: string }, later: { offset: number }): boolean {
+  return earlier.offset + earlier.text.length === later.offset;
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, rmSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, statfs } from 'node:fs/promises';
+import { join, parse } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { fileError } from '../../platform/paths.ts';
+
+/** Files on their way here; what is left of them after a crash is deleted at the next start. */
+const UNFINISHED = '.upload';
+
+export interface IncomingFile {
+  /** As the user's machine calls it; a name, not a path. */
+  name: string;
+  /** Bytes that were announced; undefined: not known. */
+  bytes: number | undefined;
+  body: Readable;
+}
+
+/**
+ * Brings a file into `dir` and gives its path. It appears there whole or not at all, and never in another's place: a name
+ * that is taken gets a number. BAD_ARGUMENT, DISK_FULL, STORE_READ_ONLY, ABORTED.
+ */
+export async function receiveFile(dir: string, { name, bytes, body }: IncomingFile): Promise<string> {
+  checkName(name);
+  const what = `${name} could not be stored`;
+  const unfinished = join(dir, `${randomUUID()}${UNFINISHED}`);
+  try {
+    await mkdir(dir, { recursive: true });
+    await checkSpace(dir, bytes ?? 0, name);
+    await pipeline(body, createWriteStream(unfinished, { flags: 'wx', flush: true }));
+    const path = await reservePlace(dir, name);
+    await rename(unfinished, path);
+    return path;
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw receiveError(error, what);
+  }
+}
+
+/** Deletes what interrupted uploads left behind; only while nobody uploads. */
+export async function removeUnfinished(dir: string): Promise<void> {
+  const names = await readdir(dir).catch(() => []);
+  for (const name of names) if (name.endsWith(UNFINISHED)) rmSync(join(dir, name), { force: true });
+}
+
+/** What went wrong while bytes came in: the sender went away, or they could not be written. */
+export function receiveError(error: unknown, what: string): KvasirError {
+  if (error instanceof KvasirError) return error;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ABORT_ERR') {
+    return new KvasirError('ABORTED', `${what}: the connection ended before all of it had come.`, '', {
+      cause: error,
+    });
+  }
+  return fileError(error, what);
+}
+
+function checkName(name: string): void {
+  // Names that would leave the folder, hide in it, or mean a device on some system.
+  // eslint-disable-next-line no-control-regex -- control characters are what is refused
+  const bad = name === '' || name.length > 200 || /^\.|[/\\:*?"<>|\u0000-\u001f]|[. ]$/.test(name);
+  if (bad) throw new KvasirError('BAD_ARGUMENT', `${JSON.stringify(name)} is not a file name.`);
+}
+
+async function checkSpace(dir: string, bytes: number, name: string): Promise<void> {
+  const { bavail, bsize } = await statfs(dir);
+  if (bytes <= bavail * bsize) return;
+  throw new KvasirError(
+    'DISK_FULL',
+    `${name} does not fit the disk: it has ${bytes} bytes, and ${bavail * bsize} are free.`,
+    'Free some space, or choose another folder with --data.',
+  );
+}
+
+/** An empty file under the first name that is free: another upload of that name then takes the next. */
+async function reservePlace(dir: string, name: string): Promise<string> {
+  const { name: stem, ext } = parse(name);
+  for (let i = 1; ; i++) {
+    const path = join(dir, i === 1 ? name : `${stem} (${i})${ext}`);
+    try {
+      await (await open(path, 'wx')).close();
+      return path;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { createServer, STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { Api } from '../../api/api.ts';
+import type { EventBus } from '../../platform/event-bus.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { Access } from './access.ts';
+import { Guard, type Refusal } from './guard.ts';
+import { removeUnfinished } from './receive-file.ts';
+import { createRequests } from './requests.ts';
+import type { UploadPlaces } from './transfers.ts';
+import { MAX_MESSAGE_BYTES, WindowSocket } from './window-socket.ts';
+
+export interface ServerOptions {
+  api: Api;
+  /** What is told to every window. */
+  events: EventBus;
+  uploads: UploadPlaces;
+  /** The built window: the folder with index.html. */
+  rendererDir: string;
+  log: Logger;
+  /** 0: any that is free. */
+  port: number;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  /** An address that lets one browser in, once. Of those that were not used the newest four work. */
+  newAddress(): string;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+const HEARTBEAT_MS = 30_000;
+
+/** Serves windows in browsers of this machine. BAD_ARGUMENT when the port is taken. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { api, events, uploads, log } = options;
+  await Promise.all([removeUnfinished(uploads.modelsDir), removeUnfinished(uploads.backupsDir)]);
+  const access = new Access();
+  const port = (): number => (server.address() as AddressInfo).port;
+  const guard = new Guard(access, port);
+  const server = createServer(createRequests({ ...options, access, guard, port }));
+  // An upload may take as long as it takes; its headers may not.
+  server.requestTimeout = 0;
+  const sockets = acceptSockets(server, guard, api);
+  await listen(server, options.port);
+  const unsubscribe = events.on((event) => sockets.forEach((socket) => socket.tell(event)));
+  const heartbeat = setInterval(() => sockets.forEach((socket) => socket.checkAlive()), HEARTBEAT_MS);
+  log.info('server-started', { port: port() });
+  return {
+    port: port(),
+    newAddress: () => `http://${LOOPBACK}:${port()}/?token=${access.newToken()}`,
+    close: async () => {
+      clearInterval(heartbeat);
+      unsubscribe();
+      sockets.forEach((socket) => socket.end());
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** The windows that are connected now. */
+function acceptSockets(server: Server, guard: Guard, api: Api): Set<WindowSocket> {
+  const sockets = new Set<WindowSocket>();
+  const acceptor = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
+  server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    const refusal = guard.checkHost(request) ?? guard.checkOrigin(request) ?? guard.checkSession(request);
+    if (refusal) return refuseUpgrade(stream, refusal.status);
+    if (request.url !== '/socket') return refuseUpgrade(stream, 404);
+    acceptor.handleUpgrade(request, stream, head, (socket) => {
+      const window = new WindowSocket(socket, api);
+      sockets.add(window);
+      socket.on('close', () => sockets.delete(window));
+    });
+  });
+  return sockets;
+}
+
+function refuseUpgrade(stream: Duplex, status: Refusal['status'] | 404): void {
+  stream.on('error', () => undefined); // it may be gone already
+  stream.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  const listening = once(server, 'listening');
+  server.listen(port, LOOPBACK);
+  try {
+    await listening;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new KvasirError(
+      'BAD_ARGUMENT',
+      `Kvasir cannot listen on port ${port} of ${LOOPBACK} (${code}).`,
+      'Choose another with --port, or leave it out to take any that is free.',
+      { cause: error },
+    );
+  }
+}

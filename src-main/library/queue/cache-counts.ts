@@ -1,0 +1,55 @@
+import type { ChunkStore } from '../../kvstore/store.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import { Pace } from '../../platform/pace.ts';
+import { chunkSetOf, keyOf, type Target } from './targets.ts';
+
+/** Keeps account of how many chunks of each document are in the store. */
+export class CacheCounts {
+  readonly #catalogue: Catalogue;
+  readonly #store: Pick<ChunkStore, 'entry'>;
+
+  constructor(catalogue: Catalogue, store: Pick<ChunkStore, 'entry'>) {
+    this.#catalogue = catalogue;
+    this.#store = store;
+  }
+
+  /** Counts one document's chunks; true when the count has changed. Gives the missing tokens too. ABORTED. */
+  async count(
+    document: { id: number; libraryId: number },
+    target: Target,
+    signal?: AbortSignal,
+  ): Promise<{ changed: boolean; missingTokens: number }> {
+    const setId = chunkSetOf(this.#catalogue, document.libraryId, target);
+    if (setId === undefined) return { changed: false, missingTokens: 0 };
+    const pace = new Pace();
+    let chunks = 0;
+    let bytes = 0;
+    let missingTokens = 0;
+    for (const id of this.#catalogue.chunkTable.ids(setId, document.id)) {
+      await pace.step(signal);
+      const tokens = this.#catalogue.chunkTable.tokens(id);
+      if (!tokens) continue;
+      const entry = this.#store.entry(keyOf(target, tokens));
+      if (!entry) missingTokens += tokens.length;
+      else {
+        chunks++;
+        bytes += entry.bytes;
+      }
+    }
+    const changed = this.#catalogue.chunkTable.setCached(setId, document.id, chunks, bytes);
+    return { changed, missingTokens };
+  }
+
+  /** Counts everything again after others have changed the store; gives the libraries whose counts have changed. ABORTED. */
+  async countAll(target: Target, signal: AbortSignal): Promise<Set<number>> {
+    const changed = new Set<number>();
+    const pace = new Pace();
+    for (const { id: libraryId } of this.#catalogue.libraries.list()) {
+      for (const id of this.#catalogue.documents.idsOfLibrary(libraryId)) {
+        if ((await this.count({ id, libraryId }, target, signal)).changed) changed.add(libraryId);
+        await pace.step(signal);
+      }
+    }
+    return changed;
+  }
+}

@@ -1,0 +1,161 @@
+import { breathe } from '../../platform/abort.ts';
+import type { FusionModel } from '../../fusion/model.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { TextChunk } from '../../catalogue/chunk-table.ts';
+import { chunkText } from './chunker.ts';
+import type { DocumentRow } from '../../catalogue/document-table.ts';
+import { keptChunks } from './kept-chunks.ts';
+import { textKindOf } from '../sources/kinds.ts';
+import { Pace } from '../../platform/pace.ts';
+
+/** What chunks are cut for. */
+export interface CutTarget {
+  chunkSetId: number;
+  chunkTokens: number;
+  model: Pick<FusionModel, 'tokenize'>;
+}
+
+type Existing = ReturnType<Catalogue['chunkTable']['existing']>[number];
+
+/**
+ * The second step of a document: from its text to its chunks. Cuts of an earlier version are kept where its text still
+ * stands, and chunks with the same text keep their rows: an edit changes what it touches. Killed in the middle, it is
+ * simply done again.
+ */
+export class DocumentCutter {
+  readonly #catalogue: Catalogue;
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  /** Brings a document's chunks in one set up to date with its text. ABORTED, DISK_FULL, STORE_READ_ONLY, BAD_ARGUMENT. */
+  async cut(document: DocumentRow, target: CutTarget, signal?: AbortSignal): Promise<void> {
+    const { chunkTable } = this.#catalogue;
+    const { chunkSetId } = target;
+    const known = chunkTable.chunkedHash(chunkSetId, document.id);
+    if (known === document.sha256) return;
+    await this.#dropOtherVersions(document, chunkSetId, signal);
+    const existing = chunkTable.existing(chunkSetId, document.id);
+    const chunks = await this.#chunks(document, target, existing, signal);
+    chunkTable.begin(chunkSetId, document.id);
+    await this.#store(document, chunkSetId, existing, chunks, signal);
+    const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
+    chunkTable.finish(chunkSetId, document.id, document.sha256, chunks.length, tokens);
+  }
+
+  async #chunks(
+    document: DocumentRow,
+    { model, chunkTokens }: CutTarget,
+    existing: readonly Existing[],
+    signal: AbortSignal | undefined,
+  ): Promise<TextChunk[]> {
+    const pace = new Pace();
+    const text = await this.#text(document.id, pace, signal);
+    const search = keptChunks(text, existing);
+    let found = search.next();
+    for (; !found.done; found = search.next()) await pace.step(signal);
+    const chunks: TextChunk[] = [];
+    const tokenize = (piece: string): Int32Array => model.tokenize(piece);
+    const options = { kind: textKindOf(document.format), kept: found.value };
+    for (const chunk of chunkText(text, tokenize, chunkTokens, options)) {
+      chunks.push(chunk);
+      await pace.step(signal);
+    }
+    return chunks;
+  }
+
+  async #text(documentId: number, pace: Pace, signal: AbortSignal | undefined): Promise<string> {
+    const parts: string[] = [];
+    for (const part of this.#catalogue.texts.blocks(documentId)) {
+      parts.push(part);
+      await pace.step(signal);
+    }
+    return parts.join('');
+  }
+
+  /** Chunks that other sets made of an older text are never served; they are cut again when their model is in use. */
+  async #dropOtherVersions(
+    document: DocumentRow,
+    chunkSetId: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { chunkTable } = this.#catalogue;
+    const pace = new Pace();
+    while (chunkTable.removeStale(document.id, document.sha256, chunkSetId, 50) > 0) await pace.step(signal);
+  }
+
+  /** Rows as the chunks say, with as few changes as possible, in transactions that are short. */
+  async #store(
+    document: DocumentRow,
+    chunkSetId: number,
+    existing: readonly Existing[],
+    chunks: readonly TextChunk[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const titles = chunks.map(({ headings }) => titleOf(document.title, headings));
+    const { reused, unused } = match(existing, chunks, titles);
+    const { chunkTable } = this.#catalogue;
+    await this.#steps(unused, ({ id }) => chunkTable.remove(id), signal);
+    // A place is taken only once: those that move wait at a negative one for the others to leave.
+    const moving = chunks.flatMap((chunk, ordinal) => {
+      const row = reused.get(ordinal);
+      const same = row?.ordinal === ordinal && row.start === chunk.start && row.end === chunk.end;
+      return row && !same ? [{ row, ordinal, chunk }] : [];
+    });
+    await this.#steps(
+      moving,
+      ({ row, ordinal }) => chunkTable.move(row.id, -1 - ordinal, row.start, row.end),
+      signal,
+    );
+    await this.#steps(
+      moving,
+      ({ row, ordinal, chunk }) => chunkTable.move(row.id, ordinal, chunk.start, chunk.end),
+      signal,
+    );
+    const added = chunks.flatMap((chunk, ordinal) => (reused.has(ordinal) ? [] : [{ chunk, ordinal }]));
+    await this.#steps(
+      added,
+      ({ chunk, ordinal }) =>
+        chunkTable.insert(chunkSetId, document.id, ordinal, titles[ordinal] ?? '', chunk),
+      signal,
+    );
+  }
+
+  /** Changes rows in as many transactions as time slices. */
+  async #steps<T>(
+    rows: readonly T[],
+    change: (row: T) => void,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const pace = new Pace();
+    for (let next = 0; next < rows.length;) {
+      this.#catalogue.transaction(() => {
+        do change(rows[next++] as T);
+        while (next < rows.length && !pace.isOver);
+      });
+      await pace.step(signal);
+    }
+    await breathe();
+  }
+}
+
+/** Which rows already are what some chunk should be, by the chunk's ordinal, and which are nothing's. */
+function match(
+  existing: readonly Existing[],
+  chunks: readonly TextChunk[],
+  titles: readonly string[],
+): { reused: Map<number, Existing>; unused: Existing[] } {
+  const identity = (title: string, text: string): string => `${title}\0${text}`;
+  const free = Map.groupBy(existing, ({ title, text }) => identity(title, text));
+  const reused = new Map<number, Existing>();
+  chunks.forEach(({ text }, ordinal) => {
+    const row = free.get(identity(titles[ordinal] ?? '', text))?.shift();
+    if (row) reused.set(ordinal, row);
+  });
+  return { reused, unused: [...free.values()].flat() };
+}
+
+function titleOf(document: string, headings: readonly string[]): string {
+  return (headings[0] === document ? headings : [document, ...headings]).join(' › ');
+}

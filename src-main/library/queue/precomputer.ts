@@ -1,0 +1,92 @@
+import { encodeAndStore, type ChunkCache } from '../../fusion/model.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { ChunkStore } from '../../kvstore/store.ts';
+import type { ModelSource } from '../../models/active-model.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
+import type { Gate } from '../../platform/gate.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { DocumentRow } from '../../catalogue/document-table.ts';
+import { Pace } from '../../platform/pace.ts';
+import { isSameTarget, keyOf, targetOf, type Target } from './targets.ts';
+
+export type LibraryStore = ChunkCache & Pick<ChunkStore, 'entry' | 'evict' | 'unpin'>;
+
+export interface PrecomputerOptions {
+  catalogue: Catalogue;
+  store: LibraryStore;
+  models: ModelSource;
+  gate: Gate;
+}
+
+export interface ChunkDone {
+  /** Chunks of the document looked at, and all it has. */
+  done: number;
+  total: number;
+  /** Tokens of this one, if it was computed. */
+  computedTokens: number;
+}
+
+/** The last step of a document: the KV of those of its chunks that the store does not have. */
+export class DocumentPrecomputer {
+  readonly #options: PrecomputerOptions;
+
+  constructor(options: PrecomputerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Computes chunk by chunk, behind questions, each stored at once. False when some were left out because the disk budget
+   * cannot hold them: storing them would only push out others of the same model. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   */
+  async precompute(
+    document: DocumentRow,
+    chunkSetId: number,
+    target: Target,
+    onChunk: (progress: ChunkDone) => void,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { catalogue, store } = this.#options;
+    const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
+    const pace = new Pace();
+    let fits = true;
+    let added = 0; // bytes that are not in the catalogue's counts yet
+    for (const [index, id] of ids.entries()) {
+      await pace.step(signal);
+      throwIfAborted(signal);
+      const tokens = catalogue.chunkTable.tokens(id);
+      const missing = tokens && !store.has(keyOf(target, tokens));
+      const bytes = this.#bytes(tokens?.length ?? 0, target);
+      const room = missing && this.#hasRoom(added + bytes, bytes, target);
+      if (missing && room) {
+        await this.#compute(tokens, document.path, target, signal);
+        added += bytes;
+      }
+      if (missing && !room) fits = false;
+      onChunk({ done: index + 1, total: ids.length, computedTokens: missing && room ? tokens.length : 0 });
+    }
+    return fits;
+  }
+
+  async #compute(tokens: Int32Array, label: string, target: Target, signal: AbortSignal): Promise<void> {
+    const { gate, models, store } = this.#options;
+    await gate.background(async (each) => {
+      const { active } = models;
+      if (!active || !isSameTarget(target, targetOf(active, target.dtype))) {
+        throw new KvasirError('ABORTED', 'Another model is in use.');
+      }
+      await encodeAndStore(active.model, store, { tokens, dtype: target.dtype, label }, each);
+    }, signal);
+  }
+
+  #bytes(tokens: number, { dtype }: Target): number {
+    return tokens * (this.#options.models.active?.model.bytesPerToken(dtype) ?? 0);
+  }
+
+  /** Whether a chunk fits without pushing out others of this model: those of other models may go. */
+  #hasRoom(uncounted: number, bytes: number, { fingerprint, chunkTokens }: Target): boolean {
+    const { store, catalogue } = this.#options;
+    const stats = store.stats();
+    if (stats.bytes + bytes <= stats.diskBudgetBytes) return true;
+    return catalogue.chunkTable.cachedBytes(fingerprint, chunkTokens) + uncounted <= stats.diskBudgetBytes;
+  }
+}

@@ -1,0 +1,117 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { failureOf } from '../../platform/failure.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { DocumentRow, Page } from '../../catalogue/document-table.ts';
+import type { Parser } from '../parser/parser-process.ts';
+import { removeContents } from '../sources/removal.ts';
+import { packText } from '../../catalogue/text-table.ts';
+
+export interface ReaderOptions {
+  catalogue: Catalogue;
+  parser: Parser;
+  /** Bytes above which a document is refused. */
+  maxFileBytes: () => number;
+  clock?: Clock;
+}
+
+/** absent: the whole root is gone (unplugged, moved); the document stays as it was. */
+export type ReadOutcome = 'new' | 'unchanged' | 'failed' | 'absent';
+
+/** The first step of a document: from its file to its text in the catalogue. */
+export class DocumentReader {
+  readonly #options: ReaderOptions;
+  readonly #clock: Clock;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /**
+   * Reads a document's file, unless its bytes are those that were read before. A file that cannot be used becomes a
+   * failed document. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   */
+  async read(document: DocumentRow, signal?: AbortSignal): Promise<ReadOutcome> {
+    const { catalogue, parser, maxFileBytes } = this.#options;
+    const path = this.path(document);
+    // Taken before reading: what is written meanwhile is noticed the next time.
+    const file = await this.#look(path, document);
+    if (!file.there && (await this.#isRootGone(document))) return 'absent';
+    catalogue.documents.beginAttempt(document.id);
+    try {
+      const outcome = await parser.parse(
+        {
+          path,
+          name: document.path,
+          format: document.format,
+          maxBytes: maxFileBytes(),
+          knownSha256: document.textLength === null ? undefined : document.sha256,
+        },
+        signal,
+      );
+      if (outcome.kind === 'unchanged') {
+        catalogue.documents.setSeen(document.id, file, 'chunking');
+        return 'unchanged';
+      }
+      const { text, title, pages, warnings } = outcome.document;
+      const packed = await packText(text);
+      catalogue.transaction(() => {
+        catalogue.texts.put(document.id, packed);
+        catalogue.documents.setRead(document.id, {
+          ...file,
+          title,
+          sha256: outcome.sha256,
+          warnings,
+          textLength: packed.length,
+          pages: pages.map(({ label, start, end }): Page => [label, start, end]),
+        });
+      });
+      return outcome.sha256 === document.sha256 ? 'unchanged' : 'new';
+    } catch (error) {
+      if (!(error instanceof KvasirError && error.code.startsWith('DOCUMENT_'))) throw error;
+      // A document that turns bad loses its text and its chunks.
+      await removeContents(catalogue, document.id);
+      catalogue.documents.setFailed(document.id, failureOf(error), file);
+      return 'failed';
+    }
+  }
+
+  /** Where a document's file is. */
+  path(document: Pick<DocumentRow, 'rootId' | 'path'>): string {
+    const root = this.#options.catalogue.libraries.root(document.rootId);
+    if (!root)
+      throw new KvasirError('NOT_FOUND', `The folder of ${document.path} is no longer in the library.`);
+    return root.kind === 'file' ? root.path : join(root.path, document.path);
+  }
+
+  async #look(
+    path: string,
+    document: DocumentRow,
+  ): Promise<{ bytes: number; mtimeMs: number; seenMs: number; there: boolean }> {
+    const seenMs = this.#clock.wall();
+    const info = await stat(path).catch(() => undefined);
+    return {
+      bytes: info?.size ?? document.bytes,
+      mtimeMs: info?.mtimeMs ?? document.mtimeMs,
+      seenMs,
+      there: info !== undefined,
+    };
+  }
+
+  /** Notes it with the root, so that no other document of it is tried. */
+  async #isRootGone({ rootId }: DocumentRow): Promise<boolean> {
+    const { libraries } = this.#options.catalogue;
+    const root = libraries.root(rootId);
+    if (!root || root.kind === 'file' || (await stat(root.path).catch(() => undefined))) return false;
+    const error = new KvasirError(
+      'LIBRARY_NOT_FOUND',
+      `The folder ${root.path} is not there.`,
+      'Plug the drive in or move the folder back; its documents are kept.',
+    );
+    libraries.setFailure(rootId, failureOf(error));
+    return true;
+  }
+}

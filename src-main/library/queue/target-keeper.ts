@@ -1,0 +1,74 @@
+import type { KvDtype } from '../../engine/engine.ts';
+import type { ActiveModel, ModelSource } from '../../models/active-model.ts';
+import { breathe } from '../../platform/abort.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import { isSameTarget, savedTarget, saveTarget, targetOf, type Target } from './targets.ts';
+
+export interface TargetKeeperOptions {
+  catalogue: Catalogue;
+  models: ModelSource;
+  dtype: () => KvDtype;
+  /** Documents stand where they have to for the target now. */
+  onAdopted: () => void;
+}
+
+/** Documents put back in one transaction when the model changes. */
+const BATCH = 500;
+
+/** Knows what chunks are made for, and puts documents back when that changes. */
+export class TargetKeeper {
+  readonly #options: TargetKeeperOptions;
+  #target: Target | undefined;
+  #adopted = false;
+  #adopting: Promise<void> = Promise.resolve();
+
+  constructor(options: TargetKeeperOptions) {
+    this.#options = options;
+    this.#target = savedTarget(options.catalogue);
+  }
+
+  /** By the model in use, or until one is loaded by the last one that was. */
+  get target(): Target | undefined {
+    return this.#target;
+  }
+
+  /** Another model, chunk size or number format may be in use. */
+  refresh(): void {
+    this.#adopted = false;
+    // Where no model can be loaded, whoever needs one says so.
+    this.ready().catch(() => undefined);
+  }
+
+  /** The model in use, with documents put back to where they stand for it. Rejects when no model can be loaded. */
+  async ready(): Promise<{ active: ActiveModel; target: Target }> {
+    const active = await this.#options.models.current();
+    const target = targetOf(active, this.#options.dtype());
+    if (!this.#adopted || !isSameTarget(this.#target, target)) {
+      this.#adopting = this.#adopting.catch(() => undefined).then(() => this.#adopt(target));
+      await this.#adopting;
+    }
+    return { active, target };
+  }
+
+  /** Resolves when no documents are being put back. */
+  async idle(): Promise<void> {
+    await this.#adopting.catch(() => undefined);
+  }
+
+  async #adopt(target: Target): Promise<void> {
+    const { catalogue, onAdopted } = this.#options;
+    if (this.#adopted && isSameTarget(this.#target, target)) return;
+    if (!isSameTarget(savedTarget(catalogue), target)) {
+      const { fingerprint, chunkTokens } = target;
+      let after = 0;
+      do {
+        after = catalogue.documents.regress(fingerprint, chunkTokens, after, BATCH);
+        await breathe();
+      } while (after > 0);
+      saveTarget(catalogue, target); // last: killed before, it is done again
+    }
+    this.#target = target;
+    this.#adopted = true;
+    onAdopted();
+  }
+}

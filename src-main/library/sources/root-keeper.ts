@@ -1,0 +1,159 @@
+import { basename } from 'node:path';
+import { watch, type FSWatcher } from 'chokidar';
+import { isAborted } from '../../platform/abort.ts';
+import { failureOf } from '../../platform/failure.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { RootRow } from '../../catalogue/library-table.ts';
+import { scanRoot } from './root-scan.ts';
+import { isSkipped } from './scan.ts';
+
+export interface RootKeeperOptions {
+  catalogue: Catalogue;
+  log: Logger;
+  /** A root's documents, or whether it can be used, have changed; `queued`: there are files to be read. */
+  onChange: (libraryId: number, queued: number) => void;
+  /** Milliseconds without a change before changes are looked at: editors and copies write in bursts. */
+  quietMs?: number;
+  /** How often a root that cannot be used is looked for. */
+  absentPollMs?: number;
+}
+
+const QUIET_MS = 500;
+const ABSENT_POLL_MS = 15_000;
+
+/**
+ * Keeps the catalogue's list of files equal to what is on disk: scans roots when asked to, and when something in a
+ * watched one has changed. Scans run one after another.
+ */
+export class RootKeeper {
+  readonly #options: RootKeeperOptions;
+  /** Of folders. */
+  readonly #watchers = new Map<number, FSWatcher>();
+  /** Of single files, of which there may be thousands: one for all. */
+  #fileWatcher: FSWatcher | undefined;
+  readonly #files = new Map<string, number>();
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  readonly #waiting = new Map<number, Promise<void>>();
+  readonly #abort = new AbortController();
+  #tail: Promise<unknown> = Promise.resolve();
+  #poll: NodeJS.Timeout | undefined;
+
+  constructor(options: RootKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Scans and watches all roots that are to be watched. */
+  start(): void {
+    for (const root of this.#options.catalogue.libraries.roots()) {
+      if (root.watched || root.kind === 'managed') this.#scanLater(root.id);
+      this.follow(root);
+    }
+    this.#poll = setInterval(() => this.#lookForAbsent(), this.#options.absentPollMs ?? ABSENT_POLL_MS);
+    this.#poll.unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    clearInterval(this.#poll);
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    await Promise.all([...this.#watchers.values()].map((watcher) => watcher.close()));
+    await this.#fileWatcher?.close();
+    await this.#tail;
+  }
+
+  /** Watches a root, or stops watching it, as its row says. */
+  follow({ id, kind, path, watched }: RootRow): void {
+    if (this.#abort.signal.aborted) return;
+    if (!watched) this.unfollow(id);
+    else if (kind === 'file') this.#followFile(id, path);
+    else if (!this.#watchers.has(id)) this.#followFolder(id, path);
+  }
+
+  #followFile(id: number, path: string): void {
+    // Each file is looked at once more when it is watched: it may have changed since its scan.
+    this.#fileWatcher ??= watch([], { ignorePermissionErrors: true })
+      .on('all', (_event, changed) => {
+        const rootId = this.#files.get(changed);
+        if (rootId !== undefined) this.#touched(rootId);
+      })
+      .on('error', (error) => this.#options.log.warn('watching-failed', { error: String(error) }));
+    this.#files.set(path, id);
+    this.#fileWatcher.add(path);
+  }
+
+  #followFolder(id: number, path: string): void {
+    const ignored = (inside: string): boolean => inside !== path && isSkipped(basename(inside));
+    const watcher = watch(path, { ignoreInitial: true, ignored, ignorePermissionErrors: true });
+    watcher.on('all', () => this.#touched(id));
+    // What changed between the last scan and now, nobody has seen.
+    watcher.on('ready', () => this.#touched(id));
+    watcher.on('error', (error) => this.#options.log.warn('watching-failed', { path, error: String(error) }));
+    this.#watchers.set(id, watcher);
+  }
+
+  unfollow(rootId: number): void {
+    void this.#watchers.get(rootId)?.close();
+    this.#watchers.delete(rootId);
+    for (const [path, id] of this.#files) {
+      if (id !== rootId) continue;
+      this.#files.delete(path);
+      this.#fileWatcher?.unwatch(path);
+    }
+    clearTimeout(this.#timers.get(rootId));
+  }
+
+  /** Looks for new, changed and deleted files of a root, after the scans that wait already. Never rejects. */
+  scan(rootId: number): Promise<void> {
+    const waiting = this.#waiting.get(rootId);
+    if (waiting) return waiting;
+    const turn = this.#tail.then(() => {
+      this.#waiting.delete(rootId);
+      return this.#scanNow(rootId);
+    });
+    this.#waiting.set(rootId, turn);
+    this.#tail = turn;
+    return turn;
+  }
+
+  #scanLater(rootId: number): void {
+    void this.scan(rootId);
+  }
+
+  #touched(rootId: number): void {
+    clearTimeout(this.#timers.get(rootId));
+    const timer = setTimeout(() => this.#scanLater(rootId), this.#options.quietMs ?? QUIET_MS);
+    timer.unref();
+    this.#timers.set(rootId, timer);
+  }
+
+  async #scanNow(rootId: number): Promise<void> {
+    const { catalogue, onChange, log } = this.#options;
+    const root = catalogue.libraries.root(rootId);
+    if (!root || this.#abort.signal.aborted) return;
+    try {
+      const { signal } = this.#abort;
+      const changes = await scanRoot(catalogue, root, { signal, retryFailed: root.failure !== null });
+      const back = catalogue.libraries.setFailure(rootId, null);
+      if (back) this.#followAnew(root);
+      if (back || changes.queued + changes.removed + changes.renamed > 0)
+        onChange(root.libraryId, changes.queued);
+      for (const { message } of changes.failures) log.warn('not-scanned', { root: root.path, message });
+    } catch (error) {
+      if (isAborted(error)) return;
+      if (!catalogue.libraries.setFailure(rootId, failureOf(error))) return; // known: it is looked for again and again
+      log.warn('root-not-scanned', { root: root.path, error: String(error) });
+      onChange(root.libraryId, 0);
+    }
+  }
+
+  /** What watches a folder that was gone does not see the one that came back. */
+  #followAnew(root: RootRow): void {
+    this.unfollow(root.id);
+    this.follow(root);
+  }
+
+  #lookForAbsent(): void {
+    for (const { id, failure } of this.#options.catalogue.libraries.roots()) if (failure) this.#scanLater(id);
+  }
+}

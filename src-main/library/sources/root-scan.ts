@@ -1,0 +1,164 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { DocumentFailure } from '../../../src-shared/library.ts';
+import { breathe, throwIfAborted } from '../../platform/abort.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { KnownFile } from '../../catalogue/document-table.ts';
+import { removeDocument } from './removal.ts';
+import { formatOf } from './kinds.ts';
+import type { RootRow } from '../../catalogue/library-table.ts';
+import { scanFolder, type Scan, type ScannedFile } from './scan.ts';
+
+/** Files changed less than this before they were read may change again within the same time stamp. */
+const MTIME_GRANULARITY_MS = 2000;
+/** Rows read or written at a time. */
+const BATCH = 500;
+
+export interface RootChanges {
+  /** Files found. */
+  files: number;
+  /** Files that are to be read: new, changed, or to be tried again. */
+  queued: number;
+  removed: number;
+  renamed: number;
+  /** What could not be looked at. */
+  failures: DocumentFailure[];
+}
+
+export interface RootScanOptions {
+  signal?: AbortSignal | undefined;
+  /** Whether files that failed are queued although they have not changed. */
+  retryFailed?: boolean;
+}
+
+/**
+ * Brings the catalogue's list of files up to date with what is on disk: new and changed files are queued, those that are
+ * gone are removed, a renamed file keeps its document. LIBRARY_NOT_FOUND when the root is not there, LIBRARY_EMPTY when
+ * every file of it is gone at once; then nothing is touched. ABORTED.
+ */
+export async function scanRoot(
+  catalogue: Catalogue,
+  root: RootRow,
+  { signal, retryFailed = false }: RootScanOptions = {},
+): Promise<RootChanges> {
+  const scan = root.kind === 'file' ? await scanFile(root.path) : await scanFolder(root.path, signal);
+  const excluded = catalogue.libraries.excluded(root.id);
+  const files = scan.files.filter(({ path }) => !excluded.has(path));
+  const known = await knownFiles(catalogue, root.id, signal);
+  const queue = files.filter((file) => needsReading(file, known.get(file.path), retryFailed));
+  const present = new Set(files.map(({ path }) => path));
+  // A folder that cannot be listed now says nothing about the files in it.
+  const hidden = scan.failures.map(({ path }) => (path === '.' ? '' : `${path}/`));
+  const gone = [...known.values()].filter(
+    ({ path }) =>
+      !present.has(path) && !hidden.some((folder) => path.startsWith(folder) || `${path}/` === folder),
+  );
+  if (scan.files.length === 0 && gone.length > 0) throw emptied(root, gone.length);
+
+  const renames = findRenames(
+    gone,
+    queue.filter(({ path }) => !known.has(path)),
+  );
+  const renamedIds = new Set(renames.map(({ id }) => id));
+  const renamedPaths = new Set(renames.map(({ file }) => file.path));
+  const removed = gone.filter(({ id }) => !renamedIds.has(id));
+  const queued = queue.filter(({ path }) => !renamedPaths.has(path));
+  for (const { id } of removed) await removeDocument(catalogue, id, signal);
+  await inBatches(catalogue, renames, ({ id, file }) => catalogue.documents.rename(id, facts(file)), signal);
+  await inBatches(
+    catalogue,
+    queued,
+    (file) => catalogue.documents.queueFile(root.libraryId, root.id, facts(file)),
+    signal,
+  );
+  return {
+    files: files.length,
+    queued: queued.length,
+    removed: removed.length,
+    renamed: renames.length,
+    failures: scan.failures,
+  };
+}
+
+/** A drive that is not mounted leaves an empty folder behind: whether the documents go is for the user to say. */
+function emptied({ kind, path }: RootRow, documents: number): KvasirError {
+  const what = kind === 'file' ? `The file ${path} is gone` : `There are no documents in ${path} any more`;
+  const kept = documents === 1 ? 'what was read of it is kept' : `what was read of all ${documents} is kept`;
+  return new KvasirError(
+    'LIBRARY_EMPTY',
+    `${what}; ${kept}.`,
+    'Plug the drive in or put the files back; if they were deleted on purpose, remove this source from the library.',
+  );
+}
+
+/** Size and time are trusted, unless the file was written so shortly before it was read that both could stay the same. */
+function needsReading(file: ScannedFile, known: KnownFile | undefined, retryFailed: boolean): boolean {
+  if (!known) return true;
+  const unchanged = file.bytes === known.bytes && file.mtimeMs === known.mtimeMs;
+  if (known.phase === 'waiting') return !unchanged; // is to be read anyway, but perhaps is being read just now
+  if (known.phase === 'failed' && retryFailed) return true;
+  return !unchanged || known.seenMs - known.mtimeMs <= MTIME_GRANULARITY_MS;
+}
+
+/** A file that is gone and a new one of the same size and time are one file, where that fits no other. */
+function findRenames(
+  gone: readonly KnownFile[],
+  added: readonly ScannedFile[],
+): { id: number; file: ScannedFile }[] {
+  const looks = (file: { bytes: number; mtimeMs: number }): string => `${file.bytes} ${file.mtimeMs}`;
+  const goneBy = Map.groupBy(gone, looks);
+  return [...Map.groupBy(added, looks)].flatMap(([look, [file, ...others]]) => {
+    const [old, ...otherOld] = goneBy.get(look) ?? [];
+    return file && old && old.bytes > 0 && others.length + otherOld.length === 0 && old.phase !== 'waiting'
+      ? [{ id: old.id, file }]
+      : [];
+  });
+}
+
+async function scanFile(path: string): Promise<Scan> {
+  const info = await stat(path).catch(() => undefined);
+  if (!info?.isFile()) return { files: [], failures: [] };
+  const file = { path: basename(path), absolutePath: path, bytes: info.size, mtimeMs: info.mtimeMs };
+  return { files: [file], failures: [] };
+}
+
+async function knownFiles(
+  catalogue: Catalogue,
+  rootId: number,
+  signal: AbortSignal | undefined,
+): Promise<Map<string, KnownFile>> {
+  const known = new Map<string, KnownFile>();
+  for (let after = ''; ;) {
+    const rows = catalogue.documents.knownFiles(rootId, after, BATCH);
+    for (const row of rows) known.set(row.path, row);
+    const last = rows.at(-1);
+    if (!last || rows.length < BATCH) return known;
+    after = last.path;
+    await breathe();
+    throwIfAborted(signal);
+  }
+}
+
+/** Many rows in few transactions, with time for other work between them. */
+async function inBatches<T>(
+  catalogue: Catalogue,
+  rows: readonly T[],
+  change: (row: T) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += BATCH) {
+    throwIfAborted(signal);
+    catalogue.transaction(() => rows.slice(start, start + BATCH).forEach(change));
+    await breathe();
+  }
+}
+
+function facts({ path, bytes, mtimeMs }: ScannedFile): {
+  path: string;
+  format: string;
+  bytes: number;
+  mtimeMs: number;
+} {
+  return { path, format: formatOf(path), bytes, mtimeMs };
+}

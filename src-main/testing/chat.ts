@@ -1,0 +1,175 @@
+/** A chat service with a model that only counts, three documents, and everything it tells windows. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Conversation, Message } from '../../src-shared/contract/chat.ts';
+import { events as eventSchemas, type KvasirEvent } from '../../src-shared/contract/events.ts';
+import { CostModel } from '../fusion/planning/cost-model.ts';
+import { Planner } from '../fusion/planning/planner.ts';
+import { encodeAndStore } from '../fusion/model.ts';
+import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import { FakeModel, FakeStore, type FakeModelOptions } from './fusion.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import { EventBus } from '../platform/event-bus.ts';
+import { Gate } from '../platform/gate.ts';
+import { SettingsService } from '../platform/settings-service.ts';
+import type { Retrieval } from '../retrieval/types.ts';
+import { ChatService } from '../chat/chat-service.ts';
+import type { ChatModel } from '../chat/answerer.ts';
+import type { Passage } from '../answering/passages.ts';
+
+const CHATML = `{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content | trim }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}`;
+
+const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Documents whose passages are found by any word of theirs. */
+export const TEXTS = {
+  'mara.md': 'Mara Lind lives in Oslo. She builds bridges.',
+  'jon.md': 'Jon Berg lives in Porto. He sells tea.',
+  'tea.md': 'Tea is free for everybody.',
+};
+
+interface FixtureOptions extends FakeModelOptions {
+  /** Use this folder again, as after a restart. */
+  dir?: string;
+  settings?: Record<string, unknown>;
+  clock?: Clock;
+  model?: FakeModel;
+  /** Documents that are still being read. */
+  unread?: number;
+  precompute?: boolean;
+}
+
+export async function fixture({
+  dir: given,
+  settings: overrides = {},
+  precompute = true,
+  clock = systemClock,
+  unread = 0,
+  model: ownModel,
+  ...modelOptions
+}: FixtureOptions = {}) {
+  const dir = given ?? mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
+  const model =
+    ownModel ?? new FakeModel({ chatTemplate: CHATML, says: 'She lives in Oslo.', ...modelOptions });
+  const store = new FakeStore();
+  const passages = Object.entries(TEXTS).map(([path, text], i): Passage => {
+    const tokens = model.tokenize(`${text}\n\n`);
+    return { id: i + 1, documentId: i + 10, libraryId: 1, path, ordinal: 0, start: 0, end: text.length, title: path, text, tokens }; // prettier-ignore
+  });
+  if (precompute) {
+    for (const { tokens } of passages)
+      await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
+  }
+  const gone = new Set<number>();
+  const retrieval: Retrieval = {
+    find: (question) => {
+      const words = wordsOf(question);
+      const found = passages.filter(({ text }) => words.some((word) => wordsOf(text).includes(word)));
+      const chunks = found.map(({ id, documentId, ordinal }, i) => ({
+        chunkId: id,
+        documentId,
+        ordinal,
+        score: 10 - i,
+        reason: 'match' as const,
+        fullText: null,
+        vector: null,
+        highlights: [{ start: 0, end: 4 }],
+      }));
+      return Promise.resolve({ chunks, usedVectors: false, ms: 0 });
+    },
+  };
+  const active: ChatModel = { name: 'Fake', model };
+  const listeners: ((now: ChatModel) => void)[] = [];
+  const models = {
+    active,
+    current: () => Promise.resolve(models.active),
+    onChange: (listener: (now: ChatModel) => void) => {
+      listeners.push(listener);
+      return () => undefined;
+    },
+    change: (now: ChatModel) => {
+      models.active = now;
+      for (const listener of listeners) listener(now);
+    },
+  };
+  const events: KvasirEvent[] = [];
+  const bus = new EventBus();
+  bus.on((event) => {
+    eventSchemas[event.topic].parse(event.payload);
+    events.push(event);
+  });
+  const settings = new SettingsService(join(dir, 'settings.json'), overrides);
+  const costs = new CostModel(join(dir, 'costs.json'));
+  const gate = new Gate();
+  const chat = new ChatService({
+    path: join(dir, 'conversations.sqlite'),
+    models,
+    retrieval,
+    passages: {
+      chunk: (id) => passages.find((passage) => passage.id === id),
+      neighbours: (id) => passages.filter((each) => Math.abs(each.id - id) === 1).map((each) => each.id),
+      document: (id) => (gone.has(id) ? undefined : passages.find(({ documentId }) => documentId === id)),
+      unread: () => unread,
+      pageLabel: (id) => (id === 10 ? '7' : null),
+    },
+    store,
+    settings,
+    planner: new Planner({ costs, store, calibration: () => undefined }),
+    prefixes: new StoredPrefixes({ store, gate }),
+    events: bus,
+    gate,
+    log: LOG,
+    clock,
+  });
+  let closed = false;
+  const close = async (): Promise<void> => {
+    if (!closed) await chat.close();
+    closed = true;
+  };
+  onTestFinished(async () => {
+    await close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  /** Asks and waits for the answer. */
+  const ask = async (id: string, text: string): Promise<Message> => {
+    const { answerId } = chat.send(id, text);
+    await chat.idle();
+    return messageOf(chat.get(id), answerId);
+  };
+  return {
+    chat,
+    model,
+    models,
+    store,
+    passages,
+    gone,
+    events,
+    settings,
+    dir,
+    close,
+    ask,
+    session: () => model.sessions.at(-1),
+  };
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/\w+/g) ?? [];
+}
+
+export function messageOf({ messages }: Conversation, id: string): Message {
+  const message = messages.find((candidate) => candidate.id === id);
+  if (!message) throw new Error(`no message ${id}`);
+  return message;
+}
+
+export function ofTopic<T extends KvasirEvent['topic']>(events: KvasirEvent[], topic: T) {
+  return events.filter((event): event is Extract<KvasirEvent, { topic: T }> => event.topic === topic);
+}
+
+export const NEW = { scope: { libraryIds: [], documentIds: [] } };
+export const FULL = { ...NEW, strategy: { name: 'full' as const, ratio: 0.15 } };
