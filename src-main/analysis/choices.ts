@@ -1,13 +1,14 @@
 import type { Settings } from '../../src-shared/settings.ts';
-import type { StrategyWish } from '../../src-shared/strategy.ts';
+import type { StrategyRequest } from '../../src-shared/strategy.ts';
 import { contextLimit } from '../answering/limits.ts';
 import type { KvDtype, Sampling } from '../engine/engine.ts';
-import type { Planner, Wish } from '../fusion/planning/planner.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
+import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { FusionModel } from '../fusion/model.ts';
 
 /** How the prompts of an analysis are made. */
 export interface Choices {
-  wish: Wish;
+  strategy: StrategyOrAuto;
   /** Whether cached chunks are used at all. */
   blends: boolean;
   /** Tokens of an answer at most. */
@@ -22,16 +23,16 @@ export interface Choices {
 
 /** What was asked for, and the settings' choice where nothing was. */
 export function choicesOf(
-  asked: { strategy?: StrategyWish | undefined; maxTokens?: number | undefined },
+  asked: { strategy?: StrategyRequest | undefined; maxTokens?: number | undefined },
   settings: Settings,
   model: FusionModel,
   planner: Planner,
 ): Choices {
   const { dtype, systemPrompt, storeMisses, temperature } = settings;
-  const wish = planner.wish(model, asked.strategy ?? settings.strategy);
+  const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
   return {
-    wish,
-    blends: planner.blends(model, wish),
+    strategy,
+    blends: planner.blends(model, strategy),
     maxTokens: asked.maxTokens ?? settings.maxTokens,
     contextTokens: contextLimit(model, settings.contextTokens),
     ...{ dtype, systemPrompt, storeMisses },

@@ -82,7 +82,7 @@ export class Prompter {
         ...{ model, maxTokens, before, stopwatch, signal },
         store: this.#options.store,
         dtype: choices.dtype,
-        wish: choices.wish,
+        strategy: choices.strategy,
         planner: this.#options.planner,
         requestClass: 'analysis',
         sampling: choices.sampling,
@@ -135,7 +135,7 @@ export class Prompter {
   }
 }
 
-function looksAtQuestion({ wish: { kind } }: Choices): boolean {
+function looksAtQuestion({ strategy: { kind } }: Choices): boolean {
   return kind === 'query' || kind === 'union' || kind === 'auto';
 }
 

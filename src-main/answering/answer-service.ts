@@ -1,7 +1,8 @@
 import type { Answer, Notice, Source } from '../../src-shared/answer.ts';
 import type { AppendReport, KvDtype, Progress, Sampling } from '../engine/engine.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
-import type { Planner, Wish } from '../fusion/planning/planner.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
+import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
 import { throwIfAborted } from '../platform/abort.ts';
@@ -40,7 +41,7 @@ export interface AnswerServiceOptions {
 
 export interface AnswerRequest {
   question: string;
-  strategy: Wish;
+  strategy: StrategyOrAuto;
   /** Chunks in the prompt at most. */
   topK: number;
   /** Tokens of the answer at most. */
@@ -171,7 +172,7 @@ export class AnswerService {
     const turn = await runTurn(prompt, resident, {
       ...this.#options,
       ...request,
-      wish: request.strategy,
+      strategy: request.strategy,
       stopwatch,
       before,
       signal: run.signal,

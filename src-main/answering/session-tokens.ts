@@ -1,5 +1,5 @@
 import type { PromptPart } from '../fusion/blender.ts';
-import type { Wish } from '../fusion/planning/planner.ts';
+import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { FusionSession } from '../fusion/model.ts';
 import type { TurnPart } from './prompt.ts';
 
@@ -25,9 +25,9 @@ export class Resident {
    * How many tokens of a prompt are here already. A chunk counts whole or not at all, and those of the last turn only when
    * they were fused as is wanted now; at least one token is left to compute, since the answer begins with its logits.
    */
-  reusable(parts: readonly TurnPart[], wish: Wish): number {
+  reusable(parts: readonly TurnPart[], strategy: StrategyOrAuto): number {
     const lastTurn = parts.at(-1)?.turn;
-    const wanted = JSON.stringify(wish);
+    const wanted = JSON.stringify(strategy);
     let at = 0;
     for (const { kind, tokens, turn } of parts) {
       const same = this.#sameFrom(at, tokens);
@@ -68,9 +68,9 @@ export class Resident {
   }
 
   /** Notes what was appended. */
-  appended(parts: readonly PromptPart[], wish: Wish): void {
+  appended(parts: readonly PromptPart[], strategy: StrategyOrAuto): void {
     for (const { kind, tokens } of parts) {
-      if (kind === 'chunk') this.#fused.set(this.#ids.length, JSON.stringify(wish));
+      if (kind === 'chunk') this.#fused.set(this.#ids.length, JSON.stringify(strategy));
       for (const token of tokens) this.#ids.push(token);
     }
   }

@@ -2,7 +2,8 @@ import type { AnswerStats, Citation, ConversationOptions } from '../../src-share
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { Sampling } from '../engine/engine.ts';
-import type { Planner, Wish } from '../fusion/planning/planner.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
+import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import { fusionReport } from '../fusion/report.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
@@ -69,7 +70,7 @@ const ANYWHERE = { libraryIds: [], documentIds: [] };
 
 /** A conversation's options, and the settings where it has none. */
 interface Choices {
-  wish: Wish;
+  strategy: StrategyOrAuto;
   maxTokens: number;
   topK: number;
   contextTokens: number;
@@ -101,14 +102,14 @@ export class Answerer {
 
     const { contextTokens, maxTokens } = choices;
     const need = Math.min(contextTokens, prompt.tokens + maxTokens);
-    const wanted = { model, parts: prompt.parts, wish: choices.wish, need, limit: contextTokens };
+    const wanted = { model, parts: prompt.parts, strategy: choices.strategy, need, limit: contextTokens };
     const resident = await sessions.open(live.conversationId, wanted);
     const context = contextOf(prompt, history, model);
     const turn = await runTurn(prompt, resident, {
       model,
       store,
       dtype: settings.dtype,
-      wish: choices.wish,
+      strategy: choices.strategy,
       planner,
       prefixes,
       requestClass: history.turns.length > 0 ? 'follow-up' : 'question',
@@ -159,8 +160,8 @@ export class Answerer {
       const { session } = resident;
       const { prefixTokens } = await begin(resident, prompt.parts, { model, prefixes });
       const rest = partsFrom(prompt.parts, prefixTokens);
-      const wish = planner.wish(model, settings.strategy);
-      const { decision } = planner.plan(rest, { model, dtype, past: prefixTokens, wish });
+      const strategy = planner.resolve(model, settings.strategy);
+      const { decision } = planner.plan(rest, { model, dtype, past: prefixTokens, strategy });
       await warmMemory(session, prompt.tokens, signal);
       await blendShort(rest, { model, session, dtype, strategy: decision.strategy, signal });
     } finally {
@@ -228,7 +229,7 @@ type Made = MadeTurn<FoundPassage> & { choices: Choices };
 function choicesOf({ options, settings }: AnswerTask, model: FusionModel, planner: Planner): Choices {
   const temperature = options.temperature ?? settings.temperature;
   return {
-    wish: planner.wish(model, options.strategy ?? settings.strategy),
+    strategy: planner.resolve(model, options.strategy ?? settings.strategy),
     maxTokens: options.maxTokens ?? settings.maxTokens,
     topK: options.topK ?? settings.topK,
     contextTokens: contextLimit(model, settings.contextTokens),
@@ -259,7 +260,7 @@ function missesOf(
   { dtype, storeMisses }: Settings,
   store: ChunkCache,
 ): Miss[] {
-  if (!storeMisses || choices.wish.kind === 'full') return [];
+  if (!storeMisses || choices.strategy.kind === 'full') return [];
   return prompt.cited
     .filter(({ part }) => turn.tiers.get(part) !== 'resident')
     .filter(({ chunk }) => !store.has(keyFor(model, dtype, chunk.tokens)))

@@ -34,12 +34,17 @@ export async function measureFullPrefill(
   const { prompt, stats: before } = answerPrompt(answer, model, messages, settings);
   const session = sessions.borrow(model, prompt.tokens);
   try {
-    const wish = { kind: 'full' } as const;
-    const plan = planner.plan(partsFrom(prompt.parts, 0), { model, dtype: settings.dtype, past: 0, wish });
+    const strategy = { kind: 'full' } as const;
+    const plan = planner.plan(partsFrom(prompt.parts, 0), {
+      model,
+      dtype: settings.dtype,
+      past: 0,
+      strategy,
+    });
     const blended = await blend(plan.parts, {
       ...{ model, store, session },
       dtype: settings.dtype,
-      strategy: wish,
+      strategy,
       signal: live.signal,
       onProgress: (progress) => live.progress(progress),
     });

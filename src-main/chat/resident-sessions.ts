@@ -1,5 +1,5 @@
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Wish } from '../fusion/planning/planner.ts';
+import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { FusionModel, FusionSession } from '../fusion/model.ts';
 import type { TurnPart } from '../answering/prompt.ts';
 import { Resident } from '../answering/session-tokens.ts';
@@ -9,7 +9,7 @@ export interface Wanted {
   model: FusionModel;
   /** The whole prompt, and how it is to be fused. */
   parts: readonly TurnPart[];
-  wish: Wish;
+  strategy: StrategyOrAuto;
   /** Tokens of prompt and answer at most, and the most the conversation may ever need. */
   need: number;
   limit: number;
@@ -116,11 +116,11 @@ export class ResidentSessions {
     for (const entry of this.#entries) this.#drop(entry);
   }
 
-  async #branchFor(conversationId: number, { model, parts, wish, limit }: Wanted): Promise<Entry> {
+  async #branchFor(conversationId: number, { model, parts, strategy, limit }: Wanted): Promise<Entry> {
     let [best, keep]: [Entry | undefined, number] = [undefined, 0];
     for (const entry of this.#entries) {
       if (entry.conversationId !== conversationId || entry.model !== model) continue;
-      const reusable = entry.resident.reusable(parts, wish);
+      const reusable = entry.resident.reusable(parts, strategy);
       // The latest of equals: the branch the conversation is on.
       if (reusable >= keep) [best, keep] = [entry, reusable];
     }

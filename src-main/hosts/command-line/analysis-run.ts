@@ -1,12 +1,8 @@
-import type { Analysis, Step } from '../../../../../src-shared/contract/analysis.ts';
-import { KvasirError } from '../../../../../src-shared/errors.ts';
-import { firstIssue } from '../../../../../src-shared/settings.ts';
-import { StrategyWishSchema, type StrategyWish } from '../../../../../src-shared/strategy.ts';
-import type { App } from '../../../../app.ts';
-import type { AnalysisService } from '../../../../analysis/analysis-service.ts';
-import { STRATEGIES } from '../../../../fusion/strategy.ts';
-import { formatBytes } from '../../../../models/describe.ts';
-import type { FusionFlags } from '../../options.ts';
+import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { App } from '../../app.ts';
+import type { AnalysisService } from '../../analysis/analysis-service.ts';
+import { formatBytes } from '../../models/describe.ts';
 
 /**
  * Follows an analysis to its end: each step's answer is printed when it is done. ABORTED when the user stops it; its own
@@ -68,28 +64,4 @@ export function stepLine({ stats, encoded, failure }: Step): string {
     : '';
   const resident = residentTokens > 0 ? `, ${residentTokens} still in the session` : '';
   return `First token after ${(ttftMs.total / 1000).toFixed(2)} s; prompt of ${promptTokens} tokens: ${reusedTokens} from cache, ${recomputedTokens} of them recomputed${resident}${made}.`;
-}
-
-/** What the flags say; without any, the settings' choice. BAD_ARGUMENT also for flags that decide single questions only. */
-export function strategyOf(flags: FusionFlags): StrategyWish | undefined {
-  const { strategy, ratio, ...fine } = flags;
-  if (Object.values(pick(fine)).some((flag) => flag !== undefined)) {
-    const message = '--check-layers, --cover, --question-layers and --deviation-of are for single questions.';
-    throw new KvasirError('BAD_ARGUMENT', message, 'Use --strategy and --ratio.');
-  }
-  if (strategy === undefined && ratio === undefined) return undefined;
-  const choice = StrategyWishSchema.safeParse({
-    name: strategy ?? STRATEGIES[0].name,
-    ...(ratio !== undefined && { ratio: Number(ratio) }),
-  });
-  if (choice.success) return choice.data;
-  throw new KvasirError(
-    'BAD_ARGUMENT',
-    `The strategy cannot be used: ${firstIssue(choice.error)}.`,
-    'See --help.',
-  );
-}
-
-function pick({ cover, checkLayers, questionLayers, deviationOf }: FusionFlags): FusionFlags {
-  return { cover, checkLayers, questionLayers, deviationOf };
 }
