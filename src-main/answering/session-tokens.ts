@@ -7,7 +7,7 @@ import type { TurnPart } from './prompt.ts';
  * A session and the token ids whose KV it holds: text as computed, chunks as blended, answers as sampled. The next
  * prompt of the conversation is compared with them, and only what is new is appended.
  */
-export class Resident {
+export class SessionTokens {
   readonly session: FusionSession;
   readonly #ids: number[] = [];
   /** Where chunks begin, and how they were wished to be fused. */
@@ -43,8 +43,8 @@ export class Resident {
   }
 
   /** Another one that begins with the first `length` tokens and shares their memory. */
-  async fork(length: number): Promise<Resident> {
-    const branch = new Resident(await this.session.fork(length));
+  async fork(length: number): Promise<SessionTokens> {
+    const branch = new SessionTokens(await this.session.fork(length));
     for (const id of this.#ids.slice(0, length)) branch.#ids.push(id);
     for (const [start, how] of this.#fused) if (start < length) branch.#fused.set(start, how);
     return branch;

@@ -8,7 +8,7 @@ import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
 import type { OfferedChunk, Prompt, TurnPart } from './prompt.ts';
-import { leadingText, partsFrom, type Resident } from './session-tokens.ts';
+import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 export interface TurnOptions {
@@ -68,7 +68,7 @@ export interface TurnResult {
  */
 export async function runTurn(
   prompt: Prompt<OfferedChunk>,
-  resident: Resident,
+  resident: SessionTokens,
   options: TurnOptions,
 ): Promise<TurnResult> {
   const { model, dtype, strategy, planner, stopwatch } = options;
@@ -121,7 +121,7 @@ const NOTHING = { prefixTokens: 0, restoredTokens: 0 };
 
 /** Begins an empty session with what was computed of the prompt's text before, for another session or before a restart. */
 export async function begin(
-  resident: Resident,
+  resident: SessionTokens,
   parts: readonly PromptPart[],
   { model, prefixes }: Pick<TurnOptions, 'model' | 'prefixes'>,
 ): Promise<Pick<TurnResult, 'prefixTokens' | 'restoredTokens'>> {
@@ -134,7 +134,7 @@ export async function begin(
   return { prefixTokens, restoredTokens: prefixes?.restored(model, text, prefixTokens) ?? 0 };
 }
 
-async function write(resident: Resident, options: TurnOptions) {
+async function write(resident: SessionTokens, options: TurnOptions) {
   const { model, stopwatch } = options;
   const { session } = resident;
   const detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));

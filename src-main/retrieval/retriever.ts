@@ -52,16 +52,6 @@ export const MATCHES_PER_CHUNK = 4;
  */
 const LEAD_IN = 2;
 
-/** The reasons in words, for the command line. */
-export const REASONS: Readonly<Record<SearchHit['reason'], string>> = {
-  match: 'matches the question',
-  'before-match': 'stands before a match',
-  'after-match': 'stands after a match',
-  'leads-up': 'leads up to a match',
-  'named-in-match': 'its document is named in a match',
-  'match-and-neighbour': 'matches the question and stands beside a match',
-};
-
 /** At most `topK` chunks that share words with the question. */
 export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
   requireTopK(topK);

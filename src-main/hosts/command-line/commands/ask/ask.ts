@@ -5,7 +5,7 @@ import { besideFullPrefill, wasFullPrefill, type Ttft } from '../../../../../src
 import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { App, type Workspace } from '../../../../app.ts';
-import type { Answered } from '../../../../answering/answer-service.ts';
+import type { Answered } from '../../../../answering/single-answers.ts';
 import { formatBytes } from '../../../../models/describe.ts';
 import type { CommandContext } from '../../context.ts';
 import { addModelFlags, settingsOf, type ModelFlags } from '../../options.ts';
@@ -63,10 +63,10 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
       { question, strategy, topK: app.settings.current.topK, maxTokens: app.settings.current.maxTokens },
       {
         signal,
-        onEvent: (event) => {
-          if (event.type === 'text' && !flags.json) terminal.out(event.text);
-          if (event.type === 'notice') terminal.err(`Note: ${event.notice.message}`);
+        onText: (text) => {
+          if (!flags.json) terminal.out(text);
         },
+        onNotice: ({ message }) => terminal.err(`Note: ${message}`),
       },
     );
     if (flags.json) terminal.out(`${JSON.stringify(jsonOf(answered, prepared, workspace), null, 2)}\n`);

@@ -1,60 +1,25 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { AnswerSchema, type Answer } from '../src-shared/answer.ts';
-import type { Strategy } from './engine/engine.ts';
-import { FakeModel, FakeStore, type FakeModelOptions } from './testing/fusion.ts';
-import { CostModel } from './fusion/planning/cost-model.ts';
-import { StoredPrefixes } from './fusion/stored-prefixes.ts';
-import { Gate } from './platform/gate.ts';
-import { Planner } from './fusion/planning/planner.ts';
-import { keyFor } from './fusion/model.ts';
-import { Catalogue } from './catalogue/catalogue.ts';
-import { Library } from './library/library.ts';
-import { SearchIndex } from './retrieval/search-index.ts';
-import { AnswerService, type AnswerEvent, type AnswerServiceOptions } from './answering/answer-service.ts';
+import { expect, test } from 'vitest';
+import { AnswerSchema, type Answer, type Notice } from '../../src-shared/answer.ts';
+import type { SettingsInput } from '../../src-shared/settings.ts';
+import type { Strategy } from '../engine/engine.ts';
+import { keyFor } from '../fusion/model.ts';
+import { singleAnswers } from '../testing/answers.ts';
+import type { FakeModelOptions } from '../testing/fusion.ts';
 
 const DEVIATION: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.15] };
 const REQUEST = { question: 'Where does Mara live?', strategy: DEVIATION, topK: 3, maxTokens: 50 };
 
-/** A library of two documents, precomputed, and the service that answers from it. */
-async function fixture(modelOptions: FakeModelOptions = {}, options: Partial<AnswerServiceOptions> = {}) {
-  const dir = mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
-  mkdirSync(join(dir, 'docs'));
-  writeFileSync(
-    join(dir, 'docs', 'mara.md'),
-    '# Mara Lind\n\nMara Lind builds bridges.\n\nShe lives in Oslo, at the harbour.\n',
-  );
-  writeFileSync(join(dir, 'docs', 'tea.txt'), 'Tea is free for all who live here.');
-  const catalogue = Catalogue.open(join(dir, 'catalogue.sqlite'));
-  onTestFinished(() => {
-    catalogue.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
-  const model = new FakeModel(modelOptions);
-  const store = new FakeStore();
-  const shared = { catalogue, store, model, dtype: 'f16' } as const;
-  const library = await Library.open({
-    root: join(dir, 'docs'),
-    chunkTokens: 16,
-    maxFileBytes: 1e6,
-    ...shared,
-  });
-  const index = new SearchIndex(catalogue.database, library.chunkSetId);
-  await library.sync();
-  await library.precompute();
-  const costs = new CostModel(join(dir, 'costs.json'));
-  const planner = new Planner({ costs, store, calibration: () => undefined });
-  const prefixes = new StoredPrefixes({ store, gate: new Gate() });
-  const service = new AnswerService({ ...shared, index, planner, prefixes, contextTokens: 4096, ...options });
-  return { model, store, library, service, session: () => model.sessions.at(-1) };
-}
+const fixture = (model: FakeModelOptions = {}, settings: Partial<SettingsInput> = {}) =>
+  singleAnswers({ model, settings });
 
 test('an answer with its sources, times and events', async () => {
   const { service, session, store } = await fixture({ says: ' Oslo, où 中文 👩‍👩‍👧.' });
-  const events: AnswerEvent[] = [];
-  const answered = await service.answer(REQUEST, { onEvent: (event) => events.push(event) });
+  const notices: Notice[] = [];
+  let text = '';
+  const answered = await service.answer(REQUEST, {
+    onNotice: (notice) => notices.push(notice),
+    onText: (more) => (text += more),
+  });
   const json: Answer = AnswerSchema.strip().parse(answered);
   expect(AnswerSchema.parse(JSON.parse(JSON.stringify(json)))).toEqual(json);
   expect(answered.answer).toBe('Oslo, où 中文 👩‍👩‍👧.');
@@ -62,18 +27,16 @@ test('an answer with its sources, times and events', async () => {
   expect(answered.sources.some(({ text }) => text.includes('She lives in Oslo'))).toBe(true);
   expect(answered.notices.map(({ kind }) => kind)).toEqual(['plain-prompt']);
   expect(answered.ttftMs.total).toBeGreaterThan(0);
-  expect(events.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join('')).toBe(
-    answered.answer,
-  );
-  expect(events.some(({ type }) => type === 'sources')).toBe(true);
+  expect(text).toBe(answered.answer);
+  expect(notices).toEqual(answered.notices);
   expect(session()).toMatchObject({ disposed: true, strategy: DEVIATION });
   expect(store.leases).toBe(0);
 });
 
 test('the ids in the prompt are those stored, never tokenised again', async () => {
-  const { service, session, library } = await fixture();
+  const { service, session, chunks } = await fixture();
   await service.answer(REQUEST);
-  const known = new Set([...library.chunks()].map(({ tokens }) => tokens.join()));
+  const known = new Set(chunks.map(({ tokens }) => tokens.join()));
   const placed =
     session()?.segments.flatMap((segment) =>
       segment.kind === 'chunk' ? [segment.chunk.tokens.join()] : [],
@@ -93,10 +56,10 @@ test('without a match it answers from no document, and says so', async () => {
 });
 
 test('what does not fit the context is left out, and named', async () => {
-  const { service } = await fixture({}, { contextTokens: 52 });
-  const answered = await service.answer({ ...REQUEST, maxTokens: 10 });
+  const { service } = await fixture({}, { contextTokens: 64 });
+  const answered = await service.answer({ ...REQUEST, maxTokens: 16 });
   const left = answered.notices.find(({ kind }) => kind === 'left-out');
-  expect(left?.message).toMatch(/context of 52 tokens .*left out: .+\(part \d\)/);
+  expect(left?.message).toMatch(/context of 64 tokens .*left out: .+\(part \d\)/);
   expect(answered.sources.length).toBeGreaterThan(0);
 });
 
@@ -108,8 +71,8 @@ test("the model's own context limits too", async () => {
 });
 
 test('a miss is computed, told as such, and stored afterwards', async () => {
-  const { service, store, model, library } = await fixture();
-  const lost = [...library.chunks()].map(({ tokens }) => keyFor(model, 'f16', tokens))[1] ?? '';
+  const { service, store, model, chunks } = await fixture();
+  const lost = chunks.map(({ tokens }) => keyFor(model, 'f16', tokens))[1] ?? '';
   store.chunks.delete(lost);
   const answered = await service.answer(REQUEST);
   expect(answered.sources.map(({ tier }) => tier).sort()).toEqual(['computed', 'disk', 'disk']);

@@ -2,7 +2,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { FusionModel, FusionSession } from '../fusion/model.ts';
 import type { TurnPart } from '../answering/prompt.ts';
-import { Resident } from '../answering/session-tokens.ts';
+import { SessionTokens } from '../answering/session-tokens.ts';
 
 /** What a question needs of memory. */
 export interface Wanted {
@@ -17,7 +17,7 @@ export interface Wanted {
 
 interface Entry {
   conversationId: number;
-  resident: Resident;
+  resident: SessionTokens;
   model: FusionModel;
   /** Tokens it may take while its question is answered. */
   reserved: number;
@@ -40,7 +40,7 @@ const MOST_SESSIONS = 16;
  * what they begin with. The least recently used go first when the budget is exceeded, all of them when memory runs out or
  * another model comes into use. What is gone is computed again from cached chunks.
  */
-export class ResidentSessions {
+export class ConversationSessions {
   readonly #budgetBytes: () => number;
   /** In order of use, the latest last. */
   #entries: Entry[] = [];
@@ -58,7 +58,7 @@ export class ResidentSessions {
    * The session that has most of the prompt, and room for the rest; another branch of the conversation keeps what it has. An
    * empty one where there is none. OUT_OF_MEMORY.
    */
-  async open(conversationId: number, wanted: Wanted): Promise<Resident> {
+  async open(conversationId: number, wanted: Wanted): Promise<SessionTokens> {
     const { model, need } = wanted;
     const entry = await this.#branchFor(conversationId, wanted);
     this.#entries = [...this.#entries.filter((other) => other !== entry), entry];
@@ -127,7 +127,7 @@ export class ResidentSessions {
     if (best && best.resident.tokens - keep < BLOCK && best.resident.session.capacity >= limit) return best;
     const shared = best ? keep : 0;
     const resident =
-      best && shared > 0 ? await best.resident.fork(shared) : new Resident(model.createSession(limit));
+      best && shared > 0 ? await best.resident.fork(shared) : new SessionTokens(model.createSession(limit));
     return { conversationId, resident, model, reserved: 0, origin: best, shared };
   }
 
