@@ -1,7 +1,8 @@
 import { throwIfAborted } from '../platform/abort.ts';
 import type { ChunkKv } from '../engine/engine.ts';
+import { messageOf } from '../platform/failure.ts';
 import type { ChunkDisk } from './disk.ts';
-import { codeOf, messageOf } from './errors.ts';
+import { codeOf } from './errors.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { Access, Workload } from './eviction/workload.ts';
 import { openRow } from './open-chunk.ts';
