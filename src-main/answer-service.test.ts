@@ -41,7 +41,7 @@ async function fixture(modelOptions: FakeModelOptions = {}, options: Partial<Ans
     maxFileBytes: 1e6,
     ...shared,
   });
-  const index = new SearchIndex(catalogue.database, library.chunkSetId);
+  const index = new SearchIndex(catalogue.words, library.chunkSetId);
   await library.sync();
   await library.precompute();
   const costs = new CostModel(join(dir, 'costs.json'));

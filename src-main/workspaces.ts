@@ -87,7 +87,7 @@ export class Workspaces {
       planner,
       prefixes,
       catalogue,
-      index: new SearchIndex(catalogue.database, library.chunkSetId),
+      index: new SearchIndex(catalogue.words, library.chunkSetId),
       dtype,
       contextTokens: settings.contextTokens,
       systemPrompt: settings.systemPrompt,
@@ -106,7 +106,7 @@ export class Workspaces {
     const analyses = new AnalysisService({
       path: ':memory:',
       models: { active, current: () => Promise.resolve(active) },
-      retrieval: indexRetrieval(new SearchIndex(catalogue.database, library.chunkSetId)),
+      retrieval: indexRetrieval(new SearchIndex(catalogue.words, library.chunkSetId)),
       ...analysisParts(),
     });
     this.#analyses.push(analyses);
