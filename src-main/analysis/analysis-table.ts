@@ -11,6 +11,7 @@ import { AnswerStatsSchema } from '../../src-shared/contract/chat.ts';
 import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
 import { NoticeSchema } from '../../src-shared/answer.ts';
 import { openOrSetAside, type Database } from '../platform/database.ts';
+import { parseOr } from '../platform/parse-or.ts';
 import { MIGRATIONS } from './schema.ts';
 
 /** A step as it is entered. */
@@ -156,7 +157,7 @@ export class AnalysisTable {
 function toRow(raw: RawRow): AnalysisRow {
   return {
     ...raw,
-    failure: parse(FailureSchema.nullable(), raw.failure, null),
+    failure: parseOr(FailureSchema.nullable(), raw.failure, null),
     request: AnalysisSchema.shape.request.parse(JSON.parse(raw.request ?? '')),
   };
 }
@@ -166,14 +167,10 @@ function toStep(raw: RawStep): Step {
   return {
     ...raw,
     id: String(raw.id),
-    failure: parse(FailureSchema.nullable(), raw.failure, null),
-    sources: parse(z.array(StepSourceSchema), raw.sources, []),
-    notices: parse(z.array(NoticeSchema), raw.notices, []),
-    encoded: parse(EncodedSchema.nullable(), raw.encoded, null),
-    stats: parse(AnswerStatsSchema.nullable(), raw.stats, null),
+    failure: parseOr(FailureSchema.nullable(), raw.failure, null),
+    sources: parseOr(z.array(StepSourceSchema), raw.sources, []),
+    notices: parseOr(z.array(NoticeSchema), raw.notices, []),
+    encoded: parseOr(EncodedSchema.nullable(), raw.encoded, null),
+    stats: parseOr(AnswerStatsSchema.nullable(), raw.stats, null),
   };
-}
-
-function parse<T>(schema: z.ZodType<T>, json: string | null, otherwise: T): T {
-  return json === null ? otherwise : schema.catch(otherwise).parse(JSON.parse(json));
 }

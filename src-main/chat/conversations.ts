@@ -6,8 +6,8 @@ import {
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { openOrSetAside, type Database } from '../platform/database.ts';
 import { notFound } from '../platform/ids.ts';
+import { parseOr } from '../platform/parse-or.ts';
 import { MessageStore } from './messages.ts';
-import { parseOr } from './records.ts';
 import { MIGRATIONS } from './schema.ts';
 import { indexedWords, snippetOf, wordsQuery } from './words.ts';
 

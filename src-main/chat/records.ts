@@ -9,6 +9,7 @@ import {
 } from '../../src-shared/contract/chat.ts';
 import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
 import { NoticeSchema, type Notice } from '../../src-shared/answer.ts';
+import { parseOr } from '../platform/parse-or.ts';
 
 /** The token ids that a turn brought into the model's context, so that it can be made again without tokenising text anew. */
 const TurnContextSchema = z.object({
@@ -80,15 +81,6 @@ export function toShownMessage(record: MessageRecord): Message {
   const { role, text, createdMs, state, failure, citations, notices, stats, hasReport } = record;
   const shown = { role, text, createdMs, state, failure, citations, notices, stats, hasReport };
   return { id: String(record.id), parentId, ...shown };
-}
-
-export function parseOr<T>(schema: z.ZodType<T>, json: string | null, otherwise: T): T {
-  if (json === null) return otherwise;
-  try {
-    return schema.catch(otherwise).parse(JSON.parse(json));
-  } catch {
-    return otherwise;
-  }
 }
 
 export function unpackContext(blob: Buffer | null | undefined): TurnContext | undefined {
