@@ -185,10 +185,10 @@ export class CacheService {
   }
 
   async #makeListing(): Promise<CacheListing> {
-    const { store } = this.#options;
+    const { store, catalogue } = this.#options;
     const dtypes = [...new Set(store.totals().map(({ dtype }) => dtype))];
     await this.#keys.update(dtypes);
-    return new CacheListing(store.list(), this.#keys.places(dtypes), this.#fingerprint);
+    return new CacheListing(store.list(), catalogue.kvKeys.places(dtypes), this.#fingerprint);
   }
 
   async #keysOf(selection: CacheSelection): Promise<string[]> {

@@ -1,4 +1,4 @@
-import type { KeyPlace, KvKeyTable } from '../catalogue/kv-key-table.ts';
+import type { KvKeyTable } from '../catalogue/kv-key-table.ts';
 import type { KvDtype } from '../engine/engine.ts';
 import { chunkKey } from '../kvstore/store.ts';
 import { breathe } from '../platform/abort.ts';
@@ -20,11 +20,6 @@ export class ChunkKeys {
     await this.#running;
     this.#running = this.#makeMissing(dtypes).finally(() => (this.#running = undefined));
     return this.#running;
-  }
-
-  /** Where every key's text stands. */
-  places(dtypes: readonly KvDtype[]): KeyPlace[] {
-    return this.#table.places(dtypes);
   }
 
   async #makeMissing(dtypes: readonly KvDtype[]): Promise<void> {
