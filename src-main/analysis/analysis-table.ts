@@ -129,20 +129,15 @@ export class AnalysisTable {
   }
 
   failStep(id: number, failure: Failure): void {
-    this.#database.run(
-      "UPDATE step SET state = 'failed', failure = ? WHERE id = ?",
-      JSON.stringify(failure),
-      id,
-    );
+    const sql = "UPDATE step SET state = 'failed', failure = ? WHERE id = ?";
+    this.#database.run(sql, JSON.stringify(failure), id);
   }
 
   /** To be taken again. */
   resetStep(id: number): void {
-    this.#database.run(
-      `UPDATE step SET state = 'waiting', text = '', failure = NULL, sources = '[]', notices = '[]', encoded = NULL,
-        stats = NULL WHERE id = ?`,
-      id,
-    );
+    const sql = `UPDATE step SET state = 'waiting', text = '', failure = NULL, sources = '[]', notices = '[]', encoded = NULL,
+      stats = NULL WHERE id = ?`;
+    this.#database.run(sql, id);
   }
 
   removeCombining(analysisId: number): void {

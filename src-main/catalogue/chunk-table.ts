@@ -74,14 +74,9 @@ export class ChunkTable {
 
   /** Id of the set, made when there is none. */
   setId({ libraryId, fingerprint, chunkTokens, prefix }: ChunkSetKey): number {
-    return this.#sql.value<number>(
-      `INSERT INTO chunk_set (library_id, fingerprint, chunk_tokens, prefix) VALUES (?, ?, ?, ?)
-        ON CONFLICT (library_id, fingerprint, chunk_tokens) DO UPDATE SET prefix = excluded.prefix RETURNING id`,
-      libraryId,
-      fingerprint,
-      chunkTokens,
-      packTokens(prefix),
-    ) as number;
+    const sql = `INSERT INTO chunk_set (library_id, fingerprint, chunk_tokens, prefix) VALUES (?, ?, ?, ?)
+      ON CONFLICT (library_id, fingerprint, chunk_tokens) DO UPDATE SET prefix = excluded.prefix RETURNING id`;
+    return this.#sql.value<number>(sql, libraryId, fingerprint, chunkTokens, packTokens(prefix)) as number;
   }
 
   /** The library's set, if there is one. */
@@ -141,12 +136,10 @@ export class ChunkTable {
 
   /** A document's chunks in all sets whose model's prefix is known. */
   *keyed(documentId: number): Generator<KeyedTokens> {
-    const sets = this.#sql.all<{ id: number; fingerprint: string; prefix: Buffer }>(
-      `SELECT id, fingerprint, prefix FROM chunk_set s WHERE prefix IS NOT NULL
-        AND EXISTS (SELECT 1 FROM chunk c WHERE c.chunk_set_id = s.id AND c.document_id = ?)`,
-      documentId,
-    );
-    for (const { id: setId, fingerprint, prefix } of sets) {
+    const query = `SELECT id, fingerprint, prefix FROM chunk_set s WHERE prefix IS NOT NULL
+      AND EXISTS (SELECT 1 FROM chunk c WHERE c.chunk_set_id = s.id AND c.document_id = ?)`;
+    type KeyedSet = { id: number; fingerprint: string; prefix: Buffer };
+    for (const { id: setId, fingerprint, prefix } of this.#sql.all<KeyedSet>(query, documentId)) {
       for (const id of this.ids(setId, documentId)) {
         const tokens = this.tokens(id);
         if (tokens) yield { id, tokens, fingerprint, prefix: unpackTokens(prefix) };

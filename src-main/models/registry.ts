@@ -89,18 +89,15 @@ export class ModelRegistry {
   }
 
   setSpeed(id: string, tokensPerSecond: number): void {
-    this.database.run('UPDATE model SET tokens_per_second = @tokensPerSecond WHERE id = @id', {
-      id,
-      tokensPerSecond,
-    });
+    this.database.run('UPDATE model SET tokens_per_second = ? WHERE id = ?', tokensPerSecond, id);
   }
 
   setLoading(id: string, loading: boolean): void {
-    this.database.run('UPDATE model SET loading = @loading WHERE id = @id', { id, loading: Number(loading) });
+    this.database.run('UPDATE model SET loading = ? WHERE id = ?', Number(loading), id);
   }
 
   remove(id: string): void {
-    this.database.run('DELETE FROM model WHERE id = @id', { id });
+    this.database.run('DELETE FROM model WHERE id = ?', id);
   }
 
   close(): void {
