@@ -105,9 +105,8 @@ export class App {
     this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose });
     this.#catalogue = catalogue;
     this.search = new SearchService({
-      database: catalogue.database,
-      sets: activeChunkSets(catalogue.database, this.models),
-      pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
+      catalogue,
+      sets: activeChunkSets(catalogue.chunkTable, this.models),
       models: this.models,
       gate,
       log,

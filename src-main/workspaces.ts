@@ -156,9 +156,8 @@ export class Workspaces {
   #wordsOnly({ chunkSetId }: Library): SearchService {
     const { app, catalogue } = this.#options;
     const search = new SearchService({
-      database: catalogue.database,
+      catalogue,
       sets: { chunkSets: () => [chunkSetId] },
-      pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
       models: NO_EMBEDDER,
       gate: app.gate,
       log: app.log,

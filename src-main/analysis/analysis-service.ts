@@ -16,6 +16,7 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
 import type { Gate } from '../platform/gate.ts';
+import { notFound, rowId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
@@ -253,7 +254,7 @@ export class AnalysisService {
   }
 
   #require(id: string): AnalysisRow {
-    const row = /^\d{1,15}$/.test(id) ? this.#table.get(Number(id)) : undefined;
+    const row = this.#table.get(rowId(id, 'analysis'));
     if (!row) throw notFound('analysis');
     return row;
   }
@@ -261,12 +262,4 @@ export class AnalysisService {
   #changed(id?: number): void {
     this.#options.events.emit('analysis.changed', id === undefined ? {} : { id: String(id) });
   }
-}
-
-function notFound(what: string): KvasirError {
-  return new KvasirError(
-    'NOT_FOUND',
-    `This ${what} does not exist any more.`,
-    'Go back to the list of analyses.',
-  );
 }

@@ -1,6 +1,6 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { DocumentPhase } from '../../src-shared/contract/libraries.ts';
-import type { Statements } from './statements.ts';
+import type { Database } from '../platform/database.ts';
 
 /** A page, slide, sheet or chapter: its label and UTF-16 range in the document's text. */
 export type Page = readonly [label: string, start: number, end: number];
@@ -62,11 +62,11 @@ export type WorkingPhase = (typeof WORKING_PHASES)[number];
 
 /** Documents and their place in the queue. */
 export class DocumentTable {
-  readonly #sql: Statements;
+  readonly #sql: Database;
   /** Pages of the document asked for last: citations ask for one document again and again. */
   #pages: { id: number; pages: readonly Page[] } | undefined;
 
-  constructor(sql: Statements) {
+  constructor(sql: Database) {
     this.#sql = sql;
   }
 
@@ -77,38 +77,29 @@ export class DocumentTable {
 
   /** What is known of a root's files, by path; a part of them from behind `after` on. */
   knownFiles(rootId: number, after: string, limit: number): KnownFile[] {
-    return this.#sql.all<KnownFile>(
-      `SELECT id, path, bytes, mtime_ms AS mtimeMs, seen_ms AS seenMs, phase FROM document
-        WHERE root_id = ? AND path > ? ORDER BY path LIMIT ?`,
-      rootId,
-      after,
-      limit,
-    );
+    const query = `SELECT id, path, bytes, mtime_ms AS mtimeMs, seen_ms AS seenMs, phase FROM document
+      WHERE root_id = ? AND path > ? ORDER BY path LIMIT ?`;
+    return this.#sql.all(query, rootId, after, limit);
   }
 
   ofPath(rootId: number, path: string): DocumentRow | undefined {
-    const row = this.#sql.get<RawDocumentRow>(
-      `SELECT ${COLUMNS} FROM document WHERE root_id = ? AND path = ?`,
-      rootId,
-      path,
-    );
+    const query = `SELECT ${COLUMNS} FROM document WHERE root_id = ? AND path = ?`;
+    const row = this.#sql.get<RawDocumentRow>(query, rootId, path);
     return row && toDocument(row);
   }
 
   idsOfLibrary(libraryId: number): number[] {
-    return this.#ids('SELECT id FROM document WHERE library_id = ? ORDER BY path', libraryId);
+    return this.#sql.column('SELECT id FROM document WHERE library_id = ? ORDER BY path', libraryId);
   }
 
   idsOfRoot(rootId: number): number[] {
-    return this.#ids('SELECT id FROM document WHERE root_id = ? ORDER BY path', rootId);
+    return this.#sql.column('SELECT id FROM document WHERE root_id = ? ORDER BY path', rootId);
   }
 
   failed(libraryId: number | undefined): number[] {
-    if (libraryId === undefined) return this.#ids("SELECT id FROM document WHERE phase = 'failed'");
-    return this.#ids(
-      "SELECT id FROM document WHERE phase = 'failed' AND library_id = ? ORDER BY path",
-      libraryId,
-    );
+    if (libraryId === undefined) return this.#sql.column("SELECT id FROM document WHERE phase = 'failed'");
+    const query = "SELECT id FROM document WHERE phase = 'failed' AND library_id = ? ORDER BY path";
+    return this.#sql.column(query, libraryId);
   }
 
   /** Enters a file that is new or has changed: to be read. */
@@ -134,23 +125,17 @@ export class DocumentTable {
 
   /** The first document in one of these phases whose root can be used. */
   next(phase: WorkingPhase, after = 0): DocumentRow | undefined {
-    const row = this.#sql.get<RawDocumentRow>(
-      `SELECT ${COLUMNS} FROM document d WHERE phase = ? AND id > ?
-        AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
-        ORDER BY id LIMIT 1`,
-      phase,
-      after,
-    );
+    const query = `SELECT ${COLUMNS} FROM document d WHERE phase = ? AND id > ?
+      AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
+      ORDER BY id LIMIT 1`;
+    const row = this.#sql.get<RawDocumentRow>(query, phase, after);
     return row && toDocument(row);
   }
 
   /** Ids of one library's documents in a phase. */
   inPhase(libraryId: number, phase: DocumentPhase): number[] {
-    return this.#ids(
-      'SELECT id FROM document WHERE library_id = ? AND phase = ? ORDER BY path',
-      libraryId,
-      phase,
-    );
+    const query = 'SELECT id FROM document WHERE library_id = ? AND phase = ? ORDER BY path';
+    return this.#sql.column(query, libraryId, phase);
   }
 
   /** True unless something else has happened to the document meanwhile. */
@@ -163,12 +148,9 @@ export class DocumentTable {
    * documents from behind `after` on; gives the last one's id, 0 when there are no more.
    */
   regress(fingerprint: string, chunkTokens: number, after: number, limit: number): number {
-    const ids = this.#ids(
-      `SELECT id FROM document WHERE id > ? AND phase IN ('chunking', 'indexing', 'precomputing', 'ready')
-        ORDER BY id LIMIT ?`,
-      after,
-      limit,
-    );
+    const query = `SELECT id FROM document WHERE id > ? AND phase IN ('chunking', 'indexing', 'precomputing', 'ready')
+      ORDER BY id LIMIT ?`;
+    const ids = this.#sql.column<number>(query, after, limit);
     const sql = `UPDATE document SET phase = iif(EXISTS (
         SELECT 1 FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id WHERE k.document_id = document.id
           AND k.sha256 = document.sha256 AND s.fingerprint = ? AND s.chunk_tokens = ?), 'indexing', 'chunking')
@@ -184,9 +166,9 @@ export class DocumentTable {
   }
 
   retry(ids: readonly number[]): void {
+    const sql = "UPDATE document SET phase = 'waiting', attempts = 0, failure = NULL WHERE id = ?";
     this.#sql.transaction(() => {
-      for (const id of ids)
-        this.#sql.run("UPDATE document SET phase = 'waiting', attempts = 0, failure = NULL WHERE id = ?", id);
+      for (const id of ids) this.#sql.run(sql, id);
     });
   }
 
@@ -210,37 +192,23 @@ export class DocumentTable {
 
   /** The file was looked at, and is the one that was read before. */
   setSeen(id: number, facts: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>, phase: DocumentPhase): void {
-    this.#sql.run(
-      `UPDATE document SET bytes = ?, mtime_ms = ?, seen_ms = ?, failure = NULL, phase = ${unlessChanged('?')} WHERE id = ?`,
-      facts.bytes,
-      facts.mtimeMs,
-      facts.seenMs,
-      phase,
-      id,
-    );
+    const sql = `UPDATE document SET bytes = ?, mtime_ms = ?, seen_ms = ?, failure = NULL, phase = ${unlessChanged('?')}
+      WHERE id = ?`;
+    this.#sql.run(sql, facts.bytes, facts.mtimeMs, facts.seenMs, phase, id);
   }
 
   /** The file cannot be used: what was known of its text is forgotten. */
   setFailed(id: number, failure: Failure, file: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>): void {
     this.#pages = undefined;
-    this.#sql.run(
-      `UPDATE document SET phase = ${unlessChanged("'failed'")}, failure = ?, bytes = ?, mtime_ms = ?, seen_ms = ?, sha256 = '',
-        text_length = NULL, pages = '[]', warnings = '[]' WHERE id = ?`,
-      JSON.stringify(failure),
-      file.bytes,
-      file.mtimeMs,
-      file.seenMs,
-      id,
-    );
+    const sql = `UPDATE document SET phase = ${unlessChanged("'failed'")}, failure = ?, bytes = ?, mtime_ms = ?, seen_ms = ?,
+      sha256 = '', text_length = NULL, pages = '[]', warnings = '[]' WHERE id = ?`;
+    this.#sql.run(sql, JSON.stringify(failure), file.bytes, file.mtimeMs, file.seenMs, id);
   }
 
   /** The document's text stays; only this step went wrong. */
   setStepFailed(id: number, failure: Failure): void {
-    this.#sql.run(
-      "UPDATE document SET phase = 'failed', failure = ? WHERE id = ?",
-      JSON.stringify(failure),
-      id,
-    );
+    const sql = "UPDATE document SET phase = 'failed', failure = ? WHERE id = ?";
+    this.#sql.run(sql, JSON.stringify(failure), id);
   }
 
   remove(id: number): void {
@@ -263,16 +231,10 @@ export class DocumentTable {
   /** How many documents are in each phase. */
   phaseCounts(libraryId?: number): ReadonlyMap<DocumentPhase, number> {
     const where = libraryId === undefined ? '' : 'WHERE library_id = ?';
+    const query = `SELECT phase, count(*) AS n FROM document ${where} GROUP BY phase`;
     const values = libraryId === undefined ? [] : [libraryId];
-    const rows = this.#sql.all<{ phase: DocumentPhase; n: number }>(
-      `SELECT phase, count(*) AS n FROM document ${where} GROUP BY phase`,
-      ...values,
-    );
+    const rows = this.#sql.all<{ phase: DocumentPhase; n: number }>(query, ...values);
     return new Map(rows.map(({ phase, n }) => [phase, n]));
-  }
-
-  #ids(sql: string, ...values: unknown[]): number[] {
-    return this.#sql.all<{ id: number }>(sql, ...values).map(({ id }) => id);
   }
 }
 

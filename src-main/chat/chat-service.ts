@@ -13,6 +13,7 @@ import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts'
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
+import { rowId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
@@ -25,7 +26,7 @@ import { measureFullPrefill } from './full-prefill.ts';
 import { MissWriter } from '../answering/miss-writer.ts';
 import { warmUp } from '../answering/warm-up.ts';
 import { withLivingDocuments, type Passages } from '../answering/passages.ts';
-import { rowId, toShownMessage, type MessageRecord } from './records.ts';
+import { toShownMessage, type MessageRecord } from './records.ts';
 import { ConversationSessions } from './sessions.ts';
 
 export interface ChatServiceOptions {

@@ -6,12 +6,13 @@ import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
+import { rowId } from '../platform/ids.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import { answerPrompt } from './answer-prompt.ts';
 import type { ChatModels } from './answer-runs.ts';
 import type { NamedModel } from '../answering/answer.ts';
 import type { MessageStore } from './messages.ts';
-import { rowId, type MessageRecord } from './records.ts';
+import type { MessageRecord } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 import { comparePrompt } from '../answering/compare/compare.ts';
 

@@ -13,7 +13,7 @@ import type { SettingsService } from '../platform/settings-service.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { DocumentService } from './document-service.ts';
-import { notFound, rowId } from '../catalogue/ids.ts';
+import { notFound, rowId } from '../platform/ids.ts';
 import { formatOf } from './sources/kinds.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';

@@ -15,6 +15,8 @@ import type { LibraryProgress } from '../../src-shared/library.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { FakeModel, FakeStore } from '../testing/fusion.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
+import { MIGRATIONS } from '../catalogue/schema.ts';
+import { openDatabase } from '../platform/database.ts';
 import { Library, type LibraryOptions } from './library.ts';
 
 /** A folder of files, a catalogue, a fake model and store. */
@@ -245,9 +247,11 @@ test('a full disk ends precompute with its own error', async () => {
 
 test('a catalogue of a newer version is refused and left as it is', () => {
   const fixture = new Fixture({});
-  fixture.catalogue.database.pragma('user_version = 99');
   fixture.catalogue.close();
   const path = join(fixture.dir, 'catalogue.sqlite');
+  const database = openDatabase(path, MIGRATIONS);
+  database.pragma('user_version = 99');
+  database.close();
   const before = readFileSync(path);
   expect(() => Catalogue.open(path)).toThrow(expect.objectContaining({ code: 'STORE_VERSION' }));
   expect(readFileSync(path).equals(before)).toBe(true);

@@ -1,5 +1,6 @@
 import type { SearchHit } from '../../src-shared/contract/search.ts';
-import type { Hit, SearchIndex } from './search-index.ts';
+import type { Hit } from '../catalogue/word-table.ts';
+import type { SearchIndex } from './search-index.ts';
 
 /** Place in a ranking, from 1, and the score it has there. */
 export interface Rank {

@@ -12,7 +12,6 @@ import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { SettingsService } from '../platform/settings-service.ts';
-import { prepareSearch } from '../retrieval/search-index.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { LibraryService, type LibraryServiceOptions } from '../library/library-service.ts';
 
@@ -112,7 +111,6 @@ export class ServiceFixture {
   }
 
   #open(): LibraryService {
-    prepareSearch(this.catalogue.database);
     const events = new EventBus();
     events.on((event) => this.events.push(event));
     const { catalogue, store, models, gate, settings, dir } = this;

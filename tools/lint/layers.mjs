@@ -70,7 +70,7 @@ export const LAYERS = [
     path: 'src-main/cache',
     imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models'].map(inCore)],
   },
-  { path: 'src-main/backup', imports: FOUNDATION },
+  { path: 'src-main/backup', imports: [...FOUNDATION, inCore('catalogue')] },
   // Stand-ins for what tests have no use for; only tests import them.
   { path: 'src-main/testing', imports: [...FOUNDATION, ...SERVICES] },
 

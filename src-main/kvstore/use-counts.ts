@@ -1,14 +1,3 @@
-/** Runs tasks one after another, in call order; a failing task does not stop the ones behind it. */
-export class SerialQueue {
-  #tail: Promise<unknown> = Promise.resolve();
-
-  run<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#tail.then(task, task);
-    this.#tail = result.catch(() => undefined);
-    return result;
-  }
-}
-
 /** How many users each key has right now. */
 export class UseCounts {
   readonly #counts = new Map<string, number>();
