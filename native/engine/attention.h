@@ -3,7 +3,7 @@
 #include "attention/kernel.h"
 #include "backend.h"
 #include "block_pool.h"
-#include "models/architecture.h"
+#include "hparams.h"
 
 namespace kvasir {
 

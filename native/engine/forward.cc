@@ -78,8 +78,9 @@ void Forward::write_kv(Building & l, ggml_tensor * h) {
     const LayerCall & call = l.call;
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
-    ggml_tensor * k = arch.key(c, hp, weights_.layer(il), h);
-    ggml_tensor * v = arch.value(c, hp, weights_.layer(il), h);
+    const LayerArgs args{c, hp, weights_.layer(il)};
+    ggml_tensor * k = arch.key(args, h);
+    ggml_tensor * v = arch.value(args, h);
     if (call.raw_k) {
         l.raw_k = ggml_cont(c, ggml_reshape_2d(c, k, hp.kv_dim(), b.count));
         l.raw_v = ggml_cont(c, v);
@@ -124,16 +125,16 @@ ggml_tensor * Forward::build_layer(Building & l, ggml_tensor * x) {
     const RowBlock & b = l.b;
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
-    const LayerWeights & w = weights_.layer(il);
-    ggml_tensor * h = arch.attention_input(c, hp, w, x);
+    const LayerArgs args{c, hp, weights_.layer(il)};
+    ggml_tensor * h = arch.attention_input(args, x);
     if (l.call.write_kv) write_kv(l, h);
     if (!l.call.advance && !l.observers) return nullptr;
-    ggml_tensor * q = rope(c, arch.query(c, hp, w, h), b.pos, weights_.device(il));
+    ggml_tensor * q = rope(c, arch.query(args, h), b.pos, weights_.device(il));
     if (l.observers) observe(l, q);
     if (!l.call.advance) return nullptr;
     ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.places, b.pos, b.mask, b.n_kv, weights_.device(il)});
     ggml_format_name(a, "attention-%d", il);
-    return arch.output(c, hp, w, a, x);
+    return arch.output(args, a, x);
 }
 
 void Forward::layer(int il, RowSet & rows, const LayerCall & call, const std::atomic<bool> * abort) {

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "architecture.h"
 #include "backend.h"
-#include "gguf_file.h"
-#include "models/architecture.h"
 
 namespace kvasir {
 
