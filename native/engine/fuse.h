@@ -1,7 +1,7 @@
 #pragma once
 // One append: a prompt of computed segments and cached chunks, blended (CacheBlend §4 and §5).
+#include "append_report.h"
 #include "prompt.h"
-#include "session.h"
 
 namespace kvasir {
 
