@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "aligned.h"
 
 namespace kvasir {
 
@@ -80,8 +81,7 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * self) {
     job.out = static_cast<float *>(dst->data);
     thread_local std::vector<float> scratch;
     scratch.resize(std::max(scratch.size(), a.kernel_->scratch_floats(job) + 16));
-    const auto aligned = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64;
-    a.kernel_->run(job, a.share_, nth, reinterpret_cast<float *>(aligned));
+    a.kernel_->run(job, a.share_, nth, align_64(scratch.data()));
 }
 
 bool needs_mask(const Compute & device) { return !device.is_host() || !attention_kernel(true); }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/aligned.h"
 #include "engine/attention/kernel.h"
 #include "engine/backend.h"
 #include "engine/convert.h"
@@ -87,7 +88,7 @@ struct Problem {
         share.memory = memory.data();
         const auto work = [&] {
             std::vector<float> scratch(kernel.scratch_floats(job) + 16);
-            kernel.run(job, share, threads, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+            kernel.run(job, share, threads, align_64(scratch.data()));
         };
         std::vector<std::thread> others;
         for (int i = 1; i < threads; ++i) others.emplace_back(work);

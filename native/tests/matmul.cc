@@ -1,3 +1,4 @@
+#include "engine/aligned.h"
 #include "engine/matmul.h"
 
 #include <cmath>
@@ -35,11 +36,10 @@ struct Problem {
     std::vector<float> run(const MatmulKernel & kernel, int begin, int rows_run, int threads) const {
         std::vector<float> out(size_t(rows_run) * size_t(outputs), NAN);
         std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
-        void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
         const auto from = x.begin() + std::ptrdiff_t(begin) * width;
         const std::vector<float> rows = packed_rows(kernel, {from, from + std::ptrdiff_t(rows_run) * width}, width);
         const MatmulJob job{type, weights.data(), rows.data(), out.data(), width, outputs, rows_run};
-        for (int ith = 0; ith < threads; ++ith) kernel.run(job, ith, threads, aligned);
+        for (int ith = 0; ith < threads; ++ith) kernel.run(job, ith, threads, align_64(scratch.data()));
         return out;
     }
 
@@ -158,8 +158,7 @@ TEST(matmul_kernels_read_and_write_nothing_beyond_the_end) {
             const auto bytes = [](const std::vector<float> & v) { return std::vector<uint8_t>(reinterpret_cast<const uint8_t *>(v.data()), reinterpret_cast<const uint8_t *>(v.data() + v.size())); };
             const Guarded weights(p.weights), rows(bytes(packed)), out(std::vector<uint8_t>(48 * 7 * sizeof(float)));
             std::vector<uint8_t> scratch(kernel->scratch_bytes + 64);
-            void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-            kernel->run({type, weights.data, reinterpret_cast<const float *>(rows.data), reinterpret_cast<float *>(out.data), width, 48, 7}, 0, 1, aligned);
+            kernel->run({type, weights.data, reinterpret_cast<const float *>(rows.data), reinterpret_cast<float *>(out.data), width, 48, 7}, 0, 1, align_64(scratch.data()));
             const auto * got = reinterpret_cast<const float *>(out.data);
             CHECK(p.error({got, got + 48 * 7}) < bound(*kernel));
             if (!kernel->pack_row) continue;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/aligned.h"
 #include "engine/attention/kernel.h"
 #include "engine/backend.h"
 #include "engine/convert.h"
@@ -129,7 +130,7 @@ double attention_time(const AttentionKernel * kernel, Cache & cache, int rows, i
     return best_time(threads, seconds, [&] {
         thread_local std::vector<float> scratch;
         scratch.resize(kernel->scratch_floats(job) + 16);
-        kernel->run(job, share, threads, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+        kernel->run(job, share, threads, align_64(scratch.data()));
     });
 }
 
