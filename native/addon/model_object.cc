@@ -91,9 +91,7 @@ Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
     using R = std::shared_ptr<ChunkKv>;
     std::function<R()> work = [=] {
         auto chunk = std::make_shared<ChunkKv>(path);
-        const ChunkShape want = e.model->chunk_shape(chunk->shape().dtype, prefix), & have = chunk->shape();
-        if (want.fingerprint != have.fingerprint || want.prefix_hash != have.prefix_hash || want.n_layer != have.n_layer ||
-            want.n_head_kv != have.n_head_kv || want.head_dim != have.head_dim || want.n_vocab != have.n_vocab) {
+        if (chunk->shape() != e.model->chunk_shape(chunk->shape().dtype, prefix)) {
             throw Error("CHUNK_MISMATCH", "The chunk file " + path + " was computed by another model, vocabulary or prefix.",
                         "It will be computed again for this model.");
         }

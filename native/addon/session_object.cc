@@ -10,7 +10,6 @@ struct SessionObject::State {
     std::shared_ptr<Session> session;
     int capacity = 0;
     std::atomic<int> length{0};
-    std::atomic<bool> busy{false};
     std::vector<float> logits;  // set on JavaScript's thread
 };
 

@@ -26,6 +26,8 @@ struct ChunkShape {
     KvDtype dtype = KvDtype::f16;
     uint32_t n_layer = 0, n_head_kv = 0, head_dim = 0, n_vocab = 0;
 
+    bool operator==(const ChunkShape &) const = default;
+
     size_t row_bytes() const { return ggml_row_size(dtype_ggml(dtype), int64_t(n_head_kv) * head_dim); }
 };
 

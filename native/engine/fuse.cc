@@ -82,7 +82,7 @@ std::vector<int32_t> Fuse::plain_tokens() const {
     return {begin, prompt_.placements.empty() ? prompt_.tokens.end() : begin + (prompt_.placements.front().position - prompt_.past)};
 }
 
-double Fuse::now() const { return std::chrono::duration<double, std::milli>(Clock::now() - origin_).count(); }
+double Fuse::now() const { return ms_since(origin_); }
 
 void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
     pass.done.done += rows;

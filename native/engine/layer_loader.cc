@@ -8,7 +8,6 @@
 namespace kvasir {
 
 namespace {
-double ms_since(Clock::time_point t) { return std::chrono::duration<double, std::milli>(Clock::now() - t).count(); }
 void finish(Landing * landing) { landing->finish(); }
 }  // namespace
 

@@ -3,7 +3,6 @@
 // layer i computes, layer i + 1 of every chunk is there, and a thread reads layer i + 2 and, where that lives on a device with
 // memory of its own, copies it there. For layers on the host, chunks in memory cost nothing.
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -11,11 +10,10 @@
 #include <vector>
 
 #include "chunk_kv.h"
+#include "clock.h"
 #include "weights.h"
 
 namespace kvasir {
-
-using Clock = std::chrono::steady_clock;
 
 // How layers are brought in. Anything but the default is for comparisons.
 struct LoadPlan {

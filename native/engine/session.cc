@@ -56,7 +56,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         }
         ++length_;
     }
-    out.ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    out.ms = ms_since(start);
     return out;
 }
 
