@@ -91,13 +91,13 @@ std::optional<TokenRange> range_from(const Napi::Value & v) {
     return TokenRange{size_t(begin), size_t(count)};
 }
 
-LoadPlan load_plan_from(const Napi::Value & v) {
-    LoadPlan plan;
-    if (v.IsUndefined()) return plan;
+LoadOptions load_options_from(const Napi::Value & v) {
+    LoadOptions options;
+    if (v.IsUndefined()) return options;
     Napi::Object o = object_from(v, "loading");
-    plan.serial = o.Get("serial").ToBoolean();
-    plan.bytes_per_second = number_from(o.Get("bytesPerSecond"), "loading.bytesPerSecond");
-    return plan;
+    options.serial = o.Get("serial").ToBoolean();
+    options.bytes_per_second = number_from(o.Get("bytesPerSecond"), "loading.bytesPerSecond");
+    return options;
 }
 
 Sampling sampling_from(const Napi::Value & v) {

@@ -34,7 +34,7 @@ struct CheckReport {
     std::vector<int32_t> selected;
 };
 
-// What the question looked at, over the placed cache.
+// What the question's attention weighed, over the placed cache.
 struct QuestionReport {
     std::vector<int> layers;
     std::vector<int32_t> candidates;  // positions relative to the append
@@ -48,7 +48,8 @@ struct AppendReport {
     size_t bytes_loaded = 0;
     std::vector<LayerReport> layers;
     std::vector<CheckReport> checks;
-    double total_ms = 0, question_ms = 0, place_ms = 0, check_ms = 0, select_ms = 0, compute_ms = 0, load_wait_ms = 0, head_ms = 0;
+    double total_ms = 0, question_ms = 0, place_ms = 0, check_ms = 0, select_ms = 0, compute_ms = 0, load_wait_ms = 0;
+    double head_ms = 0;
 };
 
 // The attention that a prompt's last tokens give to every key, kept for comparing.

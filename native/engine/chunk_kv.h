@@ -1,6 +1,10 @@
 #pragma once
 // One chunk's KV as it is stored: every layer's keys without RoPE (after the model's key norm, if any) and values,
 // token-major, in memory or in a file. File format: docs/formats/chunk-kv.md.
+//
+// Thread safety: what the constructors set (shape, tokens, sizes) and in_memory() any thread may read. store_rows() and
+// pull_in() are one thread's, and nobody else uses the KV meanwhile; after that it does not change, and any thread may read
+// it. Layers of a file any thread may read.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -72,8 +76,9 @@ class ChunkKv {
     void read_layer(const InputFile & file, int il, uint8_t * dst) const;
     const std::string & path() const { return path_; }
 
+    // Reads every layer into memory, checksums verified. CHUNK_CORRUPT.
     void pull_in();
-    // Writes the file; returns its size. DISK_FULL, STORE_READ_ONLY.
+    // Writes the file; returns its size in bytes. DISK_FULL, STORE_READ_ONLY.
     uint64_t save(const std::string & path) const;
 
   private:

@@ -1,6 +1,8 @@
 #pragma once
 // A GGUF file opened by mmap, its header checked against the file before anything else trusts it.
 // Format: docs/gguf.md of the ggml project, version 2 and 3.
+//
+// Thread safety: does not change once it is open; any thread may read it.
 #include <array>
 #include <cstdint>
 #include <memory>

@@ -9,7 +9,7 @@ namespace kvasir {
 namespace {
 
 // The key before a first prefix block's: nothing that is hashed for chunks begins like this.
-BlockKey prefix_root(const Digest & fingerprint, KvDtype kv) {
+BlockHash prefix_root(const Digest & fingerprint, KvDtype kv) {
     const std::string what = std::string("kvasir prefix blocks, ") + dtype_name(kv) + ", keys with RoPE, tokens a block: " + std::to_string(kKvBlock);
     Sha256 h;
     h.update(what.data(), what.size() + 1);
@@ -33,10 +33,10 @@ ggml_backend_dev_t find_device(const std::string & name) {
 Model::Model(const std::string & path, const ModelOptions & options, const std::function<void(float)> & progress)
     : threads_(options.threads > 0 ? options.threads : default_threads()) {
     const auto start = Clock::now();
-    devices_.push_back(std::make_unique<Compute>(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads_));
-    std::vector<Compute *> preference;
+    devices_.push_back(std::make_unique<Device>(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads_));
+    std::vector<Device *> preference;
     if (ggml_backend_dev_t dev = find_device(options.device); dev && ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {
-        devices_.push_back(std::make_unique<Compute>(dev, threads_));
+        devices_.push_back(std::make_unique<Device>(dev, threads_));
         preference.push_back(devices_.back().get());
     }
     weights_ = std::make_unique<Weights>(path, preference, *devices_.front(), progress);

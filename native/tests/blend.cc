@@ -7,7 +7,7 @@
 #include "engine/error.h"
 #include "engine/session.h"
 #include "tests/harness.h"
-#include "tests/landed.h"
+#include "tests/staged.h"
 
 using namespace kvasir;
 using test::error_code;
@@ -166,11 +166,11 @@ TEST(placing_by_table_equals_placing_by_graph) {
         for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
             auto chunk = encode(m, ids(50), dtype);
             KvCache a(m->kv_pool()), b(m->kv_pool());
-            a.claim(0, 110), b.claim(0, 110);
+            a.allocate(0, 110), b.allocate(0, 110);
             for (int il : {0, 3}) {
                 const std::vector<Forward::Placement> p{{chunk.get(), {chunk->layer(il)}, {0, 50}, 17}, {chunk.get(), {chunk->layer(il)}, {30, 20}, 90}};
                 m->forward().place(il, p, a);
-                m->forward().place_with_graph(il, test::landed(m->weights().device(il), p), b);
+                m->forward().place_with_graph(il, test::staged(m->weights().device(il), p), b);
                 for (auto rows : {&KvCache::keys, &KvCache::values}) {
                     const std::vector<float> x = (a.*rows)(il, 0, 110), y = (b.*rows)(il, 0, 110);
                     float worst = 0;

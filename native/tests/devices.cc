@@ -64,9 +64,9 @@ std::vector<Segment> in_files(std::vector<Segment> segments, size_t from = 1) {
     return segments;
 }
 
-std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy, LoadPlan plan = {}) {
+std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy, LoadOptions loading = {}) {
     Session session(m, 2048);
-    session.append(s, strategy, nullptr, nullptr, plan);
+    session.append(s, strategy, nullptr, nullptr, loading);
     return session.logits();
 }
 
@@ -168,7 +168,7 @@ TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
         a.append({{next, nullptr}}, kFull, nullptr, nullptr);
         b.append({{ids(90, 9), nullptr}}, kFull, nullptr, nullptr);
     }
-    CHECK_EQ(a.cache().run(a.length()), -1);
+    CHECK_EQ(a.cache().first_row(a.length()), -1);
     CHECK(apart(a.logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);
     const auto fork = a.fork(400);
     fork->append({{ids(30, 5), nullptr}}, kFull, nullptr, nullptr);

@@ -4,7 +4,7 @@
 #include "engine/prefix_blocks.h"
 #include "engine/session.h"
 #include "tests/harness.h"
-#include "tests/landed.h"
+#include "tests/staged.h"
 
 using namespace kvasir;
 
@@ -74,9 +74,9 @@ TEST(placing_into_q8_0_by_table_equals_placing_by_graph) {
     for (const KvDtype stored : {KvDtype::f16, KvDtype::q8_0}) {
         const auto chunk = encode_chunk(m, ids(50), {1}, stored, nullptr, nullptr);
         KvCache a(m->kv_pool()), b(m->kv_pool());
-        a.claim(0, 110), b.claim(0, 110);
+        a.allocate(0, 110), b.allocate(0, 110);
         const std::vector<Forward::Placement> p{{chunk.get(), {chunk->layer(3)}, {0, 50}, 17}, {chunk.get(), {chunk->layer(3)}, {30, 20}, 90}};
-        m->forward().place(3, p, a), m->forward().place_with_graph(3, test::landed(m->weights().device(3), p), b);
+        m->forward().place(3, p, a), m->forward().place_with_graph(3, test::staged(m->weights().device(3), p), b);
         // Roundings may fall to the other side: a step of the scale.
         CHECK(apart(a.keys(3, 0, 110), b.keys(3, 0, 110)) < 5e-3);
         CHECK(apart(a.values(3, 0, 110), b.values(3, 0, 110)) < (stored == KvDtype::q8_0 ? 1e-6 : 5e-3));

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "engine/backend.h"
+#include "engine/device.h"
 #include "engine/matmul/kernel.h"
 #include "tests/guarded.h"
 #include "tests/harness.h"
@@ -111,7 +111,7 @@ TEST(matmul_leaves_to_ggml_what_its_kernels_do_not_take) {
 }
 
 TEST(matmul_kernels_read_q4_as_ggml_repacks_it) {
-    const Compute cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
+    const Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
     for (const ggml_backend_buffer_type_t memory : cpu.weight_types()) {
         if (std::string(ggml_backend_buft_name(memory)) != "CPU_REPACK") continue;
         for (const MatmulKernel * kernel : matmul_kernels())

@@ -148,7 +148,7 @@ TEST(attention_of_the_question_is_what_its_own_keys_and_queries_give) {
     CHECK(sum > 0.1 && sum < 1);
     CHECK(r.selected == [&] {
         std::vector<int32_t> out;
-        for (int32_t i : largest(r.question.attention, 20)) out.push_back(r.question.candidates[size_t(i)]);
+        for (int32_t i : top_k(r.question.attention, 20)) out.push_back(r.question.candidates[size_t(i)]);
         return out;
     }());
     // Another question looks elsewhere; deviation does not depend on it.
@@ -229,9 +229,9 @@ TEST(pipelined_serial_throttled_and_in_memory_are_the_same_bit_for_bit) {
     }
     for (const StrategySpec & spec : {none(), deviation(0.2), query(0.2, {1}), both(0.2)}) {
         const auto in_memory = append(m, s, spec).logits;
-        for (const LoadPlan & plan : {LoadPlan{}, LoadPlan{.serial = true}, LoadPlan{.serial = false, .bytes_per_second = 20e6}}) {
+        for (const LoadOptions & loading : {LoadOptions{}, LoadOptions{.serial = true}, LoadOptions{.serial = false, .bytes_per_second = 20e6}}) {
             Session session(m, 1024);
-            const AppendReport r = session.append(files, spec, nullptr, nullptr, plan);
+            const AppendReport r = session.append(files, spec, nullptr, nullptr, loading);
             CHECK(session.logits() == in_memory);
             CHECK_EQ(r.bytes_loaded, (s[1].chunk->layer_bytes() + s[2].chunk->layer_bytes()) * (spec.name == "deviation" ? 3 : 4));
             double end = 0;
@@ -239,8 +239,8 @@ TEST(pipelined_serial_throttled_and_in_memory_are_the_same_bit_for_bit) {
                 if (!l.load_bytes) continue;
                 CHECK(l.load_start >= end);  // one layer after another
                 end = l.load_end;
-                if (plan.bytes_per_second > 0) CHECK(l.load_end - l.load_start >= 1e3 * double(l.load_bytes) / plan.bytes_per_second - 0.5);
-                if (plan.serial) CHECK(l.layer == 0 || l.load_start >= r.layers[size_t(l.layer) - 1].compute_end || !spec.question_layers.empty());
+                if (loading.bytes_per_second > 0) CHECK(l.load_end - l.load_start >= 1e3 * double(l.load_bytes) / loading.bytes_per_second - 0.5);
+                if (loading.serial) CHECK(l.layer == 0 || l.load_start >= r.layers[size_t(l.layer) - 1].compute_end || !spec.question_layers.empty());
             }
         }
     }

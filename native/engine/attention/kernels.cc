@@ -20,9 +20,9 @@ namespace kvasir {
 #define DECLARE(isa) namespace isa { extern const AttentionKernel kernel; }
 KERNELS(DECLARE)
 
-int AttentionShare::take() { return next_.fetch_add(1, std::memory_order_relaxed); }
+int AttentionTeam::next() { return next_.fetch_add(1, std::memory_order_relaxed); }
 
-bool AttentionShare::last_to_leave(int nth) {
+bool AttentionTeam::last_to_leave(int nth) {
     if (left_.fetch_add(1, std::memory_order_acq_rel) + 1 < nth) return false;
     next_.store(0, std::memory_order_relaxed), left_.store(0, std::memory_order_relaxed);
     return true;
@@ -66,10 +66,10 @@ float error_with(const AttentionKernel & kernel, KvDtype type, int all_rows) {
     job.q_stride = width, job.scale = 1 / std::sqrt(float(dim));
     const auto run = [&](const AttentionKernel & each, std::vector<float> & to) {
         job.out = to.data();
-        AttentionShare share;
+        AttentionTeam team;
         std::vector<float> memory(each.shared_floats(job, kKeys)), scratch(each.scratch_floats(job) + 16);
-        share.memory = memory.data();
-        each.run(job, share, 1, align_64(scratch.data()));
+        team.memory = memory.data();
+        each.run(job, team, 1, align_64(scratch.data()));
     };
     run(generic::kernel, expected);
     run(kernel, out);

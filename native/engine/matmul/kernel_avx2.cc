@@ -12,7 +12,7 @@ namespace {
 constexpr int GROUPS = 2, BLOCK = 6;  // 12 of 16 registers are sums
 constexpr int DEPTH = 512;            // a panel of 32 KiB, or 16
 #include "engine/simd/vectors.inc"
-#include "unpack.inc"
+#include "dequantize.inc"
 #include "gemm.inc"
 #include "products_float.inc"
 #include "products_int16.inc"

@@ -12,7 +12,7 @@ namespace {
 constexpr int GROUPS = 4, BLOCK = 6;  // 24 of 32 registers are sums
 constexpr int DEPTH = 1024;           // a panel of 128 KiB, which stays in the L2 cache
 #include "engine/simd/vectors.inc"
-#include "unpack.inc"
+#include "dequantize.inc"
 #include "gemm.inc"
 #include "products_int16.inc"
 

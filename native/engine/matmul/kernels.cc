@@ -38,15 +38,15 @@ std::vector<ggml_type> matmul_types() {
 
 namespace {
 // Weights as a type of buffer keeps them.
-struct Kept {
+struct BufferWeights {
     ContextPtr ctx;
     BufferPtr buffer;
     ggml_tensor * tensor = nullptr;
-    Kept(ggml_backend_buffer_type_t memory, ggml_type type, int width, int outputs, const std::vector<uint8_t> & bytes) {
+    BufferWeights(ggml_backend_buffer_type_t memory, ggml_type type, int width, int outputs, const std::vector<uint8_t> & bytes) {
         if (!memory) return;
         ctx = make_context(1);
         tensor = ggml_new_tensor_2d(ctx.get(), type, width, outputs);
-        buffer = allocate(ctx.get(), memory);
+        buffer = allocate_tensors(ctx.get(), memory);
         ggml_backend_tensor_set(tensor, bytes.data(), 0, bytes.size());
     }
 };
@@ -73,8 +73,8 @@ double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_bu
     const std::vector<float> rows = packed_rows(kernel, x, kWidth);
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
     MatmulJob job{type, packed.data(), rows.data(), out.data(), kWidth, kOutputs, kCount};
-    const Kept kept(memory, type, kWidth, kOutputs, packed);
-    if (memory) job.weights = static_cast<const uint8_t *>(kept.tensor->data), job.by_eight = true;
+    const BufferWeights in_buffer(memory, type, kWidth, kOutputs, packed);
+    if (memory) job.weights = static_cast<const uint8_t *>(in_buffer.tensor->data), job.repacked = true;
     for (int ith = 0; ith < 3; ++ith) kernel.run(job, ith, 3, align_64(scratch.data()));
     double worst = 0, largest = 0;
     for (int r = 0; r < kCount; ++r) {
