@@ -6,6 +6,7 @@
 // pull_in() are one thread's, and nobody else uses the KV meanwhile; after that it does not change, and any thread may read
 // it. Layers of a file any thread may read.
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -63,7 +64,7 @@ class ChunkKv {
     size_t n_tokens() const { return header_.tokens.size(); }
     size_t layer_bytes() const { return 2 * n_tokens() * shape().row_bytes(); }  // K, then V
     size_t bytes() const { return layer_bytes() * shape().n_layer; }
-    bool in_memory() const { return !data_.empty(); }
+    bool in_memory() const { return in_memory_; }
 
     // K then V of a layer, in memory only.
     uint8_t * layer(int il) { return data_.data() + size_t(il) * layer_bytes(); }
@@ -85,6 +86,7 @@ class ChunkKv {
     ChunkHeader header_;
     std::string path_;
     std::vector<uint8_t> data_;
+    std::atomic<bool> in_memory_{false};  // whether data_ holds the KV
 };
 
 }  // namespace kvasir
