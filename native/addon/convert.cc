@@ -275,6 +275,7 @@ Napi::Object model_info(Napi::Env env, Model & model) {
     o.Set("fingerprint", model.fingerprint_hex());
     o.Set("prefixRoot", to_hex(model.kv_pool().root()));
     o.Set("kvDtype", dtype_name(model.kv_pool().dtype()));
+    o.Set("kvBlockTokens", kKvBlock);
     o.Set("bosToken", vocab.bos());
     o.Set("eosToken", vocab.eos());
     o.Set("addBos", Napi::Boolean::New(env, vocab.add_bos()));

@@ -64,6 +64,8 @@ export interface NativeModelInfo extends NativeGgufInfo {
   /** What files of this model's exact prefixes name (hex) where chunk files name the prefix they were encoded behind. */
   prefixRoot: string;
   kvDtype: KvDtype;
+  /** Tokens of a block, in which sessions take memory for KV and share what they begin with. */
+  kvBlockTokens: number;
   bosToken: number; // -1 when the model has none
   eosToken: number;
   addBos: boolean;
