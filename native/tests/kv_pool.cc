@@ -7,8 +7,7 @@
 #include "engine/error.h"
 #include "engine/pages.h"
 #include "engine/prefix_blocks.h"
-#include "engine/session.h"
-#include "tests/harness.h"
+#include "tests/fixtures.h"
 
 #ifndef _WIN32
 #include <sys/mman.h>
@@ -16,6 +15,10 @@
 #endif
 
 using namespace kvasir;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
 
 namespace {
 
@@ -172,14 +175,7 @@ TEST(blocks_behave_like_a_plain_model_of_them) {
 namespace {
 
 std::shared_ptr<Model> tiny(const std::string & type = "f16", KvDtype kv = KvDtype::f16) {
-    return std::make_shared<Model>(test::random_model("pool-" + type, "--arch qwen3 --type " + type + " --layers 3 --vocab 600"),
-                                   ModelOptions{1, "cpu", kv}, nullptr);
-}
-
-std::vector<int32_t> ids(int n, int seed = 1) {
-    std::vector<int32_t> v;
-    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
-    return v;
+    return test::tiny("qwen3", "--layers 3 --type " + type, {1, "cpu", kv});
 }
 
 std::vector<int32_t> operator+(std::vector<int32_t> a, const std::vector<int32_t> & b) {
@@ -187,11 +183,7 @@ std::vector<int32_t> operator+(std::vector<int32_t> a, const std::vector<int32_t
     return a;
 }
 
-std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & t) {
-    return encode_chunk(m, t, {1}, KvDtype::f16, nullptr, nullptr);
-}
-
-const StrategySpec kFull{.name = "full"}, kNone{.name = "none"}, kSome{.name = "deviation", .check_layers = {1}, .ratios = {0.2}};
+const StrategySpec kSome{.name = "deviation", .check_layers = {1}, .ratios = {0.2}};
 
 std::vector<float> add(Session & s, const std::vector<Segment> & segments, const StrategySpec & strategy = kFull) {
     s.append(segments, strategy, nullptr, nullptr);
