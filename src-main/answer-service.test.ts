@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { AnswerSchema, type Answer } from '../src-shared/answer.ts';
 import type { Strategy } from './engine/engine.ts';
-import { FakeModel, FakeStore, type FakeModelOptions } from './testing/fusion.ts';
+import { FakeModel, type FakeModelOptions } from './testing/fusion.ts';
+import { LibraryFakeStore, openFolder } from './testing/library.ts';
 import { CostModel } from './fusion/planning/cost-model.ts';
 import { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import { Gate } from './platform/gate.ts';
 import { Planner } from './fusion/planning/planner.ts';
 import { keyFor } from './fusion/model.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
-import { Library } from './library/library.ts';
 import { SearchIndex } from './retrieval/search-index.ts';
 import { AnswerService, type AnswerEvent, type AnswerServiceOptions } from './answering/answer-service.ts';
 
@@ -33,17 +33,11 @@ async function fixture(modelOptions: FakeModelOptions = {}, options: Partial<Ans
     rmSync(dir, { recursive: true, force: true });
   });
   const model = new FakeModel(modelOptions);
-  const store = new FakeStore();
+  const store = new LibraryFakeStore();
   const shared = { catalogue, store, model, dtype: 'f16' } as const;
-  const library = await Library.open({
-    root: join(dir, 'docs'),
-    chunkTokens: 16,
-    maxFileBytes: 1e6,
-    ...shared,
-  });
+  const library = await openFolder(join(dir, 'docs'), { ...shared, chunkTokens: 16 });
   const index = new SearchIndex(catalogue.database, library.chunkSetId);
-  await library.sync();
-  await library.precompute();
+  await library.drain();
   const costs = new CostModel(join(dir, 'costs.json'));
   const planner = new Planner({ costs, store, calibration: () => undefined });
   const prefixes = new StoredPrefixes({ store, gate: new Gate() });

@@ -10,7 +10,8 @@ import type { Planner } from './fusion/planning/planner.ts';
 import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import type { ChunkStore } from './kvstore/store.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
-import { Library } from './library/library.ts';
+import type { FolderLibrary } from './library/folder-library.ts';
+import type { LibraryService } from './library/library-service.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { chooseModel } from './models/model-defaults.ts';
 import type { Logger } from './platform/logger.ts';
@@ -28,7 +29,7 @@ export interface OpenLibraryOptions {
 /** A library with the model that reads it and the service that answers from it. */
 export interface Workspace {
   model: Model;
-  library: Library;
+  library: FolderLibrary;
   answers: AnswerService;
   chunkTokens: number;
 }
@@ -39,6 +40,7 @@ interface Parts {
   settings: SettingsService;
   log: Logger;
   engine: Engine;
+  libraries: LibraryService;
   store: ChunkStore;
   planner: Planner;
   prefixes: StoredPrefixes;
@@ -71,16 +73,8 @@ export class Workspaces {
     const choice = chooseModel(modelPath, app.paths);
     const model = await this.#loadModel(choice.path, settings.threads || choice.threads);
     const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
-    const { dtype, maxFileBytes } = settings;
-    const library = await Library.open({
-      root,
-      catalogue,
-      store,
-      model,
-      chunkTokens,
-      dtype,
-      maxFileBytes,
-    });
+    const { dtype } = settings;
+    const library = await app.libraries.openFolder(root, { model, chunkTokens });
     const answers = new AnswerService({
       model,
       store,

@@ -1,5 +1,6 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { DocumentPhase } from '../../src-shared/contract/libraries.ts';
+import type { ChunkSetKey } from './chunk-table.ts';
 import type { Statements } from './statements.ts';
 
 /** A page, slide, sheet or chapter: its label and UTF-16 range in the document's text. */
@@ -132,25 +133,17 @@ export class DocumentTable {
     this.#sql.run('UPDATE document SET path = ?, format = ? WHERE id = ?', file.path, file.format, id);
   }
 
-  /** The first document in one of these phases whose root can be used. */
-  next(phase: WorkingPhase, after = 0): DocumentRow | undefined {
+  /** The first document in a phase whose root can be used, of one library or of all. */
+  next(phase: WorkingPhase, libraryId?: number): DocumentRow | undefined {
+    const where = libraryId === undefined ? '' : 'AND library_id = ?';
+    const values = libraryId === undefined ? [phase] : [phase, libraryId];
     const row = this.#sql.get<RawDocumentRow>(
-      `SELECT ${COLUMNS} FROM document d WHERE phase = ? AND id > ?
+      `SELECT ${COLUMNS} FROM document d WHERE phase = ? ${where}
         AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
         ORDER BY id LIMIT 1`,
-      phase,
-      after,
+      ...values,
     );
     return row && toDocument(row);
-  }
-
-  /** Ids of one library's documents in a phase. */
-  inPhase(libraryId: number, phase: DocumentPhase): number[] {
-    return this.#ids(
-      'SELECT id FROM document WHERE library_id = ? AND phase = ? ORDER BY path',
-      libraryId,
-      phase,
-    );
   }
 
   /** True unless something else has happened to the document meanwhile. */
@@ -159,13 +152,19 @@ export class DocumentTable {
   }
 
   /**
-   * Another model or chunk size is in use: documents that have been read go on from where they are for it. At most `limit`
-   * documents from behind `after` on; gives the last one's id, 0 when there are no more.
+   * Another model or chunk size is in use: a library's documents that have been read go on from where they are for it. At
+   * most `limit` documents from behind `after` on; gives the last one's id, 0 when there are no more.
    */
-  regress(fingerprint: string, chunkTokens: number, after: number, limit: number): number {
+  regress(
+    libraryId: number,
+    { fingerprint, chunkTokens }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>,
+    after: number,
+    limit: number,
+  ): number {
     const ids = this.#ids(
-      `SELECT id FROM document WHERE id > ? AND phase IN ('chunking', 'indexing', 'precomputing', 'ready')
-        ORDER BY id LIMIT ?`,
+      `SELECT id FROM document WHERE library_id = ? AND id > ?
+        AND phase IN ('chunking', 'indexing', 'precomputing', 'ready') ORDER BY id LIMIT ?`,
+      libraryId,
       after,
       limit,
     );

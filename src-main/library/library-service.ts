@@ -12,19 +12,20 @@ import type { Paths } from '../platform/paths.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { DocumentService } from './document-service.ts';
+import { DocumentService, type LibraryStore } from './document-service.ts';
+import { FolderLibrary } from './folder-library.ts';
 import { notFound, rowId } from '../catalogue/ids.ts';
 import { formatOf } from './sources/kinds.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';
 import { Pace } from '../platform/pace.ts';
 import { ParserProcess, type Parser } from './parser/parser-process.ts';
-import type { LibraryStore } from './queue/precomputer.ts';
 import { DocumentQueue } from './queue/queue.ts';
 import { DocumentReader } from './queue/reader.ts';
 import { removeWithCache } from './sources/removal.ts';
 import { RootKeeper } from './sources/root-keeper.ts';
-import { chunkSetOf } from './queue/targets.ts';
+import type { StepParts } from './queue/steps.ts';
+import { chunkSetOf, type ChunkModel } from './queue/targets.ts';
 import { removeUnfinished, safeRelativePath, storeUpload } from './sources/uploads.ts';
 
 export interface LibraryServiceOptions {
@@ -53,6 +54,7 @@ export class LibraryService {
   readonly #options: LibraryServiceOptions;
   readonly #catalogue: Catalogue;
   readonly #parser: Parser;
+  readonly #steps: StepParts;
   readonly #roots: RootKeeper;
   readonly #abort = new AbortController();
   readonly #told: LibraryEvents;
@@ -69,15 +71,14 @@ export class LibraryService {
     this.#told = new LibraryEvents(events, () => this.queue.status());
     this.#recount = throttled(RECOUNT_MS, () => this.#recountLater());
     const onLibraryChanged = (id: number): void => this.#told.changed(id);
+    const maxFileBytes = (): number => settings.current.maxFileBytes;
+    const reader = new DocumentReader({ catalogue, parser: this.#parser, maxFileBytes });
+    this.#steps = { catalogue, store, reader, gate, log, indexer: options.indexer, onLibraryChanged };
     this.queue = new DocumentQueue({
-      ...{ catalogue, store, models, gate, log, indexer: options.indexer, onLibraryChanged },
-      ...(timing.retryMs !== undefined && { retryMs: timing.retryMs }),
-      reader: new DocumentReader({
-        catalogue,
-        parser: this.#parser,
-        maxFileBytes: () => settings.current.maxFileBytes,
-      }),
+      ...this.#steps,
+      models,
       dtype: () => settings.current.dtype,
+      retryMs: timing.retryMs,
       onStatus: () => this.#told.status(),
       onNotice: (failure) => events.emit('app.notice', { level: 'warning', failure }),
     });
@@ -146,6 +147,15 @@ export class LibraryService {
     this.#catalogue.libraries.update(library.id, { ...library, name });
     this.#told.changed(library.id);
     return this.#info({ ...library, name });
+  }
+
+  /**
+   * The library that is this folder and nothing else, for a model that need not be the one in use. Its documents are worked
+   * off when it is told to, which is for hosts that do not start(). LIBRARY_NOT_FOUND when it is not a folder.
+   */
+  openFolder(path: string, { model, chunkTokens }: ChunkModel): Promise<FolderLibrary> {
+    const { dtype } = this.#options.settings.current;
+    return FolderLibrary.open(path, { ...this.#steps, model, chunkTokens, dtype });
   }
 
   /** Forgets a library with its chunks and the KV no other library shares; users' own files stay. NOT_FOUND. */

@@ -14,7 +14,10 @@ import { silentLogger } from '../platform/logger.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { prepareSearch } from '../retrieval/search-index.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
+import { FolderLibrary, type FolderLibraryOptions } from '../library/folder-library.ts';
 import { LibraryService, type LibraryServiceOptions } from '../library/library-service.ts';
+import { ParserProcess } from '../library/parser/parser-process.ts';
+import { DocumentReader } from '../library/queue/reader.ts';
 
 /** A store in memory with what the library asks beyond answers. */
 export class LibraryFakeStore extends FakeStore {
@@ -78,6 +81,27 @@ export class FakeModels implements ModelSource {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
+}
+
+/** The library of a folder, as the command line opens it. */
+export function openFolder(
+  root: string,
+  {
+    maxFileBytes = 1000,
+    ...options
+  }: Pick<FolderLibraryOptions, 'catalogue' | 'store' | 'model' | 'chunkTokens'> & { maxFileBytes?: number },
+): Promise<FolderLibrary> {
+  const parser = new ParserProcess();
+  onTestFinished(() => parser.close());
+  const { catalogue } = options;
+  const reader = new DocumentReader({ catalogue, parser, maxFileBytes: () => maxFileBytes });
+  const onLibraryChanged = (): void => undefined;
+  const gate = new Gate();
+  return FolderLibrary.open(root, {
+    ...{ ...options, reader, gate, onLibraryChanged },
+    log: silentLogger,
+    dtype: 'f16',
+  });
 }
 
 /** A data folder, a folder of documents, and the service over them. */

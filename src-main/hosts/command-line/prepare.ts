@@ -1,12 +1,11 @@
 import type { Notice } from '../../../src-shared/answer.ts';
 import type { PrecomputeReport, SyncReport } from '../../../src-shared/library.ts';
 import type { Workspace } from '../../app.ts';
+import type { DrainReport } from '../../library/folder-library.ts';
 import { formatBytes } from '../../models/describe.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface Prepared {
-  sync: SyncReport;
-  precompute: PrecomputeReport | undefined;
+export interface Prepared extends DrainReport {
   notices: Notice[];
 }
 
@@ -15,12 +14,11 @@ export async function prepare(
   { library }: Workspace,
   options: { terminal: Terminal; signal: AbortSignal; precompute: boolean },
 ): Promise<Prepared> {
-  const { terminal, signal } = options;
+  const { terminal, signal, precompute: precomputed } = options;
   const display = terminal.progress();
-  const run = { signal, onProgress: display.update };
   try {
-    const sync = await library.sync(run);
-    const precompute = options.precompute ? await library.precompute(run) : undefined;
+    const run = { precompute: precomputed, signal, onProgress: display.update };
+    const { sync, precompute } = await library.drain(run);
     display.stop();
     const notices = [...failureNotices(sync), ...budgetNotices(precompute)];
     for (const { message } of notices) terminal.err(`Note: ${message}`);
