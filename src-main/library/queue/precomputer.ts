@@ -41,7 +41,7 @@ export class DocumentPrecomputer {
     chunkSetId: number,
     target: Target,
     onChunk: (progress: ChunkDone) => void,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
   ): Promise<void> {
     const { catalogue, store } = this.#options;
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
@@ -63,7 +63,12 @@ export class DocumentPrecomputer {
     }
   }
 
-  async #compute(tokens: Int32Array, label: string, target: Target, signal: AbortSignal): Promise<void> {
+  async #compute(
+    tokens: Int32Array,
+    label: string,
+    target: Target,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const { gate, models, store } = this.#options;
     await gate.background(async (each) => {
       const { active } = models;

@@ -84,7 +84,7 @@ export class DocumentSteps {
   }
 
   /** From a file to its text. */
-  async read(signal: AbortSignal): Promise<boolean> {
+  async read(signal?: AbortSignal): Promise<boolean> {
     const document = this.#next('waiting');
     if (!document) return false;
     await this.#step('read', document, async () => {
@@ -97,7 +97,7 @@ export class DocumentSteps {
   }
 
   /** From a text to chunks that questions find. */
-  async cut(signal: AbortSignal): Promise<boolean> {
+  async cut(signal?: AbortSignal): Promise<boolean> {
     const document = this.#next('indexing') ?? this.#next('chunking');
     if (!document) return false;
     const { target, active } = await this.#options.ready();
@@ -124,7 +124,7 @@ export class DocumentSteps {
   }
 
   /** From chunks to their KV. */
-  async compute(signal: AbortSignal): Promise<boolean> {
+  async compute(signal?: AbortSignal): Promise<boolean> {
     const document = this.#next('precomputing');
     if (!document) return false;
     const { target } = await this.#options.ready();
