@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LibraryProgress, SyncReport } from '../../src-shared/library.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { FakeModel } from '../testing/fusion.ts';
-import { LibraryFakeStore, openFolder } from '../testing/library.ts';
+import { LibraryFakeStore, openFolder, ServiceFixture } from '../testing/library.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import type { FolderLibrary } from './folder-library.ts';
 
@@ -238,6 +238,74 @@ test('a full disk ends precompute with its own error', async () => {
   await sync(library);
   fixture.store.putFails = new KvasirError('DISK_FULL', 'full');
   await expect(library.drain()).rejects.toMatchObject({ code: 'DISK_FULL' });
+});
+
+test('what was evicted is computed again', async () => {
+  const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two' });
+  const library = await fixture.open();
+  await library.drain();
+  const [key = ''] = fixture.store.chunks.keys();
+  await fixture.store.evict({ keys: [key] });
+  expect(await library.drain()).toMatchObject({
+    sync: { updated: 0 },
+    precompute: { computed: 1, stored: 1 },
+  });
+});
+
+test('a folder that was marked as gone is read when it is there', async () => {
+  const fixture = new Fixture({ 'a.md': 'one' });
+  const library = await fixture.open();
+  const [root] = fixture.catalogue.libraries.roots();
+  fixture.catalogue.libraries.setFailure(root!.id, {
+    code: 'LIBRARY_NOT_FOUND',
+    message: 'gone',
+    advice: '',
+  });
+  expect(await sync(library)).toMatchObject({ updated: 1, chunks: 1 });
+});
+
+describe('beside what a window does', () => {
+  test('it works on its own library only, though the queue is paused', async () => {
+    const fixture = new ServiceFixture({ 'a.md': 'one', 'b.md': 'two' });
+    mkdirSync(join(fixture.dir, 'others'));
+    writeFileSync(join(fixture.dir, 'others', 'c.md'), 'three');
+    const { id } = fixture.service.create('Others');
+    await fixture.service.addPaths({ id, paths: [join(fixture.dir, 'others')], watch: false });
+    await fixture.service.rescan(id);
+    fixture.service.queue.pause();
+    const library = await fixture.service.openFolder(fixture.root, fixture.models.active!);
+    expect((await library.drain()).precompute).toMatchObject({ computed: 2 });
+    expect(fixture.info(id)).toMatchObject({ pending: 1, chunks: 0 });
+    expect(fixture.service.queue.status().paused).toBe(true);
+  });
+
+  test.each([
+    ['done', false],
+    ['killed while it puts documents back', true],
+  ])(
+    '%s with another model, it leaves the window nothing to compute again, and nothing out',
+    async (_, killed) => {
+      const fixture = new ServiceFixture({ 'a.md': 'one', 'b.md': 'two' });
+      const { id } = await fixture.library();
+      await fixture.service.close();
+      fixture.write('b.md', 'two and a half', 60);
+      const { catalogue, store } = fixture;
+      const model = new FakeModel({ fingerprint: 'e'.repeat(64) });
+      const library = await openFolder(fixture.root, { catalogue, store, model, chunkTokens: 64 });
+      expect(await library.drain()).toMatchObject({
+        sync: { updated: 1, chunks: 2 },
+        precompute: { computed: 2 },
+      });
+      if (killed) catalogue.setState(`target:${id}`, 'null');
+      await fixture.restart();
+      await fixture.service.rescan(id);
+      await fixture.until(() => fixture.info(id).cachedChunks === 2);
+      await fixture.idle();
+      expect(fixture.info(id)).toMatchObject({ documents: 2, pending: 0, failed: 0, chunks: 2 });
+      expect(fixture.model.encoded).toBe(3); // one, two, and two and a half
+      expect(model.encoded).toBe(2);
+    },
+  );
 });
 
 test('a catalogue of a newer version is refused and left as it is', () => {

@@ -38,7 +38,7 @@ function failureNotices({ failures }: SyncReport): Notice[] {
 function budgetNotices(report: PrecomputeReport | undefined): Notice[] {
   if (!report || report.overBudgetBytes <= 0) return [];
   const message =
-    `The library's cache is ${formatBytes(report.overBudgetBytes)} larger than the disk budget: ` +
+    `The disk budget cannot hold ${formatBytes(report.overBudgetBytes)} of the library's cache: ` +
     'chunks that do not fit are computed when a question needs them (setting diskBudgetBytes).';
   return [{ kind: 'over-budget', message }];
 }
