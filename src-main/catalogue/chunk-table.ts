@@ -260,15 +260,6 @@ export class ChunkTable {
     );
   }
 
-  count(setId: number): number {
-    return (
-      this.#sql.value<number>(
-        'SELECT coalesce(sum(chunks), 0) FROM chunking WHERE chunk_set_id = ?',
-        setId,
-      ) ?? 0
-    );
-  }
-
   counts(setId: number, documentId?: number): ChunkCounts {
     const where = documentId === undefined ? '' : 'AND document_id = ?';
     const values = documentId === undefined ? [setId] : [setId, documentId];

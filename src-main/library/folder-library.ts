@@ -80,7 +80,7 @@ export class FolderLibrary {
     const changes = await this.#scan(run.signal);
     await putBack(catalogue, this.#id, this.#target, precompute);
     const updated = await this.#readAndCut(changes.files, run);
-    const chunks = catalogue.chunkTable.count(this.chunkSetId);
+    const { chunks } = catalogue.chunkTable.counts(this.chunkSetId);
     if (chunks === 0) throw nothingToRead(this.root, [...changes.failures, ...this.#failures()]);
     const precomputed = precompute ? await this.#precompute(run) : undefined;
     const failed = this.#failures();

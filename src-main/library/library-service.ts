@@ -1,9 +1,8 @@
-import { mkdir, realpath, rm, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
@@ -22,6 +21,7 @@ import { Pace } from '../platform/pace.ts';
 import { ParserProcess, type Parser } from './parser/parser-process.ts';
 import { DocumentQueue } from './queue/queue.ts';
 import { DocumentReader } from './queue/reader.ts';
+import { addPath, resolveExisting } from './sources/added-paths.ts';
 import { removeWithCache } from './sources/removal.ts';
 import { RootKeeper } from './sources/root-keeper.ts';
 import type { StepParts } from './queue/steps.ts';
@@ -179,7 +179,7 @@ export class LibraryService {
     const touched = new Set<number>();
     const pace = new Pace();
     for (const { path, kind } of found) {
-      const root = this.#addPath(library.id, path, kind, watch, folders);
+      const root = addPath(this.#catalogue.libraries, library.id, { kind, path, watched: watch }, folders);
       if (kind === 'folder') folders.push(root);
       touched.add(root.id);
       this.#roots.follow(root);
@@ -258,25 +258,6 @@ export class LibraryService {
     return this.queue.status();
   }
 
-  #addPath(
-    libraryId: number,
-    path: string,
-    kind: 'folder' | 'file',
-    watched: boolean,
-    folders: readonly RootRow[],
-  ): RootRow {
-    const { libraries } = this.#catalogue;
-    const around = folders.find((folder) => isBelow(folder.path, path));
-    if (around) {
-      // Added again on purpose: what was taken out of it comes back.
-      libraries.include(around.id, relative(around.path, path).split(sep).join('/'));
-      return around;
-    }
-    const id = libraries.addRoot(libraryId, { kind, path, watched });
-    libraries.include(id, '');
-    return { id, libraryId, kind, path, watched, failure: null };
-  }
-
   #addSample(): void {
     const { libraries } = this.#catalogue;
     if (this.#catalogue.state(SAMPLE_STATE) !== undefined) return; // deleted ones stay deleted
@@ -345,21 +326,4 @@ export class LibraryService {
 
 function rootInfo({ id, kind, path, watched, failure }: RootRow): SourceRoot {
   return { id: String(id), kind, path, watched, failure };
-}
-
-async function resolveExisting(path: string): Promise<{ path: string; kind: 'folder' | 'file' }> {
-  const real = await realpath(path).catch(() => undefined);
-  const info = real === undefined ? undefined : await stat(real).catch(() => undefined);
-  if (real !== undefined && (info?.isDirectory() === true || info?.isFile() === true)) {
-    return { path: real, kind: info.isDirectory() ? 'folder' : 'file' };
-  }
-  throw new KvasirError(
-    'LIBRARY_NOT_FOUND',
-    `${path} is not there, or is no file or folder.`,
-    'Check the path.',
-  );
-}
-
-function isBelow(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
