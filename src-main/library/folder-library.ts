@@ -9,11 +9,12 @@ import type {
 } from '../../src-shared/library.ts';
 import type { ChunkRow } from '../catalogue/catalogue.ts';
 import type { KvDtype } from '../engine/engine.ts';
+import { chunkKey } from '../kvstore/store.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock } from '../platform/clock.ts';
 import { Pace } from '../platform/pace.ts';
 import { DocumentSteps, type StepParts, type StepsOptions } from './queue/steps.ts';
-import { keyOf, putBack, targetOf, type ChunkModel, type Target } from './queue/targets.ts';
+import { putBack, targetOf, type ChunkModel, type Target } from './queue/targets.ts';
 import { scanRoot, type RootChanges } from './sources/root-scan.ts';
 import { requireFolder } from './sources/scan.ts';
 
@@ -158,7 +159,7 @@ export class FolderLibrary {
     const chunks = new Map<string, number>();
     const pace = new Pace();
     for (const { tokens } of this.chunks()) {
-      chunks.set(keyOf(this.#target, tokens), tokens.length);
+      chunks.set(chunkKey({ ...this.#target, tokens }), tokens.length);
       await pace.step(signal);
     }
     return chunks;
@@ -168,7 +169,9 @@ export class FolderLibrary {
     const active = this.#options;
     const ready = { active, target: this.#target };
     return new DocumentSteps({
-      ...{ ...active, ...told, libraryId: this.#id },
+      ...active,
+      ...told,
+      libraryId: this.#id,
       models: { active },
       ready: () => Promise.resolve(ready),
     });

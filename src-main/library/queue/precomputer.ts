@@ -1,11 +1,12 @@
 import { encodeAndStore, type ChunkCache } from '../../fusion/model.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { chunkKey } from '../../kvstore/store.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Gate } from '../../platform/gate.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow } from '../../catalogue/document-table.ts';
 import { Pace } from '../../platform/pace.ts';
-import { isSameTarget, keyOf, targetOf, type ChunkModel, type Target } from './targets.ts';
+import { isSameTarget, targetOf, type ChunkModel, type Target } from './targets.ts';
 
 export interface PrecomputerOptions {
   catalogue: Catalogue;
@@ -51,7 +52,7 @@ export class DocumentPrecomputer {
       await pace.step(signal);
       throwIfAborted(signal);
       const tokens = catalogue.chunkTable.tokens(id);
-      const missing = tokens !== undefined && !store.has(keyOf(target, tokens)) ? tokens.length : 0;
+      const missing = tokens !== undefined && !store.has(chunkKey({ ...target, tokens })) ? tokens.length : 0;
       const bytes = this.#bytes(missing, target);
       const room = missing > 0 && this.#hasRoom(added + bytes, bytes, target);
       if (tokens && room) {

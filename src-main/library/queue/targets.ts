@@ -1,5 +1,4 @@
 import type { KvDtype } from '../../engine/engine.ts';
-import { chunkKey } from '../../kvstore/store.ts';
 import type { FusionModel } from '../../fusion/model.ts';
 import { breathe } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
@@ -82,9 +81,4 @@ export function chunkSetOf(
   target: Target | undefined,
 ): number | undefined {
   return target && catalogue.chunkTable.findSet(libraryId, target.fingerprint, target.chunkTokens);
-}
-
-/** The store's key of a chunk. */
-export function keyOf({ fingerprint, prefix, dtype }: Target, tokens: Int32Array): string {
-  return chunkKey({ fingerprint, prefix, dtype, tokens });
 }
