@@ -15,11 +15,11 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Engine, type ChunkKv, type Loading, type Segment } from '../src-main/engine/engine.ts';
-import { decide, UNCALIBRATED, type Decision, type Wish } from '../src-main/fusion/planning/controller.ts';
+import { decide, UNCALIBRATED, type Decision } from '../src-main/fusion/planning/controller.ts';
 import { CostModel } from '../src-main/fusion/planning/cost-model.ts';
 import { profile } from '../src-main/fusion/planning/profile.ts';
 import type { Piece, Work } from '../src-main/fusion/planning/work.ts';
-import { engineStrategy } from '../src-main/fusion/choice.ts';
+import { engineStrategy, type StrategyOrAuto } from '../src-main/fusion/strategy.ts';
 import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
 import { shapedModel } from '../tools/random-model/random-model.ts';
 import { cpuTicks, machine, median, stealPercent } from './lib/machine.ts';
@@ -98,9 +98,13 @@ function workOf({ inMemory, question }: Prompt, tier: string): Work {
 }
 
 /** Decides, predicts, blends, and learns from it. */
-async function run(prompt: Prompt, tier: string, wish: Wish): Promise<Omit<Run, 'context' | 'method'>> {
+async function run(
+  prompt: Prompt,
+  tier: string,
+  strategy: StrategyOrAuto,
+): Promise<Omit<Run, 'context' | 'method'>> {
   const work = workOf(prompt, tier);
-  const decision = decide(work, wish, { info: model.info, costs, tiers: [tier] });
+  const decision = decide(work, strategy, { info: model.info, costs, tiers: [tier] });
   const computed = (i: number): boolean => decision.strategy.kind === 'full' || decision.computed.has(i);
   const chunks = tier === 'ram' ? prompt.inMemory : prompt.inFiles;
   const segments = chunks.map((chunk, i): Segment =>
@@ -130,7 +134,7 @@ function described({ choice, reason, computed }: Decision): string {
   return `${choice.name}${ratio} (${reason}${computed.size > 0 ? `, ${computed.size} computed` : ''})`;
 }
 
-const METHODS: Record<string, Wish> = {
+const METHODS: Record<string, StrategyOrAuto> = {
   auto: { kind: 'auto' },
   'floor, all loaded': engineStrategy(UNCALIBRATED, model.info.layers),
   ...Object.fromEntries(
@@ -183,8 +187,8 @@ try {
     const prompt = await buildPrompt(context);
     for (let round = 0; round < Number(args.runs); round++) {
       for (const tier of tiers) {
-        for (const [method, wish] of Object.entries(METHODS)) {
-          const made: Run = { context, method, ...(await run(prompt, tier, wish)) };
+        for (const [method, strategy] of Object.entries(METHODS)) {
+          const made: Run = { context, method, ...(await run(prompt, tier, strategy)) };
           runs.push(made);
           process.stderr.write(`  ${context} ${tier} ${method}: ${made.decision}, predicted ${made.predictedMs.toFixed(0)} ms, took ${made.measuredMs.toFixed(0)} ms\n`); // prettier-ignore
         }

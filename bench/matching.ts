@@ -18,7 +18,7 @@ import type { ChunkKv, Model, Segment, Strategy } from '../src-main/engine/engin
 import type { PromptPart } from '../src-main/fusion/blender.ts';
 import { klDivergence, likeliest } from '../src-main/fusion/quality.ts';
 import { MATCHING, match, piecesOf } from '../src-main/fusion/matching/match.ts';
-import { parseStrategy } from '../src-main/fusion/strategy.ts';
+import { buildStrategy } from '../src-main/fusion/strategy.ts';
 import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
 
@@ -159,9 +159,10 @@ async function measure(model: Model, cases: readonly Case[], row: Pick<Row, 'edi
 }
 
 function strategyOf(words: string, model: Model): Strategy {
-  const [strategy, ...rest] = words.trim().split(/\s+/);
+  const [strategy = '', ...rest] = words.trim().split(/\s+/);
   const { values } = parseArgs({ args: rest, options: { ratio: { type: 'string' } } });
-  return parseStrategy({ strategy, ratio: values.ratio }, model.info.layers);
+  const ratios = values.ratio === undefined ? undefined : [Number(values.ratio)];
+  return buildStrategy(strategy, { ratios }, model.info.layers);
 }
 
 /** Milliseconds to find what an edited passage was, in the store of the whole sample library. */

@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { App, type Workspace } from '../src-main/app.ts';
 import type { Model, Segment, Strategy } from '../src-main/engine/engine.ts';
-import { parseStrategy, type StrategyOptions } from '../src-main/fusion/strategy.ts';
+import { strategyOf, type StrategyFlags } from '../src-main/hosts/command-line/strategy-flags.ts';
 import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
 
@@ -178,7 +178,7 @@ async function measure(
 }
 
 /** "query --ratio 0.15 --question-layers 2" as the command line's flags would say it. */
-function optionsOf(words: string): StrategyOptions {
+function optionsOf(words: string): StrategyFlags {
   const [strategy, ...rest] = words.trim().split(/\s+/);
   const { values } = parseArgs({
     args: rest,
@@ -220,8 +220,11 @@ try {
   for (const question of questions())
     cases.push(await promptOf(workspace, question, app.settings.current.topK));
   const rows: Row[] = [];
-  for (const words of chosen())
-    rows.push(await measure(model, cases, words, parseStrategy(optionsOf(words), model.info.layers)));
+  for (const words of chosen()) {
+    const strategy = strategyOf(optionsOf(words), model.info.layers);
+    if (strategy.kind === 'auto') throw new Error('auto is no strategy that could be measured here.');
+    rows.push(await measure(model, cases, words, strategy));
+  }
 
   const table = new Table({
     head: ['strategy', 'KL, nats', 'same first token', 'right', 'recomputed', 'median ms'],

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { App } from '../src-main/app.ts';
-import { parseStrategy } from '../src-main/fusion/strategy.ts';
+import { buildStrategy } from '../src-main/fusion/strategy.ts';
 import { AnswerSchema, type Answer } from '../src-shared/answer.ts';
 import {
   chunkFiles,
@@ -87,7 +87,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
         question: string;
         documents: string[];
       }[];
-      const strategy = parseStrategy({ strategy: 'none' }, model.info.layers);
+      const strategy = buildStrategy('none', {}, model.info.layers);
       for (const { question, documents } of questions) {
         const { sources } = await answers.answer({
           question,

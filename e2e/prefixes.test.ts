@@ -92,7 +92,7 @@ test('a rehearsal brings it in, so that the first question finds it in memory', 
   const dir = dataDir();
   await run(dir, (_, ask) => ask('Where was Elsa Wexler born?'));
   const { stats } = await run(dir, async (app, ask) => {
-    await app.chat.rehearse(new AbortController().signal);
+    await app.chat.warmUp(new AbortController().signal);
     await app.store.evict({ keys: app.store.list({ kind: 'prefix' }).map(({ key }) => key) });
     return ask('And what does Elias Falk like?');
   });

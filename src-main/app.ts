@@ -105,9 +105,8 @@ export class App {
     this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose });
     this.#catalogue = catalogue;
     this.search = new SearchService({
-      database: catalogue.database,
-      sets: activeChunkSets(catalogue.database, this.models),
-      pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
+      catalogue,
+      sets: activeChunkSets(catalogue.chunkTable, this.models),
       models: this.models,
       gate,
       log,
@@ -175,7 +174,7 @@ export class App {
     this.warmStart = new WarmStart({
       ...{ store, settings, events, gate, log },
       models: this.models,
-      rehearse: (signal) => this.chat.rehearse(signal),
+      rehearse: (signal) => this.chat.warmUp(signal),
     });
     this.workspaces = new Workspaces({
       ...{ app: this, catalogue },

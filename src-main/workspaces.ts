@@ -2,8 +2,9 @@ import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Calibration, CalibrationRequest } from '../src-shared/contract/calibration.ts';
 import { AnalysisService, type AnalysisServiceOptions } from './analysis/analysis-service.ts';
-import { AnswerService } from './answering/answer-service.ts';
 import { calibrationTexts } from './answering/calibration-prompts.ts';
+import { libraryPassages } from './answering/library-passages.ts';
+import { SingleAnswers } from './answering/single-answers.ts';
 import type { Engine, Model } from './engine/engine.ts';
 import type { CalibrationRun, CalibrationService } from './fusion/calibration/calibration-service.ts';
 import type { Planner } from './fusion/planning/planner.ts';
@@ -14,11 +15,11 @@ import type { FolderLibrary } from './library/folder-library.ts';
 import type { LibraryService } from './library/library-service.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { chooseModel } from './models/model-defaults.ts';
+import type { Gate } from './platform/gate.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Paths } from './platform/paths.ts';
 import type { SettingsService } from './platform/settings-service.ts';
-import { indexRetrieval } from './retrieval/index-retrieval.ts';
-import { SearchIndex } from './retrieval/search-index.ts';
+import { SearchService, type SearchServiceOptions } from './retrieval/search-service.ts';
 
 export interface OpenLibraryOptions {
   root: string;
@@ -30,7 +31,7 @@ export interface OpenLibraryOptions {
 export interface Workspace {
   model: Model;
   library: FolderLibrary;
-  answers: AnswerService;
+  answers: SingleAnswers;
   chunkTokens: number;
 }
 
@@ -39,6 +40,7 @@ interface Parts {
   paths: Paths;
   settings: SettingsService;
   log: Logger;
+  gate: Gate;
   engine: Engine;
   libraries: LibraryService;
   store: ChunkStore;
@@ -54,12 +56,19 @@ export interface WorkspacesOptions {
   analysisParts: () => Omit<AnalysisServiceOptions, 'path' | 'models' | 'retrieval'>;
 }
 
+const NO_EMBEDDER: SearchServiceOptions['models'] = {
+  embedder: undefined,
+  onEmbedderChange: () => () => undefined,
+  onChange: () => () => undefined,
+};
+
 /** Folders that are read and asked one by one, each with a model of its choice: what the command line works with. */
 export class Workspaces {
   readonly #options: WorkspacesOptions;
   readonly #models = new Map<string, Promise<Model>>();
   readonly #open: Workspace[] = [];
   readonly #analyses: AnalysisService[] = [];
+  readonly #searches: SearchService[] = [];
 
   constructor(options: WorkspacesOptions) {
     this.#options = options;
@@ -73,19 +82,13 @@ export class Workspaces {
     const choice = chooseModel(modelPath, app.paths);
     const model = await this.#loadModel(choice.path, settings.threads || choice.threads);
     const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
-    const { dtype } = settings;
     const library = await app.libraries.openFolder(root, { model, chunkTokens });
-    const answers = new AnswerService({
-      model,
-      store,
-      planner,
-      prefixes,
-      catalogue,
-      index: new SearchIndex(catalogue.database, library.chunkSetId),
-      dtype,
-      contextTokens: settings.contextTokens,
-      systemPrompt: settings.systemPrompt,
-      storeMisses: settings.storeMisses,
+    const answers = new SingleAnswers({
+      ...{ model, store, planner, prefixes },
+      name: model.info.name,
+      settings: app.settings,
+      retrieval: this.#wordsOnly(library),
+      passages: libraryPassages(catalogue),
       onBackgroundError: (error) => app.log.warn('miss-not-stored', { error: String(error) }),
     });
     const workspace = { model, library, answers, chunkTokens };
@@ -95,12 +98,12 @@ export class Workspaces {
 
   /** Analyses with a workspace's model, which are not kept. */
   analysesOf({ model, library, chunkTokens }: Workspace): AnalysisService {
-    const { catalogue, analysisParts } = this.#options;
+    const { analysisParts } = this.#options;
     const active = { name: model.info.name, model, chunkTokens };
     const analyses = new AnalysisService({
       path: ':memory:',
       models: { active, current: () => Promise.resolve(active) },
-      retrieval: indexRetrieval(new SearchIndex(catalogue.database, library.chunkSetId)),
+      retrieval: this.#wordsOnly(library),
       ...analysisParts(),
     });
     this.#analyses.push(analyses);
@@ -134,16 +137,26 @@ export class Workspaces {
 
   /** And behind them. */
   closeAnswers(): (() => Promise<void>)[] {
-    return this.#open.map(
-      ({ answers }) =>
-        () =>
-          answers.close(),
-    );
+    return [...this.#open.map(({ answers }) => answers), ...this.#searches].map((each) => () => each.close());
   }
 
   /** Frees the models; nothing may use them any more. */
   closeModels(): (() => Promise<void>)[] {
     return [...this.#models.values()].map((loading) => () => this.#dispose(loading));
+  }
+
+  /** Search in one library, without vectors: no embedding model is loaded here. */
+  #wordsOnly({ chunkSetId }: FolderLibrary): SearchService {
+    const { app, catalogue } = this.#options;
+    const search = new SearchService({
+      catalogue,
+      sets: { chunkSets: () => [chunkSetId] },
+      models: NO_EMBEDDER,
+      gate: app.gate,
+      log: app.log,
+    });
+    this.#searches.push(search);
+    return search;
   }
 
   #loadModel(path: string, threads: number): Promise<Model> {

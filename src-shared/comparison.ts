@@ -152,7 +152,6 @@ export function matrixValues({ rows, columns, values }: Matrix): Float32Array {
 
 export type Matrix = z.infer<typeof MatrixSchema>;
 export type SplitStats = z.infer<typeof SplitStatsSchema>;
-export type Candidate = z.infer<typeof CandidateSchema>;
 export type Deep = z.infer<typeof DeepSchema>;
 export type DeepPrompt = z.infer<typeof DeepPromptSchema>;
 export type SweepPoint = z.infer<typeof SweepPointSchema>;

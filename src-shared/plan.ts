@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { StrategyChoiceSchema, STRATEGY_WISHES } from './strategy.ts';
+import { StrategyChoiceSchema, STRATEGY_REQUESTS } from './strategy.ts';
 
 /** Why the controller chose what it chose. */
 export const PLAN_REASONS = [
@@ -26,7 +26,7 @@ export const PredictedTtftSchema = z.object({
 /** What the controller decided and expected before the prompt was processed, and what came of it. */
 export const PlanSchema = z.object({
   /** Who decided: 'auto' is the controller. */
-  wish: z.enum(STRATEGY_WISHES),
+  wish: z.enum(STRATEGY_REQUESTS),
   /** What was done, and the share that was recomputed. */
   strategy: StrategyChoiceSchema,
   reason: z.enum(PLAN_REASONS),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { StrategyWishSchema } from './strategy.ts';
+import { StrategyRequestSchema } from './strategy.ts';
 
 const MiB = 1024 * 1024;
 
@@ -52,7 +52,7 @@ export const SettingsSchema = z.object({
   /** Whether chunks computed for an answer are stored afterwards. */
   storeMisses: z.boolean().default(true),
   /** How prompts are fused where a conversation does not say. */
-  strategy: StrategyWishSchema.prefault({ name: 'auto' }),
+  strategy: StrategyRequestSchema.prefault({ name: 'auto' }),
   /** 0 answers with the likeliest token every time. */
   temperature: z.number().min(0).max(2).default(0),
   /** Ids of the models in use; absent: the demo model, and no embedding model. After a restart for other windows. */

@@ -15,16 +15,16 @@ export const StrategyChoiceSchema = z.object({
 });
 
 /** What people can ask for: a strategy, or 'auto', which leaves strategy and ratio to the controller (src-main/fusion/controller/). */
-export const STRATEGY_WISHES = ['auto', ...STRATEGY_NAMES] as const;
+export const STRATEGY_REQUESTS = ['auto', ...STRATEGY_NAMES] as const;
 
-export const StrategyWishSchema = z.object({
-  name: z.enum(STRATEGY_WISHES),
+export const StrategyRequestSchema = z.object({
+  name: z.enum(STRATEGY_REQUESTS),
   /** As above; means nothing for 'auto'. */
   ratio: z.number().min(0).max(1).default(0.15),
 });
 
 /** Whether a ratio means something for it. */
-export function takesRatio(name: StrategyWish['name']): boolean {
+export function takesRatio(name: StrategyRequest['name']): boolean {
   return name !== 'auto' && name !== 'none' && name !== 'full';
 }
 
@@ -39,5 +39,5 @@ export function sameChecks(a: StrategyChoice, b: StrategyChoice): boolean {
 }
 
 export type StrategyName = (typeof STRATEGY_NAMES)[number];
-export type StrategyWish = z.infer<typeof StrategyWishSchema>;
+export type StrategyRequest = z.infer<typeof StrategyRequestSchema>;
 export type StrategyChoice = z.infer<typeof StrategyChoiceSchema>;

@@ -6,7 +6,7 @@ import type {
   Session,
   Strategy,
 } from '../../src-main/engine/engine.ts';
-import { engineStrategy } from '../../src-main/fusion/choice.ts';
+import { engineStrategy } from '../../src-main/fusion/strategy.ts';
 import { bringIntoPageCache, dropFromPageCache, likeliest, PREFIX, type Case } from './prompt.ts';
 
 /** One run of a method: its time to the first token's logits. */

@@ -58,11 +58,11 @@ Napi::Value load_model(const Napi::CallbackInfo & info) {
     const ModelOptions options = model_options(info[1]);
     Callback callback(env, info[2]);
     auto worker = std::make_shared<Worker>();
-    std::function<Engine()> work = [=] {
+    std::function<ModelHandle()> work = [=] {
         const auto progress = [&](float f) { callback.call([f](Napi::Env e) { return Napi::Number::New(e, f); }); };
-        return Engine{std::make_shared<Model>(path, options, progress), worker};
+        return ModelHandle{std::make_shared<Model>(path, options, progress), worker};
     };
-    return run_async<Engine>(env, worker, work, [](Napi::Env e, Engine & engine) { return ModelObject::create(e, engine); }, {callback});
+    return run_async<ModelHandle>(env, worker, work, [](Napi::Env e, ModelHandle & handle) { return ModelObject::create(e, handle); }, {callback});
 }
 
 Napi::Value read_header(const Napi::CallbackInfo & info) {

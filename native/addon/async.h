@@ -1,6 +1,9 @@
 #pragma once
 // Promises over native threads: work runs on a worker in call order, results and callbacks come back on JavaScript's
 // thread, every C++ exception becomes a rejection with a code.
+//
+// Thread safety: any thread may post to a Worker; its mutex guards the queue and `stop`. A Callback is made on JavaScript's
+// thread; any may call it, and one releases it, after the last call. Everything else here is JavaScript's thread's.
 #include <napi.h>
 
 #include <condition_variable>

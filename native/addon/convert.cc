@@ -91,13 +91,13 @@ std::optional<TokenRange> range_from(const Napi::Value & v) {
     return TokenRange{size_t(begin), size_t(count)};
 }
 
-LoadPlan load_plan_from(const Napi::Value & v) {
-    LoadPlan plan;
-    if (v.IsUndefined()) return plan;
+LoadOptions load_options_from(const Napi::Value & v) {
+    LoadOptions options;
+    if (v.IsUndefined()) return options;
     Napi::Object o = object_from(v, "loading");
-    plan.serial = o.Get("serial").ToBoolean();
-    plan.bytes_per_second = number_from(o.Get("bytesPerSecond"), "loading.bytesPerSecond");
-    return plan;
+    options.serial = o.Get("serial").ToBoolean();
+    options.bytes_per_second = number_from(o.Get("bytesPerSecond"), "loading.bytesPerSecond");
+    return options;
 }
 
 Sampling sampling_from(const Napi::Value & v) {
@@ -275,6 +275,7 @@ Napi::Object model_info(Napi::Env env, Model & model) {
     o.Set("fingerprint", model.fingerprint_hex());
     o.Set("prefixRoot", to_hex(model.kv_pool().root()));
     o.Set("kvDtype", dtype_name(model.kv_pool().dtype()));
+    o.Set("kvBlockTokens", kKvBlock);
     o.Set("bosToken", vocab.bos());
     o.Set("eosToken", vocab.eos());
     o.Set("addBos", Napi::Boolean::New(env, vocab.add_bos()));

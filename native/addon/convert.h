@@ -1,5 +1,7 @@
 #pragma once
 // JavaScript values ↔ engine structs.
+//
+// Thread safety: JavaScript's thread only.
 #include <napi.h>
 
 #include "engine/gguf_file.h"
@@ -14,8 +16,8 @@ int int_from(const Napi::Value & v, const char * name);
 StrategySpec strategy_from(const Napi::Value & v);
 // Undefined: the whole chunk.
 std::optional<TokenRange> range_from(const Napi::Value & v);
-// Undefined: the default plan.
-LoadPlan load_plan_from(const Napi::Value & v);
+// Undefined: as fast as it goes, ahead of the computation.
+LoadOptions load_options_from(const Napi::Value & v);
 Sampling sampling_from(const Napi::Value & v);
 
 Napi::Int32Array tokens_to(Napi::Env env, const std::vector<int32_t> & v);

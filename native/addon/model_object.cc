@@ -42,17 +42,17 @@ Napi::Function ModelObject::define(Napi::Env env) {
                         InstanceMethod<&ModelObject::dispose>("dispose")});
 }
 
-Napi::Object ModelObject::create(Napi::Env env, Engine engine) {
+Napi::Object ModelObject::create(Napi::Env env, ModelHandle handle) {
     Napi::Object o = instance(env).model.New({});
     ModelObject * self = Unwrap(o);
-    self->info_ = Napi::Persistent(model_info(env, *engine.model));
-    self->engine_ = std::move(engine);
+    self->info_ = Napi::Persistent(model_info(env, *handle.model));
+    self->handle_ = std::move(handle);
     return o;
 }
 
-Engine ModelObject::engine(Napi::Env env) const {
-    if (!engine_.model) throw Napi::Error::New(env, "the model is disposed");
-    return engine_;
+ModelHandle ModelObject::handle(Napi::Env env) const {
+    if (!handle_.model) throw Napi::Error::New(env, "the model is disposed");
+    return handle_;
 }
 
 Napi::Value ModelObject::info(const Napi::CallbackInfo & info) {
@@ -62,19 +62,19 @@ Napi::Value ModelObject::info(const Napi::CallbackInfo & info) {
 
 Napi::Value ModelObject::tokenize(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] {
-        return tokens_to(info.Env(), engine(info.Env()).model->vocab().tokenize(string_from(info[0], "text"), info[1].ToBoolean(), info[2].ToBoolean()));
+        return tokens_to(info.Env(), handle(info.Env()).model->vocab().tokenize(string_from(info[0], "text"), info[1].ToBoolean(), info[2].ToBoolean()));
     });
 }
 
 Napi::Value ModelObject::detokenize(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-        const std::string s = engine(info.Env()).model->vocab().detokenize(tokens_from(info[0], "tokens"), info[1].ToBoolean());
+        const std::string s = handle(info.Env()).model->vocab().detokenize(tokens_from(info[0], "tokens"), info[1].ToBoolean());
         return Napi::String::New(info.Env(), s);
     });
 }
 
 Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
-    Engine e = engine(info.Env());
+    ModelHandle e = handle(info.Env());
     const auto tokens = tokens_from(info[0], "tokens"), prefix = tokens_from(info[1], "prefix");
     const auto abort = AbortObject::from(info[3]);
     const KvDtype dtype = guarded(info.Env(), [&] { return parse_dtype(string_from(info[2], "dtype")); });
@@ -85,15 +85,13 @@ Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
-    Engine e = engine(info.Env());
+    ModelHandle e = handle(info.Env());
     const std::string path = string_from(info[0], "path");
     const auto prefix = tokens_from(info[1], "prefix");
     using R = std::shared_ptr<ChunkKv>;
     std::function<R()> work = [=] {
         auto chunk = std::make_shared<ChunkKv>(path);
-        const ChunkShape want = e.model->chunk_shape(chunk->shape().dtype, prefix), & have = chunk->shape();
-        if (want.fingerprint != have.fingerprint || want.prefix_hash != have.prefix_hash || want.n_layer != have.n_layer ||
-            want.n_head_kv != have.n_head_kv || want.head_dim != have.head_dim || want.n_vocab != have.n_vocab) {
+        if (chunk->shape() != e.model->chunk_shape(chunk->shape().dtype, prefix)) {
             throw Error("CHUNK_MISMATCH", "The chunk file " + path + " was computed by another model, vocabulary or prefix.",
                         "It will be computed again for this model.");
         }
@@ -105,28 +103,28 @@ Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
 Napi::Value ModelObject::create_session(const Napi::CallbackInfo & info) {
     const int capacity = int_from(info[0], "capacity");
     if (capacity < 1) throw Napi::RangeError::New(info.Env(), "capacity must be at least 1");
-    Engine e = engine(info.Env());
+    ModelHandle e = handle(info.Env());
     auto session = guarded(info.Env(), [&] { return std::make_shared<Session>(e.model, capacity); });
     return SessionObject::create(info.Env(), e, std::move(session));
 }
 
 Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
-    Engine e = engine(info.Env());
+    ModelHandle e = handle(info.Env());
     struct Usage {
-        int blocks, held, kept;
+        int blocks, used, evictable;
         double block_bytes;
     };
     std::function<Usage()> work = [=] {
         const KvPool & pool = e.model->kv_pool();
-        return Usage{pool.blocks().size(), pool.blocks().held_count(), pool.blocks().kept_count(), double(pool.block_bytes())};
+        return Usage{pool.blocks().size(), pool.blocks().used_count(), pool.blocks().evictable_count(), double(pool.block_bytes())};
     };
     return run_async<Usage>(info.Env(), e.worker, work, [](Napi::Env env, Usage & u) {
         Napi::Object o = Napi::Object::New(env);
         o.Set("blockTokens", kKvBlock);
         o.Set("blockBytes", u.block_bytes);
         o.Set("blocks", u.blocks);
-        o.Set("held", u.held);
-        o.Set("kept", u.kept);
+        o.Set("used", u.used);
+        o.Set("evictable", u.evictable);
         return o;
     });
 }
@@ -134,7 +132,7 @@ Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
 Napi::Value ModelObject::set_kv_budget(const Napi::CallbackInfo & info) {
     if (!info[0].IsNumber() || !(info[0].As<Napi::Number>().DoubleValue() >= 0)) throw Napi::TypeError::New(info.Env(), "bytes must be a number from 0 on");
     const double bytes = std::min(info[0].As<Napi::Number>().DoubleValue(), 9007199254740991.0);
-    Engine e = engine(info.Env());
+    ModelHandle e = handle(info.Env());
     e.worker->post([m = e.model, bytes]() mutable {
         m->kv_pool().set_budget(size_t(bytes));
         m.reset();
@@ -143,7 +141,7 @@ Napi::Value ModelObject::set_kv_budget(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value ModelObject::export_prefix(const Napi::CallbackInfo & info) {
-    Engine e = engine(info.Env());
+    ModelHandle e = handle(info.Env());
     const auto tokens = tokens_from(info[0], "tokens");
     using R = std::shared_ptr<ChunkKv>;
     std::function<R()> work = [=] { return kvasir::export_prefix(*e.model, tokens); };
@@ -153,7 +151,7 @@ Napi::Value ModelObject::export_prefix(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value ModelObject::open_prefix(const Napi::CallbackInfo & info) {
-    Engine e = engine(info.Env());
+    ModelHandle e = handle(info.Env());
     const std::string path = string_from(info[0], "path");
     using R = std::shared_ptr<ChunkKv>;
     std::function<R()> work = [=] {
@@ -165,7 +163,7 @@ Napi::Value ModelObject::open_prefix(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value ModelObject::import_prefix(const Napi::CallbackInfo & info) {
-    Engine e = engine(info.Env());
+    ModelHandle e = handle(info.Env());
     const auto prefix = ChunkObject::from(info[0]);
     std::function<int()> work = [=] { return kvasir::import_prefix(*e.model, *prefix), 0; };
     return run_async<int>(info.Env(), e.worker, work, [](Napi::Env env, int &) { return env.Undefined(); });
@@ -173,8 +171,8 @@ Napi::Value ModelObject::import_prefix(const Napi::CallbackInfo & info) {
 
 Napi::Value ModelObject::dispose(const Napi::CallbackInfo & info) {
     // Destroyed on its worker, after everything queued before.
-    if (engine_.model) engine_.worker->post([m = std::move(engine_.model)]() mutable { m.reset(); });
-    engine_ = {};
+    if (handle_.model) handle_.worker->post([m = std::move(handle_.model)]() mutable { m.reset(); });
+    handle_ = {};
     return info.Env().Undefined();
 }
 

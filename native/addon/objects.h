@@ -1,6 +1,9 @@
 #pragma once
 // The JavaScript classes over engine objects. Each wraps a shared pointer: dispose() drops it, queued work keeps its own.
-// Engine objects are used and destroyed on the model's worker only.
+//
+// Thread safety: JavaScript's thread makes, calls and destroys these objects. The engine objects in them are used by tasks on
+// their worker, and destroyed there, or where JavaScript lets go of them when no task is left. What JavaScript reads is
+// either fixed once it is made, or copied out when a task ends.
 #include <napi.h>
 
 #include <atomic>
@@ -18,8 +21,8 @@ struct Instance {
     std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
 };
 
-// A model with the thread its work runs on.
-struct Engine {
+// A model with the thread that its work runs on.
+struct ModelHandle {
     std::shared_ptr<Model> model;
     std::shared_ptr<Worker> worker;
 };
@@ -38,11 +41,11 @@ class AbortObject : public Napi::ObjectWrap<AbortObject> {
 class ModelObject : public Napi::ObjectWrap<ModelObject> {
   public:
     static Napi::Function define(Napi::Env env);
-    static Napi::Object create(Napi::Env env, Engine engine);
+    static Napi::Object create(Napi::Env env, ModelHandle handle);
     explicit ModelObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
 
   private:
-    Engine engine(Napi::Env env) const;
+    ModelHandle handle(Napi::Env env) const;
     Napi::Value info(const Napi::CallbackInfo & info);
     Napi::Value tokenize(const Napi::CallbackInfo & info);
     Napi::Value detokenize(const Napi::CallbackInfo & info);
@@ -55,7 +58,7 @@ class ModelObject : public Napi::ObjectWrap<ModelObject> {
     Napi::Value open_prefix(const Napi::CallbackInfo & info);
     Napi::Value import_prefix(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
-    Engine engine_;
+    ModelHandle handle_;
     Napi::ObjectReference info_;
 };
 
@@ -82,7 +85,7 @@ class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
 class SessionObject : public Napi::ObjectWrap<SessionObject> {
   public:
     static Napi::Function define(Napi::Env env);
-    static Napi::Object create(Napi::Env env, Engine engine, std::shared_ptr<Session> session);
+    static Napi::Object create(Napi::Env env, ModelHandle handle, std::shared_ptr<Session> session);
     explicit SessionObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
 
   private:
@@ -101,7 +104,7 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
     Napi::Value deviation_from(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
     std::shared_ptr<State> state_;
-    Engine engine_;
+    ModelHandle handle_;
 };
 
 class ReferenceObject : public Napi::ObjectWrap<ReferenceObject> {

@@ -1,10 +1,10 @@
 #include "addon/convert.h"
 #include "addon/objects.h"
+#include "engine/clock.h"
 
 namespace kvasir::addon {
 
 namespace {
-double elapsed_ms(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 template <typename T> struct Timed {
     T value;
     double ms;
@@ -37,7 +37,7 @@ Napi::Value ReferenceObject::prefill(const Napi::CallbackInfo & info) {
     std::function<R()> work = [=] {
         const auto start = Clock::now();
         auto logits = r->prefill(tokens);
-        return R{std::move(logits), elapsed_ms(start)};
+        return R{std::move(logits), ms_since(start)};
     };
     return run_async<R>(info.Env(), worker_, work, [](Napi::Env env, R & t) {
         Napi::Object o = Napi::Object::New(env);
@@ -54,7 +54,7 @@ Napi::Value ReferenceObject::decode(const Napi::CallbackInfo & info) {
     std::function<R()> work = [=] {
         const auto start = Clock::now();
         auto tokens = r->decode_greedy(count);
-        return R{std::move(tokens), elapsed_ms(start)};
+        return R{std::move(tokens), ms_since(start)};
     };
     return run_async<R>(info.Env(), worker_, work, [](Napi::Env env, R & t) {
         Napi::Object o = Napi::Object::New(env);

@@ -10,7 +10,6 @@ struct SessionObject::State {
     std::shared_ptr<Session> session;
     int capacity = 0;
     std::atomic<int> length{0};
-    std::atomic<bool> busy{false};
     std::vector<float> logits;  // set on JavaScript's thread
 };
 
@@ -32,7 +31,7 @@ Napi::Function SessionObject::define(Napi::Env env) {
                         InstanceMethod<&SessionObject::deviation_from>("deviationFrom"), InstanceMethod<&SessionObject::dispose>("dispose")});
 }
 
-Napi::Object SessionObject::create(Napi::Env env, Engine engine, std::shared_ptr<Session> session) {
+Napi::Object SessionObject::create(Napi::Env env, ModelHandle handle, std::shared_ptr<Session> session) {
     Napi::Object o = env.GetInstanceData<Instance>()->session.New({});
     SessionObject * self = Unwrap(o);
     self->state_ = std::make_shared<State>();
@@ -40,10 +39,10 @@ Napi::Object SessionObject::create(Napi::Env env, Engine engine, std::shared_ptr
     self->state_->length = session->length();
     // The last owner may be JavaScript's garbage collector.
     Session * raw = session.get();
-    self->state_->session = {raw, [worker = engine.worker, session = std::move(session)](Session *) mutable {
+    self->state_->session = {raw, [worker = handle.worker, session = std::move(session)](Session *) mutable {
         worker->post([last = std::move(session)]() mutable { last.reset(); });
     }};
-    self->engine_ = std::move(engine);
+    self->handle_ = std::move(handle);
     return o;
 }
 
@@ -69,17 +68,17 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     }
     const StrategySpec strategy = strategy_from(info[1]);
     const auto abort = AbortObject::from(info[2]);
-    const LoadPlan plan = load_plan_from(info[4]);
+    const LoadOptions loading = load_options_from(info[4]);
     const int observe = info[5].IsUndefined() ? 0 : int_from(info[5], "observe");
     Callback callback(env, info[3]);
     std::function<Finished()> work = [=] {
         Finished f;
-        f.report = s->session->append(segments, strategy, abort.get(), throttled(callback), plan, observe);
+        f.report = s->session->append(segments, strategy, abort.get(), throttled(callback), loading, observe);
         f.logits = s->session->logits();
         s->length = s->session->length();
         return f;
     };
-    return run_async<Finished>(env, engine_.worker, work, [s](Napi::Env e, Finished & f) {
+    return run_async<Finished>(env, handle_.worker, work, [s](Napi::Env e, Finished & f) {
         s->logits = std::move(f.logits);
         return report_to(e, f.report);
     }, {callback});
@@ -105,7 +104,7 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
         s->length = s->session->length();
         return f;
     };
-    return run_async<Finished>(env, engine_.worker, work, [s](Napi::Env e, Finished & f) {
+    return run_async<Finished>(env, handle_.worker, work, [s](Napi::Env e, Finished & f) {
         s->logits = std::move(f.logits);
         Napi::Object o = Napi::Object::New(e);
         o.Set("tokens", tokens_to(e, f.generated.tokens));
@@ -120,7 +119,7 @@ Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {
     const int n = int_from(info[0], "length");
     if (n < 0 || n > s->length) throw Napi::RangeError::New(info.Env(), "length must be between 0 and the session's length");
     s->length = n;
-    engine_.worker->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
+    handle_.worker->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
     return info.Env().Undefined();
 }
 
@@ -133,7 +132,7 @@ Napi::Value SessionObject::adopt(const Napi::CallbackInfo & info) {
         s->length = taken;
         return taken;
     };
-    return run_async<int>(env, engine_.worker, work, [](Napi::Env e, int & taken) { return Napi::Number::New(e, taken); });
+    return run_async<int>(env, handle_.worker, work, [](Napi::Env e, int & taken) { return Napi::Number::New(e, taken); });
 }
 
 Napi::Value SessionObject::fork(const Napi::CallbackInfo & info) {
@@ -142,7 +141,7 @@ Napi::Value SessionObject::fork(const Napi::CallbackInfo & info) {
     const int length = int_from(info[0], "length");
     using R = std::shared_ptr<Session>;
     std::function<R()> work = [=] { return s->session->fork(length); };
-    return run_async<R>(env, engine_.worker, work, [engine = engine_](Napi::Env e, R & session) { return create(e, engine, std::move(session)); });
+    return run_async<R>(env, handle_.worker, work, [handle = handle_](Napi::Env e, R & session) { return create(e, handle, std::move(session)); });
 }
 
 Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
@@ -150,7 +149,7 @@ Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
     auto s = state(env);
     const int tokens = int_from(info[0], "tokens");
     std::function<int()> work = [=] { return s->session->reserve(tokens), 0; };
-    return run_async<int>(env, engine_.worker, work, [](Napi::Env e, int &) { return e.Undefined(); });
+    return run_async<int>(env, handle_.worker, work, [](Napi::Env e, int &) { return e.Undefined(); });
 }
 
 Napi::Value SessionObject::warm(const Napi::CallbackInfo & info) {
@@ -159,7 +158,7 @@ Napi::Value SessionObject::warm(const Napi::CallbackInfo & info) {
     const int begin = int_from(info[0], "begin"), end = int_from(info[1], "end");
     if (begin < 0 || end < begin) throw Napi::RangeError::New(env, "begin and end must be positions in order");
     std::function<int()> work = [=] { return s->session->warm(begin, end), 0; };
-    return run_async<int>(env, engine_.worker, work, [](Napi::Env e, int &) { return e.Undefined(); });
+    return run_async<int>(env, handle_.worker, work, [](Napi::Env e, int &) { return e.Undefined(); });
 }
 
 Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
@@ -169,10 +168,10 @@ Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
         throw Napi::TypeError::New(env, "other must be a session");
     const SessionObject * object = Unwrap(info[0].As<Napi::Object>());
     auto other = object->state(env);
-    if (object->engine_.model != engine_.model) throw Napi::TypeError::New(env, "other must be a session of the same model");
+    if (object->handle_.model != handle_.model) throw Napi::TypeError::New(env, "other must be a session of the same model");
     const int begin = int_from(info[1], "begin"), count = int_from(info[2], "count");
     std::function<SessionDeviation()> work = [=] { return deviation(*s->session, *other->session, begin, count); };
-    return run_async<SessionDeviation>(env, engine_.worker, work, [](Napi::Env e, SessionDeviation & d) {
+    return run_async<SessionDeviation>(env, handle_.worker, work, [](Napi::Env e, SessionDeviation & d) {
         Napi::Object o = Napi::Object::New(e);
         o.Set("k", floats_to(e, d.k));
         o.Set("v", floats_to(e, d.v));
@@ -183,7 +182,7 @@ Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
 
 Napi::Value SessionObject::dispose(const Napi::CallbackInfo & info) {
     state_.reset();
-    engine_ = {};
+    handle_ = {};
     return info.Env().Undefined();
 }
 

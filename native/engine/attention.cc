@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "aligned.h"
 
 namespace kvasir {
 
@@ -30,12 +31,12 @@ ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tens
 
 ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const AttentionArgs & a) {
     ggml_tensor * q = ggml_permute(c, a.q, 0, 2, 1, 3);  // [hd, rows, heads]
-    ggml_tensor * k = kv_heads(c, hp, a.k, a.places, a.n_kv);
-    ggml_tensor * v = kv_heads(c, hp, a.v, a.places, a.n_kv);
+    ggml_tensor * k = kv_heads(c, hp, a.k, a.table, a.n_kv);
+    ggml_tensor * v = kv_heads(c, hp, a.v, a.table, a.n_kv);
     const float scale = 1.0f / std::sqrt(float(hp.head_dim));
     ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, scale, 0.0f, 0.0f);
     ggml_flash_attn_ext_set_prec(y, GGML_PREC_F32);
-    if (!ggml_backend_dev_supports_op(a.device.device(), y)) y = attention_by_products(c, q, k, v, a.mask, scale);
+    if (!ggml_backend_dev_supports_op(a.device.dev(), y)) y = attention_by_products(c, q, k, v, a.mask, scale);
     return ggml_reshape_2d(c, y, hp.q_dim(), a.q->ne[2]);
 }
 
@@ -52,15 +53,15 @@ AttentionJob job_of(const ggml_tensor * q, const ggml_tensor * k) {
 
 }  // namespace
 
-ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const KvPlaces & places, int n) {
+ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const BlockTable & table, int n) {
     const int64_t kv_dim = cache->ne[0];
     const size_t head = ggml_row_size(cache->type, hp.head_dim);
-    if (places.run >= 0) return ggml_view_3d(c, cache, hp.head_dim, n, hp.n_head_kv, cache->nb[1], head, size_t(places.run) * cache->nb[1]);
+    if (table.first_row >= 0) return ggml_view_3d(c, cache, hp.head_dim, n, hp.n_head_kv, cache->nb[1], head, size_t(table.first_row) * cache->nb[1]);
     // Whole blocks as rows of f32, whatever their bits mean: get_rows copies f32 as it is, and makes f32 of all else.
     const int64_t block = int64_t(ggml_row_size(cache->type, kv_dim) * kKvBlock / sizeof(float));
     ggml_tensor * all = read_as(c, cache, GGML_TYPE_F32, block, cache->ne[1] / kKvBlock);
     const int blocks = (n + kKvBlock - 1) / kKvBlock;
-    ggml_tensor * copied = ggml_get_rows(c, all, ggml_view_1d(c, places.blocks, blocks, 0));
+    ggml_tensor * copied = ggml_get_rows(c, all, ggml_view_1d(c, table.ids, blocks, 0));
     ggml_tensor * rows = read_as(c, copied, cache->type, kv_dim, int64_t(blocks) * kKvBlock);
     return ggml_view_3d(c, rows, hp.head_dim, n, hp.n_head_kv, rows->nb[1], head, 0);
 }
@@ -80,17 +81,16 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * self) {
     job.out = static_cast<float *>(dst->data);
     thread_local std::vector<float> scratch;
     scratch.resize(std::max(scratch.size(), a.kernel_->scratch_floats(job) + 16));
-    const auto aligned = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64;
-    a.kernel_->run(job, a.share_, nth, reinterpret_cast<float *>(aligned));
+    a.kernel_->run(job, a.team_, nth, align_64(scratch.data()));
 }
 
-bool needs_mask(const Compute & device) { return !device.is_host() || !attention_kernel(true); }
+bool needs_mask(const Device & device) { return !device.is_host() || !attention_kernel(true); }
 
 ggml_tensor * Attention::build(ggml_context * c, const Hparams & hp, const AttentionArgs & a) {
     if (a.mask) return ggml_attention(c, hp, a);
     shared_.resize(std::max(shared_.size(), kernel_->shared_floats(job_of(a.q, a.k), a.n_kv)));
-    share_.memory = shared_.data();
-    ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.places.blocks};
+    team_.memory = shared_.data();
+    ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.table.ids};
     return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, 5, op, GGML_N_TASKS_MAX, this);
 }
 

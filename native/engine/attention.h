@@ -1,38 +1,40 @@
 #pragma once
 // Attention over the resident KV, the one place that decides how it is computed.
+//
+// Thread safety: Attention belongs to the model's thread; a graph that it built runs on a device's threads.
 #include "attention/kernel.h"
-#include "backend.h"
+#include "device.h"
 #include "block_pool.h"
-#include "models/architecture.h"
+#include "hparams.h"
 
 namespace kvasir {
 
 constexpr int kPaddedKeys = 256;  // GPU kernels want a number of keys that is a multiple of this
 
 // Whether passes on `device` need a mask: ggml's attention does, our kernels go by positions.
-bool needs_mask(const Compute & device);
+bool needs_mask(const Device & device);
 
 // Where a session's positions stand in the rows of its layers' K and V.
-struct KvPlaces {
-    // [blocks] i32: position p stands in row blocks[p / kKvBlock] · kKvBlock + p % kKvBlock.
-    ggml_tensor * blocks = nullptr;
-    int32_t run = -1;  // the row of position 0 where all lie one behind another, else -1
+struct BlockTable {
+    // [blocks] i32: position p stands in row ids[p / kKvBlock] · kKvBlock + p % kKvBlock.
+    ggml_tensor * ids = nullptr;
+    int32_t first_row = -1;  // the row of position 0 where all lie one behind another, else -1
 };
 
 struct AttentionArgs {
     ggml_tensor * q;     // [head_dim, n_head, rows] f32, with RoPE
     ggml_tensor * k;     // [kv_dim, slots] f16 or q8_0, with RoPE
     ggml_tensor * v;     // [kv_dim, slots] of the same type
-    KvPlaces places;
+    BlockTable table;
     ggml_tensor * pos;   // [rows] i32: a row sees the keys up to its own position
     ggml_tensor * mask;  // f16 [n_kv, rows]: 0 where visible, else −inf; null where needs_mask() is false
     int n_kv;            // keys 0 … n_kv−1 are considered
-    const Compute & device;
+    const Device & device;
 };
 
 // The rows of positions 0 … n−1 in their order, by heads: [head_dim, n, n_head_kv]. A view where they lie one behind
 // another, else a copy.
-ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const KvPlaces & places, int n);
+ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const BlockTable & table, int n);
 
 class Attention {
   public:
@@ -47,7 +49,7 @@ class Attention {
     static void op(ggml_tensor * dst, int ith, int nth, void * self);
 
     const AttentionKernel * kernel_;
-    AttentionShare share_;
+    AttentionTeam team_;
     std::vector<float> shared_;
 };
 

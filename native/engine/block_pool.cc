@@ -7,7 +7,7 @@
 
 namespace kvasir {
 
-BlockKey chain_key(const BlockKey & parent, const int32_t * tokens, size_t n) {
+BlockHash hash_block(const BlockHash & parent, const int32_t * tokens, size_t n) {
     Sha256 h;
     h.update(parent.data(), parent.size());
     h.update(tokens, n * sizeof(int32_t));
@@ -22,7 +22,7 @@ void BlockPool::grow(int size) {
 
 // Where a new table may grow longest: in the largest run of free blocks, and in its middle where another table ends
 // before it, so that both can grow.
-int BlockPool::roomiest() const {
+int BlockPool::gap_for_new_table() const {
     int best = -1, best_length = 0;
     for (int id = 0; id < size();) {
         int end = id;
@@ -30,58 +30,58 @@ int BlockPool::roomiest() const {
         if (end - id > best_length) best = id, best_length = end - id;
         id = std::max(end, id) + 1;
     }
-    const bool neighbour = best > 0 && refs(best - 1) > 0;
+    const bool neighbour = best > 0 && ref_count(best - 1) > 0;
     return neighbour ? best + best_length / 2 : best;
 }
 
-int BlockPool::take(int after) {
-    const int id = is_free(after + 1) && after >= 0 ? after + 1 : roomiest();
+int BlockPool::allocate(int after) {
+    const int id = is_free(after + 1) && after >= 0 ? after + 1 : gap_for_new_table();
     if (id < 0) return -1;
-    blocks_[size_t(id)].refs = 1;
+    blocks_[size_t(id)].ref_count = 1;
     --free_;
     return id;
 }
 
 bool BlockPool::evict() {
-    if (kept_.empty()) return false;
-    const int id = kept_.front();
-    kept_.pop_front();
-    known_.erase(blocks_[size_t(id)].key);
+    if (evictable_.empty()) return false;
+    const int id = evictable_.front();
+    evictable_.pop_front();
+    by_hash_.erase(blocks_[size_t(id)].hash);
     blocks_[size_t(id)] = {};
     ++free_;
     return true;
 }
 
-void BlockPool::share(int id) {
+void BlockPool::ref(int id) {
     Block & b = blocks_[size_t(id)];
-    require(b.refs > 0 || b.known, "a free block cannot be shared");
-    if (b.refs++ == 0) kept_.erase(b.place);
+    require(b.ref_count > 0 || b.cached, "a free block cannot be shared");
+    if (b.ref_count++ == 0) evictable_.erase(b.place);
 }
 
-void BlockPool::give_back(int id) {
+void BlockPool::unref(int id) {
     Block & b = blocks_[size_t(id)];
-    require(b.refs > 0, "a block is given back once by each that holds it");
-    if (--b.refs > 0) return;
-    if (b.known) b.place = kept_.insert(kept_.end(), id);
+    require(b.ref_count > 0, "a block is given back once by each that uses it");
+    if (--b.ref_count > 0) return;
+    if (b.cached) b.place = evictable_.insert(evictable_.end(), id);
     else ++free_;
 }
 
-int BlockPool::publish(int id, const BlockKey & key, std::vector<int32_t> tokens) {
+int BlockPool::cache(int id, const BlockHash & hash, std::vector<int32_t> tokens) {
     Block & b = blocks_[size_t(id)];
-    require(b.refs > 0 && !b.known, "only a held block that is not known yet can be published");
-    const auto [at, is_new] = known_.try_emplace(key, id);
+    require(b.ref_count > 0 && !b.cached, "only a used block that is not cached yet can be cached");
+    const auto [at, is_new] = by_hash_.try_emplace(hash, id);
     if (!is_new) return at->second;
-    b.known = true;
-    b.key = key;
+    b.cached = true;
+    b.hash = hash;
     b.tokens = std::move(tokens);
     return id;
 }
 
-int BlockPool::find(const BlockKey & key, const int32_t * tokens, size_t n) const {
-    const auto at = known_.find(key);
-    if (at == known_.end()) return -1;
-    const std::vector<int32_t> & held = blocks_[size_t(at->second)].tokens;
-    return held.size() == n && std::equal(held.begin(), held.end(), tokens) ? at->second : -1;
+int BlockPool::find(const BlockHash & hash, const int32_t * tokens, size_t n) const {
+    const auto at = by_hash_.find(hash);
+    if (at == by_hash_.end()) return -1;
+    const std::vector<int32_t> & cached = blocks_[size_t(at->second)].tokens;
+    return cached.size() == n && std::equal(cached.begin(), cached.end(), tokens) ? at->second : -1;
 }
 
 }  // namespace kvasir

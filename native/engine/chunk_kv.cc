@@ -97,6 +97,7 @@ ChunkKv::ChunkKv(ChunkShape shape, std::vector<int32_t> tokens) {
     header_.shape = shape;
     header_.tokens = std::move(tokens);
     data_.resize(bytes());
+    in_memory_ = true;
 }
 
 ChunkKv::ChunkKv(const std::string & path) : path_(path) { header_ = read_chunk_header(InputFile(path), path); }
@@ -120,6 +121,7 @@ void ChunkKv::pull_in() {
     std::vector<uint8_t> data(bytes());
     for (uint32_t il = 0; il < shape().n_layer; ++il) read_layer(file, int(il), data.data() + il * layer_bytes());
     data_ = std::move(data);
+    in_memory_ = true;
 }
 
 uint64_t ChunkKv::save(const std::string & path) const {

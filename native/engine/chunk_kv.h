@@ -1,7 +1,12 @@
 #pragma once
 // One chunk's KV as it is stored: every layer's keys without RoPE (after the model's key norm, if any) and values,
 // token-major, in memory or in a file. File format: docs/formats/chunk-kv.md.
+//
+// Thread safety: what the constructors set (shape, tokens, sizes) and in_memory() any thread may read. store_rows() and
+// pull_in() are one thread's, and nobody else uses the KV meanwhile; after that it does not change, and any thread may read
+// it. Layers of a file any thread may read.
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,6 +30,8 @@ struct ChunkShape {
     Digest prefix_hash{};   // SHA-256 over the encoding prefix's token ids
     KvDtype dtype = KvDtype::f16;
     uint32_t n_layer = 0, n_head_kv = 0, head_dim = 0, n_vocab = 0;
+
+    bool operator==(const ChunkShape &) const = default;
 
     size_t row_bytes() const { return ggml_row_size(dtype_ggml(dtype), int64_t(n_head_kv) * head_dim); }
 };
@@ -57,7 +64,7 @@ class ChunkKv {
     size_t n_tokens() const { return header_.tokens.size(); }
     size_t layer_bytes() const { return 2 * n_tokens() * shape().row_bytes(); }  // K, then V
     size_t bytes() const { return layer_bytes() * shape().n_layer; }
-    bool in_memory() const { return !data_.empty(); }
+    bool in_memory() const { return in_memory_; }
 
     // K then V of a layer, in memory only.
     uint8_t * layer(int il) { return data_.data() + size_t(il) * layer_bytes(); }
@@ -70,14 +77,16 @@ class ChunkKv {
     void read_layer(const InputFile & file, int il, uint8_t * dst) const;
     const std::string & path() const { return path_; }
 
+    // Reads every layer into memory, checksums verified. CHUNK_CORRUPT.
     void pull_in();
-    // Writes the file; returns its size. DISK_FULL, STORE_READ_ONLY.
+    // Writes the file; returns its size in bytes. DISK_FULL, STORE_READ_ONLY.
     uint64_t save(const std::string & path) const;
 
   private:
     ChunkHeader header_;
     std::string path_;
     std::vector<uint8_t> data_;
+    std::atomic<bool> in_memory_{false};  // whether data_ holds the KV
 };
 
 }  // namespace kvasir

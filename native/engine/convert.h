@@ -1,6 +1,8 @@
 #pragma once
 // Conversions between stored and computed KV, and the rotation that places a key. The widest version the CPU has is
 // chosen at the first call.
+//
+// Thread safety: any thread may call these functions.
 #include <cstddef>
 #include <cstdint>
 

@@ -10,56 +10,56 @@ namespace {
 constexpr size_t kLayerNodes = 64;  // of one row, at most
 }
 
-DecodePlan::DecodePlan(const Weights & weights) {
+DecodeGraph::DecodeGraph(const Weights & weights) {
     const int n_layer = weights.hparams().n_layer;
     for (int end = 0; end < n_layer;) {
         const int begin = end;
-        Compute & device = weights.device(begin);
+        Device & device = weights.device(begin);
         while (end < n_layer && &weights.device(end) == &device) ++end;
-        segments.push_back({&device, begin, end, make_graph_context(size_t(end - begin) * kLayerNodes), GallocPtr(ggml_gallocr_new(device.buffer_type()))});
+        splits.push_back({&device, begin, end, make_graph_context(size_t(end - begin) * kLayerNodes), GallocPtr(ggml_gallocr_new(device.buffer_type()))});
     }
 }
 
-void Forward::plan_decode(const KvCache & cache, std::vector<int32_t> blocks) {
+void Forward::build_decode_graph(const KvCache & cache, std::vector<int32_t> blocks) {
     const Hparams & hp = weights_.hparams();
     const int keys = int(blocks.size()) * kKvBlock;
     const LayerCall plain;
-    decode_.generation = -1;  // until all is there
-    for (auto & s : decode_.segments) {
+    decode_graph_.generation = -1;  // until all is there
+    for (auto & s : decode_graph_.splits) {
         ggml_reset(s.ctx.get());
         ggml_context * c = s.ctx.get();
         s.graph = ggml_new_graph_custom(c, size_t(s.end - s.begin) * kLayerNodes, false);
         s.x_in = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
         const int pad = s.device->is_host() ? kKvBlock : kPaddedKeys;
-        RowBlock & b = s.row = {};
+        Ubatch & b = s.row = {};
         b.count = 1, b.n_kv = (keys + pad - 1) / pad * pad, b.x = s.x_in;
         b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
         b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
-        b.places = {ggml_new_tensor_1d(c, GGML_TYPE_I32, b.n_kv / kKvBlock), cache.run(keys)};
+        b.table = {ggml_new_tensor_1d(c, GGML_TYPE_I32, b.n_kv / kKvBlock), cache.first_row(keys)};
         if (needs_mask(*s.device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, 1);
-        for (ggml_tensor * t : {s.x_in, b.pos, b.slots, b.mask, b.places.blocks})
+        for (ggml_tensor * t : {s.x_in, b.pos, b.slots, b.mask, b.table.ids})
             if (t) ggml_set_input(t);
         s.x_out = s.x_in;
         for (int il = s.begin; il < s.end; ++il) {
-            Building l{c, s.graph, il, b, cache, plain};
+            LayerGraph l{c, s.graph, il, b, cache, plain};
             s.x_out = build_layer(l, s.x_out);
         }
         ggml_set_output(s.x_out);
         ggml_build_forward_expand(s.graph, s.x_out);
         if (!ggml_gallocr_alloc_graph(s.galloc.get(), s.graph)) throw Error("OUT_OF_MEMORY", "There is not enough memory to decode.");
     }
-    decode_.blocks = std::move(blocks);
-    decode_.generation = cache.pool().generation();
+    decode_graph_.blocks = std::move(blocks);
+    decode_graph_.generation = cache.pool().generation();
 }
 
 void Forward::decode(int32_t token, int32_t position, const KvCache & cache, std::vector<float> & out, const std::atomic<bool> * abort) {
-    std::vector<int32_t> blocks = cache.table();
+    std::vector<int32_t> blocks = cache.block_table();
     blocks.resize(size_t(position / kKvBlock) + 1);
-    if (!decode_.fits(cache, blocks)) plan_decode(cache, blocks);
+    if (!decode_graph_.can_reuse(cache, blocks)) build_decode_graph(cache, blocks);
     std::vector<float> x = embed({token});
     const int32_t slot = cache.slot(position);
-    for (auto & s : decode_.segments) {
-        const RowBlock & b = s.row;
+    for (auto & s : decode_graph_.splits) {
+        const Ubatch & b = s.row;
         std::vector<uint16_t> mask(size_t(b.n_kv), 0xFC00);
         std::fill_n(mask.begin(), position + 1, uint16_t(0));
         blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());
@@ -67,7 +67,7 @@ void Forward::decode(int32_t token, int32_t position, const KvCache & cache, std
         ggml_backend_tensor_set(b.pos, &position, 0, sizeof position);
         ggml_backend_tensor_set(b.slots, &slot, 0, sizeof slot);
         if (b.mask) ggml_backend_tensor_set(b.mask, mask.data(), 0, mask.size() * sizeof(uint16_t));
-        if (!b.mask || b.places.run < 0) ggml_backend_tensor_set(b.places.blocks, blocks.data(), 0, ggml_nbytes(b.places.blocks));
+        if (!b.mask || b.table.first_row < 0) ggml_backend_tensor_set(b.table.ids, blocks.data(), 0, ggml_nbytes(b.table.ids));
         s.device->run(s.graph, abort);
         ggml_backend_tensor_get(s.x_out, x.data(), 0, x.size() * sizeof(float));
     }

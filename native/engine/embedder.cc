@@ -1,9 +1,9 @@
 #include "embedder.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "clock.h"
 #include "error.h"
 #include "gguf_file.h"
 #include "vocab.h"
@@ -35,7 +35,7 @@ bool is_embedding_model(const GgufFile & file) {
 
 Embedder::Embedder(const std::string & path, const ModelOptions & options)
     : threads_(options.threads > 0 ? options.threads : default_threads()) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     {
         const GgufFile file(path);  // checks the header against the file
         architecture_ = file.string("general.architecture").value_or("");
@@ -51,7 +51,7 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     create_context(LLAMA_POOLING_TYPE_UNSPECIFIED);
     if (llama_pooling_type(ctx_.get()) == LLAMA_POOLING_TYPE_NONE) create_context(LLAMA_POOLING_TYPE_MEAN);
     dimension_ = llama_model_n_embd_out(model_.get());
-    load_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    load_ms_ = ms_since(start);
 }
 
 void Embedder::load(const std::string & path, const std::string & device) {

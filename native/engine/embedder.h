@@ -1,5 +1,9 @@
 #pragma once
-// An embedding model: text → one vector, by libllama's own inference, which knows the encoders that blending has no use for.
+// An embedding model: text → one vector, by libllama's own inference, which knows the encoders that blending has no use
+// for.
+//
+// Thread safety: one thread makes it and calls embed(). What the constructor sets any thread may read. Any thread may set
+// `abort`.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -16,7 +20,6 @@ class GgufFile;
 // Whether a file is made for embeddings: it names a way to pool its tokens, or is an encoder without a language head.
 bool is_embedding_model(const GgufFile & file);
 
-// Single-threaded: create, use and destroy it on one thread.
 class Embedder {
   public:
     // MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY.

@@ -1,4 +1,7 @@
 #pragma once
+// Files of chunks: read at any offset, written for good.
+//
+// Thread safety: any thread may read an InputFile, several at once; and write files of its own.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -6,10 +9,10 @@
 
 namespace kvasir {
 
-// A file read at arbitrary offsets, from any thread.
 class InputFile {
   public:
-    explicit InputFile(const std::string & path);  // CHUNK_CORRUPT when it is gone, ENGINE_FAILED when it can't be opened
+    // CHUNK_CORRUPT when it is gone, ENGINE_FAILED when it can't be opened.
+    explicit InputFile(const std::string & path);
     ~InputFile();
     InputFile(const InputFile &) = delete;
     uint64_t size() const { return size_; }

@@ -30,22 +30,22 @@ void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float>
 }
 }
 
-Forward::Forward(const Weights & weights, Compute & cpu)
-    : weights_(weights), cpu_(cpu), table_(weights.hparams().rope), attention_(ggml_is_quantized(weights.layer(0).wq->type)), decode_(weights) {
+Forward::Forward(const Weights & weights, Device & cpu)
+    : weights_(weights), cpu_(cpu), table_(weights.hparams().rope), attention_(ggml_is_quantized(weights.layer(0).wq->type)), decode_graph_(weights) {
     const auto & factors = weights.hparams().rope.freq_factors;
     if (factors.empty()) return;
-    std::set<Compute *> devices;
+    std::set<Device *> devices;
     for (int il = 0; il < weights.hparams().n_layer; ++il) devices.insert(&weights.device(il));
-    for (Compute * device : devices) {
+    for (Device * device : devices) {
         RopeFactors f{device, make_context(1), nullptr, nullptr};
         f.tensor = ggml_new_tensor_1d(f.ctx.get(), GGML_TYPE_F32, int64_t(factors.size()));
-        f.buffer = allocate(f.ctx.get(), device->buffer_type());
+        f.buffer = allocate_tensors(f.ctx.get(), device->buffer_type());
         ggml_backend_tensor_set(f.tensor, factors.data(), 0, factors.size() * sizeof(float));
         rope_factors_.push_back(std::move(f));
     }
 }
 
-ggml_tensor * Forward::rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Compute & device) {
+ggml_tensor * Forward::rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Device & device) {
     const RopeParams & r = weights_.hparams().rope;
     ggml_tensor * factors = nullptr;
     for (auto & f : rope_factors_)
@@ -70,16 +70,17 @@ std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
     return out;
 }
 
-void Forward::write_kv(Building & l, ggml_tensor * h) {
+void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
     ggml_context * c = l.c;
     ggml_cgraph * g = l.g;
     const int il = l.il;
-    const RowBlock & b = l.b;
+    const Ubatch & b = l.b;
     const LayerCall & call = l.call;
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
-    ggml_tensor * k = arch.key(c, hp, weights_.layer(il), h);
-    ggml_tensor * v = arch.value(c, hp, weights_.layer(il), h);
+    const LayerArgs args{c, hp, weights_.layer(il)};
+    ggml_tensor * k = arch.key(args, h);
+    ggml_tensor * v = arch.value(args, h);
     if (call.raw_k) {
         l.raw_k = ggml_cont(c, ggml_reshape_2d(c, k, hp.kv_dim(), b.count));
         l.raw_v = ggml_cont(c, v);
@@ -103,11 +104,11 @@ void Forward::write_kv(Building & l, ggml_tensor * h) {
 }
 
 // The attention weights of the block's last rows, as plain products: they are few, and their weights are what is wanted.
-void Forward::observe(Building & l, ggml_tensor * q) {
+void Forward::observe(LayerGraph & l, ggml_tensor * q) {
     ggml_context * c = l.c;
-    const RowBlock & b = l.b;
+    const Ubatch & b = l.b;
     const Hparams & hp = weights_.hparams();
-    ggml_tensor * k = kv_heads(c, hp, l.cache.k(l.il), b.places, b.n_kv);
+    ggml_tensor * k = kv_heads(c, hp, l.cache.k(l.il), b.table, b.n_kv);
     ggml_tensor * last = ggml_view_3d(c, q, hp.head_dim, hp.n_head, l.observers, q->nb[1], q->nb[2], size_t(b.count - l.observers) * q->nb[2]);
     ggml_tensor * scores = ggml_mul_mat(c, k, ggml_permute(c, last, 0, 2, 1, 3));  // [n_kv, observers, n_head]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
@@ -118,42 +119,42 @@ void Forward::observe(Building & l, ggml_tensor * q) {
     ggml_build_forward_expand(l.g, l.attention);
 }
 
-ggml_tensor * Forward::build_layer(Building & l, ggml_tensor * x) {
+ggml_tensor * Forward::build_layer(LayerGraph & l, ggml_tensor * x) {
     ggml_context * c = l.c;
     const int il = l.il;
-    const RowBlock & b = l.b;
+    const Ubatch & b = l.b;
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
-    const LayerWeights & w = weights_.layer(il);
-    ggml_tensor * h = arch.attention_input(c, hp, w, x);
+    const LayerArgs args{c, hp, weights_.layer(il)};
+    ggml_tensor * h = arch.attention_input(args, x);
     if (l.call.write_kv) write_kv(l, h);
     if (!l.call.advance && !l.observers) return nullptr;
-    ggml_tensor * q = rope(c, arch.query(c, hp, w, h), b.pos, weights_.device(il));
+    ggml_tensor * q = rope(c, arch.query(args, h), b.pos, weights_.device(il));
     if (l.observers) observe(l, q);
     if (!l.call.advance) return nullptr;
-    ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.places, b.pos, b.mask, b.n_kv, weights_.device(il)});
+    ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.table, b.pos, b.mask, b.n_kv, weights_.device(il)});
     ggml_format_name(a, "attention-%d", il);
-    return arch.output(c, hp, w, a, x);
+    return arch.output(args, a, x);
 }
 
-void Forward::layer(int il, RowSet & rows, const LayerCall & call, const std::atomic<bool> * abort) {
-    Compute & device = weights_.device(il);
-    require(&device == &rows.device(), "rows live on another device than the layer");
+void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::atomic<bool> * abort) {
+    Device & device = weights_.device(il);
+    require(&device == &batch.device(), "rows live on another device than the layer");
     const size_t kv_dim = size_t(weights_.hparams().kv_dim());
-    if (call.deviation) call.deviation->resize(size_t(rows.size()));
-    if (call.raw_k) call.raw_k->resize(kv_dim * rows.size()), call.raw_v->resize(kv_dim * rows.size());
-    for (const RowBlock & b : rows.blocks()) {
+    if (call.deviation) call.deviation->resize(size_t(batch.size()));
+    if (call.raw_k) call.raw_k->resize(kv_dim * batch.size()), call.raw_v->resize(kv_dim * batch.size());
+    for (const Ubatch & b : batch.ubatches()) {
         ggml_context * c = device.graph_context();
-        ggml_cgraph * g = ggml_new_graph_custom(c, Compute::kMostNodes, false);
-        Building l{c, g, il, b, rows.cache(), call};
-        if (call.attention && &b == &rows.blocks().back()) l.observers = std::min(call.observers, b.count);
+        ggml_cgraph * g = ggml_new_graph_custom(c, Device::kMaxNodes, false);
+        LayerGraph l{c, g, il, b, batch.cache(), call};
+        if (call.attention && &b == &batch.ubatches().back()) l.observers = std::min(call.observers, b.count);
         ggml_tensor * y = build_layer(l, b.x);
         if (y) ggml_build_forward_expand(g, ggml_cpy(c, y, b.x));
         device.prepare(g);
-        if (l.mask) set_causal_mask(l.mask, rows.positions().data() + b.begin + b.count - l.observers, l.observers);
+        if (l.mask) set_causal_mask(l.mask, batch.positions().data() + b.begin + b.count - l.observers, l.observers);
         device.run(g, abort);
         if (l.deviation) ggml_backend_tensor_get(l.deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
-        if (l.attention) read_attention(l.attention, size_t(rows.positions().back()) + 1, *call.attention);
+        if (l.attention) read_attention(l.attention, size_t(batch.positions().back()) + 1, *call.attention);
         if (l.raw_k) {
             ggml_backend_tensor_get(l.raw_k, call.raw_k->data() + kv_dim * b.begin, 0, ggml_nbytes(l.raw_k));
             ggml_backend_tensor_get(l.raw_v, call.raw_v->data() + kv_dim * b.begin, 0, ggml_nbytes(l.raw_v));
@@ -164,7 +165,7 @@ void Forward::layer(int il, RowSet & rows, const LayerCall & call, const std::at
 void Forward::logits_of(const std::vector<float> & x, std::vector<float> & out, const std::atomic<bool> * abort) {
     const Hparams & hp = weights_.hparams();
     std::vector<float> normed(x.size());
-    const auto run = [&](Compute & device, const std::vector<float> & in, std::vector<float> & result, auto build) {
+    const auto run = [&](Device & device, const std::vector<float> & in, std::vector<float> & result, auto build) {
         ggml_context * c = device.graph_context();
         ggml_cgraph * g = ggml_new_graph_custom(c, 16, false);
         ggml_tensor * input = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
@@ -184,10 +185,10 @@ void Forward::logits_of(const std::vector<float> & x, std::vector<float> & out, 
     run(weights_.output_device(), normed, out, [&](ggml_context * c, ggml_tensor * in) { return ggml_mul_mat(c, weights_.output(), in); });
 }
 
-void Forward::head(const RowSet & rows, std::vector<float> & out, const std::atomic<bool> * abort) {
+void Forward::head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort) {
     std::vector<float> x(size_t(weights_.hparams().n_embd));
-    const size_t row = rows.x()->nb[1];
-    ggml_backend_tensor_get(rows.x(), x.data(), row * size_t(rows.size() - 1), row);
+    const size_t row = batch.x()->nb[1];
+    ggml_backend_tensor_get(batch.x(), x.data(), row * size_t(batch.size() - 1), row);
     logits_of(x, out, abort);
 }
 

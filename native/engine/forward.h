@@ -1,36 +1,39 @@
 #pragma once
-// Running layers: the interplay of weights, resident KV and row sets. One object a model, for all its sessions; single-threaded.
+// Running layers: the interplay of weights, resident KV and batches. One object a model, for all its sessions.
+//
+// Thread safety: belongs to the model's thread. Any thread may set `abort`.
 #include <atomic>
 #include <vector>
 
 #include "attention.h"
-#include "decode_plan.h"
+#include "decode_graph.h"
 #include "kv_cache.h"
 #include "layer_loader.h"
-#include "rows.h"
+#include "batch.h"
 #include "strategy.h"
 
 namespace kvasir {
 
-// What a pass over one layer does with its rows.
+// What a pass over one layer does with the rows of its batch.
 struct LayerCall {
     bool write_kv = true;   // compute K and V of the rows and write them into the cache
     bool advance = true;    // attention and feed-forward: replace the rows' activations by the layer's output
-    std::vector<float> * deviation = nullptr;  // per row: squared L2 of fresh − cached V (or K), before it is overwritten
+    std::vector<float> * deviation = nullptr;  // [rows]: squared L2 of fresh − cached V (or K), before that is overwritten
     DeviationOf deviation_of = DeviationOf::v;
-    int observers = 0;                         // last rows of the set whose attention is wanted
-    std::vector<float> * attention = nullptr;  // [heads][observers][keys]: weights of the keys up to the last row's position
+    int observers = 0;                         // last rows of the batch whose attention is wanted
+    std::vector<float> * attention = nullptr;  // [heads][observers][keys up to the last row's position]: weights
     std::vector<float> * raw_k = nullptr;      // [rows][kv_dim]: keys before RoPE
     std::vector<float> * raw_v = nullptr;      // [rows][kv_dim]
 };
 
 class Forward {
   public:
-    Forward(const Weights & weights, Compute & cpu);
+    Forward(const Weights & weights, Device & cpu);
 
     // Token embeddings, [tokens][n_embd].
     std::vector<float> embed(const std::vector<int32_t> & tokens);
-    void layer(int il, RowSet & rows, const LayerCall & call, const std::atomic<bool> * abort);
+    // ABORTED.
+    void layer(int il, Batch & batch, const LayerCall & call, const std::atomic<bool> * abort);
     // Places ranges of chunks of layer `il` into `cache`: values as they are, keys rotated to their positions.
     struct Placement {
         const ChunkKv * chunk;
@@ -43,47 +46,48 @@ class Forward {
         const uint8_t * v() const { return k() + chunk->n_tokens() * chunk->shape().row_bytes(); }
     };
     void place(int il, const std::vector<Placement> & placements, const KvCache & cache);
-    // The same by a ggml graph, from rows on the device: what devices other than the host use, and a second path for tests.
+    // The same by a ggml graph, from rows on the device: for devices other than the host, and a second path for tests.
     void place_with_graph(int il, const std::vector<Placement> & placements, const KvCache & cache);
-    // Logits of the last row of `rows` → out [n_vocab].
-    void head(const RowSet & rows, std::vector<float> & out, const std::atomic<bool> * abort);
-    // One token at `position` of `cache` through all layers; logits → out. Its K and V are written.
-    void decode(int32_t token, int32_t position, const KvCache & cache, std::vector<float> & out, const std::atomic<bool> * abort);
+    // Logits of the last row of `batch` → out [n_vocab].
+    void head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort);
+    // One token at `position` of `cache` through all layers; logits → out [n_vocab]. Its K and V are written.
+    void decode(int32_t token, int32_t position, const KvCache & cache, std::vector<float> & out,
+                const std::atomic<bool> * abort);
 
   private:
-    void place_alike(int il, const std::vector<Placement> & placements, const KvCache & cache);
-    void plan_decode(const KvCache & cache, std::vector<int32_t> blocks);
-    // A layer's graph for one block of rows while it is built.
-    struct Building {
+    void place_same_dtype(int il, const std::vector<Placement> & placements, const KvCache & cache);
+    void build_decode_graph(const KvCache & cache, std::vector<int32_t> blocks);
+    // A layer's graph for one micro-batch while it is built.
+    struct LayerGraph {
         ggml_context * c;
         ggml_cgraph * g;
         int il;
-        const RowBlock & b;
+        const Ubatch & b;
         const KvCache & cache;
         const LayerCall & call;
         // What it computes besides its rows' activations; null where it was not asked for.
         ggml_tensor *deviation = nullptr, *raw_k = nullptr, *raw_v = nullptr;
-        int observers = 0;                                  // last rows of this block whose attention is wanted
+        int observers = 0;                                  // last rows of `b` whose attention is wanted
         ggml_tensor *attention = nullptr, *mask = nullptr;  // [n_kv, observers, n_head], [n_kv, observers]
     };
-    ggml_tensor * build_layer(Building & l, ggml_tensor * x);
-    void write_kv(Building & l, ggml_tensor * h);
-    void observe(Building & l, ggml_tensor * q);
-    ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Compute & device);
+    ggml_tensor * build_layer(LayerGraph & l, ggml_tensor * x);
+    void write_kv(LayerGraph & l, ggml_tensor * h);
+    void observe(LayerGraph & l, ggml_tensor * q);
+    ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Device & device);
     void logits_of(const std::vector<float> & x, std::vector<float> & out, const std::atomic<bool> * abort);
 
     const Weights & weights_;
-    Compute & cpu_;
+    Device & cpu_;
     RopeTable table_;
     Attention attention_;
     struct RopeFactors {  // llama3 scaling, one copy a device
-        Compute * device;
+        Device * device;
         ContextPtr ctx;
         ggml_tensor * tensor;
         BufferPtr buffer;
     };
     std::vector<RopeFactors> rope_factors_;
-    DecodePlan decode_;
+    DecodeGraph decode_graph_;
 };
 
 }  // namespace kvasir

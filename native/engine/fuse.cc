@@ -10,8 +10,8 @@ namespace kvasir {
 
 namespace {
 
-// How many of the question's last tokens are asked what they look at: their weights for all keys and heads are held at once.
-constexpr int kMostObservers = 64;
+// Of how many of the question's last tokens the attention is read: their weights for all keys and heads are in memory at once.
+constexpr int kMaxObservers = 64;
 constexpr size_t kObservedWeights = 8u << 20;
 // The same of a trace, over all layers.
 constexpr size_t kTracedWeights = 64u << 20;
@@ -47,19 +47,19 @@ std::pair<std::vector<float>, std::vector<float>> part(const std::vector<float> 
 
 }  // namespace
 
-Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & segments, const StrategySpec & spec, LoadPlan plan, int past,
+Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & segments, const StrategySpec & spec, LoadOptions loading, int past,
            int capacity)
     : model_(model),
       forward_(model.forward()),
       cache_(cache),
       strategy_(make_strategy(spec, model.hparams().n_layer)),
       prompt_(model, segments, strategy_->reuses(), past, capacity),
-      plan_(plan),
+      loading_(loading),
       origin_(Clock::now()) {
     const int n_layer = model.hparams().n_layer;
     const bool any = prompt_.reusable_tokens > 0;
     if (any) check_layers_ = strategy_->check_layers(), report_.question.layers = strategy_->question_layers();
-    // Up to the first check layer every token is computed, so nothing stored is needed before it, unless the question looks at it.
+    // Up to the first check layer every token is computed, so nothing stored is needed before it, unless the question pass reads it.
     first_load_ = !any ? n_layer : check_layers_.empty() || !report_.question.layers.empty() ? 0 : check_layers_.front();
     next_place_ = first_load_;
     report_.tokens = prompt_.size();
@@ -82,7 +82,7 @@ std::vector<int32_t> Fuse::plain_tokens() const {
     return {begin, prompt_.placements.empty() ? prompt_.tokens.end() : begin + (prompt_.placements.front().position - prompt_.past)};
 }
 
-double Fuse::now() const { return std::chrono::duration<double, std::milli>(Clock::now() - origin_).count(); }
+double Fuse::now() const { return ms_since(origin_); }
 
 void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
     pass.done.done += rows;
@@ -91,40 +91,40 @@ void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
     if (pass.abort && pass.abort->load()) throw Error("ABORTED", "The prompt was stopped.");
 }
 
-// Rows for these tokens of the prompt, with their embeddings, on the first layer's device.
-RowSet Fuse::rows_at(const std::vector<int32_t> & tokens) const {
+// A batch of these tokens of the prompt, with their embeddings, on the first layer's device.
+Batch Fuse::batch_of(const std::vector<int32_t> & tokens) const {
     std::vector<int32_t> ids, positions;
     for (int32_t t : tokens) ids.push_back(prompt_.tokens[size_t(t)]), positions.push_back(prompt_.past + t);
-    RowSet rows(std::move(positions), model_.hparams().n_embd, model_.weights().device(0), cache_);
+    Batch batch(std::move(positions), model_.hparams().n_embd, model_.weights().device(0), cache_);
     const std::vector<float> x = forward_.embed(ids);
-    ggml_backend_tensor_set(rows.x(), x.data(), 0, x.size() * sizeof(float));
-    return rows;
+    ggml_backend_tensor_set(batch.x(), x.data(), 0, x.size() * sizeof(float));
+    return batch;
 }
 
-RowSet Fuse::narrow(const RowSet & rows, const std::vector<int32_t> & indices, int il) const {
-    return rows.subset(indices, model_.weights().device(il));
+Batch Fuse::narrow(const Batch & batch, const std::vector<int32_t> & indices, int il) const {
+    return batch.subset(indices, model_.weights().device(il));
 }
 
-RowSet Fuse::on_device_of(RowSet rows, int il) const {
-    if (&model_.weights().device(il) == &rows.device()) return rows;
-    std::vector<int32_t> every(size_t(rows.size()));
+Batch Fuse::on_device_of(Batch batch, int il) const {
+    if (&model_.weights().device(il) == &batch.device()) return batch;
+    std::vector<int32_t> every(size_t(batch.size()));
     std::iota(every.begin(), every.end(), 0);
-    return narrow(rows, every, il);
+    return narrow(batch, every, il);
 }
 
-std::vector<bool> Fuse::reusable_rows(const RowSet & rows) const {
+std::vector<bool> Fuse::reusable_rows(const Batch & batch) const {
     std::vector<bool> out;
-    for (int32_t p : rows.positions()) out.push_back(prompt_.reusable[size_t(p - prompt_.past)]);
+    for (int32_t p : batch.positions()) out.push_back(prompt_.reusable[size_t(p - prompt_.past)]);
     return out;
 }
 
-// What may be recomputed: the reusable tokens of the prompt, or of `rows`.
-Candidates Fuse::candidates(const RowSet * rows) const {
+// What may be recomputed: the reusable tokens of the prompt, or of `batch`.
+Candidates Fuse::candidates(const Batch * batch) const {
     Candidates c;
     c.reusable = size_t(prompt_.reusable_tokens);
-    const int n = rows ? rows->size() : prompt_.size();
+    const int n = batch ? batch->size() : prompt_.size();
     for (int i = 0; i < n; ++i) {
-        const auto t = size_t(rows ? rows->positions()[size_t(i)] - prompt_.past : i);
+        const auto t = size_t(batch ? batch->positions()[size_t(i)] - prompt_.past : i);
         if (!prompt_.reusable[t]) continue;
         c.tokens.push_back(int32_t(t));
         c.offset.push_back(prompt_.offset[t]);
@@ -139,7 +139,7 @@ Candidates Fuse::candidates(const RowSet * rows) const {
 }
 
 // The tokens that must be computed, together with `reused` (ascending): indices into the prompt, ascending.
-std::vector<int32_t> Fuse::fresh_and(const std::vector<int32_t> & reused) const {
+std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & reused) const {
     std::vector<int32_t> out;
     size_t next = 0;
     for (int32_t t = 0; t < prompt_.size(); ++t) {
@@ -172,27 +172,27 @@ void Fuse::place_layer(int il, Pass & pass) {
     next_place_ = il + 1;
 }
 
-// A pass of the tokens outside chunks over the placed cache, as far as the strategy wants to know what the question looks at.
+// A pass of the tokens outside chunks over the placed cache, up to the last layer whose attention the strategy asks for.
 // Everything it writes into the cache is written again by the pass after it.
-void Fuse::look(Pass & pass) {
+void Fuse::question_pass(Pass & pass) {
     QuestionReport & q = report_.question;
     if (q.layers.empty()) return;
     const double start = now(), waited = report_.load_wait_ms + report_.place_ms;
     const Hparams & hp = model_.hparams();
-    RowSet rows = rows_at(fresh_and({}));
+    Batch batch = batch_of(tokens_to_compute({}));
     const size_t fits = kObservedWeights / (size_t(prompt_.past + prompt_.size()) * size_t(hp.n_head));
-    const int observers = std::max(1, std::min({kMostObservers, prompt_.size() - prompt_.question_begin, int(fits)}));
+    const int observers = std::max(1, std::min({kMaxObservers, prompt_.size() - prompt_.question_begin, int(fits)}));
     std::vector<float> weights, attention(size_t(prompt_.past + prompt_.size()));
     for (int il = 0; il <= q.layers.back(); ++il) {
         place_layer(il, pass);
-        rows = on_device_of(std::move(rows), il);
+        batch = on_device_of(std::move(batch), il);
         LayerCall call;
         call.advance = il < q.layers.back();
         call.observers = observers;
         if (std::binary_search(q.layers.begin(), q.layers.end(), il)) call.attention = &weights;
-        forward_.layer(il, rows, call, pass.abort);
+        forward_.layer(il, batch, call, pass.abort);
         if (call.attention) add_mean(weights, attention);
-        layer_done(pass, rows.size(), hp.n_layer - il - 1 + hp.n_layer);
+        layer_done(pass, batch.size(), hp.n_layer - il - 1 + hp.n_layer);
     }
     for (int32_t t = 0; t < prompt_.size(); ++t) {
         if (!prompt_.reusable[size_t(t)]) continue;
@@ -203,19 +203,19 @@ void Fuse::look(Pass & pass) {
 }
 
 // K and V of all rows are computed and kept; the candidates that the strategy chooses stay for the layers to come.
-void Fuse::check(int il, size_t n, RowSet & rows, Pass & pass) {
+void Fuse::check(int il, size_t n, Batch & batch, Pass & pass) {
     const double start = now();
     std::vector<float> deviation;
     LayerCall call;
     call.advance = false;
     call.deviation = &deviation;
     call.deviation_of = strategy_->deviation_of();
-    forward_.layer(il, rows, call, pass.abort);
+    forward_.layer(il, batch, call, pass.abort);
     const double checked = now();
     report_.check_ms += checked - start;
 
-    Candidates c = candidates(&rows);
-    const std::vector<bool> reusable = reusable_rows(rows);
+    Candidates c = candidates(&batch);
+    const std::vector<bool> reusable = reusable_rows(batch);
     for (size_t i = 0; i < reusable.size(); ++i)
         if (reusable[i]) c.deviation.push_back(deviation[i]);
     const std::vector<int32_t> chosen = strategy_->at_check(n, c);
@@ -226,21 +226,21 @@ void Fuse::check(int il, size_t n, RowSet & rows, Pass & pass) {
     auto [recomputed, stored] = part(c.deviation, chosen);
     layer.recomputed = stats_of(std::move(recomputed)), layer.stored = stats_of(std::move(stored));
     std::vector<int32_t> kept;
-    for (int32_t i = 0, at = 0; i < rows.size(); ++i) {
-        const int32_t token = rows.positions()[size_t(i)] - prompt_.past;
+    for (int32_t i = 0, at = 0; i < batch.size(); ++i) {
+        const int32_t token = batch.positions()[size_t(i)] - prompt_.past;
         const bool stays = at < int32_t(report_.selected.size()) && report_.selected[size_t(at)] == token;
         at += stays;
         if (stays || !reusable[size_t(i)]) kept.push_back(i);
     }
-    if (int(kept.size()) != rows.size()) rows = narrow(rows, kept, il);
+    if (int(kept.size()) != batch.size()) batch = narrow(batch, kept, il);
     const float ratio = float(report_.selected.size()) / float(prompt_.reusable_tokens);
     report_.checks.push_back({il, ratio, std::move(c.tokens), std::move(c.deviation), report_.selected});
     report_.select_ms += now() - checked;
 }
 
 // The layer for all rows; where chunks were placed, what is written is compared with what was there.
-void Fuse::compute(int il, RowSet & rows, bool write_kv, Pass & pass) {
-    const std::vector<bool> reusable = reusable_rows(rows);
+void Fuse::compute(int il, Batch & batch, bool write_kv, Pass & pass) {
+    const std::vector<bool> reusable = reusable_rows(batch);
     const bool placed = il >= first_load_ && report_.checks.size() == check_layers_.size();
     std::vector<float> deviation;
     LayerCall call;
@@ -248,17 +248,17 @@ void Fuse::compute(int il, RowSet & rows, bool write_kv, Pass & pass) {
     call.deviation_of = strategy_->deviation_of();
     if (write_kv && placed && std::find(reusable.begin(), reusable.end(), true) != reusable.end()) call.deviation = &deviation;
     if (trace_) call.observers = trace_->observers, call.attention = &trace_->layers[size_t(il)];
-    if (il + 1 == model_.hparams().n_layer && rows.size() > 1) {
+    if (il + 1 == model_.hparams().n_layer && batch.size() > 1) {
         // Only the last token's output is needed; the others' K and V are.
         if (write_kv || trace_) {
             LayerCall kv = call;
             kv.advance = false;
-            forward_.layer(il, rows, kv, pass.abort);
+            forward_.layer(il, batch, kv, pass.abort);
         }
-        rows = narrow(rows, {int32_t(rows.size() - 1)}, il);
-        forward_.layer(il, rows, {.write_kv = false}, pass.abort);
+        batch = narrow(batch, {int32_t(batch.size() - 1)}, il);
+        forward_.layer(il, batch, {.write_kv = false}, pass.abort);
     } else {
-        forward_.layer(il, rows, call, pass.abort);
+        forward_.layer(il, batch, call, pass.abort);
     }
     if (!call.deviation) return;
     std::vector<float> recomputed;
@@ -269,9 +269,9 @@ void Fuse::compute(int il, RowSet & rows, bool write_kv, Pass & pass) {
 
 AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress) {
     const int n_layer = model_.hparams().n_layer;
-    LayerLoader loader(prompt_.chunks, first_load_, model_.weights(), plan_, origin_);
+    LayerLoader loader(prompt_.chunks, first_load_, model_.weights(), loading_, origin_);
     Pass pass{loader, abort, progress, {}};
-    look(pass);
+    question_pass(pass);
 
     const Candidates all = candidates(nullptr);
     std::vector<int32_t> reused = all.tokens;
@@ -279,24 +279,24 @@ AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * ab
         for (int32_t i : strategy_->at_start(all)) report_.selected.push_back(all.tokens[size_t(i)]);
         reused = report_.selected;
     }
-    RowSet rows = rows_at(fresh_and(reused));
+    Batch batch = batch_of(tokens_to_compute(reused));
     for (int il = 0; il < n_layer; ++il) {
         if (abort && abort->load()) throw Error("ABORTED", "The prompt was stopped.");
         if (il >= first_load_) place_layer(il, pass);
-        rows = on_device_of(std::move(rows), il);
+        batch = on_device_of(std::move(batch), il);
         LayerReport & layer = report_.layers[size_t(il)];
         layer.compute_start = now();
         const auto at = std::find(check_layers_.begin(), check_layers_.end(), il);
-        if (at != check_layers_.end()) check(il, size_t(at - check_layers_.begin()), rows, pass);
-        layer.rows = rows.size();
+        if (at != check_layers_.end()) check(il, size_t(at - check_layers_.begin()), batch, pass);
+        layer.rows = batch.size();
         const double start = now();
-        compute(il, rows, at == check_layers_.end(), pass);
+        compute(il, batch, at == check_layers_.end(), pass);
         layer.compute_end = now();
         report_.compute_ms += layer.compute_end - start;
         layer_done(pass, layer.rows, n_layer - il - 1);
     }
     const double start = now();
-    forward_.head(rows, logits, abort);
+    forward_.head(batch, logits, abort);
     report_.head_ms = now() - start;
     report_.recomputed_tokens = int(report_.selected.size());
     report_.total_ms = now();

@@ -1,22 +1,25 @@
 #pragma once
 // One append: a prompt of computed segments and cached chunks, blended (CacheBlend §4 and §5).
+//
+// Thread safety: belongs to the model's thread, on which `progress` is called. Any thread may set `abort`.
+#include "append_report.h"
 #include "prompt.h"
-#include "session.h"
 
 namespace kvasir {
 
 class Fuse {
   public:
     // The prompt stands behind `past` tokens. Checks everything that can be checked before work begins.
-    Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & segments, const StrategySpec & spec, LoadPlan plan, int past,
-         int capacity);
+    // CHUNK_MISMATCH, CONTEXT_OVERFLOW, BAD_ARGUMENT.
+    Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & segments, const StrategySpec & spec,
+         LoadOptions loading, int past, int capacity);
 
     // Before run(): keeps what the last `count` tokens, all of them behind the last chunk, attend to.
     void observe(AttentionTrace & trace, int count);
     int tokens() const { return prompt_.size(); }
     // Those before the first chunk that is placed.
     std::vector<int32_t> plain_tokens() const;
-    // Logits of the last token → logits. The cache has room for all tokens.
+    // Logits of the last token → logits [n_vocab]. The cache has room for all tokens. CHUNK_CORRUPT, OUT_OF_MEMORY, ABORTED.
     AppendReport run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress);
 
   private:
@@ -27,18 +30,18 @@ class Fuse {
         const ProgressFn & progress;
         Progress done;
     };
-    void look(Pass & pass);
+    void question_pass(Pass & pass);
     void place_layer(int il, Pass & pass);
-    void check(int il, size_t n, RowSet & rows, Pass & pass);
-    void compute(int il, RowSet & rows, bool write_kv, Pass & pass);
+    void check(int il, size_t n, Batch & batch, Pass & pass);
+    void compute(int il, Batch & batch, bool write_kv, Pass & pass);
     void layer_done(Pass & pass, int rows, int layers_left) const;
 
-    RowSet rows_at(const std::vector<int32_t> & tokens) const;
-    RowSet on_device_of(RowSet rows, int il) const;
-    RowSet narrow(const RowSet & rows, const std::vector<int32_t> & indices, int il) const;
-    std::vector<bool> reusable_rows(const RowSet & rows) const;
-    Candidates candidates(const RowSet * rows) const;
-    std::vector<int32_t> fresh_and(const std::vector<int32_t> & reused) const;
+    Batch batch_of(const std::vector<int32_t> & tokens) const;
+    Batch on_device_of(Batch batch, int il) const;
+    Batch narrow(const Batch & batch, const std::vector<int32_t> & indices, int il) const;
+    std::vector<bool> reusable_rows(const Batch & batch) const;
+    Candidates candidates(const Batch * batch) const;
+    std::vector<int32_t> tokens_to_compute(const std::vector<int32_t> & reused) const;
     double now() const;
 
     Model & model_;
@@ -46,7 +49,7 @@ class Fuse {
     const KvCache & cache_;
     std::unique_ptr<Strategy> strategy_;
     Prompt prompt_;
-    LoadPlan plan_;
+    LoadOptions loading_;
     std::vector<int> check_layers_;
     int first_load_;      // the first layer whose stored KV is needed
     int next_place_ = 0;  // layers below are placed, or need not be

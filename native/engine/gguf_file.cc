@@ -31,14 +31,14 @@ MappedFile::MappedFile(const std::string & path) {
     LARGE_INTEGER size{};
     GetFileSizeEx(file, &size);
     size_ = size_t(size.QuadPart);
-    handle_ = size_ ? CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr) : nullptr;
+    HANDLE mapping = size_ ? CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr) : nullptr;
     CloseHandle(file);
-    data_ = handle_ ? static_cast<const uint8_t *>(MapViewOfFile(handle_, FILE_MAP_READ, 0, 0, 0)) : nullptr;
+    data_ = mapping ? static_cast<const uint8_t *>(MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0)) : nullptr;
+    if (mapping) CloseHandle(mapping);  // the view keeps what it needs of it
     if (!data_) throw Error("MODEL_INVALID", "The file " + path + " is empty or could not be mapped.", kAdvice);
 }
 MappedFile::~MappedFile() {
     if (data_) UnmapViewOfFile(data_);
-    if (handle_) CloseHandle(handle_);
 }
 void MappedFile::forget(size_t, size_t) const {}
 #else
@@ -151,7 +151,7 @@ size_t GgufFile::array_size(const std::string & key) const {
     return is_array(key) ? gguf_get_arr_n(gguf_.get(), find_key(key)) : 0;
 }
 
-std::string GgufFile::fingerprint() const {
+std::array<uint8_t, 32> GgufFile::fingerprint() const {
     Sha256 sha;
     sha.update(map_.data(), gguf_get_data_offset(gguf_.get()));
     for (const Tensor & t : tensors_) {
@@ -159,7 +159,7 @@ std::string GgufFile::fingerprint() const {
         sha.update(t.data, n);
         sha.update(t.data + t.bytes - n, n);
     }
-    return to_hex(sha.digest());
+    return sha.digest();
 }
 
 }  // namespace kvasir

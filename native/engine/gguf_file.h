@@ -1,6 +1,9 @@
 #pragma once
 // A GGUF file opened by mmap, its header checked against the file before anything else trusts it.
 // Format: docs/gguf.md of the ggml project, version 2 and 3.
+//
+// Thread safety: does not change once it is open; any thread may read it.
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,7 +28,6 @@ class MappedFile {
   private:
     const uint8_t * data_ = nullptr;
     size_t size_ = 0;
-    void * handle_ = nullptr;
 };
 
 class GgufFile {
@@ -59,7 +61,7 @@ class GgufFile {
 
     // SHA-256 over the header and the first and last 4 KiB of every tensor: cheap on large files, and any retraining,
     // requantising or edit of the vocabulary changes it.
-    std::string fingerprint() const;
+    std::array<uint8_t, 32> fingerprint() const;
 
   private:
     int64_t find_key(const std::string & key) const { return gguf_find_key(gguf_.get(), key.c_str()); }

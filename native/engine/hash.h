@@ -1,4 +1,5 @@
 #pragma once
+// Thread safety: a Sha256 is one thread's; the functions any thread may call.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace {
 int blocks_of(int positions) { return (positions + kKvBlock - 1) / kKvBlock; }
 }
 
-int32_t KvCache::run(int n) const {
+int32_t KvCache::first_row(int n) const {
     const int blocks = blocks_of(n);
     require(blocks <= int(table_.size()), "a run of positions that have no blocks");
     for (int i = 1; i < blocks; ++i)
@@ -20,69 +20,72 @@ int32_t KvCache::run(int n) const {
 }
 
 std::vector<float> KvCache::rows(const ggml_tensor * of, int begin, int count) const {
-    std::vector<uint8_t> kept(of->nb[1] * size_t(count));
+    std::vector<uint8_t> bytes(of->nb[1] * size_t(count));
     for (int p = begin; p < begin + count;) {
         const int n = std::min(kKvBlock - p % kKvBlock, begin + count - p);
-        ggml_backend_tensor_get(of, kept.data() + of->nb[1] * size_t(p - begin), size_t(slot(p)) * of->nb[1], size_t(n) * of->nb[1]);
+        uint8_t * to = bytes.data() + of->nb[1] * size_t(p - begin);
+        ggml_backend_tensor_get(of, to, size_t(slot(p)) * of->nb[1], size_t(n) * of->nb[1]);
         p += n;
     }
     std::vector<float> out(size_t(of->ne[0]) * size_t(count));
-    kv_to_f32(dtype(), kept.data(), out.data(), out.size());
+    kv_to_f32(dtype(), bytes.data(), out.data(), out.size());
     return out;
 }
 
-void KvCache::claim(int begin, int end) {
+void KvCache::allocate(int begin, int end) {
     const int have = int(table_.size()), want = blocks_of(end);
     int missing = std::max(0, want - have);
-    for (int i = begin / kKvBlock; i < std::min(have, want); ++i) missing += !pool_.blocks().writable(table_[size_t(i)]);
-    pool_.make_room(missing);
+    for (int i = begin / kKvBlock; i < std::min(have, want); ++i) {
+        missing += !pool_.blocks().writable(table_[size_t(i)]);
+    }
+    pool_.ensure_free(missing);
     for (int i = begin / kKvBlock; i < std::min(have, want); ++i) {
         int32_t & id = table_[size_t(i)];
         if (pool_.blocks().writable(id)) continue;
-        const int own = pool_.take(i > 0 ? table_[size_t(i) - 1] : -1);
+        const int own = pool_.allocate(i > 0 ? table_[size_t(i) - 1] : -1);
         pool_.copy(id, own);
-        pool_.give_back(id);
+        pool_.unref(id);
         id = own;
     }
-    while (int(table_.size()) < want) table_.push_back(pool_.take(table_.empty() ? -1 : table_.back()));
+    while (int(table_.size()) < want) table_.push_back(pool_.allocate(table_.empty() ? -1 : table_.back()));
 }
 
 // Whole blocks only: those at the edges may be filled in part.
-void KvCache::expect(int begin, int end) const {
+void KvCache::advise_huge_pages(int begin, int end) const {
     const int first = blocks_of(begin), last = end / kKvBlock;
-    if (first < last) pool_.expect(table_.data() + first, size_t(last - first));
+    if (first < last) pool_.advise_huge_pages(table_.data() + first, size_t(last - first));
 }
 
-void KvCache::warm(int begin, int end) const {
-    expect(begin, end);
+void KvCache::prefault(int begin, int end) const {
+    advise_huge_pages(begin, end);
     const int first = begin / kKvBlock, last = blocks_of(end);
-    require(last <= int(table_.size()), "memory is warmed where blocks were claimed");
-    if (first < last) pool_.touch(table_.data() + first, size_t(last - first));
+    require(last <= int(table_.size()), "memory is taken where blocks were allocated");
+    if (first < last) pool_.prefault(table_.data() + first, size_t(last - first));
 }
 
-void KvCache::shrink(int n) {
+void KvCache::truncate(int n) {
     while (int(table_.size()) > blocks_of(n)) {
-        pool_.give_back(table_.back());
+        pool_.unref(table_.back());
         table_.pop_back();
     }
 }
 
-void KvCache::share(const KvCache & other, int n) {
+void KvCache::share_prefix(const KvCache & other, int n) {
     require(&pool_ == &other.pool_ && table_.empty(), "blocks are shared with an empty session of the same model");
-    for (int i = 0; i < blocks_of(n); ++i) adopt(other.table_[size_t(i)]);
+    for (int i = 0; i < blocks_of(n); ++i) append_block(other.table_[size_t(i)]);
 }
 
-void KvCache::adopt(int32_t block) {
-    pool_.share(block);
+void KvCache::append_block(int32_t block) {
+    pool_.ref(block);
     table_.push_back(block);
 }
 
-void KvCache::publish(size_t i, const BlockKey & key, std::vector<int32_t> tokens) {
-    const int known = pool_.blocks().publish(table_[i], key, std::move(tokens));
-    if (known == table_[i]) return;
-    pool_.share(known);
-    pool_.give_back(table_[i]);
-    table_[i] = known;
+void KvCache::cache_block(size_t i, const BlockHash & hash, std::vector<int32_t> tokens) {
+    const int cached = pool_.blocks().cache(table_[i], hash, std::move(tokens));
+    if (cached == table_[i]) return;
+    pool_.ref(cached);
+    pool_.unref(table_[i]);
+    table_[i] = cached;
 }
 
 }  // namespace kvasir

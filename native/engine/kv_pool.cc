@@ -13,28 +13,32 @@ constexpr int kFirstBlocks = 16;
 constexpr int kSpareBlocks = 4;  // behind the last: kernels that read a padded number of keys may run over
 }
 
-KvPool::KvPool(const Weights & weights, const BlockKey & root, KvDtype dtype)
+KvPool::KvPool(const Weights & weights, const BlockHash & root, KvDtype dtype)
     : weights_(weights), root_(root), dtype_(dtype), layers_(size_t(weights.hparams().n_layer)) {}
 
 size_t KvPool::block_bytes() const { return size_t(weights_.hparams().n_layer) * layer_block_bytes(); }
-size_t KvPool::layer_block_bytes() const { return 2 * size_t(kKvBlock) * ggml_row_size(dtype_ggml(dtype_), weights_.hparams().kv_dim()); }
+size_t KvPool::layer_block_bytes() const {
+    return 2 * size_t(kKvBlock) * ggml_row_size(dtype_ggml(dtype_), weights_.hparams().kv_dim());
+}
 
-int KvPool::within_budget() const { return int(std::min<size_t>(budget_ / block_bytes(), INT32_MAX / (2 * kKvBlock))); }
+int KvPool::budget_blocks() const { return int(std::min<size_t>(budget_ / block_bytes(), INT32_MAX / (2 * kKvBlock))); }
 
 void KvPool::set_budget(size_t bytes) {
     budget_ = bytes;
-    while (blocks_.held_count() + blocks_.kept_count() > within_budget() && blocks_.evict()) {}
+    while (blocks_.used_count() + blocks_.evictable_count() > budget_blocks() && blocks_.evict()) {}
 }
 
-// Padding beyond the last token is masked, but a NaN in it would survive the mask: fresh memory holds zeros, and blocks that were
-// used hold numbers.
+// Padding beyond the last token is masked, but a NaN in it would survive the mask: fresh memory holds zeros, and blocks that
+// were used hold numbers.
 KvPool::Layer KvPool::make_layer(int il, int blocks) const {
     Layer layer;
     layer.ctx = make_context(4);
     const int64_t slots = int64_t(blocks + kSpareBlocks) * kKvBlock;
-    for (ggml_tensor ** t : {&layer.k, &layer.v}) *t = ggml_new_tensor_2d(layer.ctx.get(), dtype_ggml(dtype_), weights_.hparams().kv_dim(), slots);
+    for (ggml_tensor ** t : {&layer.k, &layer.v}) {
+        *t = ggml_new_tensor_2d(layer.ctx.get(), dtype_ggml(dtype_), weights_.hparams().kv_dim(), slots);
+    }
     if (!weights_.device(il).is_host()) {
-        layer.buffer = allocate(layer.ctx.get(), weights_.device(il).buffer_type());
+        layer.buffer = allocate_tensors(layer.ctx.get(), weights_.device(il).buffer_type());
         ggml_backend_buffer_clear(layer.buffer.get(), 0);
         return layer;
     }
@@ -59,7 +63,8 @@ void KvPool::move_layer(int il, Layer & to) const {
         const size_t bytes = size_t(kKvBlock) * old->nb[1];
         for (int id = 0; id < blocks_.size(); ++id) {
             if (blocks_.is_free(id)) continue;
-            std::memcpy(static_cast<uint8_t *>(fresh->data) + size_t(id) * bytes, static_cast<uint8_t *>(old->data) + size_t(id) * bytes, bytes);
+            const size_t at = size_t(id) * bytes;
+            std::memcpy(static_cast<uint8_t *>(fresh->data) + at, static_cast<uint8_t *>(old->data) + at, bytes);
         }
     }
 }
@@ -76,22 +81,22 @@ void KvPool::grow(int blocks) {
     blocks_.grow(blocks);
 }
 
-void KvPool::make_room(int blocks) {
+void KvPool::ensure_free(int blocks) {
     while (blocks_.free_count() < blocks) {
         const int missing = blocks - blocks_.free_count(), size = blocks_.size();
-        const int wanted = std::min(std::max({kFirstBlocks, 2 * size, size + missing}), within_budget());
+        const int wanted = std::min(std::max({kFirstBlocks, 2 * size, size + missing}), budget_blocks());
         if (wanted > size) grow(wanted);
         else if (!blocks_.evict()) grow(size + std::max(missing, size / 4));
     }
 }
 
-int KvPool::take(int after) {
-    make_room(1);
-    return blocks_.take(after);
+int KvPool::allocate(int after) {
+    ensure_free(1);
+    return blocks_.allocate(after);
 }
 
 // Blocks one behind another are one piece of each tensor.
-template <typename F> void KvPool::each_run(const int32_t * blocks, size_t n, F on_pages) const {
+template <typename F> void KvPool::for_each_run(const int32_t * blocks, size_t n, F on_pages) const {
     const size_t bytes = layer_block_bytes() / 2;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && blocks[end] == blocks[end - 1] + 1;) ++end;
@@ -105,21 +110,21 @@ template <typename F> void KvPool::each_run(const int32_t * blocks, size_t n, F 
     }
 }
 
-void KvPool::expect(const int32_t * blocks, size_t n) const {
-    each_run(blocks, n, [](const Pages & pages, size_t offset, size_t bytes) { pages.expect(offset, bytes); });
+void KvPool::advise_huge_pages(const int32_t * blocks, size_t n) const {
+    for_each_run(blocks, n, [](const Pages & pages, size_t offset, size_t bytes) { pages.advise_huge_pages(offset, bytes); });
 }
 
-void KvPool::touch(const int32_t * blocks, size_t n) const {
-    each_run(blocks, n, [](const Pages & pages, size_t offset, size_t bytes) { pages.touch(offset, bytes); });
+void KvPool::prefault(const int32_t * blocks, size_t n) const {
+    for_each_run(blocks, n, [](const Pages & pages, size_t offset, size_t bytes) { pages.prefault(offset, bytes); });
 }
 
-std::vector<std::pair<BlockKey, int>> KvPool::known_prefix(const std::vector<int32_t> & tokens) const {
-    std::vector<std::pair<BlockKey, int>> out;
+std::vector<std::pair<BlockHash, int>> KvPool::cached_prefix(const std::vector<int32_t> & tokens) const {
+    std::vector<std::pair<BlockHash, int>> out;
     for (size_t at = 0; at + kKvBlock <= tokens.size(); at += kKvBlock) {
-        const BlockKey key = chain_key(out.empty() ? root_ : out.back().first, tokens.data() + at, kKvBlock);
-        const int id = blocks_.find(key, tokens.data() + at, kKvBlock);
+        const BlockHash hash = hash_block(out.empty() ? root_ : out.back().first, tokens.data() + at, kKvBlock);
+        const int id = blocks_.find(hash, tokens.data() + at, kKvBlock);
         if (id < 0) break;
-        out.emplace_back(key, id);
+        out.emplace_back(hash, id);
     }
     return out;
 }

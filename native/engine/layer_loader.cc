@@ -3,23 +3,28 @@
 #include <algorithm>
 
 #include "error.h"
-#include "landing.h"
+#include "staging_buffer.h"
 
 namespace kvasir {
 
 namespace {
-double ms_since(Clock::time_point t) { return std::chrono::duration<double, std::milli>(Clock::now() - t).count(); }
-void finish(Landing * landing) { landing->finish(); }
+void finish(StagingBuffer * staging) { staging->finish(); }
 }  // namespace
 
-LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, const Weights & weights, LoadPlan plan,
-                         Clock::time_point origin)
-    : chunks_(std::move(chunks)), files_(chunks_.size()), weights_(weights), first_(first), n_layer_(weights.hparams().n_layer), plan_(plan),
-      origin_(origin), released_(first) {
+LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, const Weights & weights,
+                         LoadOptions options, Clock::time_point origin)
+    : chunks_(std::move(chunks)),
+      files_(chunks_.size()),
+      weights_(weights),
+      first_(first),
+      n_layer_(weights.hparams().n_layer),
+      options_(options),
+      origin_(origin),
+      released_(first) {
     if (first_ >= n_layer_ || chunks_.empty()) return;
     open_files();
-    const bool lands = reserve_landings();
-    if ((file_bytes_ || lands) && !plan.serial) thread_ = std::thread([this] { run(); });
+    const bool staged = reserve_staging();
+    if ((file_bytes_ || staged) && !options.serial) thread_ = std::thread([this] { run(); });
 }
 
 void LayerLoader::open_files() {
@@ -36,8 +41,8 @@ void LayerLoader::open_files() {
 }
 
 // Whether any layer is to be brought to another device.
-bool LayerLoader::reserve_landings() {
-    Landing::Size size;
+bool LayerLoader::reserve_staging() {
+    StagingBuffer::Size size;
     size.host_bytes = file_bytes_;
     for (const auto & chunk : chunks_) {
         int64_t & rows = chunk->shape().dtype == KvDtype::f16 ? size.f16_rows : size.q8_0_rows;
@@ -46,17 +51,17 @@ bool LayerLoader::reserve_landings() {
     }
     bool any = false;
     for (int il = first_; il < n_layer_; ++il) {
-        if (!landing(il)) continue;
-        landing(il)->reserve(weights_.hparams().kv_dim(), size);
+        if (!staging_buffer(il)) continue;
+        staging_buffer(il)->reserve(weights_.hparams().kv_dim(), size);
         any = true;
     }
     return any;
 }
 
 // Null where the layer lives on the host.
-Landing * LayerLoader::landing(int il) const {
-    Compute & device = weights_.device(il);
-    return device.is_host() ? nullptr : &device.landing();
+StagingBuffer * LayerLoader::staging_buffer(int il) const {
+    Device & device = weights_.device(il);
+    return device.is_host() ? nullptr : &device.staging_buffer();
 }
 
 LayerLoader::~LayerLoader() {
@@ -69,9 +74,10 @@ LayerLoader::~LayerLoader() {
 }
 
 // Sleeps until reading `bytes` may have taken its time; in short steps, so that an abort does not wait for it.
-void LayerLoader::hold_back(Clock::time_point start, size_t bytes) const {
-    if (plan_.bytes_per_second <= 0) return;
-    const auto until = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(double(bytes) / plan_.bytes_per_second));
+void LayerLoader::throttle(Clock::time_point start, size_t bytes) const {
+    if (options_.bytes_per_second <= 0) return;
+    const std::chrono::duration<double> seconds(double(bytes) / options_.bytes_per_second);
+    const auto until = start + std::chrono::duration_cast<Clock::duration>(seconds);
     for (auto left = until - Clock::now(); left > Clock::duration::zero() && !stop_; left = until - Clock::now()) {
         std::this_thread::sleep_for(std::min<Clock::duration>(left, std::chrono::milliseconds(10)));
     }
@@ -80,28 +86,30 @@ void LayerLoader::hold_back(Clock::time_point start, size_t bytes) const {
 void LayerLoader::load(int il, Slot & slot) {
     const auto start = Clock::now();
     slot.loaded.start_ms = ms_since(origin_);
-    bring(il, slot);
+    load_chunks(il, slot);
     slot.loaded.bytes = file_bytes_;
-    hold_back(start, file_bytes_);
+    throttle(start, file_bytes_);
     slot.loaded.end_ms = ms_since(origin_);
 }
 
-void LayerLoader::bring(int il, Slot & slot) {
-    Landing * landing = this->landing(il);
+void LayerLoader::load_chunks(int il, Slot & slot) {
+    StagingBuffer * staging = staging_buffer(il);
     const int half = il % 2;
     // At the end, and also when a file turns out to be damaged: chunks on their way may be gone after that.
-    const std::unique_ptr<Landing, Deleter<finish>> until_arrived(landing);
-    if (!landing && !slot.storage && file_bytes_ > 0) slot.storage = std::make_unique_for_overwrite<uint8_t[]>(file_bytes_);
-    uint8_t * at = landing ? landing->host(half) : slot.storage.get();
+    const std::unique_ptr<StagingBuffer, Deleter<finish>> until_arrived(staging);
+    if (!staging && !slot.storage && file_bytes_ > 0) {
+        slot.storage = std::make_unique_for_overwrite<uint8_t[]>(file_bytes_);
+    }
+    uint8_t * at = staging ? staging->host(half) : slot.storage.get();
     slot.loaded.chunks.clear();
     for (size_t i = 0; i < chunks_.size(); ++i) {
         const ChunkKv & chunk = *chunks_[i];
         const uint8_t * data = files_[i] ? at : chunk.layer(il);
         if (files_[i]) read(i, il, at), at += chunk.layer_bytes();
         StoredLayer stored{data};
-        if (landing) {
-            landing->copy(half, chunk.shape().dtype, first_rows_[i], data, 2 * chunk.n_tokens());
-            stored = {nullptr, landing->rows(half, chunk.shape().dtype), first_rows_[i]};
+        if (staging) {
+            staging->copy(half, chunk.shape().dtype, first_rows_[i], data, 2 * chunk.n_tokens());
+            stored = {nullptr, staging->rows(half, chunk.shape().dtype), first_rows_[i]};
         }
         slot.loaded.chunks.push_back(stored);
     }
@@ -144,7 +152,8 @@ const LayerLoader::Loaded & LayerLoader::wait(int il) {
     Slot & slot = slots_[il % 2];
     if (!thread_.joinable()) {
         load(il, slot);
-        if (!file_bytes_ && !landing(il)) slot.loaded.start_ms = slot.loaded.end_ms = 0;  // all is where it is needed
+        // All is where it is needed.
+        if (!file_bytes_ && !staging_buffer(il)) slot.loaded.start_ms = slot.loaded.end_ms = 0;
         return slot.loaded;
     }
     std::unique_lock lock(mutex_);

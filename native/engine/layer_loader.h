@@ -1,9 +1,12 @@
 #pragma once
-// Brings the chunks' KV to where their layers compute, ahead of the computation. A layer that is placed is no longer needed: while
-// layer i computes, layer i + 1 of every chunk is there, and a thread reads layer i + 2 and, where that lives on a device with
-// memory of its own, copies it there. For layers on the host, chunks in memory cost nothing.
+// Brings the chunks' KV to where their layers compute, ahead of the computation. A layer that is placed is no longer needed:
+// while layer i computes, layer i + 1 of every chunk is there, and a thread reads layer i + 2 and, where that lives on a
+// device with memory of its own, copies it there. For layers on the host, chunks in memory cost nothing.
+//
+// Thread safety: the model's thread makes, asks and destroys it; its own thread loads. A slot belongs to the loading thread
+// from release() of the layer in it until `layer` says that the next one is there, then to the model's thread. mutex_ guards
+// Slot::layer, released_ and failure_; stop_ is also read without it.
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -11,19 +14,19 @@
 #include <vector>
 
 #include "chunk_kv.h"
+#include "clock.h"
 #include "weights.h"
 
 namespace kvasir {
 
-using Clock = std::chrono::steady_clock;
-
 // How layers are brought in. Anything but the default is for comparisons.
-struct LoadPlan {
+struct LoadOptions {
     bool serial = false;          // load a layer when it is asked for, instead of while the one before computes
     double bytes_per_second = 0;  // > 0: no faster than this, as from a slow disk or a network
 };
 
-// One layer of a whole chunk, K then V, where it can be placed from: on the host, or in rows [first, first + 2 n) on a device.
+// One layer of a whole chunk, K then V, where it can be placed from: on the host, or in rows [first, first + 2 n) of a
+// tensor [kv_dim, …] on a device.
 struct StoredLayer {
     const uint8_t * host = nullptr;
     ggml_tensor * rows = nullptr;
@@ -39,7 +42,8 @@ class LayerLoader {
     };
 
     // Loads layers from `first` on in order. One loader at a time for the devices of `weights`. OUT_OF_MEMORY.
-    LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, const Weights & weights, LoadPlan plan, Clock::time_point origin);
+    LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, const Weights & weights,
+                LoadOptions options, Clock::time_point origin);
     ~LayerLoader();
 
     // Waits for layer `il`; layers must be asked for in order. Valid until it is released. Rethrows what reading threw,
@@ -56,21 +60,21 @@ class LayerLoader {
         int layer = -1;
     };
     void open_files();
-    bool reserve_landings();
-    Landing * landing(int il) const;
+    bool reserve_staging();
+    StagingBuffer * staging_buffer(int il) const;
     void run();
     void load(int il, Slot & slot);
-    void bring(int il, Slot & slot);
+    void load_chunks(int il, Slot & slot);
     void read(size_t chunk, int il, uint8_t * to) const;
-    void hold_back(Clock::time_point start, size_t bytes) const;
+    void throttle(Clock::time_point start, size_t bytes) const;
 
     std::vector<std::shared_ptr<const ChunkKv>> chunks_;
     std::vector<std::unique_ptr<InputFile>> files_;  // null for chunks in memory
-    std::vector<int64_t> first_rows_;                // where a chunk lands among those of its number format
+    std::vector<int64_t> first_rows_;                // where a chunk begins among those of its number format
     size_t file_bytes_ = 0;                          // of a layer
     const Weights & weights_;
     int first_, n_layer_;
-    LoadPlan plan_;
+    LoadOptions options_;
     Clock::time_point origin_;
     Slot slots_[2];
     std::mutex mutex_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "aligned.h"
 #include "matmul/kernel.h"
 
 namespace kvasir {
@@ -29,7 +30,7 @@ void pack_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
 }
 
 // x as the kernel reads it. Products that share their rows pack them once.
-ggml_tensor * packed_rows(ggml_context * c, const MatmulKernel & kernel, ggml_tensor * x) {
+ggml_tensor * packed_rows_tensor(ggml_context * c, const MatmulKernel & kernel, ggml_tensor * x) {
     if (!ggml_is_contiguous(x)) x = ggml_cont(c, x);
     if (!kernel.pack_row) return x;
     for (ggml_tensor * t = ggml_get_first_tensor(c); t; t = ggml_get_next_tensor(c, t))
@@ -46,7 +47,7 @@ void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
                         int(w->ne[0]), int(w->ne[1]), int(x->ne[1]), !in_plain_memory(w)};
     thread_local std::vector<uint8_t> scratch;
     scratch.resize(kernel.scratch_bytes + 64);
-    kernel.run(job, ith, nth, reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+    kernel.run(job, ith, nth, align_64(scratch.data()));
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
 ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x) {
     const MatmulKernel * kernel = kernel_for(weights, x);
     if (!kernel) return ggml_mul_mat(c, weights, x);
-    ggml_tensor * args[] = {weights, packed_rows(c, *kernel, x)};
+    ggml_tensor * args[] = {weights, packed_rows_tensor(c, *kernel, x)};
     return ggml_custom_4d(c, GGML_TYPE_F32, weights->ne[1], x->ne[1], 1, 1, args, 2, op, GGML_N_TASKS_MAX, const_cast<MatmulKernel *>(kernel));
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 // Products with weights, the one place that decides how they are computed.
+//
+// Thread safety: a graph belongs to the thread that builds it, and runs on a device's threads.
 #include "backend.h"
 
 namespace kvasir {

@@ -1,7 +1,6 @@
 #include "model.h"
 
-#include <chrono>
-
+#include "clock.h"
 #include "error.h"
 #include "hash.h"
 
@@ -9,14 +8,8 @@ namespace kvasir {
 
 namespace {
 
-Digest from_hex(const std::string & hex) {
-    Digest d{};
-    for (size_t i = 0; i < d.size(); ++i) d[i] = uint8_t(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
-    return d;
-}
-
 // The key before a first prefix block's: nothing that is hashed for chunks begins like this.
-BlockKey prefix_root(const Digest & fingerprint, KvDtype kv) {
+BlockHash prefix_root(const Digest & fingerprint, KvDtype kv) {
     const std::string what = std::string("kvasir prefix blocks, ") + dtype_name(kv) + ", keys with RoPE, tokens a block: " + std::to_string(kKvBlock);
     Sha256 h;
     h.update(what.data(), what.size() + 1);
@@ -39,11 +32,11 @@ ggml_backend_dev_t find_device(const std::string & name) {
 
 Model::Model(const std::string & path, const ModelOptions & options, const std::function<void(float)> & progress)
     : threads_(options.threads > 0 ? options.threads : default_threads()) {
-    const auto start = std::chrono::steady_clock::now();
-    devices_.push_back(std::make_unique<Compute>(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads_));
-    std::vector<Compute *> preference;
+    const auto start = Clock::now();
+    devices_.push_back(std::make_unique<Device>(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads_));
+    std::vector<Device *> preference;
     if (ggml_backend_dev_t dev = find_device(options.device); dev && ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {
-        devices_.push_back(std::make_unique<Compute>(dev, threads_));
+        devices_.push_back(std::make_unique<Device>(dev, threads_));
         preference.push_back(devices_.back().get());
     }
     weights_ = std::make_unique<Weights>(path, preference, *devices_.front(), progress);
@@ -51,11 +44,11 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
     if (vocab_->size() > hparams().n_vocab) {
         throw Error("MODEL_INVALID", "The model " + path + " has more tokens in its vocabulary than embeddings.");
     }
-    fingerprint_ = from_hex(weights_->file().fingerprint());
+    fingerprint_ = weights_->file().fingerprint();
     forward_ = std::make_unique<Forward>(*weights_, *devices_.front());
     const KvDtype kv = hparams().head_dim % ggml_blck_size(dtype_ggml(options.kv)) == 0 ? options.kv : KvDtype::f16;
     kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_, kv), kv);
-    load_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    load_ms_ = ms_since(start);
 }
 
 std::string Model::fingerprint_hex() const { return to_hex(fingerprint_); }

@@ -1,8 +1,11 @@
 #pragma once
 // A loaded model: weights on their devices, vocabulary, and what sessions and chunks of it share.
+//
+// Thread safety: one thread, "the model's thread", makes it and uses forward(), kv_pool(), and with them every Session,
+// KvCache, Batch and Fuse; after that thread's last task any may destroy it. Everything else here does not change once the
+// model is loaded: any thread may read it at any time, vocab() too.
 #include <functional>
 #include <memory>
-#include <mutex>
 
 #include "chunk_kv.h"
 #include "forward.h"
@@ -13,19 +16,21 @@
 namespace kvasir {
 
 struct ModelOptions {
-    int threads = 0;             // 0: one per physical core
+    int threads = 0;              // 0: one per physical core
     std::string device = "auto";  // "auto", "cpu" or a ggml device name
     KvDtype kv = KvDtype::f16;    // of the resident KV; q8_0 only for heads of a multiple of 32, else f16 is used
 };
 
 class Model {
   public:
+    // MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, BAD_ARGUMENT (no such device). `progress` gets
+    // fractions from 0 to 1.
     Model(const std::string & path, const ModelOptions & options, const std::function<void(float)> & progress);
 
     const Weights & weights() const { return *weights_; }
     const Hparams & hparams() const { return weights_->hparams(); }
     const Vocab & vocab() const { return *vocab_; }
-    // Of all sessions; to be used on one thread.
+    // Of all sessions.
     Forward & forward() const { return *forward_; }
     KvPool & kv_pool() const { return *kv_pool_; }
     int threads() const { return threads_; }
@@ -34,12 +39,12 @@ class Model {
     std::string fingerprint_hex() const;
 
     ChunkShape chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix) const;
-    // MODEL_INVALID-proof use of ids from outside: throws BAD_ARGUMENT for one beyond the vocabulary.
+    // Ids from outside are not trusted: BAD_ARGUMENT for one beyond the vocabulary.
     void check_tokens(const std::vector<int32_t> & tokens) const;
 
   private:
     int threads_;
-    std::vector<std::unique_ptr<Compute>> devices_;  // the CPU first
+    std::vector<std::unique_ptr<Device>> devices_;  // the CPU first
     std::unique_ptr<Weights> weights_;
     std::unique_ptr<Vocab> vocab_;
     std::unique_ptr<Forward> forward_;

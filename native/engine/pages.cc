@@ -19,14 +19,16 @@ namespace {
 constexpr size_t kPage = 4096;  // the smallest anywhere
 
 [[noreturn]] void missing(size_t bytes) {
-    throw Error("OUT_OF_MEMORY", "Could not allocate " + std::to_string(bytes >> 20) + " MiB.", "Use a smaller context or model, or close other programs.");
+    throw Error("OUT_OF_MEMORY", "Could not allocate " + std::to_string(bytes >> 20) + " MiB.",
+                "Use a smaller context or model, or close other programs.");
 }
 
 }  // namespace
 
 #ifdef _WIN32
 
-Pages::Pages(size_t bytes) : data_(static_cast<uint8_t *>(VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE))), size_(bytes) {
+Pages::Pages(size_t bytes) : size_(bytes) {
+    data_ = static_cast<uint8_t *>(VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
     if (!data_) missing(bytes);
 }
 Pages::~Pages() {
@@ -46,16 +48,17 @@ Pages::~Pages() {
 
 #endif
 
-void Pages::expect(size_t offset, size_t bytes) const {
+void Pages::advise_huge_pages(size_t offset, size_t bytes) const {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     constexpr uintptr_t kLarge = uintptr_t(2) << 20;  // where large pages are larger, the system ignores this
     const auto begin = reinterpret_cast<uintptr_t>(data_) + offset;
     const uintptr_t first = (begin + kLarge - 1) / kLarge * kLarge, last = (begin + bytes) / kLarge * kLarge;
-    if (first < last) madvise(reinterpret_cast<void *>(first), last - first, MADV_HUGEPAGE);  // refused: small pages do as well
+    // Where this is refused, small pages do as well.
+    if (first < last) madvise(reinterpret_cast<void *>(first), last - first, MADV_HUGEPAGE);
 #endif
 }
 
-void Pages::touch(size_t offset, size_t bytes) const {
+void Pages::prefault(size_t offset, size_t bytes) const {
     for (size_t at = offset; at < offset + bytes; at += kPage) {
         volatile uint8_t & byte = data_[at];
         byte = byte;

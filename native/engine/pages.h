@@ -1,11 +1,14 @@
 #pragma once
+// Memory straight from the operating system.
+//
+// Thread safety: as a vector's; threads may call the const members, and use the bytes, at once.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 namespace kvasir {
 
-// Memory straight from the operating system. It reads as zeros, and a page of it is taken only once it is written.
+// It reads as zeros, and a page of it is taken only once it is written.
 class Pages {
   public:
     Pages() = default;
@@ -17,10 +20,11 @@ class Pages {
     uint8_t * data() const { return data_; }
     size_t size() const { return size_; }
 
-    // All of these bytes are about to be written: the system may give them in large pages, of which none reaches beyond them.
-    void expect(size_t offset, size_t bytes) const;
+    // All of these bytes are about to be written: the system may give them in large pages, of which none reaches beyond
+    // them.
+    void advise_huge_pages(size_t offset, size_t bytes) const;
     // Takes the pages of these bytes now; what they hold stays.
-    void touch(size_t offset, size_t bytes) const;
+    void prefault(size_t offset, size_t bytes) const;
 
   private:
     void swap(Pages & other) noexcept { std::swap(data_, other.data_), std::swap(size_, other.size_); }

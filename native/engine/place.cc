@@ -54,7 +54,7 @@ void place_op(ggml_tensor *, int ith, int nth, void * userdata) {
 
 void Forward::place(int il, const std::vector<Placement> & placements, const KvCache & cache) {
     if (placements.empty()) return;
-    Compute & device = weights_.device(il);
+    Device & device = weights_.device(il);
     if (!device.is_host()) return place_with_graph(il, placements, cache);
     const Hparams & hp = weights_.hparams();
     PlaceJob job{&placements, &table_, &cache, static_cast<uint8_t *>(cache.k(il)->data), static_cast<uint8_t *>(cache.v(il)->data),
@@ -75,13 +75,13 @@ void Forward::place_with_graph(int il, const std::vector<Placement> & placements
         std::vector<Placement> alike;
         for (const Placement & p : placements)
             if (p.chunk->shape().dtype == dtype) alike.push_back(p);
-        if (!alike.empty()) place_alike(il, alike, cache);
+        if (!alike.empty()) place_same_dtype(il, alike, cache);
     }
 }
 
 // One graph for all: a launch and an allocation a chunk would add up.
-void Forward::place_alike(int il, const std::vector<Placement> & placements, const KvCache & cache) {
-    Compute & device = weights_.device(il);
+void Forward::place_same_dtype(int il, const std::vector<Placement> & placements, const KvCache & cache) {
+    Device & device = weights_.device(il);
     const Hparams & hp = weights_.hparams();
     std::vector<int32_t> k_rows, v_rows, positions, slots;
     for (const Placement & p : placements) {

@@ -15,7 +15,7 @@ ChunkShape prefix_shape(const Model & model) {
     return shape;
 }
 
-// Where K and V of a block's tokens stand in a layer of the file: all keys, then all values.
+// Where K and V of a block's tokens stand in a layer of the file: all hashes, then all values.
 struct Part {
     size_t k, v, bytes;
 };
@@ -28,14 +28,14 @@ Part part_of(const ChunkKv & prefix, size_t block) {
 
 std::shared_ptr<ChunkKv> export_prefix(const Model & model, const std::vector<int32_t> & tokens) {
     const KvPool & pool = model.kv_pool();
-    const auto known = pool.known_prefix(tokens);
-    if (known.empty()) return nullptr;
-    std::vector<int32_t> whole(tokens.begin(), tokens.begin() + std::ptrdiff_t(known.size() * kKvBlock));
+    const auto cached = pool.cached_prefix(tokens);
+    if (cached.empty()) return nullptr;
+    std::vector<int32_t> whole(tokens.begin(), tokens.begin() + std::ptrdiff_t(cached.size() * kKvBlock));
     auto prefix = std::make_shared<ChunkKv>(prefix_shape(model), std::move(whole));
     std::vector<uint8_t> both(model.kv_pool().layer_block_bytes());
     for (int il = 0; il < model.hparams().n_layer; ++il)
-        for (size_t i = 0; i < known.size(); ++i) {
-            pool.read(known[i].second, il, both.data());
+        for (size_t i = 0; i < cached.size(); ++i) {
+            pool.read(cached[i].second, il, both.data());
             const Part p = part_of(*prefix, i);
             std::memcpy(prefix->layer(il) + p.k, both.data(), p.bytes);
             std::memcpy(prefix->layer(il) + p.v, both.data() + both.size() / 2, p.bytes);
@@ -44,31 +44,26 @@ std::shared_ptr<ChunkKv> export_prefix(const Model & model, const std::vector<in
 }
 
 void check_prefix(const Model & model, const ChunkKv & prefix) {
-    const ChunkShape want = prefix_shape(model), & have = prefix.shape();
-    if (want.fingerprint == have.fingerprint && want.prefix_hash == have.prefix_hash && want.dtype == have.dtype && want.n_layer == have.n_layer &&
-        want.n_head_kv == have.n_head_kv && want.head_dim == have.head_dim && want.n_vocab == have.n_vocab &&
-        prefix.n_tokens() % kKvBlock == 0) {
-        return;
-    }
+    if (prefix.shape() == prefix_shape(model) && prefix.n_tokens() % kKvBlock == 0) return;
     throw Error("CHUNK_MISMATCH", "A stored prefix was computed by another model or holds no prefix.", "It will be computed again.");
 }
 
 void import_prefix(Model & model, const ChunkKv & prefix) {
     check_prefix(model, prefix);
     KvPool & pool = model.kv_pool();
-    const auto known = pool.known_prefix(prefix.tokens());
+    const auto cached = pool.cached_prefix(prefix.tokens());
     const size_t blocks = prefix.n_tokens() / kKvBlock;
-    std::vector<BlockKey> keys;
+    std::vector<BlockHash> hashes;
     std::vector<int> ids;
-    for (size_t i = 0; i < known.size(); ++i) keys.push_back(known[i].first), ids.push_back(known[i].second), pool.share(ids.back());
+    for (size_t i = 0; i < cached.size(); ++i) hashes.push_back(cached[i].first), ids.push_back(cached[i].second), pool.ref(ids.back());
     struct GiveBack {  // the tail first
         KvPool & pool;
         std::vector<int> & ids;
         ~GiveBack() {
-            for (; !ids.empty(); ids.pop_back()) pool.give_back(ids.back());
+            for (; !ids.empty(); ids.pop_back()) pool.unref(ids.back());
         }
     } give_back{pool, ids};
-    while (ids.size() < blocks) ids.push_back(pool.take(ids.empty() ? -1 : ids.back()));
+    while (ids.size() < blocks) ids.push_back(pool.allocate(ids.empty() ? -1 : ids.back()));
 
     std::unique_ptr<InputFile> file = prefix.in_memory() ? nullptr : std::make_unique<InputFile>(prefix.path());
     std::vector<uint8_t> layer(file ? prefix.layer_bytes() : 0);
@@ -76,17 +71,17 @@ void import_prefix(Model & model, const ChunkKv & prefix) {
     for (int il = 0; il < model.hparams().n_layer; ++il) {
         if (file) prefix.read_layer(*file, il, layer.data());
         const uint8_t * data = file ? layer.data() : prefix.layer(il);
-        for (size_t i = known.size(); i < blocks; ++i) {
+        for (size_t i = cached.size(); i < blocks; ++i) {
             const Part p = part_of(prefix, i);
             std::memcpy(both.data(), data + p.k, p.bytes);
             std::memcpy(both.data() + both.size() / 2, data + p.v, p.bytes);
             pool.write(ids[i], il, both.data());
         }
     }
-    for (size_t i = known.size(); i < blocks; ++i) {
+    for (size_t i = cached.size(); i < blocks; ++i) {
         const int32_t * tokens = prefix.tokens().data() + i * kKvBlock;
-        keys.push_back(chain_key(i == 0 ? pool.root() : keys.back(), tokens, kKvBlock));
-        pool.blocks().publish(ids[i], keys.back(), {tokens, tokens + kKvBlock});
+        hashes.push_back(hash_block(i == 0 ? pool.root() : hashes.back(), tokens, kKvBlock));
+        pool.blocks().cache(ids[i], hashes.back(), {tokens, tokens + kKvBlock});
     }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 // One append's tokens laid out: what must be computed, what stands in chunks, where everything goes.
+//
+// Thread safety: belongs to the model's thread.
 #include <optional>
 
 #include "forward.h"

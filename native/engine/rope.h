@@ -1,5 +1,7 @@
 #pragma once
 // Rotary position embedding: parameters as GGUF gives them, and the table that realignment rotates with.
+//
+// Thread safety: any thread may read a RopeTable while none makes it grow.
 #include <cstdint>
 #include <vector>
 
@@ -8,12 +10,12 @@
 namespace kvasir {
 
 struct RopeParams {
-    int n_rot = 0;                 // rotated dimensions of a head
+    int n_rot = 0;                     // rotated dimensions of a head
     int mode = GGML_ROPE_TYPE_NORMAL;  // NORMAL: pairs (2i, 2i+1); NEOX: pairs (i, i + n_rot/2)
-    int n_ctx_orig = 0;            // YaRN: context the model was trained with
+    int n_ctx_orig = 0;                // YaRN: context the model was trained with
     float freq_base = 10000.0f;
-    float freq_scale = 1.0f;       // linear and YaRN: 1 / factor
-    float ext_factor = 0.0f;       // YaRN: 1, else 0
+    float freq_scale = 1.0f;  // linear and YaRN: 1 / factor
+    float ext_factor = 0.0f;  // YaRN: 1, else 0
     float attn_factor = 1.0f;
     float beta_fast = 32.0f;
     float beta_slow = 1.0f;

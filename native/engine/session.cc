@@ -14,19 +14,19 @@ Session::Session(std::shared_ptr<Model> model, int capacity, KvPool * pool)
       cache_(pool ? *pool : model_->kv_pool()) {}
 
 AppendReport Session::append(const std::vector<Segment> & segments, const StrategySpec & strategy, const std::atomic<bool> * abort,
-                             const ProgressFn & progress, LoadPlan plan, int observe) {
+                             const ProgressFn & progress, LoadOptions loading, int observe) {
     trace_ = {};
-    Fuse fuse(*model_, cache_, segments, strategy, plan, length_, capacity_);
+    Fuse fuse(*model_, cache_, segments, strategy, loading, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
     try {
-        cache_.claim(length_, length_ + fuse.tokens());
-        cache_.expect(length_, length_ + fuse.tokens());
+        cache_.allocate(length_, length_ + fuse.tokens());
+        cache_.advise_huge_pages(length_, length_ + fuse.tokens());
         AppendReport report = fuse.run(logits_, abort, progress);
-        if (int(exact_.size()) == length_ && report.tokens > 1) publish(fuse.plain_tokens());
+        if (int(exact_.size()) == length_ && report.tokens > 1) cache_full_blocks(fuse.plain_tokens());
         length_ += report.tokens;
         return report;
     } catch (...) {
-        cache_.shrink(length_);
+        cache_.truncate(length_);
         throw;
     }
 }
@@ -47,7 +47,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         out.tokens.push_back(token);
         if (on_token && !on_token(token)) { out.stop = "aborted"; break; }
         try {
-            cache_.claim(length_, length_ + 1);
+            cache_.allocate(length_, length_ + 1);
             model_->forward().decode(token, length_, cache_, logits_, abort);
         } catch (const Error & e) {
             if (e.code != "ABORTED") throw;
@@ -56,36 +56,36 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         }
         ++length_;
     }
-    out.ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    out.ms = ms_since(start);
     return out;
 }
 
 void Session::truncate(int length) {
     require(length >= 0 && length <= length_, "truncate: length out of range");
     length_ = length;
-    cache_.shrink(length);
+    cache_.truncate(length);
     exact_.resize(std::min(exact_.size(), size_t(length)));
-    keys_.resize(std::min(keys_.size(), size_t(length / kKvBlock)));
+    hashes_.resize(std::min(hashes_.size(), size_t(length / kKvBlock)));
 }
 
-// Makes known what has become whole blocks. Blended KV never is: it fits the chunks beside it only; nor is what was decoded,
+// Lets whole blocks be found by their tokens. Blended KV never is: it fits the chunks beside it only; nor is what was decoded,
 // whose last bits differ from those that a prefill gives.
-void Session::publish(const std::vector<int32_t> & plain) {
+void Session::cache_full_blocks(const std::vector<int32_t> & plain) {
     exact_.insert(exact_.end(), plain.begin(), plain.end());
-    while ((keys_.size() + 1) * kKvBlock <= exact_.size()) {
-        const size_t i = keys_.size();
+    while ((hashes_.size() + 1) * kKvBlock <= exact_.size()) {
+        const size_t i = hashes_.size();
         const int32_t * tokens = exact_.data() + i * kKvBlock;
-        keys_.push_back(chain_key(i == 0 ? cache_.pool().root() : keys_.back(), tokens, kKvBlock));
-        cache_.publish(i, keys_.back(), {tokens, tokens + kKvBlock});
+        hashes_.push_back(hash_block(i == 0 ? cache_.pool().root() : hashes_.back(), tokens, kKvBlock));
+        cache_.cache_block(i, hashes_.back(), {tokens, tokens + kKvBlock});
     }
 }
 
 int Session::adopt(const std::vector<int32_t> & tokens) {
-    require(length_ == 0, "adopt: only an empty session begins with known blocks");
-    for (const auto & [key, block] : cache_.pool().known_prefix(tokens)) {
+    require(length_ == 0, "adopt: only an empty session begins with cached blocks");
+    for (const auto & [hash, block] : cache_.pool().cached_prefix(tokens)) {
         if (length_ + kKvBlock + 2 > int(tokens.size()) || length_ + kKvBlock > capacity_) break;
-        cache_.adopt(block);
-        keys_.push_back(key);
+        cache_.append_block(block);
+        hashes_.push_back(hash);
         length_ += kKvBlock;
     }
     exact_.assign(tokens.begin(), tokens.begin() + length_);
@@ -96,18 +96,18 @@ int Session::adopt(const std::vector<int32_t> & tokens) {
 std::shared_ptr<Session> Session::fork(int length) const {
     require(length >= 0 && length <= length_, "fork: length out of range");
     auto copy = std::make_shared<Session>(model_, capacity_, &cache_.pool());
-    copy->cache_.share(cache_, length);
+    copy->cache_.share_prefix(cache_, length);
     copy->length_ = length;
-    copy->exact_ = exact_, copy->keys_ = keys_;
+    copy->exact_ = exact_, copy->hashes_ = hashes_;
     copy->truncate(length);
     return copy;
 }
 
-void Session::reserve(int tokens) { cache_.claim(length_, std::min(std::max(tokens, length_), capacity_)); }
+void Session::reserve(int tokens) { cache_.allocate(length_, std::min(std::max(tokens, length_), capacity_)); }
 
 void Session::warm(int begin, int end) {
-    const int last = std::min(end, int(cache_.table().size()) * kKvBlock);
-    if (begin < last) cache_.warm(begin, last);
+    const int last = std::min(end, int(cache_.block_table().size()) * kKvBlock);
+    if (begin < last) cache_.prefault(begin, last);
 }
 
 std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens, const std::vector<int32_t> & prefix,
@@ -121,25 +121,25 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
     const Hparams & hp = model->hparams();
     KvPool pool(model->weights(), {}, KvDtype::f16);  // conversations keep theirs; a chunk does not depend on their format
     KvCache cache(pool);
-    cache.claim(0, n);
+    cache.allocate(0, n);
     Forward & forward = model->forward();
     auto chunk = std::make_shared<ChunkKv>(model->chunk_shape(dtype, prefix), tokens);
 
     std::vector<int32_t> positions(static_cast<size_t>(n));
     std::iota(positions.begin(), positions.end(), 0);
     const std::vector<float> x = forward.embed(all);
-    RowSet rows(positions, hp.n_embd, model->weights().device(0), cache);
-    ggml_backend_tensor_set(rows.x(), x.data(), 0, x.size() * sizeof(float));
+    Batch batch(positions, hp.n_embd, model->weights().device(0), cache);
+    ggml_backend_tensor_set(batch.x(), x.data(), 0, x.size() * sizeof(float));
     std::vector<int32_t> every(positions);
     std::vector<float> k, v;
     const size_t skip = prefix.size() * size_t(hp.kv_dim());
     for (int il = 0; il < hp.n_layer; ++il) {
-        Compute & device = model->weights().device(il);
-        if (&device != &rows.device()) rows = rows.subset(every, device);
+        Device & device = model->weights().device(il);
+        if (&device != &batch.device()) batch = batch.subset(every, device);
         LayerCall call;
         call.raw_k = &k, call.raw_v = &v;
         call.advance = il + 1 < hp.n_layer;
-        forward.layer(il, rows, call, abort);
+        forward.layer(il, batch, call, abort);
         chunk->store_rows(il, 0, tokens.size(), k.data() + skip, v.data() + skip);
         if (progress) progress({int64_t(il + 1) * n, int64_t(hp.n_layer) * n});
     }

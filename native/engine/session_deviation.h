@@ -1,5 +1,7 @@
 #pragma once
 // How far what one session holds is from what another holds: the deviations of CacheBlend (§4.2).
+//
+// Thread safety: the model's thread calls deviation().
 #include <vector>
 
 #include "session.h"

@@ -53,7 +53,7 @@ size_t Budget::tokens(const std::vector<float> & scores, size_t reusable) const 
     return std::clamp(n, share(least), share(most));
 }
 
-std::vector<int32_t> largest(const std::vector<float> & scores, size_t keep) {
+std::vector<int32_t> top_k(const std::vector<float> & scores, size_t keep) {
     std::vector<int32_t> all(scores.size());
     std::iota(all.begin(), all.end(), 0);
     keep = std::min(keep, all.size());

@@ -1,6 +1,8 @@
 #pragma once
 // Which cached tokens to compute again. A strategy is one file in strategies/ and one line in strategy.cc; it decides from
 // what fusing measures for it, and never touches the cache itself.
+//
+// Thread safety: a Strategy has no state that changes; any thread may ask it.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -64,7 +66,7 @@ std::unique_ptr<Strategy> make_strategy(const StrategySpec & spec, int n_layer);
 std::vector<std::string> strategy_names();
 
 // Indices of the `keep` largest scores, ascending. Equal scores: the earlier wins.
-std::vector<int32_t> largest(const std::vector<float> & scores, size_t keep);
+std::vector<int32_t> top_k(const std::vector<float> & scores, size_t keep);
 // The scores as shares of their sum.
 std::vector<float> shares(const std::vector<float> & scores);
 

@@ -1,5 +1,7 @@
 #pragma once
 // Tokeniser and sampler, both libllama's.
+//
+// Thread safety: a Vocab does not change once it is loaded; any thread may use it. A Sampler is one thread's.
 #include <memory>
 #include <string>
 #include <vector>

@@ -37,7 +37,7 @@ bool multiplies(const GgufFile::Tensor & t, ggml_backend_buffer_type_t type, ggm
 
 }  // namespace
 
-Weights::Weights(const std::string & path, const std::vector<Compute *> & preference, Compute & cpu,
+Weights::Weights(const std::string & path, const std::vector<Device *> & preference, Device & cpu,
                  const std::function<void(float)> & progress)
     : file_(std::make_unique<GgufFile>(path)) {
     const auto name = file_->string("general.architecture");
@@ -70,12 +70,12 @@ Weights::Weights(const std::string & path, const std::vector<Compute *> & prefer
 
 // As many trailing layers as fit go to the first device of the preference, the rest to the CPU. A tenth of the
 // device's memory (at least 1 GiB) is left for KV and activations.
-void Weights::place_layers(const std::vector<Compute *> & preference, Compute & cpu) {
+void Weights::place_layers(const std::vector<Device *> & preference, Device & cpu) {
     devices_.assign(hparams_.n_layer + 1, &cpu);
-    for (Compute * gpu : preference) {
+    for (Device * gpu : preference) {
         if (gpu->is_host()) continue;
         size_t free = 0, total = 0;
-        ggml_backend_dev_memory(gpu->device(), &free, &total);
+        ggml_backend_dev_memory(gpu->dev(), &free, &total);
         const size_t reserve = std::max<size_t>(size_t(1) << 30, total / 10);
         size_t budget = free > reserve ? free - reserve : 0;
         auto take = [&](size_t bytes) { return bytes <= budget ? (budget -= bytes, true) : false; };
@@ -95,15 +95,15 @@ void Weights::place_layers(const std::vector<Compute *> & preference, Compute & 
     }
 }
 
-ggml_backend_buffer_type_t Weights::choose(const GgufFile::Tensor & t, Compute & device, bool matrix) const {
+ggml_backend_buffer_type_t Weights::choose(const GgufFile::Tensor & t, Device & device, bool matrix) const {
     if (matrix) {
         for (auto type : device.weight_types())
-            if (multiplies(t, type, device.device())) return type;
+            if (multiplies(t, type, device.dev())) return type;
     }
     return device.weight_types().back();
 }
 
-ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> & shape, bool required, Compute & device, bool matrix) {
+ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> & shape, bool required, Device & device, bool matrix) {
     const GgufFile::Tensor * source = file_->find(name);
     if (!source) {
         if (!required) return nullptr;
@@ -146,7 +146,7 @@ void Weights::load(const std::function<void(float)> & progress) {
                 account("CPU_Mapped", p.source->bytes);
             }
         } else {
-            buffers_.push_back(allocate(ctx.get(), type));
+            buffers_.push_back(allocate_tensors(ctx.get(), type));
             for (auto & p : pending) {
                 ggml_backend_tensor_set(p.tensor, p.source->data, 0, p.source->bytes);
                 file_->map().forget(size_t(p.source->data - file_->map().data()), p.source->bytes);

@@ -1,14 +1,16 @@
 #pragma once
 // A model's weights on its devices, and what is needed to run its layers.
+//
+// Thread safety: does not change once it is loaded, so that any thread may read it; the devices that it gives are the model's
+// thread's.
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "backend.h"
-#include "gguf_file.h"
-#include "models/architecture.h"
+#include "architecture.h"
+#include "device.h"
 
 namespace kvasir {
 
@@ -16,7 +18,8 @@ namespace kvasir {
 // stays in plain host memory is used straight from the mapped file, without a copy.
 class Weights {
   public:
-    Weights(const std::string & path, const std::vector<Compute *> & layer_devices_by_preference, Compute & cpu,
+    // MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. `progress` gets fractions from 0 to 1.
+    Weights(const std::string & path, const std::vector<Device *> & layer_devices_by_preference, Device & cpu,
             const std::function<void(float)> & progress);
 
     const GgufFile & file() const { return *file_; }
@@ -24,12 +27,12 @@ class Weights {
     const Hparams & hparams() const { return hparams_; }
 
     const LayerWeights & layer(int il) const { return layers_[il]; }
-    Compute & device(int il) const { return *devices_[il]; }  // where layer il lives
-    Compute & head_device() const { return *devices_.back(); }
+    Device & device(int il) const { return *devices_[il]; }  // where layer il lives
+    Device & head_device() const { return *devices_.back(); }
     ggml_tensor * token_embd() const { return token_embd_; }    // [n_embd, n_vocab], host memory
     ggml_tensor * output_norm() const { return output_norm_; }  // [n_embd], on head_device()
     ggml_tensor * output() const { return output_; }            // [n_embd, n_vocab]; its device is output_device()
-    Compute & output_device() const { return *output_device_; }
+    Device & output_device() const { return *output_device_; }
 
     // Buffer type name → bytes.
     const std::map<std::string, size_t> & buffers() const { return buffer_bytes_; }
@@ -39,18 +42,18 @@ class Weights {
         ggml_tensor * tensor;
         const GgufFile::Tensor * source;
     };
-    void place_layers(const std::vector<Compute *> & preference, Compute & cpu);
-    ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, bool required, Compute & device, bool matrix);
-    ggml_backend_buffer_type_t choose(const GgufFile::Tensor & t, Compute & device, bool matrix) const;
+    void place_layers(const std::vector<Device *> & preference, Device & cpu);
+    ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, bool required, Device & device, bool matrix);
+    ggml_backend_buffer_type_t choose(const GgufFile::Tensor & t, Device & device, bool matrix) const;
     void load(const std::function<void(float)> & progress);
 
     std::unique_ptr<GgufFile> file_;
     const Architecture * arch_ = nullptr;
     Hparams hparams_;
-    std::vector<Compute *> devices_;  // one per layer, then the head's
+    std::vector<Device *> devices_;  // one per layer, then the head's
     std::vector<LayerWeights> layers_;
     ggml_tensor *token_embd_ = nullptr, *output_norm_ = nullptr, *output_ = nullptr;
-    Compute * output_device_ = nullptr;
+    Device * output_device_ = nullptr;
     std::map<ggml_backend_buffer_type_t, std::pair<ContextPtr, std::vector<Pending>>> groups_;
     std::vector<BufferPtr> buffers_;
     std::map<std::string, size_t> buffer_bytes_;

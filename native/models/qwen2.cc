@@ -1,38 +1,20 @@
 // Qwen 2 and 2.5 (dense): biases on Q, K and V; RoPE on split halves.
-#include "models/blocks.h"
+#include "engine/architecture.h"
 
 namespace kvasir {
 
 namespace {
 
-using namespace blocks;
-
 class Qwen2 : public Architecture {
   public:
     const char * name() const override { return "qwen2"; }
     int rope_mode() const override { return GGML_ROPE_TYPE_NEOX; }
-    std::string unsupported(const GgufFile &) const override { return ""; }
 
     std::vector<TensorSpec> layer_tensors(const Hparams & hp, int layer) const override {
-        auto specs = standard_tensors(hp, layer);
-        add_qkv_bias(specs, hp, layer, true);
+        auto specs = Architecture::layer_tensors(hp, layer);
+        for (TensorSpec & s : specs)
+            if (s.slot == &LayerWeights::bq || s.slot == &LayerWeights::bk || s.slot == &LayerWeights::bv) s.required = true;
         return specs;
-    }
-
-    ggml_tensor * attention_input(ggml_context * c, const Hparams & hp, const LayerWeights & w, ggml_tensor * x) const override {
-        return rms_norm(c, x, w.attn_norm, hp.rms_eps);
-    }
-    ggml_tensor * query(ggml_context * c, const Hparams & hp, const LayerWeights & w, ggml_tensor * h) const override {
-        return heads(c, linear(c, w.wq, w.bq, h), hp.head_dim);
-    }
-    ggml_tensor * key(ggml_context * c, const Hparams & hp, const LayerWeights & w, ggml_tensor * h) const override {
-        return heads(c, linear(c, w.wk, w.bk, h), hp.head_dim);
-    }
-    ggml_tensor * value(ggml_context * c, const Hparams &, const LayerWeights & w, ggml_tensor * h) const override {
-        return linear(c, w.wv, w.bv, h);
-    }
-    ggml_tensor * output(ggml_context * c, const Hparams & hp, const LayerWeights & w, ggml_tensor * attn, ggml_tensor * x) const override {
-        return output_and_ffn(c, hp, w, attn, x);
     }
 };
 

@@ -145,13 +145,13 @@ TEST(a_kernel_that_computes_wrongly_is_found_out) {
         static const AttentionKernel * right;
         right = kernel;
         AttentionKernel wrong = *kernel;
-        wrong.run = [](const AttentionJob & job, AttentionShare & share, int nth, float * scratch) {
-            right->run(job, share, nth, scratch);
+        wrong.run = [](const AttentionJob & job, AttentionTeam & team, int nth, float * scratch) {
+            right->run(job, team, nth, scratch);
             job.out[job.rows == 1 ? 0 : job.head_dim * job.n_head - 1] += 0.1f;
         };
         CHECK(attention_error(wrong) > 5e-2f);
-        wrong.run = [](const AttentionJob & job, AttentionShare & share, int nth, float * scratch) {
-            right->run(job, share, nth, scratch);
+        wrong.run = [](const AttentionJob & job, AttentionTeam & team, int nth, float * scratch) {
+            right->run(job, team, nth, scratch);
             if (job.type == KvDtype::q8_0) job.out[0] = NAN;
         };
         CHECK(attention_error(wrong) == INFINITY);

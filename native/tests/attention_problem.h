@@ -7,8 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "engine/aligned.h"
 #include "engine/attention/kernel.h"
-#include "engine/backend.h"
+#include "engine/device.h"
 #include "engine/convert.h"
 
 namespace kvasir::test {
@@ -83,11 +84,11 @@ struct Problem {
 
     void run(const AttentionKernel & kernel, int threads) {
         std::vector<float> memory(kernel.shared_floats(job, 1 + *std::max_element(job.positions, job.positions + job.rows)));
-        AttentionShare share;
-        share.memory = memory.data();
+        AttentionTeam team;
+        team.memory = memory.data();
         const auto work = [&] {
             std::vector<float> scratch(kernel.scratch_floats(job) + 16);
-            kernel.run(job, share, threads, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+            kernel.run(job, team, threads, align_64(scratch.data()));
         };
         std::vector<std::thread> others;
         for (int i = 1; i < threads; ++i) others.emplace_back(work);
@@ -132,14 +133,14 @@ struct Problem {
 
     // The same by ggml's flash attention. Not for scattered keys.
     std::vector<float> by_ggml() const {
-        Compute cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
+        Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
         ContextPtr ctx = make_context(32), graph = ContextPtr(ggml_init({1 << 20, nullptr, true}));
         ggml_context * c = ctx.get();
         ggml_tensor * tq = ggml_new_tensor_3d(c, GGML_TYPE_F32, job.head_dim, job.n_head, job.rows);
         ggml_tensor * tk = ggml_new_tensor_3d(c, dtype_ggml(shape.type), job.head_dim, job.n_head_kv, shape.keys);
         ggml_tensor * tv = ggml_new_tensor_3d(c, dtype_ggml(shape.type), job.head_dim, job.n_head_kv, shape.keys);
         ggml_tensor * mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, shape.keys, job.rows);
-        BufferPtr buffer = allocate(c, cpu.buffer_type());
+        BufferPtr buffer = allocate_tensors(c, cpu.buffer_type());
         std::vector<uint16_t> m(size_t(shape.keys) * size_t(job.rows));
         for (int r = 0; r < job.rows; ++r)
             for (int i = 0; i < shape.keys; ++i) m[size_t(r) * size_t(shape.keys) + size_t(i)] = i <= positions[size_t(r)] ? 0 : 0xFC00;

@@ -5,49 +5,22 @@
 #include <thread>
 
 #include "engine/error.h"
-#include "engine/session.h"
-#include "tests/harness.h"
-#include "tests/landed.h"
+#include "tests/fixtures.h"
+#include "tests/staged.h"
 
 using namespace kvasir;
+using test::append;
+using test::apart;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
+using test::Result;
+using test::tiny;
 using test::error_code;
 
 namespace {
 
-std::shared_ptr<Model> tiny(const std::string & arch) {
-    return std::make_shared<Model>(test::random_model(arch, "--arch " + arch + " --type f16 --layers 4 --vocab 600"), ModelOptions{2, "cpu"}, nullptr);
-}
-
-std::vector<int32_t> ids(int n, int seed = 1) {
-    std::vector<int32_t> v;
-    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
-    return v;
-}
-
-std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & t, KvDtype dtype = KvDtype::f16) {
-    return encode_chunk(m, t, {1}, dtype, nullptr, nullptr);
-}
-
-struct Result {
-    std::vector<float> logits;
-    AppendReport report;
-};
-
-Result append(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & strategy) {
-    Session session(m, 2048);
-    Result r;
-    r.report = session.append(s, strategy, nullptr, nullptr);
-    r.logits = session.logits();
-    return r;
-}
-
-double apart(const std::vector<float> & a, const std::vector<float> & b) {
-    double d = 0, n = 0;
-    for (size_t i = 0; i < a.size(); ++i) d += std::pow(double(a[i]) - b[i], 2), n += std::pow(double(b[i]), 2);
-    return std::sqrt(d / n);
-}
-
-const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};
 StrategySpec deviation(std::vector<int> layers, std::vector<double> ratios) { return {.name = "deviation", .check_layers = layers, .ratios = ratios}; }
 
 }  // namespace
@@ -166,11 +139,11 @@ TEST(placing_by_table_equals_placing_by_graph) {
         for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
             auto chunk = encode(m, ids(50), dtype);
             KvCache a(m->kv_pool()), b(m->kv_pool());
-            a.claim(0, 110), b.claim(0, 110);
+            a.allocate(0, 110), b.allocate(0, 110);
             for (int il : {0, 3}) {
                 const std::vector<Forward::Placement> p{{chunk.get(), {chunk->layer(il)}, {0, 50}, 17}, {chunk.get(), {chunk->layer(il)}, {30, 20}, 90}};
                 m->forward().place(il, p, a);
-                m->forward().place_with_graph(il, test::landed(m->weights().device(il), p), b);
+                m->forward().place_with_graph(il, test::staged(m->weights().device(il), p), b);
                 for (auto rows : {&KvCache::keys, &KvCache::values}) {
                     const std::vector<float> x = (a.*rows)(il, 0, 110), y = (b.*rows)(il, 0, 110);
                     float worst = 0;

@@ -3,11 +3,15 @@
 #include <fstream>
 
 #include "engine/error.h"
-#include "engine/session.h"
 #include "tests/far_device.h"
-#include "tests/harness.h"
+#include "tests/fixtures.h"
 
 using namespace kvasir;
+using test::apart;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
 
 namespace {
 
@@ -17,26 +21,10 @@ using ModelPtr = std::shared_ptr<Model>;
 struct Pair {
     ModelPtr here, there;
 };
-Pair pair_of(const std::string & name, const std::string & flags) {
-    const std::string path = test::random_model(name, flags);
-    const auto load = [&](const std::string & device) { return std::make_shared<Model>(path, ModelOptions{1, device}, nullptr); };
-    return {load("cpu"), load(test::far_device())};
-}
-Pair tiny(const std::string & arch = "llama") { return pair_of(arch, "--arch " + arch + " --type f16 --layers 4 --vocab 600"); }
-
-std::vector<int32_t> ids(int n, int seed = 1) {
-    std::vector<int32_t> v;
-    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
-    return v;
+Pair tiny(const std::string & arch = "llama", const std::string & flags = "") {
+    return {test::tiny(arch, flags, {1, "cpu"}), test::tiny(arch, flags, {1, test::far_device()})};
 }
 
-double apart(const std::vector<float> & a, const std::vector<float> & b) {
-    double d = 0, n = 0;
-    for (size_t i = 0; i < a.size(); ++i) d += std::pow(double(a[i]) - b[i], 2), n += std::pow(double(b[i]), 2);
-    return std::sqrt(d / n);
-}
-
-const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};
 const StrategySpec kStrategies[] = {
     kFull,
     kNone,
@@ -49,8 +37,7 @@ const StrategySpec kStrategies[] = {
 
 // A first token, two chunks, a question; the chunks are encoded where the model is.
 std::vector<Segment> prompt(const ModelPtr & m, KvDtype dtype = KvDtype::f16) {
-    const auto encode = [&](int n, int seed) { return encode_chunk(m, ids(n, seed), {1}, dtype, nullptr, nullptr); };
-    return {{{1}, nullptr}, {{}, encode(150, 1)}, {{}, encode(90, 2)}, {ids(20, 3), nullptr}};
+    return {{{1}, nullptr}, {{}, encode(m, ids(150), dtype)}, {{}, encode(m, ids(90, 2), dtype)}, {ids(20, 3), nullptr}};
 }
 
 // The prompt with its chunks in files, from segment `from` on.
@@ -64,9 +51,9 @@ std::vector<Segment> in_files(std::vector<Segment> segments, size_t from = 1) {
     return segments;
 }
 
-std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy, LoadPlan plan = {}) {
+std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy, LoadOptions loading = {}) {
     Session session(m, 2048);
-    session.append(s, strategy, nullptr, nullptr, plan);
+    session.append(s, strategy, nullptr, nullptr, loading);
     return session.logits();
 }
 
@@ -168,7 +155,7 @@ TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
         a.append({{next, nullptr}}, kFull, nullptr, nullptr);
         b.append({{ids(90, 9), nullptr}}, kFull, nullptr, nullptr);
     }
-    CHECK_EQ(a.cache().run(a.length()), -1);
+    CHECK_EQ(a.cache().first_row(a.length()), -1);
     CHECK(apart(a.logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);
     const auto fork = a.fork(400);
     fork->append({{ids(30, 5), nullptr}}, kFull, nullptr, nullptr);
@@ -179,11 +166,10 @@ TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
 }
 
 TEST(a_model_that_fits_another_device_in_part_runs_on_both) {
-    const std::string flags = "--arch llama --type f16 --layers 4 --vocab 600 --embd 512 --heads 8 --ff 1024 --untied";
-    const std::string path = test::random_model("halves", flags), far = test::far_device();
-    const auto here = std::make_shared<Model>(path, ModelOptions{1, "cpu"}, nullptr);
+    const std::string flags = "--embd 512 --heads 8 --ff 1024 --untied", far = test::far_device();
+    const auto here = test::tiny("llama", flags, {1, "cpu"});
     test::set_far_memory((size_t(1) << 30) + (size_t(8) << 20));
-    const auto both = std::make_shared<Model>(path, ModelOptions{1, far}, nullptr);
+    const auto both = test::tiny("llama", flags, {1, far});
     CHECK_EQ(both->weights().device(0).name(), std::string("CPU"));
     CHECK_EQ(both->weights().device(3).name(), far);
     const auto near = prompt(here), split = prompt(both);
@@ -201,7 +187,7 @@ TEST(tied_output_weights_go_to_the_last_layers_device) {
 }
 
 TEST(a_head_size_that_a_device_has_no_attention_for_is_computed_by_products) {
-    const auto [here, there] = pair_of("narrow", "--arch llama --type f16 --layers 4 --vocab 600 --heads 8 --kv-heads 2 --head-dim 32");
+    const auto [here, there] = tiny("llama", "--heads 8 --kv-heads 2 --head-dim 32");
     const auto near = prompt(here), far = prompt(there);
     for (const StrategySpec & strategy : kStrategies) CHECK(apart(logits_of(there, far, strategy), logits_of(here, near, strategy)) < 1e-2);
 }

@@ -6,29 +6,17 @@
 #include <cmath>
 
 #include "engine/session_deviation.h"
-#include "tests/harness.h"
+#include "tests/fixtures.h"
 
 using namespace kvasir;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
+using test::tiny;
 
 namespace {
 
-std::shared_ptr<Model> tiny(const std::string & arch, const std::string & rope = "none") {
-    return std::make_shared<Model>(test::random_model("known-" + arch + "-" + rope, "--arch " + arch + " --type f16 --layers 4 --vocab 600 --rope " + rope),
-                                   ModelOptions{2, "cpu"}, nullptr);
-}
-
-std::vector<int32_t> ids(int n, int seed = 1) {
-    std::vector<int32_t> v;
-    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
-    return v;
-}
-
-std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & t) {
-    return encode_chunk(m, t, {1}, KvDtype::f16, nullptr, nullptr);
-}
-
-StrategySpec full() { return {.name = "full"}; }
-StrategySpec none() { return {.name = "none"}; }
 StrategySpec head(double r) { return {.name = "chunk-head", .ratios = {r}}; }
 StrategySpec by_deviation(double r, DeviationOf of = DeviationOf::v) { return {.name = "deviation", .check_layers = {1}, .ratios = {r}, .of = of}; }
 StrategySpec by_query(double r) { return {.name = "query", .ratios = {r}, .question_layers = {0, 1, 2, 3}}; }
@@ -72,7 +60,7 @@ TEST(every_token_of_the_question_is_computed_anew) {
     auto m = tiny("qwen2");
     const auto a = encode(m, ids(100)), b = encode(m, ids(100, 2));
     const auto prompt = [&](int seed) { return std::vector<Segment>{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(40, seed), nullptr}}; };
-    for (const StrategySpec & spec : {none(), by_deviation(0.15), by_query(0.15), head(0.15)}) {
+    for (const StrategySpec & spec : {kNone, by_deviation(0.15), by_query(0.15), head(0.15)}) {
         const auto fresh = made(m, prompt(3), spec);
         auto used = made(m, prompt(7), spec);  // another question was asked here before
         used->truncate(0);
@@ -92,11 +80,11 @@ TEST(quality_rises_with_the_ratio_behind_a_cached_prefix) {
         const std::vector<Segment> rest{{{}, encode(m, ids(120))}, {{}, encode(m, ids(80, 2))}, {ids(12, 3), nullptr}};
         const auto behind = [&](const StrategySpec & spec) {
             auto session = empty(m);
-            session->append(prefix, full(), nullptr, nullptr);
+            session->append(prefix, kFull, nullptr, nullptr);
             session->append(rest, spec, nullptr, nullptr, {}, 8);
             return session;
         };
-        const auto whole = behind(full());
+        const auto whole = behind(kFull);
         for (const auto & strategy : {by_deviation, +[](double r, DeviationOf) { return by_query(r); }}) {
             double v = INFINITY, attention = INFINITY;
             for (double ratio : {0.0, 0.2, 0.5, 1.0}) {
@@ -117,7 +105,7 @@ TEST(a_check_measures_the_distance_between_stored_and_full) {
     for (const char * arch : {"llama", "qwen2", "qwen3"}) {
         auto m = tiny(arch);
         const std::vector<Segment> s{{{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {ids(12, 3), nullptr}};
-        const SessionDeviation d = deviation(*made(m, s, none()), *made(m, s, full()), 0, 213);
+        const SessionDeviation d = deviation(*made(m, s, kNone), *made(m, s, kFull), 0, 213);
         for (DeviationOf of : {DeviationOf::v, DeviationOf::k}) {
             auto session = empty(m);
             const CheckReport check = session->append(s, by_deviation(0.1, of), nullptr, nullptr).checks.at(0);
@@ -136,11 +124,11 @@ TEST(a_check_measures_the_distance_between_stored_and_full) {
 // prefill's wherever the chunk is placed.
 TEST(keys_are_turned_once_to_where_they_stand) {
     for (const char * rope : {"none", "linear", "yarn", "llama3"}) {
-        auto m = tiny("llama", rope);
+        auto m = tiny("llama", std::string("--rope ") + rope);
         const auto chunk = encode(m, ids(64));
         for (int before : {1, 90, 700}) {
             const std::vector<Segment> s{{ids(before, 5), nullptr}, {{}, chunk}, {ids(12, 3), nullptr}};
-            const auto reused = made(m, s, none()), whole = made(m, s, full());
+            const auto reused = made(m, s, kNone), whole = made(m, s, kFull);
             const std::vector<float> a = reused->cache().keys(0, before, 64), b = whole->cache().keys(0, before, 64);
             double apart = 0, size = 0;
             for (size_t i = 0; i < a.size(); ++i) apart += std::pow(a[i] - b[i], 2), size += std::pow(b[i], 2);
@@ -156,7 +144,7 @@ TEST(blending_leaves_the_stored_chunk_as_it_was) {
     const auto bytes = [&](const std::shared_ptr<ChunkKv> & c, int il) { return std::vector<uint8_t>(c->layer(il), c->layer(il) + c->shape().row_bytes() * 200); };
     std::vector<std::vector<uint8_t>> before;
     for (int il = 0; il < 4; ++il) before.push_back(bytes(b, il));
-    for (const StrategySpec & spec : {none(), by_deviation(0.5), by_query(0.5), head(0.5)}) made(m, {{{1}, nullptr}, {{}, a}, {{}, b}, {ids(12, 3), nullptr}}, spec);
+    for (const StrategySpec & spec : {kNone, by_deviation(0.5), by_query(0.5), head(0.5)}) made(m, {{{1}, nullptr}, {{}, a}, {{}, b}, {ids(12, 3), nullptr}}, spec);
     for (int il = 0; il < 4; ++il) CHECK(bytes(b, il) == before[size_t(il)]);
 }
 
@@ -165,7 +153,7 @@ TEST(a_miss_does_not_end_reuse) {
     auto m = tiny("llama");
     auto session = empty(m);
     const AppendReport report =
-        session->append({{{1}, nullptr}, {{}, encode(m, ids(50))}, {ids(50, 2), nullptr}, {{}, encode(m, ids(50, 4))}, {ids(12, 3), nullptr}}, none(), nullptr, nullptr);
+        session->append({{{1}, nullptr}, {{}, encode(m, ids(50))}, {ids(50, 2), nullptr}, {{}, encode(m, ids(50, 4))}, {ids(12, 3), nullptr}}, kNone, nullptr, nullptr);
     CHECK_EQ(report.reusable_tokens, 100);
     CHECK_EQ(report.layers.at(1).rows, 1 + 50 + 12);
 }

@@ -2,33 +2,22 @@
 #include <cmath>
 
 #include "engine/prefix_blocks.h"
-#include "engine/session.h"
-#include "tests/harness.h"
-#include "tests/landed.h"
+#include "tests/fixtures.h"
+#include "tests/staged.h"
 
 using namespace kvasir;
+using test::apart;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
 
 namespace {
 
 std::shared_ptr<Model> tiny(const std::string & arch, KvDtype kv, int head_dim = 64) {
-    const std::string size = std::to_string(head_dim);
-    return std::make_shared<Model>(test::random_model(arch + size, "--arch " + arch + " --type f16 --layers 4 --vocab 600 --head-dim " + size),
-                                   ModelOptions{2, "cpu", kv}, nullptr);
+    return test::tiny(arch, "--head-dim " + std::to_string(head_dim), {2, "cpu", kv});
 }
 
-std::vector<int32_t> ids(int n, int seed = 1) {
-    std::vector<int32_t> v;
-    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
-    return v;
-}
-
-double apart(const std::vector<float> & a, const std::vector<float> & b) {
-    double d = 0, n = 0;
-    for (size_t i = 0; i < a.size(); ++i) d += std::pow(double(a[i]) - b[i], 2), n += std::pow(double(b[i]), 2);
-    return std::sqrt(d / n);
-}
-
-const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};
 
 // BOS, two chunks in `stored`, a question; then four more tokens, one by one.
 struct Answer {
@@ -36,7 +25,7 @@ struct Answer {
     std::vector<int32_t> tokens;
 };
 Answer answer(const std::shared_ptr<Model> & m, KvDtype stored, const StrategySpec & strategy) {
-    const auto chunk = [&](int n, int seed) { return encode_chunk(m, ids(n, seed), {1}, stored, nullptr, nullptr); };
+    const auto chunk = [&](int n, int seed) { return encode(m, ids(n, seed), stored); };
     Session session(m, 1024);
     session.append({{{1}, nullptr}, {{}, chunk(130, 1)}, {{}, chunk(90, 2)}, {ids(20, 3), nullptr}}, strategy, nullptr, nullptr);
     Answer a{session.logits(), {}};
@@ -72,11 +61,11 @@ TEST(ratio_one_is_full_prefill_in_q8_0_bit_for_bit) {
 TEST(placing_into_q8_0_by_table_equals_placing_by_graph) {
     const auto m = tiny("qwen3", KvDtype::q8_0);
     for (const KvDtype stored : {KvDtype::f16, KvDtype::q8_0}) {
-        const auto chunk = encode_chunk(m, ids(50), {1}, stored, nullptr, nullptr);
+        const auto chunk = encode(m, ids(50), stored);
         KvCache a(m->kv_pool()), b(m->kv_pool());
-        a.claim(0, 110), b.claim(0, 110);
+        a.allocate(0, 110), b.allocate(0, 110);
         const std::vector<Forward::Placement> p{{chunk.get(), {chunk->layer(3)}, {0, 50}, 17}, {chunk.get(), {chunk->layer(3)}, {30, 20}, 90}};
-        m->forward().place(3, p, a), m->forward().place_with_graph(3, test::landed(m->weights().device(3), p), b);
+        m->forward().place(3, p, a), m->forward().place_with_graph(3, test::staged(m->weights().device(3), p), b);
         // Roundings may fall to the other side: a step of the scale.
         CHECK(apart(a.keys(3, 0, 110), b.keys(3, 0, 110)) < 5e-3);
         CHECK(apart(a.values(3, 0, 110), b.values(3, 0, 110)) < (stored == KvDtype::q8_0 ? 1e-6 : 5e-3));

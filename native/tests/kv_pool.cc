@@ -7,8 +7,7 @@
 #include "engine/error.h"
 #include "engine/pages.h"
 #include "engine/prefix_blocks.h"
-#include "engine/session.h"
-#include "tests/harness.h"
+#include "tests/fixtures.h"
 
 #ifndef _WIN32
 #include <sys/mman.h>
@@ -16,12 +15,16 @@
 #endif
 
 using namespace kvasir;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
 
 namespace {
 
-BlockKey key_of(int n) {
+BlockHash hash_of(int n) {
     const int32_t t = n;
-    return chain_key({}, &t, 1);
+    return hash_block({}, &t, 1);
 }
 
 }  // namespace
@@ -29,8 +32,8 @@ BlockKey key_of(int n) {
 TEST(pages_hold_zeros_and_keep_what_was_written_when_touched) {
     Pages pages(5 << 20);
     pages.data()[70'000] = 7;
-    pages.expect(1 << 20, 4 << 20);
-    pages.touch(0, pages.size());
+    pages.advise_huge_pages(1 << 20, 4 << 20);
+    pages.prefault(0, pages.size());
     const Pages moved = std::move(pages);
     CHECK_EQ(std::count(moved.data(), moved.data() + moved.size(), 0), std::ptrdiff_t(moved.size()) - 1);
     CHECK_EQ(int(moved.data()[70'000]), 7);
@@ -48,7 +51,7 @@ TEST(only_touched_pages_are_resident) {
         return std::count_if(in.begin(), in.end(), [](unsigned char c) { return c & 1; });
     };
     CHECK_EQ(resident(), 0);
-    pages.touch(8 * page, 16 * page);
+    pages.prefault(8 * page, 16 * page);
     CHECK(resident() >= 16 && resident() < 64);  // the system may give a few beside them
 }
 #endif
@@ -59,12 +62,12 @@ TEST(a_table_grows_in_one_run_also_beside_another) {
     int a = -1, b = -1, breaks = 0;
     for (int i = 0; i < 20; ++i)
         for (int * last : {&a, &b}) {
-            const int id = pool.take(*last);
+            const int id = pool.allocate(*last);
             breaks += *last >= 0 && id != *last + 1;
             *last = id;
         }
     CHECK_EQ(breaks, 0);
-    CHECK_EQ(pool.held_count(), 40);
+    CHECK_EQ(pool.used_count(), 40);
 }
 
 TEST(of_a_chain_the_tail_goes_first_and_oldest_chains_before_newer) {
@@ -74,18 +77,18 @@ TEST(of_a_chain_the_tail_goes_first_and_oldest_chains_before_newer) {
     for (auto & chain : chains)
         for (int i = 0; i < 3; ++i) {
             const int n = int(&chain - chains) * 3 + i;
-            chain.push_back(pool.take(chain.empty() ? -1 : chain.back()));
-            CHECK_EQ(pool.publish(chain.back(), key_of(n), {n}), chain.back());
+            chain.push_back(pool.allocate(chain.empty() ? -1 : chain.back()));
+            CHECK_EQ(pool.cache(chain.back(), hash_of(n), {n}), chain.back());
         }
     for (int which : {1, 0})
-        for (int i = 2; i >= 0; --i) pool.give_back(chains[which][size_t(i)]);
-    CHECK_EQ(pool.kept_count(), 6);
-    CHECK_EQ(pool.take(-1), -1);
+        for (int i = 2; i >= 0; --i) pool.unref(chains[which][size_t(i)]);
+    CHECK_EQ(pool.evictable_count(), 6);
+    CHECK_EQ(pool.allocate(-1), -1);
     for (int n : {5, 4, 3, 2, 1, 0}) {
         int32_t token = n;
-        CHECK(pool.find(key_of(n), &token, 1) >= 0);
+        CHECK(pool.find(hash_of(n), &token, 1) >= 0);
         CHECK(pool.evict());
-        CHECK_EQ(pool.find(key_of(n), &token, 1), -1);
+        CHECK_EQ(pool.find(hash_of(n), &token, 1), -1);
     }
     CHECK(!pool.evict());
     CHECK_EQ(pool.free_count(), 6);
@@ -94,76 +97,76 @@ TEST(of_a_chain_the_tail_goes_first_and_oldest_chains_before_newer) {
 TEST(a_key_alone_finds_nothing_when_the_tokens_differ) {
     BlockPool pool;
     pool.grow(2);
-    const int id = pool.take(-1);
-    pool.publish(id, key_of(1), {7, 8});
+    const int id = pool.allocate(-1);
+    pool.cache(id, hash_of(1), {7, 8});
     const std::vector<int32_t> same{7, 8}, other{7, 9};
-    CHECK_EQ(pool.find(key_of(1), same.data(), 2), id);
-    CHECK_EQ(pool.find(key_of(1), other.data(), 2), -1);
-    CHECK_EQ(pool.find(key_of(1), same.data(), 1), -1);
+    CHECK_EQ(pool.find(hash_of(1), same.data(), 2), id);
+    CHECK_EQ(pool.find(hash_of(1), other.data(), 2), -1);
+    CHECK_EQ(pool.find(hash_of(1), same.data(), 1), -1);
     CHECK(!pool.writable(id));
 }
 
-// Random operations on the pool and on a model of it that is written for clearness: who holds what, what is known, and in
+// Random operations on the pool and on a model of it that is written for clearness: who uses what, what is cached, and in
 // which order it was given back.
 TEST(blocks_behave_like_a_plain_model_of_them) {
     std::mt19937 rng(7);
     for (int round = 0; round < 40; ++round) {
         BlockPool pool;
         pool.grow(1 + int(rng() % 24));
-        std::map<int, int> refs;       // held block → by how many
-        std::map<int, int> known;      // block → what it is known by
-        std::vector<int> kept;         // in the order they were given back
+        std::map<int, int> ref_counts;       // used block → by how many
+        std::map<int, int> cached;      // block → what it is cached by
+        std::vector<int> evictable;         // in the order they were given back
         int next = 0;
         const auto any = [&](const std::map<int, int> & m) { return std::next(m.begin(), int(rng() % m.size()))->first; };
         for (int step = 0; step < 400; ++step) {
             const int what = int(rng() % 7);
             if (what == 0) {
-                const int id = pool.take(int(rng() % size_t(pool.size())));
-                const bool full = int(refs.size() + kept.size()) == pool.size();
+                const int id = pool.allocate(int(rng() % size_t(pool.size())));
+                const bool full = int(ref_counts.size() + evictable.size()) == pool.size();
                 CHECK_EQ(id < 0, full);
                 if (id < 0) continue;
-                CHECK(!refs.count(id) && !known.count(id));
-                refs[id] = 1;
-            } else if (what == 1 && !refs.empty()) {
-                const int id = any(refs);
-                pool.give_back(id);
-                if (--refs[id] == 0) {
-                    refs.erase(id);
-                    if (known.count(id)) kept.push_back(id);
+                CHECK(!ref_counts.count(id) && !cached.count(id));
+                ref_counts[id] = 1;
+            } else if (what == 1 && !ref_counts.empty()) {
+                const int id = any(ref_counts);
+                pool.unref(id);
+                if (--ref_counts[id] == 0) {
+                    ref_counts.erase(id);
+                    if (cached.count(id)) evictable.push_back(id);
                 }
-            } else if (what == 2 && !refs.empty()) {
-                const int id = any(refs);
-                pool.share(id), ++refs[id];
-            } else if (what == 3 && !kept.empty()) {
-                const size_t i = rng() % kept.size();
-                pool.share(kept[i]), refs[kept[i]] = 1;
-                kept.erase(kept.begin() + std::ptrdiff_t(i));
-            } else if (what == 4 && !refs.empty()) {
-                const int id = any(refs);
-                if (known.count(id)) continue;
+            } else if (what == 2 && !ref_counts.empty()) {
+                const int id = any(ref_counts);
+                pool.ref(id), ++ref_counts[id];
+            } else if (what == 3 && !evictable.empty()) {
+                const size_t i = rng() % evictable.size();
+                pool.ref(evictable[i]), ref_counts[evictable[i]] = 1;
+                evictable.erase(evictable.begin() + std::ptrdiff_t(i));
+            } else if (what == 4 && !ref_counts.empty()) {
+                const int id = any(ref_counts);
+                if (cached.count(id)) continue;
                 // Now and then by a key that is taken already.
-                const int name = !known.empty() && rng() % 4 == 0 ? known.begin()->second : next++;
-                const auto same = std::find_if(known.begin(), known.end(), [&](auto & k) { return k.second == name; });
-                const int expected = same == known.end() ? id : same->first;
-                CHECK_EQ(pool.publish(id, key_of(name), {name}), expected);
-                if (expected == id) known[id] = name;
+                const int name = !cached.empty() && rng() % 4 == 0 ? cached.begin()->second : next++;
+                const auto same = std::find_if(cached.begin(), cached.end(), [&](auto & k) { return k.second == name; });
+                const int expected = same == cached.end() ? id : same->first;
+                CHECK_EQ(pool.cache(id, hash_of(name), {name}), expected);
+                if (expected == id) cached[id] = name;
             } else if (what == 5) {
-                CHECK_EQ(pool.evict(), !kept.empty());
-                if (kept.empty()) continue;
-                known.erase(kept.front());
-                kept.erase(kept.begin());
+                CHECK_EQ(pool.evict(), !evictable.empty());
+                if (evictable.empty()) continue;
+                cached.erase(evictable.front());
+                evictable.erase(evictable.begin());
             } else if (what == 6 && step % 50 == 0) {
                 pool.grow(pool.size() + int(rng() % 4));
             }
-            CHECK_EQ(pool.held_count(), int(refs.size()));
-            CHECK_EQ(pool.kept_count(), int(kept.size()));
-            for (auto [id, n] : refs) {
-                CHECK_EQ(pool.refs(id), n);
-                CHECK_EQ(pool.writable(id), n == 1 && !known.count(id));
+            CHECK_EQ(pool.used_count(), int(ref_counts.size()));
+            CHECK_EQ(pool.evictable_count(), int(evictable.size()));
+            for (auto [id, n] : ref_counts) {
+                CHECK_EQ(pool.ref_count(id), n);
+                CHECK_EQ(pool.writable(id), n == 1 && !cached.count(id));
             }
-            for (auto [id, name] : known) {
+            for (auto [id, name] : cached) {
                 const int32_t token = name;
-                CHECK_EQ(pool.find(key_of(name), &token, 1), id);
+                CHECK_EQ(pool.find(hash_of(name), &token, 1), id);
             }
         }
     }
@@ -172,14 +175,7 @@ TEST(blocks_behave_like_a_plain_model_of_them) {
 namespace {
 
 std::shared_ptr<Model> tiny(const std::string & type = "f16", KvDtype kv = KvDtype::f16) {
-    return std::make_shared<Model>(test::random_model("pool-" + type, "--arch qwen3 --type " + type + " --layers 3 --vocab 600"),
-                                   ModelOptions{1, "cpu", kv}, nullptr);
-}
-
-std::vector<int32_t> ids(int n, int seed = 1) {
-    std::vector<int32_t> v;
-    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
-    return v;
+    return test::tiny("qwen3", "--layers 3 --type " + type, {1, "cpu", kv});
 }
 
 std::vector<int32_t> operator+(std::vector<int32_t> a, const std::vector<int32_t> & b) {
@@ -187,11 +183,7 @@ std::vector<int32_t> operator+(std::vector<int32_t> a, const std::vector<int32_t
     return a;
 }
 
-std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & t) {
-    return encode_chunk(m, t, {1}, KvDtype::f16, nullptr, nullptr);
-}
-
-const StrategySpec kFull{.name = "full"}, kNone{.name = "none"}, kSome{.name = "deviation", .check_layers = {1}, .ratios = {0.2}};
+const StrategySpec kSome{.name = "deviation", .check_layers = {1}, .ratios = {0.2}};
 
 std::vector<float> add(Session & s, const std::vector<Segment> & segments, const StrategySpec & strategy = kFull) {
     s.append(segments, strategy, nullptr, nullptr);
@@ -284,11 +276,11 @@ TEST(branches_share_what_they_begin_with_and_go_their_own_ways) {
     Session trunk(m, 1024);
     add(trunk, {{head, nullptr}, {{}, chunk}, {ids(20, 3), nullptr}}, kSome);
     const auto before = contents(trunk);
-    const int held = m->kv_pool().blocks().held_count();
+    const int used = m->kv_pool().blocks().used_count();
     const auto branch = trunk.fork(205);
-    CHECK_EQ(m->kv_pool().blocks().held_count(), held);
+    CHECK_EQ(m->kv_pool().blocks().used_count(), used);
     const auto left = add(trunk, {{ids(30, 6), nullptr}}), right = add(*branch, {{ids(40, 7), nullptr}});
-    CHECK(m->kv_pool().blocks().held_count() <= held + 3);
+    CHECK(m->kv_pool().blocks().used_count() <= used + 3);
     // Each as in a session of its own.
     const auto other = tiny();
     Session a(other, 1024), b(other, 1024);
@@ -304,9 +296,9 @@ TEST(interleaved_sessions_are_as_each_alone) {
     const std::vector<int32_t> system = ids(150);
     const auto talk = [&](Session & s, int seed, int turn) {
         if (turn == 0) {
-            const int known = s.adopt(system + ids(40, seed));
+            const int cached = s.adopt(system + ids(40, seed));
             const std::vector<int32_t> first = system + ids(40, seed);
-            add(s, {{{first.begin() + known, first.end()}, nullptr}});
+            add(s, {{{first.begin() + cached, first.end()}, nullptr}});
         } else {
             add(s, {{ids(50, seed + turn), nullptr}});
         }
@@ -323,7 +315,7 @@ TEST(interleaved_sessions_are_as_each_alone) {
     for (int turn = 0; turn < 4; ++turn) talk(a, 11, turn), talk(b, 12, turn);
     CHECK(contents(a) == alone[0]);
     CHECK(contents(b) == alone[1]);
-    CHECK(b.cache().table().front() == a.cache().table().front());
+    CHECK(b.cache().block_table().front() == a.cache().block_table().front());
 }
 
 TEST(pressure_takes_kept_prefixes_never_what_a_session_holds) {
@@ -337,10 +329,10 @@ TEST(pressure_takes_kept_prefixes_never_what_a_session_holds) {
         Session other(m, 2048);
         add(other, {{ids(120, 20 + i), nullptr}});
         CHECK(contents(running) == before);
-        CHECK(pool.blocks().held_count() == 6);
+        CHECK(pool.blocks().used_count() == 6);
     }
     CHECK(pool.blocks().size() <= 8);
-    CHECK(pool.blocks().held_count() + pool.blocks().kept_count() <= pool.blocks().size());
+    CHECK(pool.blocks().used_count() + pool.blocks().evictable_count() <= pool.blocks().size());
     // A session that needs more than the budget gets it.
     add(running, {{ids(900, 3), nullptr}});
     Session alone(tiny(), 2048);
@@ -362,11 +354,11 @@ TEST(two_hundred_questions_hold_no_more_than_a_few) {
         s.reserve(s.length() + 64);
         s.generate(3, {}, nullptr, nullptr);
         s.truncate(s.length());
-        CHECK(pool.blocks().held_count() <= 4);
+        CHECK(pool.blocks().used_count() <= 4);
         CHECK(pool.blocks().size() <= 40);
     }
     s.truncate(0);
-    CHECK_EQ(pool.blocks().held_count(), 0);
+    CHECK_EQ(pool.blocks().used_count(), 0);
 }
 
 TEST(a_stored_prefix_is_the_prefix) {
@@ -382,8 +374,8 @@ TEST(a_stored_prefix_is_the_prefix) {
     const ChunkKv file(path);
     import_prefix(*restarted, file);
     import_prefix(*restarted, file);  // once more changes nothing
-    CHECK_EQ(restarted->kv_pool().blocks().held_count(), 0);
-    CHECK_EQ(restarted->kv_pool().blocks().kept_count(), 3);
+    CHECK_EQ(restarted->kv_pool().blocks().used_count(), 0);
+    CHECK_EQ(restarted->kv_pool().blocks().evictable_count(), 3);
     Session t(restarted, 1024);
     CHECK_EQ(t.adopt(system + rest), 192);
     CHECK(add(t, {{std::vector<int32_t>(system.begin() + 192, system.end()) + rest, nullptr}}) == logits);

@@ -1,10 +1,11 @@
+#include "engine/aligned.h"
 #include "engine/matmul.h"
 
 #include <cmath>
 #include <random>
 #include <string>
 
-#include "engine/backend.h"
+#include "engine/device.h"
 #include "engine/matmul/kernel.h"
 #include "tests/guarded.h"
 #include "tests/harness.h"
@@ -35,11 +36,10 @@ struct Problem {
     std::vector<float> run(const MatmulKernel & kernel, int begin, int rows_run, int threads) const {
         std::vector<float> out(size_t(rows_run) * size_t(outputs), NAN);
         std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
-        void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
         const auto from = x.begin() + std::ptrdiff_t(begin) * width;
         const std::vector<float> rows = packed_rows(kernel, {from, from + std::ptrdiff_t(rows_run) * width}, width);
         const MatmulJob job{type, weights.data(), rows.data(), out.data(), width, outputs, rows_run};
-        for (int ith = 0; ith < threads; ++ith) kernel.run(job, ith, threads, aligned);
+        for (int ith = 0; ith < threads; ++ith) kernel.run(job, ith, threads, align_64(scratch.data()));
         return out;
     }
 
@@ -111,7 +111,7 @@ TEST(matmul_leaves_to_ggml_what_its_kernels_do_not_take) {
 }
 
 TEST(matmul_kernels_read_q4_as_ggml_repacks_it) {
-    const Compute cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
+    const Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
     for (const ggml_backend_buffer_type_t memory : cpu.weight_types()) {
         if (std::string(ggml_backend_buft_name(memory)) != "CPU_REPACK") continue;
         for (const MatmulKernel * kernel : matmul_kernels())
@@ -158,8 +158,7 @@ TEST(matmul_kernels_read_and_write_nothing_beyond_the_end) {
             const auto bytes = [](const std::vector<float> & v) { return std::vector<uint8_t>(reinterpret_cast<const uint8_t *>(v.data()), reinterpret_cast<const uint8_t *>(v.data() + v.size())); };
             const Guarded weights(p.weights), rows(bytes(packed)), out(std::vector<uint8_t>(48 * 7 * sizeof(float)));
             std::vector<uint8_t> scratch(kernel->scratch_bytes + 64);
-            void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-            kernel->run({type, weights.data, reinterpret_cast<const float *>(rows.data), reinterpret_cast<float *>(out.data), width, 48, 7}, 0, 1, aligned);
+            kernel->run({type, weights.data, reinterpret_cast<const float *>(rows.data), reinterpret_cast<float *>(out.data), width, 48, 7}, 0, 1, align_64(scratch.data()));
             const auto * got = reinterpret_cast<const float *>(out.data);
             CHECK(p.error({got, got + 48 * 7}) < bound(*kernel));
             if (!kernel->pack_row) continue;

@@ -3,25 +3,16 @@
 #include <cmath>
 
 #include "engine/session_deviation.h"
-#include "tests/harness.h"
+#include "tests/fixtures.h"
 
 using namespace kvasir;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
+using test::tiny;
 
 namespace {
-
-std::shared_ptr<Model> tiny(const std::string & arch) {
-    return std::make_shared<Model>(test::random_model(arch, "--arch " + arch + " --type f16 --layers 4 --vocab 600"), ModelOptions{2, "cpu"}, nullptr);
-}
-
-std::vector<int32_t> ids(int n, int seed = 1) {
-    std::vector<int32_t> v;
-    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
-    return v;
-}
-
-std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & t) {
-    return encode_chunk(m, t, {1}, KvDtype::f16, nullptr, nullptr);
-}
 
 // BOS, two chunks of 100, a question of 12: chunks are positions 1 … 200.
 constexpr int kPrompt = 213, kSecond = 101, kQuestion = 201, kObserved = 8;
@@ -35,8 +26,6 @@ std::unique_ptr<Session> made(const std::shared_ptr<Model> & m, const std::vecto
     return session;
 }
 
-StrategySpec full() { return {.name = "full"}; }
-StrategySpec none() { return {.name = "none"}; }
 StrategySpec by_deviation(double r) { return {.name = "deviation", .check_layers = {1}, .ratios = {r}}; }
 StrategySpec by_query(double r) { return {.name = "query", .ratios = {r}, .question_layers = {1, 2}}; }
 StrategySpec head(double r) { return {.name = "chunk-head", .ratios = {r}}; }
@@ -55,7 +44,7 @@ bool all_zero(const std::vector<float> & values) {
 
 TEST(a_session_does_not_deviate_from_itself) {
     auto m = tiny("llama");
-    const auto s = made(m, prompt(m), none());
+    const auto s = made(m, prompt(m), kNone);
     const SessionDeviation d = deviation(*s, *s, 0, kPrompt);
     CHECK_EQ(d.v.size(), size_t(4 * kPrompt));
     CHECK_EQ(d.attention.size(), size_t(4));
@@ -66,7 +55,7 @@ TEST(ratio_one_does_not_deviate_from_full_prefill_by_a_bit) {
     for (const char * arch : {"llama", "qwen2", "qwen3"}) {
         auto m = tiny(arch);
         const auto s = prompt(m);
-        const auto whole = made(m, s, full());
+        const auto whole = made(m, s, kFull);
         for (const StrategySpec & spec : {by_deviation(1), by_query(1), head(1)}) {
             const SessionDeviation d = deviation(*made(m, s, spec), *whole, 0, kPrompt);
             CHECK(all_zero(d.v) && all_zero(d.k) && all_zero(d.attention));
@@ -78,7 +67,7 @@ TEST(one_chunk_right_behind_its_prefix_hardly_deviates) {
     for (const char * arch : {"llama", "qwen3"}) {
         auto m = tiny(arch);
         const std::vector<Segment> s{{{1}, nullptr}, {{}, encode(m, ids(100))}, {ids(12, 3), nullptr}};
-        const SessionDeviation d = deviation(*made(m, s, none()), *made(m, s, full()), 0, 113);
+        const SessionDeviation d = deviation(*made(m, s, kNone), *made(m, s, kFull), 0, 113);
         CHECK(*std::max_element(d.v.begin(), d.v.end()) < 1e-3f);
         CHECK(*std::max_element(d.k.begin(), d.k.end()) < 1e-2f);
         CHECK(*std::max_element(d.attention.begin(), d.attention.end()) < 1e-2f);
@@ -88,7 +77,7 @@ TEST(one_chunk_right_behind_its_prefix_hardly_deviates) {
 TEST(only_tokens_behind_a_chunk_boundary_deviate) {
     auto m = tiny("qwen2");
     const auto s = prompt(m);
-    const auto reused = made(m, s, none()), whole = made(m, s, full());
+    const auto reused = made(m, s, kNone), whole = made(m, s, kFull);
     const SessionDeviation d = deviation(*reused, *whole, 0, kPrompt);
     for (int il = 0; il < 4; ++il) {
         CHECK_EQ(sum(d.v, il, 0, 1), 0.0);  // what stands before the first chunk saw nothing else
@@ -106,9 +95,9 @@ TEST(attention_deviates_less_the_more_is_recomputed) {  // CacheBlend, figure 6
     for (const char * arch : {"llama", "qwen3"}) {
         auto m = tiny(arch);
         const auto s = prompt(m);
-        const auto whole = made(m, s, full());
+        const auto whole = made(m, s, kFull);
         double before = 2 * 4;
-        for (const StrategySpec & spec : {none(), by_deviation(0.3), by_deviation(0.7), by_deviation(1)}) {
+        for (const StrategySpec & spec : {kNone, by_deviation(0.3), by_deviation(0.7), by_deviation(1)}) {
             const SessionDeviation d = deviation(*made(m, s, spec), *whole, 0, kPrompt);
             double all = 0;
             for (float x : d.attention) {
@@ -124,7 +113,7 @@ TEST(attention_deviates_less_the_more_is_recomputed) {  // CacheBlend, figure 6
 
 TEST(traced_attention_is_a_distribution_over_what_a_token_may_see) {
     auto m = tiny("llama");
-    for (const StrategySpec & spec : {full(), none(), by_deviation(0.2), by_query(0.2)}) {
+    for (const StrategySpec & spec : {kFull, kNone, by_deviation(0.2), by_query(0.2)}) {
         const auto session = made(m, prompt(m), spec);
         const AttentionTrace & t = session->trace();
         CHECK_EQ(t.observers, kObserved);
@@ -148,7 +137,7 @@ TEST(traced_attention_is_a_distribution_over_what_a_token_may_see) {
 TEST(observing_changes_no_result) {
     auto m = tiny("qwen2");
     const auto s = prompt(m);
-    for (const StrategySpec & spec : {full(), none(), by_deviation(0.2), by_query(0.2)}) {
+    for (const StrategySpec & spec : {kFull, kNone, by_deviation(0.2), by_query(0.2)}) {
         const auto plain = made(m, s, spec, 0), observed = made(m, s, spec);
         CHECK(plain->logits() == observed->logits());
         const SessionDeviation d = deviation(*plain, *observed, 0, kPrompt);
@@ -159,7 +148,7 @@ TEST(observing_changes_no_result) {
 
 TEST(what_cannot_be_compared_is_refused) {
     auto m = tiny("llama"), other = tiny("qwen2");
-    const auto s = made(m, prompt(m), none());
+    const auto s = made(m, prompt(m), kNone);
     const auto refused = [&](const Session & b, int begin, int count) {
         try {
             deviation(*s, b, begin, count);
@@ -168,15 +157,15 @@ TEST(what_cannot_be_compared_is_refused) {
         }
         return false;
     };
-    CHECK(refused(*made(other, prompt(other), none()), 0, 10));
+    CHECK(refused(*made(other, prompt(other), kNone), 0, 10));
     CHECK(refused(*s, 0, kPrompt + 1));
     CHECK(refused(*s, -1, 10));
     CHECK(refused(*s, 0, 0));
-    CHECK(refused(*made(m, prompt(m), none(), 4), 0, kPrompt));
+    CHECK(refused(*made(m, prompt(m), kNone, 4), 0, kPrompt));
     // Tokens of a chunk are not there to observe.
     bool thrown = false;
     try {
-        made(m, prompt(m), none(), 13);
+        made(m, prompt(m), kNone, 13);
     } catch (const std::logic_error &) {
         thrown = true;
     }

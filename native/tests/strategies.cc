@@ -2,53 +2,25 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/session.h"
-#include "tests/harness.h"
+#include "tests/fixtures.h"
 
 using namespace kvasir;
+using test::append;
+using test::apart;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
+using test::Result;
+using test::tiny;
 
 namespace {
-
-std::shared_ptr<Model> tiny(const std::string & arch) {
-    return std::make_shared<Model>(test::random_model(arch, "--arch " + arch + " --type f16 --layers 4 --vocab 600"), ModelOptions{2, "cpu"}, nullptr);
-}
-
-std::vector<int32_t> ids(int n, int seed = 1) {
-    std::vector<int32_t> v;
-    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
-    return v;
-}
-
-std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & t) {
-    return encode_chunk(m, t, {1}, KvDtype::f16, nullptr, nullptr);
-}
 
 // BOS, two chunks of 100, a question of 12: reusable are positions 1 … 200.
 std::vector<Segment> prompt(const std::shared_ptr<Model> & m, const std::vector<int32_t> & question = ids(12, 3)) {
     return {{{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {question, nullptr}};
 }
 
-struct Result {
-    std::vector<float> logits;
-    AppendReport report;
-};
-
-Result append(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & spec) {
-    Session session(m, 1024);
-    Result r;
-    r.report = session.append(s, spec, nullptr, nullptr);
-    r.logits = session.logits();
-    return r;
-}
-
-double apart(const std::vector<float> & a, const std::vector<float> & b) {
-    double d = 0, n = 0;
-    for (size_t i = 0; i < a.size(); ++i) d += std::pow(double(a[i]) - b[i], 2), n += std::pow(double(b[i]), 2);
-    return std::sqrt(d / n);
-}
-
-StrategySpec full() { return {.name = "full"}; }
-StrategySpec none() { return {.name = "none"}; }
 StrategySpec head(double r) { return {.name = "chunk-head", .ratios = {r}}; }
 StrategySpec deviation(double r, DeviationOf of = DeviationOf::v) { return {.name = "deviation", .check_layers = {1}, .ratios = {r}, .of = of}; }
 StrategySpec query(double r, std::vector<int> layers = {0, 1, 2, 3}) { return {.name = "query", .ratios = {r}, .question_layers = layers}; }
@@ -71,7 +43,7 @@ TEST(ratio_one_of_every_strategy_is_full_prefill_bit_for_bit) {
     for (const char * arch : {"llama", "qwen2", "qwen3"}) {
         auto m = tiny(arch);
         const auto s = prompt(m);
-        const Result whole = append(m, s, full());
+        const Result whole = append(m, s, kFull);
         for (const StrategySpec & spec : selective(1)) {
             const Result r = append(m, s, spec);
             if (r.logits != whole.logits) test::fail(__FILE__, __LINE__, label(spec) + " on " + arch);
@@ -79,7 +51,7 @@ TEST(ratio_one_of_every_strategy_is_full_prefill_bit_for_bit) {
         }
         // A chunk at the very end: its last token is computed in any case.
         const std::vector<Segment> ends{s[0], s[1], s[2]};
-        const Result end = append(m, ends, full());
+        const Result end = append(m, ends, kFull);
         for (const StrategySpec & spec : selective(1)) CHECK(append(m, ends, spec).logits == end.logits);
     }
 }
@@ -87,7 +59,7 @@ TEST(ratio_one_of_every_strategy_is_full_prefill_bit_for_bit) {
 TEST(ratio_zero_of_every_strategy_reuses_all) {
     auto m = tiny("qwen3");
     const auto s = prompt(m);
-    const Result reused = append(m, s, none());
+    const Result reused = append(m, s, kNone);
     for (const StrategySpec & spec : selective(0)) {
         const Result r = append(m, s, spec);
         CHECK_EQ(r.report.recomputed_tokens, 0);
@@ -100,8 +72,8 @@ TEST(ratio_zero_of_every_strategy_reuses_all) {
 TEST(every_strategy_recomputes_its_share_and_comes_closer_to_full_prefill) {
     auto m = tiny("llama");
     const auto s = prompt(m);
-    const auto whole = append(m, s, full()).logits;
-    const double reused = apart(append(m, s, none()).logits, whole);
+    const auto whole = append(m, s, kFull).logits;
+    const double reused = apart(append(m, s, kNone).logits, whole);
     for (const StrategySpec & spec : selective(0.5)) {
         const Result r = append(m, s, spec);
         CHECK_EQ(r.report.recomputed_tokens, 100);
@@ -148,7 +120,7 @@ TEST(attention_of_the_question_is_what_its_own_keys_and_queries_give) {
     CHECK(sum > 0.1 && sum < 1);
     CHECK(r.selected == [&] {
         std::vector<int32_t> out;
-        for (int32_t i : largest(r.question.attention, 20)) out.push_back(r.question.candidates[size_t(i)]);
+        for (int32_t i : top_k(r.question.attention, 20)) out.push_back(r.question.candidates[size_t(i)]);
         return out;
     }());
     // Another question looks elsewhere; deviation does not depend on it.
@@ -171,7 +143,7 @@ TEST(attention_goes_where_a_key_answers_the_query) {
 TEST(a_question_pass_leaves_no_trace) {
     auto m = tiny("llama");
     const auto s = prompt(m);
-    CHECK(append(m, s, query(0)).logits == append(m, s, none()).logits);
+    CHECK(append(m, s, query(0)).logits == append(m, s, kNone).logits);
     const Result r = append(m, s, query(0.2, {1}));
     CHECK_EQ(r.report.layers.size(), size_t(4));
     CHECK_EQ(r.report.layers.at(3).rows, 1 + 12 + 40);
@@ -227,11 +199,11 @@ TEST(pipelined_serial_throttled_and_in_memory_are_the_same_bit_for_bit) {
         s[i].chunk->save(path);
         files[i].chunk = std::make_shared<ChunkKv>(path);
     }
-    for (const StrategySpec & spec : {none(), deviation(0.2), query(0.2, {1}), both(0.2)}) {
+    for (const StrategySpec & spec : {kNone, deviation(0.2), query(0.2, {1}), both(0.2)}) {
         const auto in_memory = append(m, s, spec).logits;
-        for (const LoadPlan & plan : {LoadPlan{}, LoadPlan{.serial = true}, LoadPlan{.serial = false, .bytes_per_second = 20e6}}) {
+        for (const LoadOptions & loading : {LoadOptions{}, LoadOptions{.serial = true}, LoadOptions{.serial = false, .bytes_per_second = 20e6}}) {
             Session session(m, 1024);
-            const AppendReport r = session.append(files, spec, nullptr, nullptr, plan);
+            const AppendReport r = session.append(files, spec, nullptr, nullptr, loading);
             CHECK(session.logits() == in_memory);
             CHECK_EQ(r.bytes_loaded, (s[1].chunk->layer_bytes() + s[2].chunk->layer_bytes()) * (spec.name == "deviation" ? 3 : 4));
             double end = 0;
@@ -239,8 +211,8 @@ TEST(pipelined_serial_throttled_and_in_memory_are_the_same_bit_for_bit) {
                 if (!l.load_bytes) continue;
                 CHECK(l.load_start >= end);  // one layer after another
                 end = l.load_end;
-                if (plan.bytes_per_second > 0) CHECK(l.load_end - l.load_start >= 1e3 * double(l.load_bytes) / plan.bytes_per_second - 0.5);
-                if (plan.serial) CHECK(l.layer == 0 || l.load_start >= r.layers[size_t(l.layer) - 1].compute_end || !spec.question_layers.empty());
+                if (loading.bytes_per_second > 0) CHECK(l.load_end - l.load_start >= 1e3 * double(l.load_bytes) / loading.bytes_per_second - 0.5);
+                if (loading.serial) CHECK(l.layer == 0 || l.load_start >= r.layers[size_t(l.layer) - 1].compute_end || !spec.question_layers.empty());
             }
         }
     }

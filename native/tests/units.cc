@@ -117,10 +117,10 @@ TEST(rope_table_rows_equal_single_rows) {
 
 TEST(selection_takes_the_largest_and_the_earlier_of_equals) {
     const std::vector<float> scores{5, 1, 9, 9, 2};
-    CHECK(largest(scores, 0).empty());
-    CHECK((largest(scores, 1) == std::vector<int32_t>{2}));
-    CHECK((largest(scores, 3) == std::vector<int32_t>{0, 2, 3}));
-    CHECK((largest(scores, 99) == std::vector<int32_t>{0, 1, 2, 3, 4}));
+    CHECK(top_k(scores, 0).empty());
+    CHECK((top_k(scores, 1) == std::vector<int32_t>{2}));
+    CHECK((top_k(scores, 3) == std::vector<int32_t>{0, 2, 3}));
+    CHECK((top_k(scores, 99) == std::vector<int32_t>{0, 1, 2, 3, 4}));
 }
 
 TEST(a_budget_is_a_share_or_what_covers_the_mass_within_bounds) {

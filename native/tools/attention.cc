@@ -14,8 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/aligned.h"
 #include "engine/attention/kernel.h"
-#include "engine/backend.h"
+#include "engine/device.h"
 #include "engine/convert.h"
 #include "tools/timing.h"
 
@@ -90,14 +91,14 @@ struct Cache {
 
 // ggml's flash attention on its own threads; the time is the calling thread's, which works as long as any other.
 double ggml_time(const Cache & cache, int rows, int keys, int threads, double seconds) {
-    Compute cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads);
+    Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads);
     ContextPtr ctx = make_context(32), graph = ContextPtr(ggml_init({1 << 20, nullptr, true}));
     ggml_context * c = ctx.get();
     ggml_tensor * q = ggml_new_tensor_3d(c, GGML_TYPE_F32, kDim, kHeads, rows);
     ggml_tensor * k = ggml_new_tensor_3d(c, dtype_ggml(cache.type), kDim, kHeads / kGroup, keys);
     ggml_tensor * v = ggml_new_tensor_3d(c, dtype_ggml(cache.type), kDim, kHeads / kGroup, keys);
     ggml_tensor * mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, keys, rows);
-    BufferPtr buffer = allocate(c, cpu.buffer_type());
+    BufferPtr buffer = allocate_tensors(c, cpu.buffer_type());
     std::vector<uint16_t> visible(size_t(keys) * size_t(rows), 0xFC00);
     for (int r = 0; r < rows; ++r) std::fill_n(visible.begin() + std::ptrdiff_t(size_t(r) * size_t(keys)), keys - rows + r + 1, uint16_t(0));
     ggml_backend_tensor_set(q, cache.q.data(), 0, ggml_nbytes(q));
@@ -124,12 +125,12 @@ double attention_time(const AttentionKernel * kernel, Cache & cache, int rows, i
     job.rows = rows, job.n_head = kHeads, job.n_head_kv = kHeads / kGroup, job.head_dim = kDim, job.q_stride = size_t(kHeads) * kDim;
     job.scale = 1 / std::sqrt(float(kDim));
     std::vector<float> memory(kernel->shared_floats(job, keys));
-    AttentionShare share;
-    share.memory = memory.data();
+    AttentionTeam team;
+    team.memory = memory.data();
     return best_time(threads, seconds, [&] {
         thread_local std::vector<float> scratch;
         scratch.resize(kernel->scratch_floats(job) + 16);
-        kernel->run(job, share, threads, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+        kernel->run(job, team, threads, align_64(scratch.data()));
     });
 }
 

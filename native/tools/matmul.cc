@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/aligned.h"
 #include "engine/matmul/kernel.h"
 #include "tools/timing.h"
 
@@ -43,9 +44,8 @@ double speed(const MatmulKernel & kernel, ggml_type type, int count, double seco
     std::vector<uint8_t> weights(ggml_row_size(type, kWidth) * kOutputs), scratch(kernel.scratch_bytes + 64);
     ggml_quantize_chunk(type, w.data(), weights.data(), 0, kOutputs, kWidth, nullptr);
     const std::vector<float> rows = packed_rows(kernel, x, kWidth);
-    void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
     const MatmulJob job{type, weights.data(), rows.data(), out.data(), kWidth, kOutputs, count};
-    return 2e-9 * kWidth * kOutputs * count / best_time(1, seconds, [&] { kernel.run(job, 0, 1, aligned); });
+    return 2e-9 * kWidth * kOutputs * count / best_time(1, seconds, [&] { kernel.run(job, 0, 1, align_64(scratch.data())); });
 }
 
 }  // namespace

@@ -6,22 +6,25 @@ import type {
   QuestionBatch,
 } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { AnswerMaker } from '../answering/answer.ts';
+import { choicesOf } from '../answering/choices.ts';
 import type { Passages } from '../answering/passages.ts';
+import type { FusionModel, FusionSession } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import { isAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
 import type { Gate } from '../platform/gate.ts';
+import { notFound, rowId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { AnalysisTable, type AnalysisRow } from './analysis-table.ts';
-import { choicesOf } from './choices.ts';
 import { planOf, runDocument, windowsOf } from './document-run.ts';
 import { exportAnalysis, type ExportFormat, type Exported } from './export.ts';
 import type { Documents } from './library-documents.ts';
-import { Prompter, type PrompterOptions } from './prompter.ts';
+import { AnalysisSession } from './session.ts';
 import { runQuestions } from './questions-run.ts';
 import { RunningAnalysis } from './running-analysis.ts';
 import { shownAnalysis } from './shown-analysis.ts';
@@ -40,7 +43,8 @@ export interface AnalysisServiceOptions {
   events: EventBus;
   gate: Gate;
   log: Logger;
-  openSession: PrompterOptions['openSession'];
+  /** A session of its own. OUT_OF_MEMORY. */
+  openSession: (model: FusionModel, capacity: number) => FusionSession;
   clock?: Clock;
 }
 
@@ -51,7 +55,8 @@ export interface AnalysisServiceOptions {
 export class AnalysisService {
   readonly #options: AnalysisServiceOptions & { clock: Clock };
   readonly #table: AnalysisTable;
-  readonly #prompter: Prompter;
+  readonly #maker: AnswerMaker;
+  readonly #session: AnalysisSession;
   /** Running or waiting, by id. */
   readonly #live = new Map<number, RunningAnalysis>();
   #tail: Promise<void> = Promise.resolve();
@@ -65,7 +70,10 @@ export class AnalysisService {
     this.#table = AnalysisTable.open(options.path, clock.wall());
     if (this.#table.setAside !== undefined)
       options.log.error('analyses-set-aside', { path: this.#table.setAside });
-    this.#prompter = new Prompter(options);
+    const { store, planner, retrieval, passages } = options;
+    // What is missing is computed and stored before a prompt places it; prompts share their beginning by the session.
+    this.#maker = new AnswerMaker({ store, planner, retrieval, passages });
+    this.#session = new AnalysisSession(options.openSession);
   }
 
   /** What an analysis of a document would do. NOT_FOUND, CONFLICT, CONTEXT_OVERFLOW, QUESTION_TOO_LONG, DOCUMENT_NO_TEXT. */
@@ -213,7 +221,7 @@ export class AnalysisService {
     const active = await models.current();
     this.#table.setModel(row.id, active.name);
     const choices = choicesOf(row.request, settings.current, active.model, planner);
-    const options = { ...this.#options, table: this.#table, prompter: this.#prompter };
+    const options = { ...this.#options, table: this.#table, maker: this.#maker, session: this.#session };
     const workshop = new Workshop({ row, live, active, choices, options });
     this.#workshop = workshop;
     if ('questions' in row.request) {
@@ -246,7 +254,7 @@ export class AnalysisService {
   }
 
   #require(id: string): AnalysisRow {
-    const row = /^\d{1,15}$/.test(id) ? this.#table.get(Number(id)) : undefined;
+    const row = this.#table.get(rowId(id, 'analysis'));
     if (!row) throw notFound('analysis');
     return row;
   }
@@ -254,12 +262,4 @@ export class AnalysisService {
   #changed(id?: number): void {
     this.#options.events.emit('analysis.changed', id === undefined ? {} : { id: String(id) });
   }
-}
-
-function notFound(what: string): KvasirError {
-  return new KvasirError(
-    'NOT_FOUND',
-    `This ${what} does not exist any more.`,
-    'Go back to the list of analyses.',
-  );
 }

@@ -1,4 +1,3 @@
-import { existsSync, renameSync } from 'node:fs';
 import { z } from 'zod';
 import {
   AnalysisSchema,
@@ -11,8 +10,8 @@ import {
 import { AnswerStatsSchema } from '../../src-shared/contract/chat.ts';
 import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
 import { NoticeSchema } from '../../src-shared/answer.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
-import { databaseError, openDatabase, type Database } from '../platform/database.ts';
+import { openOrSetAside, type Database } from '../platform/database.ts';
+import { parseOr } from '../platform/parse-or.ts';
 import { MIGRATIONS } from './schema.ts';
 
 /** A step as it is entered. */
@@ -47,11 +46,9 @@ export class AnalysisTable {
   /** Where the file lies that could not be read when this was opened. */
   readonly setAside: string | undefined;
   readonly #database: Database;
-  readonly #path: string;
 
-  private constructor(path: string, setAside?: string) {
-    this.#database = openDatabase(path, MIGRATIONS);
-    this.#path = path;
+  private constructor({ database, setAside }: ReturnType<typeof openOrSetAside>) {
+    this.#database = database;
     this.setAside = setAside;
   }
 
@@ -60,21 +57,9 @@ export class AnalysisTable {
    * stopped. STORE_READ_ONLY, STORE_VERSION, DISK_FULL.
    */
   static open(path: string, nowMs: number): AnalysisTable {
-    const table = AnalysisTable.#openOrSetAside(path, nowMs);
-    table.#run("UPDATE analysis SET state = 'stopped' WHERE state IN ('waiting', 'running')");
+    const table = new AnalysisTable(openOrSetAside(path, MIGRATIONS, nowMs));
+    table.#database.run("UPDATE analysis SET state = 'stopped' WHERE state IN ('waiting', 'running')");
     return table;
-  }
-
-  static #openOrSetAside(path: string, nowMs: number): AnalysisTable {
-    try {
-      return new AnalysisTable(path);
-    } catch (error) {
-      if (!(error instanceof KvasirError && error.code === 'STORE_CORRUPT')) throw error;
-      const aside = `${path}.corrupt-${nowMs}`;
-      for (const suffix of ['', '-wal', '-shm'])
-        if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
-      return new AnalysisTable(path, aside);
-    }
   }
 
   close(): void {
@@ -82,35 +67,31 @@ export class AnalysisTable {
   }
 
   add(analysis: NewAnalysis, steps: readonly NewStep[]): number {
-    return this.#guarded(() =>
-      this.#database.transaction(() => {
-        const { lastInsertRowid } = this.#database
-          .prepare(
-            `INSERT INTO analysis (kind, title, created_ms, state, request, version, model)
-              VALUES (@kind, @title, @createdMs, 'waiting', @request, @version, @model)`,
-          )
-          .run({ ...analysis, request: JSON.stringify(analysis.request) });
-        const id = Number(lastInsertRowid);
-        for (const step of steps) this.addStep(id, step);
-        return id;
-      })(),
-    );
+    const sql = `INSERT INTO analysis (kind, title, created_ms, state, request, version, model)
+      VALUES (@kind, @title, @createdMs, 'waiting', @request, @version, @model) RETURNING id`;
+    return this.#database.transaction(() => {
+      const row = { ...analysis, request: JSON.stringify(analysis.request) };
+      const id = this.#database.value<number>(sql, row) as number;
+      for (const step of steps) this.addStep(id, step);
+      return id;
+    });
   }
 
   addStep(analysisId: number, { kind, from, to, question }: NewStep): number {
-    const sql = `INSERT INTO step (analysis_id, kind, first, last, question, state) VALUES (?, ?, ?, ?, ?, 'waiting')`;
-    return Number(this.#run(sql, analysisId, kind, from, to, question).lastInsertRowid);
+    const sql = `INSERT INTO step (analysis_id, kind, first, last, question, state)
+      VALUES (?, ?, ?, ?, ?, 'waiting') RETURNING id`;
+    return this.#database.value<number>(sql, analysisId, kind, from, to, question) as number;
   }
 
   get(id: number): AnalysisRow | undefined {
-    const raw = this.#database.prepare(`SELECT ${COLUMNS} FROM analysis WHERE id = ?`).get(id);
-    return raw === undefined ? undefined : toRow(raw as RawRow);
+    const raw = this.#database.get<RawRow>(`SELECT ${COLUMNS} FROM analysis WHERE id = ?`, id);
+    return raw && toRow(raw);
   }
 
   /** In the order in which they were entered. */
   steps(analysisId: number): Step[] {
     const sql = `SELECT ${STEP_COLUMNS} FROM step WHERE analysis_id = ? ORDER BY id`;
-    return (this.#database.prepare(sql).all(analysisId) as RawStep[]).map(toStep);
+    return this.#database.all<RawStep>(sql, analysisId).map(toStep);
   }
 
   /** Newest first. */
@@ -119,7 +100,7 @@ export class AnalysisTable {
     const sql = `SELECT ${COLUMNS}, ${counts('')} AS steps, ${counts("AND state = 'done'")} AS stepsDone,
       ${counts("AND state = 'failed'")} AS stepsFailed FROM analysis a ORDER BY id DESC`;
     type Counted = RawRow & Pick<AnalysisSummary, 'steps' | 'stepsDone' | 'stepsFailed'>;
-    return (this.#database.prepare(sql).all() as Counted[]).map((raw) => {
+    return this.#database.all<Counted>(sql).map((raw) => {
       const { id, kind, title, state, failure, createdMs, request } = toRow(raw);
       const { steps, stepsDone, stepsFailed } = raw;
       const instruction = 'instruction' in request ? request.instruction : '';
@@ -130,64 +111,48 @@ export class AnalysisTable {
 
   setState(id: number, state: Analysis['state'], failure: Failure | null = null): void {
     const sql = 'UPDATE analysis SET state = ?, failure = ? WHERE id = ?';
-    this.#run(sql, state, failure && JSON.stringify(failure), id);
+    this.#database.run(sql, state, failure && JSON.stringify(failure), id);
   }
 
   setModel(id: number, model: string): void {
-    this.#run('UPDATE analysis SET model = ? WHERE id = ?', model, id);
+    this.#database.run('UPDATE analysis SET model = ? WHERE id = ?', model, id);
   }
 
   finishStep(id: number, { text, sources, notices, encoded, stats }: StepResult, ms: number): void {
-    this.#guarded(() =>
-      this.#database.transaction(() => {
-        const json = [sources, notices, encoded, stats].map((value) => value && JSON.stringify(value));
-        const sql = `UPDATE step SET state = 'done', text = ?, sources = ?, notices = ?, encoded = ?, stats = ?, failure = NULL WHERE id = ?`;
-        this.#database.prepare(sql).run(text, ...json, id);
-        const work = `UPDATE analysis SET work_ms = work_ms + ? WHERE id = (SELECT analysis_id FROM step WHERE id = ?)`;
-        this.#database.prepare(work).run(ms, id);
-      })(),
-    );
+    this.#database.transaction(() => {
+      const json = [sources, notices, encoded, stats].map((value) => value && JSON.stringify(value));
+      const sql = `UPDATE step SET state = 'done', text = ?, sources = ?, notices = ?, encoded = ?, stats = ?, failure = NULL WHERE id = ?`;
+      this.#database.run(sql, text, ...json, id);
+      const work = `UPDATE analysis SET work_ms = work_ms + ? WHERE id = (SELECT analysis_id FROM step WHERE id = ?)`;
+      this.#database.run(work, ms, id);
+    });
   }
 
   failStep(id: number, failure: Failure): void {
-    this.#run("UPDATE step SET state = 'failed', failure = ? WHERE id = ?", JSON.stringify(failure), id);
+    const sql = "UPDATE step SET state = 'failed', failure = ? WHERE id = ?";
+    this.#database.run(sql, JSON.stringify(failure), id);
   }
 
   /** To be taken again. */
   resetStep(id: number): void {
-    this.#run(
-      `UPDATE step SET state = 'waiting', text = '', failure = NULL, sources = '[]', notices = '[]', encoded = NULL,
-        stats = NULL WHERE id = ?`,
-      id,
-    );
+    const sql = `UPDATE step SET state = 'waiting', text = '', failure = NULL, sources = '[]', notices = '[]', encoded = NULL,
+      stats = NULL WHERE id = ?`;
+    this.#database.run(sql, id);
   }
 
   removeCombining(analysisId: number): void {
-    this.#run("DELETE FROM step WHERE analysis_id = ? AND kind = 'combine'", analysisId);
+    this.#database.run("DELETE FROM step WHERE analysis_id = ? AND kind = 'combine'", analysisId);
   }
 
   remove(id: number): void {
-    this.#run('DELETE FROM analysis WHERE id = ?', id);
-  }
-
-  #run(sql: string, ...values: unknown[]) {
-    return this.#guarded(() => this.#database.prepare(sql).run(...values));
-  }
-
-  /** Gives SQLite's failures their type. */
-  #guarded<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw databaseError(error, this.#path);
-    }
+    this.#database.run('DELETE FROM analysis WHERE id = ?', id);
   }
 }
 
 function toRow(raw: RawRow): AnalysisRow {
   return {
     ...raw,
-    failure: parse(FailureSchema.nullable(), raw.failure, null),
+    failure: parseOr(FailureSchema.nullable(), raw.failure, null),
     request: AnalysisSchema.shape.request.parse(JSON.parse(raw.request ?? '')),
   };
 }
@@ -197,14 +162,10 @@ function toStep(raw: RawStep): Step {
   return {
     ...raw,
     id: String(raw.id),
-    failure: parse(FailureSchema.nullable(), raw.failure, null),
-    sources: parse(z.array(StepSourceSchema), raw.sources, []),
-    notices: parse(z.array(NoticeSchema), raw.notices, []),
-    encoded: parse(EncodedSchema.nullable(), raw.encoded, null),
-    stats: parse(AnswerStatsSchema.nullable(), raw.stats, null),
+    failure: parseOr(FailureSchema.nullable(), raw.failure, null),
+    sources: parseOr(z.array(StepSourceSchema), raw.sources, []),
+    notices: parseOr(z.array(NoticeSchema), raw.notices, []),
+    encoded: parseOr(EncodedSchema.nullable(), raw.encoded, null),
+    stats: parseOr(AnswerStatsSchema.nullable(), raw.stats, null),
   };
-}
-
-function parse<T>(schema: z.ZodType<T>, json: string | null, otherwise: T): T {
-  return json === null ? otherwise : schema.catch(otherwise).parse(JSON.parse(json));
 }

@@ -1,25 +1,23 @@
 import type { AnalysisPlan, DocumentAnalysis, Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { answerReserve } from '../answering/limits.ts';
 import { findPassages, type FoundPassage } from '../answering/passages.ts';
 import { PromptAssembler } from '../answering/prompt.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import { keyFor } from '../fusion/model.ts';
 import type { StepResult } from './analysis-table.ts';
-import type { Choices } from './choices.ts';
+import type { AnswerChoices } from '../answering/choices.ts';
 import type { AnalysedDocument } from './library-documents.ts';
 import { combiningQuestion, fitNotes, noteText, type Note } from './prompts.ts';
 import { planCombining, planWindows, shapeOf, type Span } from './windows.ts';
 import type { Workshop } from './workshop.ts';
-
-/** However long an answer may be, this share of the context is enough for it; as in the prompt assembler. */
-const LARGEST_ANSWER_SHARE = 1 / 4;
 
 /** The windows of a document. QUESTION_TOO_LONG, CONTEXT_OVERFLOW, DOCUMENT_NO_TEXT. */
 export function windowsOf(
   document: AnalysedDocument,
   { instruction, size, overlap }: Pick<DocumentAnalysis, 'instruction' | 'size' | 'overlap'>,
   model: FusionModel,
-  choices: Choices,
+  choices: AnswerChoices,
 ): Span[] {
   if (document.lengths.length === 0) throw noText(document);
   const room = roomBeside(instruction, model, choices);
@@ -30,7 +28,7 @@ export function windowsOf(
 export function planOf(
   document: AnalysedDocument,
   request: DocumentAnalysis,
-  { model, choices, store }: { model: FusionModel; choices: Choices; store: ChunkCache },
+  { model, choices, store }: { model: FusionModel; choices: AnswerChoices; store: ChunkCache },
 ): AnalysisPlan {
   const windows = windowsOf(document, request, model, choices);
   const sum = (lengths: readonly number[]): number => lengths.reduce((total, length) => total + length, 0);
@@ -142,9 +140,9 @@ async function combineNotes(
 }
 
 /** Tokens that a prompt with this question has left for chunks; below zero when it does not fit by itself. */
-function roomBeside(question: string, model: FusionModel, choices: Choices): number {
+function roomBeside(question: string, model: FusionModel, choices: AnswerChoices): number {
   const { contextTokens, maxTokens, systemPrompt } = choices;
-  const answer = Math.min(maxTokens, Math.floor(contextTokens * LARGEST_ANSWER_SHARE));
+  const answer = answerReserve({ contextTokens, answerTokens: maxTokens });
   const unlimited = { contextTokens: Number.MAX_SAFE_INTEGER, answerTokens: 0 };
   const bare = new PromptAssembler(model, systemPrompt).assemble(question, [], unlimited).tokens;
   return contextTokens - answer - bare;

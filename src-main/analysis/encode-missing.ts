@@ -4,12 +4,12 @@ import type { FoundPassage } from '../answering/passages.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Choices } from './choices.ts';
+import type { AnswerChoices } from '../answering/choices.ts';
 
 export interface EncodeOptions {
   model: FusionModel;
   store: ChunkCache;
-  choices: Pick<Choices, 'dtype' | 'blends' | 'storeMisses'>;
+  choices: Pick<AnswerChoices, 'dtype' | 'blends' | 'storeMisses'>;
   costs: CostModel;
   clock: Clock;
   signal: AbortSignal;

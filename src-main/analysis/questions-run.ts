@@ -1,6 +1,6 @@
 import type { QuestionBatch, Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { findPassages, type FoundPassage } from '../answering/passages.ts';
+import type { FoundPassage } from '../answering/passages.ts';
 import { keyFor } from '../fusion/model.ts';
 import { orderBatch, sharedChunks } from './batch-order.ts';
 import type { Workshop } from './workshop.ts';
@@ -46,11 +46,11 @@ function find(
   step: Step,
   { scope, topK }: Pick<QuestionBatch, 'scope'> & { topK: number },
 ): Promise<Asked> {
-  const { retrieval, passages, clock } = workshop.options;
+  const { maker, clock } = workshop.options;
   return workshop.work(async (signal) => {
     const started = clock.now();
-    const found = await retrieval.find(step.question, { scope, topK, signal });
-    return { step, passages: findPassages(found.chunks, passages), retrieveMs: clock.now() - started };
+    const passages = await maker.find(step.question, { scope, topK, signal });
+    return { step, passages, retrieveMs: clock.now() - started };
   });
 }
 

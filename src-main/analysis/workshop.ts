@@ -1,5 +1,7 @@
 import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import type { AnswerMaker } from '../answering/answer.ts';
+import type { AnswerChoices } from '../answering/choices.ts';
 import type { FoundPassage, Passages } from '../answering/passages.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
@@ -12,10 +14,10 @@ import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import type { AnalysisRow, AnalysisTable, StepResult } from './analysis-table.ts';
-import type { Choices } from './choices.ts';
 import { encodeMissing } from './encode-missing.ts';
 import type { AnalysisModel, Documents } from './library-documents.ts';
-import type { Prompter } from './prompter.ts';
+import type { AnalysisSession } from './session.ts';
+import { sourceOf } from './step-source.ts';
 import type { RunningAnalysis } from './running-analysis.ts';
 
 /** Where an analysis gets the model from; src-main/models/ gives it. */
@@ -34,7 +36,8 @@ export interface WorkshopOptions {
   store: AnalysisStore;
   planner: Planner;
   table: AnalysisTable;
-  prompter: Prompter;
+  maker: AnswerMaker;
+  session: AnalysisSession;
   gate: Gate;
   log: Logger;
   clock: Clock;
@@ -45,7 +48,7 @@ export class Workshop {
   readonly row: AnalysisRow;
   readonly live: RunningAnalysis;
   readonly active: AnalysisModel;
-  readonly choices: Choices;
+  readonly choices: AnswerChoices;
   readonly options: WorkshopOptions;
   #held: LeaseSet | undefined;
   #attempt: Promise<unknown> = Promise.resolve();
@@ -91,7 +94,7 @@ export class Workshop {
     await this.#attempt;
     this.#held?.release();
     this.#held = undefined;
-    this.options.prompter.release();
+    this.options.session.release();
   }
 
   /**
@@ -126,19 +129,32 @@ export class Workshop {
     { signal, retrieveMs = 0 }: { signal: AbortSignal; retrieveMs?: number },
   ): Promise<StepResult> {
     const { active, choices, live, options } = this;
-    const { model, name } = active;
-    const { store, planner, clock, log, prompter } = options;
+    const { model } = active;
+    const { store, planner, clock, log, maker, session } = options;
     const encoded = await encodeMissing(offered, {
       ...{ model, store, choices, costs: planner.costs, clock, signal },
       onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
     });
-    const made = await prompter.make({
-      ...{ model, name, question, offered, choices, signal, retrieveMs },
-      stopwatch: new Stopwatch(clock),
-      onProgress: (progress) => live.progress(progress),
-      onText: (text) => live.addText(text),
-    });
-    return { ...made, encoded };
+    try {
+      const made = await maker.make({
+        ...{ ...active, question, choices, signal, requestClass: 'analysis' },
+        passages: offered,
+        stopwatch: new Stopwatch(clock),
+        before: { retrieve: retrieveMs },
+        openSession: (_prompt, need) => session.open({ model, question, choices, need }),
+        onProgress: (progress) => live.progress(progress),
+        onText: (text) => live.addText(text),
+      });
+      if (made.stop === 'aborted')
+        throw new KvasirError('ABORTED', 'It was stopped while it was being written.');
+      const sources = made.citations.map((citation) =>
+        sourceOf(citation, model.bytesPerToken(choices.dtype)),
+      );
+      return { text: made.text, sources, notices: made.notices, stats: made.stats, encoded };
+    } catch (error) {
+      if (!isAborted(error)) session.release(); // who knows what it holds
+      throw error;
+    }
   }
 
   #requireModel(): void {

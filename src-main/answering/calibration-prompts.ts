@@ -17,7 +17,7 @@ import { questionAbout, topicsOf } from './topic-questions.ts';
 
 export interface CalibrationTextOptions {
   model: Pick<FusionModel, 'tokenize' | 'info'>;
-  catalogue: Pick<Catalogue, 'database' | 'chunk' | 'chunks'>;
+  catalogue: Pick<Catalogue, 'words' | 'chunk' | 'chunks'>;
   /** The library's chunks for this model. */
   chunkSetId: number;
   library: string;
@@ -61,7 +61,7 @@ export function calibrationTexts(options: CalibrationTextOptions): TextSet {
 
 /** Prompts from a library of the app: the one that is asked for, else the sample library, else the first. NOT_FOUND. */
 export function libraryTexts(parts: {
-  catalogue: Pick<Catalogue, 'database' | 'chunk' | 'chunks' | 'chunkTable' | 'libraries'>;
+  catalogue: Pick<Catalogue, 'words' | 'chunk' | 'chunks' | 'chunkTable' | 'libraries'>;
   settings: { readonly current: Settings };
   sampleQuestions: string;
 }): (active: Pick<ActiveModel, 'model' | 'chunkTokens'>, request: CalibrationRequest) => TextSet {
@@ -92,7 +92,7 @@ function noText(library: string | undefined): KvasirError {
 function asked({ catalogue, chunkSetId, settings, count }: CalibrationTextOptions, path: string): Item[] {
   const all = QuestionsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   const wanted = Math.min(count, all.length);
-  const index = new SearchIndex(catalogue.database, chunkSetId);
+  const index = new SearchIndex(catalogue.words, chunkSetId);
   return Array.from({ length: wanted }, (_, i) => all[Math.floor((i * all.length) / wanted)]).flatMap(
     (item) => {
       if (!item) return [];
@@ -109,7 +109,7 @@ function asked({ catalogue, chunkSetId, settings, count }: CalibrationTextOption
  * same prompts; what stands in headings is asked about first.
  */
 function aboutTopics({ catalogue, chunkSetId, settings, count }: CalibrationTextOptions): Item[] {
-  const index = new SearchIndex(catalogue.database, chunkSetId);
+  const index = new SearchIndex(catalogue.words, chunkSetId);
   const order = inHashOrder(catalogue.chunks(chunkSetId));
   const asked = new Set<string>();
   const items: Item[] = [];

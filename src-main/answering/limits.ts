@@ -4,3 +4,18 @@ import type { FusionModel } from '../fusion/model.ts';
 export function contextLimit({ info }: Pick<FusionModel, 'info'>, contextTokens: number): number {
   return info.contextTrain > 0 ? Math.min(info.contextTrain, contextTokens) : contextTokens;
 }
+
+export interface PromptBudget {
+  /** Tokens of prompt and answer at most. */
+  contextTokens: number;
+  /** Tokens wanted for the answer. */
+  answerTokens: number;
+}
+
+/** However long an answer may be, this share of the context is enough to keep free for it. */
+const LARGEST_ANSWER_SHARE = 1 / 4;
+
+/** Tokens that a prompt leaves free for its answer. */
+export function answerReserve({ contextTokens, answerTokens }: PromptBudget): number {
+  return Math.min(answerTokens, Math.floor(contextTokens * LARGEST_ANSWER_SHARE));
+}

@@ -9,7 +9,7 @@ export function promptNotices<C extends OfferedChunk>(
     contextTokens: number;
     name: (chunk: C) => string;
     /** Turns that an earlier question had left out already. */
-    turnsLeftOutBefore?: number;
+    turnsLeftOutBefore?: number | undefined;
   },
 ): Notice[] {
   const notices: Notice[] = [];
@@ -29,28 +29,30 @@ export function promptNotices<C extends OfferedChunk>(
   return notices;
 }
 
-export function stillReadingNotice(documents: number): Notice {
+export function stillReadingNotice(documents: number): Notice[] {
+  if (documents === 0) return [];
   const [are, them] = documents === 1 ? ['is', 'it'] : ['are', 'them'];
   const message = `${plural(documents, 'document')} ${are} still being read: this answer knows nothing of ${them}.`;
-  return { kind: 'still-reading', message };
+  return [{ kind: 'still-reading', message }];
 }
 
-/** Why everything was computed although passages are cached; undefined when it was not. */
-export function fallbackNotice({ fellBack, reason, predictedFullMs }: Decision): Notice | undefined {
-  if (!fellBack) return undefined;
+/** Why everything was computed although passages are cached; nothing when it was not. */
+export function fallbackNotice({ fellBack, reason, predictedFullMs }: Decision): Notice[] {
+  if (!fellBack) return [];
   if (reason === 'quality') {
     const message =
       'The whole prompt was computed: this model was measured, and its answers change too much when cached passages are blended.';
-    return { kind: 'not-blended', message };
+    return [{ kind: 'not-blended', message }];
   }
   const time = predictedFullMs === null ? '' : ` in about ${Math.max(1, Math.round(predictedFullMs))} ms`;
   const message = `The whole prompt was computed${time}: here that is faster than loading and blending its cached passages.`;
-  return { kind: 'full-prefill', message };
+  return [{ kind: 'full-prefill', message }];
 }
 
-export function quarantineNotice(count: number): Notice {
+export function quarantineNotice(count: number): Notice[] {
+  if (count === 0) return [];
   const message = `The cached KV of ${plural(count, 'chunk')} was damaged: it was set aside and computed again for this answer.`;
-  return { kind: 'quarantined', message };
+  return [{ kind: 'quarantined', message }];
 }
 
 function noMatch({ parts }: Prompt<OfferedChunk>): string {

@@ -3,6 +3,7 @@ import type { ModelInfo } from '../engine/engine.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { PassageSource } from '../fusion/report.ts';
+import { answerReserve, type PromptBudget } from './limits.ts';
 import { conversationFrame } from './template.ts';
 
 /** A piece of a document as token ids. */
@@ -25,6 +26,14 @@ export interface PastTurn {
   answer: Int32Array;
 }
 
+/** What was said before in a conversation. */
+export interface History {
+  /** The turns that may still stand in the context, oldest first. */
+  turns: PastTurn[];
+  /** How many older ones were left out before, for good. */
+  turnsLeftOut: number;
+}
+
 /** A run of the prompt, and which of its turns (from 0) it belongs to. */
 export interface TurnPart extends PromptPart {
   turn: number;
@@ -44,16 +53,6 @@ export interface Prompt<C extends OfferedChunk> {
   /** Why the model's own chat template is not used. */
   plainBecause: string | undefined;
 }
-
-export interface PromptBudget {
-  /** Tokens of prompt and answer at most. */
-  contextTokens: number;
-  /** Tokens wanted for the answer. */
-  answerTokens: number;
-}
-
-/** However long an answer may be, this share of the context is enough to keep free for it. */
-const LARGEST_ANSWER_SHARE = 1 / 4;
 
 /**
  * When older turns have to go, so many go that this share of the room is free again: everything behind a dropped turn
@@ -81,7 +80,7 @@ export class PromptAssembler {
     budget: PromptBudget,
     history: readonly PastTurn[] = [],
   ): Prompt<C> {
-    const reserve = Math.min(budget.answerTokens, Math.floor(budget.contextTokens * LARGEST_ANSWER_SHARE));
+    const reserve = answerReserve(budget);
     const room = budget.contextTokens - reserve;
     for (let from = 0; from <= history.length; from++) {
       const prompt = this.#layOut(question, offered, history.slice(from));

@@ -1,5 +1,5 @@
 import type { PromptPart } from '../fusion/blender.ts';
-import type { Wish } from '../fusion/planning/planner.ts';
+import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { FusionSession } from '../fusion/model.ts';
 import type { TurnPart } from './prompt.ts';
 
@@ -7,7 +7,7 @@ import type { TurnPart } from './prompt.ts';
  * A session and the token ids whose KV it holds: text as computed, chunks as blended, answers as sampled. The next
  * prompt of the conversation is compared with them, and only what is new is appended.
  */
-export class Resident {
+export class SessionTokens {
   readonly session: FusionSession;
   readonly #ids: number[] = [];
   /** Where chunks begin, and how they were wished to be fused. */
@@ -25,9 +25,9 @@ export class Resident {
    * How many tokens of a prompt are here already. A chunk counts whole or not at all, and those of the last turn only when
    * they were fused as is wanted now; at least one token is left to compute, since the answer begins with its logits.
    */
-  reusable(parts: readonly TurnPart[], wish: Wish): number {
+  reusable(parts: readonly TurnPart[], strategy: StrategyOrAuto): number {
     const lastTurn = parts.at(-1)?.turn;
-    const wanted = JSON.stringify(wish);
+    const wanted = JSON.stringify(strategy);
     let at = 0;
     for (const { kind, tokens, turn } of parts) {
       const same = this.#sameFrom(at, tokens);
@@ -43,8 +43,8 @@ export class Resident {
   }
 
   /** Another one that begins with the first `length` tokens and shares their memory. */
-  async fork(length: number): Promise<Resident> {
-    const branch = new Resident(await this.session.fork(length));
+  async fork(length: number): Promise<SessionTokens> {
+    const branch = new SessionTokens(await this.session.fork(length));
     for (const id of this.#ids.slice(0, length)) branch.#ids.push(id);
     for (const [start, how] of this.#fused) if (start < length) branch.#fused.set(start, how);
     return branch;
@@ -68,9 +68,9 @@ export class Resident {
   }
 
   /** Notes what was appended. */
-  appended(parts: readonly PromptPart[], wish: Wish): void {
+  appended(parts: readonly PromptPart[], strategy: StrategyOrAuto): void {
     for (const { kind, tokens } of parts) {
-      if (kind === 'chunk') this.#fused.set(this.#ids.length, JSON.stringify(wish));
+      if (kind === 'chunk') this.#fused.set(this.#ids.length, JSON.stringify(strategy));
       for (const token of tokens) this.#ids.push(token);
     }
   }

@@ -5,8 +5,8 @@ import type { OfferedChunk, Prompt } from './prompt.ts';
 import type { TurnResult } from './turn.ts';
 
 /** A prompt and what became of it. */
-export interface MadeTurn<C extends OfferedChunk = OfferedChunk> {
-  prompt: Prompt<C>;
+interface MadeTurn {
+  prompt: Prompt<OfferedChunk>;
   turn: TurnResult;
   /** The model's name. */
   name: string;
@@ -38,7 +38,7 @@ export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: Cost
 }
 
 /** What the same prompt's full prefill takes up to the logits; one that was computed so, with nothing in memory before, is its own measurement. */
-export function fullPrefillOf(
+function fullPrefillOf(
   { prompt, turn, model }: Pick<MadeTurn, 'prompt' | 'turn' | 'model'>,
   costs: CostModel,
 ): Pick<AnswerStats, 'fullPrefillMs' | 'fullPrefillMeasured'> {

@@ -2,19 +2,20 @@ import type { Ttft } from '../../src-shared/ttft.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { GenerateResult, KvDtype, Progress, Sampling } from '../engine/engine.ts';
 import { blend, type BlendResult, type ChunkOutcome, type PromptPart } from '../fusion/blender.ts';
-import type { Decision, Planner, Wish } from '../fusion/planning/planner.ts';
+import type { Decision, Planner } from '../fusion/planning/planner.ts';
+import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
 import type { OfferedChunk, Prompt, TurnPart } from './prompt.ts';
-import { leadingText, partsFrom, type Resident } from './session-tokens.ts';
+import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 export interface TurnOptions {
   model: FusionModel;
   store: ChunkCache;
   dtype: KvDtype;
-  wish: Wish;
+  strategy: StrategyOrAuto;
   planner: Planner;
   /** Beginnings of prompts that are kept beyond a restart. */
   prefixes?: StoredPrefixes | undefined;
@@ -67,11 +68,11 @@ export interface TurnResult {
  */
 export async function runTurn(
   prompt: Prompt<OfferedChunk>,
-  resident: Resident,
+  resident: SessionTokens,
   options: TurnOptions,
 ): Promise<TurnResult> {
-  const { model, dtype, wish, planner, stopwatch } = options;
-  const kept = resident.reusable(prompt.parts, wish);
+  const { model, dtype, strategy, planner, stopwatch } = options;
+  const kept = resident.reusable(prompt.parts, strategy);
   resident.truncate(kept);
   const { prefixTokens, restoredTokens } =
     kept === 0 ? await begin(resident, prompt.parts, options) : NOTHING;
@@ -80,7 +81,7 @@ export async function runTurn(
   const tiersOf = (outcomes: readonly ChunkOutcome[]): PartTiers =>
     partTiers(prompt.parts, appended, outcomes);
   const planning = stopwatch.clock.now();
-  const planned = planner.plan(appended, { model, dtype, past: residentTokens, wish });
+  const planned = planner.plan(appended, { model, dtype, past: residentTokens, strategy });
   const { decision } = planned;
   const planMs = stopwatch.clock.now() - planning;
   options.onDecided?.(decision);
@@ -94,7 +95,7 @@ export async function runTurn(
     onProgress: options.onProgress,
     onAcquired: (outcomes) => options.onPlaced?.(tiersOf(outcomes)),
   });
-  resident.appended(appended, wish);
+  resident.appended(appended, strategy);
   const tiers = tiersOf(blended.outcomes);
   if (blended.quarantined.length > 0) options.onPlaced?.(tiers);
   stopwatch.lap();
@@ -120,7 +121,7 @@ const NOTHING = { prefixTokens: 0, restoredTokens: 0 };
 
 /** Begins an empty session with what was computed of the prompt's text before, for another session or before a restart. */
 export async function begin(
-  resident: Resident,
+  resident: SessionTokens,
   parts: readonly PromptPart[],
   { model, prefixes }: Pick<TurnOptions, 'model' | 'prefixes'>,
 ): Promise<Pick<TurnResult, 'prefixTokens' | 'restoredTokens'>> {
@@ -133,7 +134,7 @@ export async function begin(
   return { prefixTokens, restoredTokens: prefixes?.restored(model, text, prefixTokens) ?? 0 };
 }
 
-async function write(resident: Resident, options: TurnOptions) {
+async function write(resident: SessionTokens, options: TurnOptions) {
   const { model, stopwatch } = options;
   const { session } = resident;
   const detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));

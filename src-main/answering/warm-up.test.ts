@@ -6,7 +6,7 @@ test('a rehearsal leaves no trace: no conversation, no use of a chunk, no memory
   const { chat, store, model, events, ask } = await fixture();
   const acquire = vi.spyOn(store, 'acquire');
   const [told, stored] = [events.length, store.chunks.size];
-  expect(await chat.rehearse(new AbortController().signal)).toBe(true);
+  expect(await chat.warmUp(new AbortController().signal)).toBe(true);
   expect(acquire).not.toHaveBeenCalled();
   expect(store.chunks.size).toBe(stored);
   expect(chat.list()).toEqual([]);
@@ -20,7 +20,7 @@ test('a rehearsal leaves no trace: no conversation, no use of a chunk, no memory
 
 test('a rehearsal is stopped by its signal', async () => {
   const { chat, model } = await fixture();
-  await expect(chat.rehearse(AbortSignal.abort())).rejects.toMatchObject({ code: 'ABORTED' });
+  await expect(chat.warmUp(AbortSignal.abort())).rejects.toMatchObject({ code: 'ABORTED' });
   expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
 });
 

@@ -1,9 +1,52 @@
+import type { Settings } from '../../src-shared/settings.ts';
 import type { KvDtype, Segment, Strategy } from '../engine/engine.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import type { FusionModel, FusionSession } from '../fusion/model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
+import { AnswerMaker, type AnswerMakerOptions } from './answer.ts';
+import { choicesOf } from './choices.ts';
+import { PromptAssembler } from './prompt.ts';
+import { partsFrom, SessionTokens } from './session-tokens.ts';
+import { begin } from './turn.ts';
 
-export interface RehearsalOptions {
+/** Everyday words, so that most libraries have passages for them. */
+const QUESTION = 'What is this about, and who was there first?';
+const ANYWHERE = { libraryIds: [], documentIds: [] };
+
+export interface WarmUpOptions extends AnswerMakerOptions {
+  model: FusionModel;
+  settings: Settings;
+  /** Of its own; disposed here. OUT_OF_MEMORY. */
+  openSession: (model: FusionModel, capacity: number) => FusionSession;
+  signal: AbortSignal;
+}
+
+/**
+ * Goes through the steps of an answer without leaving one: what is compiled, opened or allocated at first use is then there for
+ * the first question. No stored chunk is used; the prompt's stored beginning is brought in. False when there were no passages.
+ * ABORTED, OUT_OF_MEMORY.
+ */
+export async function warmUp(options: WarmUpOptions): Promise<boolean> {
+  const { model, settings, planner, prefixes, signal } = options;
+  const { strategy, topK, contextTokens, dtype, systemPrompt } = choicesOf({}, settings, model, planner);
+  const passages = await new AnswerMaker(options).find(QUESTION, { scope: ANYWHERE, topK, signal });
+  const budget = { contextTokens, answerTokens: 1 };
+  const prompt = new PromptAssembler(model, systemPrompt).assemble(QUESTION, passages, budget);
+  const resident = new SessionTokens(options.openSession(model, prompt.tokens + 1));
+  try {
+    const { session } = resident;
+    const { prefixTokens } = await begin(resident, prompt.parts, { model, prefixes });
+    const rest = partsFrom(prompt.parts, prefixTokens);
+    const { decision } = planner.plan(rest, { model, dtype, past: prefixTokens, strategy });
+    await warmMemory(session, prompt.tokens, signal);
+    await blendShort(rest, { model, session, dtype, strategy: decision.strategy, signal });
+  } finally {
+    resident.dispose();
+  }
+  return passages.length > 0;
+}
+
+interface ShortBlend {
   model: FusionModel;
   session: FusionSession;
   dtype: KvDtype;
@@ -37,7 +80,7 @@ export async function warmMemory(
  * Blends a prompt as an answer would, with one short passage in the place of all of them: encoded here and forgotten, so that no stored chunk
  * counts as used. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
  */
-export async function blendShort(parts: readonly PromptPart[], options: RehearsalOptions): Promise<void> {
+export async function blendShort(parts: readonly PromptPart[], options: ShortBlend): Promise<void> {
   const { model, session, dtype, strategy, signal } = options;
   const passage = parts.find(({ kind }) => kind === 'chunk');
   const chunk = passage && (await model.encodeChunk(passage.tokens.slice(0, PASSAGE), dtype, { signal }));

@@ -2,7 +2,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { CallResult } from '../../src-shared/contract/bridge.ts';
 import { contract, isProcedureName, type Handlers } from '../../src-shared/contract/contract.ts';
 import { firstIssue } from '../../src-shared/settings.ts';
-import { failureOf } from '../platform/failure.ts';
+import { failureOf, traceOf } from '../platform/failure.ts';
 import type { Logger } from '../platform/logger.ts';
 
 /** What a host forwards a window's calls to. */
@@ -23,7 +23,7 @@ export function createApi(handlers: Handlers, log: Logger): Api {
         const handler = handlers[name] as (input: unknown) => unknown;
         return { ok: true, data: await handler(parsed.data) };
       } catch (error) {
-        if (!(error instanceof KvasirError)) log.error('call-failed', { name, error: describe(error) });
+        if (!(error instanceof KvasirError)) log.error('call-failed', { name, error: traceOf(error) });
         return { ok: false, error: failureOf(error) };
       }
     },
@@ -32,8 +32,4 @@ export function createApi(handlers: Handlers, log: Logger): Api {
 
 function refused(message: string): CallResult {
   return { ok: false, error: { code: 'BAD_ARGUMENT', message, advice: '' } };
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { moveManagedRoots } from '../catalogue/managed-roots.ts';
 import { StoreLock } from '../kvstore/lock.ts';
 import { toStoreError } from '../kvstore/errors.ts';
 import { ensureWritableDir } from '../platform/paths.ts';
@@ -30,7 +30,11 @@ export function applyRestore(data: string, store: string): boolean {
   const lock = takeLock(store);
   try {
     const names = new Set(manifest.files.map(({ name }) => name));
-    moveManaged(join(ready, 'catalogue.sqlite'), manifest.dataDir, data);
+    const catalogue = join(ready, 'catalogue.sqlite');
+    // Uploaded documents lie in the data folder, which may be another one than the backup was made of. They are placed by their
+    // own names, so that doing it again after a crash changes nothing.
+    if (manifest.dataDir !== data && existsSync(catalogue))
+      moveManagedRoots(catalogue, (path) => join(data, UPLOADS, path.split(/[\\/]/).at(-1) ?? ''));
     for (const name of [...DATABASES, ...PLAIN_FILES])
       replace(join(ready, name), join(data, name), names.has(name));
     replaceFolder(join(ready, UPLOADS), join(data, UPLOADS), join(ready, 'old'));
@@ -64,25 +68,4 @@ function replace(from: string, to: string, inBackup: boolean): void {
 function replaceFolder(from: string, to: string, old: string): void {
   if (existsSync(to) && !existsSync(old)) renameSync(to, old);
   if (existsSync(from)) renameSync(from, to);
-}
-
-/** Uploaded documents lie in the data folder, which may be another one than the backup was made of. */
-function moveManaged(catalogue: string, from: string, to: string): void {
-  if (from === to || !existsSync(catalogue)) return;
-  const database = new Database(catalogue);
-  try {
-    const known = database
-      .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'root'")
-      .get();
-    if (!known) return;
-    const roots = database.prepare("SELECT id, path FROM root WHERE kind = 'managed'").all() as {
-      id: number;
-      path: string;
-    }[];
-    const move = database.prepare('UPDATE OR IGNORE root SET path = ? WHERE id = ?');
-    // By their own names, so that doing it again after a crash changes nothing.
-    for (const { id, path } of roots) move.run(join(to, UPLOADS, path.split(/[\\/]/).at(-1) ?? ''), id);
-  } finally {
-    database.close();
-  }
 }

@@ -6,6 +6,7 @@ import type { Backup } from '../../src-shared/contract/app.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { fileError } from '../platform/paths.ts';
+import { SerialQueue } from '../platform/serial-queue.ts';
 import { DATABASES, READY_FOLDER } from './apply-restore.ts';
 import { MANIFEST_NAME, type DatabaseVersions } from './manifest.ts';
 import { readBackup } from './read-backup.ts';
@@ -25,7 +26,7 @@ export class BackupService {
   readonly dir: string;
   readonly #options: BackupServiceOptions;
   /** One at a time. */
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(options: BackupServiceOptions) {
     this.#options = options;
@@ -34,7 +35,7 @@ export class BackupService {
 
   /** DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT. */
   create(): Promise<Backup> {
-    return this.#next(() => this.#write());
+    return this.#queue.run(() => this.#write());
   }
 
   /** Newest first. */
@@ -50,7 +51,7 @@ export class BackupService {
    * BACKUP_INVALID, DISK_FULL, STORE_READ_ONLY.
    */
   restore(path: string): Promise<{ restartNeeded: boolean }> {
-    return this.#next(async () => {
+    return this.#queue.run(async () => {
       const unpacked = join(this.#options.data, 'restore-unpacking');
       const ready = join(this.#options.data, READY_FOLDER);
       try {
@@ -100,12 +101,6 @@ export class BackupService {
       versions[name] = existsSync(path) ? userVersion(path) : 0;
     }
     return versions;
-  }
-
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#tail.then(work);
-    this.#tail = turn.catch(() => undefined);
-    return turn;
   }
 }
 

@@ -34,25 +34,26 @@ function tempDir(): string {
 function kvasirAt(data = tempDir()) {
   const notes = openDatabase(join(data, 'conversations.sqlite'), [NOTES]);
   const catalogue = openDatabase(join(data, 'catalogue.sqlite'), [ROOTS]);
-  onTestFinished(() => {
+  onTestFinished(() => close());
+  const backups = new BackupService({ data, program: '1.0.0', log: silentLogger });
+  const close = (): void => {
     notes.close();
     catalogue.close();
-  });
-  const backups = new BackupService({ data, program: '1.0.0', log: silentLogger });
-  return { data, notes, catalogue, backups, close: () => (notes.close(), catalogue.close()) };
+  };
+  return { data, notes, catalogue, backups, close };
 }
 
 type Kvasir = ReturnType<typeof kvasirAt>;
 
 function fill({ data, notes, catalogue }: Kvasir, word: string): void {
-  notes.prepare('INSERT INTO note VALUES (?)').run(word);
-  catalogue.prepare("INSERT INTO root (kind, path) VALUES ('managed', ?)").run(join(data, 'libraries', '1'));
+  notes.run('INSERT INTO note VALUES (?)', word);
+  catalogue.run("INSERT INTO root (kind, path) VALUES ('managed', ?)", join(data, 'libraries', '1'));
   mkdirSync(join(data, 'libraries', '1', 'sub'), { recursive: true });
   writeFileSync(join(data, 'libraries', '1', 'sub', `${word}.txt`), word);
   writeFileSync(join(data, 'settings.json'), JSON.stringify({ topK: word.length }));
 }
 
-const texts = (database: Database): unknown[] => database.prepare('SELECT text FROM note').pluck().all();
+const texts = (database: Database): unknown[] => database.column('SELECT text FROM note');
 
 /** What the next start does. */
 function restart(kvasir: Kvasir, data = kvasir.data): Kvasir {
@@ -109,7 +110,7 @@ describe('backup and restore', () => {
     const to = kvasirAt();
     await to.backups.restore(path);
     const { catalogue, data } = restart(to);
-    const root = catalogue.prepare('SELECT path FROM root').pluck().get() as string;
+    const root = catalogue.value<string>('SELECT path FROM root') ?? '';
     expect(root).toBe(join(data, 'libraries', '1'));
     expect(existsSync(join(root, 'sub', 'x.txt'))).toBe(true);
   });
@@ -128,7 +129,7 @@ describe('backup and restore', () => {
     rmSync(join(ready, 'catalogue.sqlite'));
     const restored = restart(kvasir);
     expect(texts(restored.notes)).toEqual(['before']);
-    expect(restored.catalogue.prepare('SELECT count(*) FROM root').pluck().get()).toBe(1);
+    expect(restored.catalogue.value('SELECT count(*) FROM root')).toBe(1);
     expect(readdirSync(join(kvasir.data, 'libraries', '1', 'sub'))).toEqual(['before.txt']);
     expect(applyRestore(kvasir.data, join(kvasir.data, 'cache'))).toBe(false);
   });

@@ -6,10 +6,13 @@ import type { KvDtype, Model } from '../engine/engine.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
 import { FakeModel, chunkPath, openTestStore, tempDir } from '../testing/store.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
+import { MIGRATIONS } from '../catalogue/schema.ts';
 import type { ActiveModel } from '../models/active-model.ts';
 import type { ModelRow } from '../models/registry.ts';
+import { openDatabase } from '../platform/database.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { silentLogger } from '../platform/logger.ts';
+import { packTokens } from '../platform/token-bytes.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { CacheService } from './cache-service.ts';
 
@@ -17,41 +20,33 @@ const model = new FakeModel();
 const other = new FakeModel('e'.repeat(64));
 
 /** Tokens of the chunk that the stand-in model calls `id`. */
-const tokensOf = (id: number): Buffer => {
-  const bytes = Buffer.alloc(12);
-  [id, -id, 7].forEach((token, i) => bytes.writeInt32LE(token, i * 4));
-  return bytes;
-};
+const tokensOf = (id: number): Buffer => packTokens(Int32Array.of(id, -id, 7));
 
-/** Documents and the chunks in them; every chunk is stored. */
-function fillCatalogue(catalogue: Catalogue, documents: Record<string, number[]>): void {
-  const { database } = catalogue;
-  const prefix = Buffer.alloc(model.prefix.length * 4);
-  model.prefix.forEach((token, i) => prefix.writeInt32LE(token, i * 4));
+/** A catalogue of documents and the chunks in them; every chunk is stored. */
+function catalogueOf(path: string, documents: Record<string, number[]>): Catalogue {
+  const database = openDatabase(path, MIGRATIONS);
+  const prefix = packTokens(model.prefix);
   database.exec(
     "INSERT INTO library (id, name) VALUES (1, 'L'); INSERT INTO root (id, library_id, kind, path) VALUES (1, 1, 'folder', '/l')",
   );
-  database
-    .prepare(
-      'INSERT INTO chunk_set (id, library_id, fingerprint, chunk_tokens, prefix) VALUES (1, 1, ?, 3, ?)',
-    )
-    .run(model.fingerprint, prefix);
-  const addDocument = database.prepare(
-    `INSERT INTO document (library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
-     VALUES (1, 1, ?, ?, 'txt', '', 0, 0, 0, 'ready')`,
+  database.run(
+    'INSERT INTO chunk_set (id, library_id, fingerprint, chunk_tokens, prefix) VALUES (1, 1, ?, 3, ?)',
+    model.fingerprint,
+    prefix,
   );
-  const addChunk = database.prepare(
-    `INSERT INTO chunk (chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens)
-     VALUES (1, ?, ?, 0, 0, '', '', ?)`,
-  );
-  const addCut = database.prepare(
-    "INSERT INTO chunking (chunk_set_id, document_id, sha256, chunks, tokens) VALUES (1, ?, '', ?, ?)",
-  );
-  for (const [path, ids] of Object.entries(documents)) {
-    const document = addDocument.run(path, path).lastInsertRowid;
-    ids.forEach((id, ordinal) => addChunk.run(document, ordinal, tokensOf(id)));
-    addCut.run(document, ids.length, ids.length * 3);
+  const addDocument = `INSERT INTO document (library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
+     VALUES (1, 1, ?, ?, 'txt', '', 0, 0, 0, 'ready') RETURNING id`;
+  const addChunk = `INSERT INTO chunk (chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens)
+     VALUES (1, ?, ?, 0, 0, '', '', ?)`;
+  const addCut =
+    "INSERT INTO chunking (chunk_set_id, document_id, sha256, chunks, tokens) VALUES (1, ?, '', ?, ?)";
+  for (const [name, ids] of Object.entries(documents)) {
+    const document = database.value<number>(addDocument, name, name);
+    ids.forEach((id, ordinal) => database.run(addChunk, document, ordinal, tokensOf(id)));
+    database.run(addCut, document, ids.length, ids.length * 3);
   }
+  database.close();
+  return Catalogue.open(path);
 }
 
 async function put(store: ChunkStore, by: FakeModel, id: number, label = `label ${id}`): Promise<string> {
@@ -64,8 +59,7 @@ async function put(store: ChunkStore, by: FakeModel, id: number, label = `label 
 async function kvasir(documents: Record<string, number[]> = { 'a.txt': [1, 2, 3], 'b/c.txt': [3, 4] }) {
   const dir = tempDir();
   const store = await openTestStore({ dir, ramBudgetBytes: 1e6 });
-  const catalogue = Catalogue.open(join(dir, 'catalogue.sqlite'));
-  fillCatalogue(catalogue, documents);
+  const catalogue = catalogueOf(join(dir, 'catalogue.sqlite'), documents);
   const keys = new Map<number, string>();
   for (const id of new Set(Object.values(documents).flat())) keys.set(id, await put(store, model, id));
   const events = new EventBus();
@@ -163,7 +157,7 @@ describe('lists', () => {
   test('a deleted document leaves its chunks under their label', async () => {
     const { cache, catalogue } = await kvasir();
     await cache.entries({ ...PAGE, sort: 'document' });
-    catalogue.database.prepare('DELETE FROM document WHERE id = 2').run();
+    catalogue.documents.remove(2);
     await cache.pin({ all: true }, false); // makes the list anew
     const { items } = await cache.documents({ ...PAGE, sort: 'document' });
     expect(items.map(({ document, documentId }) => [document, documentId])).toEqual([

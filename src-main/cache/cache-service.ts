@@ -14,13 +14,12 @@ import type { SettingsService } from '../platform/settings-service.ts';
 import { ChunkKeys } from './chunk-keys.ts';
 import { HitCounts } from './hit-counts.ts';
 import { CacheListing } from './listing.ts';
-import { corpusOf } from './corpus.ts';
 
 export interface CacheServiceOptions {
   store: ChunkStore;
   /** Its folder. */
   dir: string;
-  catalogue: Pick<Catalogue, 'database' | 'state' | 'setState'>;
+  catalogue: Pick<Catalogue, 'chunkTable' | 'kvKeys' | 'state' | 'setState'>;
   models: Pick<ModelService, 'active' | 'current' | 'plan'>;
   settings: SettingsService;
   events: EventBus;
@@ -44,7 +43,7 @@ export class CacheService {
 
   constructor(options: CacheServiceOptions) {
     this.#options = options;
-    this.#keys = new ChunkKeys(options.catalogue.database);
+    this.#keys = new ChunkKeys(options.catalogue.kvKeys);
     this.#hits = new HitCounts(options.catalogue);
     this.#watch = throttled(CHANGED_MS, () => this.#tellIfChanged());
     this.#unsubscribe = [
@@ -60,12 +59,12 @@ export class CacheService {
   }
 
   async stats(): Promise<CacheStats> {
-    const { store, dir, settings, models } = this.#options;
+    const { store, dir, catalogue, settings, models } = this.#options;
     const { entries, bytes, diskBudgetBytes, pinned, ram, hits, misses, prefetches } = store.stats();
     const { bavail, bsize } = await statfs(dir);
     const others = store.totals().filter(({ fingerprint }) => fingerprint !== this.#fingerprint);
     const total = this.#hits.update({ ram: hits.ram, disk: hits.disk, misses });
-    const tokens = models.active ? corpusOf(this.#options.catalogue.database, this.#activeSets).tokens : 0;
+    const tokens = models.active ? catalogue.chunkTable.corpus(this.#activeSets).tokens : 0;
     const perToken = (dtype: KvDtype): number => models.active?.model.bytesPerToken(dtype) ?? 0;
     return {
       chunks: entries,
@@ -151,9 +150,9 @@ export class CacheService {
     const { models, catalogue, store, settings } = this.#options;
     const { dtype } = settings.current;
     const { row, chunkTokens } = models.plan(modelId);
-    const now = corpusOf(catalogue.database, this.#activeSets);
+    const now = catalogue.chunkTable.corpus(this.#activeSets);
     if (row.header.embedding) return impactOf(row, { ...now, cachedChunks: 0, cachedTokens: 0 }, dtype);
-    const own = corpusOf(catalogue.database, { fingerprint: row.fingerprint ?? '', chunkTokens });
+    const own = catalogue.chunkTable.corpus({ fingerprint: row.fingerprint ?? '', chunkTokens });
     const scaled = Math.round((now.chunks * this.#activeSets.chunkTokens) / chunkTokens);
     const corpus = own.chunks > 0 ? own : { tokens: now.tokens, chunks: scaled };
     const stored = store
@@ -194,10 +193,10 @@ export class CacheService {
   }
 
   async #makeListing(): Promise<CacheListing> {
-    const { store } = this.#options;
+    const { store, catalogue } = this.#options;
     const dtypes = [...new Set(store.totals().map(({ dtype }) => dtype))];
     await this.#keys.update(dtypes);
-    return new CacheListing(store.list(), this.#keys.places(dtypes), this.#fingerprint);
+    return new CacheListing(store.list(), catalogue.kvKeys.places(dtypes), this.#fingerprint);
   }
 
   async #keysOf(selection: CacheSelection): Promise<string[]> {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { parseOr } from '../platform/parse-or.ts';
 
 const CountsSchema = z.object({ ram: z.int(), disk: z.int(), misses: z.int() });
 type Counts = z.infer<typeof CountsSchema>;
@@ -13,7 +14,7 @@ export class HitCounts {
 
   constructor(catalogue: Pick<Catalogue, 'state' | 'setState'>) {
     this.#catalogue = catalogue;
-    this.#before = read(catalogue.state(KEY));
+    this.#before = parseOr(CountsSchema, catalogue.state(KEY), { ram: 0, disk: 0, misses: 0 });
   }
 
   /** Adds what this run has counted so far; gives the sum, and keeps it. */
@@ -23,14 +24,4 @@ export class HitCounts {
     this.#catalogue.setState(KEY, JSON.stringify(total));
     return total;
   }
-}
-
-function read(text: string | undefined): Counts {
-  try {
-    const parsed = CountsSchema.safeParse(JSON.parse(text ?? ''));
-    if (parsed.success) return parsed.data;
-  } catch {
-    // Never counted.
-  }
-  return { ram: 0, disk: 0, misses: 0 };
 }

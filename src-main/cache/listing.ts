@@ -1,12 +1,12 @@
 import type { CacheDocument, CacheEntry } from '../../src-shared/contract/cache.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { KeyPlace } from '../catalogue/kv-key-table.ts';
 import type { ChunkEntry } from '../kvstore/store.ts';
-import type { Place } from './chunk-keys.ts';
 
 /** A stored chunk, and where its text stands: nowhere any more, or in several documents. */
 export interface StoredChunk {
   entry: ChunkEntry;
-  places: Place[];
+  places: KeyPlace[];
 }
 
 type EntryQuery = ParsedInputOf<'cache.entries'>;
@@ -20,7 +20,7 @@ export class CacheListing {
   #documents: CacheDocument[] | undefined;
 
   /** `fingerprint`: of the active model. */
-  constructor(entries: readonly ChunkEntry[], places: readonly Place[], fingerprint: string | undefined) {
+  constructor(entries: readonly ChunkEntry[], places: readonly KeyPlace[], fingerprint: string | undefined) {
     const byKey = new Map<string, StoredChunk>(entries.map((entry) => [entry.key, { entry, places: [] }]));
     for (const place of places) byKey.get(place.key)?.places.push(place);
     this.chunks = [...byKey.values()];
@@ -111,7 +111,7 @@ function documentsOf(chunks: readonly StoredChunk[]): CacheDocument[] {
   return [...documents.values()];
 }
 
-function emptyDocument(place: Place | undefined, label: string): CacheDocument {
+function emptyDocument(place: KeyPlace | undefined, label: string): CacheDocument {
   return {
     documentId: place ? String(place.documentId) : null,
     document: place?.path ?? label,

@@ -4,8 +4,10 @@ import { DocumentList } from './document-list.ts';
 import { DocumentTable } from './document-table.ts';
 import { LibraryTable } from './library-table.ts';
 import { MIGRATIONS } from './schema.ts';
-import { Statements } from './statements.ts';
+import { KvKeyTable } from './kv-key-table.ts';
 import { TextTable } from './text-table.ts';
+import { VectorTable } from './vector-table.ts';
+import { WordTable } from './word-table.ts';
 
 export type { ChunkRow } from './chunk-table.ts';
 
@@ -14,33 +16,37 @@ export type { ChunkRow } from './chunk-table.ts';
  * chunks; the chunks' KV is the store's.
  */
 export class Catalogue {
-  /** For services that keep their own tables beside these (the search index). */
-  readonly database: Database;
   readonly libraries: LibraryTable;
   readonly documents: DocumentTable;
   readonly documentList: DocumentList;
   readonly texts: TextTable;
   readonly chunkTable: ChunkTable;
-  readonly #statements: Statements;
+  /** Full text, vectors and keys in the store: what follows from the chunks, and can be made anew. */
+  readonly words: WordTable;
+  readonly vectors: VectorTable;
+  readonly kvKeys: KvKeyTable;
+  readonly #database: Database;
 
-  private constructor(database: Database, path: string) {
-    this.database = database;
-    this.#statements = new Statements(database, path);
-    this.libraries = new LibraryTable(this.#statements);
-    this.documents = new DocumentTable(this.#statements);
-    this.documentList = new DocumentList(this.#statements);
-    this.texts = new TextTable(this.#statements);
-    this.chunkTable = new ChunkTable(this.#statements);
+  private constructor(database: Database) {
+    this.#database = database;
+    this.libraries = new LibraryTable(database);
+    this.documents = new DocumentTable(database);
+    this.documentList = new DocumentList(database);
+    this.texts = new TextTable(database);
+    this.chunkTable = new ChunkTable(database);
+    this.words = new WordTable(database);
+    this.vectors = new VectorTable(database);
+    this.kvKeys = new KvKeyTable(database);
   }
 
   /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
   static open(path: string): Catalogue {
-    return new Catalogue(openDatabase(path, MIGRATIONS), path);
+    return new Catalogue(openDatabase(path, MIGRATIONS));
   }
 
-  /** Runs `work` in one transaction, and gives SQLite's failures their type. */
+  /** Runs `work` in one transaction. */
   transaction<T>(work: () => T): T {
-    return this.#statements.transaction(work);
+    return this.#database.transaction(work);
   }
 
   /** A chunk with what is needed to show where it came from. */
@@ -60,14 +66,14 @@ export class Catalogue {
 
   /** Small facts that outlive a run, e.g. that the queue is paused. */
   state(key: string): string | undefined {
-    return this.#statements.value<string>('SELECT value FROM state WHERE key = ?', key);
+    return this.#database.value<string>('SELECT value FROM state WHERE key = ?', key);
   }
 
   setState(key: string, value: string): void {
-    this.#statements.run('INSERT OR REPLACE INTO state (key, value) VALUES (?, ?)', key, value);
+    this.#database.run('INSERT OR REPLACE INTO state (key, value) VALUES (?, ?)', key, value);
   }
 
   close(): void {
-    this.database.close();
+    this.#database.close();
   }
 }

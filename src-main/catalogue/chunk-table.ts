@@ -1,4 +1,5 @@
-import type { Statements } from './statements.ts';
+import type { Database } from '../platform/database.ts';
+import { packTokens, unpackTokens } from '../platform/token-bytes.ts';
 
 /** A piece of a document as it is cut for a model. */
 export interface TextChunk {
@@ -65,32 +66,31 @@ const SELECT = `SELECT c.id, d.library_id AS libraryId, c.document_id AS documen
 
 /** Sets of chunks. Triggers of the search index follow every change here, in the same transactions. */
 export class ChunkTable {
-  readonly #sql: Statements;
+  readonly #sql: Database;
 
-  constructor(sql: Statements) {
+  constructor(sql: Database) {
     this.#sql = sql;
   }
 
   /** Id of the set, made when there is none. */
   setId({ libraryId, fingerprint, chunkTokens, prefix }: ChunkSetKey): number {
-    return this.#sql.value<number>(
-      `INSERT INTO chunk_set (library_id, fingerprint, chunk_tokens, prefix) VALUES (?, ?, ?, ?)
-        ON CONFLICT (library_id, fingerprint, chunk_tokens) DO UPDATE SET prefix = excluded.prefix RETURNING id`,
-      libraryId,
-      fingerprint,
-      chunkTokens,
-      tokenBytes(prefix),
-    ) as number;
+    const sql = `INSERT INTO chunk_set (library_id, fingerprint, chunk_tokens, prefix) VALUES (?, ?, ?, ?)
+      ON CONFLICT (library_id, fingerprint, chunk_tokens) DO UPDATE SET prefix = excluded.prefix RETURNING id`;
+    return this.#sql.value<number>(sql, libraryId, fingerprint, chunkTokens, packTokens(prefix)) as number;
   }
 
   /** The library's set, if there is one. */
   findSet(libraryId: number, fingerprint: string, chunkTokens: number): number | undefined {
-    return this.#sql.value<number>(
-      'SELECT id FROM chunk_set WHERE library_id = ? AND fingerprint = ? AND chunk_tokens = ?',
-      libraryId,
-      fingerprint,
-      chunkTokens,
-    );
+    const query = 'SELECT id FROM chunk_set WHERE library_id = ? AND fingerprint = ? AND chunk_tokens = ?';
+    return this.#sql.value<number>(query, libraryId, fingerprint, chunkTokens);
+  }
+
+  /** The sets of these libraries; of all when none is named. */
+  findSets(fingerprint: string, chunkTokens: number, libraryIds: readonly string[]): number[] {
+    const query = `SELECT id FROM chunk_set WHERE fingerprint = @fingerprint AND chunk_tokens = @chunkTokens
+      AND (@libraries IS NULL OR library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(@libraries))) ORDER BY id`;
+    const libraries = libraryIds.length > 0 ? JSON.stringify(libraryIds) : null;
+    return this.#sql.column(query, { fingerprint, chunkTokens, libraries });
   }
 
   get(id: number): ChunkRow | undefined {
@@ -104,11 +104,9 @@ export class ChunkTable {
   }
 
   *inReadingOrder(setId: number): Generator<ChunkRow> {
-    const ids = this.#sql.all<{ id: number }>(
-      'SELECT c.id FROM chunk c JOIN document d ON d.id = c.document_id WHERE c.chunk_set_id = ? ORDER BY d.path, c.ordinal',
-      setId,
-    );
-    for (const { id } of ids) {
+    const query = `SELECT c.id FROM chunk c JOIN document d ON d.id = c.document_id WHERE c.chunk_set_id = ?
+      ORDER BY d.path, c.ordinal`;
+    for (const id of this.#sql.column<number>(query, setId)) {
       const row = this.get(id);
       if (row) yield row;
     }
@@ -116,49 +114,42 @@ export class ChunkTable {
 
   /** Ids of a document's chunks in one set, in order. */
   ids(setId: number, documentId: number): number[] {
-    return this.#sql
-      .all<{ id: number }>(
-        'SELECT id FROM chunk WHERE chunk_set_id = ? AND document_id = ? ORDER BY ordinal',
-        setId,
-        documentId,
-      )
-      .map(({ id }) => id);
+    const query = 'SELECT id FROM chunk WHERE chunk_set_id = ? AND document_id = ? ORDER BY ordinal';
+    return this.#sql.column(query, setId, documentId);
   }
 
   /** The chunks right before and behind one, as its document stands. */
   neighbours(id: number): number[] {
-    return this.#sql
-      .all<{ id: number }>(
-        `SELECT n.id FROM chunk c JOIN chunk n ON n.chunk_set_id = c.chunk_set_id AND n.document_id = c.document_id
-           AND n.ordinal IN (c.ordinal - 1, c.ordinal + 1) WHERE c.id = ? ORDER BY n.ordinal`,
-        id,
-      )
-      .map((row) => row.id);
+    const query = `SELECT n.id FROM chunk c JOIN chunk n ON n.chunk_set_id = c.chunk_set_id AND n.document_id = c.document_id
+      AND n.ordinal IN (c.ordinal - 1, c.ordinal + 1) WHERE c.id = ? ORDER BY n.ordinal`;
+    return this.#sql.column(query, id);
+  }
+
+  text(id: number): string | undefined {
+    return this.#sql.value<string>('SELECT text FROM chunk WHERE id = ?', id);
   }
 
   tokens(id: number): Int32Array | undefined {
     const bytes = this.#sql.value<Buffer>('SELECT tokens FROM chunk WHERE id = ?', id);
-    return bytes && tokensOf(bytes);
+    return bytes && unpackTokens(bytes);
   }
 
   /** A document's chunks in all sets whose model's prefix is known. */
   *keyed(documentId: number): Generator<KeyedTokens> {
-    const sets = this.#sql.all<{ id: number; fingerprint: string; prefix: Buffer }>(
-      `SELECT id, fingerprint, prefix FROM chunk_set s WHERE prefix IS NOT NULL
-        AND EXISTS (SELECT 1 FROM chunk c WHERE c.chunk_set_id = s.id AND c.document_id = ?)`,
-      documentId,
-    );
-    for (const { id: setId, fingerprint, prefix } of sets) {
+    const query = `SELECT id, fingerprint, prefix FROM chunk_set s WHERE prefix IS NOT NULL
+      AND EXISTS (SELECT 1 FROM chunk c WHERE c.chunk_set_id = s.id AND c.document_id = ?)`;
+    type KeyedSet = { id: number; fingerprint: string; prefix: Buffer };
+    for (const { id: setId, fingerprint, prefix } of this.#sql.all<KeyedSet>(query, documentId)) {
       for (const id of this.ids(setId, documentId)) {
         const tokens = this.tokens(id);
-        if (tokens) yield { id, tokens, fingerprint, prefix: tokensOf(prefix) };
+        if (tokens) yield { id, tokens, fingerprint, prefix: unpackTokens(prefix) };
       }
     }
   }
 
   /** Whether any chunk has these tokens for a model. */
   has(fingerprint: string, tokens: Int32Array): boolean {
-    const bytes = tokenBytes(tokens);
+    const bytes = packTokens(tokens);
     const sql = `SELECT 1 FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id
       WHERE substr(c.tokens, 1, 64) = substr(?, 1, 64) AND c.tokens = ? AND s.fingerprint = ? LIMIT 1`;
     return this.#sql.value(sql, bytes, bytes, fingerprint) !== undefined;
@@ -166,24 +157,18 @@ export class ChunkTable {
 
   /** Hash of the text that a set's chunks of a document were made from; undefined when they are not complete. */
   chunkedHash(setId: number, documentId: number): string | undefined {
-    return this.#sql.value<string>(
-      'SELECT sha256 FROM chunking WHERE chunk_set_id = ? AND document_id = ?',
-      setId,
-      documentId,
-    );
+    const query = 'SELECT sha256 FROM chunking WHERE chunk_set_id = ? AND document_id = ?';
+    return this.#sql.value<string>(query, setId, documentId);
   }
 
   /** What a set's chunks of a document are now: the newer text is cut where the older one was. */
   existing(
     setId: number,
     documentId: number,
-  ): { id: number; ordinal: number; start: number; end: number; title: string; text: string }[] {
-    return this.#sql.all(
-      `SELECT id, ordinal, char_start AS start, char_end AS end, title, text FROM chunk
-        WHERE chunk_set_id = ? AND document_id = ? ORDER BY abs(ordinal)`,
-      setId,
-      documentId,
-    );
+  ): Pick<ChunkRow, 'id' | 'ordinal' | 'start' | 'end' | 'title' | 'text'>[] {
+    const query = `SELECT id, ordinal, char_start AS start, char_end AS end, title, text FROM chunk
+      WHERE chunk_set_id = ? AND document_id = ? ORDER BY abs(ordinal)`;
+    return this.#sql.all(query, setId, documentId);
   }
 
   /** Says that a set's chunks of a document are being changed; until `finish` they count as not made. */
@@ -192,25 +177,15 @@ export class ChunkTable {
   }
 
   finish(setId: number, documentId: number, sha256: string, chunks: number, tokens: number): void {
-    this.#sql.run(
-      `INSERT OR REPLACE INTO chunking (chunk_set_id, document_id, sha256, chunks, tokens) VALUES (?, ?, ?, ?, ?)`,
-      setId,
-      documentId,
-      sha256,
-      chunks,
-      tokens,
-    );
+    const sql =
+      'INSERT OR REPLACE INTO chunking (chunk_set_id, document_id, sha256, chunks, tokens) VALUES (?, ?, ?, ?, ?)';
+    this.#sql.run(sql, setId, documentId, sha256, chunks, tokens);
   }
 
   /** Moves a chunk to another place; its text, and so its id, stay. */
   move(id: number, ordinal: number, start: number, end: number): void {
-    this.#sql.run(
-      'UPDATE chunk SET ordinal = ?, char_start = ?, char_end = ? WHERE id = ?',
-      ordinal,
-      start,
-      end,
-      id,
-    );
+    const sql = 'UPDATE chunk SET ordinal = ?, char_start = ?, char_end = ? WHERE id = ?';
+    this.#sql.run(sql, ordinal, start, end, id);
   }
 
   insert(setId: number, documentId: number, ordinal: number, title: string, chunk: TextChunk): void {
@@ -224,7 +199,7 @@ export class ChunkTable {
       chunk.end,
       title,
       chunk.text,
-      tokenBytes(chunk.tokens),
+      packTokens(chunk.tokens),
     );
   }
 
@@ -235,41 +210,34 @@ export class ChunkTable {
   /** At most `limit` of a document's chunks; gives how many went. */
   removeSome(documentId: number, limit: number): number {
     this.#sql.run('DELETE FROM chunking WHERE document_id = ?', documentId);
-    return this.#sql.run(
-      'DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE document_id = ? LIMIT ?)',
-      documentId,
-      limit,
-    );
+    const sql = 'DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE document_id = ? LIMIT ?)';
+    return this.#sql.run(sql, documentId, limit);
   }
 
   /** At most `limit` chunks that sets other than `keptSet` made of another text of the document; gives how many went. */
   removeStale(documentId: number, sha256: string, keptSet: number, limit: number): number {
-    this.#sql.run(
-      'DELETE FROM chunking WHERE document_id = ? AND chunk_set_id <> ? AND sha256 <> ?',
-      documentId,
-      keptSet,
-      sha256,
-    );
-    return this.#sql.run(
-      `DELETE FROM chunk WHERE id IN (SELECT c.id FROM chunk c WHERE c.document_id = ? AND c.chunk_set_id <> ?
-        AND NOT EXISTS (SELECT 1 FROM chunking k WHERE k.chunk_set_id = c.chunk_set_id AND k.document_id = c.document_id)
-        LIMIT ?)`,
-      documentId,
-      keptSet,
-      limit,
-    );
+    const stale = 'DELETE FROM chunking WHERE document_id = ? AND chunk_set_id <> ? AND sha256 <> ?';
+    this.#sql.run(stale, documentId, keptSet, sha256);
+    const sql = `DELETE FROM chunk WHERE id IN (SELECT c.id FROM chunk c WHERE c.document_id = ? AND c.chunk_set_id <> ?
+      AND NOT EXISTS (SELECT 1 FROM chunking k WHERE k.chunk_set_id = c.chunk_set_id AND k.document_id = c.document_id)
+      LIMIT ?)`;
+    return this.#sql.run(sql, documentId, keptSet, limit);
   }
 
   counts(setId: number, documentId?: number): ChunkCounts {
-    const where = documentId === undefined ? '' : 'AND document_id = ?';
+    const query = `SELECT coalesce(sum(chunks), 0) AS chunks, coalesce(sum(tokens), 0) AS tokens,
+      coalesce(sum(cached_chunks), 0) AS cachedChunks, coalesce(sum(cached_bytes), 0) AS cachedBytes
+      FROM chunking WHERE chunk_set_id = ? ${documentId === undefined ? '' : 'AND document_id = ?'}`;
     const values = documentId === undefined ? [setId] : [setId, documentId];
-    const row = this.#sql.get<ChunkCounts>(
-      `SELECT coalesce(sum(chunks), 0) AS chunks, coalesce(sum(tokens), 0) AS tokens,
-        coalesce(sum(cached_chunks), 0) AS cachedChunks, coalesce(sum(cached_bytes), 0) AS cachedBytes
-        FROM chunking WHERE chunk_set_id = ? ${where}`,
-      ...values,
-    );
-    return row ?? { chunks: 0, tokens: 0, cachedChunks: 0, cachedBytes: 0 };
+    return this.#sql.get<ChunkCounts>(query, ...values) as ChunkCounts;
+  }
+
+  /** How much text the libraries hold, as a model's sets of one chunk size cut it. */
+  corpus(of: { fingerprint: string; chunkTokens: number }): { chunks: number; tokens: number } {
+    const query = `SELECT coalesce(sum(k.chunks), 0) AS chunks, coalesce(sum(k.tokens), 0) AS tokens
+      FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE s.fingerprint = @fingerprint AND s.chunk_tokens = @chunkTokens`;
+    return this.#sql.get(query, of) as { chunks: number; tokens: number };
   }
 
   /** Of all libraries' chunks for a model and chunk size. */
@@ -287,18 +255,5 @@ export class ChunkTable {
 }
 
 function toChunk({ tokens, ...rest }: RawChunkRow): ChunkRow {
-  return { ...rest, tokens: tokensOf(tokens) };
-}
-
-/** Little-endian int32. */
-function tokensOf(bytes: Buffer): Int32Array {
-  const ids = new Int32Array(bytes.length / 4);
-  for (let i = 0; i < ids.length; i++) ids[i] = bytes.readInt32LE(i * 4);
-  return ids;
-}
-
-function tokenBytes(tokens: Int32Array): Buffer {
-  const bytes = Buffer.alloc(tokens.length * 4);
-  tokens.forEach((token, i) => bytes.writeInt32LE(token, i * 4));
-  return bytes;
+  return { ...rest, tokens: unpackTokens(tokens) };
 }

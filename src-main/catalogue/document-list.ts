@@ -1,8 +1,11 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { DocumentInfo, DocumentPhase } from '../../src-shared/contract/libraries.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
-import type { Statements } from './statements.ts';
-import type { Target } from '../library/queue/targets.ts';
+import type { Database } from '../platform/database.ts';
+import type { ChunkSetKey } from './chunk-table.ts';
+
+/** Whose chunks are counted. */
+type Target = Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>;
 
 type ListInput = ParsedInputOf<'documents.list'>;
 
@@ -49,9 +52,9 @@ const PHASES: Record<ListInput['phase'], string> = {
 
 /** Documents as lists show them. */
 export class DocumentList {
-  readonly #sql: Statements;
+  readonly #sql: Database;
 
-  constructor(sql: Statements) {
+  constructor(sql: Database) {
     this.#sql = sql;
   }
 
@@ -65,15 +68,13 @@ export class DocumentList {
     const order = `ORDER BY ${SORT[input.sort]} ${input.descending ? 'DESC' : 'ASC'}, d.id`;
     // Places first, then what stands there: sorting whole rows would take long in a large library.
     const join = input.sort === 'tokens' ? JOIN_CHUNKING : '';
-    const ids = this.#sql
-      .all<{ id: number }>(
-        `SELECT d.id FROM document d ${join} ${where} ${order} LIMIT ? OFFSET ?`,
-        ...(join === '' ? [] : setOf(target)),
-        ...values,
-        input.limit,
-        input.offset,
-      )
-      .map(({ id }) => id);
+    const ids = this.#sql.column<number>(
+      `SELECT d.id FROM document d ${join} ${where} ${order} LIMIT ? OFFSET ?`,
+      ...(join === '' ? [] : setOf(target)),
+      ...values,
+      input.limit,
+      input.offset,
+    );
     const rows = this.#sql.all<InfoRow>(
       `${SELECT} WHERE d.id IN (SELECT value FROM json_each(?)) ${order}`,
       ...setOf(target),

@@ -1,7 +1,7 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { DocumentPhase } from '../../src-shared/contract/libraries.ts';
+import type { Database } from '../platform/database.ts';
 import type { ChunkSetKey } from './chunk-table.ts';
-import type { Statements } from './statements.ts';
 
 /** A page, slide, sheet or chapter: its label and UTF-16 range in the document's text. */
 export type Page = readonly [label: string, start: number, end: number];
@@ -63,11 +63,11 @@ export type WorkingPhase = (typeof WORKING_PHASES)[number];
 
 /** Documents and their place in the queue. */
 export class DocumentTable {
-  readonly #sql: Statements;
+  readonly #sql: Database;
   /** Pages of the document asked for last: citations ask for one document again and again. */
   #pages: { id: number; pages: readonly Page[] } | undefined;
 
-  constructor(sql: Statements) {
+  constructor(sql: Database) {
     this.#sql = sql;
   }
 
@@ -78,38 +78,29 @@ export class DocumentTable {
 
   /** What is known of a root's files, by path; a part of them from behind `after` on. */
   knownFiles(rootId: number, after: string, limit: number): KnownFile[] {
-    return this.#sql.all<KnownFile>(
-      `SELECT id, path, bytes, mtime_ms AS mtimeMs, seen_ms AS seenMs, phase FROM document
-        WHERE root_id = ? AND path > ? ORDER BY path LIMIT ?`,
-      rootId,
-      after,
-      limit,
-    );
+    const query = `SELECT id, path, bytes, mtime_ms AS mtimeMs, seen_ms AS seenMs, phase FROM document
+      WHERE root_id = ? AND path > ? ORDER BY path LIMIT ?`;
+    return this.#sql.all(query, rootId, after, limit);
   }
 
   ofPath(rootId: number, path: string): DocumentRow | undefined {
-    const row = this.#sql.get<RawDocumentRow>(
-      `SELECT ${COLUMNS} FROM document WHERE root_id = ? AND path = ?`,
-      rootId,
-      path,
-    );
+    const query = `SELECT ${COLUMNS} FROM document WHERE root_id = ? AND path = ?`;
+    const row = this.#sql.get<RawDocumentRow>(query, rootId, path);
     return row && toDocument(row);
   }
 
   idsOfLibrary(libraryId: number): number[] {
-    return this.#ids('SELECT id FROM document WHERE library_id = ? ORDER BY path', libraryId);
+    return this.#sql.column('SELECT id FROM document WHERE library_id = ? ORDER BY path', libraryId);
   }
 
   idsOfRoot(rootId: number): number[] {
-    return this.#ids('SELECT id FROM document WHERE root_id = ? ORDER BY path', rootId);
+    return this.#sql.column('SELECT id FROM document WHERE root_id = ? ORDER BY path', rootId);
   }
 
   failed(libraryId: number | undefined): number[] {
-    if (libraryId === undefined) return this.#ids("SELECT id FROM document WHERE phase = 'failed'");
-    return this.#ids(
-      "SELECT id FROM document WHERE phase = 'failed' AND library_id = ? ORDER BY path",
-      libraryId,
-    );
+    if (libraryId === undefined) return this.#sql.column("SELECT id FROM document WHERE phase = 'failed'");
+    const query = "SELECT id FROM document WHERE phase = 'failed' AND library_id = ? ORDER BY path";
+    return this.#sql.column(query, libraryId);
   }
 
   /** Enters a file that is new or has changed: to be read. */
@@ -135,14 +126,11 @@ export class DocumentTable {
 
   /** The first document in a phase whose root can be used, of one library or of all. */
   next(phase: WorkingPhase, libraryId?: number): DocumentRow | undefined {
-    const where = libraryId === undefined ? '' : 'AND library_id = ?';
+    const query = `SELECT ${COLUMNS} FROM document d WHERE phase = ? ${libraryId === undefined ? '' : 'AND library_id = ?'}
+      AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
+      ORDER BY id LIMIT 1`;
     const values = libraryId === undefined ? [phase] : [phase, libraryId];
-    const row = this.#sql.get<RawDocumentRow>(
-      `SELECT ${COLUMNS} FROM document d WHERE phase = ? ${where}
-        AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
-        ORDER BY id LIMIT 1`,
-      ...values,
-    );
+    const row = this.#sql.get<RawDocumentRow>(query, ...values);
     return row && toDocument(row);
   }
 
@@ -161,13 +149,9 @@ export class DocumentTable {
     after: number,
     limit: number,
   ): number {
-    const ids = this.#ids(
-      `SELECT id FROM document WHERE library_id = ? AND id > ?
-        AND phase IN ('chunking', 'indexing', 'precomputing', 'ready') ORDER BY id LIMIT ?`,
-      libraryId,
-      after,
-      limit,
-    );
+    const query = `SELECT id FROM document WHERE library_id = ? AND id > ?
+      AND phase IN ('chunking', 'indexing', 'precomputing', 'ready') ORDER BY id LIMIT ?`;
+    const ids = this.#sql.column<number>(query, libraryId, after, limit);
     const sql = `UPDATE document SET phase = iif(EXISTS (
         SELECT 1 FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id WHERE k.document_id = document.id
           AND k.sha256 = document.sha256 AND s.fingerprint = ? AND s.chunk_tokens = ?), 'indexing', 'chunking')
@@ -183,9 +167,9 @@ export class DocumentTable {
   }
 
   retry(ids: readonly number[]): void {
+    const sql = "UPDATE document SET phase = 'waiting', attempts = 0, failure = NULL WHERE id = ?";
     this.#sql.transaction(() => {
-      for (const id of ids)
-        this.#sql.run("UPDATE document SET phase = 'waiting', attempts = 0, failure = NULL WHERE id = ?", id);
+      for (const id of ids) this.#sql.run(sql, id);
     });
   }
 
@@ -209,37 +193,23 @@ export class DocumentTable {
 
   /** The file was looked at, and is the one that was read before. */
   setSeen(id: number, facts: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>, phase: DocumentPhase): void {
-    this.#sql.run(
-      `UPDATE document SET bytes = ?, mtime_ms = ?, seen_ms = ?, failure = NULL, phase = ${unlessChanged('?')} WHERE id = ?`,
-      facts.bytes,
-      facts.mtimeMs,
-      facts.seenMs,
-      phase,
-      id,
-    );
+    const sql = `UPDATE document SET bytes = ?, mtime_ms = ?, seen_ms = ?, failure = NULL, phase = ${unlessChanged('?')}
+      WHERE id = ?`;
+    this.#sql.run(sql, facts.bytes, facts.mtimeMs, facts.seenMs, phase, id);
   }
 
   /** The file cannot be used: what was known of its text is forgotten. */
   setFailed(id: number, failure: Failure, file: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>): void {
     this.#pages = undefined;
-    this.#sql.run(
-      `UPDATE document SET phase = ${unlessChanged("'failed'")}, failure = ?, bytes = ?, mtime_ms = ?, seen_ms = ?, sha256 = '',
-        text_length = NULL, pages = '[]', warnings = '[]' WHERE id = ?`,
-      JSON.stringify(failure),
-      file.bytes,
-      file.mtimeMs,
-      file.seenMs,
-      id,
-    );
+    const sql = `UPDATE document SET phase = ${unlessChanged("'failed'")}, failure = ?, bytes = ?, mtime_ms = ?, seen_ms = ?,
+      sha256 = '', text_length = NULL, pages = '[]', warnings = '[]' WHERE id = ?`;
+    this.#sql.run(sql, JSON.stringify(failure), file.bytes, file.mtimeMs, file.seenMs, id);
   }
 
   /** The document's text stays; only this step went wrong. */
   setStepFailed(id: number, failure: Failure): void {
-    this.#sql.run(
-      "UPDATE document SET phase = 'failed', failure = ? WHERE id = ?",
-      JSON.stringify(failure),
-      id,
-    );
+    const sql = "UPDATE document SET phase = 'failed', failure = ? WHERE id = ?";
+    this.#sql.run(sql, JSON.stringify(failure), id);
   }
 
   remove(id: number): void {
@@ -262,16 +232,10 @@ export class DocumentTable {
   /** How many documents are in each phase. */
   phaseCounts(libraryId?: number): ReadonlyMap<DocumentPhase, number> {
     const where = libraryId === undefined ? '' : 'WHERE library_id = ?';
+    const query = `SELECT phase, count(*) AS n FROM document ${where} GROUP BY phase`;
     const values = libraryId === undefined ? [] : [libraryId];
-    const rows = this.#sql.all<{ phase: DocumentPhase; n: number }>(
-      `SELECT phase, count(*) AS n FROM document ${where} GROUP BY phase`,
-      ...values,
-    );
+    const rows = this.#sql.all<{ phase: DocumentPhase; n: number }>(query, ...values);
     return new Map(rows.map(({ phase, n }) => [phase, n]));
-  }
-
-  #ids(sql: string, ...values: unknown[]): number[] {
-    return this.#sql.all<{ id: number }>(sql, ...values).map(({ id }) => id);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
-import type { Statements } from './statements.ts';
+import type { Database } from '../platform/database.ts';
 
 export type RootKind = 'folder' | 'file' | 'managed';
 
@@ -28,9 +28,9 @@ const ROOT_COLUMNS = 'id, library_id AS libraryId, kind, path, watched, failure'
 
 /** Libraries, their roots, and the paths that users took out of them. */
 export class LibraryTable {
-  readonly #sql: Statements;
+  readonly #sql: Database;
 
-  constructor(sql: Statements) {
+  constructor(sql: Database) {
     this.#sql = sql;
   }
 
@@ -46,11 +46,8 @@ export class LibraryTable {
   }
 
   create(name: string, sample = false): number {
-    return this.#sql.value<number>(
-      'INSERT INTO library (name, sample) VALUES (?, ?) RETURNING id',
-      name,
-      Number(sample),
-    ) as number;
+    const sql = 'INSERT INTO library (name, sample) VALUES (?, ?) RETURNING id';
+    return this.#sql.value<number>(sql, name, Number(sample)) as number;
   }
 
   update(id: number, { name, sample }: Omit<LibraryRow, 'id'>): void {
@@ -64,11 +61,9 @@ export class LibraryTable {
 
   /** The library that consists of this folder and nothing else. */
   ofFolder(path: string): number | undefined {
-    return this.#sql.value<number>(
-      `SELECT library_id FROM root r WHERE kind = 'folder' AND path = ?
-        AND NOT EXISTS (SELECT 1 FROM root o WHERE o.library_id = r.library_id AND o.id <> r.id) ORDER BY id`,
-      path,
-    );
+    const query = `SELECT library_id FROM root r WHERE kind = 'folder' AND path = ?
+      AND NOT EXISTS (SELECT 1 FROM root o WHERE o.library_id = r.library_id AND o.id <> r.id) ORDER BY id`;
+    return this.#sql.value<number>(query, path);
   }
 
   roots(libraryId?: number): RootRow[] {
@@ -86,15 +81,10 @@ export class LibraryTable {
 
   /** Adds a root, or finds the one of the same path; gives its id. */
   addRoot(libraryId: number, root: { kind: RootKind; path: string; watched: boolean }): number {
-    return this.#sql.value<number>(
-      `INSERT INTO root (library_id, kind, path, watched) VALUES (?, ?, ?, ?)
-        ON CONFLICT (library_id, path) DO UPDATE SET kind = excluded.kind, watched = max(watched, excluded.watched)
-        RETURNING id`,
-      libraryId,
-      root.kind,
-      root.path,
-      Number(root.watched),
-    ) as number;
+    const sql = `INSERT INTO root (library_id, kind, path, watched) VALUES (?, ?, ?, ?)
+      ON CONFLICT (library_id, path) DO UPDATE SET kind = excluded.kind, watched = max(watched, excluded.watched)
+      RETURNING id`;
+    return this.#sql.value<number>(sql, libraryId, root.kind, root.path, Number(root.watched)) as number;
   }
 
   setWatched(rootId: number, watched: boolean): void {
@@ -104,9 +94,8 @@ export class LibraryTable {
   /** True when this says something new. */
   setFailure(rootId: number, failure: Failure | null): boolean {
     const json = failure && JSON.stringify(failure);
-    return (
-      this.#sql.run('UPDATE root SET failure = ? WHERE id = ? AND failure IS NOT ?', json, rootId, json) > 0
-    );
+    const sql = 'UPDATE root SET failure = ? WHERE id = ? AND failure IS NOT ?';
+    return this.#sql.run(sql, json, rootId, json) > 0;
   }
 
   removeRoot(id: number): void {
@@ -120,18 +109,12 @@ export class LibraryTable {
   /** Takes a path, or a folder and all in it ('' for the whole root), back in. */
   include(rootId: number, path: string): void {
     const below = path === '' ? '' : `${path}/`;
-    this.#sql.run(
-      'DELETE FROM excluded WHERE root_id = ? AND (path = ? OR substr(path, 1, length(?)) = ?)',
-      rootId,
-      path,
-      below,
-      below,
-    );
+    const sql = 'DELETE FROM excluded WHERE root_id = ? AND (path = ? OR substr(path, 1, length(?)) = ?)';
+    this.#sql.run(sql, rootId, path, below, below);
   }
 
   excluded(rootId: number): Set<string> {
-    const rows = this.#sql.all<{ path: string }>('SELECT path FROM excluded WHERE root_id = ?', rootId);
-    return new Set(rows.map(({ path }) => path));
+    return new Set(this.#sql.column<string>('SELECT path FROM excluded WHERE root_id = ?', rootId));
   }
 }
 

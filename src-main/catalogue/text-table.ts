@@ -1,6 +1,6 @@
 import { deflateRaw, inflateRawSync } from 'node:zlib';
 import { promisify } from 'node:util';
-import type { Statements } from './statements.ts';
+import type { Database } from '../platform/database.ts';
 
 const deflate = promisify(deflateRaw);
 
@@ -25,22 +25,16 @@ export async function packText(text: string): Promise<PackedText> {
 
 /** The extracted text of documents, so that showing one and cutting it anew need no parser. */
 export class TextTable {
-  readonly #sql: Statements;
+  readonly #sql: Database;
 
-  constructor(sql: Statements) {
+  constructor(sql: Database) {
     this.#sql = sql;
   }
 
   put(documentId: number, text: PackedText): void {
     this.remove(documentId);
-    text.blocks.forEach((data, block) => {
-      this.#sql.run(
-        'INSERT INTO text_block (document_id, block, data) VALUES (?, ?, ?)',
-        documentId,
-        block,
-        data,
-      );
-    });
+    const sql = 'INSERT INTO text_block (document_id, block, data) VALUES (?, ?, ?)';
+    text.blocks.forEach((data, block) => this.#sql.run(sql, documentId, block, data));
   }
 
   remove(documentId: number): void {
@@ -51,25 +45,19 @@ export class TextTable {
   slice(documentId: number, offset: number, limit: number): string {
     const first = Math.floor(offset / BLOCK_UNITS);
     const last = Math.floor((offset + limit - 1) / BLOCK_UNITS);
-    const rows = this.#sql.all<{ data: Buffer }>(
-      'SELECT data FROM text_block WHERE document_id = ? AND block BETWEEN ? AND ? ORDER BY block',
-      documentId,
-      first,
-      last,
-    );
-    const text = rows.map(({ data }) => inflateRawSync(data).toString('utf16le')).join('');
+    const query =
+      'SELECT data FROM text_block WHERE document_id = ? AND block BETWEEN ? AND ? ORDER BY block';
+    const blocks = this.#sql.column<Buffer>(query, documentId, first, last);
+    const text = blocks.map((data) => inflateRawSync(data).toString('utf16le')).join('');
     const from = offset - first * BLOCK_UNITS;
     return text.slice(from, from + limit);
   }
 
   /** The whole text, a block at a time. */
   *blocks(documentId: number): Generator<string> {
+    const query = 'SELECT data FROM text_block WHERE document_id = ? AND block = ?';
     for (let block = 0; ; block++) {
-      const data = this.#sql.value<Buffer>(
-        'SELECT data FROM text_block WHERE document_id = ? AND block = ?',
-        documentId,
-        block,
-      );
+      const data = this.#sql.value<Buffer>(query, documentId, block);
       if (!data) return;
       yield inflateRawSync(data).toString('utf16le');
     }

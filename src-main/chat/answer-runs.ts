@@ -6,18 +6,19 @@ import { failureOf, traceOf } from '../platform/failure.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
-import type { Answerer, ChatModel, MadeAnswer } from './answerer.ts';
+import type { NamedModel } from '../answering/answer.ts';
+import type { Answerer, ConversationAnswer } from './answerer.ts';
 import { LiveAnswer } from './live-answer.ts';
 import type { AnswerEnd, MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
-import type { ResidentSessions } from './resident-sessions.ts';
+import type { ConversationSessions } from './sessions.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 
 /** Where chat gets the model from; ModelSource gives it. */
 export interface ChatModels {
-  current(): Promise<ChatModel>;
-  readonly active: ChatModel | undefined;
-  onChange(listener: (active: ChatModel) => void): () => void;
+  current(): Promise<NamedModel>;
+  readonly active: NamedModel | undefined;
+  onChange(listener: (active: NamedModel) => void): () => void;
 }
 
 export interface AnswerRunsOptions {
@@ -27,7 +28,7 @@ export interface AnswerRunsOptions {
   gate: Gate;
   log: Logger;
   messages: MessageStore;
-  sessions: ResidentSessions;
+  sessions: ConversationSessions;
   answerer: Answerer;
   clock: Clock;
 }
@@ -82,7 +83,7 @@ export class AnswerRuns {
   async alone<T>(
     conversationId: number,
     answerId: number,
-    work: (model: ChatModel, live: LiveAnswer) => Promise<T>,
+    work: (model: NamedModel, live: LiveAnswer) => Promise<T>,
   ): Promise<T> {
     this.requireFree(conversationId);
     const live = this.#newLive(conversationId, answerId, false);
@@ -122,7 +123,7 @@ export class AnswerRuns {
   }
 
   /** Runs `work` when its turn has come; stopping ends the wait at once. */
-  #withModel<T>(live: LiveAnswer, work: (model: ChatModel) => Promise<T>): Promise<T> {
+  #withModel<T>(live: LiveAnswer, work: (model: NamedModel) => Promise<T>): Promise<T> {
     const { models, gate } = this.#options;
     const stopped = Promise.withResolvers<never>();
     const onStop = (): void => {
@@ -167,7 +168,7 @@ export class AnswerRuns {
     return { text: text.trimEnd(), state, failure, citations, notices, stats: null, context: undefined };
   }
 
-  #end(live: LiveAnswer, end: AnswerEnd, made?: MadeAnswer): void {
+  #end(live: LiveAnswer, end: AnswerEnd, made?: ConversationAnswer): void {
     const { messages, sessions, events, log } = this.#options;
     live.end();
     let { state, failure } = end;
@@ -188,8 +189,8 @@ export class AnswerRuns {
   }
 }
 
-function endOf(live: LiveAnswer, { stop, citations, stats, context }: MadeAnswer): AnswerEnd {
-  const state = stop === 'aborted' ? 'stopped' : 'done';
-  const { notices } = live;
-  return { text: live.text.trimEnd(), state, failure: null, citations, notices, stats, context };
+function endOf(live: LiveAnswer, { made, context }: ConversationAnswer): AnswerEnd {
+  const { text, citations, stats } = made;
+  const state = made.stop === 'aborted' ? 'stopped' : 'done';
+  return { text, state, failure: null, citations, notices: live.notices, stats, context };
 }

@@ -13,6 +13,7 @@ import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts'
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
+import { rowId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
@@ -23,9 +24,10 @@ import { ConversationStore, titleFrom } from './conversations.ts';
 import { exportConversation, type Exported } from './export.ts';
 import { measureFullPrefill } from './full-prefill.ts';
 import { MissWriter } from '../answering/miss-writer.ts';
+import { warmUp } from '../answering/warm-up.ts';
 import { withLivingDocuments, type Passages } from '../answering/passages.ts';
-import { rowId, toShownMessage, type MessageRecord } from './records.ts';
-import { ResidentSessions } from './resident-sessions.ts';
+import { toShownMessage, type MessageRecord } from './records.ts';
+import { ConversationSessions } from './sessions.ts';
 
 export interface ChatServiceOptions {
   /** The database of conversations. */
@@ -58,7 +60,7 @@ export class ChatService {
   readonly comparisons: CompareService;
   readonly #options: ChatServiceOptions;
   readonly #store: ConversationStore;
-  readonly #sessions: ResidentSessions;
+  readonly #sessions: ConversationSessions;
   readonly #misses: MissWriter;
   readonly #answerer: Answerer;
   readonly #runs: AnswerRuns;
@@ -71,7 +73,7 @@ export class ChatService {
     const { models, settings, gate, log, clock = systemClock } = options;
     this.#store = ConversationStore.open(options.path, clock);
     this.#setAside = this.#store.setAside;
-    this.#sessions = new ResidentSessions(() => settings.current.conversationBudgetBytes);
+    this.#sessions = new ConversationSessions(() => settings.current.conversationBudgetBytes);
     this.#misses = new MissWriter({
       ...options,
       gate,
@@ -118,9 +120,12 @@ export class ChatService {
   }
 
   /** Prepares a first question with the model in use, as background work; false when there were no passages to do it with. */
-  async rehearse(signal: AbortSignal): Promise<boolean> {
+  async warmUp(signal: AbortSignal): Promise<boolean> {
     const { models, settings } = this.#options;
-    return models.active ? this.#answerer.rehearse(models.active, settings.current, signal) : false;
+    if (!models.active) return false;
+    const openSession = this.openSession.bind(this);
+    const { model } = models.active;
+    return warmUp({ ...this.#options, model, settings: settings.current, openSession, signal });
   }
 
   list(search = ''): ConversationSummary[] {

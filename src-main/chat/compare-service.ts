@@ -6,13 +6,14 @@ import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
+import { rowId } from '../platform/ids.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import { answerPrompt } from './answer-prompt.ts';
 import type { ChatModels } from './answer-runs.ts';
-import type { ChatModel } from './answerer.ts';
+import type { NamedModel } from '../answering/answer.ts';
 import type { MessageStore } from './messages.ts';
-import { rowId, type MessageRecord } from './records.ts';
-import type { ResidentSessions } from './resident-sessions.ts';
+import type { MessageRecord } from './records.ts';
+import type { ConversationSessions } from './sessions.ts';
 import { comparePrompt } from '../answering/compare/compare.ts';
 
 export interface CompareServiceOptions {
@@ -21,7 +22,7 @@ export interface CompareServiceOptions {
   /** Runs `work` in one transaction of the conversations' database, and gives its failures their type. */
   transaction: <T>(work: () => T) => T;
   store: ChunkCache;
-  sessions: ResidentSessions;
+  sessions: ConversationSessions;
   settings: SettingsService;
   events: EventBus;
   gate: Gate;
@@ -123,7 +124,7 @@ export class CompareService {
   }
 }
 
-function modelChanged({ name }: ChatModel): KvasirError {
+function modelChanged({ name }: NamedModel): KvasirError {
   const message = `Another model took the place of ${name}, so the comparison was given up.`;
   return new KvasirError('CONFLICT', message, 'Choose that model again, then compare.');
 }

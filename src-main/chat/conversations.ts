@@ -1,14 +1,13 @@
-import { existsSync, renameSync } from 'node:fs';
-import { KvasirError } from '../../src-shared/errors.ts';
 import {
   ConversationOptionsSchema,
   type ConversationOptions,
   type ConversationSummary,
 } from '../../src-shared/contract/chat.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import { databaseError, openDatabase, type Database } from '../platform/database.ts';
+import { openOrSetAside, type Database } from '../platform/database.ts';
+import { notFound } from '../platform/ids.ts';
+import { parseOr } from '../platform/parse-or.ts';
 import { MessageStore } from './messages.ts';
-import { notFound, parseOr } from './records.ts';
 import { MIGRATIONS } from './schema.ts';
 import { indexedWords, snippetOf, wordsQuery } from './words.ts';
 
@@ -23,6 +22,11 @@ export interface ConversationRecord {
 
 type RawConversation = Omit<ConversationRecord, 'options'> & { options: string };
 
+type ListedRow = Pick<ConversationSummary, 'title' | 'updatedMs' | 'messages'> & {
+  id: number;
+  lastText: string | null;
+};
+
 const KEPT_AFTER_DELETION_MS = 30 * 24 * 3600 * 1000;
 const TITLE_LENGTH = 80;
 
@@ -34,24 +38,19 @@ export class ConversationStore {
   /** Where the file lies that could not be read when this was opened. */
   readonly setAside: string | undefined;
   readonly #database: Database;
-  readonly #path: string;
   readonly #clock: Clock;
 
-  private constructor(database: Database, path: string, clock: Clock, setAside: string | undefined) {
+  private constructor({ database, setAside }: ReturnType<typeof openOrSetAside>, clock: Clock) {
     this.setAside = setAside;
     this.#database = database;
-    this.#path = path;
     this.#clock = clock;
     this.messages = new MessageStore(database, clock);
   }
 
-  /**
-   * A file that cannot be read is set aside, and an empty one takes its place: without it Kvasir would not start, and so
-   * could not restore a backup. STORE_READ_ONLY, STORE_VERSION, DISK_FULL.
-   */
+  /** A file that cannot be read is set aside, and an empty one takes its place. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   static open(path: string, clock: Clock = systemClock): ConversationStore {
-    const opened = openOrSetAside(path, clock);
-    const store = new ConversationStore(opened.database, path, clock, opened.setAside);
+    const time = new Date(clock.wall()).toISOString().replace(/[-:.]/g, '');
+    const store = new ConversationStore(openOrSetAside(path, MIGRATIONS, time), clock);
     store.transaction(() => {
       store.#removeLongDeleted();
       store.messages.recover();
@@ -63,25 +62,22 @@ export class ConversationStore {
     this.#database.close();
   }
 
-  /** Runs `work` in one transaction, and gives SQLite's failures their type. */
+  /** Runs `work` in one transaction. */
   transaction<T>(work: () => T): T {
-    try {
-      return this.#database.transaction(work)();
-    } catch (error) {
-      throw databaseError(error, this.#path);
-    }
+    return this.#database.transaction(work);
   }
 
   create(options: ConversationOptions): number {
     const now = this.#clock.wall();
-    const sql = "INSERT INTO conversation (title, created_ms, updated_ms, options) VALUES ('', ?, ?, ?)";
-    return Number(this.#database.prepare(sql).run(now, now, JSON.stringify(options)).lastInsertRowid);
+    const sql =
+      "INSERT INTO conversation (title, created_ms, updated_ms, options) VALUES ('', ?, ?, ?) RETURNING id";
+    return this.#database.value<number>(sql, now, now, JSON.stringify(options)) as number;
   }
 
   /** NOT_FOUND. */
   require(id: number): ConversationRecord {
     const query = `SELECT ${COLUMNS} FROM conversation WHERE id = ? AND deleted_ms IS NULL`;
-    const raw = this.#database.prepare(query).get(id) as RawConversation | undefined;
+    const raw = this.#database.get<RawConversation>(query, id);
     if (!raw) throw notFound('conversation');
     return {
       ...raw,
@@ -104,48 +100,36 @@ export class ConversationStore {
   }
 
   rename(id: number, title: string): void {
-    this.#database.prepare('UPDATE conversation SET title = ? WHERE id = ?').run(title, id);
-    this.#database.prepare('DELETE FROM title_words WHERE rowid = ?').run(id);
-    this.#database
-      .prepare('INSERT INTO title_words (rowid, words) VALUES (?, ?)')
-      .run(id, indexedWords(title));
+    this.#database.run('UPDATE conversation SET title = ? WHERE id = ?', title, id);
+    this.#database.run('DELETE FROM title_words WHERE rowid = ?', id);
+    this.#database.run('INSERT INTO title_words (rowid, words) VALUES (?, ?)', id, indexedWords(title));
   }
 
   setOptions(id: number, options: ConversationOptions): void {
-    this.#database
-      .prepare('UPDATE conversation SET options = ? WHERE id = ?')
-      .run(JSON.stringify(options), id);
+    this.#database.run('UPDATE conversation SET options = ? WHERE id = ?', JSON.stringify(options), id);
   }
 
   setLeaf(id: number, leafId: number): void {
     const sql = 'UPDATE conversation SET leaf_id = ?, updated_ms = ? WHERE id = ?';
-    this.#database.prepare(sql).run(leafId, this.#clock.wall(), id);
+    this.#database.run(sql, leafId, this.#clock.wall(), id);
   }
 
   delete(id: number): void {
-    this.#database.prepare('UPDATE conversation SET deleted_ms = ? WHERE id = ?').run(this.#clock.wall(), id);
+    this.#database.run('UPDATE conversation SET deleted_ms = ? WHERE id = ?', this.#clock.wall(), id);
   }
 
   /** NOT_FOUND once it is removed for good. */
   restore(id: number): void {
-    const { changes } = this.#database
-      .prepare('UPDATE conversation SET deleted_ms = NULL WHERE id = ?')
-      .run(id);
+    const changes = this.#database.run('UPDATE conversation SET deleted_ms = NULL WHERE id = ?', id);
     if (changes === 0) throw notFound('conversation');
   }
 
-  #rows() {
+  #rows(): ListedRow[] {
     const query = `SELECT c.id, c.title, c.updated_ms AS updatedMs, substr(last.text, 1, 500) AS lastText,
         (SELECT count(*) FROM message m WHERE m.conversation_id = c.id) AS messages
       FROM conversation c LEFT JOIN message last ON last.id = c.leaf_id
       WHERE c.deleted_ms IS NULL ORDER BY c.updated_ms DESC, c.id DESC`;
-    return this.#database.prepare(query).all() as {
-      id: number;
-      title: string;
-      updatedMs: number;
-      lastText: string | null;
-      messages: number;
-    }[];
+    return this.#database.all<ListedRow>(query);
   }
 
   /** Conversation → the text that matched. A message tells more than a title. */
@@ -154,8 +138,8 @@ export class ConversationStore {
     const messages = `SELECT m.conversation_id AS id, m.text FROM message_words w JOIN message m ON m.id = w.rowid
       WHERE message_words MATCH ? ORDER BY rank DESC`;
     const found = new Map<number, string>();
-    for (const { id } of this.#database.prepare(titles).all(query) as { id: number }[]) found.set(id, '');
-    for (const { id, text } of this.#database.prepare(messages).all(query) as { id: number; text: string }[])
+    for (const id of this.#database.column<number>(titles, query)) found.set(id, '');
+    for (const { id, text } of this.#database.all<{ id: number; text: string }>(messages, query))
       found.set(id, text);
     return found;
   }
@@ -168,20 +152,7 @@ export class ConversationStore {
       `DELETE FROM message_words WHERE rowid IN (SELECT id FROM message WHERE conversation_id IN ${old})`,
       `DELETE FROM conversation WHERE deleted_ms < @before`,
     ])
-      this.#database.prepare(sql).run({ before });
-  }
-}
-
-function openOrSetAside(path: string, clock: Clock): { database: Database; setAside: string | undefined } {
-  try {
-    return { database: openDatabase(path, MIGRATIONS), setAside: undefined };
-  } catch (error) {
-    if (!(error instanceof KvasirError && error.code === 'STORE_CORRUPT')) throw error;
-    const time = new Date(clock.wall()).toISOString().replace(/[-:.]/g, '');
-    const setAside = `${path}.corrupt-${time}`;
-    for (const suffix of ['', '-wal', '-shm'])
-      if (existsSync(path + suffix)) renameSync(path + suffix, setAside + suffix);
-    return { database: openDatabase(path, MIGRATIONS), setAside };
+      this.#database.run(sql, { before });
   }
 }
 

@@ -4,18 +4,18 @@ import { blend } from '../fusion/blender.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import { answerPrompt } from './answer-prompt.ts';
-import type { ChatModel } from './answerer.ts';
+import type { NamedModel } from '../answering/answer.ts';
 import type { LiveAnswer } from './live-answer.ts';
 import type { MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
 import { partsFrom } from '../answering/session-tokens.ts';
-import type { ResidentSessions } from './resident-sessions.ts';
+import type { ConversationSessions } from './sessions.ts';
 
 export interface FullPrefillOptions {
-  model: ChatModel;
+  model: NamedModel;
   store: ChunkCache;
   messages: MessageStore;
-  sessions: ResidentSessions;
+  sessions: ConversationSessions;
   planner: Planner;
   settings: Settings;
   live: LiveAnswer;
@@ -34,12 +34,17 @@ export async function measureFullPrefill(
   const { prompt, stats: before } = answerPrompt(answer, model, messages, settings);
   const session = sessions.borrow(model, prompt.tokens);
   try {
-    const wish = { kind: 'full' } as const;
-    const plan = planner.plan(partsFrom(prompt.parts, 0), { model, dtype: settings.dtype, past: 0, wish });
+    const strategy = { kind: 'full' } as const;
+    const plan = planner.plan(partsFrom(prompt.parts, 0), {
+      model,
+      dtype: settings.dtype,
+      past: 0,
+      strategy,
+    });
     const blended = await blend(plan.parts, {
       ...{ model, store, session },
       dtype: settings.dtype,
-      strategy: wish,
+      strategy,
       signal: live.signal,
       onProgress: (progress) => live.progress(progress),
     });

@@ -2,15 +2,8 @@ import type { Citation } from '../../src-shared/contract/chat.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { PassageSource } from '../fusion/report.ts';
 import type { MessageStore } from './messages.ts';
-import type { PastTurn } from '../answering/prompt.ts';
+import type { History, PastTurn } from '../answering/prompt.ts';
 import type { MessageRecord } from './records.ts';
-
-export interface History {
-  /** The turns that may still stand in the context, oldest first. */
-  turns: PastTurn[];
-  /** How many older ones were left out before, for good. */
-  turnsLeftOut: number;
-}
 
 /**
  * The turns that lead up to a question, as token ids. Those of the model in use are the ids that stood in its context;

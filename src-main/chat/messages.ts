@@ -6,11 +6,10 @@ import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
 import { ComparisonSchema, type Comparison } from '../../src-shared/comparison.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
+import { notFound } from '../platform/ids.ts';
 import {
   MESSAGE_COLUMNS,
-  notFound,
   pack,
-  packContext,
   toMessage,
   unpack,
   unpackContext,
@@ -48,33 +47,29 @@ export class MessageStore {
 
   /** Answers that were being written when the process ended keep what they had. */
   recover(): void {
-    const waiting = this.#database.prepare("SELECT id, text FROM message WHERE state = 'waiting'").all() as {
-      id: number;
-      text: string;
-    }[];
-    const stop = this.#database.prepare("UPDATE message SET state = 'stopped' WHERE id = ?");
-    for (const { id, text } of waiting) {
-      stop.run(id);
+    const waiting = "SELECT id, text FROM message WHERE state = 'waiting'";
+    for (const { id, text } of this.#database.all<{ id: number; text: string }>(waiting)) {
+      this.#database.run("UPDATE message SET state = 'stopped' WHERE id = ?", id);
       this.#index(id, text);
     }
   }
 
   add(conversationId: number, parentId: number | null, role: MessageRecord['role'], text: string): number {
-    const sql = `INSERT INTO message (conversation_id, parent_id, role, text, created_ms, state) VALUES (?, ?, ?, ?, ?, ?)`;
+    const sql = `INSERT INTO message (conversation_id, parent_id, role, text, created_ms, state)
+      VALUES (?, ?, ?, ?, ?, ?) RETURNING id`;
     const state: StoredState = role === 'user' ? 'done' : 'waiting';
-    const { lastInsertRowid } = this.#database
-      .prepare(sql)
-      .run(conversationId, parentId, role, text, this.#clock.wall(), state);
-    const id = Number(lastInsertRowid);
+    const values = [conversationId, parentId, role, text, this.#clock.wall(), state];
+    const id = this.#database.value<number>(sql, ...values) as number;
     if (role === 'user') this.#index(id, text);
     return id;
   }
 
   /** NOT_FOUND unless it belongs to the conversation. */
   require(id: number, conversationId?: number): MessageRecord {
-    const raw = this.#database.prepare(`SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id = ?`).get(id);
+    const query = `SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id = ?`;
+    const raw = this.#database.get<RawMessage>(query, id);
     if (!raw) throw notFound('message');
-    const message = toMessage(raw as RawMessage);
+    const message = toMessage(raw);
     if (conversationId !== undefined && message.conversationId !== conversationId) throw notFound('message');
     return message;
   }
@@ -82,7 +77,7 @@ export class MessageStore {
   /** Parents before children. */
   all(conversationId: number): MessageRecord[] {
     const query = `SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.conversation_id = ? ORDER BY m.id`;
-    return (this.#database.prepare(query).all(conversationId) as RawMessage[]).map(toMessage);
+    return this.#database.all<RawMessage>(query, conversationId).map(toMessage);
   }
 
   /** From a conversation's first message to this one. */
@@ -91,88 +86,82 @@ export class MessageStore {
         SELECT id, parent_id FROM message WHERE id = ?
         UNION ALL SELECT p.id, p.parent_id FROM message p JOIN up ON p.id = up.parent_id)
       SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id IN (SELECT id FROM up) ORDER BY m.id`;
-    return (this.#database.prepare(query).all(id) as RawMessage[]).map(toMessage);
+    return this.#database.all<RawMessage>(query, id).map(toMessage);
   }
 
   /** The end of the branch that goes on from a message, by its newest children. */
   newestLeaf(id: number): number {
-    const child = this.#database.prepare('SELECT max(id) FROM message WHERE parent_id = ?').pluck();
+    const newestChild = 'SELECT max(id) FROM message WHERE parent_id = ?';
     for (let leaf = id; ;) {
-      const next = child.get(leaf) as number | null;
-      if (next === null) return leaf;
+      const next = this.#database.value<number | null>(newestChild, leaf);
+      if (!next) return leaf;
       leaf = next;
     }
   }
 
   context(answerId: number): TurnContext | undefined {
     const query = 'SELECT context FROM message WHERE id = ?';
-    return unpackContext(this.#database.prepare(query).pluck().get(answerId) as Buffer | null);
+    return unpackContext(this.#database.value<Buffer | null>(query, answerId));
   }
 
   saveText(answerId: number, text: string): void {
-    this.#database.prepare('UPDATE message SET text = ? WHERE id = ?').run(text, answerId);
+    this.#database.run('UPDATE message SET text = ? WHERE id = ?', text, answerId);
   }
 
   savePlaced(answerId: number, citations: readonly Citation[], context: TurnContext): void {
-    this.#database
-      .prepare('UPDATE message SET citations = ?, context = ? WHERE id = ?')
-      .run(JSON.stringify(citations), packContext(context), answerId);
+    const sql = 'UPDATE message SET citations = ?, context = ? WHERE id = ?';
+    this.#database.run(sql, JSON.stringify(citations), pack(context), answerId);
   }
 
   finish(answerId: number, end: AnswerEnd): void {
     const sql = `UPDATE message SET text = ?, state = ?, failure = ?, citations = ?, notices = ?, stats = ?,
       context = coalesce(?, context) WHERE id = ?`;
-    this.#database
-      .prepare(sql)
-      .run(
-        end.text,
-        end.state,
-        end.failure && JSON.stringify(end.failure),
-        JSON.stringify(end.citations),
-        JSON.stringify(end.notices),
-        end.stats && JSON.stringify(end.stats),
-        end.context ? packContext(end.context) : null,
-        answerId,
-      );
+    this.#database.run(
+      sql,
+      end.text,
+      end.state,
+      end.failure && JSON.stringify(end.failure),
+      JSON.stringify(end.citations),
+      JSON.stringify(end.notices),
+      end.stats && JSON.stringify(end.stats),
+      end.context ? pack(end.context) : null,
+      answerId,
+    );
     this.#index(answerId, end.text);
   }
 
   saveStats(answerId: number, stats: AnswerStats): void {
-    this.#database.prepare('UPDATE message SET stats = ? WHERE id = ?').run(JSON.stringify(stats), answerId);
+    this.#database.run('UPDATE message SET stats = ? WHERE id = ?', JSON.stringify(stats), answerId);
   }
 
   saveReport(answerId: number, report: FusionReport): void {
     const sql = 'INSERT OR REPLACE INTO report (answer_id, body) VALUES (?, ?)';
-    this.#database.prepare(sql).run(answerId, pack(report));
+    this.#database.run(sql, answerId, pack(report));
     const oldest = `DELETE FROM report WHERE answer_id NOT IN (SELECT answer_id FROM report ORDER BY answer_id DESC LIMIT ?)`;
-    this.#database.prepare(oldest).run(KEPT_REPORTS);
+    this.#database.run(oldest, KEPT_REPORTS);
   }
 
   report(answerId: number): FusionReport | null {
-    const query = 'SELECT body FROM report WHERE answer_id = ?';
-    const body = this.#database.prepare(query).pluck().get(answerId) as Buffer | undefined;
+    const body = this.#database.value<Buffer>('SELECT body FROM report WHERE answer_id = ?', answerId);
     return body ? (FusionReportSchema.safeParse(unpack(body)).data ?? null) : null;
   }
 
   /** Takes the place of an earlier one. */
   saveComparison(answerId: number, comparison: Comparison): void {
     const sql = 'INSERT OR REPLACE INTO comparison (answer_id, made_ms, body) VALUES (?, ?, ?)';
-    this.#database.prepare(sql).run(answerId, comparison.madeMs, pack(comparison));
+    this.#database.run(sql, answerId, comparison.madeMs, pack(comparison));
     const oldest = `DELETE FROM comparison WHERE answer_id NOT IN
       (SELECT answer_id FROM comparison ORDER BY made_ms DESC LIMIT ?)`;
-    this.#database.prepare(oldest).run(KEPT_COMPARISONS);
+    this.#database.run(oldest, KEPT_COMPARISONS);
   }
 
   comparison(answerId: number): Comparison | null {
-    const query = 'SELECT body FROM comparison WHERE answer_id = ?';
-    const body = this.#database.prepare(query).pluck().get(answerId) as Buffer | undefined;
+    const body = this.#database.value<Buffer>('SELECT body FROM comparison WHERE answer_id = ?', answerId);
     return body ? (ComparisonSchema.safeParse(unpack(body)).data ?? null) : null;
   }
 
   #index(id: number, text: string): void {
-    this.#database.prepare('DELETE FROM message_words WHERE rowid = ?').run(id);
-    this.#database
-      .prepare('INSERT INTO message_words (rowid, words) VALUES (?, ?)')
-      .run(id, indexedWords(text));
+    this.#database.run('DELETE FROM message_words WHERE rowid = ?', id);
+    this.#database.run('INSERT INTO message_words (rowid, words) VALUES (?, ?)', id, indexedWords(text));
   }
 }

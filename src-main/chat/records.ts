@@ -9,7 +9,7 @@ import {
 } from '../../src-shared/contract/chat.ts';
 import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
 import { NoticeSchema, type Notice } from '../../src-shared/answer.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
+import { parseOr } from '../platform/parse-or.ts';
 
 /** The token ids that a turn brought into the model's context, so that it can be made again without tokenising text anew. */
 const TurnContextSchema = z.object({
@@ -83,20 +83,7 @@ export function toShownMessage(record: MessageRecord): Message {
   return { id: String(record.id), parentId, ...shown };
 }
 
-export function parseOr<T>(schema: z.ZodType<T>, json: string | null, otherwise: T): T {
-  if (json === null) return otherwise;
-  try {
-    return schema.catch(otherwise).parse(JSON.parse(json));
-  } catch {
-    return otherwise;
-  }
-}
-
-export function packContext(context: TurnContext): Buffer {
-  return pack(context);
-}
-
-export function unpackContext(blob: Buffer | null): TurnContext | undefined {
+export function unpackContext(blob: Buffer | null | undefined): TurnContext | undefined {
   if (!blob) return undefined;
   return TurnContextSchema.safeParse(unpack(blob)).data;
 }
@@ -107,19 +94,4 @@ export function pack(value: unknown): Buffer {
 
 export function unpack(blob: Buffer): unknown {
   return JSON.parse(gunzipSync(blob).toString('utf8'));
-}
-
-/** A row id from an id of the contract. NOT_FOUND for what can name nothing. */
-export function rowId(id: string, what: string): number {
-  const number = Number(id);
-  if (/^\d{1,15}$/.test(id) && Number.isSafeInteger(number)) return number;
-  throw notFound(what);
-}
-
-export function notFound(what: string): KvasirError {
-  return new KvasirError(
-    'NOT_FOUND',
-    `This ${what} does not exist any more.`,
-    'Go back to the list of conversations.',
-  );
 }

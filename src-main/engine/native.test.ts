@@ -155,6 +155,19 @@ describe('the addon is what native.ts says', () => {
     other.dispose();
   });
 
+  test('memory is taken and given back in blocks of as many tokens as the info says', async () => {
+    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
+    const { kvBlockTokens } = native.info;
+    expect(kvBlockTokens).toBeGreaterThan(0);
+    const session = native.createSession(4 * kvBlockTokens);
+    const segments: NativeSegment[] = [{ kind: 'compute', tokens: ids(kvBlockTokens + 1) }];
+    await session.append(segments, FULL, addon.createAbort());
+    expect(await native.kvUsage()).toMatchObject({ blockTokens: kvBlockTokens, used: 2, evictable: 0 });
+    session.truncate(0);
+    expect(await native.kvUsage()).toMatchObject({ used: 0, evictable: 1 });
+    native.dispose();
+  });
+
   test('ranges that make up a chunk are the chunk; ranges outside it are misuse', async () => {
     const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
     const abort = addon.createAbort();

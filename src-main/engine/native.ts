@@ -64,6 +64,8 @@ export interface NativeModelInfo extends NativeGgufInfo {
   /** What files of this model's exact prefixes name (hex) where chunk files name the prefix they were encoded behind. */
   prefixRoot: string;
   kvDtype: KvDtype;
+  /** Tokens of a block, in which sessions take memory for KV and share what they begin with. */
+  kvBlockTokens: number;
   bosToken: number; // -1 when the model has none
   eosToken: number;
   addBos: boolean;
@@ -305,14 +307,14 @@ export interface NativeSessionDeviation {
   attention: Float32Array | null;
 }
 
-/** Memory of sessions in blocks: each is free, held by sessions, or kept since its prefix may come again. */
+/** Memory of sessions in blocks: each is free, used by sessions, or evictable: cached, since its prefix may come again. */
 export interface NativeKvUsage {
   blockTokens: number;
   blockBytes: number;
   blocks: number;
   /** Those that several sessions share count once. */
-  held: number;
-  kept: number;
+  used: number;
+  evictable: number;
 }
 
 export interface NativeModel {
@@ -335,11 +337,11 @@ export interface NativeModel {
   kvUsage(): Promise<NativeKvUsage>;
   /** Bytes beyond which prefixes that no session holds are given up. Sessions get what they need. Default: 1 GiB. */
   setKvBudget(bytes: number): void;
-  /** The whole blocks known of the beginning of `tokens`, to be saved; null when there are none. */
+  /** The blocks that are cached of the beginning of `tokens`, to be saved; null when there are none. */
   exportPrefix(tokens: Int32Array): Promise<NativeChunk | null>;
   /** Opens a file that exportPrefix's result was saved to. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
   openPrefix(path: string): Promise<NativeChunk>;
-  /** Makes its blocks known, as if they had been computed. CHUNK_CORRUPT, CHUNK_MISMATCH, OUT_OF_MEMORY. */
+  /** Caches its blocks, as if they had been computed. CHUNK_CORRUPT, CHUNK_MISMATCH, OUT_OF_MEMORY. */
   importPrefix(prefix: NativeChunk): Promise<void>;
   dispose(): void;
 }

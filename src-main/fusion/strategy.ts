@@ -1,14 +1,17 @@
 import { KvasirError } from '../../src-shared/errors.ts';
+import { takesRatio, type StrategyChoice } from '../../src-shared/strategy.ts';
 import type { Strategy } from '../engine/engine.ts';
-import type { StrategyDefinition, StrategyOptions } from './strategies/definition.ts';
+import type { StrategyDefinition, StrategyParts } from './strategies/definition.ts';
 import { chunkHead } from './strategies/chunk-head.ts';
 import { deviation } from './strategies/deviation.ts';
 import { full } from './strategies/full.ts';
 import { none } from './strategies/none.ts';
+import { PART_NAMES, refuseOthers, StrategyNumbers, type PartNames } from './strategies/numbers.ts';
 import { query } from './strategies/query.ts';
 import { union } from './strategies/union.ts';
 
-export type { StrategyDefinition, StrategyOptions } from './strategies/definition.ts';
+export type { StrategyParts } from './strategies/definition.ts';
+export type { PartNames } from './strategies/numbers.ts';
 
 /** Every strategy there is; the first is the default where only its numbers are given. A new one is a file in strategies/ and a line here. */
 export const STRATEGIES: readonly [StrategyDefinition, ...StrategyDefinition[]] = [
@@ -20,11 +23,39 @@ export const STRATEGIES: readonly [StrategyDefinition, ...StrategyDefinition[]] 
   full,
 ];
 
-/** The engine's strategy for what the user said. BAD_ARGUMENT in one sentence that names the flag. */
-export function parseStrategy(options: StrategyOptions, layers: number): Strategy {
-  const name = options.strategy ?? STRATEGIES[0].name;
+/** What is to be done about a prompt: a strategy as it is, or what the controller thinks best. */
+export type StrategyOrAuto = Strategy | { kind: 'auto' };
+
+/** The engine's strategy of this name and numbers, for a model of so many layers. BAD_ARGUMENT names the part, as `names` calls it. */
+export function buildStrategy(
+  name: string,
+  parts: StrategyParts,
+  layers: number,
+  names: PartNames = PART_NAMES,
+): Strategy {
   const definition = STRATEGIES.find((candidate) => candidate.name === name);
-  if (definition) return definition.parse(options, layers);
-  const names = STRATEGIES.map((candidate) => candidate.name).join(', ');
-  throw new KvasirError('BAD_ARGUMENT', `There is no strategy "${name}".`, `Choose one of auto, ${names}.`);
+  if (definition) {
+    refuseOthers(name, parts, definition.takes, names);
+    return definition.build(new StrategyNumbers(parts, layers, names));
+  }
+  const known = STRATEGIES.map((candidate) => candidate.name).join(', ');
+  throw new KvasirError('BAD_ARGUMENT', `There is no strategy "${name}".`, `Choose one of auto, ${known}.`);
+}
+
+/** As buildStrategy; 'auto', which takes no numbers, and is what is meant when nothing is said. */
+export function strategyOrAuto(
+  name: string | undefined,
+  parts: StrategyParts,
+  layers: number,
+  names: PartNames = PART_NAMES,
+): StrategyOrAuto {
+  const silent = name === undefined && Object.values(parts).every((part) => part === undefined);
+  if (!silent && name !== 'auto') return buildStrategy(name ?? STRATEGIES[0].name, parts, layers, names);
+  refuseOthers('auto', parts, [], names);
+  return { kind: 'auto' };
+}
+
+/** The engine's form of what people choose in the window. BAD_ARGUMENT when the model is too small for it. */
+export function engineStrategy({ name, ratio, checkLayers }: StrategyChoice, layers: number): Strategy {
+  return buildStrategy(name, takesRatio(name) ? { ratios: [ratio], checkLayers } : {}, layers);
 }

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { ChunkHeader } from '../engine/engine.ts';
-import { isMissing, messageOf } from './errors.ts';
+import { messageOf } from '../platform/failure.ts';
+import { isMissing } from './errors.ts';
 import { PRECOMPUTE, type LastUse } from './eviction/workload.ts';
 import { kindOf } from './hash.ts';
 import type { Layout, StoreFs } from './files.ts';

@@ -1,6 +1,7 @@
 import { mkdir, open, rename, unlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { isMissing, messageOf } from './errors.ts';
+import { messageOf } from '../platform/failure.ts';
+import { isMissing } from './errors.ts';
 
 /** The calls that change the folder; replaced in tests that inject faults. */
 export interface StoreFs {

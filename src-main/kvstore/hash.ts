@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { ChunkHeader } from '../engine/engine.ts';
+import { packTokens } from '../platform/token-bytes.ts';
 import type { ChunkIdentity, EntryKind, PrefixIdentity } from './types.ts';
 
 /** Bump when the encoding below changes. A domain for each kind, so that one can never be mistaken for the other. */
@@ -33,13 +34,13 @@ export function keyOf(header: Identifying, kind: EntryKind = 'chunk'): string {
   field(hash, Buffer.from(header.fingerprint));
   field(hash, Buffer.from(header.prefixHash));
   field(hash, Buffer.from(header.dtype));
-  field(hash, tokenBytes(header.tokens));
+  field(hash, packTokens(header.tokens));
   return hash.digest('hex');
 }
 
 /** SHA-256 (hex) over token ids, each as a little-endian int32: how a chunk file names its encoding prefix. */
 export function prefixHash(prefix: Int32Array): string {
-  return createHash('sha256').update(tokenBytes(prefix)).digest('hex');
+  return createHash('sha256').update(packTokens(prefix)).digest('hex');
 }
 
 /** Length before content, so that no two lists of fields give the same bytes. */
@@ -47,10 +48,4 @@ function field(hash: Hash, bytes: Buffer): void {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(bytes.length));
   hash.update(length).update(bytes);
-}
-
-function tokenBytes(tokens: Int32Array): Buffer {
-  const bytes = Buffer.alloc(tokens.length * 4);
-  tokens.forEach((token, i) => bytes.writeInt32LE(token, i * 4));
-  return bytes;
 }

@@ -1,5 +1,5 @@
-import type Database from 'better-sqlite3';
 import type { KvDtype } from '../engine/engine.ts';
+import type { Database } from '../platform/database.ts';
 import type { EntryKind, KindTotals, ListFilter } from './types.ts';
 
 /** A row of the index. */
@@ -30,6 +30,11 @@ export interface Held {
   bytes: number;
 }
 
+interface HeldRow extends Held {
+  kind: EntryKind;
+  lastOrder: number;
+}
+
 interface Use {
   class: string;
   lastUsedAt: number;
@@ -45,13 +50,39 @@ const COLUMNS = `key, kind, fingerprint, prefix_hash AS prefixHash, dtype, layer
 /** Uses are cheap to lose and costly to write one by one: they wait until there are this many, or something reads them. */
 const PENDING_USES = 64;
 
+/** Each compiled when the index is opened. */
+const SQL = {
+  held: `SELECT kind, count(*) AS entries, sum(bytes) AS bytes, max(use_order) AS lastOrder FROM chunks GROUP BY kind`,
+  get: `SELECT ${COLUMNS} FROM chunks WHERE key = ?`,
+  all: `SELECT ${COLUMNS} FROM chunks ORDER BY key`,
+  classes: `SELECT DISTINCT kind, class AS name FROM chunks`,
+  candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_class WHERE NOT pinned AND kind = ? AND class = ?
+    ORDER BY use_order, use_offset DESC`,
+  list: `SELECT ${COLUMNS} FROM chunks
+    WHERE kind = ifnull(@kind, kind) AND fingerprint = ifnull(@fingerprint, fingerprint)
+      AND pinned = ifnull(@pinned, pinned)
+    ORDER BY use_order DESC LIMIT @limit OFFSET @offset`,
+  kinds: `SELECT kind, fingerprint, dtype, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes FROM chunks
+    GROUP BY kind, fingerprint, dtype ORDER BY kind, fingerprint, dtype`,
+  pinned: `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM chunks WHERE pinned`,
+  insert: `INSERT INTO chunks (key, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
+      label, pinned, hits, created_at, last_used_at, class, use_order, use_offset)
+    VALUES (@key, @kind, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
+      @label, @pinned, @hits, @createdAt, @lastUsedAt, @class, @order, @offset)`,
+  remove: `DELETE FROM chunks WHERE key = ?`,
+  setPinned: `UPDATE chunks SET pinned = ? WHERE key = ?`,
+  use: `UPDATE chunks SET hits = hits + @hits, last_used_at = @lastUsedAt, class = @class, use_order = @order,
+    use_offset = @offset WHERE key = @key`,
+  workload: `SELECT state FROM workload`,
+  setWorkload: `INSERT OR REPLACE INTO workload VALUES (0, ?)`,
+};
+
 /**
  * Rows and their totals. Not thread-safe and not shared: the store's lock makes this the only connection.
  * Invariant: what is held of each kind equals count and sum over the table.
  */
 export class ChunkIndex {
-  readonly #db: Database.Database;
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #db: Database;
   readonly #uses = new Map<string, Use>();
   readonly #onFlushFailed: (error: unknown) => void;
   /** Classes that rows may be in, by kind. */
@@ -64,12 +95,13 @@ export class ChunkIndex {
   };
 
   /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
-  constructor(db: Database.Database, onFlushFailed: (error: unknown) => void) {
+  constructor(db: Database, onFlushFailed: (error: unknown) => void) {
     this.#db = db;
     this.#onFlushFailed = onFlushFailed;
-    this.#statements = prepare(db);
-    for (const { kind, name } of this.#statements.classes.all()) this.#classes[kind].add(name);
-    for (const { kind, entries, bytes, lastOrder } of this.#statements.held.all()) {
+    db.compile(Object.values(SQL));
+    for (const { kind, name } of db.all<{ kind: EntryKind; name: string }>(SQL.classes))
+      this.#classes[kind].add(name);
+    for (const { kind, entries, bytes, lastOrder } of db.all<HeldRow>(SQL.held)) {
       this.#held[kind] = { entries, bytes };
       this.#order = Math.max(this.#order, lastOrder);
     }
@@ -88,12 +120,12 @@ export class ChunkIndex {
   }
 
   get(key: string): ChunkRow | undefined {
-    return this.#statements.get.get(key);
+    return this.#db.get(SQL.get, key);
   }
 
   /** All rows; a copy, so that rows may be changed meanwhile. */
   all(): ChunkRow[] {
-    return this.#statements.all.all();
+    return this.#db.all(SQL.all);
   }
 
   /**
@@ -103,13 +135,13 @@ export class ChunkIndex {
   candidates(kind: EntryKind): Iterable<ChunkRow>[] {
     this.flush();
     return [...this.#classes[kind]].map((name) => ({
-      [Symbol.iterator]: () => prepareCandidates(this.#db).iterate(kind, name),
+      [Symbol.iterator]: () => this.#db.iterate<ChunkRow>(SQL.candidates, kind, name),
     }));
   }
 
   list(filter: ListFilter): ChunkRow[] {
     this.flush();
-    return this.#statements.list.all({
+    return this.#db.all(SQL.list, {
       kind: filter.kind ?? null,
       fingerprint: filter.fingerprint ?? null,
       pinned: filter.pinned === undefined ? null : Number(filter.pinned),
@@ -119,15 +151,15 @@ export class ChunkIndex {
   }
 
   totals(): KindTotals[] {
-    return this.#statements.kinds.all();
+    return this.#db.all(SQL.kinds);
   }
 
-  pinnedTotals(): { entries: number; bytes: number } {
-    return this.#statements.pinned.get() ?? { entries: 0, bytes: 0 };
+  pinnedTotals(): Held {
+    return this.#db.get<Held>(SQL.pinned) ?? { entries: 0, bytes: 0 };
   }
 
   insert(row: ChunkRow): void {
-    this.#statements.insert.run(row);
+    this.#db.run(SQL.insert, row);
     this.#classes[row.kind].add(row.class);
     const held = this.#held[row.kind];
     held.entries++;
@@ -138,8 +170,8 @@ export class ChunkIndex {
   remove(keys: readonly string[]): void {
     const rows = keys.flatMap((key) => this.get(key) ?? []);
     this.#db.transaction(() => {
-      for (const { key } of rows) this.#statements.remove.run(key);
-    })();
+      for (const { key } of rows) this.#db.run(SQL.remove, key);
+    });
     for (const row of rows) {
       this.#uses.delete(row.key);
       const held = this.#held[row.kind];
@@ -149,7 +181,7 @@ export class ChunkIndex {
   }
 
   setPinned(key: string, pinned: boolean): boolean {
-    return this.#statements.setPinned.run(Number(pinned), key).changes > 0;
+    return this.#db.run(SQL.setPinned, Number(pinned), key) > 0;
   }
 
   /** The order of a use that happens now; one and the same for all uses of a request. */
@@ -169,12 +201,12 @@ export class ChunkIndex {
 
   /** What was kept of the workload, or undefined. */
   workload(): string | undefined {
-    return this.#statements.workload.get();
+    return this.#db.value(SQL.workload);
   }
 
   keepWorkload(state: string): void {
     try {
-      this.#statements.setWorkload.run(state);
+      this.#db.run(SQL.setWorkload, state);
     } catch (error) {
       this.#onFlushFailed(error);
     }
@@ -185,8 +217,8 @@ export class ChunkIndex {
     if (this.#uses.size === 0) return;
     try {
       this.#db.transaction(() => {
-        for (const [key, use] of this.#uses) this.#statements.use.run({ key, ...use });
-      })();
+        for (const [key, use] of this.#uses) this.#db.run(SQL.use, { key, ...use });
+      });
       this.#uses.clear();
     } catch (error) {
       this.#onFlushFailed(error);
@@ -197,60 +229,4 @@ export class ChunkIndex {
   close(): void {
     this.#db.close();
   }
-}
-
-interface ListParameters {
-  kind: EntryKind | null;
-  fingerprint: string | null;
-  pinned: number | null;
-  limit: number;
-  offset: number;
-}
-
-/** Prepared for each iteration: several run at once. */
-function prepareCandidates(db: Database.Database) {
-  return db.prepare<[EntryKind, string], ChunkRow>(
-    `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_class WHERE NOT pinned AND kind = ? AND class = ?
-     ORDER BY use_order, use_offset DESC`,
-  );
-}
-
-function prepare(db: Database.Database) {
-  return {
-    held: db.prepare<[], Held & { kind: EntryKind; lastOrder: number }>(
-      `SELECT kind, count(*) AS entries, sum(bytes) AS bytes, max(use_order) AS lastOrder FROM chunks GROUP BY kind`,
-    ),
-    get: db.prepare<[string], ChunkRow>(`SELECT ${COLUMNS} FROM chunks WHERE key = ?`),
-    all: db.prepare<[], ChunkRow>(`SELECT ${COLUMNS} FROM chunks ORDER BY key`),
-    classes: db.prepare<[], { kind: EntryKind; name: string }>(
-      `SELECT DISTINCT kind, class AS name FROM chunks`,
-    ),
-    list: db.prepare<ListParameters, ChunkRow>(
-      `SELECT ${COLUMNS} FROM chunks
-       WHERE kind = ifnull(@kind, kind) AND fingerprint = ifnull(@fingerprint, fingerprint)
-         AND pinned = ifnull(@pinned, pinned)
-       ORDER BY use_order DESC LIMIT @limit OFFSET @offset`,
-    ),
-    kinds: db.prepare<[], KindTotals>(
-      `SELECT kind, fingerprint, dtype, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes FROM chunks
-       GROUP BY kind, fingerprint, dtype ORDER BY kind, fingerprint, dtype`,
-    ),
-    pinned: db.prepare<[], { entries: number; bytes: number }>(
-      `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM chunks WHERE pinned`,
-    ),
-    insert: db.prepare<ChunkRow>(
-      `INSERT INTO chunks (key, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
-         label, pinned, hits, created_at, last_used_at, class, use_order, use_offset)
-       VALUES (@key, @kind, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
-         @label, @pinned, @hits, @createdAt, @lastUsedAt, @class, @order, @offset)`,
-    ),
-    remove: db.prepare<[string]>(`DELETE FROM chunks WHERE key = ?`),
-    setPinned: db.prepare<[number, string]>(`UPDATE chunks SET pinned = ? WHERE key = ?`),
-    use: db.prepare<{ key: string } & Use>(
-      `UPDATE chunks SET hits = hits + @hits, last_used_at = @lastUsedAt, class = @class, use_order = @order,
-         use_offset = @offset WHERE key = @key`,
-    ),
-    workload: db.prepare<[], string>(`SELECT state FROM workload`).pluck(),
-    setWorkload: db.prepare<[string]>(`INSERT OR REPLACE INTO workload VALUES (0, ?)`),
-  };
 }

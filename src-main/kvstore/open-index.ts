@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import SQLite from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { Database } from '../platform/database.ts';
 import { codeOf, isCorruptDatabase } from './errors.ts';
 import { stamp } from './files.ts';
 import { ChunkIndex } from './index-db.ts';
@@ -49,7 +50,7 @@ function isUnreadable(error: unknown): boolean {
 function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex, 'setAside'> {
   const { now, onFlushFailed, migrations = MIGRATIONS } = options;
   refuseNewer(path, migrations.length);
-  const db = new Database(path, { timeout: 0 });
+  const db = new Database(new SQLite(path, { timeout: 0 }));
   try {
     // Sole owner by the store's lock: SQLite then needs no shared-memory file beside the write-ahead log.
     db.pragma('locking_mode = EXCLUSIVE');
@@ -57,8 +58,7 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
     db.pragma('foreign_keys = ON');
     // After a power cut the last rows may be missing, never damaged; their files are adopted at the next start.
     db.pragma('synchronous = NORMAL');
-    if (db.pragma('quick_check(1)', { simple: true }) !== 'ok')
-      throw new ForeignDatabase('quick_check failed');
+    if (db.pragma('quick_check(1)') !== 'ok') throw new ForeignDatabase('quick_check failed');
     const backup = migrate(db, path, now, migrations);
     return { index: new ChunkIndex(db, onFlushFailed), similar: new SimilarChunks(db), backup };
   } catch (error) {
@@ -100,9 +100,9 @@ function readHeader(path: string): Marks {
 function readByConnection(path: string): Marks {
   const shm = `${path}-shm`;
   const hadShm = existsSync(shm);
-  const db = new Database(path, { readonly: true, timeout: 0 });
+  const db = new Database(new SQLite(path, { readonly: true, timeout: 0 }));
   try {
-    return { version: versionOf(db), applicationId: Number(db.pragma('application_id', { simple: true })) };
+    return { version: versionOf(db), applicationId: Number(db.pragma('application_id')) };
   } finally {
     db.close();
     if (!hadShm) rmSync(shm, { force: true });
@@ -110,30 +110,25 @@ function readByConnection(path: string): Marks {
 }
 
 /** Brings the schema up to date in one transaction; gives the path of the copy made before, if one was needed. */
-function migrate(
-  db: Database.Database,
-  path: string,
-  now: number,
-  migrations: readonly string[],
-): string | undefined {
+function migrate(db: Database, path: string, now: number, migrations: readonly string[]): string | undefined {
   const version = versionOf(db);
-  const empty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-  if (!empty && (version === 0 || db.pragma('application_id', { simple: true }) !== APPLICATION_ID)) {
+  const empty = db.value('SELECT 1 FROM sqlite_schema') === undefined;
+  if (!empty && (version === 0 || db.pragma('application_id') !== APPLICATION_ID)) {
     throw new ForeignDatabase('not an index of ours');
   }
   if (version === migrations.length) return undefined;
   const backup = empty ? undefined : freeName(`${path}.v${version}-backup-${stamp(now)}`);
-  if (backup !== undefined) db.prepare('VACUUM INTO ?').run(backup);
+  if (backup !== undefined) db.run('VACUUM INTO ?', backup);
   db.transaction(() => {
     for (const step of migrations.slice(version)) db.exec(step);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${migrations.length}`);
-  })();
+  });
   return backup;
 }
 
-function versionOf(db: Database.Database): number {
-  return Number(db.pragma('user_version', { simple: true }));
+function versionOf(db: Database): number {
+  return Number(db.pragma('user_version'));
 }
 
 /** Keeps an unreadable index, with its log: someone may want to look at it, and labels and pins are only there. */

@@ -1,7 +1,8 @@
 import { unlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { messageOf } from '../platform/failure.ts';
 import { ChunkDisk } from './disk.ts';
-import { messageOf, toStoreError } from './errors.ts';
+import { toStoreError } from './errors.ts';
 import { Layout, nodeFs, type StoreFs } from './files.ts';
 import { StoreLock } from './lock.ts';
 import { openIndex } from './open-index.ts';

@@ -1,8 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChunkHeader } from '../engine/engine.ts';
+import { messageOf } from '../platform/failure.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
-import { codeOf, messageOf } from './errors.ts';
+import { codeOf } from './errors.ts';
 import { parseChunkFileName, type StoreFs } from './files.ts';
 import { kindOf } from './hash.ts';
 import type { ChunkFiles, RecoveryReport } from './types.ts';

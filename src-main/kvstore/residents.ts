@@ -1,5 +1,5 @@
 import type { ChunkKv } from '../engine/engine.ts';
-import { messageOf } from './errors.ts';
+import { messageOf } from '../platform/failure.ts';
 import { ClassQueues } from './eviction/class-queues.ts';
 import type { EvictionCandidate, EvictionPolicy } from './eviction/policy.ts';
 import type { ChunkRow } from './index-db.ts';

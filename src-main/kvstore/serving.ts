@@ -1,12 +1,14 @@
 import { throwIfAborted } from '../platform/abort.ts';
 import type { ChunkKv } from '../engine/engine.ts';
+import { messageOf } from '../platform/failure.ts';
+import type { SerialQueue } from '../platform/serial-queue.ts';
 import type { ChunkDisk } from './disk.ts';
-import { codeOf, messageOf } from './errors.ts';
+import { codeOf } from './errors.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { Access, Workload } from './eviction/workload.ts';
 import { openRow } from './open-chunk.ts';
 import type { Resident, Residents } from './residents.ts';
-import { UseCounts, type SerialQueue } from './serial.ts';
+import { UseCounts } from './use-counts.ts';
 import type { ChunkFiles, ChunkOpener, Lease, LeaseSet, PrefetchRoom } from './types.ts';
 import type { Fault } from './verify.ts';
 

@@ -1,7 +1,7 @@
-import type Database from 'better-sqlite3';
+import type { Database } from '../platform/database.ts';
 import { rollingHashes } from '../platform/rolling-hash.ts';
+import { messageOf } from '../platform/failure.ts';
 import type { ChunkDisk } from './disk.ts';
-import { messageOf } from './errors.ts';
 import { prefixHash } from './hash.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { ChunkFiles, ChunkIdentity, SimilarChunk, StoreLog } from './types.ts';
@@ -23,25 +23,32 @@ export function fingerprints(tokens: Int32Array): number[] {
   return [...new Set(rollingHashes(tokens, GRAM))].sort((a, b) => a - b).slice(0, KEPT);
 }
 
+const SQL = {
+  enter: `INSERT INTO sketches (key) VALUES (?) ON CONFLICT DO NOTHING RETURNING id`,
+  fingerprint: `INSERT INTO fingerprints (hash, sketch) VALUES (?, ?)`,
+  newest: `SELECT sketch FROM fingerprints WHERE hash = ? ORDER BY sketch DESC LIMIT ?`,
+  key: `SELECT key FROM sketches JOIN chunks USING (key) WHERE id = @sketch AND kind = 'chunk'
+    AND fingerprint = @fingerprint AND prefix_hash = @prefixHash AND dtype = @dtype`,
+  missing: `SELECT key FROM chunks WHERE kind = 'chunk' AND key NOT IN (SELECT key FROM sketches)`,
+};
+
 /** Which chunks have fingerprints in common. Lives in the index; a chunk's fingerprints leave it with its row. */
 export class SimilarChunks {
-  readonly #db: Database.Database;
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #db: Database;
 
   /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
-  constructor(db: Database.Database) {
+  constructor(db: Database) {
     this.#db = db;
-    this.#statements = prepare(db);
+    db.compile(Object.values(SQL));
   }
 
   /** Enters a chunk whose row is there. */
   add(key: string, tokens: Int32Array): void {
-    const { sketch, fingerprint } = this.#statements;
     this.#db.transaction(() => {
-      const id = sketch.get(key);
+      const id = this.#db.value<number>(SQL.enter, key);
       if (id === undefined) return; // entered before
-      for (const hash of fingerprints(tokens)) fingerprint.run(hash, id);
-    })();
+      for (const hash of fingerprints(tokens)) this.#db.run(SQL.fingerprint, hash, id);
+    });
   }
 
   /**
@@ -54,7 +61,7 @@ export class SimilarChunks {
   ): { key: string; shared: number }[] {
     const candidates = new Map<number, { shared: number; weight: number }>();
     for (const hash of fingerprints(tokens)) {
-      const sketches = this.#statements.newest.all(hash, MOST_ALIKE);
+      const sketches = this.#db.column<number>(SQL.newest, hash, MOST_ALIKE);
       for (const sketch of sketches) {
         const { shared, weight } = candidates.get(sketch) ?? { shared: 0, weight: 0 };
         candidates.set(sketch, { shared: shared + 1, weight: weight + 1 / sketches.length });
@@ -67,7 +74,7 @@ export class SimilarChunks {
     const found: { key: string; shared: number }[] = [];
     for (const [sketch, { shared }] of ranked) {
       if (found.length === limit) break;
-      const key = this.#statements.keyOf.get({ sketch, ...made });
+      const key = this.#db.value<string>(SQL.key, { sketch, ...made });
       if (key !== undefined) found.push({ key, shared });
     }
     return found;
@@ -75,33 +82,8 @@ export class SimilarChunks {
 
   /** Chunks that were never entered. */
   missing(): string[] {
-    return this.#statements.missing.all();
+    return this.#db.column(SQL.missing);
   }
-}
-
-function prepare(db: Database.Database) {
-  return {
-    sketch: db
-      .prepare<[string], number>(`INSERT INTO sketches (key) VALUES (?) ON CONFLICT DO NOTHING RETURNING id`)
-      .pluck(),
-    fingerprint: db.prepare<[number, number]>(`INSERT INTO fingerprints (hash, sketch) VALUES (?, ?)`),
-    newest: db
-      .prepare<[number, number], number>(
-        `SELECT sketch FROM fingerprints WHERE hash = ? ORDER BY sketch DESC LIMIT ?`,
-      )
-      .pluck(),
-    keyOf: db
-      .prepare<{ sketch: number; fingerprint: string; prefixHash: string; dtype: string }, string>(
-        `SELECT key FROM sketches JOIN chunks USING (key) WHERE id = @sketch AND kind = 'chunk'
-         AND fingerprint = @fingerprint AND prefix_hash = @prefixHash AND dtype = @dtype`,
-      )
-      .pluck(),
-    missing: db
-      .prepare<[], string>(
-        `SELECT key FROM chunks WHERE kind = 'chunk' AND key NOT IN (SELECT key FROM sketches)`,
-      )
-      .pluck(),
-  };
 }
 
 /** Enters what is not entered: after a migration, a rebuilt index, a crash between a row and its fingerprints. */

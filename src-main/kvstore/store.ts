@@ -1,4 +1,5 @@
 import type { ChunkKv } from '../engine/engine.ts';
+import { SerialQueue } from '../platform/serial-queue.ts';
 import { DiskBudget } from './budget.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
 import { toStoreError } from './errors.ts';
@@ -10,7 +11,6 @@ import type { ChunkRow } from './index-db.ts';
 import type { StoreLock } from './lock.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
 import { Residents } from './residents.ts';
-import { SerialQueue } from './serial.ts';
 import { Serving, type Prefetched } from './serving.ts';
 import { enter, findSimilar } from './similar.ts';
 import type {

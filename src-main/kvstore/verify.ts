@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { messageOf } from '../platform/failure.ts';
 import type { ChunkDisk } from './disk.ts';
-import { codeOf, isMissing, messageOf } from './errors.ts';
+import { codeOf, isMissing } from './errors.ts';
 import type { ChunkRow } from './index-db.ts';
 import { faultOf } from './reconcile.ts';
 import type { ChunkFiles, VerifyProgress, VerifyReport } from './types.ts';

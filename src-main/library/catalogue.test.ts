@@ -5,9 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FakeModel } from '../testing/fusion.ts';
 import { LibraryFakeStore, openFolder } from '../testing/library.ts';
 import { openDatabase } from '../platform/database.ts';
-import { prepareSearch, SearchIndex } from '../retrieval/search-index.ts';
+import { SearchIndex } from '../retrieval/search-index.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { MIGRATIONS } from '../catalogue/schema.ts';
+import { WordTable } from '../catalogue/word-table.ts';
 
 function temp(): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'kvasir-catalogue-')));
@@ -19,26 +20,24 @@ function temp(): string {
 function firstVersion(path: string, root: string, model: FakeModel): void {
   const database = openDatabase(path, MIGRATIONS.slice(0, 1));
   const tokens = (text: string): Buffer => Buffer.from(model.tokenize(`${text}\n\n`).buffer);
-  database.prepare('INSERT INTO library (id, root) VALUES (7, ?)').run(root);
-  const document = database.prepare(
-    `INSERT INTO document (id, library_id, path, title, sha256, mtime_ms, bytes, seen_ms) VALUES (?, 7, ?, ?, ?, 1, 3, 5)`,
+  database.run('INSERT INTO library (id, root) VALUES (7, ?)', root);
+  const document = `INSERT INTO document (id, library_id, path, title, sha256, mtime_ms, bytes, seen_ms)
+    VALUES (?, 7, ?, ?, ?, 1, 3, 5)`;
+  const chunk = `INSERT INTO chunk (id, chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens)
+    VALUES (?, 4, ?, 0, 0, 3, ?, ?, ?)`;
+  const chunking = 'INSERT INTO chunking (chunk_set_id, document_id, sha256) VALUES (4, ?, ?)';
+  const { fingerprint } = model.info;
+  database.run(
+    'INSERT INTO chunk_set (id, library_id, fingerprint, chunk_tokens) VALUES (4, 7, ?, 24)',
+    fingerprint,
   );
-  const chunk = database.prepare(
-    `INSERT INTO chunk (id, chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens)
-      VALUES (?, 4, ?, 0, 0, 3, ?, ?, ?)`,
-  );
-  database
-    .prepare('INSERT INTO chunk_set (id, library_id, fingerprint, chunk_tokens) VALUES (4, 7, ?, 24)')
-    .run(model.info.fingerprint);
   for (const [id, path_, text] of [
     [11, 'a.md', 'one'],
     [12, 'b.md', 'two'],
   ] as const) {
-    document.run(id, path_, path_.slice(0, 1), `hash of ${text}`);
-    database
-      .prepare('INSERT INTO chunking (chunk_set_id, document_id, sha256) VALUES (4, ?, ?)')
-      .run(id, `hash of ${text}`);
-    chunk.run(id * 10, id, path_.slice(0, 1), text, tokens(text));
+    database.run(document, id, path_, path_.slice(0, 1), `hash of ${text}`);
+    database.run(chunking, id, `hash of ${text}`);
+    database.run(chunk, id * 10, id, path_.slice(0, 1), text, tokens(text));
   }
   database.close();
 }
@@ -69,16 +68,13 @@ test('a catalogue of version 1 keeps its libraries, documents and chunks; a copy
   expect(catalogue.chunkTable.counts(4)).toMatchObject({ chunks: 2 });
 
   // The same folder again: the texts are read and kept, the chunks are those that were there.
-  prepareSearch(catalogue.database);
   const store = new LibraryFakeStore();
   const library = await openFolder(root, { catalogue, store, model, chunkTokens: 24 });
   await library.drain({ precompute: false });
   expect(library.chunkSetId).toBe(4);
   expect([...library.chunks()].map(({ id }) => id)).toEqual([110, 120]);
   expect(catalogue.texts.slice(11, 0, 100)).toBe('one');
-  expect(new SearchIndex(catalogue.database, 4).search('two', 5).map(({ chunkId }) => chunkId)).toEqual([
-    120,
-  ]);
+  expect(new SearchIndex(catalogue.words, 4).search('two', 5).map(({ chunkId }) => chunkId)).toEqual([120]);
   rmSync(join(root, 'a.md'));
   await library.drain({ precompute: false });
   expect([...library.chunks()].map(({ id }) => id)).toEqual([120]);
@@ -88,28 +84,26 @@ test('ids of libraries and documents are not given again, in a catalogue of vers
   const path = join(temp(), 'catalogue.sqlite');
   firstVersion(path, '/somewhere', new FakeModel());
   const second = openDatabase(path, MIGRATIONS.slice(0, 2));
-  const before = ['library', 'root', 'document'].map((table) =>
-    second.prepare(`SELECT * FROM ${table}`).all(),
-  );
+  const before = ['library', 'root', 'document'].map((table) => second.all(`SELECT * FROM ${table}`));
   second.close();
-  const { database } = Catalogue.open(path);
-  onTestFinished(() => void database.close());
+  Catalogue.open(path).close();
+  const database = openDatabase(path, MIGRATIONS);
+  new WordTable(database); // whose function the triggers call
+  onTestFinished(() => database.close());
   expect(existsSync(`${path}.v2`)).toBe(true);
-  expect(
-    ['library', 'root', 'document'].map((table) => database.prepare(`SELECT * FROM ${table}`).all()),
-  ).toEqual(before);
-  expect(database.pragma('foreign_key_check')).toEqual([]);
-  database.prepare('DELETE FROM document WHERE id = 12').run();
-  const next = database
-    .prepare(
-      `INSERT INTO document (library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
-       SELECT library_id, root_id, 'new', '', '', '', 1, 1, 1, 'waiting' FROM document RETURNING id`,
-    )
-    .get();
+  expect(['library', 'root', 'document'].map((table) => database.all(`SELECT * FROM ${table}`))).toEqual(
+    before,
+  );
+  expect(database.all('PRAGMA foreign_key_check')).toEqual([]);
+  database.run('DELETE FROM document WHERE id = 12');
+  const next = database.get(
+    `INSERT INTO document (library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
+     SELECT library_id, root_id, 'new', '', '', '', 1, 1, 1, 'waiting' FROM document RETURNING id`,
+  );
   expect(next).toEqual({ id: 13 });
-  database.prepare('DELETE FROM library').run();
-  expect(database.prepare('SELECT count(*) AS n FROM chunk').get()).toEqual({ n: 0 });
-  expect(database.prepare("INSERT INTO library (name) VALUES ('new') RETURNING id").get()).toEqual({ id: 8 });
+  database.run('DELETE FROM library');
+  expect(database.get('SELECT count(*) AS n FROM chunk')).toEqual({ n: 0 });
+  expect(database.get("INSERT INTO library (name) VALUES ('new') RETURNING id")).toEqual({ id: 8 });
 });
 
 test.each([1, 2])('a catalogue is moved on from version %d only as a whole', (version) => {

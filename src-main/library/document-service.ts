@@ -9,7 +9,7 @@ import type { Gate } from '../platform/gate.ts';
 import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
 import { chunkText } from './queue/chunker.ts';
 import type { DocumentRow } from '../catalogue/document-table.ts';
-import { notFound, rowId } from '../catalogue/ids.ts';
+import { notFound, rowId } from '../platform/ids.ts';
 import { textKindOf } from './sources/kinds.ts';
 import { Pace } from '../platform/pace.ts';
 import type { DocumentQueue } from './queue/queue.ts';

@@ -16,6 +16,8 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import { FakeModel } from '../testing/fusion.ts';
 import { LibraryFakeStore, openFolder, ServiceFixture } from '../testing/library.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
+import { MIGRATIONS } from '../catalogue/schema.ts';
+import { openDatabase } from '../platform/database.ts';
 import type { FolderLibrary } from './folder-library.ts';
 
 /** A folder of files, a catalogue, a fake model and store. */
@@ -310,9 +312,11 @@ describe('beside what a window does', () => {
 
 test('a catalogue of a newer version is refused and left as it is', () => {
   const fixture = new Fixture({});
-  fixture.catalogue.database.pragma('user_version = 99');
   fixture.catalogue.close();
   const path = join(fixture.dir, 'catalogue.sqlite');
+  const database = openDatabase(path, MIGRATIONS);
+  database.pragma('user_version = 99');
+  database.close();
   const before = readFileSync(path);
   expect(() => Catalogue.open(path)).toThrow(expect.objectContaining({ code: 'STORE_VERSION' }));
   expect(readFileSync(path).equals(before)).toBe(true);

@@ -4,6 +4,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { DocumentInfo } from '../../src-shared/contract/libraries.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { MIGRATIONS } from '../catalogue/schema.ts';
+import { openDatabase } from '../platform/database.ts';
 import { FakeModel } from '../testing/fusion.ts';
 import { ServiceFixture } from '../testing/library.ts';
 
@@ -439,9 +441,10 @@ describe('uploads', () => {
     await upload(fixture, id, 'b.md', 'uploaded');
     await fixture.idle();
     const kept = join(fixture.root, 'kept');
-    const { database } = fixture.catalogue;
-    database.prepare('UPDATE root SET path = ?').run(kept);
-    database.prepare("UPDATE document SET path = '../../docs/kept/b.md' WHERE path = 'b.md'").run();
+    const database = openDatabase(join(fixture.dir, 'catalogue.sqlite'), MIGRATIONS);
+    database.run('UPDATE root SET path = ?', kept);
+    database.run("UPDATE document SET path = '../../docs/kept/b.md' WHERE path = 'b.md'");
+    database.close();
     await fixture.service.documents.delete(fixture.documents(id).map((document) => document.id));
     await fixture.service.removeRoot(
       id,

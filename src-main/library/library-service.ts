@@ -13,7 +13,7 @@ import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { DocumentService, type LibraryStore } from './document-service.ts';
 import { FolderLibrary } from './folder-library.ts';
-import { notFound, rowId } from '../catalogue/ids.ts';
+import { notFound, rowId } from '../platform/ids.ts';
 import { formatOf } from './sources/kinds.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';

@@ -1,6 +1,7 @@
-import type { LoadOptions, Model } from '../engine/engine.ts';
+import type { Model } from '../engine/engine.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
+import { SerialQueue } from '../platform/serial-queue.ts';
 import type { ActiveModel, ModelSource } from './active-model.ts';
 import type { ModelRow } from './registry.ts';
 
@@ -19,8 +20,6 @@ export interface ChatModelOptions {
   beforeDispose: (model: Model) => Promise<void>;
 }
 
-export type LoadModel = (path: string, options: LoadOptions) => Promise<Model>;
-
 /** The model that answers: loaded when it is first wanted, replaced while nobody uses it. */
 export class ChatModel implements ModelSource {
   readonly #options: ChatModelOptions;
@@ -29,7 +28,7 @@ export class ChatModel implements ModelSource {
   #row: ModelRow | undefined;
   #starting: Promise<ActiveModel> | undefined;
   /** Loading, replacing and disposing, one after another. */
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(options: ChatModelOptions) {
     this.#options = options;
@@ -41,7 +40,7 @@ export class ChatModel implements ModelSource {
 
   current(): Promise<ActiveModel> {
     if (this.#active) return Promise.resolve(this.#active);
-    this.#starting ??= this.#next(() => this.#first()).finally(() => (this.#starting = undefined));
+    this.#starting ??= this.#queue.run(() => this.#first()).finally(() => (this.#starting = undefined));
     return this.#starting;
   }
 
@@ -52,7 +51,7 @@ export class ChatModel implements ModelSource {
 
   /** Loads a model and puts it in the place of the one in use; when it cannot be loaded, that one stays. */
   switchTo(row: ModelRow): Promise<ActiveModel> {
-    return this.#next(() => this.#replace(row));
+    return this.#queue.run(() => this.#replace(row));
   }
 
   /** Tells of a change that needs no loading: another chunk size. */
@@ -65,7 +64,7 @@ export class ChatModel implements ModelSource {
 
   /** Disposes the model in use, once nothing uses it. */
   close(): Promise<void> {
-    return this.#next(async () => {
+    return this.#queue.run(async () => {
       if (this.#active) await this.#retire(this.#active);
     });
   }
@@ -138,11 +137,5 @@ export class ChatModel implements ModelSource {
   async #dispose({ model }: ActiveModel): Promise<void> {
     await this.#options.beforeDispose(model);
     model.dispose();
-  }
-
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#tail.then(work);
-    this.#tail = turn.catch(() => undefined);
-    return turn;
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { Embedder } from '../engine/engine.ts';
+import { SerialQueue } from '../platform/serial-queue.ts';
 import type { ActiveEmbedder, EmbedderSource } from './active-model.ts';
 import type { ModelRow } from './registry.ts';
 
@@ -9,7 +10,7 @@ export class EmbeddingModel implements EmbedderSource {
   readonly #load: (row: ModelRow) => Promise<Embedder>;
   readonly #listeners = new Set<(active: ActiveEmbedder | undefined) => void>();
   #active: (ActiveEmbedder & { embedder: Embedder }) | undefined;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(load: (row: ModelRow) => Promise<Embedder>) {
     this.#load = load;
@@ -26,14 +27,14 @@ export class EmbeddingModel implements EmbedderSource {
 
   /** Loads a model and puts it in the place of the one in use; when it cannot be loaded, that one stays. */
   use(row: ModelRow): Promise<void> {
-    return this.#next(async () => {
+    return this.#queue.run(async () => {
       const embedder = await this.#load(row);
       this.#change({ id: row.id, identity: await fileIdentity(row.path), embedder });
     });
   }
 
   stop(): Promise<void> {
-    return this.#next(() => {
+    return this.#queue.run(() => {
       if (this.#active) this.#change(undefined);
       return Promise.resolve();
     });
@@ -45,12 +46,6 @@ export class EmbeddingModel implements EmbedderSource {
     this.#active = next;
     for (const listener of [...this.#listeners]) listener(next);
     old?.embedder.dispose();
-  }
-
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#tail.then(work);
-    this.#tail = turn.catch(() => undefined);
-    return turn;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { GgufInfo } from '../engine/engine.ts';
-import { databaseError, openDatabase, type Database } from '../platform/database.ts';
+import { openDatabase, type Database } from '../platform/database.ts';
 
 export const DEMO_MODEL_ID = 'demo';
 
@@ -52,69 +52,56 @@ const COLUMNS = `id, path, origin, mtime_ms AS mtimeMs, header, fingerprint, tok
 /** The models Kvasir knows, and their downloads: an SQLite file. The model files themselves stay where they are. */
 export class ModelRegistry {
   readonly database: Database;
-  readonly #path: string;
 
   /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
   constructor(path: string) {
     this.database = openDatabase(path, [SCHEMA]);
-    this.#path = path;
   }
 
   /** The demo model first, then in the order they were added. */
   all(): ModelRow[] {
     const query = `SELECT ${COLUMNS} FROM model ORDER BY id <> '${DEMO_MODEL_ID}', added_ms, id`;
-    return (this.database.prepare(query).all() as RawRow[]).map(parse);
+    return this.database.all<RawRow>(query).map(parse);
   }
 
   get(id: string): ModelRow | undefined {
-    const row = this.database.prepare(`SELECT ${COLUMNS} FROM model WHERE id = ?`).get(id);
-    return row === undefined ? undefined : parse(row as RawRow);
+    const row = this.database.get<RawRow>(`SELECT ${COLUMNS} FROM model WHERE id = ?`, id);
+    return row && parse(row);
   }
 
   byPath(path: string): ModelRow | undefined {
-    const row = this.database.prepare(`SELECT ${COLUMNS} FROM model WHERE path = ?`).get(path);
-    return row === undefined ? undefined : parse(row as RawRow);
+    const row = this.database.get<RawRow>(`SELECT ${COLUMNS} FROM model WHERE path = ?`, path);
+    return row && parse(row);
   }
 
   /** Adds a model, or replaces where one lies and what its header says. */
   put(model: Pick<ModelRow, 'id' | 'path' | 'origin' | 'mtimeMs' | 'header'>): void {
     const sql = `INSERT INTO model (id, path, origin, mtime_ms, header, added_ms) VALUES (@id, @path, @origin, @mtimeMs, @header, @now)
       ON CONFLICT (id) DO UPDATE SET path = @path, mtime_ms = @mtimeMs, header = @header`;
-    this.#write(sql, { ...model, header: JSON.stringify(model.header), now: Date.now() });
+    this.database.run(sql, { ...model, header: JSON.stringify(model.header), now: Date.now() });
   }
 
   /** A file that was replaced by another: what was measured of the old one is forgotten. */
   setFingerprint(id: string, fingerprint: string): void {
     const sql = `UPDATE model SET tokens_per_second = iif(fingerprint IS @fingerprint, tokens_per_second, NULL),
       fingerprint = @fingerprint WHERE id = @id`;
-    this.#write(sql, { id, fingerprint });
+    this.database.run(sql, { id, fingerprint });
   }
 
   setSpeed(id: string, tokensPerSecond: number): void {
-    this.#write('UPDATE model SET tokens_per_second = @tokensPerSecond WHERE id = @id', {
-      id,
-      tokensPerSecond,
-    });
+    this.database.run('UPDATE model SET tokens_per_second = ? WHERE id = ?', tokensPerSecond, id);
   }
 
   setLoading(id: string, loading: boolean): void {
-    this.#write('UPDATE model SET loading = @loading WHERE id = @id', { id, loading: Number(loading) });
+    this.database.run('UPDATE model SET loading = ? WHERE id = ?', Number(loading), id);
   }
 
   remove(id: string): void {
-    this.#write('DELETE FROM model WHERE id = @id', { id });
+    this.database.run('DELETE FROM model WHERE id = ?', id);
   }
 
   close(): void {
     this.database.close();
-  }
-
-  #write(sql: string, parameters: Record<string, unknown>): void {
-    try {
-      this.database.prepare(sql).run(parameters);
-    } catch (error) {
-      throw databaseError(error, this.#path);
-    }
   }
 }
 

@@ -1,19 +1,116 @@
-import { existsSync } from 'node:fs';
-import Database, { type Statement } from 'better-sqlite3';
+import { existsSync, renameSync } from 'node:fs';
+import SQLite, { type Statement } from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fileError } from './paths.ts';
 
-export type { Database } from 'better-sqlite3';
+/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters --
+   only who writes a query knows what its rows look like */
+
+/**
+ * An SQLite database: the one way to run statements. Each is compiled once, by its text, since for short queries compiling takes
+ * longer than running; so texts must be few: what varies is bound. Values are bound in order, or by name from one object.
+ */
+export class Database {
+  readonly #connection: SQLite.Database;
+  readonly #typed: (error: unknown) => unknown;
+  readonly #statements = new Map<string, Statement>();
+  readonly #plucked = new Map<string, Statement>();
+
+  /** `typed` is what becomes of SQLite's failures; by default they are thrown as they are. */
+  constructor(connection: SQLite.Database, typed = (error: unknown) => error) {
+    this.#connection = connection;
+    this.#typed = typed;
+  }
+
+  all<T>(sql: string, ...values: unknown[]): T[] {
+    return this.#run(() => this.#compiled(sql).all(...values) as T[]);
+  }
+
+  get<T>(sql: string, ...values: unknown[]): T | undefined {
+    return this.#run(() => this.#compiled(sql).get(...values) as T | undefined);
+  }
+
+  /** The first column of all rows. */
+  column<T>(sql: string, ...values: unknown[]): T[] {
+    return this.#run(() => this.#compiled(sql, true).all(...values) as T[]);
+  }
+
+  /** The first column of the first row. */
+  value<T>(sql: string, ...values: unknown[]): T | undefined {
+    return this.#run(() => this.#compiled(sql, true).get(...values) as T | undefined);
+  }
+
+  /** Gives the number of rows changed. */
+  run(sql: string, ...values: unknown[]): number {
+    return this.#run(() => this.#compiled(sql).run(...values).changes);
+  }
+
+  /** One row after another. Nothing may be written until the end; compiled each time, so that several can run at once. */
+  iterate<T>(sql: string, ...values: unknown[]): IterableIterator<T> {
+    return this.#connection.prepare(sql).iterate(...values) as IterableIterator<T>;
+  }
+
+  /** Compiles statements ahead of their use. Throws when one names what the schema does not have. */
+  compile(texts: Iterable<string>): void {
+    for (const sql of texts) this.#compiled(sql);
+  }
+
+  /** Runs statements that give nothing and are needed once, as those of a schema. */
+  exec(sql: string): void {
+    this.#run(() => this.#connection.exec(sql));
+  }
+
+  /** Sets a pragma, or gives its value. */
+  pragma(sql: string): unknown {
+    return this.#run(() => this.#connection.pragma(sql, { simple: true }));
+  }
+
+  /** Makes a function of one text that statements and triggers of this connection can call. */
+  define(name: string, work: (text: string) => string): void {
+    this.#connection.function(name, { deterministic: true }, (text: unknown) => work(String(text)));
+  }
+
+  /** Runs `work` in one transaction, or as a part of the one that is open. */
+  transaction<T>(work: () => T): T {
+    return this.#run(() => this.#connection.transaction(work)());
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  #compiled(sql: string, pluck = false): Statement {
+    const known = pluck ? this.#plucked : this.#statements;
+    let statement = known.get(sql);
+    if (!statement) {
+      statement = this.#connection.prepare(sql);
+      known.set(sql, pluck ? statement.pluck() : statement);
+    }
+    return statement;
+  }
+
+  #run<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.#typed(error);
+    }
+  }
+}
+
+/* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 
 /**
  * Opens an SQLite database in WAL mode and brings its schema to the newest version: `migrations[n]` leads from version
- * n to n + 1, in a transaction with the version number. The database of an older version is kept as <path>.v<version>. STORE_READ_ONLY, DISK_FULL, STORE_CORRUPT, STORE_VERSION when a newer
- * program has migrated it further.
+ * n to n + 1, in a transaction with the version number. The database of an older version is kept as <path>.v<version>.
+ * Then and later SQLite's failures are typed: STORE_READ_ONLY, DISK_FULL, STORE_CORRUPT, STORE_IN_USE; STORE_VERSION when
+ * a newer program has migrated it further.
  */
-export function openDatabase(path: string, migrations: readonly string[]): Database.Database {
-  let database: Database.Database | undefined;
+export function openDatabase(path: string, migrations: readonly string[]): Database {
+  let connection: SQLite.Database | undefined;
   try {
-    database = new Database(path);
+    connection = new SQLite(path);
+    const database = new Database(connection, (error) => databaseError(error, path));
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = NORMAL');
     // Off while tables are rebuilt: dropping one would empty those that refer to it.
@@ -22,13 +119,33 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
     database.pragma('foreign_keys = ON');
     return database;
   } catch (error) {
-    database?.close();
+    connection?.close();
     throw databaseError(error, path);
   }
 }
 
-function migrate(database: Database.Database, migrations: readonly string[], path: string): void {
-  const version = Number(database.pragma('user_version', { simple: true }));
+/**
+ * As openDatabase(), but a file that cannot be read is set aside as <path>.corrupt-<stamp>, and an empty one takes its place:
+ * without it Kvasir would not start, and so could not restore a backup.
+ */
+export function openOrSetAside(
+  path: string,
+  migrations: readonly string[],
+  stamp: string | number,
+): { database: Database; setAside: string | undefined } {
+  try {
+    return { database: openDatabase(path, migrations), setAside: undefined };
+  } catch (error) {
+    if (!(error instanceof KvasirError && error.code === 'STORE_CORRUPT')) throw error;
+    const setAside = `${path}.corrupt-${stamp}`;
+    for (const suffix of ['', '-wal', '-shm'])
+      if (existsSync(path + suffix)) renameSync(path + suffix, setAside + suffix);
+    return { database: openDatabase(path, migrations), setAside };
+  }
+}
+
+function migrate(database: Database, migrations: readonly string[], path: string): void {
+  const version = Number(database.pragma('user_version'));
   if (version > migrations.length) {
     throw new KvasirError(
       'STORE_VERSION',
@@ -41,25 +158,13 @@ function migrate(database: Database.Database, migrations: readonly string[], pat
     database.transaction(() => {
       database.exec(sql);
       database.pragma(`user_version = ${version + offset + 1}`);
-    })();
+    });
   });
 }
 
 /** What a migration gets wrong must not be lost: the database as it was stays beside it. */
-function keepCopy(database: Database.Database, path: string): void {
-  if (!existsSync(path)) database.prepare('VACUUM INTO ?').run(path);
-}
-
-/** Statements by their database and text. */
-const compiled = new WeakMap<Database.Database, Map<string, Statement>>();
-
-/** A statement that is compiled once: for short queries that takes longer than running them. Its mode (pluck, raw) must stay as it is. */
-export function prepared(database: Database.Database, sql: string): Statement {
-  let statements = compiled.get(database);
-  if (!statements) compiled.set(database, (statements = new Map<string, Statement>()));
-  let statement = statements.get(sql);
-  if (!statement) statements.set(sql, (statement = database.prepare(sql)));
-  return statement;
+function keepCopy(database: Database, path: string): void {
+  if (!existsSync(path)) database.run('VACUUM INTO ?', path);
 }
 
 /** SQLite's own failures as typed errors; anything else as it is. */

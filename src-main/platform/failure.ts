@@ -6,12 +6,16 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof KvasirError) {
     return { code: error.code, message: error.message, advice: error.advice };
   }
-  const message = error instanceof Error ? error.message : String(error);
   return {
     code: 'ENGINE_FAILED',
-    message: `Kvasir ran into something it did not expect: ${message}`,
+    message: `Kvasir ran into something it did not expect: ${messageOf(error)}`,
     advice: 'Try again; when it happens again, send the log file with a report.',
   };
+}
+
+/** What any thrown value says of itself. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Any thrown value for the log: with where it came from, if that is known. */

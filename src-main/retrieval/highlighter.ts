@@ -1,6 +1,6 @@
 import type { Range } from '../../src-shared/contract/common.ts';
-import { openDatabase, prepared, type Database } from '../platform/database.ts';
-import { termsOf } from './words.ts';
+import { termsOf } from '../catalogue/words.ts';
+import { openDatabase, type Database } from '../platform/database.ts';
 
 /** Of Unicode's private use: no text means anything by them. */
 const START = '\uE000';
@@ -30,15 +30,15 @@ export class Highlighter {
 
   #addWords(words: readonly string[], texts: readonly string[], found: Range[][]): void {
     const database = this.#database;
-    const add = prepared(database, 'INSERT INTO passage (rowid, text) VALUES (?, ?)');
+    const add = 'INSERT INTO passage (rowid, text) VALUES (?, ?)';
     const query = `SELECT rowid AS i, highlight(passage, 0, '${START}', '${END}') AS marked FROM passage WHERE passage MATCH ?`;
     database.transaction(() => {
-      texts.forEach((text, i) => add.run(i, text.replace(MARKS, ' ')));
+      texts.forEach((text, i) => database.run(add, i, text.replace(MARKS, ' ')));
       const match = words.map((word) => `"${word}"`).join(' OR ');
-      for (const { i, marked } of prepared(database, query).all(match) as { i: number; marked: string }[])
+      for (const { i, marked } of database.all<{ i: number; marked: string }>(query, match))
         found[i]?.push(...rangesOfMarks(marked));
-      prepared(database, 'DELETE FROM passage').run();
-    })();
+      database.run('DELETE FROM passage');
+    });
   }
 }
 

@@ -1,5 +1,5 @@
+import type { Hit } from '../catalogue/word-table.ts';
 import type { Match, Ranking } from './retriever.ts';
-import type { Hit } from './search-index.ts';
 
 /** Of reciprocal rank fusion: how little the first ranks differ. */
 const K = 60;

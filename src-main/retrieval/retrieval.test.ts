@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { WordTable, type SearchScope } from '../catalogue/word-table.ts';
+import { matchQuery } from '../catalogue/words.ts';
 import { openDatabase, type Database } from '../platform/database.ts';
 import { retrieve, type Retrieved } from './retriever.ts';
 import { SearchIndex } from './search-index.ts';
-import { matchQuery } from './words.ts';
 
 /** The part of the catalogue's schema that the index reads. */
 const CHUNKS = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, title TEXT NOT NULL);
@@ -24,14 +25,17 @@ function databaseOf(documents: Record<string, string[]>, set = 1): Database {
 }
 
 function add(database: Database, documents: Record<string, string[]>, set: number): void {
-  const addDocument = database.prepare('INSERT INTO document (library_id, title) VALUES (?, ?)');
-  const addChunk = database.prepare(
-    'INSERT INTO chunk (chunk_set_id, document_id, ordinal, title, text) VALUES (?, ?, ?, ?, ?)',
-  );
+  const addDocument = 'INSERT INTO document (library_id, title) VALUES (?, ?) RETURNING id';
+  const addChunk =
+    'INSERT INTO chunk (chunk_set_id, document_id, ordinal, title, text) VALUES (?, ?, ?, ?, ?)';
   for (const [title, chunks] of Object.entries(documents)) {
-    const { lastInsertRowid } = addDocument.run(set, title);
-    chunks.forEach((text, ordinal) => addChunk.run(set, lastInsertRowid, ordinal, title, text));
+    const document = database.value<number>(addDocument, set, title);
+    chunks.forEach((text, ordinal) => database.run(addChunk, set, document, ordinal, title, text));
   }
+}
+
+function indexOf(database: Database, scope: number | SearchScope): SearchIndex {
+  return new SearchIndex(new WordTable(database), scope);
 }
 
 const PEOPLE = {
@@ -66,7 +70,7 @@ describe('a question can never break the query', () => {
     '中文 问题',
     'é'.repeat(5000),
   ])('%j', (question) => {
-    const index = new SearchIndex(databaseOf(PEOPLE), 1);
+    const index = indexOf(databaseOf(PEOPLE), 1);
     expect(Array.isArray(index.search(question, 5))).toBe(true);
   });
 
@@ -79,7 +83,7 @@ describe('a question can never break the query', () => {
 
 describe('search', () => {
   test("finds a pronoun's chunk by the title above it, and other forms of a word", () => {
-    const index = new SearchIndex(databaseOf(PEOPLE), 1);
+    const index = indexOf(databaseOf(PEOPLE), 1);
     const [best] = index.search('Where is Mara living?', 5);
     expect(best).toMatchObject({ documentId: 1, ordinal: 1 });
     expect(best?.score).toBeGreaterThan(0);
@@ -87,15 +91,15 @@ describe('search', () => {
 
   test('follows changes of the table, and sees only its own set', () => {
     const database = databaseOf(PEOPLE);
-    const index = new SearchIndex(database, 1);
+    const index = indexOf(database, 1);
     add(database, { 'Mara Lind': ['Mara Lind, other set'] }, 2);
     expect(index.search('other', 5)).toEqual([]);
     add(database, { New: ['A zebra.'] }, 1);
     expect(index.search('zebra', 5)).toHaveLength(1);
-    database.prepare("DELETE FROM chunk WHERE text = 'A zebra.'").run();
+    database.run("DELETE FROM chunk WHERE text = 'A zebra.'");
     expect(index.search('zebra', 5)).toEqual([]);
-    expect(new SearchIndex(database, 2).search('other', 5)).toHaveLength(1);
-    expect(new SearchIndex(database, 1).search('mara', 5)).toHaveLength(3); // opened again: nothing twice
+    expect(indexOf(database, 2).search('other', 5)).toHaveLength(1);
+    expect(indexOf(database, 1).search('mara', 5)).toHaveLength(3); // opened again: nothing twice
   });
 });
 
@@ -105,7 +109,7 @@ describe('retrieve', () => {
       a: ['Mara Lind builds bridges.', 'She lives in Oslo near the harbour.', 'Her desk is 12.'],
       b: ['No.'],
     });
-    const found = retrieve(new SearchIndex(database, 1), 'Who lives near the harbour?', 2);
+    const found = retrieve(indexOf(database, 1), 'Who lives near the harbour?', 2);
     expect(found.map(({ ordinal, reason }) => [ordinal, reason])).toEqual([
       [0, 'before-match'],
       [1, 'match'],
@@ -113,7 +117,7 @@ describe('retrieve', () => {
   });
 
   test('no chunk comes without what leads up to it', () => {
-    const index = new SearchIndex(databaseOf(PEOPLE), 1);
+    const index = indexOf(databaseOf(PEOPLE), 1);
     for (const topK of [1, 2, 3, 4, 5, 6, 7, 8]) {
       const found = retrieve(index, 'Whose desk is number 40, and who lives in Oslo?', topK);
       expect(found.length).toBeLessThanOrEqual(topK);
@@ -126,12 +130,12 @@ describe('retrieve', () => {
   });
 
   test('the best match comes even where its lead-in does not fit', () => {
-    const found = retrieve(new SearchIndex(databaseOf(PEOPLE), 1), 'Whose desk is number 40?', 1);
+    const found = retrieve(indexOf(databaseOf(PEOPLE), 1), 'Whose desk is number 40?', 1);
     expect(found).toMatchObject([{ documentId: 2, ordinal: 2 }]);
   });
 
   test('documents come by their best chunk, chunks in reading order, within the budget', () => {
-    const found = retrieve(new SearchIndex(databaseOf(PEOPLE), 1), 'Does Jon Berg live in Porto?', 4);
+    const found = retrieve(indexOf(databaseOf(PEOPLE), 1), 'Does Jon Berg live in Porto?', 4);
     expect(found).toHaveLength(4);
     expect(found.slice(0, 3).map(({ documentId, ordinal }) => [documentId, ordinal])).toEqual([
       [2, 0],
@@ -149,7 +153,7 @@ describe('retrieve', () => {
       'Jon Berg': ['Jon Berg was born in July.'],
     };
     const question = 'When was the leader of Project Fjord born?';
-    const found = (): Retrieved[] => retrieve(new SearchIndex(databaseOf(documents), 1), question, 5);
+    const found = (): Retrieved[] => retrieve(indexOf(databaseOf(documents), 1), question, 5);
 
     test('brings its own best chunk for the question', () => {
       expect(found()).toContainEqual(
@@ -162,17 +166,17 @@ describe('retrieve', () => {
     });
 
     test('is not meant by a part of a word, or by a short word', () => {
-      const index = new SearchIndex(
+      const index = indexOf(
         databaseOf({ Ann: ['x'], Mara: ['y'], z: ['Maratonga and Ann win the marathon, Maraé.'] }),
         1,
       );
-      expect(index.mentions({ chunkId: 3, documentId: 3 })).toEqual([]);
+      expect(index.mentions({ chunkId: 3 })).toEqual([]);
     });
   });
 
   test('nothing matches', () => {
-    expect(retrieve(new SearchIndex(databaseOf(PEOPLE), 1), 'xylophone', 3)).toEqual([]);
-    expect(() => retrieve(new SearchIndex(databaseOf(PEOPLE), 1), 'x', 0)).toThrow(TypeError);
+    expect(retrieve(indexOf(databaseOf(PEOPLE), 1), 'xylophone', 3)).toEqual([]);
+    expect(() => retrieve(indexOf(databaseOf(PEOPLE), 1), 'x', 0)).toThrow(TypeError);
   });
 });
 
@@ -183,7 +187,7 @@ describe('text without spaces between words', () => {
     회의: ['다음 회의는 서울에서 열립니다.'],
     English: ['The cat sleeps in Shanghai.'],
   };
-  const best = (question: string) => new SearchIndex(databaseOf(documents), 1).search(question, 5)[0];
+  const best = (question: string) => indexOf(databaseOf(documents), 1).search(question, 5)[0];
 
   test.each([
     ['谁领导黑猫项目？', 1, 0],
@@ -197,9 +201,9 @@ describe('text without spaces between words', () => {
   });
 
   test('one character finds every place where it stands, also at the end of a run', () => {
-    const found = new SearchIndex(databaseOf(documents), 1).search('猫', 5);
+    const found = indexOf(databaseOf(documents), 1).search('猫', 5);
     expect(found.map(({ ordinal }) => ordinal).sort()).toEqual([0, 2]);
-    expect(new SearchIndex(databaseOf(documents), 1).search('楼', 5)).toHaveLength(1);
+    expect(indexOf(databaseOf(documents), 1).search('楼', 5)).toHaveLength(1);
   });
 
   test('function words of a question are no words to look for, unless there are no others', () => {
@@ -213,12 +217,14 @@ describe('one index for all chunk sets', () => {
     const database = databaseOf({ One: ['apple pie'], Two: ['apple tart', 'plum'] }, 1);
     add(database, { Three: ['apple pie'] }, 2);
     const ids = (scope: { chunkSetIds: number[]; documentIds?: number[] }): number[] =>
-      new SearchIndex(database, scope).search('apple', 9).map(({ documentId }) => documentId);
+      indexOf(database, scope)
+        .search('apple', 9)
+        .map(({ documentId }) => documentId);
     expect(ids({ chunkSetIds: [1, 2] }).sort()).toEqual([1, 2, 3]);
     expect(ids({ chunkSetIds: [2] })).toEqual([3]);
     expect(ids({ chunkSetIds: [1, 2], documentIds: [2, 3] }).sort()).toEqual([2, 3]);
     expect(ids({ chunkSetIds: [] })).toEqual([]);
-    const [a, b] = new SearchIndex(database, { chunkSetIds: [1, 2] }).search('pie', 9);
+    const [a, b] = indexOf(database, { chunkSetIds: [1, 2] }).search('pie', 9);
     expect(a?.score).toBeCloseTo(b?.score ?? 0, 3);
   });
 
@@ -230,12 +236,10 @@ describe('one index for all chunk sets', () => {
         INSERT INTO chunk_fts_1 (rowid, title, text) VALUES (new.id, new.title, new.text);
       END;
       INSERT INTO chunk_fts_1 (chunk_fts_1) VALUES ('rebuild');`);
-    expect(new SearchIndex(database, 1).search('Mara', 9)).toHaveLength(3);
-    const old = database.prepare(
-      "SELECT name FROM sqlite_master WHERE name GLOB 'chunk_fts*' OR name GLOB 'chunk_set_*'",
-    );
-    expect(old.all()).toEqual([]);
+    expect(indexOf(database, 1).search('Mara', 9)).toHaveLength(3);
+    const old = "SELECT name FROM sqlite_master WHERE name GLOB 'chunk_fts*' OR name GLOB 'chunk_set_*'";
+    expect(database.all(old)).toEqual([]);
     add(database, { New: ['Mara again'] }, 1);
-    expect(new SearchIndex(database, 1).search('Mara', 9)).toHaveLength(4);
+    expect(indexOf(database, 1).search('Mara', 9)).toHaveLength(4);
   });
 });

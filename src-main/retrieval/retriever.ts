@@ -1,5 +1,6 @@
 import type { SearchHit } from '../../src-shared/contract/search.ts';
-import type { Hit, SearchIndex } from './search-index.ts';
+import type { Hit } from '../catalogue/word-table.ts';
+import type { SearchIndex } from './search-index.ts';
 
 /** Place in a ranking, from 1, and the score it has there. */
 export interface Rank {
@@ -51,16 +52,6 @@ export const MATCHES_PER_CHUNK = 4;
  * is lasagne" without the name above it is worse than nothing, since it seems to speak of whoever the prompt named last.
  */
 const LEAD_IN = 2;
-
-/** The reasons in words, for the command line. */
-export const REASONS: Readonly<Record<SearchHit['reason'], string>> = {
-  match: 'matches the question',
-  'before-match': 'stands before a match',
-  'after-match': 'stands after a match',
-  'leads-up': 'leads up to a match',
-  'named-in-match': 'its document is named in a match',
-  'match-and-neighbour': 'matches the question and stands beside a match',
-};
 
 /** At most `topK` chunks that share words with the question. */
 export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {

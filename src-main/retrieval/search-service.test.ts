@@ -1,5 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ActiveEmbedder, ActiveModel, EmbedderSource } from '../models/active-model.ts';
+import { ChunkTable } from '../catalogue/chunk-table.ts';
+import { VectorTable } from '../catalogue/vector-table.ts';
+import { WordTable } from '../catalogue/word-table.ts';
 import { openDatabase } from '../platform/database.ts';
 import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
@@ -58,9 +61,13 @@ function serviceOf(documents: Record<string, Document>) {
   const embedders = new TopicEmbedders();
   const sets = { current: [1, 2] };
   const service = new SearchService({
-    database,
+    catalogue: {
+      words: new WordTable(database),
+      vectors: new VectorTable(database),
+      chunkTable: new ChunkTable(database),
+      pageLabel: (_, offset) => `p. ${offset}`,
+    },
     sets: { chunkSets: (ids) => (ids.length > 0 ? ids.map(Number) : sets.current) },
-    pageLabel: (_, offset) => `p. ${offset}`,
     models: embedders,
     gate: new Gate(),
     log: silentLogger,
@@ -70,16 +77,14 @@ function serviceOf(documents: Record<string, Document>) {
     database.close();
   });
   for (const [title, { library, chunks }] of Object.entries(documents)) {
-    const id = database
-      .prepare('INSERT INTO document (library_id, path, title) VALUES (?, ?, ?)')
-      .run(library, `${title}.md`, title).lastInsertRowid;
-    chunks.forEach((text, ordinal) =>
-      database
-        .prepare(
-          'INSERT INTO chunk (chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-        )
-        .run(library, id, ordinal, ordinal * 100, ordinal * 100 + text.length, title, text, Buffer.alloc(40)),
-    );
+    const addDocument = 'INSERT INTO document (library_id, path, title) VALUES (?, ?, ?) RETURNING id';
+    const addChunk = `INSERT INTO chunk (chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+    const id = database.value<number>(addDocument, library, `${title}.md`, title);
+    chunks.forEach((text, ordinal) => {
+      const place = [ordinal, ordinal * 100, ordinal * 100 + text.length];
+      database.run(addChunk, library, id, ...place, title, text, Buffer.alloc(40));
+    });
   }
   return { service, embedders, database, sets };
 }
@@ -184,9 +189,9 @@ describe('with an embedding model', () => {
     embedders.use('b');
     await service.idle();
     expect(embedders.embedded).toHaveLength(8);
-    expect(database.prepare('SELECT count(*) FROM chunk_vector').pluck().get()).toBe(4);
-    database.prepare('DELETE FROM chunk WHERE document_id = 1').run();
-    expect(database.prepare('SELECT count(*) FROM chunk_vector').pluck().get()).toBe(2);
+    expect(database.value('SELECT count(*) FROM chunk_vector')).toBe(4);
+    database.run('DELETE FROM chunk WHERE document_id = 1');
+    expect(database.value('SELECT count(*) FROM chunk_vector')).toBe(2);
     embedders.stop();
     expect((await service.find('feline', { scope: ALL, topK: 2 })).usedVectors).toBe(false);
   });

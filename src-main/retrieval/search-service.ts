@@ -1,9 +1,10 @@
 import type { ParsedInputOf, OutputOf } from '../../src-shared/contract/contract.ts';
 import type { SearchHit } from '../../src-shared/contract/search.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { SearchScope } from '../catalogue/word-table.ts';
 import type { EmbedderSource, ModelSource } from '../models/active-model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import type { Database } from '../platform/database.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Highlighter } from './highlighter.ts';
@@ -15,23 +16,18 @@ import {
   type Ranking,
   type Retrieved,
 } from './retriever.ts';
-import { SearchIndex, prepareSearch, type IndexScope } from './search-index.ts';
+import { SearchIndex } from './search-index.ts';
 import type { ChunkSets, DocumentIndexer, Found, FoundChunk, Retrieval } from './types.ts';
 import { VectorIndex } from './vector-index.ts';
 
 export interface SearchServiceOptions {
-  /** The catalogue's. */
-  database: Database;
+  catalogue: Pick<Catalogue, 'words' | 'vectors' | 'chunkTable' | 'pageLabel'>;
   sets: ChunkSets;
-  /** Label of the page that a place of a document's text is on; null where its format has none. */
-  pageLabel: (documentId: number, offset: number) => string | null;
   models: EmbedderSource & Pick<ModelSource, 'onChange'>;
   gate: Gate;
   log: Logger;
   clock?: Clock;
 }
-
-type HitRow = Pick<SearchHit, 'path' | 'title' | 'start' | 'end' | 'text' | 'tokens'> & { libraryId: number };
 
 type FindOptions = Parameters<Retrieval['find']>[1];
 
@@ -51,7 +47,6 @@ export class SearchService implements Retrieval, DocumentIndexer {
   constructor(options: SearchServiceOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    prepareSearch(options.database);
     this.#unsubscribe = [
       options.models.onEmbedderChange(() => this.#catchUp()),
       // Other chunk sets come into use, which may have no vectors yet.
@@ -62,11 +57,11 @@ export class SearchService implements Retrieval, DocumentIndexer {
   async find(question: string, { scope, topK, signal }: FindOptions): Promise<Found> {
     const started = this.#clock.now();
     throwIfAborted(signal);
-    const where: IndexScope = {
+    const where: SearchScope = {
       chunkSetIds: this.#options.sets.chunkSets(scope.libraryIds),
       documentIds: scope.documentIds.length > 0 ? scope.documentIds.map(Number) : undefined,
     };
-    const index = new SearchIndex(this.#options.database, where);
+    const index = new SearchIndex(this.#options.catalogue.words, where);
     const limit = topK * MATCHES_PER_CHUNK;
     const words = fullTextRanking(index, question, limit);
     const fused = await this.#withVectors(words, question, where, limit, signal);
@@ -105,7 +100,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   async #withVectors(
     words: Ranking,
     question: string,
-    where: IndexScope,
+    where: SearchScope,
     limit: number,
     signal: AbortSignal | undefined,
   ): Promise<Ranking | undefined> {
@@ -113,7 +108,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
     if (!active || question.trim() === '') return undefined;
     try {
       const query = await active.embedder.embed([question], signal);
-      const vectors = new VectorIndex(this.#options.database, active.identity);
+      const vectors = new VectorIndex(this.#options.catalogue.vectors, active.identity);
       return fuseRankings(words, await vectors.nearest(query, where, limit, signal));
     } catch (error) {
       throwIfAborted(signal);
@@ -123,24 +118,24 @@ export class SearchService implements Retrieval, DocumentIndexer {
   }
 
   #highlighted(question: string, chosen: readonly Retrieved[]): FoundChunk[] {
-    const text = this.#options.database.prepare('SELECT text FROM chunk WHERE id = ?').pluck();
-    const texts = chosen.map(({ chunkId }) => text.get(chunkId) as string);
+    const { chunkTable } = this.#options.catalogue;
+    const texts = chosen.map(({ chunkId }) => chunkTable.text(chunkId) ?? '');
     const ranges = this.#highlighter.ranges(question, texts);
     return chosen.map((chunk, i) => ({ ...chunk, highlights: ranges[i] ?? [] }));
   }
 
   #hit(chunk: FoundChunk): SearchHit | undefined {
-    const query = `SELECT d.library_id AS libraryId, d.path, c.title, c.char_start AS start, c.char_end AS end, c.text,
-        length(c.tokens) / 4 AS tokens FROM chunk c JOIN document d ON d.id = c.document_id WHERE c.id = ?`;
-    const row = this.#options.database.prepare(query).get(chunk.chunkId) as HitRow | undefined;
+    const { catalogue } = this.#options;
+    const row = catalogue.chunkTable.get(chunk.chunkId);
     if (!row) return undefined;
+    const { path, title, start, end, text, tokens } = row;
     const { ordinal, score, reason, fullText, vector, highlights } = chunk;
     return {
-      ...row,
+      ...{ path, title, start, end, text, tokens: tokens.length },
       chunkId: String(chunk.chunkId),
       documentId: String(chunk.documentId),
       libraryId: String(row.libraryId),
-      page: this.#options.pageLabel(chunk.documentId, row.start + (highlights[0]?.start ?? 0)),
+      page: catalogue.pageLabel(chunk.documentId, start + (highlights[0]?.start ?? 0)),
       ...{ ordinal, score, reason, fullText, vector, highlights },
     };
   }
@@ -157,7 +152,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
           await this.#options.gate.background((each) => this.#embedMissing(set, undefined, each), signal);
         const active = this.#options.models.embedder;
         if (active && sets.length > 0 && !signal.aborted)
-          new VectorIndex(this.#options.database, active.identity).keepOnlyThis();
+          new VectorIndex(this.#options.catalogue.vectors, active.identity).keepOnlyThis();
       })
       .catch((error: unknown) => {
         if (!signal.aborted) this.#options.log.warn('embedding-stopped', { error: String(error) });
@@ -173,7 +168,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
       throwIfAborted(signal);
       const active = this.#options.models.embedder;
       if (!active) return;
-      const vectors = new VectorIndex(this.#options.database, active.identity);
+      const vectors = new VectorIndex(this.#options.catalogue.vectors, active.identity);
       const missing = vectors.missing(chunkSetId, BATCH, documentId);
       if (missing.length === 0) return;
       try {

@@ -1,17 +1,9 @@
 import type { Range } from '../../src-shared/contract/common.ts';
-import type { SearchHit, Scope } from '../../src-shared/contract/search.ts';
+import type { Scope } from '../../src-shared/contract/search.ts';
+import type { Retrieved } from './retriever.ts';
 
 /** A chunk chosen for a prompt, and why. */
-export interface FoundChunk {
-  chunkId: number;
-  documentId: number;
-  ordinal: number;
-  /** Fused; comparable within one search; larger is better. */
-  score: number;
-  reason: SearchHit['reason'];
-  /** Rank from 1 in each ranking that has it. */
-  fullText: { rank: number; score: number } | null;
-  vector: { rank: number; score: number } | null;
+export interface FoundChunk extends Omit<Retrieved, 'ownScore'> {
   /** Ranges in the chunk's text that match words of the question. */
   highlights: Range[];
 }

@@ -14,10 +14,9 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
 import { SettingsService } from '../platform/settings-service.ts';
-import type { Retrieval } from '../retrieval/types.ts';
 import { ChatService } from '../chat/chat-service.ts';
-import type { ChatModel } from '../chat/answerer.ts';
-import type { Passage } from '../answering/passages.ts';
+import type { NamedModel } from '../answering/answer.ts';
+import { listedLibrary } from './passages.ts';
 
 const CHATML = `{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}
 {{ m.content | trim }}<|im_end|>
@@ -57,42 +56,21 @@ export async function fixture({
   const model =
     ownModel ?? new FakeModel({ chatTemplate: CHATML, says: 'She lives in Oslo.', ...modelOptions });
   const store = new FakeStore();
-  const passages = Object.entries(TEXTS).map(([path, text], i): Passage => {
-    const tokens = model.tokenize(`${text}\n\n`);
-    return { id: i + 1, documentId: i + 10, libraryId: 1, path, ordinal: 0, start: 0, end: text.length, title: path, text, tokens }; // prettier-ignore
-  });
+  const { all: passages, gone, retrieval, passages: library } = listedLibrary(model, TEXTS, unread);
   if (precompute) {
     for (const { tokens } of passages)
       await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
   }
-  const gone = new Set<number>();
-  const retrieval: Retrieval = {
-    find: (question) => {
-      const words = wordsOf(question);
-      const found = passages.filter(({ text }) => words.some((word) => wordsOf(text).includes(word)));
-      const chunks = found.map(({ id, documentId, ordinal }, i) => ({
-        chunkId: id,
-        documentId,
-        ordinal,
-        score: 10 - i,
-        reason: 'match' as const,
-        fullText: null,
-        vector: null,
-        highlights: [{ start: 0, end: 4 }],
-      }));
-      return Promise.resolve({ chunks, usedVectors: false, ms: 0 });
-    },
-  };
-  const active: ChatModel = { name: 'Fake', model };
-  const listeners: ((now: ChatModel) => void)[] = [];
+  const active: NamedModel = { name: 'Fake', model };
+  const listeners: ((now: NamedModel) => void)[] = [];
   const models = {
     active,
     current: () => Promise.resolve(models.active),
-    onChange: (listener: (now: ChatModel) => void) => {
+    onChange: (listener: (now: NamedModel) => void) => {
       listeners.push(listener);
       return () => undefined;
     },
-    change: (now: ChatModel) => {
+    change: (now: NamedModel) => {
       models.active = now;
       for (const listener of listeners) listener(now);
     },
@@ -110,13 +88,7 @@ export async function fixture({
     path: join(dir, 'conversations.sqlite'),
     models,
     retrieval,
-    passages: {
-      chunk: (id) => passages.find((passage) => passage.id === id),
-      neighbours: (id) => passages.filter((each) => Math.abs(each.id - id) === 1).map((each) => each.id),
-      document: (id) => (gone.has(id) ? undefined : passages.find(({ documentId }) => documentId === id)),
-      unread: () => unread,
-      pageLabel: (id) => (id === 10 ? '7' : null),
-    },
+    passages: library,
     store,
     settings,
     planner: new Planner({ costs, store, calibration: () => undefined }),
@@ -155,10 +127,6 @@ export async function fixture({
     ask,
     session: () => model.sessions.at(-1),
   };
-}
-
-function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/\w+/g) ?? [];
 }
 
 export function messageOf({ messages }: Conversation, id: string): Message {

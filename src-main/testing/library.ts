@@ -12,7 +12,6 @@ import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { SettingsService } from '../platform/settings-service.ts';
-import { prepareSearch } from '../retrieval/search-index.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { FolderLibrary, type FolderLibraryOptions } from '../library/folder-library.ts';
 import { LibraryService, type LibraryServiceOptions } from '../library/library-service.ts';
@@ -83,23 +82,20 @@ export class FakeModels implements ModelSource {
   }
 }
 
-/** The library of a folder, as the command line opens it. */
+/** The library of a folder, as the command line opens it; files of more than 1,000 bytes are refused. */
 export function openFolder(
   root: string,
-  {
-    maxFileBytes = 1000,
-    ...options
-  }: Pick<FolderLibraryOptions, 'catalogue' | 'store' | 'model' | 'chunkTokens'> & { maxFileBytes?: number },
+  options: Pick<FolderLibraryOptions, 'catalogue' | 'store' | 'model' | 'chunkTokens'>,
 ): Promise<FolderLibrary> {
+  const { catalogue } = options;
   const parser = new ParserProcess();
   onTestFinished(() => parser.close());
-  const { catalogue } = options;
-  const reader = new DocumentReader({ catalogue, parser, maxFileBytes: () => maxFileBytes });
-  const onLibraryChanged = (): void => undefined;
-  const gate = new Gate();
   return FolderLibrary.open(root, {
-    ...{ ...options, reader, gate, onLibraryChanged },
+    ...options,
+    reader: new DocumentReader({ catalogue, parser, maxFileBytes: () => 1000 }),
+    gate: new Gate(),
     log: silentLogger,
+    onLibraryChanged: () => undefined,
     dtype: 'f16',
   });
 }
@@ -136,7 +132,6 @@ export class ServiceFixture {
   }
 
   #open(): LibraryService {
-    prepareSearch(this.catalogue.database);
     const events = new EventBus();
     events.on((event) => this.events.push(event));
     const { catalogue, store, models, gate, settings, dir } = this;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NoticeSchema } from '../answer.ts';
-import { StrategyWishSchema } from '../strategy.ts';
+import { StrategyRequestSchema } from '../strategy.ts';
 import { AnswerStatsSchema, CitationSchema } from './chat.ts';
 import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
 import { procedure } from './define.ts';
@@ -13,7 +13,7 @@ import { ScopeSchema } from './search.ts';
 
 /** How the prompts of an analysis are made; what is absent is the settings' choice. */
 const AnswerOptions = z.object({
-  strategy: StrategyWishSchema.optional(),
+  strategy: StrategyRequestSchema.optional(),
   maxTokens: z.int().min(1).max(65_536).optional(),
 });
 

@@ -43,5 +43,4 @@ export const appContract = {
 };
 
 export type AppInfo = z.infer<typeof AppInfoSchema>;
-export type DeviceInfo = z.infer<typeof DeviceSchema>;
 export type Backup = z.infer<typeof BackupSchema>;

@@ -5,14 +5,14 @@ import { ScopeSchema } from './search.ts';
 import { NoticeSchema } from '../answer.ts';
 import { ComparisonSchema } from '../comparison.ts';
 import { FusionReportSchema } from '../fusion-report.ts';
-import { StrategyChoiceSchema, StrategyWishSchema } from '../strategy.ts';
+import { StrategyChoiceSchema, StrategyRequestSchema } from '../strategy.ts';
 import { TtftSchema } from '../ttft.ts';
 
 /** What an answer of this conversation draws on, and how it is made. */
 export const ConversationOptionsSchema = z.object({
   scope: ScopeSchema.prefault({}),
   /** Absent: the settings' choice. */
-  strategy: StrategyWishSchema.optional(),
+  strategy: StrategyRequestSchema.optional(),
   topK: z.int().min(1).max(256).optional(),
   maxTokens: z.int().min(1).max(65_536).optional(),
   temperature: z.number().min(0).max(2).optional(),

@@ -29,4 +29,3 @@ export const CacheStateSchema = z.enum(['ram', 'disk', 'none']);
 
 export type Failure = z.infer<typeof FailureSchema>;
 export type Range = z.infer<typeof RangeSchema>;
-export type CacheState = z.infer<typeof CacheStateSchema>;

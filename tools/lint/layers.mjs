@@ -70,7 +70,7 @@ export const LAYERS = [
     path: 'src-main/cache',
     imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models'].map(inCore)],
   },
-  { path: 'src-main/backup', imports: FOUNDATION },
+  { path: 'src-main/backup', imports: [...FOUNDATION, inCore('catalogue')] },
   // Stand-ins for what tests have no use for; only tests import them.
   { path: 'src-main/testing', imports: [...FOUNDATION, ...SERVICES] },
 
@@ -108,7 +108,8 @@ export const LAYERS = [
   { path: 'src-renderer', imports: [...BELOW_FEATURES, ...FEATURES], builtins: false },
 
   { path: 'tools', imports: CORE },
-  { path: 'bench', imports: [...CORE, 'tools', 'e2e'] },
+  // Benches take the words and the tables of the command line.
+  { path: 'bench', imports: [...CORE, 'src-main/hosts/command-line', 'tools', 'e2e'] },
   // The bundle for Electron is run on the stand-in that its host's tests use.
   { path: 'e2e', imports: [...CORE, 'src-main/hosts/electron', 'src-renderer/i18n', 'tools'] },
 ];

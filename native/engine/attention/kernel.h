@@ -8,6 +8,8 @@
 //   row.inc         one row: parts of the keys, merged at the end
 //   sources.inc     the types K and V come in
 //   vectors.inc     the vector operations under all of them
+//
+// Thread safety: any thread may ask for kernels, and run jobs of its own. The threads of one job share an AttentionTeam.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -37,11 +39,11 @@ struct AttentionJob {
     float scale;                 // of the scores: 1 / √head_dim
 };
 
-// What the threads that work on one job have in common. Made once, used for one job after another.
-class AttentionShare {
+// What the threads that work on one job share. Made once, used for one job after another.
+class AttentionTeam {
   public:
     // The next piece of work.
-    int take();
+    int next();
     // To be called once by each of `nth` threads, when there is nothing left. True for the one that comes last: what the
     // others wrote is visible to it, and the next job may begin when it returns.
     bool last_to_leave(int nth);
@@ -59,7 +61,7 @@ struct AttentionKernel {
     size_t (*scratch_floats)(const AttentionJob & job);
     // Works on the job together with `nth` − 1 other threads. `scratch` is 64-byte aligned and this thread's own. A row's
     // result depends neither on the other rows nor on the number of threads, but one row alone takes another path.
-    void (*run)(const AttentionJob & job, AttentionShare & share, int nth, float * scratch);
+    void (*run)(const AttentionJob & job, AttentionTeam & team, int nth, float * scratch);
 };
 
 // The fastest kernel this CPU has, or the fastest in f32. KVASIR_ATTENTION names the fastest that may be used; null when that is "ggml".

@@ -1,5 +1,6 @@
 // Products of bf16 by AMX tiles; the rest by AVX-512.
-#include "isa.h"
+#include "kernel.h"
+#include "engine/simd/isa.h"
 
 #include <cpuid.h>
 #ifdef __linux__
@@ -13,7 +14,7 @@
 namespace kvasir::amx {
 
 namespace {
-#include "vectors.inc"
+#include "engine/simd/vectors.inc"
 #include "sources.inc"
 #include "row.inc"
 #include "rows.inc"
@@ -32,10 +33,7 @@ bool permitted() {
 }
 
 bool usable() {
-    if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") ||
-        !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512vnni")) {
-        return false;
-    }
+    if (!has_avx512() || !__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512vnni")) return false;
     unsigned a, b, c, d;
     constexpr unsigned kAmxBf16 = 1u << 22, kAmxTile = 1u << 24, kOsXsave = 1u << 27, kTileState = 3u << 17;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kAmxBf16) || !(d & kAmxTile)) return false;

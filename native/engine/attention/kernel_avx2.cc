@@ -1,5 +1,6 @@
 // f32 by AVX2, FMA and F16C.
-#include "isa.h"
+#include "kernel.h"
+#include "engine/simd/isa.h"
 
 #define WIDTH 8
 
@@ -7,7 +8,7 @@ namespace kvasir::avx2 {
 
 namespace {
 constexpr int BLOCK = 6;  // rows of sums: 12 of 16 registers;
-#include "vectors.inc"
+#include "engine/simd/vectors.inc"
 #include "sources.inc"
 #include "row.inc"
 #include "rows.inc"
@@ -15,7 +16,7 @@ constexpr int BLOCK = 6;  // rows of sums: 12 of 16 registers;
 #include "products_f32.inc"
 #include "kernel.inc"
 
-bool usable() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2"); }
+bool usable() { return has_avx2(); }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // f32 by AVX-512.
-#include "isa.h"
+#include "kernel.h"
+#include "engine/simd/isa.h"
 
 #define WIDTH 16
 
@@ -7,7 +8,7 @@ namespace kvasir::avx512 {
 
 namespace {
 constexpr int BLOCK = 12;  // rows of sums: 24 of 32 registers;
-#include "vectors.inc"
+#include "engine/simd/vectors.inc"
 #include "sources.inc"
 #include "row.inc"
 #include "rows.inc"
@@ -15,9 +16,7 @@ constexpr int BLOCK = 12;  // rows of sums: 24 of 32 registers;
 #include "products_f32.inc"
 #include "kernel.inc"
 
-bool usable() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
+bool usable() { return has_avx512(); }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // Products of bf16 by AVX-512 (VDPBF16PS).
-#include "isa.h"
+#include "kernel.h"
+#include "engine/simd/isa.h"
 
 #define WIDTH 16
 
@@ -7,7 +8,7 @@ namespace kvasir::avx512_bf16 {
 
 namespace {
 constexpr int BLOCK = 12;  // rows of sums: 24 of 32 registers;
-#include "vectors.inc"
+#include "engine/simd/vectors.inc"
 #include "sources.inc"
 #include "row.inc"
 #include "rows.inc"
@@ -16,10 +17,7 @@ constexpr int BLOCK = 12;  // rows of sums: 24 of 32 registers;
 #include "products_vdp.inc"
 #include "kernel.inc"
 
-bool usable() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bf16");
-}
+bool usable() { return has_avx512() && __builtin_cpu_supports("avx512bf16"); }
 
 }  // namespace
 

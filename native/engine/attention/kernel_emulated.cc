@@ -1,5 +1,6 @@
 // The AMX kernel with tiles in plain code: what tests run where there is no AMX, much too slow for anything else.
-#include "isa.h"
+#include "kernel.h"
+#include "engine/simd/isa.h"
 
 #if defined(__GNUC__) || defined(__clang__)
 #include "amx_tiles.h"
@@ -8,7 +9,7 @@
 namespace kvasir::amx_emulated {
 
 namespace {
-#include "vectors.inc"
+#include "engine/simd/vectors.inc"
 #include "sources.inc"
 #include "row.inc"
 #include "rows.inc"

@@ -1,5 +1,6 @@
 // f32 by whatever the compiler makes of four floats at a time: NEON, SSE2, or plain code.
-#include "isa.h"
+#include "kernel.h"
+#include "engine/simd/isa.h"
 
 #if defined(__GNUC__) || defined(__clang__)
 #define WIDTH 4
@@ -14,7 +15,7 @@ constexpr const char * kName = "neon";
 constexpr int BLOCK = 6;  // 12 of 16
 constexpr const char * kName = "generic";
 #endif
-#include "vectors.inc"
+#include "engine/simd/vectors.inc"
 #include "sources.inc"
 #include "row.inc"
 #include "rows.inc"

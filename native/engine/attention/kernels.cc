@@ -3,59 +3,39 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/aligned.h"
+#include "engine/simd/instruction_sets.h"
 #include "kernel.h"
 
 namespace kvasir {
 
-#if defined(__GNUC__) || defined(__clang__)
-#define KVASIR_VECTORS 1
-#if KVASIR_HAVE_AMX
-namespace amx { extern const AttentionKernel kernel; }
-#endif
-#if KVASIR_HAVE_AVX512BF16
-namespace avx512_bf16 { extern const AttentionKernel kernel; }
-#endif
-#if KVASIR_HAVE_AVX512
-namespace avx512 { extern const AttentionKernel kernel; }
-#endif
-#if KVASIR_HAVE_AVX2
-namespace avx2 { extern const AttentionKernel kernel; }
-#endif
-namespace generic { extern const AttentionKernel kernel; }
-namespace amx_emulated { extern const AttentionKernel kernel; }
-#endif
+// Fastest first; the last is for tests.
+#define KERNELS(KERNEL)                       \
+    KVASIR_IF_AMX(KERNEL(amx))                \
+    KVASIR_IF_AVX512BF16(KERNEL(avx512_bf16)) \
+    KVASIR_IF_AVX512(KERNEL(avx512))          \
+    KVASIR_IF_AVX2(KERNEL(avx2))              \
+    KVASIR_IF_VECTORS(KERNEL(generic) KERNEL(amx_emulated))
 
-int AttentionShare::take() { return next_.fetch_add(1, std::memory_order_relaxed); }
+#define DECLARE(isa) namespace isa { extern const AttentionKernel kernel; }
+KERNELS(DECLARE)
 
-bool AttentionShare::last_to_leave(int nth) {
+int AttentionTeam::next() { return next_.fetch_add(1, std::memory_order_relaxed); }
+
+bool AttentionTeam::last_to_leave(int nth) {
     if (left_.fetch_add(1, std::memory_order_acq_rel) + 1 < nth) return false;
     next_.store(0, std::memory_order_relaxed), left_.store(0, std::memory_order_relaxed);
     return true;
 }
 
 std::vector<const AttentionKernel *> attention_kernels() {
-    std::vector<const AttentionKernel *> all;
-#if KVASIR_VECTORS
-#if KVASIR_HAVE_AMX
-    all.push_back(&amx::kernel);
-#endif
-#if KVASIR_HAVE_AVX512BF16
-    all.push_back(&avx512_bf16::kernel);
-#endif
-#if KVASIR_HAVE_AVX512
-    all.push_back(&avx512::kernel);
-#endif
-#if KVASIR_HAVE_AVX2
-    all.push_back(&avx2::kernel);
-#endif
-    all.push_back(&generic::kernel);
-    all.push_back(&amx_emulated::kernel);
-#endif
+#define ADDRESS(isa) &isa::kernel,
+    std::vector<const AttentionKernel *> all{KERNELS(ADDRESS)};
     std::erase_if(all, [](const AttentionKernel * k) { return !k->usable(); });
     return all;
 }
 
-#if KVASIR_VECTORS
+#ifdef KVASIR_HAVE_VECTORS
 namespace {
 // Keys or values from −1 to 1.
 std::vector<uint8_t> some_cache(KvDtype type, size_t n, uint32_t & state) {
@@ -86,10 +66,10 @@ float error_with(const AttentionKernel & kernel, KvDtype type, int all_rows) {
     job.q_stride = width, job.scale = 1 / std::sqrt(float(dim));
     const auto run = [&](const AttentionKernel & each, std::vector<float> & to) {
         job.out = to.data();
-        AttentionShare share;
+        AttentionTeam team;
         std::vector<float> memory(each.shared_floats(job, kKeys)), scratch(each.scratch_floats(job) + 16);
-        share.memory = memory.data();
-        each.run(job, share, 1, reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64));
+        team.memory = memory.data();
+        each.run(job, team, 1, align_64(scratch.data()));
     };
     run(generic::kernel, expected);
     run(kernel, out);
@@ -105,7 +85,7 @@ float error_with(const AttentionKernel & kernel, KvDtype type, int all_rows) {
 
 float attention_error(const AttentionKernel & kernel) {
     float worst = INFINITY;
-#if KVASIR_VECTORS
+#ifdef KVASIR_HAVE_VECTORS
     worst = 0;
     for (const KvDtype type : {KvDtype::f16, KvDtype::q8_0})
         for (const int rows : {19, 1}) worst = std::max(worst, error_with(kernel, type, rows));

@@ -1,6 +1,8 @@
 #pragma once
-// Products of many rows with a matrix of weights on the CPU, with sums in f32: weights are unpacked once for all rows of a pass,
-// where ggml's own path quantises the rows and unpacks weights for a few of them at a time.
+// Products of many rows with a matrix of weights on the CPU, with sums in f32: weights are dequantized once for all rows of a pass,
+// where ggml's own path quantises the rows and dequantizes weights for a few of them at a time.
+//
+// Thread safety: any thread may ask for kernels, and run jobs of its own. matmul_kernel() locks while it chooses.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,7 +20,7 @@ struct MatmulJob {
     int width;                // a multiple of 32
     int outputs;              // a multiple of 16
     int count;
-    bool by_eight = false;  // rows lie as in ggml's CPU_REPACK buffer: q4_K and q4_0
+    bool repacked = false;  // rows lie as in ggml's CPU_REPACK buffer: q4_K and q4_0
 };
 
 struct MatmulKernel {

@@ -1,7 +1,7 @@
 // By AVX2, FMA and F16C: products of 16-bit numbers, and f32.
 #include <algorithm>
 
-#include "../attention/isa.h"
+#include "engine/simd/isa.h"
 #include "kernel.h"
 
 #define WIDTH 8
@@ -11,8 +11,8 @@ namespace kvasir::matmul_avx2 {
 namespace {
 constexpr int GROUPS = 2, BLOCK = 6;  // 12 of 16 registers are sums
 constexpr int DEPTH = 512;            // a panel of 32 KiB, or 16
-#include "../attention/vectors.inc"
-#include "unpack.inc"
+#include "engine/simd/vectors.inc"
+#include "dequantize.inc"
 #include "gemm.inc"
 #include "products_float.inc"
 #include "products_int16.inc"
@@ -23,7 +23,7 @@ struct Dot {
     }
 };
 
-bool usable() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2"); }
+bool usable() { return has_avx2(); }
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // f32 by AVX-512.
 #include <algorithm>
 
-#include "../attention/isa.h"
+#include "engine/simd/isa.h"
 #include "kernel.h"
 
 #define WIDTH 16
@@ -11,14 +11,12 @@ namespace kvasir::matmul_avx512 {
 namespace {
 constexpr int GROUPS = 4, BLOCK = 6;  // 24 of 32 registers are sums
 constexpr int DEPTH = 512;            // a panel of 128 KiB, which stays in the L2 cache
-#include "../attention/vectors.inc"
-#include "unpack.inc"
+#include "engine/simd/vectors.inc"
+#include "dequantize.inc"
 #include "gemm.inc"
 #include "products_float.inc"
 
-bool usable() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
+bool usable() { return has_avx512(); }
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // bf16 by AVX-512 (VDPBF16PS: Zen 4, Cooper Lake, Sapphire Rapids …): two weights of 16 outputs at a time.
 #include <algorithm>
 
-#include "../attention/isa.h"
+#include "engine/simd/isa.h"
 #include "kernel.h"
 
 #define WIDTH 16
@@ -11,8 +11,8 @@ namespace kvasir::matmul_avx512bf16 {
 namespace {
 constexpr int GROUPS = 4, BLOCK = 6;  // 24 of 32 registers are sums
 constexpr int DEPTH = 1024;           // a panel of 128 KiB, which stays in the L2 cache
-#include "../attention/vectors.inc"
-#include "unpack.inc"
+#include "engine/simd/vectors.inc"
+#include "dequantize.inc"
 #include "gemm.inc"
 #include "products_float.inc"
 
@@ -26,10 +26,7 @@ struct Bf16Pairs {
     static Vec multiply_add(Vec sum, Vec x, Vec w) { return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(w), reinterpret_cast<__m512bh>(x)); }
 };
 
-bool usable() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bf16");
-}
+bool usable() { return has_avx512() && __builtin_cpu_supports("avx512bf16"); }
 
 }  // namespace
 

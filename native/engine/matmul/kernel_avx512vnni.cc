@@ -1,7 +1,7 @@
 // Products of 16-bit numbers by AVX-512 with VNNI (Cascade Lake, Ice Lake …).
 #include <algorithm>
 
-#include "../attention/isa.h"
+#include "engine/simd/isa.h"
 #include "kernel.h"
 
 #define WIDTH 16
@@ -11,8 +11,8 @@ namespace kvasir::matmul_avx512vnni {
 namespace {
 constexpr int GROUPS = 4, BLOCK = 6;  // 24 of 32 registers are sums
 constexpr int DEPTH = 1024;           // a panel of 128 KiB, which stays in the L2 cache
-#include "../attention/vectors.inc"
-#include "unpack.inc"
+#include "engine/simd/vectors.inc"
+#include "dequantize.inc"
 #include "gemm.inc"
 #include "products_int16.inc"
 
@@ -22,10 +22,7 @@ struct Dot {
     }
 };
 
-bool usable() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512vnni");
-}
+bool usable() { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
 
 }  // namespace
 

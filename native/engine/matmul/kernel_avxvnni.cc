@@ -1,7 +1,7 @@
 // Products of 16-bit numbers by AVX-VNNI (Alder Lake, Zen 5 …).
 #include <algorithm>
 
-#include "../attention/isa.h"
+#include "engine/simd/isa.h"
 #include "kernel.h"
 
 #include <cpuid.h>
@@ -13,8 +13,8 @@ namespace kvasir::matmul_avxvnni {
 namespace {
 constexpr int GROUPS = 2, BLOCK = 6;  // 12 of 16 registers are sums
 constexpr int DEPTH = 512;            // a panel of 16 KiB
-#include "../attention/vectors.inc"
-#include "unpack.inc"
+#include "engine/simd/vectors.inc"
+#include "dequantize.inc"
 #include "gemm.inc"
 #include "products_int16.inc"
 
@@ -26,7 +26,7 @@ struct Dot {
 
 bool usable() {
     // The first asks whether the system keeps the registers, too.
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c") || !__builtin_cpu_supports("bmi2")) return false;
+    if (!has_avx2()) return false;
     unsigned a, b, c, d;
     constexpr unsigned kAvxVnni = 1u << 4;
     return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & kAvxVnni);

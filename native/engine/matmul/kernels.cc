@@ -6,49 +6,27 @@
 #include <mutex>
 #include <optional>
 
+#include "engine/aligned.h"
 #include "engine/backend.h"
+#include "engine/simd/instruction_sets.h"
 #include "kernel.h"
 
 namespace kvasir {
 
-#if defined(__GNUC__) || defined(__clang__)
-#if KVASIR_HAVE_AVX512BF16
-namespace matmul_avx512bf16 { extern const MatmulKernel kernel; }
-#endif
-#if KVASIR_HAVE_AVX512
-namespace matmul_avx512 { extern const MatmulKernel kernel; }
-#endif
-#if KVASIR_HAVE_AVX512VNNI
-namespace matmul_avx512vnni { extern const MatmulKernel kernel; }
-#endif
-#if KVASIR_HAVE_AVXVNNI
-namespace matmul_avxvnni { extern const MatmulKernel kernel; }
-#endif
-#if KVASIR_HAVE_AVX2
-namespace matmul_avx2 { extern const MatmulKernel kernel, int16_kernel; }
-#endif
-#endif
+// Fastest first.
+#define KERNELS(KERNEL)                                     \
+    KVASIR_IF_AVX512BF16(KERNEL(matmul_avx512bf16, kernel)) \
+    KVASIR_IF_AVX512VNNI(KERNEL(matmul_avx512vnni, kernel)) \
+    KVASIR_IF_AVX512(KERNEL(matmul_avx512, kernel))         \
+    KVASIR_IF_AVXVNNI(KERNEL(matmul_avxvnni, kernel))       \
+    KVASIR_IF_AVX2(KERNEL(matmul_avx2, int16_kernel) KERNEL(matmul_avx2, kernel))
+
+#define DECLARE(isa, kernel) namespace isa { extern const MatmulKernel kernel; }
+KERNELS(DECLARE)
 
 std::vector<const MatmulKernel *> matmul_kernels() {
-    std::vector<const MatmulKernel *> all;
-#if defined(__GNUC__) || defined(__clang__)
-#if KVASIR_HAVE_AVX512BF16
-    all.push_back(&matmul_avx512bf16::kernel);
-#endif
-#if KVASIR_HAVE_AVX512VNNI
-    all.push_back(&matmul_avx512vnni::kernel);
-#endif
-#if KVASIR_HAVE_AVX512
-    all.push_back(&matmul_avx512::kernel);
-#endif
-#if KVASIR_HAVE_AVXVNNI
-    all.push_back(&matmul_avxvnni::kernel);
-#endif
-#if KVASIR_HAVE_AVX2
-    all.push_back(&matmul_avx2::int16_kernel);
-    all.push_back(&matmul_avx2::kernel);
-#endif
-#endif
+#define ADDRESS(isa, kernel) &isa::kernel,
+    std::vector<const MatmulKernel *> all{KERNELS(ADDRESS)};
     std::erase_if(all, [](const MatmulKernel * k) { return !k->usable(); });
     return all;
 }
@@ -60,15 +38,15 @@ std::vector<ggml_type> matmul_types() {
 
 namespace {
 // Weights as a type of buffer keeps them.
-struct Kept {
+struct BufferWeights {
     ContextPtr ctx;
     BufferPtr buffer;
     ggml_tensor * tensor = nullptr;
-    Kept(ggml_backend_buffer_type_t memory, ggml_type type, int width, int outputs, const std::vector<uint8_t> & bytes) {
+    BufferWeights(ggml_backend_buffer_type_t memory, ggml_type type, int width, int outputs, const std::vector<uint8_t> & bytes) {
         if (!memory) return;
         ctx = make_context(1);
         tensor = ggml_new_tensor_2d(ctx.get(), type, width, outputs);
-        buffer = allocate(ctx.get(), memory);
+        buffer = allocate_tensors(ctx.get(), memory);
         ggml_backend_tensor_set(tensor, bytes.data(), 0, bytes.size());
     }
 };
@@ -94,11 +72,10 @@ double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_bu
     ggml_get_type_traits(type)->to_float(packed.data(), w.data(), int64_t(w.size()));
     const std::vector<float> rows = packed_rows(kernel, x, kWidth);
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
-    void * aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
     MatmulJob job{type, packed.data(), rows.data(), out.data(), kWidth, kOutputs, kCount};
-    const Kept kept(memory, type, kWidth, kOutputs, packed);
-    if (memory) job.weights = static_cast<const uint8_t *>(kept.tensor->data), job.by_eight = true;
-    for (int ith = 0; ith < 3; ++ith) kernel.run(job, ith, 3, aligned);
+    const BufferWeights in_buffer(memory, type, kWidth, kOutputs, packed);
+    if (memory) job.weights = static_cast<const uint8_t *>(in_buffer.tensor->data), job.repacked = true;
+    for (int ith = 0; ith < 3; ++ith) kernel.run(job, ith, 3, align_64(scratch.data()));
     double worst = 0, largest = 0;
     for (int r = 0; r < kCount; ++r) {
         for (int o = 0; o < kOutputs; ++o) {

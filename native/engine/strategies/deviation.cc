@@ -14,7 +14,7 @@ class Deviation : public Strategy {
     std::vector<int> check_layers() const override { return layers_; }
     DeviationOf deviation_of() const override { return of_; }
     std::vector<int32_t> at_check(size_t n, const Candidates & c) const override {
-        return largest(c.deviation, budgets_[n].tokens(c.deviation, c.reusable));
+        return top_k(c.deviation, budgets_[n].tokens(c.deviation, c.reusable));
     }
 
   private:

@@ -1,4 +1,4 @@
-// What the question looks at: its attention over the placed cache, summed over heads and some layers, chooses the tokens.
+// The question's attention over the placed cache, summed over heads and some layers, chooses the tokens.
 // No layer is computed for all tokens, which is what `deviation` spends most of its time on at small ratios.
 #include "engine/strategy.h"
 
@@ -10,7 +10,7 @@ class Query : public Strategy {
   public:
     Query(std::vector<int> layers, Budget budget) : layers_(std::move(layers)), budget_(budget) {}
     std::vector<int> question_layers() const override { return layers_; }
-    std::vector<int32_t> at_start(const Candidates & c) const override { return largest(c.attention, budget_.tokens(c.attention, c.reusable)); }
+    std::vector<int32_t> at_start(const Candidates & c) const override { return top_k(c.attention, budget_.tokens(c.attention, c.reusable)); }
 
   private:
     std::vector<int> layers_;

@@ -18,7 +18,7 @@ class Union : public Strategy {
         std::vector<float> scores = shares(c.deviation);
         const std::vector<float> attention = shares(c.attention);
         for (size_t i = 0; i < scores.size(); ++i) scores[i] += attention[i];
-        return largest(scores, budget_.tokens(scores, c.reusable));
+        return top_k(scores, budget_.tokens(scores, c.reusable));
     }
 
   private:

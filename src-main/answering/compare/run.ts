@@ -1,7 +1,7 @@
 import type { Ttft } from '../../../src-shared/ttft.ts';
 import type { AppendReport, KvDtype, Progress } from '../../engine/engine.ts';
 import { blend, type BlendResult, type PromptPart } from '../../fusion/blender.ts';
-import { engineStrategy } from '../../fusion/choice.ts';
+import { engineStrategy } from '../../fusion/strategy.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../../fusion/model.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';

@@ -2,7 +2,7 @@ import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { CallOptions, ChunkKv, KvDtype, Segment, Strategy } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
-import { engineStrategy } from '../choice.ts';
+import { engineStrategy } from '../strategy.ts';
 import type { FusionModel, FusionSession } from '../model.ts';
 import { klDivergence, likeliest, topProbability, wordF1 } from '../quality.ts';
 

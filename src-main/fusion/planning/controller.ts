@@ -2,19 +2,16 @@ import type { CalibrationChoice } from '../../../src-shared/contract/calibration
 import type { PlanReason, PredictedTtft } from '../../../src-shared/plan.ts';
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { ModelInfo, Strategy } from '../../engine/engine.ts';
-import { engineStrategy } from '../choice.ts';
+import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import { DEFAULT_CHECK_LAYER } from '../strategies/deviation.ts';
 import { computedOnly, type CostModel } from './cost-model.ts';
 import type { Piece, Tier, Work } from './work.ts';
-
-/** What is to be done about a prompt: a strategy as it is, or what the controller thinks best. */
-export type Wish = Strategy | { kind: 'auto' };
 
 /** What a prompt's chunks are fused by where the model was not calibrated: decision 0150. */
 export const UNCALIBRATED: StrategyChoice = { name: 'union', ratio: 0.15 };
 
 export interface Decision {
-  wish: Wish;
+  requested: StrategyOrAuto;
   strategy: Strategy;
   choice: StrategyChoice;
   reason: PlanReason;
@@ -52,11 +49,12 @@ const STEP = 0.01;
  * The loading controller (CacheBlend §5): r is the quality floor's ratio, or the largest that hides behind loading; what takes
  * longer to load than to compute is computed. A strategy that people chose is left as it is, and only predicted.
  */
-export function decide(work: Work, wish: Wish, options: DecideOptions): Decision {
+export function decide(work: Work, requested: StrategyOrAuto, options: DecideOptions): Decision {
   const { info, costs, calibrated } = options;
   const predictedFullMs = costs.predict(info, work, { kind: 'full' })?.total ?? null;
-  const rest = { wish, predictedFullMs };
-  if (wish.kind !== 'auto') return { ...rest, ...plain(work, wish, choiceOf(wish), 'asked', options) };
+  const rest = { requested, predictedFullMs };
+  if (requested.kind !== 'auto')
+    return { ...rest, ...plain(work, requested, choiceOf(requested), 'asked', options) };
 
   const base = calibrated?.strategy ?? UNCALIBRATED;
   const floor = calibrated?.verdict === 'blend' || !calibrated ? base : UNCALIBRATED;
@@ -106,7 +104,7 @@ function plain(
   choice: StrategyChoice,
   reason: PlanReason,
   options: DecideOptions,
-): Omit<Decision, 'wish' | 'predictedFullMs'> {
+): Omit<Decision, 'requested' | 'predictedFullMs'> {
   const cached = strategy.kind === 'full' ? [] : work.pieces.flatMap(({ tier }) => tier ?? []);
   const { info, costs, tiers } = options;
   return {
@@ -123,7 +121,7 @@ function full(
   work: Work,
   reason: PlanReason,
   options: DecideOptions,
-): Omit<Decision, 'wish' | 'predictedFullMs'> {
+): Omit<Decision, 'requested' | 'predictedFullMs'> {
   return {
     ...plain(work, { kind: 'full' }, { name: 'full', ratio: 1 }, reason, options),
     fellBack: true,
@@ -196,6 +194,6 @@ function choiceOf(strategy: Strategy): StrategyChoice {
   if (strategy.kind === 'full') return { name: 'full', ratio: 1 };
   const ratio = 'adaptive' in strategy ? strategy.adaptive.least : strategy.ratios.at(-1);
   const checkLayers = 'checkLayers' in strategy ? [...strategy.checkLayers] : [];
-  const usual = checkLayers.join() === DEFAULT_CHECK_LAYER || checkLayers.length === 0;
+  const usual = checkLayers.every((layer) => layer === DEFAULT_CHECK_LAYER);
   return { name: strategy.kind, ratio: ratio ?? 0, ...(!usual && { checkLayers }) };
 }

@@ -8,7 +8,8 @@ import { encodeAndStore } from '../model.ts';
 import { FakeModel, FakeStore } from '../../testing/fusion.ts';
 import { CostModel } from './cost-model.ts';
 import { Machine } from '../../testing/machine.ts';
-import { Planner, type Wish } from './planner.ts';
+import type { StrategyOrAuto } from '../strategy.ts';
+import { Planner } from './planner.ts';
 import type { Piece } from './work.ts';
 
 const DEVIATION: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.15] };
@@ -33,7 +34,7 @@ async function fixture(...stored: Int32Array[]) {
     { kind: 'chunk', tokens: EDITED },
     { kind: 'text', tokens: Int32Array.of(9) },
   ];
-  const plan = (wish: Wish) => planner.plan(parts, { model, dtype: 'f16', past: 0, wish });
+  const plan = (strategy: StrategyOrAuto) => planner.plan(parts, { model, dtype: 'f16', past: 0, strategy });
   return { costs, model, store, similar, planner, plan };
 }
 

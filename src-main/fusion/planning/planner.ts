@@ -1,17 +1,17 @@
 import type { Calibration } from '../../../src-shared/contract/calibration.ts';
 import type { FusionPlan } from '../../../src-shared/plan.ts';
-import type { StrategyWish } from '../../../src-shared/strategy.ts';
+import type { StrategyRequest } from '../../../src-shared/strategy.ts';
 import type { KvDtype } from '../../engine/engine.ts';
 import { checkLayersOf } from '../calibration/choose.ts';
-import { engineStrategy } from '../choice.ts';
+import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
 import { findRuns, type ChunkReuse } from '../sources.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../model.ts';
-import { decide, type Decision, type Wish } from './controller.ts';
+import { decide, type Decision } from './controller.ts';
 import type { CostModel } from './cost-model.ts';
 import type { Piece, Tier } from './work.ts';
 
-export type { Decision, Wish } from './controller.ts';
+export type { Decision } from './controller.ts';
 
 /** The model a plan is for, as much of it as planning needs. */
 export type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken'>;
@@ -28,7 +28,7 @@ export interface PlanRequest {
   dtype: KvDtype;
   /** Tokens that are in the session already. */
   past: number;
-  wish: Wish;
+  strategy: StrategyOrAuto;
 }
 
 /** How a prompt is to be blended, and what was expected of that. */
@@ -50,27 +50,29 @@ export class Planner {
     this.costs = options.costs;
   }
 
-  /** The controller's form of what people wish; a strategy they name checks where calibration found it should. BAD_ARGUMENT. */
-  wish(model: PlannedModel, { name, ratio }: StrategyWish): Wish {
+  /** The controller's form of what people ask for; a strategy they name checks where calibration found it should. BAD_ARGUMENT. */
+  resolve(model: PlannedModel, { name, ratio }: StrategyRequest): StrategyOrAuto {
     if (name === 'auto') return { kind: 'auto' };
     const checkLayers = checkLayersOf(this.#options.calibration(model), name);
     return engineStrategy({ name, ratio, ...(checkLayers && { checkLayers }) }, model.info.layers);
   }
 
   /** Whether cached chunks are used at all: not where a full prefill is wished, or calibration found it to be better. */
-  blends(model: PlannedModel, wish: Wish): boolean {
-    if (wish.kind !== 'auto') return wish.kind !== 'full';
+  blends(model: PlannedModel, strategy: StrategyOrAuto): boolean {
+    if (strategy.kind !== 'auto') return strategy.kind !== 'full';
     const verdict = this.#options.calibration(model)?.choice.verdict;
     return verdict === undefined || verdict === 'blend';
   }
 
   /** Looks up where the parts' chunks are, without opening them. */
   plan(parts: readonly PromptPart[], request: PlanRequest): Plan {
-    const { model, wish, past } = request;
-    const found = this.blends(model, wish) ? parts.map((part) => this.#lookUp(part, request)) : [...parts];
+    const { model, strategy, past } = request;
+    const found = this.blends(model, strategy)
+      ? parts.map((part) => this.#lookUp(part, request))
+      : [...parts];
     const pieces = found.map((part, i) => this.#pieces(part, i, request));
     const work = { past, pieces: pieces.flat() };
-    const decision = decide(work, wish, {
+    const decision = decide(work, strategy, {
       ...{ info: model.info, costs: this.costs, tiers: TIERS },
       calibrated: this.#options.calibration(model)?.choice,
     });
@@ -84,9 +86,9 @@ export class Planner {
     const work = { past: request.past, pieces: piecesDone(parts, reuse, request) };
     this.costs.observe(request.model.info, { work, report, acquireMs });
     const outcomeMs = acquireMs + report.totalMs;
-    const { wish, choice, reason, fellBack, predicted, predictedFullMs } = decision;
+    const { requested, choice, reason, fellBack, predicted, predictedFullMs } = decision;
     return {
-      wish: wish.kind,
+      wish: requested.kind,
       strategy: choice,
       ...{ reason, fellBack },
       tier: shown(decision.tier),

@@ -9,7 +9,7 @@ import type {
   Session,
   Strategy,
 } from '../../engine/engine.ts';
-import { engineStrategy } from '../choice.ts';
+import { engineStrategy } from '../strategy.ts';
 import type { FusionModel } from '../model.ts';
 import { UNCALIBRATED } from './controller.ts';
 import type { CostModel } from './cost-model.ts';

@@ -1,22 +1,18 @@
-import type { Strategy } from '../../engine/engine.ts';
+import type { Adaptive, DeviationOf, Strategy } from '../../engine/engine.ts';
+import type { StrategyNumbers } from './numbers.ts';
 
-/** What a user said about how to fuse; every part may be absent. */
-export interface StrategyOptions {
-  /** Name of a strategy. */
-  strategy?: string | undefined;
-  /** Share of reusable tokens to recompute, one number a check layer, e.g. "0.15" or "0.18,0.12". */
-  ratio?: string | undefined;
-  /**
-   * Instead of a ratio: the smallest one whose tokens hold this part of all deviation (or attention), and the bounds it
-   * stays within, e.g. "0.6" or "0.6,0.05,0.4".
-   */
-  cover?: string | undefined;
-  /** Layers after which tokens are selected, e.g. "1" or "1,4". */
-  checkLayers?: string | undefined;
-  /** Layers whose attention counts as what the question looks at, e.g. "3,5". */
-  questionLayers?: string | undefined;
-  /** What is compared at check layers: "v", "k" or "kv". */
-  deviationOf?: string | undefined;
+/** What a strategy may be told beside its name; every part may be absent. */
+export interface StrategyParts {
+  /** Shares of reusable tokens to recompute, in 0 … 1: one, or one for each check layer, falling. */
+  ratios?: readonly number[] | undefined;
+  /** Instead of a share: the smallest one whose tokens hold this part of all deviation (or attention), within bounds. */
+  cover?: Adaptive | undefined;
+  /** Layers after which tokens are selected, ascending. */
+  checkLayers?: readonly number[] | undefined;
+  /** Layers whose attention counts as what the question looks at, ascending. */
+  questionLayers?: readonly number[] | undefined;
+  /** What is compared at check layers. */
+  deviationOf?: DeviationOf | undefined;
 }
 
 /** A way to choose which reusable tokens are computed anew. */
@@ -24,6 +20,8 @@ export interface StrategyDefinition {
   name: string;
   /** One sentence for --help. */
   summary: string;
-  /** Checks what the user said against the model's number of layers. BAD_ARGUMENT. */
-  parse(options: StrategyOptions, layers: number): Strategy;
+  /** The parts that mean something for it; any other is refused. */
+  takes: readonly (keyof StrategyParts)[];
+  /** The engine's form of it. BAD_ARGUMENT. */
+  build(numbers: StrategyNumbers): Strategy;
 }

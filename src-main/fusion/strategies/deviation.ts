@@ -1,32 +1,21 @@
-import type { StrategyDefinition, StrategyOptions } from './definition.ts';
-import {
-  badFlag,
-  DEFAULT_RATIO,
-  parseBudget,
-  parseDeviationOf,
-  parseLayers,
-  parseRatios,
-  refuseOthers,
-} from './numbers.ts';
+import type { StrategyDefinition } from './definition.ts';
+import type { StrategyNumbers } from './numbers.ts';
 
 /** The first layer whose values know of other chunks; comparing later costs more and finds much the same tokens. */
-export const DEFAULT_CHECK_LAYER = '1';
+export const DEFAULT_CHECK_LAYER = 1;
 
 /** CacheBlend's selection; several check layers with falling ratios are its gradual filtering. */
 export const deviation: StrategyDefinition = {
   name: 'deviation',
   summary: 'recompute the share of cached tokens whose values deviate most at the check layers (CacheBlend)',
-  parse(options, layers) {
-    refuseOthers('deviation', options, ['ratio', 'cover', 'checkLayers', 'deviationOf']);
-    const checkLayers = parseLayers('checkLayers', options, layers, DEFAULT_CHECK_LAYER);
-    const of = parseDeviationOf(options);
+  takes: ['ratios', 'cover', 'checkLayers', 'deviationOf'],
+  build(numbers) {
+    const checkLayers = numbers.layersOf('checkLayers', DEFAULT_CHECK_LAYER);
+    const { cover, of } = numbers;
+    if (!cover) return { kind: 'deviation', checkLayers, ratios: ratiosOf(numbers, checkLayers), ...of };
     const [first, ...more] = checkLayers;
-    if (options.cover !== undefined && first !== undefined) {
-      if (more.length > 0) throw badFlag('--cover', options.cover, 'takes one check layer');
-      const budget = parseBudget(options);
-      if ('adaptive' in budget) return { kind: 'deviation', checkLayers: [first], ...budget, ...of };
-    }
-    return { kind: 'deviation', checkLayers, ratios: ratiosOf(options, checkLayers, layers), ...of };
+    if (first === undefined || more.length > 0) throw numbers.bad('cover', 'takes one check layer');
+    return { kind: 'deviation', checkLayers: [first], ...cover, ...of };
   },
 };
 
@@ -37,7 +26,7 @@ const GRADUAL_SPREAD = 0.2;
  * Ratios for gradual filtering (CacheBlend §4.3): the first a little above `mean`, then less and less, so that the layers from
  * the first check on recompute `mean` of the tokens on average. All are 1 where the mean is.
  */
-export function gradualRatios(mean: number, checkLayers: readonly number[], layers: number): number[] {
+function gradualRatios(mean: number, checkLayers: readonly number[], layers: number): number[] {
   const spread = Math.min(GRADUAL_SPREAD, (1 - mean) / (1 + mean)); // so that none exceeds 1
   const last = Math.max(1, checkLayers.length - 1);
   const shares = checkLayers.map((_, i) => 1 + spread * (1 - (2 * i) / last));
@@ -47,20 +36,15 @@ export function gradualRatios(mean: number, checkLayers: readonly number[], laye
   return shares.map((share) => Math.min(1, (mean * share) / weighted));
 }
 
-function ratiosOf(options: StrategyOptions, checkLayers: readonly number[], layers: number): number[] {
-  const ratios = parseRatios(options);
-  const checks = checkLayers.length;
+function ratiosOf(numbers: StrategyNumbers, checkLayers: readonly number[]): number[] {
+  const { ratios } = numbers;
   const [only, ...others] = ratios;
+  const checks = checkLayers.length;
   if (only !== undefined && others.length === 0 && checks > 1)
-    return gradualRatios(only, checkLayers, layers);
-  return fallingRatios(options, ratios, checks);
-}
-
-function fallingRatios(options: StrategyOptions, ratios: number[], checks: number): number[] {
-  const said = options.ratio ?? DEFAULT_RATIO;
+    return gradualRatios(only, checkLayers, numbers.layers);
   if (ratios.some((ratio, i) => i > 0 && ratio >= (ratios[i - 1] ?? ratio)))
-    throw badFlag('--ratio', said, 'must fall from one check layer to the next');
+    throw numbers.bad('ratios', 'must fall from one check layer to the next');
   if (ratios.length !== checks)
-    throw badFlag('--ratio', said, `has ${ratios.length} number(s) for ${checks} check layer(s)`);
+    throw numbers.bad('ratios', `has ${ratios.length} number(s) for ${checks} check layer(s)`);
   return ratios;
 }

@@ -1,98 +1,102 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Adaptive, DeviationOf } from '../../engine/engine.ts';
-import type { StrategyOptions } from './definition.ts';
+import type { StrategyParts } from './definition.ts';
 
-/** Share of reusable tokens that is recomputed when the user names none. */
-export const DEFAULT_RATIO = '0.15';
-const DEFAULT_BOUNDS = [0, 1] as const;
+/** Share of reusable tokens that is recomputed when none is named. */
+const DEFAULT_RATIO = 0.15;
 
-type Part = Exclude<keyof StrategyOptions, 'strategy'>;
+/** What the parts are called where they were said, for errors: flags, say. */
+export type PartNames = Readonly<Record<keyof StrategyParts, string>>;
 
-const FLAGS: Record<Part, string> = {
-  ratio: '--ratio',
-  cover: '--cover',
-  checkLayers: '--check-layers',
-  questionLayers: '--question-layers',
-  deviationOf: '--deviation-of',
+export const PART_NAMES: PartNames = {
+  ratios: 'ratio',
+  cover: 'cover',
+  checkLayers: 'check layers',
+  questionLayers: 'question layers',
+  deviationOf: 'deviation of',
 };
 
-/** The numbers of a comma-separated list. BAD_ARGUMENT names the flag. */
-export function parseNumbers(flag: string, value: string): number[] {
-  return value.split(',').map((part) => {
-    const number = part.trim() === '' ? Number.NaN : Number(part);
-    if (Number.isFinite(number)) return number;
-    throw badFlag(flag, value, 'is not a number or a list of numbers such as 0.18,0.12');
-  });
-}
+/** A strategy's numbers, as given or by default, each checked when it is asked for. All methods: BAD_ARGUMENT. */
+export class StrategyNumbers {
+  /** Of the model. */
+  readonly layers: number;
+  readonly #given: StrategyParts;
+  readonly #names: PartNames;
 
-/** Shares in 0 … 1, as given or the default. */
-export function parseRatios({ ratio = DEFAULT_RATIO }: StrategyOptions): number[] {
-  const ratios = parseNumbers('--ratio', ratio);
-  if (ratios.some((share) => share < 0 || share > 1))
-    throw badFlag('--ratio', ratio, 'must lie within 0 and 1');
-  return ratios;
-}
-
-/** The one share of a strategy that selects once. */
-export function parseRatio(options: StrategyOptions): [number] {
-  const [ratio, ...more] = parseRatios(options);
-  if (ratio === undefined || more.length > 0)
-    throw badFlag('--ratio', options.ratio ?? DEFAULT_RATIO, 'must be one number for this strategy');
-  return [ratio];
-}
-
-/** A share, or what stands in its place when the user said what to cover. */
-export function parseBudget(options: StrategyOptions): { ratios: [number] } | { adaptive: Adaptive } {
-  if (options.cover === undefined) return { ratios: parseRatio(options) };
-  if (options.ratio !== undefined) throw badFlag('--cover', options.cover, 'cannot go with --ratio');
-  const [cover = 0, least = DEFAULT_BOUNDS[0], most = DEFAULT_BOUNDS[1], ...more] = parseNumbers(
-    '--cover',
-    options.cover,
-  );
-  if ([cover, least, most].some((share) => share < 0 || share > 1) || cover === 0 || least > most || more[0])
-    throw badFlag('--cover', options.cover, 'must be a share, or share,least,most, all within 0 and 1');
-  return { adaptive: { cover, least, most } };
-}
-
-/** Ascending layers of the model, as given or the default. */
-export function parseLayers(
-  part: 'checkLayers' | 'questionLayers',
-  options: StrategyOptions,
-  layers: number,
-  byDefault: string,
-): number[] {
-  const value = options[part] ?? byDefault;
-  const list = parseNumbers(FLAGS[part], value);
-  if (list.some((layer) => !Number.isInteger(layer) || layer < 0 || layer >= layers)) {
-    const why = `must name layers from 0 to ${layers - 1}, as this model has ${layers}`;
-    throw badFlag(FLAGS[part], value, why);
+  constructor(given: StrategyParts, layers: number, names: PartNames) {
+    this.#given = given;
+    this.layers = layers;
+    this.#names = names;
   }
-  if (list.some((layer, i) => i > 0 && layer <= (list[i - 1] ?? layer)))
-    throw badFlag(FLAGS[part], value, 'must ascend');
-  return list;
+
+  /** Shares in 0 … 1. */
+  get ratios(): number[] {
+    const { ratios = [DEFAULT_RATIO] } = this.#given;
+    if (!ratios.every(isShare)) throw this.bad('ratios', 'must lie within 0 and 1');
+    return [...ratios];
+  }
+
+  /** The one share, or what stands in its place. */
+  get budget(): { ratios: [number] } | { adaptive: Adaptive } {
+    return this.cover ?? { ratios: this.ratio };
+  }
+
+  /** What is to be covered in place of a share; undefined when a share is meant. */
+  get cover(): { adaptive: Adaptive } | undefined {
+    const { cover: adaptive, ratios } = this.#given;
+    if (adaptive === undefined) return undefined;
+    if (ratios !== undefined) throw this.bad('cover', `cannot go with ${this.#names.ratios}`);
+    const { cover, least, most } = adaptive;
+    if (![cover, least, most].every(isShare) || cover === 0 || least > most)
+      throw this.bad('cover', 'must be a share, or share,least,most, all within 0 and 1');
+    return { adaptive };
+  }
+
+  /** What is compared, when that was said. */
+  get of(): { of?: DeviationOf } {
+    const { deviationOf } = this.#given;
+    return deviationOf === undefined ? {} : { of: deviationOf };
+  }
+
+  /** Ascending layers of the model. */
+  layersOf(part: 'checkLayers' | 'questionLayers', byDefault: number): number[] {
+    const list = this.#given[part] ?? [byDefault];
+    if (list.some((layer) => !Number.isInteger(layer) || layer < 0 || layer >= this.layers))
+      throw this.bad(part, `must name layers from 0 to ${this.layers - 1}, as this model has ${this.layers}`);
+    if (!list.every((layer, i) => i === 0 || layer > (list[i - 1] ?? layer)))
+      throw this.bad(part, 'must ascend');
+    return [...list];
+  }
+
+  bad(part: keyof StrategyParts, why: string): KvasirError {
+    const given = this.#given[part] ?? DEFAULT_RATIO;
+    const value = typeof given === 'object' ? Object.values(given).join(',') : given;
+    return new KvasirError('BAD_ARGUMENT', `${this.#names[part]} ${value} ${why}.`, 'See --help.');
+  }
+
+  /** The one share of a strategy that selects once. */
+  get ratio(): [number] {
+    const [ratio, ...more] = this.ratios;
+    if (ratio === undefined || more.length > 0)
+      throw this.bad('ratios', 'must be one number for this strategy');
+    return [ratio];
+  }
 }
 
-/** What is compared, when the user said so. */
-export function parseDeviationOf({ deviationOf }: StrategyOptions): { of?: DeviationOf } {
-  if (deviationOf === undefined) return {};
-  if (deviationOf !== 'v' && deviationOf !== 'k' && deviationOf !== 'kv')
-    throw badFlag('--deviation-of', deviationOf, 'must be v, k or kv');
-  return { of: deviationOf };
+/** BAD_ARGUMENT when a part was given that the strategy does not take. */
+export function refuseOthers(
+  strategy: string,
+  given: StrategyParts,
+  takes: readonly (keyof StrategyParts)[],
+  names: PartNames,
+): void {
+  const parts = Object.keys(PART_NAMES) as (keyof StrategyParts)[];
+  const other = parts.find((part) => given[part] !== undefined && !takes.includes(part));
+  if (other === undefined) return;
+  const message = `${names[other]} does not apply to the strategy "${strategy}".`;
+  throw new KvasirError('BAD_ARGUMENT', message, 'Leave it out, or choose another strategy; see --help.');
 }
 
-/** BAD_ARGUMENT when a flag was given that the strategy does not know. */
-export function refuseOthers(strategy: string, options: StrategyOptions, known: readonly Part[] = []): void {
-  const parts = Object.keys(FLAGS) as Part[];
-  const part = parts.find((candidate) => options[candidate] !== undefined && !known.includes(candidate));
-  if (!part) return;
-  const advice = 'Leave it out, or choose another strategy; see --help.';
-  throw new KvasirError(
-    'BAD_ARGUMENT',
-    `${FLAGS[part]} does not apply to the strategy "${strategy}".`,
-    advice,
-  );
-}
-
-export function badFlag(flag: string, value: string, why: string): KvasirError {
-  return new KvasirError('BAD_ARGUMENT', `${flag} ${value} ${why}.`, 'See --help.');
+function isShare(value: number): boolean {
+  return value >= 0 && value <= 1;
 }

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SettingsInput } from '../../../src-shared/settings.ts';
-import { STRATEGIES, type StrategyOptions } from '../../fusion/strategy.ts';
 
 /** Flags of every command. */
 export interface GlobalFlags {
@@ -17,8 +16,6 @@ export interface ModelFlags {
   dtype?: 'f16' | 'q8_0';
   threads?: number;
 }
-
-export type FusionFlags = StrategyOptions;
 
 export function addGlobalFlags(command: Command): Command {
   return command
@@ -45,29 +42,6 @@ export function addModelFlags(command: Command): Command {
       'CPU threads (default: one per physical core, or what suits the model)',
       integer(0),
     );
-}
-
-export function addFusionFlags(command: Command): Command {
-  const kinds = STRATEGIES.map(({ name, summary }) => `${name}: ${summary}`).join('; ');
-  return command
-    .option(
-      '--strategy <name>',
-      `which cached tokens are computed anew (default: auto). auto: what calibrate found and what is fastest here; ${kinds}`,
-    )
-    .option(
-      '--ratio <r>',
-      'share of cached tokens to recompute (default: 0.15); with several check layers the mean, or one for each, falling',
-    )
-    .option('--check-layers <l>', 'layers after which tokens are selected, ascending (default: 1)')
-    .option(
-      '--cover <m>',
-      'in place of a ratio: the smallest that covers this share of deviation or attention; "0.6,0.05,0.4" adds bounds',
-    )
-    .option(
-      '--question-layers <l>',
-      'layers whose attention tells what the question looks at (default: the middle one)',
-    )
-    .option('--deviation-of <kv>', 'what check layers compare: v, k or kv (default: v)');
 }
 
 /** The settings that flags override for one run. */

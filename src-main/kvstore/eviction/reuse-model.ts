@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseOr } from '../../platform/parse-or.ts';
 
 /**
  * How soon a prompt is used again, learned by class of request ("KVCache in the wild", ATC '25, §3.4 and §4.2: within a
@@ -26,7 +27,7 @@ export class ReuseModel {
   constructor(memory: number, state?: string) {
     if (!(memory > 0)) throw new TypeError('ReuseModel: memory must be a time above 0.');
     this.#memory = memory;
-    const known = readState(state);
+    const known = parseOr(StateSchema.optional(), state, undefined); // what cannot be read is learned again
     this.#start = startOf(memory);
     this.#all = learned(known?.all ?? newCounts(0), this.#start);
     for (const [name, counts] of known?.classes ?? [])
@@ -176,13 +177,4 @@ function responsibilities({ phases }: Fit, idle: number): number[] {
   if (sum > 0) return densities.map((density) => density / sum);
   const slowest = Math.max(...phases.map(({ mean }) => mean));
   return phases.map(({ mean }) => Number(mean === slowest));
-}
-
-/** What cannot be read is nothing: it is learned again. */
-function readState(text: string | undefined): State | undefined {
-  try {
-    return StateSchema.safeParse(JSON.parse(text ?? '')).data;
-  } catch {
-    return undefined;
-  }
 }

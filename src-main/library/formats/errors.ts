@@ -1,4 +1,5 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { messageOf } from '../../platform/failure.ts';
 
 /** The file is not what its name says, or broken. */
 export function broken(name: string, why: string, cause?: unknown): KvasirError {
@@ -36,6 +37,5 @@ export function tooLarge(name: string, why: string): KvasirError {
 
 /** A library's message, fit to stand in a sentence. */
 export function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.split('\n')[0]?.slice(0, 200).replace(/\.$/, '') ?? 'unknown error';
+  return messageOf(error).split('\n')[0]?.slice(0, 200).replace(/\.$/, '') ?? 'unknown error';
 }

@@ -31,8 +31,8 @@ export class DownloadTable {
 
   /** In the order they were added. */
   all(): DownloadRow[] {
-    const rows = this.#database.prepare(`SELECT ${COLUMNS} FROM download ORDER BY added_ms, rowid`).all();
-    return (rows as RawRow[]).map((row) => ({
+    const query = `SELECT ${COLUMNS} FROM download ORDER BY added_ms, rowid`;
+    return this.#database.all<RawRow>(query).map((row) => ({
       ...row,
       failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
     }));
@@ -44,10 +44,10 @@ export class DownloadTable {
       VALUES (@id, @url, @name, @sha256, @file, @state, @bytesTotal, @validator, @failure, @now)
       ON CONFLICT (id) DO UPDATE SET state = @state, bytes_total = @bytesTotal, validator = @validator, failure = @failure`;
     const failure = row.failure && JSON.stringify(row.failure);
-    this.#database.prepare(sql).run({ ...row, failure, now: Date.now() });
+    this.#database.run(sql, { ...row, failure, now: Date.now() });
   }
 
   remove(id: string): void {
-    this.#database.prepare('DELETE FROM download WHERE id = ?').run(id);
+    this.#database.run('DELETE FROM download WHERE id = ?', id);
   }
 }

@@ -359,9 +359,8 @@ describe('pause, resume, restart, cancel', () => {
     writeFileSync(mine, 'mine');
     await kvasir.close();
     const registry = new ModelRegistry(join(kvasir.dir, 'models.sqlite'));
-    registry.database
-      .prepare("INSERT INTO download VALUES ('a', ?, 'a', '', '../mine.txt', 'queued', 0, '', NULL, 0)")
-      .run(url);
+    const row = "INSERT INTO download VALUES ('a', ?, 'a', '', '../mine.txt', 'queued', 0, '', NULL, 0)";
+    registry.database.run(row, url);
     registry.close();
     const again = open({ dir: kvasir.dir });
     again.downloads.start();

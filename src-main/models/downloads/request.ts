@@ -1,4 +1,5 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { messageOf } from '../../platform/failure.ts';
 
 const MAX_REDIRECTS = 5;
 
@@ -79,5 +80,5 @@ export function causeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = (cause as { code?: unknown } | undefined)?.code;
   if (typeof code === 'string') return code;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

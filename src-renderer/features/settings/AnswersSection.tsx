@@ -2,7 +2,7 @@ import { Input, Select, Slider } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Settings } from '../../../src-shared/settings.ts';
-import { STRATEGY_WISHES, takesRatio } from '../../../src-shared/strategy.ts';
+import { STRATEGY_REQUESTS, takesRatio } from '../../../src-shared/strategy.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { NumberSetting } from './NumberSetting.tsx';
 import { TextSetting } from './TextSetting.tsx';
@@ -19,7 +19,7 @@ export function AnswersSection({ settings }: { settings: Settings }) {
         description={`${t(`strategies:${strategy.name}.help`)} ${t('answers.strategyHelp')}`}
         value={strategy.name}
         allowDeselect={false}
-        data={STRATEGY_WISHES.map((value) => ({ value, label: t(`strategies:${value}.name`) }))}
+        data={STRATEGY_REQUESTS.map((value) => ({ value, label: t(`strategies:${value}.name`) }))}
         onChange={(name) => name && change({ strategy: { ...strategy, name } })}
       />
       {takesRatio(strategy.name) && (

@@ -82,7 +82,8 @@ function Source({
           <Tier tier={citation.tier} />
         </UnstyledButton>
       </HoverCard.Target>
-      <HoverCard.Dropdown>
+      {/* It may lie over buttons: a click goes through to them. */}
+      <HoverCard.Dropdown style={{ pointerEvents: 'none' }}>
         <Text size="xs" c="dimmed" truncate>
           {citation.path}
         </Text>

@@ -24,7 +24,8 @@ export function TtftBar({ ttft }: { ttft: Ttft }) {
           ))}
         </UnstyledButton>
       </HoverCard.Target>
-      <HoverCard.Dropdown>
+      {/* It may lie over buttons: a click goes through to them. */}
+      <HoverCard.Dropdown style={{ pointerEvents: 'none' }}>
         <Stack gap={6}>
           <Text size="sm" fw={600}>
             {t('stats.partsTitle')}: {format.duration(ttft.total)}

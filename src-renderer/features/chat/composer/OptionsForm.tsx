@@ -2,7 +2,7 @@ import { Button, Group, MultiSelect, NumberInput, Radio, Slider, Stack, Text } f
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
-import { STRATEGY_WISHES, takesRatio, type StrategyWish } from '../../../../src-shared/strategy.ts';
+import { STRATEGY_REQUESTS, takesRatio, type StrategyRequest } from '../../../../src-shared/strategy.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { NO_OPTIONS } from '../chat-state.ts';
@@ -97,8 +97,8 @@ function StrategyFields({
   strategy,
   onChange,
 }: {
-  strategy: StrategyWish;
-  onChange: (strategy: StrategyWish) => void;
+  strategy: StrategyRequest;
+  onChange: (strategy: StrategyRequest) => void;
 }) {
   const { t } = useTranslation(['chat', 'strategies']);
   const format = useFormat();
@@ -108,12 +108,12 @@ function StrategyFields({
         label={t('options.strategy')}
         value={strategy.name}
         onChange={(value) => {
-          const name = STRATEGY_WISHES.find((known) => known === value);
+          const name = STRATEGY_REQUESTS.find((known) => known === value);
           if (name) onChange({ ...strategy, name });
         }}
       >
         <Stack gap={8} mt={6}>
-          {STRATEGY_WISHES.map((name) => (
+          {STRATEGY_REQUESTS.map((name) => (
             <Radio
               key={name}
               value={name}

@@ -7,19 +7,13 @@ import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../../src-shared/settings.ts';
 import { resultOf } from '../../../../analysis/export.ts';
 import { App, type Workspace } from '../../../../app.ts';
-import { follow, sharingLine, stepLine, strategyOf } from './analysis-run.ts';
+import { follow, sharingLine, stepLine } from '../../analysis-run.ts';
 import type { CommandContext } from '../../context.ts';
-import {
-  addFusionFlags,
-  addModelFlags,
-  integer,
-  settingsOf,
-  type FusionFlags,
-  type ModelFlags,
-} from '../../options.ts';
+import { addModelFlags, integer, settingsOf, type ModelFlags } from '../../options.ts';
+import { addStrategyFlags, strategyRequestOf, type StrategyFlags } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
 
-interface AnalyseFlags extends ModelFlags, FusionFlags {
+interface AnalyseFlags extends ModelFlags, StrategyFlags {
   library?: string;
   window?: number;
   overlap?: number;
@@ -43,7 +37,7 @@ export function addAnalyseCommand(program: Command, context: CommandContext): vo
     )
     .option('--json', 'print one JSON object instead of the answers')
     .copyInheritedSettings(program);
-  addFusionFlags(addModelFlags(command));
+  addStrategyFlags(addModelFlags(command));
   command.action((document: string, instruction: string, flags: AnalyseFlags) =>
     analyse(document, instruction, flags, context),
   );
@@ -57,7 +51,7 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
     const ownFolder = flags.library === undefined && existsSync(document);
     const root = flags.library ?? (ownFolder ? dirname(document) : app.paths.sampleLibrary);
     const workspace = await app.workspaces.open({ root, modelPath: flags.model });
-    const strategy = strategyOf(flags);
+    const strategy = strategyRequestOf(flags);
     await prepare(workspace, { terminal, signal, precompute: false });
     const documentId = idOf(workspace, ownFolder ? basename(document) : document);
     const request = DocumentAnalysisSchema.safeParse({

@@ -4,20 +4,20 @@ import { QuestionBatchSchema } from '../../../../../src-shared/contract/analysis
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../../src-shared/settings.ts';
 import type { App, Workspace } from '../../../../app.ts';
-import { follow, sharingLine, stepLine, strategyOf } from '../analyse/analysis-run.ts';
+import { follow, sharingLine, stepLine } from '../../analysis-run.ts';
 import type { CommandContext } from '../../context.ts';
-import type { FusionFlags } from '../../options.ts';
+import { strategyRequestOf, type StrategyFlags } from '../../strategy-flags.ts';
 
 /** Answers the questions of a file, a line each, and prints them as they come. BAD_ARGUMENT, ABORTED. */
 export async function askMany(
   file: string,
-  flags: FusionFlags & { json?: boolean },
+  flags: StrategyFlags & { json?: boolean },
   { app, workspace, context }: { app: App; workspace: Workspace; context: CommandContext },
 ): Promise<void> {
   const { terminal, signal } = context;
   const questions = readLines(file);
   const { topK, maxTokens } = app.settings.current;
-  const strategy = strategyOf(flags);
+  const strategy = strategyRequestOf(flags);
   const request = QuestionBatchSchema.safeParse({ questions, topK, maxTokens, strategy });
   if (!request.success)
     throw new KvasirError('BAD_ARGUMENT', `The questions cannot be asked: ${firstIssue(request.error)}.`);

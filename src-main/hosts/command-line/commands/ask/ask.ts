@@ -5,21 +5,15 @@ import { besideFullPrefill, wasFullPrefill, type Ttft } from '../../../../../src
 import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { App, type Workspace } from '../../../../app.ts';
-import type { Answered } from '../../../../answering/answer-service.ts';
-import { parseWish } from '../../../../fusion/choice.ts';
+import type { Answered } from '../../../../answering/single-answers.ts';
 import { formatBytes } from '../../../../models/describe.ts';
 import type { CommandContext } from '../../context.ts';
-import {
-  addFusionFlags,
-  addModelFlags,
-  settingsOf,
-  type FusionFlags,
-  type ModelFlags,
-} from '../../options.ts';
+import { addModelFlags, settingsOf, type ModelFlags } from '../../options.ts';
+import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
 import { askMany } from './ask-many.ts';
 
-interface AskFlags extends ModelFlags, FusionFlags {
+interface AskFlags extends ModelFlags, StrategyFlags {
   questions?: string;
   library?: string;
   json?: boolean;
@@ -41,7 +35,7 @@ export function addAskCommand(program: Command, context: CommandContext): void {
       "do not compute the whole library's cache first; what the answer needs is computed and kept",
     )
     .copyInheritedSettings(program);
-  addFusionFlags(addModelFlags(command));
+  addStrategyFlags(addModelFlags(command));
   command.action((question: string | undefined, flags: AskFlags) => ask(question, flags, context));
   program.addCommand(command);
 }
@@ -63,16 +57,16 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
       await askMany(flags.questions ?? '', flags, { app, workspace, context });
       return;
     }
-    const strategy = parseWish(flags, workspace.model.info.layers);
+    const strategy = strategyOf(flags, workspace.model.info.layers);
     const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
     const answered = await workspace.answers.answer(
       { question, strategy, topK: app.settings.current.topK, maxTokens: app.settings.current.maxTokens },
       {
         signal,
-        onEvent: (event) => {
-          if (event.type === 'text' && !flags.json) terminal.out(event.text);
-          if (event.type === 'notice') terminal.err(`Note: ${event.notice.message}`);
+        onText: (text) => {
+          if (!flags.json) terminal.out(text);
         },
+        onNotice: ({ message }) => terminal.err(`Note: ${message}`),
       },
     );
     if (flags.json) terminal.out(`${JSON.stringify(jsonOf(answered, prepared, workspace), null, 2)}\n`);

@@ -1,14 +1,11 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { CompareRequestSchema } from '../../../../../src-shared/contract/chat.ts';
-import {
-  STRATEGY_NAMES,
-  StrategyChoiceSchema,
-  type StrategyChoice,
-} from '../../../../../src-shared/strategy.ts';
+import type { StrategyChoice } from '../../../../../src-shared/strategy.ts';
 import { App } from '../../../../app.ts';
 import { comparedTables } from './compared-tables.ts';
 import type { CommandContext } from '../../context.ts';
 import { addModelFlags, settingsOf, type ModelFlags } from '../../options.ts';
+import { strategyList } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
 
 interface CompareFlags extends ModelFlags {
@@ -33,7 +30,7 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
     .option(
       '--strategies <list>',
       'ways to blend, separated by commas, each with a ratio where it is not 0.15 (default: deviation,query:0.15)',
-      strategies,
+      strategyList,
     )
     .option('--deep', 'also how far keys, values and attention are from the full prefill, and over ratios')
     .option('--json', 'print one JSON object instead of tables')
@@ -73,18 +70,4 @@ async function run(question: string, flags: CompareFlags, context: CommandContex
     display.stop();
     await app.close();
   }
-}
-
-function strategies(value: string): StrategyChoice[] {
-  return value.split(',').map((text) => {
-    const [name, ratio] = text.trim().split(':');
-    const choice = StrategyChoiceSchema.safeParse({
-      name,
-      ...(ratio !== undefined && { ratio: Number(ratio) }),
-    });
-    if (choice.success) return choice.data;
-    throw new InvalidArgumentError(
-      `It must be names of strategies (${STRATEGY_NAMES.join(', ')}), each with a ratio if need be, such as query:0.3.`,
-    );
-  });
 }

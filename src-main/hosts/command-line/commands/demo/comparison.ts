@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { Workspace } from '../../../../app.ts';
-import type { Answered, AnswerRequest } from '../../../../answering/answer-service.ts';
+import type { Answered, SingleRequest } from '../../../../answering/single-answers.ts';
 
 const QuestionsSchema = z.array(
   z.object({ question: z.string(), answer: z.string(), kind: z.string().default('') }),
@@ -20,8 +20,8 @@ export interface Comparison {
   blendedTtftMs: number;
 }
 
-export interface ComparisonOptions extends Pick<AnswerRequest, 'topK' | 'maxTokens'> {
-  blend: AnswerRequest['strategy'];
+export interface ComparisonOptions extends Pick<SingleRequest, 'topK' | 'maxTokens'> {
+  blend: SingleRequest['strategy'];
   /** Which way goes first, so that neither always finds the machine warm. */
   blendFirst: boolean;
 }
@@ -47,7 +47,7 @@ export function readQuestions(path: string, count: number): SampleQuestion[] {
 /** The first prefill of a process pays for memory and caches; it must not count against either way. */
 export async function warmUp(
   { answers }: Workspace,
-  request: Pick<AnswerRequest, 'topK'>,
+  request: Pick<SingleRequest, 'topK'>,
   signal: AbortSignal,
 ): Promise<void> {
   await answers.answer(

@@ -1,0 +1,61 @@
+#pragma once
+// What an append tells while it runs and when it is done. Plain data.
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace kvasir {
+
+struct Progress {
+    int64_t done, total;  // rows × layers
+};
+using ProgressFn = std::function<void(Progress)>;
+
+// Squared L2 of fresh V − stored V (or K, as the strategy's DeviationOf says), summed over KV heads, over some tokens.
+struct DeviationStats {
+    int tokens = 0;  // 0: nothing to compare
+    double mean = 0, p95 = 0;
+};
+
+struct LayerReport {
+    int layer = 0, rows = 0;
+    double load_start = 0, load_end = 0;  // ms since the append began
+    size_t load_bytes = 0;
+    double place_ms = 0, compute_start = 0, compute_end = 0;
+    DeviationStats recomputed;  // reusable tokens that are computed in this layer and stay so
+    DeviationStats stored;      // reusable tokens that were looked at and are left as stored from the next layer on
+};
+
+struct CheckReport {
+    int layer = 0;
+    float ratio = 0;                  // selected, as a share of all reusable tokens
+    std::vector<int32_t> candidates;  // positions relative to the append
+    std::vector<float> deviation;
+    std::vector<int32_t> selected;
+};
+
+// What the question's attention weighed, over the placed cache.
+struct QuestionReport {
+    std::vector<int> layers;
+    std::vector<int32_t> candidates;  // positions relative to the append
+    std::vector<float> attention;     // of each: mean over heads, layers and the question's tokens
+};
+
+struct AppendReport {
+    int tokens = 0, reusable_tokens = 0, recomputed_tokens = 0;
+    std::vector<int32_t> selected;  // reusable tokens computed beyond the last check: positions relative to the append
+    QuestionReport question;        // without layers: there was no such pass
+    size_t bytes_loaded = 0;
+    std::vector<LayerReport> layers;
+    std::vector<CheckReport> checks;
+    double total_ms = 0, question_ms = 0, place_ms = 0, check_ms = 0, select_ms = 0, compute_ms = 0, load_wait_ms = 0;
+    double head_ms = 0;
+};
+
+// The attention that a prompt's last tokens give to every key, kept for comparing.
+struct AttentionTrace {
+    int observers = 0;  // 0: nothing is kept
+    std::vector<std::vector<float>> layers;  // each [heads][observers][keys]
+};
+
+}  // namespace kvasir

@@ -1,0 +1,83 @@
+#pragma once
+// What differs between model families. The defaults of Architecture are what most families have in common: norm,
+// attention, norm, SwiGLU, each with its residual. A family says only what is different from that, in a file of its own
+// in models/; models/registry.cc lists them.
+//
+// Thread safety: an Architecture has no state. Any thread may use it.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gguf_file.h"
+#include "hparams.h"
+
+namespace kvasir {
+
+// The weights of one layer. Null: the family, or the file, has none. Shapes in ggml order (ne[0] runs fastest).
+struct LayerWeights {
+    ggml_tensor * attn_norm = nullptr;                            // [n_embd]
+    ggml_tensor *wq = nullptr, *wk = nullptr, *wv = nullptr;      // [n_embd, q_dim], [n_embd, kv_dim] × 2
+    ggml_tensor *bq = nullptr, *bk = nullptr, *bv = nullptr;      // [q_dim], [kv_dim] × 2
+    ggml_tensor *q_norm = nullptr, *k_norm = nullptr;             // [head_dim]
+    ggml_tensor *wo = nullptr, *bo = nullptr;                     // [q_dim, n_embd], [n_embd]
+    ggml_tensor * ffn_norm = nullptr;                             // [n_embd]
+    ggml_tensor *gate = nullptr, *up = nullptr, *down = nullptr;  // [n_embd, n_ff] × 2, [n_ff, n_embd]
+};
+
+// One tensor of a layer, by its name in the file: "blk.<layer>.<weight>".
+struct TensorSpec {
+    std::string name;
+    std::vector<int64_t> shape;
+    ggml_tensor * LayerWeights::*slot;
+    bool required = true;
+};
+
+// "attn_q.weight" of layer 3 → "blk.3.attn_q.weight".
+std::string layer_tensor_name(int layer, const char * weight);
+
+// What a piece of a layer's graph is made from.
+struct LayerArgs {
+    ggml_context * c;
+    const Hparams & hp;
+    const LayerWeights & w;
+};
+
+class Architecture {
+  public:
+    virtual ~Architecture() = default;
+
+    // As the header's general.architecture has it.
+    virtual const char * name() const = 0;
+    // GGML_ROPE_TYPE_NORMAL or _NEOX: which dimensions of a head RoPE rotates together.
+    virtual int rope_mode() const = 0;
+    // Why a file of this family cannot run, or "".
+    virtual std::string unsupported(const GgufFile & file) const;
+    // Default: the standard's names; biases of Q, K, V and the attention's output where the file has them.
+    virtual std::vector<TensorSpec> layer_tensors(const Hparams & hp, int layer) const;
+
+    // Pieces of one layer's graph, without its attention; rows = tokens. None of them applies RoPE.
+    // Input of the attention: x [n_embd, rows] → h [n_embd, rows]. Default: RMS norm.
+    virtual ggml_tensor * attention_input(const LayerArgs & l, ggml_tensor * x) const;
+    // h → [head_dim, n_head, rows], and [head_dim, n_head_kv, rows]. Default: RMS norm on each head where there are
+    // weights for it.
+    virtual ggml_tensor * query(const LayerArgs & l, ggml_tensor * h) const;
+    virtual ggml_tensor * key(const LayerArgs & l, ggml_tensor * h) const;
+    // h → [kv_dim, rows].
+    virtual ggml_tensor * value(const LayerArgs & l, ggml_tensor * h) const;
+    // Attention result [q_dim, rows] and residual x [n_embd, rows] → the layer's output [n_embd, rows].
+    virtual ggml_tensor * output(const LayerArgs & l, ggml_tensor * attn, ggml_tensor * x) const;
+
+  protected:
+    // Within output(): normalised [n_embd, rows] → [n_embd, rows], to be added to the residual. Default: SwiGLU.
+    virtual ggml_tensor * feed_forward(const LayerArgs & l, ggml_tensor * x) const;
+};
+
+// The family named by general.architecture, or null.
+const Architecture * find_architecture(const std::string & name);
+std::vector<std::string> architecture_names();
+
+// Reads and checks the hyperparameters all families share. MODEL_INVALID, MODEL_UNSUPPORTED.
+Hparams read_hparams(const GgufFile & file, const Architecture & arch);
+
+}  // namespace kvasir

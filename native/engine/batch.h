@@ -1,0 +1,52 @@
+#pragma once
+// The tokens that a pass computes: their positions, their activations, and what attention needs to know of them, cut into
+// micro-batches of a size that the matrix kernels like.
+//
+// Thread safety: belongs to the model's thread.
+#include <cstdint>
+#include <vector>
+
+#include "attention.h"
+#include "kv_cache.h"
+
+namespace kvasir {
+
+struct Ubatch {
+    int begin = 0, count = 0;       // rows of the batch
+    int n_kv = 0;                   // keys that any of its rows may see
+    ggml_tensor * x = nullptr;      // [n_embd, count] f32: view of the batch's activations
+    ggml_tensor * pos = nullptr;    // [count] i32
+    ggml_tensor * slots = nullptr;  // [count] i32: rows of the cache that hold these positions
+    BlockTable table;               // of the keys
+    ggml_tensor * mask = nullptr;   // see AttentionArgs; null where needs_mask() is false
+};
+
+class Batch {
+  public:
+    // `positions` ascending. Activations are left undefined. Attention is causal by position: a row sees the keys at
+    // positions up to its own, wherever the row stands in the batch. The cache holds room for all, and keeps its table
+    // until the batch is no longer used.
+    Batch(std::vector<int32_t> positions, int n_embd, Device & device, const KvCache & cache);
+
+    const std::vector<int32_t> & positions() const { return positions_; }
+    int size() const { return int(positions_.size()); }
+    Device & device() const { return *device_; }
+    ggml_tensor * x() const { return x_; }  // [n_embd, size] f32
+    const std::vector<Ubatch> & ubatches() const { return ubatches_; }
+
+    const KvCache & cache() const { return *cache_; }
+
+    // The rows at `indices` (ascending), with their activations, on `device`.
+    Batch subset(const std::vector<int32_t> & indices, Device & device) const;
+
+  private:
+    std::vector<int32_t> positions_;
+    Device * device_;
+    const KvCache * cache_;
+    ContextPtr ctx_;
+    BufferPtr buffer_;
+    ggml_tensor * x_ = nullptr;
+    std::vector<Ubatch> ubatches_;
+};
+
+}  // namespace kvasir

@@ -1,0 +1,12 @@
+#pragma once
+#include <chrono>
+
+namespace kvasir {
+
+using Clock = std::chrono::steady_clock;
+
+inline double ms_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+}  // namespace kvasir

@@ -1,0 +1,86 @@
+#include "device.h"
+
+#include "error.h"
+
+namespace kvasir {
+
+namespace {
+
+template <typename F> F proc(ggml_backend_reg_t reg, const char * name) {
+    return reinterpret_cast<F>(ggml_backend_reg_get_proc_address(reg, name));
+}
+
+using ThreadpoolNew = ggml_threadpool * (*)(ggml_threadpool_params *);
+using ThreadpoolFree = void (*)(ggml_threadpool *);
+using SetThreadpool = void (*)(ggml_backend_t, ggml_threadpool *);
+
+}  // namespace
+
+Device::Device(ggml_backend_dev_t dev, int threads)
+    : dev_(dev), host_(ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU) {
+    backend_.reset(ggml_backend_dev_init(dev, nullptr));
+    if (!backend_) throw Error("ENGINE_FAILED", "The device " + name() + " could not be initialised.");
+    graph_context_ = make_graph_context(kMaxNodes);
+    galloc_.reset(ggml_gallocr_new(buffer_type()));
+    ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(dev);
+    set_abort_ = proc<ggml_backend_set_abort_callback_t>(reg, "ggml_backend_set_abort_callback");
+    if (auto extra = proc<ggml_backend_dev_get_extra_bufts_t>(reg, "ggml_backend_dev_get_extra_bufts")) {
+        for (auto * type = extra(dev); type && *type; ++type) weight_types_.push_back(*type);
+    }
+    weight_types_.push_back(ggml_backend_dev_buffer_type(dev));
+    if (!host_) return;
+    auto set_n_threads = proc<ggml_backend_set_n_threads_t>(reg, "ggml_backend_set_n_threads");
+    auto pool_new = proc<ThreadpoolNew>(reg, "ggml_threadpool_new");
+    auto set_pool = proc<SetThreadpool>(reg, "ggml_backend_cpu_set_threadpool");
+    require(set_n_threads && pool_new && set_pool, "the CPU backend lacks its thread pool functions");
+    set_n_threads(backend_.get(), threads);
+    ggml_threadpool_params params = ggml_threadpool_params_default(threads);
+    pool_ = pool_new(&params);
+    set_pool(backend_.get(), pool_);
+}
+
+Device::~Device() {
+    backend_.reset();
+    if (pool_) proc<ThreadpoolFree>(ggml_backend_dev_backend_reg(dev_), "ggml_threadpool_free")(pool_);
+}
+
+StagingBuffer & Device::staging_buffer() {
+    if (!staging_buffer_) staging_buffer_ = std::make_unique<StagingBuffer>(dev_);
+    return *staging_buffer_;
+}
+
+ggml_context * Device::graph_context() {
+    ggml_reset(graph_context_.get());
+    return graph_context_.get();
+}
+
+// Other devices' backends end the process when they meet an operation that they lack.
+void Device::check(ggml_cgraph * graph) const {
+    for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
+        const ggml_tensor * node = ggml_graph_node(graph, i);
+        if (ggml_backend_dev_supports_op(dev_, node)) continue;
+        throw Error("ENGINE_FAILED", "The device " + name() + " cannot compute what this model needs (" + ggml_op_desc(node) + ").",
+                    "Use the processor for this model.");
+    }
+}
+
+void Device::prepare(ggml_cgraph * graph) {
+    if (!host_) check(graph);
+    if (!ggml_gallocr_alloc_graph(galloc_.get(), graph)) {
+        throw Error("OUT_OF_MEMORY", "There is not enough memory for the computation on " + name() + ".",
+                    "Use a shorter prompt or a smaller model.");
+    }
+}
+
+void Device::run(ggml_cgraph * graph, const std::atomic<bool> * abort) {
+    const auto poll = [](void * flag) { return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed); };
+    if (set_abort_) {
+        set_abort_(backend_.get(), abort ? ggml_abort_callback(poll) : nullptr, const_cast<std::atomic<bool> *>(abort));
+    }
+    const ggml_status status = ggml_backend_graph_compute(backend_.get(), graph);
+    if (status == GGML_STATUS_ABORTED || (abort && abort->load())) throw Error("ABORTED", "The computation was stopped.");
+    if (status == GGML_STATUS_ALLOC_FAILED) throw Error("OUT_OF_MEMORY", "A computation on " + name() + " ran out of memory.");
+    if (status != GGML_STATUS_SUCCESS) throw Error("ENGINE_FAILED", "A computation on " + name() + " failed.");
+}
+
+}  // namespace kvasir

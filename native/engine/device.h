@@ -1,0 +1,57 @@
+#pragma once
+// A device of ggml's with what the engine needs to compute on it.
+//
+// Thread safety: belongs to the model's thread, but for its staging buffer, which a LayerLoader's thread fills. run() uses
+// the threads of its pool and returns when they are done.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend.h"
+#include "staging_buffer.h"
+
+namespace kvasir {
+
+// A backend, which is one stream of work, its thread pool on the CPU, room to describe a graph and to hold its results.
+class Device {
+  public:
+    static constexpr size_t kMaxNodes = 256;
+
+    Device(ggml_backend_dev_t dev, int threads);
+    ~Device();
+    Device(const Device &) = delete;
+
+    ggml_backend_dev_t dev() const { return dev_; }
+    std::string name() const { return ggml_backend_dev_name(dev_); }
+    bool is_host() const { return host_; }
+    ggml_backend_buffer_type_t buffer_type() const { return ggml_backend_get_default_buffer_type(backend_.get()); }
+    // Buffer types that hold weights for this device, fastest first.
+    const std::vector<ggml_backend_buffer_type_t> & weight_types() const { return weight_types_; }
+
+    // Where stored KV arrives on this device; made when it is first asked for.
+    StagingBuffer & staging_buffer();
+
+    // Room for a graph of at most kMaxNodes, empty: what was built there before is gone.
+    ggml_context * graph_context();
+    // Allocates the graph's tensors; inputs may be set afterwards, then run(). ENGINE_FAILED when the device lacks an
+    // operation, OUT_OF_MEMORY.
+    void prepare(ggml_cgraph * graph);
+    // Runs a prepared graph to its end. ABORTED when `abort`, which any thread may set, turns true (checked at every node).
+    void run(ggml_cgraph * graph, const std::atomic<bool> * abort);
+
+  private:
+    void check(ggml_cgraph * graph) const;
+
+    ggml_backend_dev_t dev_;
+    bool host_;
+    BackendPtr backend_;
+    ContextPtr graph_context_;
+    GallocPtr galloc_;
+    std::unique_ptr<StagingBuffer> staging_buffer_;
+    ggml_threadpool * pool_ = nullptr;
+    void (*set_abort_)(ggml_backend_t, ggml_abort_callback, void *) = nullptr;
+    std::vector<ggml_backend_buffer_type_t> weight_types_;
+};
+
+}  // namespace kvasir

@@ -1,0 +1,28 @@
+#pragma once
+// What the .inc files of a kernel need from outside. They are included within a namespace of the kernel's own, so that
+// nothing compiled for one instruction set is merged with another's.
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#if defined(__x86_64__)
+namespace kvasir {
+
+// What this processor and its system have. Static, so that each kernel has its own copy.
+[[maybe_unused]] static bool has_avx2() {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
+           __builtin_cpu_supports("bmi2");
+}
+[[maybe_unused]] static bool has_avx512() {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+}  // namespace kvasir
+#endif

@@ -1,0 +1,56 @@
+#pragma once
+// What tests of sessions begin with: tiny models with random weights, tokens, chunks, and how far results are apart.
+#include <algorithm>
+#include <cmath>
+
+#include "engine/session.h"
+#include "tests/harness.h"
+
+namespace kvasir::test {
+
+// Four layers, 600 tokens, f16, unless `flags` (of kvasir-mkgguf) say otherwise.
+inline std::shared_ptr<Model> tiny(const std::string & arch, const std::string & flags = "",
+                                   const ModelOptions & options = {2, "cpu"}) {
+    std::string name = arch + flags;
+    std::replace(name.begin(), name.end(), ' ', '-');
+    const std::string all = "--arch " + arch + " --type f16 --layers 4 --vocab 600 " + flags;
+    return std::make_shared<Model>(random_model(name, all), options, nullptr);
+}
+
+// Tokens of such a model, none of them special.
+inline std::vector<int32_t> ids(int n, int seed = 1) {
+    std::vector<int32_t> v;
+    for (int i = 0; i < n; ++i) v.push_back(3 + (i * 7919 + seed * 104729 + i * i) % 590);
+    return v;
+}
+
+// A chunk behind BOS.
+inline std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & tokens,
+                                       KvDtype dtype = KvDtype::f16) {
+    return encode_chunk(m, tokens, {1}, dtype, nullptr, nullptr);
+}
+
+inline const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};
+
+struct Result {
+    std::vector<float> logits;
+    AppendReport report;
+};
+
+// A prompt in a session of its own.
+inline Result append(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & strategy) {
+    Session session(m, 2048);
+    Result r;
+    r.report = session.append(s, strategy, nullptr, nullptr);
+    r.logits = session.logits();
+    return r;
+}
+
+// L2 of a − b, as a share of b's.
+inline double apart(const std::vector<float> & a, const std::vector<float> & b) {
+    double d = 0, n = 0;
+    for (size_t i = 0; i < a.size(); ++i) d += std::pow(double(a[i]) - b[i], 2), n += std::pow(double(b[i]), 2);
+    return std::sqrt(d / n);
+}
+
+}  // namespace kvasir::test

@@ -1,0 +1,168 @@
+import type { Notice } from '../../src-shared/answer.ts';
+import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
+import type { Scope } from '../../src-shared/contract/search.ts';
+import type { Progress } from '../engine/engine.ts';
+import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
+import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import type { Retrieval } from '../retrieval/types.ts';
+import type { AnswerChoices } from './choices.ts';
+import type { Miss, MissWriter } from './miss-writer.ts';
+import { fallbackNotice, promptNotices, quarantineNotice, stillReadingNotice } from './notices.ts';
+import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
+import { PromptAssembler, type History, type Prompt } from './prompt.ts';
+import { headOf, type SessionTokens } from './session-tokens.ts';
+import { answerStats } from './stats.ts';
+import type { Stopwatch } from './stopwatch.ts';
+import { runTurn, type TurnResult } from './turn.ts';
+
+export interface AnswerMakerOptions {
+  store: ChunkCache;
+  planner: Planner;
+  retrieval: Retrieval;
+  passages: Passages;
+  /** Beginnings of prompts that outlive a restart; absent: none is read or kept. */
+  prefixes?: StoredPrefixes | undefined;
+  /** Stores passages that an answer had to compute; absent: they are a miss again next time. */
+  misses?: MissWriter | undefined;
+}
+
+/** A model, and what people call it. */
+export interface NamedModel {
+  name: string;
+  model: FusionModel;
+}
+
+/** One answer to be made. */
+export interface AnswerRequest extends NamedModel {
+  question: string;
+  /** In prompt order. */
+  passages: readonly FoundPassage[];
+  choices: AnswerChoices;
+  /** The turns before, in a conversation. */
+  history?: History | undefined;
+  /** Documents in scope that are still being read: the answer knows nothing of them. */
+  unread?: number;
+  /** What kind of request this is, for eviction to learn from. */
+  requestClass: string;
+  /** Since the question was asked. */
+  stopwatch: Stopwatch;
+  /** Milliseconds of that which went by before. */
+  before: { wait?: number; retrieve: number };
+  /** The session that the prompt is made in, with room for `need` tokens of prompt and answer. Its owner disposes it. */
+  openSession: (prompt: Prompt<FoundPassage>, need: number) => SessionTokens | Promise<SessionTokens>;
+  signal?: AbortSignal | undefined;
+  onNotice?: ((notice: Notice) => void) | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
+  onPlaced?: ((citations: Citation[], prompt: Prompt<FoundPassage>) => void) | undefined;
+  /** More of the answer. */
+  onText?: ((text: string) => void) | undefined;
+}
+
+/** An answer, and how it was made. */
+export interface MadeAnswer {
+  text: string;
+  /** 'aborted' when it was stopped while it was being written. */
+  stop: TurnResult['stop'];
+  citations: Citation[];
+  notices: Notice[];
+  stats: AnswerStats;
+  prompt: Prompt<FoundPassage>;
+  turn: TurnResult;
+}
+
+/** The one way to make an answer: find passages, lay out the prompt, blend it, write. */
+export class AnswerMaker {
+  readonly #options: AnswerMakerOptions;
+
+  constructor(options: AnswerMakerOptions) {
+    this.#options = options;
+  }
+
+  /** Passages for a question, in prompt order. ABORTED. */
+  async find(
+    question: string,
+    { scope, topK, signal }: { scope: Scope; topK: number; signal?: AbortSignal | undefined },
+  ): Promise<FoundPassage[]> {
+    throwIfAborted(signal);
+    const found = await this.#options.retrieval.find(question, { scope, topK, ...(signal && { signal }) });
+    throwIfAborted(signal);
+    return findPassages(found.chunks, this.#options.passages);
+  }
+
+  /**
+   * To be run while nobody else uses the model. ABORTED when stopped before the first token, QUESTION_TOO_LONG, OUT_OF_MEMORY,
+   * ENGINE_FAILED.
+   */
+  async make(request: AnswerRequest): Promise<MadeAnswer> {
+    const { model, name, question, choices, stopwatch, signal } = request;
+    const { store, planner, prefixes } = this.#options;
+    throwIfAborted(signal);
+    const prompt = layOut(request);
+    const before = { ...request.before, assemble: stopwatch.lap() };
+    const notices: Notice[] = [];
+    const tell = (...more: Notice[]): void => {
+      notices.push(...more);
+      for (const notice of more) request.onNotice?.(notice);
+    };
+    tell(...noticesOf(prompt, request));
+    const need = Math.min(choices.contextTokens, prompt.tokens + choices.maxTokens);
+    let text = '';
+    const turn = await runTurn(prompt, await request.openSession(prompt, need), {
+      ...{ model, store, planner, prefixes, stopwatch, before, signal },
+      dtype: choices.dtype,
+      strategy: choices.strategy,
+      requestClass: request.requestClass,
+      maxTokens: choices.maxTokens,
+      sampling: choices.sampling,
+      onProgress: request.onProgress,
+      onDecided: (decision) => tell(...fallbackNotice(decision)),
+      onPlaced: (tiers) => request.onPlaced?.(citationsOf(prompt, tiers), prompt),
+      onText: (more) => {
+        text += more;
+        request.onText?.(more);
+      },
+    });
+    tell(...quarantineNotice(turn.blended.quarantined.length));
+    this.#options.misses?.write(model, this.#missesOf(request, prompt, turn));
+    prefixes?.keep(model, headOf(prompt.parts));
+    text = text.trimEnd();
+    return {
+      ...{ text, notices, prompt, turn },
+      stop: turn.stop,
+      citations: citationsOf(prompt, turn.tiers, { question, text }),
+      stats: answerStats({ prompt, turn, name, model }, planner.costs),
+    };
+  }
+
+  /**
+   * Passages whose own KV is not stored, found in part or not at all. A full prefill is the baseline that blending is compared
+   * with: it leaves no trace.
+   */
+  #missesOf({ choices, model }: AnswerRequest, prompt: Prompt<FoundPassage>, { tiers }: TurnResult): Miss[] {
+    const { dtype, storeMisses, strategy } = choices;
+    if (!storeMisses || strategy.kind === 'full') return [];
+    return prompt.cited
+      .filter(({ part }) => tiers.get(part) !== 'resident')
+      .filter(({ chunk }) => !this.#options.store.has(keyFor(model, dtype, chunk.tokens)))
+      .map(({ chunk: { tokens, passage } }) => ({ tokens, dtype, label: passage.path }));
+  }
+}
+
+function layOut({ model, question, passages, choices, history }: AnswerRequest): Prompt<FoundPassage> {
+  const { systemPrompt, contextTokens, maxTokens } = choices;
+  const budget = { contextTokens, answerTokens: maxTokens };
+  return new PromptAssembler(model, systemPrompt).assemble(question, passages, budget, history?.turns);
+}
+
+/** What a reader has to know before trusting the answer. */
+function noticesOf(prompt: Prompt<FoundPassage>, { choices, history, unread = 0 }: AnswerRequest): Notice[] {
+  const { contextTokens } = choices;
+  const name = ({ passage }: FoundPassage): string => `${passage.path} (part ${passage.ordinal + 1})`;
+  return [
+    ...promptNotices(prompt, { contextTokens, name, turnsLeftOutBefore: history?.turnsLeftOut }),
+    ...stillReadingNotice(unread),
+  ];
+}

@@ -1,0 +1,38 @@
+import type { FusionReport } from '../../src-shared/fusion-report.ts';
+import { fusionReport } from '../fusion/report.ts';
+import type { AnswerRequest, MadeAnswer } from './answer.ts';
+import { tokenTexts } from './detokenizer.ts';
+
+/** How an answer was made, as the fusion panel shows it. */
+export function answerReport(
+  answerId: string,
+  { turn, stats }: MadeAnswer,
+  {
+    name,
+    model,
+    question,
+    choices: { dtype },
+  }: Pick<AnswerRequest, 'name' | 'model' | 'question' | 'choices'>,
+): FusionReport {
+  const reused = turn.blended.reuse.values();
+  const appended = turn.appended.map(({ kind, tokens, source }) => {
+    const reuse = kind === 'chunk' ? reused.next().value : undefined;
+    return { kind, tokens, source, reuse };
+  });
+  return fusionReport({
+    ...{ answerId, question, dtype, appended },
+    model: name,
+    layerCount: model.info.layers,
+    tokenTexts: (tokens) => tokenTexts(tokens, (ids) => model.detokenize(ids, { special: true })),
+    tokenBytes: model.bytesPerToken(dtype),
+    strategy: stats.strategy,
+    ttftMs: stats.ttftMs,
+    fullPrefillMs: stats.fullPrefillMs,
+    fullPrefillMeasured: stats.fullPrefillMeasured,
+    residentTokens: turn.residentTokens,
+    prefixTokens: turn.prefixTokens,
+    restoredTokens: turn.restoredTokens,
+    append: turn.blended.report,
+    plan: turn.plan,
+  });
+}

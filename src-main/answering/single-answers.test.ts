@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { AnswerSchema, type Answer, type Notice } from '../../src-shared/answer.ts';
+import type { SettingsInput } from '../../src-shared/settings.ts';
+import type { Strategy } from '../engine/engine.ts';
+import { keyFor } from '../fusion/model.ts';
+import { singleAnswers } from '../testing/answers.ts';
+import type { FakeModelOptions } from '../testing/fusion.ts';
+
+const DEVIATION: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.15] };
+const REQUEST = { question: 'Where does Mara live?', strategy: DEVIATION, topK: 3, maxTokens: 50 };
+
+const fixture = (model: FakeModelOptions = {}, settings: Partial<SettingsInput> = {}) =>
+  singleAnswers({ model, settings });
+
+test('an answer with its sources, times and events', async () => {
+  const { service, session, store } = await fixture({ says: ' Oslo, où 中文 👩‍👩‍👧.' });
+  const notices: Notice[] = [];
+  let text = '';
+  const answered = await service.answer(REQUEST, {
+    onNotice: (notice) => notices.push(notice),
+    onText: (more) => (text += more),
+  });
+  const json: Answer = AnswerSchema.strip().parse(answered);
+  expect(AnswerSchema.parse(JSON.parse(JSON.stringify(json)))).toEqual(json);
+  expect(answered.answer).toBe('Oslo, où 中文 👩‍👩‍👧.');
+  expect(answered.sources[0]).toMatchObject({ document: 'mara.md', chunk: 0, tier: 'disk' });
+  expect(answered.sources.some(({ text }) => text.includes('She lives in Oslo'))).toBe(true);
+  expect(answered.notices.map(({ kind }) => kind)).toEqual(['plain-prompt']);
+  expect(answered.ttftMs.total).toBeGreaterThan(0);
+  expect(text).toBe(answered.answer);
+  expect(notices).toEqual(answered.notices);
+  expect(session()).toMatchObject({ disposed: true, strategy: DEVIATION });
+  expect(store.leases).toBe(0);
+});
+
+test('the ids in the prompt are those stored, never tokenised again', async () => {
+  const { service, session, chunks } = await fixture();
+  await service.answer(REQUEST);
+  const known = new Set(chunks.map(({ tokens }) => tokens.join()));
+  const placed =
+    session()?.segments.flatMap((segment) =>
+      segment.kind === 'chunk' ? [segment.chunk.tokens.join()] : [],
+    ) ?? [];
+  expect(placed).toHaveLength(3);
+  expect(placed.every((tokens) => known.has(tokens))).toBe(true);
+});
+
+test('without a match it answers from no document, and says so', async () => {
+  const { service } = await fixture();
+  const answered = await service.answer({ ...REQUEST, question: 'xylophone?' });
+  expect(answered.sources).toEqual([]);
+  expect(answered.notices).toContainEqual({
+    kind: 'no-match',
+    message: expect.stringContaining('none of your documents') as string,
+  });
+});
+
+test('what does not fit the context is left out, and named', async () => {
+  const { service } = await fixture({}, { contextTokens: 64 });
+  const answered = await service.answer({ ...REQUEST, maxTokens: 16 });
+  const left = answered.notices.find(({ kind }) => kind === 'left-out');
+  expect(left?.message).toMatch(/context of 64 tokens .*left out: .+\(part \d\)/);
+  expect(answered.sources.length).toBeGreaterThan(0);
+});
+
+test("the model's own context limits too", async () => {
+  const { service } = await fixture({ contextTrain: 32 });
+  await expect(service.answer({ ...REQUEST, question: 'why not '.repeat(50) })).rejects.toMatchObject({
+    code: 'QUESTION_TOO_LONG',
+  });
+});
+
+test('a miss is computed, told as such, and stored afterwards', async () => {
+  const { service, store, model, chunks } = await fixture();
+  const lost = chunks.map(({ tokens }) => keyFor(model, 'f16', tokens))[1] ?? '';
+  store.chunks.delete(lost);
+  const answered = await service.answer(REQUEST);
+  expect(answered.sources.map(({ tier }) => tier).sort()).toEqual(['computed', 'disk', 'disk']);
+  await service.idle();
+  expect(store.has(lost)).toBe(true);
+});
+
+test('misses are not stored when that is switched off', async () => {
+  const { service, store } = await fixture({}, { storeMisses: false });
+  store.chunks.clear();
+  await service.answer(REQUEST);
+  await service.idle();
+  expect(store.chunks.size).toBe(0);
+});
+
+test('a damaged chunk is computed instead, and told', async () => {
+  const { service, store, session } = await fixture();
+  const before = await service.answer(REQUEST);
+  const prompt = session()?.tokens;
+  for (const key of store.chunks.keys()) store.damage(key);
+  const answered = await service.answer(REQUEST);
+  expect(answered.notices.map(({ kind }) => kind)).toContain('quarantined');
+  expect(answered.answer).toBe(before.answer);
+  expect(session()?.tokens).toEqual(prompt);
+});
+
+test('a full prefill reads nothing from the store and stores nothing', async () => {
+  const { service, store, model } = await fixture();
+  const encoded = model.encoded;
+  const answered = await service.answer({ ...REQUEST, strategy: { kind: 'full' } });
+  await service.idle();
+  expect(answered.sources.every(({ tier }) => tier === 'computed')).toBe(true);
+  expect([model.encoded, store.quarantined.length]).toEqual([encoded, 0]);
+});
+
+test('one prompt made in several ways, which leaves nothing behind', async () => {
+  const { service, store, model } = await fixture();
+  const strategies = [{ name: 'union' as const, ratio: 0.3 }];
+  const request = { question: 'Where does Mara live?', topK: 2, answerTokens: 8, strategies, deep: true };
+  const chunks = store.chunks.size;
+  const { methods, deep } = await service.compare(request);
+  expect(methods.map(({ kind, answered }) => [kind, answered])).toEqual([
+    ['full', false],
+    ['prefix', false],
+    ['reuse', false],
+    ['blend', false],
+  ]);
+  expect(deep?.sweep.strategy).toBe('union');
+  expect(store.chunks.size).toBe(chunks);
+  expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
+});
+
+test('an aborted answer throws ABORTED and frees its session', async () => {
+  const { service, model, store } = await fixture();
+  await expect(service.answer(REQUEST, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: 'ABORTED',
+  });
+  expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
+  expect(store.leases).toBe(0);
+});

@@ -1,0 +1,164 @@
+import type { Answer, Notice, Source } from '../../src-shared/answer.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import type { AppendReport } from '../engine/engine.ts';
+import type { StrategyOrAuto } from '../fusion/strategy.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import { Gate } from '../platform/gate.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import { AnswerMaker, type AnswerMakerOptions, type MadeAnswer, type NamedModel } from './answer.ts';
+import { choicesOf } from './choices.ts';
+import { comparePrompt, type Compared, type CompareOptions } from './compare/compare.ts';
+import { MissWriter } from './miss-writer.ts';
+import { PromptAssembler } from './prompt.ts';
+import { SessionTokens } from './session-tokens.ts';
+import { Stopwatch } from './stopwatch.ts';
+
+export interface SingleAnswersOptions extends NamedModel, Omit<AnswerMakerOptions, 'misses'> {
+  settings: { readonly current: Settings };
+  gate?: Gate;
+  clock?: Clock;
+  /** Told about failures that do not concern the answer, e.g. a miss that could not be stored. */
+  onBackgroundError?: (error: unknown) => void;
+}
+
+export interface SingleRequest {
+  question: string;
+  strategy: StrategyOrAuto;
+  /** Chunks in the prompt at most. */
+  topK: number;
+  /** Tokens of the answer at most. */
+  maxTokens: number;
+}
+
+/** A question whose prompt is made in several ways. */
+export type PromptComparison = Pick<SingleRequest, 'question' | 'topK'> &
+  Pick<CompareOptions, 'strategies' | 'deep' | 'answerTokens' | 'signal' | 'onProgress'>;
+
+export interface SingleRun {
+  signal?: AbortSignal | undefined;
+  onNotice?: (notice: Notice) => void;
+  /** More of the answer. */
+  onText?: (text: string) => void;
+}
+
+/** The answer, and what the engine reported of making its prompt. */
+export interface Answered extends Answer {
+  report: AppendReport;
+}
+
+const ANYWHERE = { libraryIds: [], documentIds: [] };
+
+/** Answers single questions with one model, each in a session of its own. */
+export class SingleAnswers {
+  readonly #options: SingleAnswersOptions;
+  readonly #maker: AnswerMaker;
+  readonly #misses: MissWriter;
+  readonly #gate: Gate;
+  readonly #clock: Clock;
+
+  constructor(options: SingleAnswersOptions) {
+    const { gate = new Gate(), clock = systemClock } = options;
+    this.#options = options;
+    this.#gate = gate;
+    this.#clock = clock;
+    this.#misses = new MissWriter({ ...options, gate });
+    this.#maker = new AnswerMaker({ ...options, misses: this.#misses });
+  }
+
+  /** Resolves when misses and prefixes of earlier answers are stored. */
+  async idle(): Promise<void> {
+    await this.#misses.idle();
+    await this.#options.prefixes?.idle();
+  }
+
+  /** Stops storing misses. */
+  close(): Promise<void> {
+    return this.#misses.stop();
+  }
+
+  /** QUESTION_TOO_LONG, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
+  answer(request: SingleRequest, run: SingleRun = {}): Promise<Answered> {
+    return this.#gate.foreground(() => this.#answer(request, run));
+  }
+
+  /** Makes a question's prompt in several ways, one beside the other. As answer(). */
+  async compare({ question, topK, ...request }: PromptComparison): Promise<Compared> {
+    const { model, name, store, planner, settings } = this.#options;
+    const { contextTokens, systemPrompt, dtype } = choicesOf({}, settings.current, model, planner);
+    const passages = await this.#maker.find(question, { scope: ANYWHERE, topK, signal: request.signal });
+    const budget = { contextTokens, answerTokens: request.answerTokens };
+    const prompt = new PromptAssembler(model, systemPrompt).assemble(question, passages, budget);
+    return comparePrompt(prompt.parts, {
+      ...{ ...request, model, name, store, dtype, clock: this.#clock, answered: undefined },
+      createSession: (capacity) => model.createSession(capacity),
+      step: (work) => this.#gate.foreground(work),
+    });
+  }
+
+  async #answer({ question, strategy, topK, maxTokens }: SingleRequest, run: SingleRun): Promise<Answered> {
+    const { model, name, planner, settings } = this.#options;
+    const { signal } = run;
+    const choices = choicesOf({ topK, maxTokens }, settings.current, model, planner);
+    const stopwatch = new Stopwatch(this.#clock);
+    const passages = await this.#maker.find(question, { scope: ANYWHERE, topK, signal });
+    const retrieve = stopwatch.lap();
+    let session: SessionTokens | undefined;
+    try {
+      const made = await this.#maker.make({
+        ...{ model, name, question, passages, stopwatch, signal },
+        ...{ onNotice: run.onNotice, onText: run.onText },
+        // Greedy, so that an answer can be had again.
+        choices: { ...choices, strategy, sampling: {} },
+        requestClass: 'question',
+        before: { retrieve },
+        openSession: (_prompt, need) => (session = new SessionTokens(model.createSession(need))),
+      });
+      throwIfAborted(signal);
+      return answeredOf(question, made);
+    } finally {
+      session?.dispose();
+    }
+  }
+}
+
+function answeredOf(question: string, { text, notices, turn, stats, citations }: MadeAnswer): Answered {
+  const { report } = turn.blended;
+  const { tokens, reusableTokens, recomputedTokens, bytesLoaded } = report;
+  const { ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, prefixTokens, restoredTokens } = stats;
+  return {
+    ...{ question, notices, ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, report },
+    answer: text,
+    stop: turn.stop,
+    sources: citations.map(sourceOf),
+    strategy: turn.decision.strategy,
+    plan: turn.plan,
+    prompt: { tokens, reusableTokens, recomputedTokens, bytesLoaded, prefixTokens, restoredTokens },
+  };
+}
+
+function sourceOf({
+  path,
+  ordinal,
+  title,
+  text,
+  score,
+  reason,
+  tier,
+  tokens,
+}: MadeAnswer['citations'][number]): Source {
+  return {
+    ...{ document: path, title, chunk: ordinal, text, score, tokens },
+    reason: REASONS[reason] ?? reason,
+    tier: tier === 'resident' ? 'ram' : tier, // a session of its own holds nothing before its only turn
+  };
+}
+
+/** Why a passage is in a prompt, in words. */
+const REASONS: Readonly<Record<string, string>> = {
+  match: 'matches the question',
+  'before-match': 'stands before a match',
+  'after-match': 'stands after a match',
+  'leads-up': 'leads up to a match',
+  'named-in-match': 'its document is named in a match',
+  'match-and-neighbour': 'matches the question and stands beside a match',
+};

@@ -1,0 +1,67 @@
+import type { Database } from '../platform/database.ts';
+import { unpackTokens } from '../platform/token-bytes.ts';
+import type { KeyedTokens } from './chunk-table.ts';
+
+/** Which stored KV is whose: the store knows keys, the catalogue knows texts. Rows go with their chunk. */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS chunk_kv_key (
+    chunk_id INTEGER NOT NULL REFERENCES chunk(id) ON DELETE CASCADE,
+    dtype TEXT NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (chunk_id, dtype)
+  ) STRICT, WITHOUT ROWID;`;
+
+/** Where a key's text stands. */
+export interface KeyPlace {
+  key: string;
+  documentId: number;
+  libraryId: number;
+  path: string;
+  ordinal: number;
+}
+
+/** Keys of chunks in the store, kept beside them. */
+export class KvKeyTable {
+  readonly #sql: Database;
+
+  constructor(sql: Database) {
+    this.#sql = sql;
+    sql.exec(SCHEMA);
+  }
+
+  /**
+   * Where every key's text stands. In this order of tables chunks are read from their index of places alone: their rows, with
+   * texts and tokens, are a hundred times as large.
+   */
+  places(dtypes: readonly string[]): KeyPlace[] {
+    const query = `SELECT k.key, c.document_id AS documentId, d.library_id AS libraryId, d.path, c.ordinal
+      FROM chunk_set s CROSS JOIN document d ON d.library_id = s.library_id
+        CROSS JOIN chunk c ON c.chunk_set_id = s.id AND c.document_id = d.id
+        CROSS JOIN chunk_kv_key k ON k.chunk_id = c.id
+      WHERE k.dtype IN (SELECT value FROM json_each(?))`;
+    return this.#sql.all(query, JSON.stringify(dtypes));
+  }
+
+  /** Chunks without a key in this format; from indexes alone. */
+  missing(dtype: string): number[] {
+    const query = `SELECT c.id FROM chunk_set s CROSS JOIN chunk c ON c.chunk_set_id = s.id
+      WHERE s.prefix IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM chunk_kv_key k WHERE k.chunk_id = c.id AND k.dtype = ?)`;
+    return this.#sql.column(query, dtype);
+  }
+
+  /** Gives those of the chunks that are still there a key in this format. */
+  put(chunkIds: readonly number[], dtype: string, keyOf: (chunk: KeyedTokens) => string): void {
+    const query = `SELECT c.id, c.tokens, s.fingerprint, s.prefix FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id
+      WHERE c.id IN (SELECT value FROM json_each(?))`;
+    const add = 'INSERT OR IGNORE INTO chunk_kv_key (chunk_id, dtype, key) VALUES (?, ?, ?)';
+    type Row = Pick<KeyedTokens, 'id' | 'fingerprint'> & { tokens: Buffer; prefix: Buffer };
+    const rows = this.#sql.all<Row>(query, JSON.stringify(chunkIds));
+    this.#sql.transaction(() => {
+      for (const { id, fingerprint, tokens, prefix } of rows) {
+        const chunk = { id, fingerprint, tokens: unpackTokens(tokens), prefix: unpackTokens(prefix) };
+        this.#sql.run(add, id, dtype, keyOf(chunk));
+      }
+    });
+  }
+}

@@ -1,0 +1,78 @@
+import type { Database } from '../platform/database.ts';
+import { IN_SCOPE, type BoundScope, type ChunkPlace } from './word-table.ts';
+
+/** Vectors as little-endian f32, a row for each chunk and embedding model. They go with their chunk. */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS embedding_model (
+    id INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL UNIQUE -- of the file's content
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS chunk_vector (
+    id INTEGER PRIMARY KEY,
+    chunk_id INTEGER NOT NULL REFERENCES chunk(id) ON DELETE CASCADE,
+    model_id INTEGER NOT NULL REFERENCES embedding_model(id) ON DELETE CASCADE,
+    vector BLOB NOT NULL,
+    UNIQUE (chunk_id, model_id)
+  ) STRICT;`;
+
+export interface Unembedded {
+  chunkId: number;
+  /** Titles above the chunk, then its text. */
+  text: string;
+}
+
+export interface VectorRow extends ChunkPlace {
+  id: number;
+  /** Of the model, and in the scope. */
+  inReach: 0 | 1;
+  vector: Buffer;
+}
+
+/** The chunks' vectors, by embedding models. */
+export class VectorTable {
+  readonly #sql: Database;
+
+  constructor(sql: Database) {
+    this.#sql = sql;
+  }
+
+  /** Id of an embedding model; makes the tables when it is the first. */
+  modelId(identity: string): number {
+    this.#sql.exec(SCHEMA);
+    this.#sql.run('INSERT OR IGNORE INTO embedding_model (identity) VALUES (?)', identity);
+    return this.#sql.value<number>('SELECT id FROM embedding_model WHERE identity = ?', identity) as number;
+  }
+
+  /** Chunks that have no vector yet, of a set or of one of its documents. */
+  missing(model: number, chunkSetId: number, limit: number, documentId?: number): Unembedded[] {
+    const query = `SELECT c.id AS chunkId, c.title || char(10) || c.text AS text FROM chunk c
+      WHERE c.chunk_set_id = @chunkSetId AND (@documentId IS NULL OR c.document_id = @documentId)
+        AND NOT EXISTS (SELECT 1 FROM chunk_vector WHERE chunk_id = c.id AND model_id = @model)
+      ORDER BY c.id LIMIT @limit`;
+    return this.#sql.all(query, { model, chunkSetId, documentId: documentId ?? null, limit });
+  }
+
+  /** Keeps vectors, each with its chunk's id; chunks that are gone by now are passed over. */
+  put(model: number, vectors: readonly (readonly [chunkId: number, vector: Buffer])[]): void {
+    const sql = `INSERT OR REPLACE INTO chunk_vector (chunk_id, model_id, vector)
+      SELECT id, @model, @vector FROM chunk WHERE id = @chunkId`;
+    this.#sql.transaction(() => {
+      for (const [chunkId, vector] of vectors) this.#sql.run(sql, { model, chunkId, vector });
+    });
+  }
+
+  /** The next `limit` vectors from behind `after` on. */
+  scan(model: number, scope: BoundScope, after: number, limit: number): VectorRow[] {
+    // Vectors as they lie on disk, and for each its chunk; left to itself, SQLite sorts the whole set for every slice.
+    const query = `SELECT v.id, v.model_id = @model AND ${IN_SCOPE} AS inReach,
+        c.id AS chunkId, c.document_id AS documentId, c.ordinal, v.vector
+      FROM chunk_vector v CROSS JOIN chunk c ON c.id = v.chunk_id
+      WHERE v.id > @after ORDER BY v.id LIMIT @limit`;
+    return this.#sql.all(query, { model, ...scope, after, limit });
+  }
+
+  /** Forgets the vectors of every other model. */
+  keepOnly(model: number): void {
+    this.#sql.run('DELETE FROM embedding_model WHERE id <> ?', model);
+  }
+}

@@ -1,0 +1,164 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { StrategyOrAuto } from '../fusion/strategy.ts';
+import type { FusionModel, FusionSession } from '../fusion/model.ts';
+import type { TurnPart } from '../answering/prompt.ts';
+import { SessionTokens } from '../answering/session-tokens.ts';
+
+/** What a question needs of memory. */
+export interface Wanted {
+  model: FusionModel;
+  /** The whole prompt, and how it is to be fused. */
+  parts: readonly TurnPart[];
+  strategy: StrategyOrAuto;
+  /** Tokens of prompt and answer at most, and the most the conversation may ever need. */
+  need: number;
+  limit: number;
+}
+
+interface Entry {
+  conversationId: number;
+  resident: SessionTokens;
+  model: FusionModel;
+  /** Tokens it may take while its question is answered. */
+  reserved: number;
+  /** The session it branched off, while that one is there, and the tokens both have in common: these count once. */
+  origin: Entry | undefined;
+  shared: number;
+}
+
+/** Tokens of a block of the engine's memory: less is not worth a branch of its own. */
+const BLOCK = 64;
+
+/** Older branches of one conversation are not kept. */
+const MOST_BRANCHES = 4;
+
+/** People go back to few conversations: with a small model the budget would hold hundreds, and memory grow for nothing. */
+const MOST_SESSIONS = 16;
+
+/**
+ * The sessions of conversations, kept between turns: one for each branch that a conversation has lately been on, which share
+ * what they begin with. The least recently used go first when the budget is exceeded, all of them when memory runs out or
+ * another model comes into use. What is gone is computed again from cached chunks.
+ */
+export class ConversationSessions {
+  readonly #budgetBytes: () => number;
+  /** In order of use, the latest last. */
+  #entries: Entry[] = [];
+
+  constructor(budgetBytes: () => number) {
+    this.#budgetBytes = budgetBytes;
+  }
+
+  /** Tokens a conversation has in memory now, of the branch it was on last. */
+  tokens(conversationId: number): number {
+    return this.#entries.findLast((entry) => entry.conversationId === conversationId)?.resident.tokens ?? 0;
+  }
+
+  /**
+   * The session that has most of the prompt, and room for the rest; another branch of the conversation keeps what it has. An
+   * empty one where there is none. OUT_OF_MEMORY.
+   */
+  async open(conversationId: number, wanted: Wanted): Promise<SessionTokens> {
+    const { model, need } = wanted;
+    const entry = await this.#branchFor(conversationId, wanted);
+    this.#entries = [...this.#entries.filter((other) => other !== entry), entry];
+    entry.reserved = need;
+    model.setKvBudget(this.#budgetBytes());
+    const branches = this.#entries.filter((other) => other.conversationId === conversationId);
+    for (const old of branches.slice(0, -MOST_BRANCHES)) this.#drop(old);
+    this.#makeRoom(entry);
+    try {
+      await entry.resident.session.reserve(need);
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      for (const other of this.#entries) if (other !== entry) this.#drop(other);
+      await entry.resident.session.reserve(need);
+    }
+    return entry.resident;
+  }
+
+  /** A session that belongs to no conversation; the caller disposes it. OUT_OF_MEMORY. */
+  borrow(model: FusionModel, capacity: number): FusionSession {
+    try {
+      return model.createSession(capacity);
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      this.dropAll();
+      return model.createSession(capacity);
+    }
+  }
+
+  /** Gives back what answers did not use, and keeps to the budget; when no answer is being made. */
+  trim(): void {
+    for (const entry of this.#entries) {
+      if (entry.reserved > 0) entry.resident.truncate(entry.resident.tokens);
+      entry.reserved = 0;
+      entry.model.setKvBudget(this.#budgetBytes());
+    }
+    this.#makeRoom(undefined);
+  }
+
+  drop(conversationId: number): void {
+    for (const entry of this.#entries) if (entry.conversationId === conversationId) this.#drop(entry);
+  }
+
+  /** Before a model is disposed. */
+  dropModel(model: unknown): void {
+    for (const entry of this.#entries) if (entry.model === model) this.#drop(entry);
+  }
+
+  /** When another model has come into use. */
+  keepOnly(model: unknown): void {
+    for (const entry of this.#entries) if (entry.model !== model) this.#drop(entry);
+  }
+
+  dropAll(): void {
+    for (const entry of this.#entries) this.#drop(entry);
+  }
+
+  async #branchFor(conversationId: number, { model, parts, strategy, limit }: Wanted): Promise<Entry> {
+    let [best, keep]: [Entry | undefined, number] = [undefined, 0];
+    for (const entry of this.#entries) {
+      if (entry.conversationId !== conversationId || entry.model !== model) continue;
+      const reusable = entry.resident.reusable(parts, strategy);
+      // The latest of equals: the branch the conversation is on.
+      if (reusable >= keep) [best, keep] = [entry, reusable];
+    }
+    if (best && best.resident.tokens - keep < BLOCK && best.resident.session.capacity >= limit) return best;
+    const shared = best ? keep : 0;
+    const resident =
+      best && shared > 0 ? await best.resident.fork(shared) : new SessionTokens(model.createSession(limit));
+    return { conversationId, resident, model, reserved: 0, origin: best, shared };
+  }
+
+  #drop(entry: Entry): void {
+    entry.resident.dispose();
+    this.#entries = this.#entries.filter((other) => other !== entry);
+    // The branch that shares most of it now stands for what they share.
+    const branches = this.#entries
+      .filter(({ origin }) => origin === entry)
+      .sort((a, b) => b.shared - a.shared);
+    const [heir, ...others] = branches;
+    if (heir) [heir.origin, heir.shared] = [entry.origin, Math.min(heir.shared, entry.shared)];
+    for (const other of others) other.origin = heir;
+  }
+
+  /** Drops the least recently used until the budget is kept, but for one. */
+  #makeRoom(kept: Entry | undefined): void {
+    for (const entry of [...this.#entries]) {
+      if (this.#entries.length <= MOST_SESSIONS && this.#usedBytes() <= this.#budgetBytes()) return;
+      if (entry !== kept) this.#drop(entry);
+    }
+  }
+
+  #usedBytes(): number {
+    return this.#entries.reduce((sum, { resident, model, reserved, shared }) => {
+      const tokens = Math.ceil(Math.max(resident.tokens, reserved) / BLOCK) * BLOCK;
+      return sum + (tokens - Math.floor(shared / BLOCK) * BLOCK) * model.bytesPerToken(model.info.kvDtype);
+    }, 0);
+  }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof KvasirError && error.code === 'OUT_OF_MEMORY';
+}

@@ -1,0 +1,67 @@
+import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { App } from '../../app.ts';
+import type { AnalysisService } from '../../analysis/analysis-service.ts';
+import { formatBytes } from '../../models/describe.ts';
+
+/**
+ * Follows an analysis to its end: each step's answer is printed when it is done. ABORTED when the user stops it; its own
+ * failure when it failed.
+ */
+export async function follow(
+  app: App,
+  analyses: AnalysisService,
+  id: string,
+  { signal, onStep }: { signal: AbortSignal; onStep: (step: Step, all: readonly Step[]) => void },
+): Promise<Analysis> {
+  const told = new Set<string>();
+  const tell = (): void => {
+    const { steps } = analyses.get(id);
+    for (const step of steps) {
+      if (told.has(step.id) || (step.state !== 'done' && step.state !== 'failed')) continue;
+      told.add(step.id);
+      onStep(step, steps);
+    }
+  };
+  const end = app.events.on((event) => {
+    if (event.topic === 'analysis.changed' && event.payload.id === id) tell();
+  });
+  const stop = (): void => analyses.stop(id);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    await analyses.idle();
+  } finally {
+    signal.removeEventListener('abort', stop);
+    end();
+  }
+  const analysis = analyses.get(id);
+  if (analysis.state === 'stopped') throw new KvasirError('ABORTED', 'It was stopped.');
+  if (analysis.failure) {
+    const { code, message, advice } = analysis.failure;
+    throw new KvasirError(code, message, advice);
+  }
+  return analysis;
+}
+
+/** What steps had in common, in one sentence. */
+export function sharingLine({ sharing, steps, workMs }: Analysis): string {
+  const { uses, chunks, residentUses, memoryUses, bytesSaved, bytesUsed } = sharing;
+  const share = bytesUsed > 0 ? ` (${((bytesSaved / bytesUsed) * 100).toFixed(0)} %)` : '';
+  return (
+    `${steps.length} prompts in ${(workMs / 1000).toFixed(1)} s. ${uses} places for ${chunks} chunks: ` +
+    `${residentUses} stood in the session already, ${memoryUses} in memory; ${formatBytes(bytesSaved)} of ${formatBytes(bytesUsed)} not loaded again${share}.`
+  );
+}
+
+/** What one step's prompt took. */
+export function stepLine({ stats, encoded, failure }: Step): string {
+  if (failure) return `Failed: ${failure.message} [${failure.code}]`;
+  if (!stats) return '';
+  const { ttftMs, promptTokens, reusedTokens, recomputedTokens, residentTokens } = stats;
+  const made = encoded
+    ? `; ${encoded.chunks} chunks computed and stored before, in ${(encoded.ms / 1000).toFixed(2)} s`
+    : '';
+  const resident = residentTokens > 0 ? `, ${residentTokens} still in the session` : '';
+  return `First token after ${(ttftMs.total / 1000).toFixed(2)} s; prompt of ${promptTokens} tokens: ${reusedTokens} from cache, ${recomputedTokens} of them recomputed${resident}${made}.`;
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { STRATEGY_NAMES } from '../../../src-shared/strategy.ts';
+import { STRATEGIES, type StrategyOrAuto } from '../../fusion/strategy.ts';
+import { strategyOf, strategyRequestOf, type StrategyFlags } from './strategy-flags.ts';
+
+describe('strategies in words', () => {
+  test.each<[StrategyFlags, StrategyOrAuto]>([
+    [{}, { kind: 'auto' }],
+    [{ strategy: 'auto' }, { kind: 'auto' }],
+    [{ strategy: 'deviation' }, { kind: 'deviation', checkLayers: [1], ratios: [0.15] }],
+    [{ strategy: 'none' }, { kind: 'none' }],
+    [{ strategy: 'full' }, { kind: 'full' }],
+    [{ ratio: '0.3' }, { kind: 'deviation', checkLayers: [1], ratios: [0.3] }],
+    [
+      { ratio: '0.18, 0.12', checkLayers: '1,4' },
+      { kind: 'deviation', checkLayers: [1, 4], ratios: [0.18, 0.12] },
+    ],
+    [{ ratio: '0' }, { kind: 'deviation', checkLayers: [1], ratios: [0] }],
+    [
+      { ratio: '1', checkLayers: '0' },
+      { kind: 'deviation', checkLayers: [0], ratios: [1] },
+    ],
+    [
+      { cover: '0.6', deviationOf: 'kv' },
+      { kind: 'deviation', checkLayers: [1], adaptive: { cover: 0.6, least: 0, most: 1 }, of: 'kv' },
+    ],
+    [
+      { strategy: 'chunk-head', ratio: '0.1' },
+      { kind: 'chunk-head', ratios: [0.1] },
+    ],
+    [
+      { strategy: 'query', questionLayers: '2,5' },
+      { kind: 'query', questionLayers: [2, 5], ratios: [0.15] },
+    ],
+    [
+      { strategy: 'query', questionLayers: '3', cover: '0.8,0.05,0.3' },
+      { kind: 'query', questionLayers: [3], adaptive: { cover: 0.8, least: 0.05, most: 0.3 } },
+    ],
+    [
+      { strategy: 'union', checkLayers: '2', questionLayers: '3', ratio: '0.2' },
+      { kind: 'union', checkLayers: [2], questionLayers: [3], ratios: [0.2] },
+    ],
+  ])('%j', (options, expected) => {
+    expect(strategyOf(options, 8)).toEqual(expected);
+  });
+
+  test('one ratio for several check layers is gradual filtering: a little above at first, then falling, right on average', () => {
+    const layers = 28;
+    const checkLayers = [1, 4, 10];
+    for (const mean of [0, 0.05, 0.15, 0.6, 1]) {
+      const strategy = strategyOf(
+        { strategy: 'deviation', ratio: String(mean), checkLayers: checkLayers.join(',') },
+        layers,
+      );
+      if (strategy.kind !== 'deviation' || !('ratios' in strategy)) throw new Error(strategy.kind);
+      const { ratios } = strategy;
+      const spans = checkLayers.map((layer, i) => (checkLayers[i + 1] ?? layers) - layer);
+      const computed = spans.reduce((sum, span, i) => sum + span * (ratios[i] ?? 0), 0);
+      expect(computed / (layers - 1)).toBeCloseTo(mean, 10);
+      expect([...ratios].sort((a, b) => b - a)).toEqual(ratios);
+      expect(Math.max(...ratios)).toBeLessThanOrEqual(1);
+      if (mean > 0 && mean < 1) expect(ratios[0]).toBeGreaterThan(mean);
+    }
+  });
+
+  test.each<[StrategyFlags, RegExp]>([
+    [{ strategy: 'auto', ratio: '0.1' }, /--ratio does not apply to the strategy "auto"/],
+    [{ strategy: 'magic' }, /no strategy "magic"/],
+    [{ ratio: '1.1' }, /--ratio 1.1 must lie within 0 and 1/],
+    [{ ratio: '-0.1' }, /within 0 and 1/],
+    [{ ratio: 'x' }, /--ratio x is not a number/],
+    [{ ratio: '' }, /not a number/],
+    [{ ratio: '0.1,' }, /not a number/],
+    [{ ratio: 'NaN' }, /not a number/],
+    [{ ratio: '0.1,0.2', checkLayers: '1,2' }, /must fall/],
+    [{ ratio: '0.1,0.1', checkLayers: '1,2' }, /must fall/],
+    [{ ratio: '0.2,0.1' }, /2 number\(s\) for 1 check layer/],
+    [{ checkLayers: '8' }, /layers from 0 to 7/],
+    [{ checkLayers: '-1' }, /layers from 0 to 7/],
+    [{ checkLayers: '1.5' }, /layers from 0 to 7/],
+    [{ ratio: '0.2,0.1', checkLayers: '4,1' }, /must ascend/],
+    [{ strategy: 'none', ratio: '0.1' }, /--ratio does not apply to the strategy "none"/],
+    [{ strategy: 'full', checkLayers: '1' }, /--check-layers does not apply/],
+    [{ strategy: 'chunk-head', cover: '0.5' }, /--cover does not apply/],
+    [{ strategy: 'query', checkLayers: '1' }, /--check-layers does not apply/],
+    [{ strategy: 'query', ratio: '0.2,0.1' }, /must be one number/],
+    [{ strategy: 'query', questionLayers: '8' }, /layers from 0 to 7/],
+    [{ strategy: 'union', checkLayers: '1,2' }, /must name one layer/],
+    [{ questionLayers: '1' }, /--question-layers does not apply/],
+    [{ deviationOf: 'q' }, /must be v, k or kv/],
+    [{ cover: '0.5', ratio: '0.1' }, /cannot go with --ratio/],
+    [{ cover: '0.5', checkLayers: '1,2' }, /takes one check layer/],
+    [{ cover: '0.5,0.4,0.3' }, /share,least,most/],
+    [{ cover: '0' }, /share,least,most/],
+  ])('%j is a bad argument', (options, message) => {
+    expect(() => strategyOf(options, 8)).toThrow(
+      expect.objectContaining({ code: 'BAD_ARGUMENT', message: expect.stringMatching(message) as string }),
+    );
+  });
+
+  test('every strategy works with its defaults on a model of any size', () => {
+    for (const { name } of STRATEGIES)
+      for (const layers of [2, 3, 6, 28]) expect(strategyOf({ strategy: name }, layers).kind).toBe(name);
+  });
+
+  test('what people choose by name in the window are the strategies there are', () => {
+    expect(STRATEGIES.map(({ name }) => name)).toEqual([...STRATEGY_NAMES]);
+  });
+
+  test('names are distinct and each has a summary', () => {
+    expect(new Set(STRATEGIES.map(({ name }) => name)).size).toBe(STRATEGIES.length);
+    expect(STRATEGIES.every(({ summary }) => summary.length > 20)).toBe(true);
+  });
+});
+
+test('windows and analyses are asked by name and one ratio', () => {
+  expect(strategyRequestOf({})).toBeUndefined();
+  expect(strategyRequestOf({ ratio: '0.3' })).toEqual({ name: 'deviation', ratio: 0.3 });
+  expect(strategyRequestOf({ strategy: 'auto' })).toEqual({ name: 'auto', ratio: 0.15 });
+  for (const flags of [
+    { ratio: '2' },
+    { ratio: '0.3,0.2' },
+    { ratio: 'x' },
+    { strategy: 'magic' },
+    { cover: '0.5' },
+  ])
+    expect(() => strategyRequestOf(flags)).toThrow(expect.objectContaining({ code: 'BAD_ARGUMENT' }));
+});

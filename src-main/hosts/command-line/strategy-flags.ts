@@ -1,0 +1,128 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { firstIssue } from '../../../src-shared/settings.ts';
+import {
+  STRATEGY_NAMES,
+  StrategyChoiceSchema,
+  StrategyRequestSchema,
+  type StrategyChoice,
+  type StrategyRequest,
+} from '../../../src-shared/strategy.ts';
+import {
+  strategyOrAuto,
+  STRATEGIES,
+  type PartNames,
+  type StrategyOrAuto,
+  type StrategyParts,
+} from '../../fusion/strategy.ts';
+
+/** What a user said about how to fuse; every flag may be absent. This is the one grammar of strategies in words. */
+export interface StrategyFlags {
+  /** Name of a strategy. */
+  strategy?: string | undefined;
+  /** Share of reusable tokens to recompute, one number a check layer, e.g. "0.15" or "0.18,0.12". */
+  ratio?: string | undefined;
+  /** What to cover in place of a share, and the bounds it stays within, e.g. "0.6" or "0.6,0.05,0.4". */
+  cover?: string | undefined;
+  /** Layers after which tokens are selected, e.g. "1" or "1,4". */
+  checkLayers?: string | undefined;
+  /** Layers whose attention counts as what the question looks at, e.g. "3,5". */
+  questionLayers?: string | undefined;
+  /** What is compared at check layers: "v", "k" or "kv". */
+  deviationOf?: string | undefined;
+}
+
+const FLAGS: PartNames = {
+  ratios: '--ratio',
+  cover: '--cover',
+  checkLayers: '--check-layers',
+  questionLayers: '--question-layers',
+  deviationOf: '--deviation-of',
+};
+
+export function addStrategyFlags(command: Command): Command {
+  const kinds = STRATEGIES.map(({ name, summary }) => `${name}: ${summary}`).join('; ');
+  return command
+    .option(
+      '--strategy <name>',
+      `which cached tokens are computed anew (default: auto). auto: what calibrate found and what is fastest here; ${kinds}`,
+    )
+    .option(
+      '--ratio <r>',
+      'share of cached tokens to recompute (default: 0.15); with several check layers the mean, or one for each, falling',
+    )
+    .option('--check-layers <l>', 'layers after which tokens are selected, ascending (default: 1)')
+    .option(
+      '--cover <m>',
+      'in place of a ratio: the smallest that covers this share of deviation or attention; "0.6,0.05,0.4" adds bounds',
+    )
+    .option(
+      '--question-layers <l>',
+      'layers whose attention tells what the question looks at (default: the middle one)',
+    )
+    .option('--deviation-of <kv>', 'what check layers compare: v, k or kv (default: v)');
+}
+
+/** What flags say, for a model of so many layers; 'auto' when they say nothing. BAD_ARGUMENT names the flag. */
+export function strategyOf(flags: StrategyFlags, layers: number): StrategyOrAuto {
+  return strategyOrAuto(flags.strategy, partsOf(flags), layers, FLAGS);
+}
+
+/** The same as windows ask for it, by name and ratio; undefined when the flags say nothing. BAD_ARGUMENT also for any other flag. */
+export function strategyRequestOf(flags: StrategyFlags): StrategyRequest | undefined {
+  const { strategy: name = STRATEGIES[0].name, ratio } = flags;
+  const { ratios, ...fine } = partsOf(flags);
+  if (Object.values(fine).some((part) => part !== undefined)) {
+    const message = '--check-layers, --cover, --question-layers and --deviation-of are for single questions.';
+    throw new KvasirError('BAD_ARGUMENT', message, 'Use --strategy and --ratio.');
+  }
+  if (flags.strategy === undefined && ratio === undefined) return undefined;
+  if (ratios && ratios.length > 1) throw badFlag('--ratio', ratio ?? '', 'must be one number here');
+  const request = StrategyRequestSchema.safeParse({ name, ratio: ratios?.[0] });
+  if (request.success) return request.data;
+  const message = `The strategy cannot be used: ${firstIssue(request.error)}.`;
+  throw new KvasirError('BAD_ARGUMENT', message, 'See --help.');
+}
+
+/** "deviation,query:0.3": ways to blend by name, each with a ratio where it is not the default, for commander. */
+export function strategyList(words: string): StrategyChoice[] {
+  return words.split(',').map((each) => {
+    const [name, ratio] = each.trim().split(':');
+    const choice = StrategyChoiceSchema.safeParse({
+      name,
+      ...(ratio !== undefined && { ratio: Number(ratio) }),
+    });
+    if (choice.success) return choice.data;
+    throw new InvalidArgumentError(
+      `It must be names of strategies (${STRATEGY_NAMES.join(', ')}), each with a ratio if need be, such as query:0.3.`,
+    );
+  });
+}
+
+function partsOf({ ratio, cover, checkLayers, questionLayers, deviationOf }: StrategyFlags): StrategyParts {
+  const list = (flag: string, words: string | undefined) =>
+    words === undefined ? undefined : numbersOf(flag, words);
+  const [share = 0, least = 0, most = 1, ...more] = list('--cover', cover) ?? [];
+  if (more.length > 0) throw badFlag('--cover', cover ?? '', 'must be a share, or share,least,most');
+  if (deviationOf !== undefined && deviationOf !== 'v' && deviationOf !== 'k' && deviationOf !== 'kv')
+    throw badFlag('--deviation-of', deviationOf, 'must be v, k or kv');
+  return {
+    ratios: list('--ratio', ratio),
+    cover: cover === undefined ? undefined : { cover: share, least, most },
+    checkLayers: list('--check-layers', checkLayers),
+    questionLayers: list('--question-layers', questionLayers),
+    deviationOf,
+  };
+}
+
+function numbersOf(flag: string, words: string): number[] {
+  return words.split(',').map((word) => {
+    const number = word.trim() === '' ? Number.NaN : Number(word);
+    if (Number.isFinite(number)) return number;
+    throw badFlag(flag, words, 'is not a number or a list of numbers such as 0.18,0.12');
+  });
+}
+
+function badFlag(flag: string, words: string, why: string): KvasirError {
+  return new KvasirError('BAD_ARGUMENT', `${flag} ${words} ${why}.`, 'See --help.');
+}

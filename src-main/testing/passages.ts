@@ -1,0 +1,56 @@
+/** A library that is a list: each passage is found by any word of its own. */
+import type { Passage, Passages } from '../answering/passages.ts';
+import type { Retrieval } from '../retrieval/types.ts';
+import type { FakeModel } from './fusion.ts';
+
+interface ListedLibrary {
+  all: Passage[];
+  passages: Passages;
+  retrieval: Retrieval;
+  /** Ids of documents that were deleted since. */
+  gone: Set<number>;
+}
+
+/** `texts`: by path, a document's passages in order. */
+export function listedLibrary(
+  model: FakeModel,
+  texts: Readonly<Record<string, string | readonly string[]>>,
+  unread = 0,
+): ListedLibrary {
+  let id = 0;
+  const all = Object.entries(texts).flatMap(([path, text], document) =>
+    [text].flat().map((each, ordinal): Passage => {
+      const tokens = model.tokenize(`${each}\n\n`);
+      id += 1;
+      return { id, documentId: document + 10, libraryId: 1, path, ordinal, start: 0, end: each.length, title: path, text: each, tokens }; // prettier-ignore
+    }),
+  );
+  const gone = new Set<number>();
+  return {
+    all,
+    gone,
+    passages: {
+      chunk: (chunkId) => all.find((passage) => passage.id === chunkId),
+      neighbours: (chunkId) => all.filter((each) => Math.abs(each.id - chunkId) === 1).map((each) => each.id),
+      document: (documentId) =>
+        gone.has(documentId) ? undefined : all.find((passage) => passage.documentId === documentId),
+      unread: () => unread,
+      pageLabel: (documentId) => (documentId === 10 ? '7' : null),
+    },
+    retrieval: {
+      find: async (question, { topK }) => {
+        const words = wordsOf(question);
+        const found = all.filter(({ text }) => wordsOf(text).some((word) => words.includes(word)));
+        const chunks = found.slice(0, topK).map(({ id: chunkId, documentId, ordinal }, i) => ({
+          ...{ chunkId, documentId, ordinal, score: 10 - i, reason: 'match' as const },
+          ...{ fullText: null, vector: null, highlights: [{ start: 0, end: 4 }] },
+        }));
+        return { chunks, usedVectors: false, ms: 0 };
+      },
+    },
+  };
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/\w+/g) ?? [];
+}
