@@ -1,7 +1,7 @@
 import { AnalysisService } from './analysis/analysis-service.ts';
 import { libraryDocuments } from './analysis/library-documents.ts';
 import { Engine, type Model } from './engine/engine.ts';
-import { Anticipation } from './chat/prefetcher.ts';
+import { Prefetcher } from './chat/prefetcher.ts';
 import { libraryTexts } from './answering/calibration-prompts.ts';
 import { ChatService } from './chat/chat-service.ts';
 import { libraryPassages } from './answering/library-passages.ts';
@@ -71,7 +71,7 @@ export class App {
   /** How well models stand blending. */
   readonly calibration: CalibrationService<ActiveModel>;
   /** Brings in what the next question is likely to find. */
-  readonly anticipation: Anticipation;
+  readonly prefetcher: Prefetcher;
   readonly warmStart: WarmStart;
   /** How prompts are blended. */
   readonly planner: Planner;
@@ -164,7 +164,7 @@ export class App {
       calibration: this.calibration,
       dir: paths.data,
     });
-    this.anticipation = new Anticipation({
+    this.prefetcher = new Prefetcher({
       ...{ store, settings, events, gate, log },
       models: this.models,
       conversation: (id) => this.chat.get(id),
@@ -213,7 +213,7 @@ export class App {
       () => this.firstUse.close(),
       () => this.libraries.close(),
       () => this.warmStart.close(),
-      () => this.anticipation.close(),
+      () => this.prefetcher.close(),
       () => this.analysis.close(),
       ...this.workspaces.closeAnalyses(),
       () => this.chat.close(),

@@ -12,7 +12,7 @@ export interface Options {
   chunks: number[];
   questionTokens: number;
   ratios: number[];
-  /** Rounds of each context. */
+  /** RecurringTask of each context. */
   runs: number[];
   /** Tokens to decode when decoding is measured; 0: it is not. */
   decode: number;

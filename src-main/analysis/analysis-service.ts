@@ -28,7 +28,7 @@ import { AnalysisSession } from './session.ts';
 import { runQuestions } from './questions-run.ts';
 import { RunningAnalysis } from './running-analysis.ts';
 import { shownAnalysis } from './shown-analysis.ts';
-import { Workshop, type AnalysisModels, type AnalysisStore } from './workshop.ts';
+import { AnalysisRun, type AnalysisModels, type AnalysisStore } from './analysis-run.ts';
 
 export interface AnalysisServiceOptions {
   /** The database of analyses. */
@@ -60,7 +60,7 @@ export class AnalysisService {
   /** Running or waiting, by id. */
   readonly #live = new Map<number, RunningAnalysis>();
   #tail: Promise<void> = Promise.resolve();
-  #workshop: Workshop | undefined;
+  #run: AnalysisRun | undefined;
   #closed = false;
 
   /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
@@ -127,7 +127,7 @@ export class AnalysisService {
   stop(id: string): void {
     const live = this.#live.get(this.#require(id).id);
     live?.stop();
-    if (live && this.#workshop?.live !== live) this.#end(live, 'stopped'); // its turn had not come
+    if (live && this.#run?.live !== live) this.#end(live, 'stopped'); // its turn had not come
   }
 
   /** Takes what is not done; with a step, that one again and what rests on it. NOT_FOUND; CONFLICT while it is running. */
@@ -160,8 +160,8 @@ export class AnalysisService {
 
   /** Ends what is kept of a model's memory, before it is disposed. */
   async releaseModel(model: unknown): Promise<void> {
-    const workshop = this.#workshop;
-    if (workshop && workshop.active.model === model) await workshop.release();
+    const run = this.#run;
+    if (run && run.active.model === model) await run.release();
   }
 
   /** Resolves when nothing is running or waiting. */
@@ -192,11 +192,11 @@ export class AnalysisService {
     this.#live.set(id, live);
     this.#table.setState(id, 'waiting');
     this.#changed(id);
-    this.#tail = this.#tail.then(() => this.#run(live));
+    this.#tail = this.#tail.then(() => this.#execute(live));
   }
 
   /** Never rejects: how it ended is kept. */
-  async #run(live: RunningAnalysis): Promise<void> {
+  async #execute(live: RunningAnalysis): Promise<void> {
     const { log } = this.#options;
     if (this.#live.get(live.id) !== live) return; // stopped while it waited
     try {
@@ -207,8 +207,8 @@ export class AnalysisService {
       if (!(error instanceof KvasirError)) log.error('analysis-failed', { error: traceOf(error) });
       this.#end(live, stopped ? 'stopped' : 'failed', stopped ? null : failureOf(error));
     } finally {
-      await this.#workshop?.release();
-      this.#workshop = undefined;
+      await this.#run?.release();
+      this.#run = undefined;
     }
   }
 
@@ -222,12 +222,12 @@ export class AnalysisService {
     this.#table.setModel(row.id, active.name);
     const choices = choicesOf(row.request, settings.current, active.model, planner);
     const options = { ...this.#options, table: this.#table, maker: this.#maker, session: this.#session };
-    const workshop = new Workshop({ row, live, active, choices, options });
-    this.#workshop = workshop;
+    const run = new AnalysisRun({ row, live, active, choices, options });
+    this.#run = run;
     if ('questions' in row.request) {
       const { scope, topK = settings.current.topK } = row.request;
-      await runQuestions(workshop, { scope, topK });
-    } else await runDocument(workshop, row.request);
+      await runQuestions(run, { scope, topK });
+    } else await runDocument(run, row.request);
   }
 
   #end(

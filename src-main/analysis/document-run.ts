@@ -10,7 +10,7 @@ import type { AnswerChoices } from '../answering/choices.ts';
 import type { AnalysedDocument } from './library-documents.ts';
 import { combiningQuestion, fitNotes, noteText, type Note } from './prompts.ts';
 import { planCombining, planWindows, shapeOf, type Span } from './windows.ts';
-import type { Workshop } from './workshop.ts';
+import type { AnalysisRun } from './analysis-run.ts';
 
 /** The windows of a document. QUESTION_TOO_LONG, CONTEXT_OVERFLOW, DOCUMENT_NO_TEXT. */
 export function windowsOf(
@@ -50,24 +50,28 @@ export function planOf(
  * Analyses a document: an answer for every window, then one from all of them, in several rounds where they do not fit one
  * prompt. Steps that are done are not taken again. The first failure ends it. CONFLICT when the document is another now.
  */
-export async function runDocument(workshop: Workshop, request: DocumentAnalysis): Promise<void> {
-  const { active, row } = workshop;
-  const { documents } = workshop.options;
+export async function runDocument(run: AnalysisRun, request: DocumentAnalysis): Promise<void> {
+  const { active, row } = run;
+  const { documents } = run.options;
   const document = documents.open(request.documentId, active);
   if (document.version !== row.version) throw changed(document.title);
-  const windows = workshop.steps('window');
+  const windows = run.steps('window');
   const combining = windows.length > 1 ? 1 : 0;
   for (const [i, step] of windows.entries()) {
     if (step.state === 'done') continue;
     const left = windows.slice(i).filter(({ state }) => state !== 'done').length + combining;
-    await workshop.take(step, left, (signal) =>
-      workshop.ask(request.instruction, passagesOf(document, step, workshop), { signal }),
+    await run.take(step, left, (signal) =>
+      run.ask(request.instruction, passagesOf(document, step, run), { signal }),
     );
   }
-  await combine(workshop, request.instruction);
+  await combine(run, request.instruction);
 }
 
-function passagesOf(document: AnalysedDocument, { from, to }: Span, { options }: Workshop): FoundPassage[] {
+function passagesOf(
+  document: AnalysedDocument,
+  { from, to }: Span,
+  { options }: AnalysisRun,
+): FoundPassage[] {
   const found = document.chunkIds.slice(from, to).map((chunkId, i) => ({
     ...{ chunkId, documentId: Number(document.id), ordinal: from + i, score: 0 },
     ...{ reason: 'match' as const, fullText: null, vector: null, highlights: [] },
@@ -78,24 +82,24 @@ function passagesOf(document: AnalysedDocument, { from, to }: Span, { options }:
 }
 
 /** Makes one answer of the windows': rounds of combining until one is left. */
-async function combine(workshop: Workshop, instruction: string): Promise<void> {
-  const { model } = workshop.active;
-  const { table } = workshop.options;
-  const all = (): Step[] => table.steps(workshop.row.id);
-  let round = workshop.steps('window');
+async function combine(run: AnalysisRun, instruction: string): Promise<void> {
+  const { model } = run.active;
+  const { table } = run.options;
+  const all = (): Step[] => table.steps(run.row.id);
+  let round = run.steps('window');
   let first = 0; // place of the round's first step among all
   while (round.length > 1) {
-    const room = roomBeside(combiningQuestion(instruction, []), model, workshop.choices);
+    const room = roomBeside(combiningQuestion(instruction, []), model, run.choices);
     const notes = round.map(({ text }, i): Note => ({ number: i + 1, text }));
     const lengths = notes.map((note) => model.tokenize(noteText(note, instruction)).length);
     const groups = planCombining(lengths, room);
     const next: Step[] = [];
     for (const [i, { from, to }] of groups.entries()) {
       const span = { from: first + from, to: first + to };
-      const step = stepFor(workshop, span);
+      const step = stepFor(run, span);
       if (step.state !== 'done') {
-        await workshop.take(step, groups.length - i, (signal) =>
-          combineNotes(workshop, instruction, notes.slice(from, to), signal),
+        await run.take(step, groups.length - i, (signal) =>
+          combineNotes(run, instruction, notes.slice(from, to), signal),
         );
       }
       next.push(all().find(({ id }) => id === step.id) ?? step);
@@ -106,7 +110,7 @@ async function combine(workshop: Workshop, instruction: string): Promise<void> {
 }
 
 /** The combining step that reads these steps, made when there is none. */
-function stepFor({ options: { table }, row }: Workshop, { from, to }: Span): Step {
+function stepFor({ options: { table }, row }: AnalysisRun, { from, to }: Span): Step {
   const find = (): Step | undefined =>
     table.steps(row.id).find((step) => step.kind === 'combine' && step.from === from && step.to === to);
   const known = find();
@@ -118,19 +122,19 @@ function stepFor({ options: { table }, row }: Workshop, { from, to }: Span): Ste
 }
 
 async function combineNotes(
-  workshop: Workshop,
+  run: AnalysisRun,
   instruction: string,
   all: readonly Note[],
   signal: AbortSignal,
 ): Promise<StepResult> {
-  const { active, choices } = workshop;
+  const { active, choices } = run;
   const { model } = active;
   const { notes, cut } = fitNotes(all, {
     tokenize: (text) => model.tokenize(text),
     detokenize: (tokens) => model.detokenize(tokens),
     fits: (some) => roomBeside(combiningQuestion(instruction, some), model, choices) >= 0,
   });
-  const made = await workshop.ask(combiningQuestion(instruction, notes), [], { signal });
+  const made = await run.ask(combiningQuestion(instruction, notes), [], { signal });
   const notices = made.notices.filter(({ kind }) => kind !== 'no-match'); // it is not meant to rest on passages
   if (cut > 0) {
     const message = `The context of ${choices.contextTokens} tokens cannot hold what was found: the ends of ${cut} partial answers were left out here.`;

@@ -3,7 +3,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { FoundPassage } from '../answering/passages.ts';
 import { keyFor } from '../fusion/model.ts';
 import { orderBatch, sharedChunks } from './batch-order.ts';
-import type { Workshop } from './workshop.ts';
+import type { AnalysisRun } from './analysis-run.ts';
 
 /** A question with its passages. */
 interface Asked {
@@ -18,13 +18,13 @@ interface Asked {
  * one another, with the shared chunks in memory. A question that fails is kept with its failure, and the others go on.
  */
 export async function runQuestions(
-  workshop: Workshop,
+  run: AnalysisRun,
   { scope, topK }: Pick<QuestionBatch, 'scope'> & { topK: number },
 ): Promise<void> {
-  const { active, choices } = workshop;
-  const open = workshop.steps('question').filter(({ state }) => state !== 'done');
+  const { active, choices } = run;
+  const open = run.steps('question').filter(({ state }) => state !== 'done');
   const asked: Asked[] = [];
-  for (const step of open) asked.push(await find(workshop, step, { scope, topK }));
+  for (const step of open) asked.push(await find(run, step, { scope, topK }));
   const tokenBytes = active.model.bytesPerToken(choices.dtype);
   const prompts = asked.map(({ passages }) =>
     passages.map(({ passage: { id }, tokens }) => ({ id, bytes: tokens.length * tokenBytes })),
@@ -36,18 +36,18 @@ export async function runQuestions(
     return tokens ? [keyFor(active.model, choices.dtype, tokens)] : [];
   });
   // A full prefill reads nothing from the store.
-  if (choices.blends) await workshop.hold(keys);
+  if (choices.blends) await run.hold(keys);
   const order = orderBatch(prompts).flatMap((index) => asked[index] ?? []);
-  for (const [i, one] of order.entries()) await answer(workshop, one, order.length - i);
+  for (const [i, one] of order.entries()) await answer(run, one, order.length - i);
 }
 
 function find(
-  workshop: Workshop,
+  run: AnalysisRun,
   step: Step,
   { scope, topK }: Pick<QuestionBatch, 'scope'> & { topK: number },
 ): Promise<Asked> {
-  const { maker, clock } = workshop.options;
-  return workshop.work(async (signal) => {
+  const { maker, clock } = run.options;
+  return run.work(async (signal) => {
     const started = clock.now();
     const passages = await maker.find(step.question, { scope, topK, signal });
     return { step, passages, retrieveMs: clock.now() - started };
@@ -55,15 +55,9 @@ function find(
 }
 
 /** Rethrows only what would end every other question too. */
-async function answer(
-  workshop: Workshop,
-  { step, passages, retrieveMs }: Asked,
-  left: number,
-): Promise<void> {
+async function answer(run: AnalysisRun, { step, passages, retrieveMs }: Asked, left: number): Promise<void> {
   try {
-    await workshop.take(step, left, (signal) =>
-      workshop.ask(step.question, passages, { signal, retrieveMs }),
-    );
+    await run.take(step, left, (signal) => run.ask(step.question, passages, { signal, retrieveMs }));
   } catch (error) {
     const ends = error instanceof KvasirError && (error.code === 'ABORTED' || error.code === 'CONFLICT');
     if (ends) throw error;

@@ -1,7 +1,7 @@
 import type { KvDtype } from '../engine/engine.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
-import { Afterwards } from '../platform/background-tasks.ts';
+import { BackgroundTasks } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
 
 export interface MissWriterOptions {
@@ -21,24 +21,24 @@ export interface Miss {
 /** Stores chunks that an answer had to compute, in the background, so that the next answer finds them. */
 export class MissWriter {
   readonly #options: MissWriterOptions;
-  readonly #afterwards: Afterwards;
+  readonly #tasks: BackgroundTasks;
 
   constructor(options: MissWriterOptions) {
     this.#options = options;
-    this.#afterwards = new Afterwards({ gate: options.gate, onFailed: options.onBackgroundError });
+    this.#tasks = new BackgroundTasks({ gate: options.gate, onFailed: options.onBackgroundError });
   }
 
   write(model: FusionModel, misses: readonly Miss[]): void {
-    for (const miss of misses) this.#afterwards.add((signal) => this.#store(model, miss, signal));
+    for (const miss of misses) this.#tasks.add((signal) => this.#store(model, miss, signal));
   }
 
   idle(): Promise<void> {
-    return this.#afterwards.idle();
+    return this.#tasks.idle();
   }
 
   /** Gives the model free: what is not stored by now is a miss again next time. */
   stop(): Promise<void> {
-    return this.#afterwards.stop();
+    return this.#tasks.stop();
   }
 
   async #store(model: FusionModel, miss: Miss, signal: AbortSignal): Promise<void> {

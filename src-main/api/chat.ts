@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 
 type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `chat.${string}`>>;
 
-export function chatHandlers({ chat, anticipation }: App): ChatHandlers {
+export function chatHandlers({ chat, prefetcher }: App): ChatHandlers {
   return {
     'chat.list': ({ search }) => chat.list(search),
     'chat.create': ({ options }) => chat.create(options),
@@ -23,7 +23,7 @@ export function chatHandlers({ chat, anticipation }: App): ChatHandlers {
     'chat.restore': ({ id }) => chat.restore(id),
     'chat.send': ({ conversationId, text, parentId }) => chat.send(conversationId, text, parentId),
     'chat.draft': (draft) => {
-      anticipation.draft(draft);
+      prefetcher.draft(draft);
       return {};
     },
     'chat.regenerate': ({ conversationId, answerId }) => chat.regenerate(conversationId, answerId),

@@ -1,7 +1,7 @@
 import type { KvKeyTable } from '../catalogue/kv-key-table.ts';
 import type { KvDtype } from '../engine/engine.ts';
 import { chunkKey } from '../kvstore/store.ts';
-import { breathe } from '../platform/abort.ts';
+import { yieldToEventLoop } from '../platform/abort.ts';
 
 /** Keys made before other work gets its turn: about ten milliseconds. */
 const SLICE = 500;
@@ -27,7 +27,7 @@ export class ChunkKeys {
       const missing = this.#table.missing(dtype);
       for (let done = 0; done < missing.length; done += SLICE) {
         this.#table.put(missing.slice(done, done + SLICE), dtype, (chunk) => chunkKey({ ...chunk, dtype }));
-        await breathe();
+        await yieldToEventLoop();
       }
     }
   }

@@ -1,10 +1,10 @@
 import type { ChunkEntry, ChunkStore } from '../kvstore/store.ts';
 import type { ActiveModel, ModelSource } from '../models/active-model.ts';
-import { breathe } from '../platform/abort.ts';
+import { yieldToEventLoop } from '../platform/abort.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
-import { Rounds } from '../platform/rounds.ts';
+import { RecurringTask } from '../platform/recurring-task.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 
 export interface WarmStartOptions {
@@ -30,18 +30,18 @@ const PAUSE_MS = 1000;
  */
 export class WarmStart {
   readonly #options: WarmStartOptions;
-  readonly #rounds: Rounds;
+  readonly #task: RecurringTask;
   #rehearsed: unknown;
 
   constructor(options: WarmStartOptions) {
     this.#options = options;
-    this.#rounds = new Rounds({
+    this.#task = new RecurringTask({
       work: (signal) => this.#round(signal),
       pauseMs: options.pauseMs ?? PAUSE_MS,
       onFailed: (error) => options.log.warn('warm-start-stopped', { error: String(error) }),
     });
-    const { soon } = this.#rounds;
-    this.#rounds.until([
+    const { soon } = this.#task;
+    this.#task.until([
       options.models.onChange(soon),
       options.events.on(({ topic }) => {
         if (topic === 'queue.status') soon();
@@ -51,11 +51,11 @@ export class WarmStart {
 
   /** Resolves when nothing is being brought in. */
   idle(): Promise<void> {
-    return this.#rounds.idle();
+    return this.#task.idle();
   }
 
   close(): Promise<void> {
-    return this.#rounds.close();
+    return this.#task.close();
   }
 
   async #round(ended: AbortSignal): Promise<void> {
@@ -74,7 +74,7 @@ export class WarmStart {
       const missing = page.filter(({ inRam, dtype }) => !inRam && dtype === settings.current.dtype);
       for (const entry of missing) if (!(await this.#bring(entry, active, ended))) return;
       if (page.length < PAGE || missing.length === 0) return;
-      await breathe();
+      await yieldToEventLoop();
     }
   }
 

@@ -5,7 +5,7 @@ import { FakeModel } from '../testing/fusion.ts';
 import type { ChunkEntry, StoreStats } from '../kvstore/store.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
-import { Anticipation } from './prefetcher.ts';
+import { Prefetcher } from './prefetcher.ts';
 import type { Passage } from '../answering/passages.ts';
 
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -30,7 +30,7 @@ function fixture({ ramBudgetBytes = 400, prefetch = true } = {}) {
       { id: 'a', parentId: 'q', role: 'assistant', text: 'There.' },
     ] as Conversation['messages'],
   };
-  const anticipation = new Anticipation({
+  const prefetcher = new Prefetcher({
     models: { active: { model } },
     conversation: () => conversation,
     retrieval: {
@@ -54,36 +54,36 @@ function fixture({ ramBudgetBytes = 400, prefetch = true } = {}) {
       },
       stats: () => ({ ram: { budgetBytes: ramBudgetBytes } }) as StoreStats,
     },
-    settings: settings as unknown as ConstructorParameters<typeof Anticipation>[0]['settings'],
+    settings: settings as unknown as ConstructorParameters<typeof Prefetcher>[0]['settings'],
     ...{ events, gate, log: LOG },
   });
-  onTestFinished(() => anticipation.close());
+  onTestFinished(() => prefetcher.close());
   const type = (text: string, conversationId: string | null = null): void =>
-    anticipation.draft({ conversationId, options: OPTIONS, text });
-  return { anticipation, type, inRam, searched, gate, events };
+    prefetcher.draft({ conversationId, options: OPTIONS, text });
+  return { prefetcher, type, inRam, searched, gate, events };
 }
 
 test('what a question finds is in memory before it is asked', async () => {
-  const { anticipation, type, inRam } = fixture();
+  const { prefetcher, type, inRam } = fixture();
   type('What do 3 and 7 say?');
-  await anticipation.idle();
+  await prefetcher.idle();
   expect(inRam).toEqual([3, 7]);
 });
 
 test('the next keystroke ends the guess before, and a short text is none', async () => {
-  const { anticipation, type, inRam, searched } = fixture();
+  const { prefetcher, type, inRam, searched } = fixture();
   type('What does 3');
   type('What does 5');
   type('5?');
-  await anticipation.idle();
+  await prefetcher.idle();
   expect([searched, inRam]).toEqual([[], []]);
   type('What is 5?');
-  await anticipation.idle();
+  await prefetcher.idle();
   expect(inRam).toEqual([5]);
 });
 
 test('waits for answers that are being made', async () => {
-  const { anticipation, type, gate, searched } = fixture();
+  const { prefetcher, type, gate, searched } = fixture();
   const answer = Promise.withResolvers<undefined>();
   const asked = gate.foreground(() => answer.promise);
   type('What is 5?');
@@ -91,38 +91,38 @@ test('waits for answers that are being made', async () => {
   expect(searched).toEqual([]);
   answer.resolve(undefined);
   await asked;
-  await anticipation.idle();
+  await prefetcher.idle();
   expect(searched).toEqual(['What is 5?']);
 });
 
 test('a follow-up that points back is searched with the question before', async () => {
-  const { anticipation, type, searched } = fixture();
+  const { prefetcher, type, searched } = fixture();
   type('And is it 6?', '1');
-  await anticipation.idle();
+  await prefetcher.idle();
   expect(searched).toEqual(['Where is 4?\nAnd is it 6?']);
 });
 
 test('takes no more of the memory than its share', async () => {
-  const { anticipation, type, inRam } = fixture({ ramBudgetBytes: 40 });
+  const { prefetcher, type, inRam } = fixture({ ramBudgetBytes: 40 });
   type('What of 3 and 7?');
-  await anticipation.idle();
+  await prefetcher.idle();
   expect(inRam).toEqual([3]);
 });
 
 test('after an answer: the neighbours of what it found, and what it just did not find', async () => {
-  const { anticipation, events, inRam } = fixture();
+  const { prefetcher, events, inRam } = fixture();
   const done = { conversationId: '1', answerId: 'a', state: 'done', failure: null, stats: null } as const;
   events.emit('chat.done', done);
-  await anticipation.idle();
+  await prefetcher.idle();
   expect(inRam).toEqual([3, 5]);
   events.emit('chat.done', { ...done, state: 'stopped' });
-  await anticipation.idle();
+  await prefetcher.idle();
   expect(inRam).toEqual([3, 5]);
 });
 
 test('does nothing when it is turned off', async () => {
-  const { anticipation, type, searched } = fixture({ prefetch: false });
+  const { prefetcher, type, searched } = fixture({ prefetch: false });
   type('What is 5?');
-  await anticipation.idle();
+  await prefetcher.idle();
   expect(searched).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { Conversation, ConversationOptions } from '../../src-shared/contract/chat.ts';
 import { keyFor, type FusionModel } from '../fusion/model.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
-import { breathe, throwIfAborted } from '../platform/abort.ts';
+import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -10,7 +10,7 @@ import type { Retrieval } from '../retrieval/types.ts';
 import { searchText } from './follow-up.ts';
 import type { Passages } from '../answering/passages.ts';
 
-export interface AnticipationOptions {
+export interface PrefetcherOptions {
   models: { readonly active: { model: FusionModel } | undefined };
   /** NOT_FOUND. */
   conversation: (id: string) => Conversation;
@@ -40,13 +40,13 @@ const FEWEST_CHARACTERS = 4;
  * Brings chunks into memory that are about to be used: while a question is typed those it would find, after an answer
  * those around what it found and those it just did not. One guess at a time, behind all other work; the next ends it.
  */
-export class Anticipation {
-  readonly #options: AnticipationOptions;
+export class Prefetcher {
+  readonly #options: PrefetcherOptions;
   readonly #unsubscribe: () => void;
   #round = new AbortController();
   #work: Promise<void> = Promise.resolve();
 
-  constructor(options: AnticipationOptions) {
+  constructor(options: PrefetcherOptions) {
     this.#options = options;
     this.#unsubscribe = options.events.on(({ topic, payload }) => {
       if (topic === 'chat.done' && payload.state === 'done')
@@ -78,7 +78,7 @@ export class Anticipation {
     this.#work = this.#work
       .then(() => gate.background(async (signal) => this.#bring(await find(signal), signal), ended))
       .catch((error: unknown) => {
-        if (!ended.aborted) log.warn('nothing-anticipated', { error: String(error) });
+        if (!ended.aborted) log.warn('nothing-prefetched', { error: String(error) });
       });
   }
 
@@ -112,7 +112,7 @@ export class Anticipation {
     const { models, passages, settings, store } = this.#options;
     let room = store.stats().ram.budgetBytes * SHARE;
     for (const id of chunkIds) {
-      await breathe();
+      await yieldToEventLoop();
       throwIfAborted(signal);
       const model = models.active?.model;
       const passage = passages.chunk(id);

@@ -1,5 +1,5 @@
 import { prefixKey, type ChunkEntry, type ChunkStore } from '../kvstore/store.ts';
-import { Afterwards } from '../platform/background-tasks.ts';
+import { BackgroundTasks } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { FusionModel } from './model.ts';
 
@@ -26,11 +26,11 @@ export class StoredPrefixes {
   readonly #options: StoredPrefixesOptions;
   /** What each model was given from the store, since it was loaded. */
   readonly #brought = new WeakMap<PrefixModel, Int32Array[]>();
-  readonly #afterwards: Afterwards;
+  readonly #tasks: BackgroundTasks;
 
   constructor(options: StoredPrefixesOptions) {
     this.#options = options;
-    this.#afterwards = new Afterwards({ gate: options.gate, onFailed: options.onBackgroundError });
+    this.#tasks = new BackgroundTasks({ gate: options.gate, onFailed: options.onBackgroundError });
   }
 
   /**
@@ -66,17 +66,17 @@ export class StoredPrefixes {
   /** Stores what the model knows of the beginning of `tokens`, behind all other work. */
   keep(model: PrefixModel, tokens: Int32Array): void {
     const whole = tokens.subarray(0, Math.floor(tokens.length / BLOCK) * BLOCK);
-    if (whole.length > 0) this.#afterwards.add(() => this.#store(model, whole));
+    if (whole.length > 0) this.#tasks.add(() => this.#store(model, whole));
   }
 
   /** Resolves when nothing is being stored. */
   idle(): Promise<void> {
-    return this.#afterwards.idle();
+    return this.#tasks.idle();
   }
 
   /** Gives the model free: what is not stored by now is computed again after a restart. */
   stop(): Promise<void> {
-    return this.#afterwards.stop();
+    return this.#tasks.stop();
   }
 
   async #store(model: PrefixModel, tokens: Int32Array): Promise<void> {

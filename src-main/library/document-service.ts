@@ -11,7 +11,7 @@ import { chunkText } from './queue/chunker.ts';
 import type { DocumentRow } from '../catalogue/document-table.ts';
 import { notFound, rowId } from '../platform/ids.ts';
 import { textKindOf } from './sources/kinds.ts';
-import { Pace } from '../platform/pace.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import type { DocumentQueue } from './queue/queue.ts';
 import { removeWithCache } from './sources/removal.ts';
 import { chunkSetOf, type Target } from './queue/targets.ts';
@@ -120,13 +120,13 @@ export class DocumentService {
     let chunks: OutputOf<'chunking.preview'>['chunks'] = [];
     await gate.background(async (signal) => {
       const { model } = await models.current();
-      const pace = new Pace();
+      const slice = new TimeSlice();
       chunks = [];
       const tokenize = (piece: string): Int32Array => model.tokenize(piece);
       const kind = document ? textKindOf(document.format) : 'prose';
       for (const { start, end, tokens, headings } of chunkText(text, tokenize, chunkTokens, { kind })) {
         chunks.push({ start, end, tokens: tokens.length, headings: [...headings] });
-        await pace.step(signal);
+        await slice.step(signal);
       }
     });
     return { text, chunks };

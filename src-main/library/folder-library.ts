@@ -12,7 +12,7 @@ import type { KvDtype } from '../engine/engine.ts';
 import { chunkKey } from '../kvstore/store.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock } from '../platform/clock.ts';
-import { Pace } from '../platform/pace.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import { DocumentSteps, type StepParts, type StepsOptions } from './queue/steps.ts';
 import { putBack, targetOf, type ChunkModel, type Target } from './queue/targets.ts';
 import { scanRoot, type RootChanges } from './sources/root-scan.ts';
@@ -72,7 +72,7 @@ export class FolderLibrary {
   /**
    * Looks for what is new, edited or gone, and takes the queue's steps for this library until nothing is left to do, whether
    * the queue is paused or not; without `precompute` all but the last one. A document that cannot be used is reported and
-   * the others go on; when none can be used, the first one's failure is thrown. What lanes would wait for ends it; what was
+   * the others go on; when none can be used, the first one's failure is thrown. What workers would wait for ends it; what was
    * done stays. LIBRARY_NOT_FOUND, LIBRARY_EMPTY, ABORTED, DISK_FULL, STORE_READ_ONLY, OUT_OF_MEMORY, every DOCUMENT_… code.
    */
   async drain({ precompute = true, ...run }: DrainRun & { precompute?: boolean } = {}): Promise<DrainReport> {
@@ -157,10 +157,10 @@ export class FolderLibrary {
   /** The store's keys of all chunks, with their numbers of tokens. */
   async #distinctChunks(signal: AbortSignal | undefined): Promise<Map<string, number>> {
     const chunks = new Map<string, number>();
-    const pace = new Pace();
+    const slice = new TimeSlice();
     for (const { tokens } of this.chunks()) {
       chunks.set(chunkKey({ ...this.#target, tokens }), tokens.length);
-      await pace.step(signal);
+      await slice.step(signal);
     }
     return chunks;
   }

@@ -17,7 +17,7 @@ import { notFound, rowId } from '../platform/ids.ts';
 import { formatOf } from './sources/kinds.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';
-import { Pace } from '../platform/pace.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import { ParserProcess, type Parser } from './parser/parser-process.ts';
 import { DocumentQueue } from './queue/queue.ts';
 import { DocumentReader } from './queue/reader.ts';
@@ -177,13 +177,13 @@ export class LibraryService {
     const found = await Promise.all(paths.map(resolveExisting));
     const folders = this.#catalogue.libraries.roots(library.id).filter(({ kind }) => kind === 'folder');
     const touched = new Set<number>();
-    const pace = new Pace();
+    const slice = new TimeSlice();
     for (const { path, kind } of found) {
       const root = addPath(this.#catalogue.libraries, library.id, { kind, path, watched: watch }, folders);
       if (kind === 'folder') folders.push(root);
       touched.add(root.id);
       this.#roots.follow(root);
-      await pace.step();
+      await slice.step();
     }
     for (const rootId of touched) void this.#roots.scan(rootId);
     this.#told.changed(library.id);

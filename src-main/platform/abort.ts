@@ -11,6 +11,6 @@ export function isAborted(error: unknown): boolean {
 }
 
 /** Lets events (a key press, a socket) be handled between two steps of long synchronous work. */
-export function breathe(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { throwIfAborted } from './abort.ts';
-import { Afterwards } from './background-tasks.ts';
+import { BackgroundTasks } from './background-tasks.ts';
 import { Gate } from './gate.ts';
 
 function fixture() {
   const gate = new Gate();
   const failures: unknown[] = [];
-  const afterwards = new Afterwards({ gate, onFailed: (error) => failures.push(error) });
+  const afterwards = new BackgroundTasks({ gate, onFailed: (error) => failures.push(error) });
   const done: string[] = [];
   return { gate, failures, afterwards, done };
 }

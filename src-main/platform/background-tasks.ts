@@ -1,7 +1,7 @@
 import { isAborted } from './abort.ts';
 import type { Gate } from './gate.ts';
 
-export interface AfterwardsOptions {
+export interface BackgroundTasksOptions {
   /** Questions come first: they interrupt what is being done, which starts anew afterwards. */
   gate: Gate;
   /** Told when a piece of work failed other than by stop(). */
@@ -12,12 +12,12 @@ export interface AfterwardsOptions {
  * What is done once the answer is given, for the next one's sake: piece by piece, behind all other work. Nobody waits for it, so a
  * failure only means that nothing was gained, and stop() gives up what is not done.
  */
-export class Afterwards {
-  readonly #options: AfterwardsOptions;
+export class BackgroundTasks {
+  readonly #options: BackgroundTasksOptions;
   #abort = new AbortController();
   #tail: Promise<void> = Promise.resolve();
 
-  constructor(options: AfterwardsOptions) {
+  constructor(options: BackgroundTasksOptions) {
     this.#options = options;
   }
 

@@ -1,6 +1,6 @@
 import type { Unembedded, VectorTable } from '../catalogue/vector-table.ts';
 import { boundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
-import { breathe, throwIfAborted } from '../platform/abort.ts';
+import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
 
 /** Vectors compared before other work gets its turn: a few milliseconds. */
 const SLICE = 1000;
@@ -54,7 +54,7 @@ export class VectorIndex {
       best.sort((a, b) => b.score - a.score || a.chunkId - b.chunkId).splice(limit);
       if (!last || rows.length < SLICE) return best;
       after = last.id;
-      await breathe();
+      await yieldToEventLoop();
     }
   }
 

@@ -8,7 +8,7 @@ import { throwIfAborted } from '../../platform/abort.ts';
 import type { EventBus } from '../../platform/event-bus.ts';
 import type { Gate } from '../../platform/gate.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { Rounds } from '../../platform/rounds.ts';
+import { RecurringTask } from '../../platform/recurring-task.ts';
 import type { SettingsService } from '../../platform/settings-service.ts';
 import type { CostModel } from './cost-model.ts';
 import { profile, type ProfiledModel, type ProfileOptions } from './profile.ts';
@@ -45,14 +45,14 @@ const PAUSE_MS = 2000;
  */
 export class FirstUse {
   readonly #options: FirstUseOptions;
-  readonly #rounds: Rounds;
+  readonly #task: RecurringTask;
   /** Models, with number format, that were measured or could not be: once a run of the program is enough. */
   readonly #tried = new Set<string>();
   #busy = true;
 
   constructor(options: FirstUseOptions) {
     this.#options = options;
-    this.#rounds = new Rounds({
+    this.#task = new RecurringTask({
       work: (signal) => this.#round(signal),
       pauseMs: options.pauseMs ?? PAUSE_MS,
       onFailed: (error) => options.log.warn('first-use-stopped', { error: String(error) }),
@@ -61,8 +61,8 @@ export class FirstUse {
 
   start(): void {
     const { models, settings, events } = this.#options;
-    const { soon } = this.#rounds;
-    this.#rounds.until([
+    const { soon } = this.#task;
+    this.#task.until([
       models.onChange(soon),
       settings.onChange((now, before) => {
         if (now.dtype !== before.dtype || now.strategy.name !== before.strategy.name) soon();
@@ -77,11 +77,11 @@ export class FirstUse {
 
   /** Resolves when nothing is being measured. */
   idle(): Promise<void> {
-    return this.#rounds.idle();
+    return this.#task.idle();
   }
 
   close(): Promise<void> {
-    return this.#rounds.close();
+    return this.#task.close();
   }
 
   async #round(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { chunkKey, type ChunkStore } from '../../kvstore/store.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import { Pace } from '../../platform/pace.ts';
+import { TimeSlice } from '../../platform/time-slice.ts';
 import { chunkSetOf, type Target } from './targets.ts';
 
 /** Keeps account of how many chunks of each document are in the store. */
@@ -21,12 +21,12 @@ export class CacheCounts {
   ): Promise<{ changed: boolean; missingTokens: number }> {
     const setId = chunkSetOf(this.#catalogue, document.libraryId, target);
     if (setId === undefined) return { changed: false, missingTokens: 0 };
-    const pace = new Pace();
+    const slice = new TimeSlice();
     let chunks = 0;
     let bytes = 0;
     let missingTokens = 0;
     for (const id of this.#catalogue.chunkTable.ids(setId, document.id)) {
-      await pace.step(signal);
+      await slice.step(signal);
       const tokens = this.#catalogue.chunkTable.tokens(id);
       if (!tokens) continue;
       const entry = this.#store.entry(chunkKey({ ...target, tokens }));
@@ -43,11 +43,11 @@ export class CacheCounts {
   /** Counts everything again after others have changed the store; gives the libraries whose counts have changed. ABORTED. */
   async countAll(target: Target, signal: AbortSignal): Promise<Set<number>> {
     const changed = new Set<number>();
-    const pace = new Pace();
+    const slice = new TimeSlice();
     for (const { id: libraryId } of this.#catalogue.libraries.list()) {
       for (const id of this.#catalogue.documents.idsOfLibrary(libraryId)) {
         if ((await this.count({ id, libraryId }, target, signal)).changed) changed.add(libraryId);
-        await pace.step(signal);
+        await slice.step(signal);
       }
     }
     return changed;

@@ -1,4 +1,4 @@
-import { breathe } from '../../platform/abort.ts';
+import { yieldToEventLoop } from '../../platform/abort.ts';
 import type { FusionModel } from '../../fusion/model.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { TextChunk } from '../../catalogue/chunk-table.ts';
@@ -6,7 +6,7 @@ import { chunkText } from './chunker.ts';
 import type { DocumentRow } from '../../catalogue/document-table.ts';
 import { keptChunks } from './kept-chunks.ts';
 import { textKindOf } from '../sources/kinds.ts';
-import { Pace } from '../../platform/pace.ts';
+import { TimeSlice } from '../../platform/time-slice.ts';
 
 /** What chunks are cut for. */
 export interface CutTarget {
@@ -50,26 +50,26 @@ export class DocumentCutter {
     existing: readonly Existing[],
     signal: AbortSignal | undefined,
   ): Promise<TextChunk[]> {
-    const pace = new Pace();
-    const text = await this.#text(document.id, pace, signal);
+    const slice = new TimeSlice();
+    const text = await this.#text(document.id, slice, signal);
     const search = keptChunks(text, existing);
     let found = search.next();
-    for (; !found.done; found = search.next()) await pace.step(signal);
+    for (; !found.done; found = search.next()) await slice.step(signal);
     const chunks: TextChunk[] = [];
     const tokenize = (piece: string): Int32Array => model.tokenize(piece);
     const options = { kind: textKindOf(document.format), kept: found.value };
     for (const chunk of chunkText(text, tokenize, chunkTokens, options)) {
       chunks.push(chunk);
-      await pace.step(signal);
+      await slice.step(signal);
     }
     return chunks;
   }
 
-  async #text(documentId: number, pace: Pace, signal: AbortSignal | undefined): Promise<string> {
+  async #text(documentId: number, slice: TimeSlice, signal: AbortSignal | undefined): Promise<string> {
     const parts: string[] = [];
     for (const part of this.#catalogue.texts.blocks(documentId)) {
       parts.push(part);
-      await pace.step(signal);
+      await slice.step(signal);
     }
     return parts.join('');
   }
@@ -81,8 +81,8 @@ export class DocumentCutter {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const { chunkTable } = this.#catalogue;
-    const pace = new Pace();
-    while (chunkTable.removeStale(document.id, document.sha256, chunkSetId, 50) > 0) await pace.step(signal);
+    const slice = new TimeSlice();
+    while (chunkTable.removeStale(document.id, document.sha256, chunkSetId, 50) > 0) await slice.step(signal);
   }
 
   /** Rows as the chunks say, with as few changes as possible, in transactions that are short. */
@@ -128,15 +128,15 @@ export class DocumentCutter {
     change: (row: T) => void,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const pace = new Pace();
+    const slice = new TimeSlice();
     for (let next = 0; next < rows.length;) {
       this.#catalogue.transaction(() => {
         do change(rows[next++] as T);
-        while (next < rows.length && !pace.isOver);
+        while (next < rows.length && !slice.isOver);
       });
-      await pace.step(signal);
+      await slice.step(signal);
     }
-    await breathe();
+    await yieldToEventLoop();
   }
 }
 

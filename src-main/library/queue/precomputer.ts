@@ -5,7 +5,7 @@ import { throwIfAborted } from '../../platform/abort.ts';
 import type { Gate } from '../../platform/gate.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow } from '../../catalogue/document-table.ts';
-import { Pace } from '../../platform/pace.ts';
+import { TimeSlice } from '../../platform/time-slice.ts';
 import { isSameTarget, targetOf, type ChunkModel, type Target } from './targets.ts';
 
 export interface PrecomputerOptions {
@@ -46,10 +46,10 @@ export class DocumentPrecomputer {
   ): Promise<void> {
     const { catalogue, store } = this.#options;
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
-    const pace = new Pace();
+    const slice = new TimeSlice();
     let added = 0; // bytes that are not in the catalogue's counts yet
     for (const [index, id] of ids.entries()) {
-      await pace.step(signal);
+      await slice.step(signal);
       throwIfAborted(signal);
       const tokens = catalogue.chunkTable.tokens(id);
       const missing = tokens !== undefined && !store.has(chunkKey({ ...target, tokens })) ? tokens.length : 0;

@@ -4,8 +4,8 @@ import type { DocumentRow } from '../../catalogue/document-table.ts';
 import type { KvDtype } from '../../engine/engine.ts';
 import type { ModelSource } from '../../models/active-model.ts';
 import { failureOf } from '../../platform/failure.ts';
-import { Lane } from './lane.ts';
-import { DocumentSteps, type LaneName, type StepParts } from './steps.ts';
+import { QueueWorker } from './queue-worker.ts';
+import { DocumentSteps, type WorkerName, type StepParts } from './steps.ts';
 import { TargetKeeper } from './target-keeper.ts';
 import type { Target } from './targets.ts';
 
@@ -22,16 +22,16 @@ export interface QueueOptions extends StepParts {
 const RETRY_MS = 15_000;
 
 /**
- * The durable queue: every document's row says what is to be done with it next, and three lanes do it: one reads files,
+ * The durable queue: every document's row says what is to be done with it next, and three workers do it: one reads files,
  * one cuts and indexes what has been read, one precomputes what has been cut. They share nothing but the catalogue, so
  * that documents can be found long before all KV is computed, and a killed process goes on where it was.
  */
 export class DocumentQueue {
   readonly #options: QueueOptions;
-  readonly #lanes: Record<LaneName, Lane>;
+  readonly #workers: Record<WorkerName, QueueWorker>;
   readonly #steps: DocumentSteps;
   readonly #targets: TargetKeeper;
-  readonly #blocked = new Map<LaneName, Failure>();
+  readonly #blocked = new Map<WorkerName, Failure>();
   #paused: boolean;
   #overBudgetTold = false;
   #unsubscribe: () => void = () => undefined;
@@ -45,10 +45,10 @@ export class DocumentQueue {
       onLeftOut: () => this.#tellOverBudget(),
     });
     this.#paused = options.catalogue.state('paused') === 'true';
-    this.#lanes = {
-      read: this.#lane('read', 'cut'),
-      cut: this.#lane('cut', 'compute'),
-      compute: this.#lane('compute'),
+    this.#workers = {
+      read: this.#worker('read', 'cut'),
+      cut: this.#worker('cut', 'compute'),
+      compute: this.#worker('compute'),
     };
   }
 
@@ -59,32 +59,32 @@ export class DocumentQueue {
 
   start(): void {
     this.#unsubscribe = this.#options.models.onChange(() => this.refresh());
-    for (const lane of Object.values(this.#lanes)) lane.start();
+    for (const worker of Object.values(this.#workers)) worker.start();
     this.refresh();
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe();
-    await Promise.all(Object.values(this.#lanes).map((lane) => lane.stop()));
+    await Promise.all(Object.values(this.#workers).map((worker) => worker.stop()));
     await this.#targets.idle();
   }
 
   /** There may be work. */
   kick(): void {
-    for (const lane of Object.values(this.#lanes)) lane.kick();
+    for (const worker of Object.values(this.#workers)) worker.kick();
     this.#options.onStatus();
   }
 
   /** Another model, chunk size or number format may be in use. */
   refresh(): void {
-    this.#lanes.cut.interrupt();
-    this.#lanes.compute.interrupt();
+    this.#workers.cut.interrupt();
+    this.#workers.compute.interrupt();
     this.#targets.refresh();
   }
 
   /** Ends what is being done now, to be done again; for work on rows that are going away. */
   interrupt(): void {
-    for (const lane of Object.values(this.#lanes)) lane.interrupt();
+    for (const worker of Object.values(this.#workers)) worker.interrupt();
   }
 
   pause(): void {
@@ -141,11 +141,11 @@ export class DocumentQueue {
       : phase;
   }
 
-  #lane(name: LaneName, next?: LaneName): Lane {
-    return new Lane({
+  #worker(name: WorkerName, next?: WorkerName): QueueWorker {
+    return new QueueWorker({
       step: async (signal) => {
         const worked = !this.#paused && (await this.#steps[name](signal));
-        if (worked && next) this.#lanes[next].kick();
+        if (worked && next) this.#workers[next].kick();
         if (this.#blocked.delete(name) || !worked) this.#options.onStatus();
         return worked;
       },
@@ -154,9 +154,9 @@ export class DocumentQueue {
   }
 
   /** What is left here concerns the surroundings, or is a bug. */
-  #onError(name: LaneName, error: unknown): number {
+  #onError(name: WorkerName, error: unknown): number {
     this.#blocked.set(name, failureOf(error));
-    this.#options.log.warn('queue-blocked', { lane: name, error: String(error) });
+    this.#options.log.warn('queue-blocked', { worker: name, error: String(error) });
     this.#options.onStatus();
     return this.#options.retryMs ?? RETRY_MS;
   }

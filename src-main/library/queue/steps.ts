@@ -43,7 +43,7 @@ export interface StepsOptions extends StepParts {
   onLeftOut?: (tokens: number) => void;
 }
 
-export type LaneName = 'read' | 'cut' | 'compute';
+export type WorkerName = 'read' | 'cut' | 'compute';
 type Current = NonNullable<QueueStatus['current']>;
 
 /** Failures of the surroundings: whoever takes the steps deals with them, no document is to blame. */
@@ -65,8 +65,8 @@ const BLOCKING: readonly ErrorCode[] = [
  */
 export class DocumentSteps {
   readonly meter: Meter;
-  /** What each lane is at. */
-  readonly current = new Map<LaneName, Current>();
+  /** What each worker is at. */
+  readonly current = new Map<WorkerName, Current>();
   readonly #options: StepsOptions;
   readonly #counts: CacheCounts;
   readonly #cutter: DocumentCutter;
@@ -161,7 +161,7 @@ export class DocumentSteps {
   }
 
   /** What goes wrong with a document is the document's failure, unless it is the surroundings'. */
-  async #step(lane: LaneName, document: DocumentRow, work: () => Promise<void>): Promise<void> {
+  async #step(worker: WorkerName, document: DocumentRow, work: () => Promise<void>): Promise<void> {
     const { catalogue, log, onLibraryChanged } = this.#options;
     try {
       await work();
@@ -173,7 +173,7 @@ export class DocumentSteps {
       catalogue.documents.setStepFailed(document.id, failureOf(error));
       this.#finished(document);
     } finally {
-      this.current.delete(lane);
+      this.current.delete(worker);
     }
     onLibraryChanged(document.libraryId);
   }
@@ -187,9 +187,9 @@ export class DocumentSteps {
     return this.#options.catalogue.chunkTable.setId({ libraryId, ...target });
   }
 
-  #show(lane: LaneName, document: DocumentRow, phase: DocumentPhase, done = 0, total = 1): void {
+  #show(worker: WorkerName, document: DocumentRow, phase: DocumentPhase, done = 0, total = 1): void {
     const { id, libraryId, path } = document;
-    this.current.set(lane, {
+    this.current.set(worker, {
       documentId: String(id),
       libraryId: String(libraryId),
       path,

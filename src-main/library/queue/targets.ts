@@ -1,6 +1,6 @@
 import type { KvDtype } from '../../engine/engine.ts';
 import type { FusionModel } from '../../fusion/model.ts';
-import { breathe } from '../../platform/abort.ts';
+import { yieldToEventLoop } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 
 /** A model with the size of the chunks that are made for it. */
@@ -60,7 +60,7 @@ export async function putBack(
   let after = 0;
   do {
     after = catalogue.documents.regress(libraryId, target, after, BATCH);
-    await breathe();
+    await yieldToEventLoop();
   } while (after > 0);
   catalogue.setState(key, serialise(target));
 }

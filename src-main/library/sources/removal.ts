@@ -3,7 +3,7 @@ import type { ChunkStore } from '../../kvstore/store.ts';
 import { chunkKey } from '../../kvstore/store.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { KeyedTokens } from '../../catalogue/chunk-table.ts';
-import { Pace } from '../../platform/pace.ts';
+import { TimeSlice } from '../../platform/time-slice.ts';
 
 const DTYPES: readonly KvDtype[] = ['f16', 'q8_0'];
 /** Chunks deleted in one transaction; each leaves the search index too. */
@@ -15,8 +15,8 @@ export async function removeContents(
   documentId: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const pace = new Pace();
-  while (catalogue.chunkTable.removeSome(documentId, CHUNKS_AT_ONCE) > 0) await pace.step(signal);
+  const slice = new TimeSlice();
+  while (catalogue.chunkTable.removeSome(documentId, CHUNKS_AT_ONCE) > 0) await slice.step(signal);
   catalogue.texts.remove(documentId);
 }
 
@@ -36,18 +36,18 @@ export async function removeWithCache(
   store: Pick<ChunkStore, 'evict' | 'unpin' | 'has'>,
   documentIds: readonly number[],
 ): Promise<{ evictedChunks: number; evictedBytes: number }> {
-  const pace = new Pace();
+  const slice = new TimeSlice();
   const candidates: KeyedTokens[] = [];
   for (const id of documentIds) {
     for (const keyed of catalogue.chunkTable.keyed(id)) {
       candidates.push(keyed);
-      await pace.step();
+      await slice.step();
     }
     await removeDocument(catalogue, id);
   }
   const keys = new Set<string>();
   for (const { tokens, fingerprint, prefix } of candidates) {
-    await pace.step();
+    await slice.step();
     if (catalogue.chunkTable.has(fingerprint, tokens)) continue;
     for (const dtype of DTYPES) {
       const key = chunkKey({ fingerprint, prefix, dtype, tokens });

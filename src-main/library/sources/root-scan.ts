@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { DocumentFailure } from '../../../src-shared/library.ts';
-import { breathe, throwIfAborted } from '../../platform/abort.ts';
+import { yieldToEventLoop, throwIfAborted } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { KnownFile } from '../../catalogue/document-table.ts';
 import { removeDocument } from './removal.ts';
@@ -135,7 +135,7 @@ async function knownFiles(
     const last = rows.at(-1);
     if (!last || rows.length < BATCH) return known;
     after = last.path;
-    await breathe();
+    await yieldToEventLoop();
     throwIfAborted(signal);
   }
 }
@@ -150,7 +150,7 @@ async function inBatches<T>(
   for (let start = 0; start < rows.length; start += BATCH) {
     throwIfAborted(signal);
     catalogue.transaction(() => rows.slice(start, start + BATCH).forEach(change));
-    await breathe();
+    await yieldToEventLoop();
   }
 }
 

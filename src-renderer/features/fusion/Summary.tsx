@@ -3,7 +3,7 @@ import { IconArrowsDiff } from '@tabler/icons-react';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
 import { besideFullPrefill, wasFullPrefill } from '../../../src-shared/ttft.ts';
 import classes from './FusionPanel.module.css';
-import * as leads from './leads.ts';
+import * as captions from './captions.ts';
 import { Measure } from './Measure.tsx';
 import { compositionOf, type Composition } from './model.ts';
 import type { Words } from './useWords.ts';
@@ -38,17 +38,17 @@ export function Summary({
       <Group gap="md" align="baseline">
         <span className={classes.ttft}>{format.duration(ttftMs.total)}</span>
         <span className={classes.speedUp} data-slower={besideFullPrefill(report)?.verdict === 'later'}>
-          {leads.comparison(report, words)}
+          {captions.comparison(report, words)}
         </span>
       </Group>
       <Race conversationId={conversationId} report={report} words={words} />
       <Text size="sm" className={classes.lead}>
-        {leads.summary(report, words)}
+        {captions.summary(report, words)}
       </Text>
       <CompositionBar composition={compositionOf(report)} words={words} />
       {report.plan && (
         <Text size="sm" className={classes.plan}>
-          {leads.plan(report.plan, words)}
+          {captions.plan(report.plan, words)}
         </Text>
       )}
       <Button

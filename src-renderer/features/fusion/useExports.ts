@@ -7,7 +7,7 @@ import type { Palette } from '../../viz/palette.ts';
 import type { Plate } from '../../viz/png.ts';
 import { tokenPicture } from '../../viz/tokens/picture.ts';
 import { checksCsv, chunksCsv, layersCsv, stagesCsv, tokensCsv } from './csv.ts';
-import * as leads from './leads.ts';
+import * as captions from './captions.ts';
 import { massCurve } from './mass.ts';
 import type { CheckView, ReportView } from './model.ts';
 import { usePanelState } from './panel-state.ts';
@@ -56,7 +56,7 @@ function summaryPlate(report: FusionReport, words: Words): Plate {
   const time = format.duration(report.ttftMs.total);
   return {
     title: report.question,
-    caption: `${t('summary.ttft')}: ${time} · ${leads.comparison(report, words)}. ${leads.summary(report, words)}`,
+    caption: `${t('summary.ttft')}: ${time} · ${captions.comparison(report, words)}. ${captions.summary(report, words)}`,
     picture: {
       items: 0,
       height: () => 0,
@@ -78,7 +78,7 @@ type PlateOf = (
 const plateOf: Readonly<Record<PictureName, PlateOf>> = {
   waterfall: ({ report }, _, words) => ({
     title: words.t('waterfall.title'),
-    caption: leads.waterfall(report, words),
+    caption: captions.waterfall(report, words),
     picture: waterfallPicture(report, words),
   }),
   pipeline: ({ report: { layers } }, _, words) =>
@@ -86,7 +86,7 @@ const plateOf: Readonly<Record<PictureName, PlateOf>> = {
       ? null
       : {
           title: words.t('pipeline.title'),
-          caption: leads.pipeline(layers, words),
+          caption: captions.pipeline(layers, words),
           picture: gantt(layers, wholeView(layers), ganttWords(words)),
         },
   tokens: (view, check, words, palette, scale) =>
@@ -94,7 +94,7 @@ const plateOf: Readonly<Record<PictureName, PlateOf>> = {
       ? null
       : {
           title: words.t('tokens.title'),
-          caption: leads.tokens(view, check, words),
+          caption: captions.tokens(view, check, words),
           picture: tokenPicture(tokenMapData(view, check, scale, words).data, palette),
         },
   mass: (_view, check, words) => {
@@ -102,7 +102,7 @@ const plateOf: Readonly<Record<PictureName, PlateOf>> = {
     return curve
       ? {
           title: words.t('mass.title'),
-          caption: leads.mass(check, words),
+          caption: captions.mass(check, words),
           picture: chart(massSpec(curve, check, words)),
         }
       : null;
@@ -110,7 +110,11 @@ const plateOf: Readonly<Record<PictureName, PlateOf>> = {
   layers: ({ report }, _, words) => {
     const spec = deviationSpec(report, false, words);
     return (
-      spec && { title: words.t('layers.title'), caption: leads.layers(report, words), picture: chart(spec) }
+      spec && {
+        title: words.t('layers.title'),
+        caption: captions.layers(report, words),
+        picture: chart(spec),
+      }
     );
   },
 };

@@ -16,7 +16,7 @@ import type { Files } from '../useFiles.ts';
 import type { Words } from '../useWords.ts';
 import { CompareStart } from './CompareStart.tsx';
 import { methodsCsv } from './csv.ts';
-import { comparisonLead } from './leads.ts';
+import { comparisonCaption } from './captions.ts';
 import { MethodCard } from './MethodCard.tsx';
 import { barRows, fullOf, nameOf, qualityRows } from './methods.ts';
 import type { CompareProgress, ComparisonState } from './useComparison.ts';
@@ -33,7 +33,7 @@ export function CompareSection({ report, state, words, files }: CompareSectionPr
   const { t } = words;
   const { i18n } = useTranslation();
   const { comparison } = state;
-  const lead = comparison ? comparisonLead(comparison, words, i18n.language) : t('compare:intro');
+  const lead = comparison ? comparisonCaption(comparison, words, i18n.language) : t('compare:intro');
   const head = <Head report={report} state={state} words={words} />;
   if (!comparison)
     return (

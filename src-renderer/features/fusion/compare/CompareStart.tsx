@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
 import type { StrategyChoice, StrategyName } from '../../../../src-shared/strategy.ts';
 import classes from '../FusionPanel.module.css';
-import { joined } from '../leads.ts';
+import { joined } from '../captions.ts';
 import type { Words } from '../useWords.ts';
 import { leastMs } from './estimate.ts';
 

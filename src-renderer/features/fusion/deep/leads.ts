@@ -2,7 +2,7 @@ import { mean, least } from 'd3-array';
 import type { Comparison, DeepPrompt } from '../../../../src-shared/comparison.ts';
 import { visible } from '../../../viz/tokens/layout.ts';
 import { nameOf } from '../compare/methods.ts';
-import { joined } from '../leads.ts';
+import { joined } from '../captions.ts';
 import type { Words } from '../useWords.ts';
 import {
   attentionFacts,

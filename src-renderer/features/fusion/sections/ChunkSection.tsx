@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { PromptPart } from '../../../../src-shared/fusion-report.ts';
 import classes from '../FusionPanel.module.css';
 import { colourOf, partTitle } from '../pictures.ts';
-import { joined } from '../leads.ts';
+import { joined } from '../captions.ts';
 import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
 import type { SectionData } from './section-props.ts';

@@ -5,7 +5,7 @@ import { chart } from '../../../viz/chart/chart.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
 import { TipRows } from '../../../viz/Tip.tsx';
-import * as leads from '../leads.ts';
+import * as captions from '../captions.ts';
 import { deviationSpec } from '../pictures.ts';
 import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
@@ -17,7 +17,7 @@ export function LayerSection({ view: { report }, words, exports }: SectionData) 
   const [log, setLog] = useState(false);
   const spec = useMemo(() => deviationSpec(report, log, words), [report, log, words]);
   const picture = useMemo(() => spec && chart(spec), [spec]);
-  const lead = leads.layers(report, words);
+  const lead = captions.layers(report, words);
   if (!spec || !picture) return <Section name="layers" title={t('layers.title')} lead={lead} />;
   const layerAt = (item: number) => report.layers.find(({ layer }) => layer === spec.items[item]);
   return (

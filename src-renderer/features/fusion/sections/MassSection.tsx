@@ -6,7 +6,7 @@ import { PictureView } from '../../../viz/PictureView.tsx';
 import { TipRows } from '../../../viz/Tip.tsx';
 import { CheckSwitch } from '../CheckSwitch.tsx';
 import classes from '../FusionPanel.module.css';
-import * as leads from '../leads.ts';
+import * as captions from '../captions.ts';
 import { massCurve, type MassCurve } from '../mass.ts';
 import type { CheckView } from '../model.ts';
 import { MASS_STEPS, massSpec } from '../pictures.ts';
@@ -31,15 +31,15 @@ export function MassSection({
       ? t(check.measure === 'attention' ? 'mass.nothingAttended' : 'mass.nothing', {
           layer: check.check.layer,
         })
-      : leads.noMass(view.report, words);
+      : captions.noMass(view.report, words);
     return <Section name="mass" title={t('mass.title')} lead={why} />;
   }
   return (
     <Section
       name="mass"
       title={t('mass.title')}
-      lead={leads.joined([
-        leads.mass(check, words),
+      lead={captions.joined([
+        captions.mass(check, words),
         t('mass.half', { ratio: words.share(curve.ratioFor(0.5)) }),
       ])}
       table={<MassTable curve={curve} words={words} />}

@@ -8,7 +8,7 @@ import { TipRows } from '../../../viz/Tip.tsx';
 import { useSpan } from '../../../viz/useSpan.ts';
 import { ZoomButtons } from '../../../viz/ZoomButtons.tsx';
 import { Keys } from '../Keys.tsx';
-import * as leads from '../leads.ts';
+import * as captions from '../captions.ts';
 import { ganttWords } from '../pictures.ts';
 import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
@@ -20,7 +20,7 @@ export function PipelineSection({ view: { report }, words, exports }: SectionDat
   const { layers } = report;
   const time = useSpan(useMemo(() => wholeView(layers), [layers]));
   const gantt = useMemo(() => ganttWords(words), [words]);
-  const lead = leads.pipeline(layers, words);
+  const lead = captions.pipeline(layers, words);
   if (layers.length === 0) return <Section name="pipeline" title={t('pipeline.title')} lead={lead} wide />;
   return (
     <Section

@@ -8,7 +8,7 @@ import { TokenMap, type TokenMapHandle } from '../../../viz/tokens/TokenMap.tsx'
 import { CheckSwitch } from '../CheckSwitch.tsx';
 import classes from '../FusionPanel.module.css';
 import { Keys } from '../Keys.tsx';
-import * as leads from '../leads.ts';
+import * as captions from '../captions.ts';
 import type { CheckView } from '../model.ts';
 import { setScale } from '../panel-state.ts';
 import { partTitle, tokenMapData } from '../pictures.ts';
@@ -37,7 +37,7 @@ export function TokenSection({
 }: TokenSectionProps) {
   const { t } = words;
   const { data, scale } = useMemo(() => tokenMapData(view, check, kind, words), [view, check, kind, words]);
-  const lead = leads.tokens(view, check, words);
+  const lead = captions.tokens(view, check, words);
   if (view.report.tokens.length === 0)
     return <Section name="tokens" title={t('tokens.title')} lead={lead} wide />;
   return (

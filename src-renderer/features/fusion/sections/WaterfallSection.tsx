@@ -3,7 +3,7 @@ import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
 import { STAGES, type StageName } from '../../../viz/stages.ts';
 import classes from '../FusionPanel.module.css';
-import * as leads from '../leads.ts';
+import * as captions from '../captions.ts';
 import { waterfallPicture } from '../pictures.ts';
 import { Section } from '../Section.tsx';
 import { longestStage } from '../stages.ts';
@@ -23,7 +23,7 @@ export function WaterfallSection({ view: { report }, words, exports }: SectionDa
     <Section
       name="waterfall"
       title={t('waterfall.title')}
-      lead={leads.waterfall(report, words)}
+      lead={captions.waterfall(report, words)}
       table={
         <DataTable
           label={t('waterfall.title')}

@@ -28,7 +28,7 @@ export interface AnalysisModels {
 
 export type AnalysisStore = ChunkCache & Pick<ChunkStore, 'acquireMany'>;
 
-export interface WorkshopOptions {
+export interface AnalysisRunOptions {
   models: AnalysisModels;
   retrieval: Retrieval;
   passages: Passages;
@@ -44,16 +44,16 @@ export interface WorkshopOptions {
 }
 
 /** What the steps of one run of an analysis are taken with: its model, its choices, and one way to take a step. */
-export class Workshop {
+export class AnalysisRun {
   readonly row: AnalysisRow;
   readonly live: RunningAnalysis;
   readonly active: AnalysisModel;
   readonly choices: AnswerChoices;
-  readonly options: WorkshopOptions;
+  readonly options: AnalysisRunOptions;
   #held: LeaseSet | undefined;
   #attempt: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: Pick<Workshop, 'row' | 'live' | 'active' | 'choices' | 'options'>) {
+  constructor(parts: Pick<AnalysisRun, 'row' | 'live' | 'active' | 'choices' | 'options'>) {
     this.row = parts.row;
     this.live = parts.live;
     this.active = parts.active;

@@ -1,6 +1,6 @@
 import { throttled } from './event-bus.ts';
 
-export interface RoundsOptions {
+export interface RecurringTaskOptions {
   /** One round; it must end soon once its signal is aborted. */
   work: (signal: AbortSignal) => Promise<void>;
   /** Least milliseconds between the beginnings of two rounds. */
@@ -10,17 +10,17 @@ export interface RoundsOptions {
 }
 
 /** Work in the background that is done again whenever something calls for it: one round at a time, and at most one waiting. */
-export class Rounds {
+export class RecurringTask {
   /** Calls for a round, at once or after the pause. */
   readonly soon: () => void;
-  readonly #options: RoundsOptions;
+  readonly #options: RecurringTaskOptions;
   readonly #abort = new AbortController();
   readonly #throttled: ReturnType<typeof throttled>;
   #unsubscribe: (() => void)[] = [];
   #rounds: Promise<void> = Promise.resolve();
   #waiting = false;
 
-  constructor(options: RoundsOptions) {
+  constructor(options: RecurringTaskOptions) {
     this.#options = options;
     this.#throttled = throttled(options.pauseMs, () => this.#begin());
     this.soon = () => this.#throttled();

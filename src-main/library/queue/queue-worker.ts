@@ -1,6 +1,6 @@
 import { isAborted } from '../../platform/abort.ts';
 
-export interface LaneOptions {
+export interface QueueWorkerOptions {
   /** Does one piece of work; false when there is none now. */
   step: (signal: AbortSignal) => Promise<boolean>;
   /** A step failed; gives after how many milliseconds to try again without being asked, undefined for at once. */
@@ -8,15 +8,15 @@ export interface LaneOptions {
 }
 
 /** Does one kind of work, a step at a time, until there is none; then waits to be told of more. */
-export class Lane {
-  readonly #options: LaneOptions;
+export class QueueWorker {
+  readonly #options: QueueWorkerOptions;
   #abort = new AbortController();
   #loop: Promise<void> | undefined;
   #stopped = false;
   #kicked = false;
   #wake: (() => void) | undefined;
 
-  constructor(options: LaneOptions) {
+  constructor(options: QueueWorkerOptions) {
     this.#options = options;
   }
 

@@ -5,7 +5,7 @@ import { fusionFixture } from '../../client/fixtures/fusion.ts';
 import { en } from '../../i18n/en/index.ts';
 import { zh } from '../../i18n/zh/index.ts';
 import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } from '../../ui/format.ts';
-import { comparison, summary } from './leads.ts';
+import { comparison, summary } from './captions.ts';
 import { strategyName } from './strategy-name.ts';
 import type { Words } from './useWords.ts';
 

@@ -1,11 +1,11 @@
 import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
-import { joined } from '../leads.ts';
+import { joined } from '../captions.ts';
 import type { Words } from '../useWords.ts';
 import { fullOf, judged, nameOf, reuseOf, timesSooner } from './methods.ts';
 import { isSame, textDiff } from './text-diff.ts';
 
 /** What the comparison says: the answer's own way, then full reuse, against the full prefill. */
-export function comparisonLead(comparison: Comparison, words: Words, language: string): string {
+export function comparisonCaption(comparison: Comparison, words: Words, language: string): string {
   const ways = [judged(comparison), reuseOf(comparison)].filter((way) => way !== undefined);
   const full = fullOf(comparison);
   if (!full || ways.length === 0) return words.t('compare:nothing');
