@@ -209,8 +209,7 @@ const app = await App.open({ dataDir: dir });
 try {
   const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   const { model } = workspace;
-  await workspace.library.sync();
-  await workspace.library.precompute();
+  await workspace.library.drain();
   const file = join(import.meta.dirname, '..', 'resources', 'sample-library.questions.json');
   const questions = JSON.parse(readFileSync(file, 'utf8')) as { question: string }[];
   const cases: Case[] = [];

@@ -215,8 +215,7 @@ const app = await App.open({ dataDir: dir });
 try {
   const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   const { model } = workspace;
-  await workspace.library.sync();
-  await workspace.library.precompute();
+  await workspace.library.drain();
   const cases: Case[] = [];
   for (const question of questions())
     cases.push(await promptOf(workspace, question, app.settings.current.topK));

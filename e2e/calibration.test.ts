@@ -20,7 +20,7 @@ afterAll(async () => {
 
 test('ratio 1 is the full prefill, reusing everything is not, and the choice is kept', async () => {
   const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await workspace.library.sync();
+  await workspace.library.drain({ precompute: false });
   const request = CalibrationRequestSchema.parse({
     strategies: ['none', 'union'],
     ratios: [0.15, 1],
@@ -50,7 +50,7 @@ test('ratio 1 is the full prefill, reusing everything is not, and the choice is 
 
 test('a library without questions of its own is measured by questions about what it names', async () => {
   const workspace = await app.workspaces.open({ root: join(app.paths.sampleLibrary, 'buildings') });
-  await workspace.library.sync();
+  await workspace.library.drain({ precompute: false });
   const request = CalibrationRequestSchema.parse({ strategies: ['query'], ratios: [1], prompts: 3 });
   const again = [
     await app.workspaces.calibrate(workspace, request, {}),

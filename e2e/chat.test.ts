@@ -32,8 +32,7 @@ let app: App;
 async function openApp(): Promise<App> {
   const opened = await App.open({ dataDir: dir });
   const workspace = await opened.workspaces.open({ root: opened.paths.sampleLibrary });
-  await workspace.library.sync();
-  await workspace.library.precompute();
+  await workspace.library.drain();
   return opened;
 }
 

@@ -14,8 +14,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-compare-'));
   app = await App.open({ dataDir: dir });
   const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await workspace.library.sync();
-  await workspace.library.precompute();
+  await workspace.library.drain();
   const { id } = app.chat.create({
     scope: { libraryIds: [], documentIds: [] },
     strategy: { name: 'deviation', ratio: 0.15 },

@@ -16,8 +16,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-controller-'));
   app = await App.open({ dataDir: dir });
   workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await workspace.library.sync();
-  await workspace.library.precompute();
+  await workspace.library.drain();
 });
 afterAll(async () => {
   await app.close();

@@ -30,8 +30,7 @@ describe('the demo model', () => {
     dir = mkdtempSync(join(tmpdir(), 'kvasir-demo-'));
     app = await App.open({ dataDir: dir });
     workspace = await app.workspaces.open({ root: LIBRARY });
-    await workspace.library.sync();
-    await workspace.library.precompute();
+    await workspace.library.drain();
   });
   afterAll(async () => {
     await app.close();

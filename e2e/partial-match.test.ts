@@ -23,8 +23,7 @@ beforeAll(async () => {
   app.settings.update({ storeMisses: false });
   cpSync(app.paths.sampleLibrary, join(dir, 'library'), { recursive: true });
   workspace = await app.workspaces.open({ root: join(dir, 'library') });
-  await workspace.library.sync();
-  await workspace.library.precompute();
+  await workspace.library.drain();
 });
 
 afterAll(async () => {
@@ -109,7 +108,7 @@ test('a document that was edited is answered from what is cached of it, before t
   const edited = text.replace('They work from Jakarta.', 'They work from Riga.');
   expect(edited).not.toBe(text);
   writeFileSync(path, edited);
-  await workspace.library.sync();
+  await workspace.library.drain({ precompute: false });
 
   const answer = await ask(QUESTION);
   expect(answer.stats?.chunkHits).toMatchObject({ partial: 1, computed: 0 });
@@ -128,9 +127,9 @@ test('a document that was edited is answered from what is cached of it, before t
 });
 
 test('once it is precomputed, its own KV is used, and only that was computed', async () => {
-  const { computed, stored } = await workspace.library.precompute();
-  expect(computed).toBe(1);
-  expect(stored).toBeGreaterThan(50);
+  const { precompute } = await workspace.library.drain();
+  expect(precompute?.computed).toBe(1);
+  expect(precompute?.stored).toBeGreaterThan(50);
   const answer = await ask(QUESTION);
   expect(answer.stats?.chunkHits).toMatchObject({ partial: 0, computed: 0 });
   expect(answer.text).toBe('Riga');

@@ -33,8 +33,7 @@ async function run<T>(
     const { model } = await app.models.current();
     model.info.chatTemplate = ''; // the demo model's own takes no system prompt
     const { library } = await app.workspaces.open({ root: join(app.paths.sampleLibrary, 'people') });
-    await library.sync();
-    await library.precompute();
+    await library.drain();
     return await task(app, async (question) => {
       const id = app.chat.list()[0]?.id ?? app.chat.create(NEW).id;
       const { answerId } = app.chat.send(id, question);

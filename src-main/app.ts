@@ -15,7 +15,7 @@ import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';
 import { CacheService } from './cache/cache-service.ts';
 import { WarmStart } from './cache/warm-start.ts';
-import { ChunkStore, type VerifyReport } from './kvstore/store.ts';
+import { ChunkStore } from './kvstore/store.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { LibraryService } from './library/library-service.ts';
 import type { Parser } from './library/parser/parser-process.ts';
@@ -197,19 +197,6 @@ export class App {
       await store.close();
       throw error;
     }
-  }
-
-  /**
-   * Checks every chunk file. What opening the store found wrong belongs to the report: it was wrong when the user asked.
-   */
-  async verifyStore(): Promise<VerifyReport> {
-    const report = await this.store.verify();
-    const { quarantined, newerFormat } = this.store.recovery;
-    return {
-      ...report,
-      corrupt: [...quarantined.map(({ file, reason }) => ({ key: file, reason })), ...report.corrupt],
-      newerFormat: [...new Set([...newerFormat, ...report.newerFormat])],
-    };
   }
 
   /** Begins the work nobody waits for: loads the models in use, watches folders, goes on with the queue. Not for the command line. */

@@ -11,7 +11,8 @@ import type { Planner } from './fusion/planning/planner.ts';
 import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import type { ChunkStore } from './kvstore/store.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
-import { Library } from './library/library.ts';
+import type { FolderLibrary } from './library/folder-library.ts';
+import type { LibraryService } from './library/library-service.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { chooseModel } from './models/model-defaults.ts';
 import type { Gate } from './platform/gate.ts';
@@ -29,7 +30,7 @@ export interface OpenLibraryOptions {
 /** A library with the model that reads it and the service that answers from it. */
 export interface Workspace {
   model: Model;
-  library: Library;
+  library: FolderLibrary;
   answers: SingleAnswers;
   chunkTokens: number;
 }
@@ -41,6 +42,7 @@ interface Parts {
   log: Logger;
   gate: Gate;
   engine: Engine;
+  libraries: LibraryService;
   store: ChunkStore;
   planner: Planner;
   prefixes: StoredPrefixes;
@@ -80,16 +82,7 @@ export class Workspaces {
     const choice = chooseModel(modelPath, app.paths);
     const model = await this.#loadModel(choice.path, settings.threads || choice.threads);
     const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
-    const { dtype, maxFileBytes } = settings;
-    const library = await Library.open({
-      root,
-      catalogue,
-      store,
-      model,
-      chunkTokens,
-      dtype,
-      maxFileBytes,
-    });
+    const library = await app.libraries.openFolder(root, { model, chunkTokens });
     const answers = new SingleAnswers({
       ...{ model, store, planner, prefixes },
       name: model.info.name,
@@ -105,7 +98,7 @@ export class Workspaces {
 
   /** Analyses with a workspace's model, which are not kept. */
   analysesOf({ model, library, chunkTokens }: Workspace): AnalysisService {
-    const { catalogue, analysisParts } = this.#options;
+    const { analysisParts } = this.#options;
     const active = { name: model.info.name, model, chunkTokens };
     const analyses = new AnalysisService({
       path: ':memory:',
@@ -153,7 +146,7 @@ export class Workspaces {
   }
 
   /** Search in one library, without vectors: no embedding model is loaded here. */
-  #wordsOnly({ chunkSetId }: Library): SearchService {
+  #wordsOnly({ chunkSetId }: FolderLibrary): SearchService {
     const { app, catalogue } = this.#options;
     const search = new SearchService({
       catalogue,

@@ -40,6 +40,6 @@ export interface PrecomputeReport {
   tokens: number;
   bytes: number;
   ms: number;
-  /** Bytes by which the library's cache exceeds the disk budget; 0 when it fits. */
+  /** Bytes of chunks that were left out, since the disk budget cannot hold them; 0 when all fit. */
   overBudgetBytes: number;
 }

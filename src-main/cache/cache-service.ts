@@ -4,7 +4,7 @@ import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract
 import type { ModelImpact } from '../../src-shared/contract/models.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { KvDtype } from '../engine/engine.ts';
-import type { ChunkStore, KindTotals } from '../kvstore/store.ts';
+import type { ChunkStore, KindTotals, VerifyReport } from '../kvstore/store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/impact.ts';
 import type { ModelService } from '../models/model-service.ts';
@@ -112,10 +112,20 @@ export class CacheService {
     return { chunks: entries, bytes };
   }
 
-  /** What opening the store found wrong belongs to the report: it was wrong when the user asked. */
+  /** Checks every chunk file, and gives what a window shows of that. */
   async verify(): Promise<VerifyResult> {
-    const { store, events } = this.#options;
     const started = performance.now();
+    const { checked, corrupt, missing, newerFormat } = await this.check();
+    const ms = performance.now() - started;
+    return { checked, corrupt, missing: missing.length, newerFormat: newerFormat.length, ms };
+  }
+
+  /**
+   * Checks every chunk file; progress comes as 'cache.progress'. What opening the store found wrong belongs to the report: it
+   * was wrong when the user asked.
+   */
+  async check(): Promise<VerifyReport> {
+    const { store, events } = this.#options;
     let progress = { done: 0, total: 0 };
     const tell = throttled(PROGRESS_MS, () => events.emit('cache.progress', progress));
     const report = await store.verify(({ done, total }) => {
@@ -126,11 +136,9 @@ export class CacheService {
     const { quarantined, newerFormat } = store.recovery;
     this.#changed();
     return {
-      checked: report.checked,
+      ...report,
       corrupt: [...quarantined.map(({ file, reason }) => ({ key: file, reason })), ...report.corrupt],
-      missing: report.missing.length,
-      newerFormat: new Set([...newerFormat, ...report.newerFormat]).size,
-      ms: performance.now() - started,
+      newerFormat: [...new Set([...newerFormat, ...report.newerFormat])],
     };
   }
 

@@ -224,11 +224,6 @@ export class ChunkTable {
     return this.#sql.run(sql, documentId, keptSet, limit);
   }
 
-  count(setId: number): number {
-    const query = 'SELECT coalesce(sum(chunks), 0) FROM chunking WHERE chunk_set_id = ?';
-    return this.#sql.value<number>(query, setId) ?? 0;
-  }
-
   counts(setId: number, documentId?: number): ChunkCounts {
     const query = `SELECT coalesce(sum(chunks), 0) AS chunks, coalesce(sum(tokens), 0) AS tokens,
       coalesce(sum(cached_chunks), 0) AS cachedChunks, coalesce(sum(cached_bytes), 0) AS cachedBytes

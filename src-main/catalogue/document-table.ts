@@ -1,6 +1,7 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { DocumentPhase } from '../../src-shared/contract/libraries.ts';
 import type { Database } from '../platform/database.ts';
+import type { ChunkSetKey } from './chunk-table.ts';
 
 /** A page, slide, sheet or chapter: its label and UTF-16 range in the document's text. */
 export type Page = readonly [label: string, start: number, end: number];
@@ -123,19 +124,14 @@ export class DocumentTable {
     this.#sql.run('UPDATE document SET path = ?, format = ? WHERE id = ?', file.path, file.format, id);
   }
 
-  /** The first document in one of these phases whose root can be used. */
-  next(phase: WorkingPhase, after = 0): DocumentRow | undefined {
-    const query = `SELECT ${COLUMNS} FROM document d WHERE phase = ? AND id > ?
+  /** The first document in a phase whose root can be used, of one library or of all. */
+  next(phase: WorkingPhase, libraryId?: number): DocumentRow | undefined {
+    const query = `SELECT ${COLUMNS} FROM document d WHERE phase = ? ${libraryId === undefined ? '' : 'AND library_id = ?'}
       AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
       ORDER BY id LIMIT 1`;
-    const row = this.#sql.get<RawDocumentRow>(query, phase, after);
+    const values = libraryId === undefined ? [phase] : [phase, libraryId];
+    const row = this.#sql.get<RawDocumentRow>(query, ...values);
     return row && toDocument(row);
-  }
-
-  /** Ids of one library's documents in a phase. */
-  inPhase(libraryId: number, phase: DocumentPhase): number[] {
-    const query = 'SELECT id FROM document WHERE library_id = ? AND phase = ? ORDER BY path';
-    return this.#sql.column(query, libraryId, phase);
   }
 
   /** True unless something else has happened to the document meanwhile. */
@@ -144,13 +140,18 @@ export class DocumentTable {
   }
 
   /**
-   * Another model or chunk size is in use: documents that have been read go on from where they are for it. At most `limit`
-   * documents from behind `after` on; gives the last one's id, 0 when there are no more.
+   * Another model or chunk size is in use: a library's documents that have been read go on from where they are for it. At
+   * most `limit` documents from behind `after` on; gives the last one's id, 0 when there are no more.
    */
-  regress(fingerprint: string, chunkTokens: number, after: number, limit: number): number {
-    const query = `SELECT id FROM document WHERE id > ? AND phase IN ('chunking', 'indexing', 'precomputing', 'ready')
-      ORDER BY id LIMIT ?`;
-    const ids = this.#sql.column<number>(query, after, limit);
+  regress(
+    libraryId: number,
+    { fingerprint, chunkTokens }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>,
+    after: number,
+    limit: number,
+  ): number {
+    const query = `SELECT id FROM document WHERE library_id = ? AND id > ?
+      AND phase IN ('chunking', 'indexing', 'precomputing', 'ready') ORDER BY id LIMIT ?`;
+    const ids = this.#sql.column<number>(query, libraryId, after, limit);
     const sql = `UPDATE document SET phase = iif(EXISTS (
         SELECT 1 FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id WHERE k.document_id = document.id
           AND k.sha256 = document.sha256 AND s.fingerprint = ? AND s.chunk_tokens = ?), 'indexing', 'chunking')

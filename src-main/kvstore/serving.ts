@@ -7,14 +7,14 @@ import { codeOf } from './errors.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { Access, Workload } from './eviction/workload.ts';
 import { openRow } from './open-chunk.ts';
-import type { Resident, Residents } from './residents.ts';
+import type { OpenChunk, RamTier } from './ram-tier.ts';
 import { UseCounts } from './use-counts.ts';
 import type { ChunkFiles, ChunkOpener, Lease, LeaseSet, PrefetchRoom } from './types.ts';
 import type { Fault } from './verify.ts';
 
 export interface ServingParts {
   disk: ChunkDisk;
-  residents: Residents;
+  ramTier: RamTier;
   files: ChunkFiles;
   workload: Workload;
   /** Everything that changes files or rows. */
@@ -41,8 +41,8 @@ export class Serving {
 
   acquire(key: string, opener: ChunkOpener, access: Access): Promise<Lease | undefined> {
     return this.holding(key, async () => {
-      const resident = await this.#resident(key, opener);
-      if (resident) return this.#use(resident, access);
+      const openChunk = await this.#openChunk(key, opener);
+      if (openChunk) return this.#use(openChunk, access);
       this.counts.misses++;
       const { workload, disk } = this.#parts;
       workload.used(key, access, disk.clock());
@@ -103,7 +103,7 @@ export class Serving {
 
   async forget(opener: ChunkOpener): Promise<void> {
     await Promise.allSettled(this.#prefetches);
-    await this.#parts.residents.forget(opener);
+    await this.#parts.ramTier.forget(opener);
   }
 
   /** Keeps an entry from being evicted while a task runs. */
@@ -119,20 +119,20 @@ export class Serving {
   /** Acts on what was found wrong with a file. */
   settle(key: string, fault: Fault): Promise<void> {
     if (fault.kind === 'corrupt') return this.discard(key, fault.reason);
-    const { changes, disk, residents } = this.#parts;
+    const { changes, disk, ramTier } = this.#parts;
     return changes.run(async () => {
       const row = disk.row(key);
       if (!row) return;
-      residents.drop(key);
+      ramTier.drop(key);
       if (fault.kind === 'missing') disk.dropRow(key);
       if (fault.kind === 'newer') await disk.setNewerAside(row);
     });
   }
 
   discard(key: string, reason: string): Promise<void> {
-    const { changes, disk, residents } = this.#parts;
+    const { changes, disk, ramTier } = this.#parts;
     return changes.run(() => {
-      residents.drop(key);
+      ramTier.drop(key);
       return disk.discard(key, reason);
     });
   }
@@ -158,13 +158,13 @@ export class Serving {
   }
 
   /** The open chunk of a key, leased; opened if need be. */
-  async #resident(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
-    const { disk, residents } = this.#parts;
-    const open = await residents.lease(key, opener);
+  async #openChunk(key: string, opener: ChunkOpener): Promise<OpenChunk | undefined> {
+    const { disk, ramTier } = this.#parts;
+    const open = await ramTier.lease(key, opener);
     if (open) return open;
     const opened = await this.#opened(key, opener);
     if (!opened) return undefined;
-    if (disk.row(key)) return residents.add(opened.row, opener, opened.chunk);
+    if (disk.row(key)) return ramTier.add(opened.row, opener, opened.chunk);
     opened.chunk.dispose(); // quarantined while it was being opened
     return undefined;
   }
@@ -181,56 +181,56 @@ export class Serving {
   }
 
   async #promoted(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
-    const { residents } = this.#parts;
-    const resident = await this.#resident(key, opener);
-    if (!resident) return undefined;
-    if (await residents.promote(resident)) return this.#lease(resident);
-    residents.release(resident);
+    const { ramTier } = this.#parts;
+    const openChunk = await this.#openChunk(key, opener);
+    if (!openChunk) return undefined;
+    if (await ramTier.promote(openChunk)) return this.#lease(openChunk);
+    ramTier.release(openChunk);
     return undefined;
   }
 
   async #prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom): Promise<Prefetched> {
-    const { disk, residents, workload } = this.#parts;
+    const { disk, ramTier, workload } = this.#parts;
     const row = disk.row(key);
     if (!row) return 'missing';
-    if (residents.isInRam(key)) return 'in-memory';
-    if (room === 'free' && !residents.hasRoom(row)) return 'no-room';
-    const resident = await this.#resident(key, opener);
-    if (!resident) return 'missing';
+    if (ramTier.isInRam(key)) return 'in-memory';
+    if (room === 'free' && !ramTier.hasRoom(row)) return 'no-room';
+    const openChunk = await this.#openChunk(key, opener);
+    if (!openChunk) return 'missing';
     // Somebody expects it to be used: it is worth what such a guess has been worth so far.
     if (room === 'made') {
       const now = disk.clock();
-      const { offset } = resident;
+      const { offset } = openChunk;
       const expected = { class: workload.expected(now), lastUsedAt: now, order: disk.index.nextOrder() };
-      residents.use(resident, { ...expected, offset });
+      ramTier.use(openChunk, { ...expected, offset });
     }
-    if (!(await residents.prefetch(resident, room))) return disk.row(key) ? 'no-room' : 'missing';
+    if (!(await ramTier.prefetch(openChunk, room))) return disk.row(key) ? 'no-room' : 'missing';
     this.counts.prefetched++;
     return 'in-memory';
   }
 
-  #use(resident: Resident, access: Access): Lease {
-    const { disk, residents, workload } = this.#parts;
-    const { key, prefetchedAt } = resident;
-    const lease = this.#lease(resident);
+  #use(openChunk: OpenChunk, access: Access): Lease {
+    const { disk, ramTier, workload } = this.#parts;
+    const { key, prefetchedAt } = openChunk;
+    const lease = this.#lease(openChunk);
     const now = disk.clock();
     this.counts[lease.tier]++;
     if (lease.prefetched) this.counts.prefetchHits++;
-    if (prefetchedAt !== undefined) workload.cameTrue(resident, now);
-    resident.prefetchedAt = undefined;
+    if (prefetchedAt !== undefined) workload.cameTrue(openChunk, now);
+    openChunk.prefetchedAt = undefined;
     const use = {
       class: workload.used(key, access, now, disk.row(key)),
       lastUsedAt: now,
       order: disk.index.nextOrder(access.request),
       offset: access.offset ?? 0,
     };
-    residents.use(resident, use);
-    disk.index.use(resident, use);
+    ramTier.use(openChunk, use);
+    disk.index.use(openChunk, use);
     return lease;
   }
 
-  #lease(resident: Resident): Lease {
-    const { key, chunk, ramBytes, prefetchedAt } = resident;
+  #lease(openChunk: OpenChunk): Lease {
+    const { key, chunk, ramBytes, prefetchedAt } = openChunk;
     this.inUse.hold(key);
     this.leases.hold(key);
     let held = true;
@@ -239,7 +239,7 @@ export class Serving {
       held = false;
       this.leases.release(key);
       this.inUse.release(key);
-      this.#parts.residents.release(resident);
+      this.#parts.ramTier.release(openChunk);
     };
     const tier = ramBytes > 0 ? 'ram' : 'disk';
     return { key, chunk, tier, bytes: chunk.bytes, prefetched: prefetchedAt !== undefined, release };

@@ -10,7 +10,7 @@ import { isKey } from './hash.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { StoreLock } from './lock.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
-import { Residents } from './residents.ts';
+import { RamTier } from './ram-tier.ts';
 import { Serving, type Prefetched } from './serving.ts';
 import { enter, findSimilar } from './similar.ts';
 import type {
@@ -53,7 +53,7 @@ export class ChunkStore {
   readonly #disk: ChunkDisk;
   readonly #lock: StoreLock;
   readonly #budget: DiskBudget;
-  readonly #residents: Residents;
+  readonly #ramTier: RamTier;
   readonly #workload: Workload;
   readonly #serving: Serving;
   /** Everything that changes files or rows. */
@@ -102,7 +102,7 @@ export class ChunkStore {
     // A prompt's blocks are of use only with all before them: of those the tail of the oldest prompt goes, always.
     const policy = (kind: EntryKind): EvictionPolicy =>
       this.#policy === 'lru' || kind === 'prefix' ? LRU : workload;
-    const residents = new Residents({
+    const ramTier = new RamTier({
       budgetBytes: options.ramBudgetBytes,
       prefixShare,
       policy,
@@ -111,14 +111,14 @@ export class ChunkStore {
       onPullFailed: (key, error) => void this.#serving.onPullFailed(key, error),
     });
     this.#workload = workload;
-    this.#residents = residents;
-    this.#serving = new Serving({ disk, files, residents, workload, changes: this.#changes });
+    this.#ramTier = ramTier;
+    this.#serving = new Serving({ disk, files, ramTier, workload, changes: this.#changes });
     this.#budget = new DiskBudget(disk, {
       bytes: options.diskBudgetBytes,
       prefixShare,
       policy,
       isInUse: (key) => this.#serving.inUse.count(key) > 0,
-      onLeaving: (key) => residents.drop(key),
+      onLeaving: (key) => ramTier.drop(key),
     });
   }
 
@@ -195,7 +195,7 @@ export class ChunkStore {
   /** Resolves when no chunk is being read into memory in the background. */
   idle(): Promise<void> {
     return this.#call('idle', async () => {
-      await this.#residents.idle();
+      await this.#ramTier.idle();
       await this.#changes.run(() => Promise.resolve());
     });
   }
@@ -241,7 +241,7 @@ export class ChunkStore {
     this.#requireOpen('stats');
     const { index, quarantine, newerFormat } = this.#disk;
     const { ram, disk, misses, prefetched, prefetchHits } = this.#serving.counts;
-    const { entries, bytes, budgetBytes, prefixBytes } = this.#residents;
+    const { entries, bytes, budgetBytes, prefixBytes } = this.#ramTier;
     const newerBytes = [...newerFormat.values()].reduce((sum, size) => sum + size, 0);
     return {
       entries: index.entries,
@@ -281,11 +281,11 @@ export class ChunkStore {
   /** Changes budgets, and evicts what no longer fits. */
   setBudget(budget: { diskBytes?: number; ramBytes?: number }): Promise<EvictReport> {
     return this.#call('setBudget', () => {
-      const { diskBytes = this.#budget.bytes, ramBytes = this.#residents.budgetBytes } = budget;
+      const { diskBytes = this.#budget.bytes, ramBytes = this.#ramTier.budgetBytes } = budget;
       requireBudget('ChunkStore.setBudget: diskBytes', diskBytes);
       requireBudget('ChunkStore.setBudget: ramBytes', ramBytes);
       this.#budget.bytes = diskBytes;
-      this.#residents.setBudget(ramBytes);
+      this.#ramTier.setBudget(ramBytes);
       return this.#changes.run(() => this.#budget.shed());
     });
   }
@@ -304,7 +304,7 @@ export class ChunkStore {
 
   async #shutDown(): Promise<void> {
     await Promise.allSettled(this.#calls);
-    await this.#residents.close();
+    await this.#ramTier.close();
     await this.#changes.run(() => Promise.resolve());
     this.#disk.index.flush();
     this.#disk.index.keepWorkload(this.#workload.state());
@@ -341,7 +341,7 @@ export class ChunkStore {
       ...row,
       pinned: row.pinned === 1,
       leases: this.#serving.leases.count(row.key),
-      inRam: this.#residents.isInRam(row.key),
+      inRam: this.#ramTier.isInRam(row.key),
     };
   }
 

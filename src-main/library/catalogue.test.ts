@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { FakeModel, FakeStore } from '../testing/fusion.ts';
+import { FakeModel } from '../testing/fusion.ts';
+import { LibraryFakeStore, openFolder } from '../testing/library.ts';
 import { openDatabase } from '../platform/database.ts';
 import { SearchIndex } from '../retrieval/search-index.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
-import { Library } from './library.ts';
 import { MIGRATIONS } from '../catalogue/schema.ts';
 import { WordTable } from '../catalogue/word-table.ts';
 
@@ -68,24 +68,15 @@ test('a catalogue of version 1 keeps its libraries, documents and chunks; a copy
   expect(catalogue.chunkTable.counts(4)).toMatchObject({ chunks: 2 });
 
   // The same folder again: the texts are read and kept, the chunks are those that were there.
-  const store = new FakeStore();
-  const options = {
-    root,
-    catalogue,
-    store,
-    model,
-    chunkTokens: 24,
-    dtype: 'f16',
-    maxFileBytes: 1000,
-  } as const;
-  const library = await Library.open(options);
-  await library.sync();
+  const store = new LibraryFakeStore();
+  const library = await openFolder(root, { catalogue, store, model, chunkTokens: 24 });
+  await library.drain({ precompute: false });
   expect(library.chunkSetId).toBe(4);
   expect([...library.chunks()].map(({ id }) => id)).toEqual([110, 120]);
   expect(catalogue.texts.slice(11, 0, 100)).toBe('one');
   expect(new SearchIndex(catalogue.words, 4).search('two', 5).map(({ chunkId }) => chunkId)).toEqual([120]);
   rmSync(join(root, 'a.md'));
-  await library.sync();
+  await library.drain({ precompute: false });
   expect([...library.chunks()].map(({ id }) => id)).toEqual([120]);
 });
 

@@ -2,6 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { ChunkInfo, DocumentInfo, DocumentText } from '../../src-shared/contract/libraries.ts';
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { ChunkCache } from '../fusion/model.ts';
+import { chunkKey, type ChunkStore } from '../kvstore/store.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
@@ -10,10 +12,11 @@ import type { DocumentRow } from '../catalogue/document-table.ts';
 import { notFound, rowId } from '../platform/ids.ts';
 import { textKindOf } from './sources/kinds.ts';
 import { Pace } from '../platform/pace.ts';
-import type { LibraryStore } from './queue/precomputer.ts';
 import type { DocumentQueue } from './queue/queue.ts';
 import { removeWithCache } from './sources/removal.ts';
-import { chunkSetOf, keyOf, type Target } from './queue/targets.ts';
+import { chunkSetOf, type Target } from './queue/targets.ts';
+
+export type LibraryStore = ChunkCache & Pick<ChunkStore, 'evict' | 'unpin'>;
 
 export interface DocumentServiceOptions {
   catalogue: Catalogue;
@@ -144,7 +147,7 @@ export class DocumentService {
   }
 
   #chunk(row: ChunkRow, target: Target): ChunkInfo {
-    const key = keyOf(target, row.tokens);
+    const key = chunkKey({ ...target, tokens: row.tokens });
     const entry = this.#options.store.entry(key);
     return {
       id: String(row.id),

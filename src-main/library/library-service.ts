@@ -1,9 +1,8 @@
-import { mkdir, realpath, rm, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
@@ -12,19 +11,21 @@ import type { Paths } from '../platform/paths.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { DocumentService } from './document-service.ts';
+import { DocumentService, type LibraryStore } from './document-service.ts';
+import { FolderLibrary } from './folder-library.ts';
 import { notFound, rowId } from '../platform/ids.ts';
 import { formatOf } from './sources/kinds.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';
 import { Pace } from '../platform/pace.ts';
 import { ParserProcess, type Parser } from './parser/parser-process.ts';
-import type { LibraryStore } from './queue/precomputer.ts';
 import { DocumentQueue } from './queue/queue.ts';
 import { DocumentReader } from './queue/reader.ts';
+import { addPath, resolveExisting } from './sources/added-paths.ts';
 import { removeWithCache } from './sources/removal.ts';
 import { RootKeeper } from './sources/root-keeper.ts';
-import { chunkSetOf } from './queue/targets.ts';
+import type { StepParts } from './queue/steps.ts';
+import { chunkSetOf, type ChunkModel } from './queue/targets.ts';
 import { removeUnfinished, safeRelativePath, storeUpload } from './sources/uploads.ts';
 
 export interface LibraryServiceOptions {
@@ -53,6 +54,7 @@ export class LibraryService {
   readonly #options: LibraryServiceOptions;
   readonly #catalogue: Catalogue;
   readonly #parser: Parser;
+  readonly #steps: StepParts;
   readonly #roots: RootKeeper;
   readonly #abort = new AbortController();
   readonly #told: LibraryEvents;
@@ -69,15 +71,14 @@ export class LibraryService {
     this.#told = new LibraryEvents(events, () => this.queue.status());
     this.#recount = throttled(RECOUNT_MS, () => this.#recountLater());
     const onLibraryChanged = (id: number): void => this.#told.changed(id);
+    const maxFileBytes = (): number => settings.current.maxFileBytes;
+    const reader = new DocumentReader({ catalogue, parser: this.#parser, maxFileBytes });
+    this.#steps = { catalogue, store, reader, gate, log, indexer: options.indexer, onLibraryChanged };
     this.queue = new DocumentQueue({
-      ...{ catalogue, store, models, gate, log, indexer: options.indexer, onLibraryChanged },
-      ...(timing.retryMs !== undefined && { retryMs: timing.retryMs }),
-      reader: new DocumentReader({
-        catalogue,
-        parser: this.#parser,
-        maxFileBytes: () => settings.current.maxFileBytes,
-      }),
+      ...this.#steps,
+      models,
       dtype: () => settings.current.dtype,
+      retryMs: timing.retryMs,
       onStatus: () => this.#told.status(),
       onNotice: (failure) => events.emit('app.notice', { level: 'warning', failure }),
     });
@@ -148,6 +149,15 @@ export class LibraryService {
     return this.#info({ ...library, name });
   }
 
+  /**
+   * The library that is this folder and nothing else, for a model that need not be the one in use. Its documents are worked
+   * off when it is told to, which is for hosts that do not start(). LIBRARY_NOT_FOUND when it is not a folder.
+   */
+  openFolder(path: string, { model, chunkTokens }: ChunkModel): Promise<FolderLibrary> {
+    const { dtype } = this.#options.settings.current;
+    return FolderLibrary.open(path, { ...this.#steps, model, chunkTokens, dtype });
+  }
+
   /** Forgets a library with its chunks and the KV no other library shares; users' own files stay. NOT_FOUND. */
   async delete(id: string): Promise<void> {
     const library = this.#library(id);
@@ -169,7 +179,7 @@ export class LibraryService {
     const touched = new Set<number>();
     const pace = new Pace();
     for (const { path, kind } of found) {
-      const root = this.#addPath(library.id, path, kind, watch, folders);
+      const root = addPath(this.#catalogue.libraries, library.id, { kind, path, watched: watch }, folders);
       if (kind === 'folder') folders.push(root);
       touched.add(root.id);
       this.#roots.follow(root);
@@ -248,25 +258,6 @@ export class LibraryService {
     return this.queue.status();
   }
 
-  #addPath(
-    libraryId: number,
-    path: string,
-    kind: 'folder' | 'file',
-    watched: boolean,
-    folders: readonly RootRow[],
-  ): RootRow {
-    const { libraries } = this.#catalogue;
-    const around = folders.find((folder) => isBelow(folder.path, path));
-    if (around) {
-      // Added again on purpose: what was taken out of it comes back.
-      libraries.include(around.id, relative(around.path, path).split(sep).join('/'));
-      return around;
-    }
-    const id = libraries.addRoot(libraryId, { kind, path, watched });
-    libraries.include(id, '');
-    return { id, libraryId, kind, path, watched, failure: null };
-  }
-
   #addSample(): void {
     const { libraries } = this.#catalogue;
     if (this.#catalogue.state(SAMPLE_STATE) !== undefined) return; // deleted ones stay deleted
@@ -335,21 +326,4 @@ export class LibraryService {
 
 function rootInfo({ id, kind, path, watched, failure }: RootRow): SourceRoot {
   return { id: String(id), kind, path, watched, failure };
-}
-
-async function resolveExisting(path: string): Promise<{ path: string; kind: 'folder' | 'file' }> {
-  const real = await realpath(path).catch(() => undefined);
-  const info = real === undefined ? undefined : await stat(real).catch(() => undefined);
-  if (real !== undefined && (info?.isDirectory() === true || info?.isFile() === true)) {
-    return { path: real, kind: info.isDirectory() ? 'folder' : 'file' };
-  }
-  throw new KvasirError(
-    'LIBRARY_NOT_FOUND',
-    `${path} is not there, or is no file or folder.`,
-    'Check the path.',
-  );
-}
-
-function isBelow(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -13,7 +13,10 @@ import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
+import { FolderLibrary, type FolderLibraryOptions } from '../library/folder-library.ts';
 import { LibraryService, type LibraryServiceOptions } from '../library/library-service.ts';
+import { ParserProcess } from '../library/parser/parser-process.ts';
+import { DocumentReader } from '../library/queue/reader.ts';
 
 /** A store in memory with what the library asks beyond answers. */
 export class LibraryFakeStore extends FakeStore {
@@ -77,6 +80,24 @@ export class FakeModels implements ModelSource {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
+}
+
+/** The library of a folder, as the command line opens it; files of more than 1,000 bytes are refused. */
+export function openFolder(
+  root: string,
+  options: Pick<FolderLibraryOptions, 'catalogue' | 'store' | 'model' | 'chunkTokens'>,
+): Promise<FolderLibrary> {
+  const { catalogue } = options;
+  const parser = new ParserProcess();
+  onTestFinished(() => parser.close());
+  return FolderLibrary.open(root, {
+    ...options,
+    reader: new DocumentReader({ catalogue, parser, maxFileBytes: () => 1000 }),
+    gate: new Gate(),
+    log: silentLogger,
+    onLibraryChanged: () => undefined,
+    dtype: 'f16',
+  });
 }
 
 /** A data folder, a folder of documents, and the service over them. */

@@ -1,12 +1,11 @@
 import type { Notice } from '../../../src-shared/answer.ts';
 import type { PrecomputeReport, SyncReport } from '../../../src-shared/library.ts';
 import type { Workspace } from '../../app.ts';
+import type { DrainReport } from '../../library/folder-library.ts';
 import { formatBytes } from '../../models/describe.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface Prepared {
-  sync: SyncReport;
-  precompute: PrecomputeReport | undefined;
+export interface Prepared extends DrainReport {
   notices: Notice[];
 }
 
@@ -15,12 +14,11 @@ export async function prepare(
   { library }: Workspace,
   options: { terminal: Terminal; signal: AbortSignal; precompute: boolean },
 ): Promise<Prepared> {
-  const { terminal, signal } = options;
+  const { terminal, signal, precompute: precomputed } = options;
   const display = terminal.progress();
-  const run = { signal, onProgress: display.update };
   try {
-    const sync = await library.sync(run);
-    const precompute = options.precompute ? await library.precompute(run) : undefined;
+    const run = { precompute: precomputed, signal, onProgress: display.update };
+    const { sync, precompute } = await library.drain(run);
     display.stop();
     const notices = [...failureNotices(sync), ...budgetNotices(precompute)];
     for (const { message } of notices) terminal.err(`Note: ${message}`);
@@ -40,7 +38,7 @@ function failureNotices({ failures }: SyncReport): Notice[] {
 function budgetNotices(report: PrecomputeReport | undefined): Notice[] {
   if (!report || report.overBudgetBytes <= 0) return [];
   const message =
-    `The library's cache is ${formatBytes(report.overBudgetBytes)} larger than the disk budget: ` +
+    `The disk budget cannot hold ${formatBytes(report.overBudgetBytes)} of the library's cache: ` +
     'chunks that do not fit are computed when a question needs them (setting diskBudgetBytes).';
   return [{ kind: 'over-budget', message }];
 }

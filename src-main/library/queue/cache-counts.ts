@@ -1,7 +1,7 @@
-import type { ChunkStore } from '../../kvstore/store.ts';
+import { chunkKey, type ChunkStore } from '../../kvstore/store.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { Pace } from '../../platform/pace.ts';
-import { chunkSetOf, keyOf, type Target } from './targets.ts';
+import { chunkSetOf, type Target } from './targets.ts';
 
 /** Keeps account of how many chunks of each document are in the store. */
 export class CacheCounts {
@@ -29,7 +29,7 @@ export class CacheCounts {
       await pace.step(signal);
       const tokens = this.#catalogue.chunkTable.tokens(id);
       if (!tokens) continue;
-      const entry = this.#store.entry(keyOf(target, tokens));
+      const entry = this.#store.entry(chunkKey({ ...target, tokens }));
       if (!entry) missingTokens += tokens.length;
       else {
         chunks++;

@@ -1,20 +1,17 @@
 import { encodeAndStore, type ChunkCache } from '../../fusion/model.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import type { ChunkStore } from '../../kvstore/store.ts';
-import type { ModelSource } from '../../models/active-model.ts';
+import { chunkKey } from '../../kvstore/store.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Gate } from '../../platform/gate.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow } from '../../catalogue/document-table.ts';
 import { Pace } from '../../platform/pace.ts';
-import { isSameTarget, keyOf, targetOf, type Target } from './targets.ts';
-
-export type LibraryStore = ChunkCache & Pick<ChunkStore, 'entry' | 'evict' | 'unpin'>;
+import { isSameTarget, targetOf, type ChunkModel, type Target } from './targets.ts';
 
 export interface PrecomputerOptions {
   catalogue: Catalogue;
-  store: LibraryStore;
-  models: ModelSource;
+  store: ChunkCache;
+  models: { readonly active: ChunkModel | undefined };
   gate: Gate;
 }
 
@@ -24,6 +21,8 @@ export interface ChunkDone {
   total: number;
   /** Tokens of this one, if it was computed. */
   computedTokens: number;
+  /** Tokens of this one, if it is missing and the disk budget cannot hold it. */
+  leftOutTokens: number;
 }
 
 /** The last step of a document: the KV of those of its chunks that the store does not have. */
@@ -35,39 +34,42 @@ export class DocumentPrecomputer {
   }
 
   /**
-   * Computes chunk by chunk, behind questions, each stored at once. False when some were left out because the disk budget
-   * cannot hold them: storing them would only push out others of the same model. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   * Computes chunk by chunk, behind questions, each stored at once. Those that the disk budget cannot hold are left out:
+   * storing them would only push out others of the same model. ABORTED, DISK_FULL, STORE_READ_ONLY.
    */
   async precompute(
     document: DocumentRow,
     chunkSetId: number,
     target: Target,
     onChunk: (progress: ChunkDone) => void,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const { catalogue, store } = this.#options;
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
     const pace = new Pace();
-    let fits = true;
     let added = 0; // bytes that are not in the catalogue's counts yet
     for (const [index, id] of ids.entries()) {
       await pace.step(signal);
       throwIfAborted(signal);
       const tokens = catalogue.chunkTable.tokens(id);
-      const missing = tokens && !store.has(keyOf(target, tokens));
-      const bytes = this.#bytes(tokens?.length ?? 0, target);
-      const room = missing && this.#hasRoom(added + bytes, bytes, target);
-      if (missing && room) {
+      const missing = tokens !== undefined && !store.has(chunkKey({ ...target, tokens })) ? tokens.length : 0;
+      const bytes = this.#bytes(missing, target);
+      const room = missing > 0 && this.#hasRoom(added + bytes, bytes, target);
+      if (tokens && room) {
         await this.#compute(tokens, document.path, target, signal);
         added += bytes;
       }
-      if (missing && !room) fits = false;
-      onChunk({ done: index + 1, total: ids.length, computedTokens: missing && room ? tokens.length : 0 });
+      const [computedTokens, leftOutTokens] = room ? [missing, 0] : [0, missing];
+      onChunk({ done: index + 1, total: ids.length, computedTokens, leftOutTokens });
     }
-    return fits;
   }
 
-  async #compute(tokens: Int32Array, label: string, target: Target, signal: AbortSignal): Promise<void> {
+  async #compute(
+    tokens: Int32Array,
+    label: string,
+    target: Target,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const { gate, models, store } = this.#options;
     await gate.background(async (each) => {
       const { active } = models;

@@ -1,8 +1,7 @@
 import type { KvDtype } from '../../engine/engine.ts';
 import type { ActiveModel, ModelSource } from '../../models/active-model.ts';
-import { breathe } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import { isSameTarget, savedTarget, saveTarget, targetOf, type Target } from './targets.ts';
+import { isSameTarget, putBack, savedTarget, saveTarget, targetOf, type Target } from './targets.ts';
 
 export interface TargetKeeperOptions {
   catalogue: Catalogue;
@@ -11,9 +10,6 @@ export interface TargetKeeperOptions {
   /** Documents stand where they have to for the target now. */
   onAdopted: () => void;
 }
-
-/** Documents put back in one transaction when the model changes. */
-const BATCH = 500;
 
 /** Knows what chunks are made for, and puts documents back when that changes. */
 export class TargetKeeper {
@@ -58,15 +54,8 @@ export class TargetKeeper {
   async #adopt(target: Target): Promise<void> {
     const { catalogue, onAdopted } = this.#options;
     if (this.#adopted && isSameTarget(this.#target, target)) return;
-    if (!isSameTarget(savedTarget(catalogue), target)) {
-      const { fingerprint, chunkTokens } = target;
-      let after = 0;
-      do {
-        after = catalogue.documents.regress(fingerprint, chunkTokens, after, BATCH);
-        await breathe();
-      } while (after > 0);
-      saveTarget(catalogue, target); // last: killed before, it is done again
-    }
+    for (const { id } of catalogue.libraries.list()) await putBack(catalogue, id, target);
+    saveTarget(catalogue, target); // last: until then it is what libraries without a target of their own stand for
     this.#target = target;
     this.#adopted = true;
     onAdopted();

@@ -1,7 +1,14 @@
 import type { KvDtype } from '../../engine/engine.ts';
-import { chunkKey } from '../../kvstore/store.ts';
-import type { ActiveModel } from '../../models/active-model.ts';
+import type { FusionModel } from '../../fusion/model.ts';
+import { breathe } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
+
+/** A model with the size of the chunks that are made for it. */
+export interface ChunkModel {
+  model: FusionModel;
+  /** Tokens in a chunk at most. */
+  chunkTokens: number;
+}
 
 /** What chunks are made for now. */
 export interface Target {
@@ -12,9 +19,10 @@ export interface Target {
 }
 
 const STATE_KEY = 'target';
+/** Documents put back in one transaction. */
+const BATCH = 500;
 
-/** The target of the model in use. */
-export function targetOf({ model, chunkTokens }: ActiveModel, dtype: KvDtype): Target {
+export function targetOf({ model, chunkTokens }: ChunkModel, dtype: KvDtype): Target {
   return { fingerprint: model.info.fingerprint, chunkTokens, prefix: model.encodingPrefix, dtype };
 }
 
@@ -27,16 +35,43 @@ export function isSameTarget(a: Target | undefined, b: Target): boolean {
   );
 }
 
-/** What chunks were made for last: it holds until a model is loaded, so that lists are right from the first moment. */
+/** What the model in use made chunks for last: it holds until one is loaded, so that lists are right from the first moment. */
 export function savedTarget(catalogue: Catalogue): Target | undefined {
-  const json = catalogue.state(STATE_KEY);
-  if (json === undefined) return undefined;
-  const saved = JSON.parse(json) as Omit<Target, 'prefix'> & { prefix: number[] };
-  return { ...saved, prefix: Int32Array.from(saved.prefix) };
+  return parse(catalogue.state(STATE_KEY));
 }
 
 export function saveTarget(catalogue: Catalogue, target: Target): void {
-  catalogue.setState(STATE_KEY, JSON.stringify({ ...target, prefix: [...target.prefix] }));
+  catalogue.setState(STATE_KEY, serialise(target));
+}
+
+/**
+ * Puts a library's documents back to where they stand for a target, unless that is what their phases are for already;
+ * `anew`: even then, so that everything that is stored is counted again.
+ */
+export async function putBack(
+  catalogue: Catalogue,
+  libraryId: number,
+  target: Target,
+  anew = false,
+): Promise<void> {
+  const key = `${STATE_KEY}:${libraryId}`;
+  if (!anew && isSameTarget(parse(catalogue.state(key) ?? catalogue.state(STATE_KEY)), target)) return;
+  catalogue.setState(key, 'null'); // killed meanwhile, it is done again
+  let after = 0;
+  do {
+    after = catalogue.documents.regress(libraryId, target, after, BATCH);
+    await breathe();
+  } while (after > 0);
+  catalogue.setState(key, serialise(target));
+}
+
+function parse(json = 'null'): Target | undefined {
+  const saved = JSON.parse(json) as (Omit<Target, 'prefix'> & { prefix: number[] }) | null;
+  return saved ? { ...saved, prefix: Int32Array.from(saved.prefix) } : undefined;
+}
+
+function serialise(target: Target): string {
+  return JSON.stringify({ ...target, prefix: [...target.prefix] });
 }
 
 /** The library's chunk set for a target, if it has one. */
@@ -46,9 +81,4 @@ export function chunkSetOf(
   target: Target | undefined,
 ): number | undefined {
   return target && catalogue.chunkTable.findSet(libraryId, target.fingerprint, target.chunkTokens);
-}
-
-/** The store's key of a chunk. */
-export function keyOf({ fingerprint, prefix, dtype }: Target, tokens: Int32Array): string {
-  return chunkKey({ fingerprint, prefix, dtype, tokens });
 }

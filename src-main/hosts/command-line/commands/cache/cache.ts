@@ -67,7 +67,7 @@ function list(app: App, { terminal }: CommandContext, json: boolean): void {
 }
 
 async function verify(app: App, { terminal, setExitCode }: CommandContext, json: boolean): Promise<void> {
-  const report = await app.verifyStore();
+  const report = await app.cache.check();
   const bad = report.corrupt.length + report.missing.length + report.newerFormat.length;
   if (bad > 0) setExitCode(EXIT.failure);
   if (json) {

@@ -6,7 +6,7 @@ import type { ChunkRow } from './index-db.ts';
 import type { ChunkOpener, EntryKind, PrefetchRoom, StoreLog } from './types.ts';
 
 /** An open chunk: leased, in memory, or both; otherwise it waits to be read into memory. */
-export interface Resident extends EvictionCandidate {
+export interface OpenChunk extends EvictionCandidate {
   readonly key: string;
   readonly kind: EntryKind;
   /** The model that opened it; its memory is that model's. */
@@ -23,7 +23,7 @@ export interface Resident extends EvictionCandidate {
   prefetchedAt: number | undefined;
 }
 
-export interface ResidentsOptions {
+export interface RamTierOptions {
   budgetBytes: number;
   /** Most of it that blocks of prefixes may take. */
   prefixShare: number;
@@ -42,7 +42,7 @@ interface Incoming {
 
 const NOTHING: Incoming = { kind: 'chunk', bytes: 0 };
 
-function incoming({ kind, chunk }: Resident): Incoming {
+function incoming({ kind, chunk }: OpenChunk): Incoming {
   return { kind, bytes: chunk.bytes };
 }
 
@@ -56,23 +56,23 @@ const PULL_DELAY_MS = 50;
  * The open chunks and the RAM tier. Invariants: `bytes` is at most the budget, unless a lower budget was set while what
  * is over it is leased; a leased chunk is never disposed; every chunk handed in is disposed exactly once.
  */
-export class Residents {
-  readonly #byKey = new Map<string, Resident>();
+export class RamTier {
+  readonly #byKey = new Map<string, OpenChunk>();
   /** Dropped but still leased or being read in. */
-  readonly #leaving = new Set<Resident>();
-  readonly #options: ResidentsOptions;
+  readonly #leaving = new Set<OpenChunk>();
+  readonly #options: RamTierOptions;
   #budget: number;
   readonly #bytes: Record<EntryKind, number> = { chunk: 0, prefix: 0 };
   /** What is in memory. */
-  readonly #queues: Record<EntryKind, ClassQueues<Resident>> = {
+  readonly #queues: Record<EntryKind, ClassQueues<OpenChunk>> = {
     chunk: new ClassQueues(),
     prefix: new ClassQueues(),
   };
-  #waiting: Resident[] = [];
+  #waiting: OpenChunk[] = [];
   #timer: NodeJS.Timeout | undefined;
   #work: Promise<void> | undefined;
 
-  constructor(options: ResidentsOptions) {
+  constructor(options: RamTierOptions) {
     this.#options = options;
     this.#budget = options.budgetBytes;
   }
@@ -90,7 +90,7 @@ export class Residents {
   /** Chunks in memory. */
   get entries(): number {
     let count = 0;
-    for (const resident of this.#byKey.values()) if (resident.ramBytes > 0) count++;
+    for (const openChunk of this.#byKey.values()) if (openChunk.ramBytes > 0) count++;
     return count;
   }
 
@@ -99,16 +99,16 @@ export class Residents {
   }
 
   /** Leases the open chunk of a key, if this opener has one. Waits while it is being read into memory. */
-  async lease(key: string, opener: ChunkOpener): Promise<Resident | undefined> {
+  async lease(key: string, opener: ChunkOpener): Promise<OpenChunk | undefined> {
     await this.#byKey.get(key)?.pulling;
-    const resident = this.#byKey.get(key);
-    if (resident?.opener !== opener) return undefined;
-    resident.leases++;
-    return resident;
+    const openChunk = this.#byKey.get(key);
+    if (openChunk?.opener !== opener) return undefined;
+    openChunk.leases++;
+    return openChunk;
   }
 
   /** Takes over a newly opened chunk and leases it. */
-  add(row: ChunkRow, opener: ChunkOpener, chunk: ChunkKv): Resident {
+  add(row: ChunkRow, opener: ChunkOpener, chunk: ChunkKv): OpenChunk {
     const { key, kind, lastUsedAt, order, offset } = row;
     const other = this.#byKey.get(key);
     if (other?.opener === opener && !other.pulling) {
@@ -118,7 +118,7 @@ export class Residents {
       return other;
     }
     this.drop(key);
-    const resident: Resident = {
+    const openChunk: OpenChunk = {
       key,
       kind,
       opener,
@@ -130,33 +130,33 @@ export class Residents {
       prefetchedAt: undefined,
       ...{ class: row.class, lastUsedAt, order, offset },
     };
-    this.#byKey.set(key, resident);
-    return resident;
+    this.#byKey.set(key, openChunk);
+    return openChunk;
   }
 
   /** Notes what a chunk was used for last. */
-  use(resident: Resident, use: EvictionCandidate): void {
-    const queue = this.#queues[resident.kind];
-    const isQueued = queue.remove(resident);
-    Object.assign(resident, use);
-    if (isQueued) queue.add(resident);
+  use(openChunk: OpenChunk, use: EvictionCandidate): void {
+    const queue = this.#queues[openChunk.kind];
+    const isQueued = queue.remove(openChunk);
+    Object.assign(openChunk, use);
+    if (isQueued) queue.add(openChunk);
   }
 
-  release(resident: Resident): void {
-    if (--resident.leases > 0) return;
-    if (resident.dropped) {
-      this.#settle(resident);
+  release(openChunk: OpenChunk): void {
+    if (--openChunk.leases > 0) return;
+    if (openChunk.dropped) {
+      this.#settle(openChunk);
       return;
     }
-    if (resident.ramBytes > 0) {
+    if (openChunk.ramBytes > 0) {
       this.#makeRoom();
       return;
     }
-    if (resident.chunk.bytes > this.#mostOf(resident.kind)) {
-      this.drop(resident.key);
+    if (openChunk.chunk.bytes > this.#mostOf(openChunk.kind)) {
+      this.drop(openChunk.key);
       return;
     }
-    this.#waiting.push(resident);
+    this.#waiting.push(openChunk);
     this.#timer ??= setTimeout(() => void this.idle(), PULL_DELAY_MS).unref();
   }
 
@@ -169,17 +169,17 @@ export class Residents {
    * Ends a lease that was taken to bring the chunk into memory ahead of its use, and does so if nobody else has it and
    * there is room: free room, or what is made by dropping others. True when it is in memory then.
    */
-  async prefetch(resident: Resident, room: PrefetchRoom): Promise<boolean> {
-    const { leases, dropped, ramBytes } = resident;
+  async prefetch(openChunk: OpenChunk, room: PrefetchRoom): Promise<boolean> {
+    const { leases, dropped, ramBytes } = openChunk;
     if (leases > 1 || dropped || ramBytes > 0) {
-      this.release(resident);
+      this.release(openChunk);
       return ramBytes > 0;
     }
-    resident.leases = 0;
-    if (room === 'made' || this.hasRoom(incoming(resident))) await this.#pull(resident);
-    else this.drop(resident.key);
-    const isThere = this.isInRam(resident.key);
-    if (isThere) resident.prefetchedAt = this.#options.clock();
+    openChunk.leases = 0;
+    if (room === 'made' || this.hasRoom(incoming(openChunk))) await this.#pull(openChunk);
+    else this.drop(openChunk.key);
+    const isThere = this.isInRam(openChunk.key);
+    if (isThere) openChunk.prefetchedAt = this.#options.clock();
     return isThere;
   }
 
@@ -187,27 +187,27 @@ export class Residents {
    * Brings a leased chunk into memory if there is room and nobody else reads from its file now, and drops others for it.
    * It stays leased; false when its file turned out bad.
    */
-  async promote(resident: Resident): Promise<boolean> {
-    await resident.pulling;
-    const { ramBytes, leases, dropped } = resident;
-    if (ramBytes > 0 || leases > 1 || dropped || !this.#makeRoom(incoming(resident))) return true;
-    return this.#pull(resident);
+  async promote(openChunk: OpenChunk): Promise<boolean> {
+    await openChunk.pulling;
+    const { ramBytes, leases, dropped } = openChunk;
+    if (ramBytes > 0 || leases > 1 || dropped || !this.#makeRoom(incoming(openChunk))) return true;
+    return this.#pull(openChunk);
   }
 
   /** Forgets a key's open chunk; disposes it now, or at its last release. */
   drop(key: string): void {
-    const resident = this.#byKey.get(key);
-    if (!resident) return;
+    const openChunk = this.#byKey.get(key);
+    if (!openChunk) return;
     this.#byKey.delete(key);
-    this.#queues[resident.kind].remove(resident);
-    resident.dropped = true;
-    this.#leaving.add(resident);
-    this.#settle(resident);
+    this.#queues[openChunk.kind].remove(openChunk);
+    openChunk.dropped = true;
+    this.#leaving.add(openChunk);
+    this.#settle(openChunk);
   }
 
   /** Drops everything an opener brought in; resolves when no read for it is under way. */
   async forget(opener: ChunkOpener): Promise<void> {
-    await this.#dropWhere((resident) => resident.opener === opener);
+    await this.#dropWhere((openChunk) => openChunk.opener === opener);
   }
 
   /** Drops everything. Leased chunks are disposed at their release. */
@@ -233,9 +233,9 @@ export class Residents {
     }
   }
 
-  async #dropWhere(applies: (resident: Resident) => boolean): Promise<void> {
-    for (const resident of [...this.#byKey.values()]) if (applies(resident)) this.drop(resident.key);
-    await Promise.all([...this.#leaving].filter(applies).map(async (resident) => resident.pulling));
+  async #dropWhere(applies: (openChunk: OpenChunk) => boolean): Promise<void> {
+    for (const openChunk of [...this.#byKey.values()]) if (applies(openChunk)) this.drop(openChunk.key);
+    await Promise.all([...this.#leaving].filter(applies).map(async (openChunk) => openChunk.pulling));
   }
 
   /** One at a time: a background read should not take the disk from a question. */
@@ -247,24 +247,24 @@ export class Residents {
   }
 
   /** False when it fails; without room the chunk is dropped. */
-  async #pull(resident: Resident): Promise<boolean> {
-    if (!this.#makeRoom(incoming(resident))) {
-      this.drop(resident.key);
+  async #pull(openChunk: OpenChunk): Promise<boolean> {
+    if (!this.#makeRoom(incoming(openChunk))) {
+      this.drop(openChunk.key);
       return true;
     }
-    resident.ramBytes = resident.chunk.bytes;
-    this.#bytes[resident.kind] += resident.ramBytes;
-    this.#queues[resident.kind].add(resident);
+    openChunk.ramBytes = openChunk.chunk.bytes;
+    this.#bytes[openChunk.kind] += openChunk.ramBytes;
+    this.#queues[openChunk.kind].add(openChunk);
     let failure: { error: unknown } | undefined;
-    resident.pulling = resident.chunk.pullIn().catch((error: unknown) => {
+    openChunk.pulling = openChunk.chunk.pullIn().catch((error: unknown) => {
       failure = { error };
     });
-    await resident.pulling;
-    resident.pulling = undefined;
-    this.#settle(resident);
-    if (!failure || resident.dropped) return !failure;
-    this.drop(resident.key);
-    this.#options.onPullFailed(resident.key, failure.error);
+    await openChunk.pulling;
+    openChunk.pulling = undefined;
+    this.#settle(openChunk);
+    if (!failure || openChunk.dropped) return !failure;
+    this.drop(openChunk.key);
+    this.#options.onPullFailed(openChunk.key, failure.error);
     return false;
   }
 
@@ -289,19 +289,19 @@ export class Residents {
 
   #dropIdle(kind: EntryKind, enough: () => boolean): void {
     const { policy, clock } = this.#options;
-    for (const resident of this.#queues[kind].leastWorthFirst(policy(kind), clock())) {
+    for (const openChunk of this.#queues[kind].leastWorthFirst(policy(kind), clock())) {
       if (enough()) return;
-      if (resident.leases === 0) this.drop(resident.key);
+      if (openChunk.leases === 0) this.drop(openChunk.key);
     }
   }
 
   /** Disposes a dropped chunk once nothing uses it. */
-  #settle(resident: Resident): void {
-    if (!resident.dropped || resident.leases > 0 || resident.pulling) return;
-    this.#leaving.delete(resident);
-    this.#bytes[resident.kind] -= resident.ramBytes;
-    resident.ramBytes = 0;
-    this.#dispose(resident.chunk);
+  #settle(openChunk: OpenChunk): void {
+    if (!openChunk.dropped || openChunk.leases > 0 || openChunk.pulling) return;
+    this.#leaving.delete(openChunk);
+    this.#bytes[openChunk.kind] -= openChunk.ramBytes;
+    openChunk.ramBytes = 0;
+    this.#dispose(openChunk.chunk);
   }
 
   #dispose(chunk: ChunkKv): void {

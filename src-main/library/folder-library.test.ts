@@ -10,21 +10,22 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import type { LibraryProgress } from '../../src-shared/library.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { LibraryProgress, SyncReport } from '../../src-shared/library.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { FakeModel, FakeStore } from '../testing/fusion.ts';
+import { FakeModel } from '../testing/fusion.ts';
+import { LibraryFakeStore, openFolder, ServiceFixture } from '../testing/library.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { MIGRATIONS } from '../catalogue/schema.ts';
 import { openDatabase } from '../platform/database.ts';
-import { Library, type LibraryOptions } from './library.ts';
+import type { FolderLibrary } from './folder-library.ts';
 
 /** A folder of files, a catalogue, a fake model and store. */
 class Fixture {
   readonly dir = mkdtempSync(join(tmpdir(), 'kvasir-library-'));
   readonly root = join(this.dir, 'docs');
   readonly catalogue = Catalogue.open(join(this.dir, 'catalogue.sqlite'));
-  readonly store = new FakeStore();
+  readonly store = new LibraryFakeStore();
   readonly model = new FakeModel();
 
   constructor(files: Record<string, string | Buffer>) {
@@ -45,22 +46,17 @@ class Fixture {
     utimesSync(file, then, then);
   }
 
-  open(options: Partial<LibraryOptions> = {}): Promise<Library> {
-    const { root, catalogue, store, model } = this;
-    return Library.open({
-      root,
-      catalogue,
-      store,
-      model,
-      chunkTokens: 24,
-      dtype: 'f16',
-      maxFileBytes: 1000,
-      ...options,
-    });
+  open({ root = this.root, chunkTokens = 24, model = this.model } = {}): Promise<FolderLibrary> {
+    const { catalogue, store } = this;
+    return openFolder(root, { catalogue, store, model, chunkTokens });
   }
 }
 
-const texts = (library: Library): string[] =>
+/** Reads and cuts, and leaves the KV for later. */
+const sync = async (library: FolderLibrary): Promise<SyncReport> =>
+  (await library.drain({ precompute: false })).sync;
+
+const texts = (library: FolderLibrary): string[] =>
   [...library.chunks()].map((chunk) => `${chunk.path}: ${chunk.text}`);
 
 test('reads the documents of all subfolders in a fixed order, and nothing hidden or else', async () => {
@@ -74,7 +70,7 @@ test('reads the documents of all subfolders in a fixed order, and nothing hidden
     '.git/x.md': 'no',
   });
   const library = await fixture.open();
-  expect(await library.sync()).toEqual({ documents: 3, updated: 3, removed: 0, chunks: 3, failures: [] });
+  expect(await sync(library)).toEqual({ documents: 3, updated: 3, removed: 0, chunks: 3, failures: [] });
   expect(texts(library)).toEqual(['A.MD: upper', 'a/z.md: # Zed\n\nzed', 'b.txt: bee']);
   expect([...library.chunks()].map((chunk) => chunk.title)).toEqual(['A', 'Zed', 'b']);
 });
@@ -88,7 +84,7 @@ test.each([
   ['a.txt', `${'x'.repeat(81)}\n\nMore.`, 'a'],
 ])('the title of %s with %j is %j', async (path, text, title) => {
   const library = await new Fixture({ [path]: text }).open();
-  await library.sync();
+  await sync(library);
   expect([...library.chunks()][0]?.documentTitle).toBe(title);
 });
 
@@ -96,7 +92,7 @@ test('a link to a parent folder ends, a dangling link is reported', async () => 
   const fixture = new Fixture({ 'sub/a.md': 'text' });
   symlinkSync(fixture.root, join(fixture.root, 'sub', 'loop'));
   symlinkSync('/nowhere', join(fixture.root, 'gone.md'));
-  const report = await (await fixture.open()).sync();
+  const report = await sync(await fixture.open());
   expect(report.documents).toBe(1);
   expect(report.failures).toEqual([
     { path: 'gone.md', code: 'DOCUMENT_UNREADABLE', message: 'gone.md cannot be read (ENOENT).' },
@@ -106,33 +102,33 @@ test('a link to a parent folder ends, a dangling link is reported', async () => 
 test('unchanged files are not read again; edited ones are cut anew; removed ones go', async () => {
   const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' });
   const library = await fixture.open();
-  await library.sync();
+  await sync(library);
   fixture.write('b.md', 'two and a half', 60);
   rmSync(join(fixture.root, 'c.md'));
-  expect(await library.sync()).toMatchObject({ documents: 2, updated: 1, removed: 1, chunks: 2 });
+  expect(await sync(library)).toMatchObject({ documents: 2, updated: 1, removed: 1, chunks: 2 });
   expect(texts(library)).toEqual(['a.md: one', 'b.md: two and a half']);
-  expect(await library.sync()).toMatchObject({ updated: 0, removed: 0 });
+  expect(await sync(library)).toMatchObject({ updated: 0, removed: 0 });
 });
 
 test('a file edited within its time stamp is noticed when it was read right after it was written', async () => {
   const fixture = new Fixture({});
   fixture.write('a.md', 'one', 0);
   const library = await fixture.open();
-  await library.sync();
+  await sync(library);
   const { atime, mtime } = statSync(join(fixture.root, 'a.md'));
   writeFileSync(join(fixture.root, 'a.md'), 'two');
   utimesSync(join(fixture.root, 'a.md'), atime, mtime);
-  expect(await library.sync()).toMatchObject({ updated: 1 });
+  expect(await sync(library)).toMatchObject({ updated: 1 });
   expect(texts(library)).toEqual(['a.md: two']);
 });
 
 test('a touched file with the same bytes keeps its chunks', async () => {
   const fixture = new Fixture({ 'a.md': 'one' });
   const library = await fixture.open();
-  await library.sync();
+  await sync(library);
   const before = [...library.chunks()].map((chunk) => chunk.id);
   fixture.write('a.md', 'one', 10);
-  expect(await library.sync()).toMatchObject({ updated: 0 });
+  expect(await sync(library)).toMatchObject({ updated: 0 });
   expect([...library.chunks()].map((chunk) => chunk.id)).toEqual(before);
 });
 
@@ -144,12 +140,12 @@ test('each model and chunk size has its own chunks, and an edit reaches all of t
     chunkTokens: 64,
     model: new FakeModel({ fingerprint: 'e'.repeat(64) }),
   });
-  for (const library of [small, large, other]) await library.sync();
+  for (const library of [small, large, other]) await sync(library);
   expect([texts(small).length, texts(large).length, texts(other).length]).toEqual([3, 1, 1]);
   fixture.write('a.md', 'new', 60);
-  await large.sync();
+  await sync(large);
   expect(texts(small)).toEqual([]); // cut again when that set is next used, never served stale
-  await small.sync();
+  await sync(small);
   expect(texts(small)).toEqual(['a.md: new']);
 });
 
@@ -160,7 +156,7 @@ test('a document that cannot be used is named, and the others go on', async () =
     'mixed.txt': Buffer.from([0x61, 0, 0x62]),
   });
   const library = await fixture.open();
-  const { documents, failures } = await library.sync();
+  const { documents, failures } = await sync(library);
   expect(documents).toBe(1);
   expect(failures.map(({ path, code }) => [path, code])).toEqual([
     ['big.txt', 'DOCUMENT_TOO_LARGE'],
@@ -168,15 +164,15 @@ test('a document that cannot be used is named, and the others go on', async () =
   ]);
   expect(failures[1]?.message).toBe('mixed.txt is not a text file.');
   fixture.write('mixed.txt', 'mended');
-  expect((await library.sync()).failures.map(({ path }) => path)).toEqual(['big.txt']);
+  expect((await sync(library)).failures.map(({ path }) => path)).toEqual(['big.txt']);
 });
 
 test('a document that turns bad loses its chunks', async () => {
   const fixture = new Fixture({ 'a.md': 'fine', 'b.md': 'fine' });
   const library = await fixture.open();
-  await library.sync();
+  await sync(library);
   fixture.write('b.md', Buffer.from([0xff, 0]), 60);
-  expect(await library.sync()).toMatchObject({ documents: 1, chunks: 1 });
+  expect(await sync(library)).toMatchObject({ documents: 1, chunks: 1 });
 });
 
 test.each([
@@ -187,7 +183,7 @@ test.each([
   ['DOCUMENT_UNSUPPORTED', { 'a.txt': Buffer.from([1, 0]), 'b.txt': Buffer.from([2, 0]) }],
 ])('%s when nothing can be read', async (code, files: Record<string, string | Buffer>) => {
   const library = await new Fixture(files).open();
-  await expect(library.sync()).rejects.toMatchObject({ code });
+  await expect(sync(library)).rejects.toMatchObject({ code });
 });
 
 test('LIBRARY_NOT_FOUND for no folder, and for a file', async () => {
@@ -200,12 +196,13 @@ test('LIBRARY_NOT_FOUND for no folder, and for a file', async () => {
 test('precompute stores what is missing once, and tells how far it is', async () => {
   const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two', 'same.md': 'one' });
   const library = await fixture.open();
-  await library.sync();
+  await sync(library);
   const seen: LibraryProgress[] = [];
-  const report = await library.precompute({ onProgress: (progress) => seen.push(progress) });
-  expect(report).toMatchObject({ chunks: 2, computed: 2, stored: 0, overBudgetBytes: 0 });
-  expect(seen.map(({ done, total }) => `${done}/${total}`)).toEqual(['0/2', '1/2', '2/2']);
-  expect(await library.precompute()).toMatchObject({ chunks: 2, computed: 0, stored: 2, tokens: 0 });
+  const { precompute } = await library.drain({ onProgress: (progress) => seen.push(progress) });
+  expect(precompute).toMatchObject({ chunks: 2, computed: 2, stored: 0, overBudgetBytes: 0 });
+  const computing = seen.filter(({ phase }) => phase === 'precomputing');
+  expect(computing.map(({ done, total }) => `${done}/${total}`)).toEqual(['0/2', '1/2', '2/2']);
+  expect((await library.drain()).precompute).toMatchObject({ chunks: 2, computed: 0, stored: 2, tokens: 0 });
   expect(fixture.model.encoded).toBe(2);
 });
 
@@ -214,24 +211,24 @@ test('an aborted precompute keeps what it has done and goes on from there', asyn
     Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`${i}.md`, `document ${i}`])),
   );
   const library = await fixture.open();
-  await library.sync();
+  await sync(library);
   const abort = new AbortController();
-  const stopAtFour = ({ done }: LibraryProgress): void => {
-    if (done === 4) abort.abort();
+  const stopAtFour = ({ phase, done }: LibraryProgress): void => {
+    if (phase === 'precomputing' && done === 4) abort.abort();
   };
-  await expect(library.precompute({ signal: abort.signal, onProgress: stopAtFour })).rejects.toMatchObject({
+  await expect(library.drain({ signal: abort.signal, onProgress: stopAtFour })).rejects.toMatchObject({
     code: 'ABORTED',
   });
-  expect(await library.precompute()).toMatchObject({ computed: 6, stored: 4 });
+  expect((await library.drain()).precompute).toMatchObject({ computed: 6, stored: 4 });
 });
 
 test('precompute stops at the disk budget instead of pushing out what it has just stored', async () => {
   const fixture = new Fixture({ 'a.md': 'one two', 'b.md': 'six ten', 'c.md': 'red blue' });
   const library = await fixture.open();
-  await library.sync();
+  await sync(library);
   const [first] = library.chunks();
   fixture.store.diskBudgetBytes = (first?.tokens.length ?? 0) * fixture.model.bytesPerToken() * 2;
-  expect(await library.precompute()).toMatchObject({
+  expect((await library.drain()).precompute).toMatchObject({
     computed: 2,
     overBudgetBytes: fixture.store.diskBudgetBytes / 2,
   });
@@ -240,9 +237,77 @@ test('precompute stops at the disk budget instead of pushing out what it has jus
 test('a full disk ends precompute with its own error', async () => {
   const fixture = new Fixture({ 'a.md': 'one' });
   const library = await fixture.open();
-  await library.sync();
+  await sync(library);
   fixture.store.putFails = new KvasirError('DISK_FULL', 'full');
-  await expect(library.precompute()).rejects.toMatchObject({ code: 'DISK_FULL' });
+  await expect(library.drain()).rejects.toMatchObject({ code: 'DISK_FULL' });
+});
+
+test('what was evicted is computed again', async () => {
+  const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two' });
+  const library = await fixture.open();
+  await library.drain();
+  const [key = ''] = fixture.store.chunks.keys();
+  await fixture.store.evict({ keys: [key] });
+  expect(await library.drain()).toMatchObject({
+    sync: { updated: 0 },
+    precompute: { computed: 1, stored: 1 },
+  });
+});
+
+test('a folder that was marked as gone is read when it is there', async () => {
+  const fixture = new Fixture({ 'a.md': 'one' });
+  const library = await fixture.open();
+  const [root] = fixture.catalogue.libraries.roots();
+  fixture.catalogue.libraries.setFailure(root!.id, {
+    code: 'LIBRARY_NOT_FOUND',
+    message: 'gone',
+    advice: '',
+  });
+  expect(await sync(library)).toMatchObject({ updated: 1, chunks: 1 });
+});
+
+describe('beside what a window does', () => {
+  test('it works on its own library only, though the queue is paused', async () => {
+    const fixture = new ServiceFixture({ 'a.md': 'one', 'b.md': 'two' });
+    mkdirSync(join(fixture.dir, 'others'));
+    writeFileSync(join(fixture.dir, 'others', 'c.md'), 'three');
+    const { id } = fixture.service.create('Others');
+    await fixture.service.addPaths({ id, paths: [join(fixture.dir, 'others')], watch: false });
+    await fixture.service.rescan(id);
+    fixture.service.queue.pause();
+    const library = await fixture.service.openFolder(fixture.root, fixture.models.active!);
+    expect((await library.drain()).precompute).toMatchObject({ computed: 2 });
+    expect(fixture.info(id)).toMatchObject({ pending: 1, chunks: 0 });
+    expect(fixture.service.queue.status().paused).toBe(true);
+  });
+
+  test.each([
+    ['done', false],
+    ['killed while it puts documents back', true],
+  ])(
+    '%s with another model, it leaves the window nothing to compute again, and nothing out',
+    async (_, killed) => {
+      const fixture = new ServiceFixture({ 'a.md': 'one', 'b.md': 'two' });
+      const { id } = await fixture.library();
+      await fixture.service.close();
+      fixture.write('b.md', 'two and a half', 60);
+      const { catalogue, store } = fixture;
+      const model = new FakeModel({ fingerprint: 'e'.repeat(64) });
+      const library = await openFolder(fixture.root, { catalogue, store, model, chunkTokens: 64 });
+      expect(await library.drain()).toMatchObject({
+        sync: { updated: 1, chunks: 2 },
+        precompute: { computed: 2 },
+      });
+      if (killed) catalogue.setState(`target:${id}`, 'null');
+      await fixture.restart();
+      await fixture.service.rescan(id);
+      await fixture.until(() => fixture.info(id).cachedChunks === 2);
+      await fixture.idle();
+      expect(fixture.info(id)).toMatchObject({ documents: 2, pending: 0, failed: 0, chunks: 2 });
+      expect(fixture.model.encoded).toBe(3); // one, two, and two and a half
+      expect(model.encoded).toBe(2);
+    },
+  );
 });
 
 test('a catalogue of a newer version is refused and left as it is', () => {

@@ -1,0 +1,202 @@
+import type { DocumentPhase, QueueStatus } from '../../../src-shared/contract/libraries.ts';
+import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { DocumentRow, WorkingPhase } from '../../catalogue/document-table.ts';
+import type { ChunkCache } from '../../fusion/model.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import { failureOf } from '../../platform/failure.ts';
+import type { Gate } from '../../platform/gate.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { DocumentIndexer } from '../../retrieval/types.ts';
+import { CacheCounts } from './cache-counts.ts';
+import { DocumentCutter } from './cutter.ts';
+import { Meter } from './meter.ts';
+import { DocumentPrecomputer, type ChunkDone } from './precomputer.ts';
+import type { DocumentReader, ReadOutcome } from './reader.ts';
+import type { ChunkModel, Target } from './targets.ts';
+
+/** What steps work with, whoever takes them. */
+export interface StepParts {
+  catalogue: Catalogue;
+  store: ChunkCache;
+  reader: DocumentReader;
+  gate: Gate;
+  log: Logger;
+  /** Makes vectors where an embedding model is in use. */
+  indexer?: DocumentIndexer | undefined;
+  onLibraryChanged: (libraryId: number) => void;
+  clock?: Clock | undefined;
+}
+
+export interface StepsOptions extends StepParts {
+  /** The model that computes, if it is loaded now. */
+  models: { readonly active: ChunkModel | undefined };
+  /** The model, and what chunks are made for. Rejects when no model can be loaded. */
+  ready: () => Promise<{ active: ChunkModel; target: Target }>;
+  /** The only library whose documents are worked on; absent: all. */
+  libraryId?: number;
+  onStatus?: () => void;
+  onRead?: (outcome: ReadOutcome) => void;
+  /** A chunk of so many tokens was computed and stored. */
+  onComputed?: (tokens: number) => void;
+  /** The disk budget could not hold chunks of so many tokens. */
+  onLeftOut?: (tokens: number) => void;
+}
+
+export type LaneName = 'read' | 'cut' | 'compute';
+type Current = NonNullable<QueueStatus['current']>;
+
+/** Failures of the surroundings: whoever takes the steps deals with them, no document is to blame. */
+const BLOCKING: readonly ErrorCode[] = [
+  'DISK_FULL',
+  'STORE_READ_ONLY',
+  'STORE_IN_USE',
+  'MODEL_NOT_FOUND',
+  'MODEL_INVALID',
+  'MODEL_UNSUPPORTED',
+  'MODEL_TOO_LARGE',
+  'OUT_OF_MEMORY',
+];
+
+/**
+ * The steps that a document takes from its file to its KV. Each is done to the first document whose row asks for it, and
+ * writes into the row what comes next; false when no row does. ABORTED, and the failures of the surroundings; what is wrong
+ * with a document is written into its row.
+ */
+export class DocumentSteps {
+  readonly meter: Meter;
+  /** What each lane is at. */
+  readonly current = new Map<LaneName, Current>();
+  readonly #options: StepsOptions;
+  readonly #counts: CacheCounts;
+  readonly #cutter: DocumentCutter;
+  readonly #precomputer: DocumentPrecomputer;
+  readonly #clock: Clock;
+
+  constructor(options: StepsOptions) {
+    const { catalogue, store, models, gate, clock = systemClock } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.meter = new Meter(clock);
+    this.#counts = new CacheCounts(catalogue, store);
+    this.#cutter = new DocumentCutter(catalogue);
+    this.#precomputer = new DocumentPrecomputer({ catalogue, store, models, gate });
+  }
+
+  /** From a file to its text. */
+  async read(signal?: AbortSignal): Promise<boolean> {
+    const document = this.#next('waiting');
+    if (!document) return false;
+    await this.#step('read', document, async () => {
+      this.#show('read', document, 'reading');
+      const outcome = await this.#options.reader.read(document, signal);
+      this.#options.onRead?.(outcome);
+      if (outcome === 'failed') this.#finished(document);
+    });
+    return true;
+  }
+
+  /** From a text to chunks that questions find. */
+  async cut(signal?: AbortSignal): Promise<boolean> {
+    const document = this.#next('indexing') ?? this.#next('chunking');
+    if (!document) return false;
+    const { target, active } = await this.#options.ready();
+    await this.#step('cut', document, async () => {
+      const { gate, indexer, catalogue } = this.#options;
+      const { documents } = catalogue;
+      const chunkSetId = this.#chunkSet(document, target);
+      this.#show('cut', document, document.phase);
+      if (document.phase === 'chunking') {
+        const cutTarget = { chunkSetId, chunkTokens: target.chunkTokens, model: active.model };
+        await gate.background((each) => this.#cutter.cut(document, cutTarget, each), signal);
+        documents.advance(document.id, 'chunking', 'indexing');
+      }
+      this.#show('cut', document, 'indexing');
+      if (indexer) await gate.background((each) => indexer.index(chunkSetId, document.id, each), signal);
+      const { missingTokens } = await this.#counts.count(document, target, signal);
+      const next = missingTokens > 0 ? 'precomputing' : 'ready';
+      if (documents.advance(document.id, 'indexing', next)) {
+        if (missingTokens > 0) this.meter.expect(document.id, missingTokens);
+        else this.#finished(document);
+      }
+    });
+    return true;
+  }
+
+  /** From chunks to their KV. */
+  async compute(signal?: AbortSignal): Promise<boolean> {
+    const document = this.#next('precomputing');
+    if (!document) return false;
+    const { target } = await this.#options.ready();
+    await this.#step('compute', document, async () => {
+      let startedAt = this.#clock.now();
+      const onChunk = ({ done, total, computedTokens, leftOutTokens }: ChunkDone): void => {
+        if (computedTokens > 0) {
+          this.meter.computed(document.id, computedTokens, startedAt);
+          this.#options.onComputed?.(computedTokens);
+        }
+        if (leftOutTokens > 0) this.#options.onLeftOut?.(leftOutTokens);
+        startedAt = this.#clock.now();
+        this.#show('compute', document, 'precomputing', done, total);
+      };
+      const chunkSetId = this.#chunkSet(document, target);
+      try {
+        await this.#precomputer.precompute(document, chunkSetId, target, onChunk, signal);
+        if (this.#options.catalogue.documents.advance(document.id, 'precomputing', 'ready'))
+          this.#finished(document);
+      } finally {
+        await this.#counts.count(document, target);
+      }
+    });
+    return true;
+  }
+
+  /** Counts what is stored of every document again; gives the libraries whose counts have changed. ABORTED. */
+  recount(target: Target, signal: AbortSignal): Promise<Set<number>> {
+    return this.#counts.countAll(target, signal);
+  }
+
+  #next(phase: WorkingPhase): DocumentRow | undefined {
+    return this.#options.catalogue.documents.next(phase, this.#options.libraryId);
+  }
+
+  /** What goes wrong with a document is the document's failure, unless it is the surroundings'. */
+  async #step(lane: LaneName, document: DocumentRow, work: () => Promise<void>): Promise<void> {
+    const { catalogue, log, onLibraryChanged } = this.#options;
+    try {
+      await work();
+    } catch (error) {
+      if (!catalogue.documents.get(document.id)) return; // deleted meanwhile
+      if (error instanceof KvasirError && (error.code === 'ABORTED' || BLOCKING.includes(error.code)))
+        throw error;
+      log.error('document-failed', { path: document.path, error: String(error) });
+      catalogue.documents.setStepFailed(document.id, failureOf(error));
+      this.#finished(document);
+    } finally {
+      this.current.delete(lane);
+    }
+    onLibraryChanged(document.libraryId);
+  }
+
+  #finished(document: DocumentRow): void {
+    this.meter.finish(document.id);
+    this.#options.onStatus?.();
+  }
+
+  #chunkSet({ libraryId }: DocumentRow, target: Target): number {
+    return this.#options.catalogue.chunkTable.setId({ libraryId, ...target });
+  }
+
+  #show(lane: LaneName, document: DocumentRow, phase: DocumentPhase, done = 0, total = 1): void {
+    const { id, libraryId, path } = document;
+    this.current.set(lane, {
+      documentId: String(id),
+      libraryId: String(libraryId),
+      path,
+      phase,
+      done,
+      total,
+    });
+    this.#options.onStatus?.();
+  }
+}

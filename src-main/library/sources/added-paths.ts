@@ -1,0 +1,37 @@
+import { realpath, stat } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { LibraryTable, RootRow } from '../../catalogue/library-table.ts';
+
+/** What stands at a path that a user named, without links. LIBRARY_NOT_FOUND. */
+export async function resolveExisting(path: string): Promise<{ path: string; kind: 'folder' | 'file' }> {
+  const real = await realpath(path).catch(() => undefined);
+  const info = real === undefined ? undefined : await stat(real).catch(() => undefined);
+  if (real !== undefined && (info?.isDirectory() === true || info?.isFile() === true)) {
+    return { path: real, kind: info.isDirectory() ? 'folder' : 'file' };
+  }
+  const message = `${path} is not there, or is no file or folder.`;
+  throw new KvasirError('LIBRARY_NOT_FOUND', message, 'Check the path.');
+}
+
+/** Makes a path a root of a library, unless it lies in one of the library's folders; gives the root it belongs to. */
+export function addPath(
+  libraries: LibraryTable,
+  libraryId: number,
+  added: Pick<RootRow, 'kind' | 'path' | 'watched'>,
+  folders: readonly RootRow[],
+): RootRow {
+  const around = folders.find((folder) => isBelow(folder.path, added.path));
+  if (around) {
+    // Added again on purpose: what was taken out of it comes back.
+    libraries.include(around.id, relative(around.path, added.path).split(sep).join('/'));
+    return around;
+  }
+  const id = libraries.addRoot(libraryId, added);
+  libraries.include(id, '');
+  return { id, libraryId, failure: null, ...added };
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
