@@ -1,6 +1,6 @@
 /**
  * Words for the full-text index. SQLite's tokenizer splits at spaces and punctuation, which Chinese, Japanese and often
- * Korean do without; there each pair of neighbouring characters stands as a word (see docs/decisions/0061).
+ * Korean do without; there each pair of neighbouring characters stands as a word (decision 0060).
  */
 
 /** Characters written without spaces between words. ー belongs to no script of its own. */
