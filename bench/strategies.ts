@@ -17,6 +17,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { App, type Workspace } from '../src-main/app.ts';
 import type { Model, Segment, Strategy } from '../src-main/engine/engine.ts';
+import { klDivergence, likeliest } from '../src-main/fusion/quality.ts';
 import { strategyOf, type StrategyFlags } from '../src-main/hosts/command-line/strategy-flags.ts';
 import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
@@ -128,26 +129,6 @@ async function promptOf({ model, answers }: Workspace, question: Question, topK:
   return { ...question, ...made, full: (await run(model, made, { kind: 'full' })).logits };
 }
 
-function softmax(logits: Float32Array): Float64Array {
-  const top = logits.reduce((a, b) => Math.max(a, b), -Infinity);
-  const weights = Float64Array.from(logits, (x) => Math.exp(x - top));
-  const sum = weights.reduce((a, b) => a + b, 0);
-  return weights.map((w) => w / sum);
-}
-
-/** KL(full ‖ blended) in nats. */
-function divergence(full: Float32Array, blended: Float32Array): number {
-  const q = softmax(blended);
-  return softmax(full).reduce(
-    (sum, p, i) => (p > 0 ? sum + p * Math.log(p / Math.max(q[i] ?? 0, 1e-12)) : sum),
-    0,
-  );
-}
-
-function likeliest(logits: Float32Array): number {
-  return logits.reduce((best, x, i) => (x > (logits[best] ?? -Infinity) ? i : best), 0);
-}
-
 async function measure(
   model: Model,
   cases: readonly Case[],
@@ -160,7 +141,7 @@ async function measure(
   let [same, right, recomputed, reusable] = [0, 0, 0, 0];
   for (const one of cases) {
     const blended = await run(model, one, strategy);
-    kl.push(divergence(one.full, blended.logits));
+    kl.push(klDivergence(one.full, blended.logits));
     ms.push(blended.ms);
     if (likeliest(one.full) === likeliest(blended.logits)) same += 1;
     if (one.answer !== undefined && blended.text.toLowerCase().includes(one.answer.toLowerCase())) right += 1;

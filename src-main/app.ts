@@ -257,7 +257,6 @@ function openStore(paths: Paths, settings: Settings, engine: Engine, log: Logger
     ramBudgetBytes: settings.memoryBudgetBytes,
     policy: settings.eviction,
     files: engine,
-    log: (level, message, fields) =>
-      log[level](message, { details: fields === undefined ? undefined : JSON.stringify(fields) }),
+    log,
   });
 }

@@ -14,7 +14,7 @@ export const StrategyChoiceSchema = z.object({
   checkLayers: z.array(z.int().min(0)).min(1).optional(),
 });
 
-/** What people can ask for: a strategy, or 'auto', which leaves strategy and ratio to the controller (src-main/fusion/controller/). */
+/** What people can ask for: a strategy, or 'auto', which leaves strategy and ratio to the controller (src-main/fusion/planning/). */
 export const STRATEGY_REQUESTS = ['auto', ...STRATEGY_NAMES] as const;
 
 export const StrategyRequestSchema = z.object({

@@ -3,7 +3,7 @@ import { ReuseModel } from '../../src-main/kvstore/eviction/reuse-model.ts';
 import { ClassQueues } from '../../src-main/kvstore/eviction/class-queues.ts';
 import type { EvictionCandidate } from '../../src-main/kvstore/eviction/policy.ts';
 import { Workload } from '../../src-main/kvstore/eviction/workload.ts';
-import { WorkloadAware } from '../../src-main/kvstore/eviction/workload-aware.ts';
+import { WorkloadAware } from './workload-aware.ts';
 import type { TraceRequest } from './trace.ts';
 
 /** A cache of a number of blocks that chooses what it keeps. */

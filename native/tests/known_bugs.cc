@@ -1,7 +1,7 @@
 // One test for each bug that was published of another implementation of blending and that lies in the engine; names say what
 // must not happen here, comments where it happened. Those outside of the engine: src-main/fusion/fusion.test.ts (the first
 // miss), src-main/kvstore/{hash,prefixes}.test.ts (keys, floods), src-main/fusion/calibration/ (models that do not stand it),
-// src-main/fusion/controller/ (storage that is slower than computing).
+// src-main/fusion/planning/ (storage that is slower than computing).
 #include <algorithm>
 #include <cmath>
 

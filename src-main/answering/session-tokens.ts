@@ -17,7 +17,8 @@ export class SessionTokens {
     this.session = session;
   }
 
-  get tokens(): number {
+  /** How many it holds. */
+  get count(): number {
     return this.#ids.length;
   }
 

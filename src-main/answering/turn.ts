@@ -68,14 +68,13 @@ export interface TurnResult {
  */
 export async function runTurn(
   prompt: Prompt<OfferedChunk>,
-  resident: SessionTokens,
+  held: SessionTokens,
   options: TurnOptions,
 ): Promise<TurnResult> {
   const { model, dtype, strategy, planner, stopwatch } = options;
-  const kept = resident.reusable(prompt.parts, strategy);
-  resident.truncate(kept);
-  const { prefixTokens, restoredTokens } =
-    kept === 0 ? await begin(resident, prompt.parts, options) : NOTHING;
+  const kept = held.reusable(prompt.parts, strategy);
+  held.truncate(kept);
+  const { prefixTokens, restoredTokens } = kept === 0 ? await begin(held, prompt.parts, options) : NOTHING;
   const residentTokens = kept + prefixTokens;
   const appended = partsFrom(prompt.parts, residentTokens);
   const tiersOf = (outcomes: readonly ChunkOutcome[]): PartTiers =>
@@ -88,18 +87,18 @@ export async function runTurn(
   const blended = await blend(planned.parts, {
     ...{ model, dtype, strategy: decision.strategy },
     store: options.store,
-    session: resident.session,
+    session: held.session,
     requestClass: options.requestClass ?? 'question',
     clock: stopwatch.clock,
     signal: options.signal,
     onProgress: options.onProgress,
     onAcquired: (outcomes) => options.onPlaced?.(tiersOf(outcomes)),
   });
-  resident.appended(appended, strategy);
+  held.appended(appended, strategy);
   const tiers = tiersOf(blended.outcomes);
   if (blended.quarantined.length > 0) options.onPlaced?.(tiers);
   stopwatch.lap();
-  const { result, firstToken, total } = await write(resident, options);
+  const { result, firstToken, total } = await write(held, options);
   const plan = planner.done(planned, blended);
   return {
     residentTokens,
@@ -121,22 +120,22 @@ const NOTHING = { prefixTokens: 0, restoredTokens: 0 };
 
 /** Begins an empty session with what was computed of the prompt's text before, for another session or before a restart. */
 export async function begin(
-  resident: SessionTokens,
+  held: SessionTokens,
   parts: readonly PromptPart[],
   { model, prefixes }: Pick<TurnOptions, 'model' | 'prefixes'>,
 ): Promise<Pick<TurnResult, 'prefixTokens' | 'restoredTokens'>> {
   const text = leadingText(parts);
-  let prefixTokens = await resident.adopt(text);
+  let prefixTokens = await held.adopt(text);
   if (await prefixes?.bring(model, text, prefixTokens)) {
-    resident.truncate(0);
-    prefixTokens = await resident.adopt(text);
+    held.truncate(0);
+    prefixTokens = await held.adopt(text);
   }
   return { prefixTokens, restoredTokens: prefixes?.restored(model, text, prefixTokens) ?? 0 };
 }
 
-async function write(resident: SessionTokens, options: TurnOptions) {
+async function write(held: SessionTokens, options: TurnOptions) {
   const { model, stopwatch } = options;
-  const { session } = resident;
+  const { session } = held;
   const detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
   let begun = false;
   let firstTokenAt: number | undefined;
@@ -155,7 +154,7 @@ async function write(resident: SessionTokens, options: TurnOptions) {
     },
   });
   show(detokenizer.flush());
-  resident.generated(result.tokens);
+  held.generated(result.tokens);
   firstTokenAt ??= stopwatch.clock.now();
   return { result, firstToken: firstTokenAt - stopwatch.lapStart, total: firstTokenAt - stopwatch.start };
 }

@@ -32,16 +32,16 @@ export async function warmUp(options: WarmUpOptions): Promise<boolean> {
   const passages = await new AnswerMaker(options).find(QUESTION, { scope: ANYWHERE, topK, signal });
   const budget = { contextTokens, answerTokens: 1 };
   const prompt = new PromptAssembler(model, systemPrompt).assemble(QUESTION, passages, budget);
-  const resident = new SessionTokens(options.openSession(model, prompt.tokens + 1));
+  const held = new SessionTokens(options.openSession(model, prompt.tokens + 1));
   try {
-    const { session } = resident;
-    const { prefixTokens } = await begin(resident, prompt.parts, { model, prefixes });
+    const { session } = held;
+    const { prefixTokens } = await begin(held, prompt.parts, { model, prefixes });
     const rest = partsFrom(prompt.parts, prefixTokens);
     const { decision } = planner.plan(rest, { model, dtype, past: prefixTokens, strategy });
     await warmMemory(session, prompt.tokens, signal);
     await blendShort(rest, { model, session, dtype, strategy: decision.strategy, signal });
   } finally {
-    resident.dispose();
+    held.dispose();
   }
   return passages.length > 0;
 }

@@ -10,18 +10,9 @@ export function analysisHandlers({
     'analysis.questions': (request) => analysis.ask(request),
     'analysis.list': () => analysis.list(),
     'analysis.get': ({ id }) => analysis.get(id),
-    'analysis.stop': ({ id }) => {
-      analysis.stop(id);
-      return {};
-    },
-    'analysis.resume': ({ id, stepId }) => {
-      analysis.resume(id, stepId);
-      return {};
-    },
-    'analysis.delete': ({ id }) => {
-      analysis.delete(id);
-      return {};
-    },
+    'analysis.stop': ({ id }) => analysis.stop(id),
+    'analysis.resume': ({ id, stepId }) => analysis.resume(id, stepId),
+    'analysis.delete': ({ id }) => analysis.delete(id),
     'analysis.export': ({ id, format }) => analysis.export(id, format),
   };
 }

@@ -21,7 +21,7 @@ export function createApi(handlers: Handlers, log: Logger): Api {
       try {
         // The schema and the handler of one name belong together, which TypeScript cannot follow through the union.
         const handler = handlers[name] as (input: unknown) => unknown;
-        return { ok: true, data: await handler(parsed.data) };
+        return { ok: true, data: (await handler(parsed.data)) ?? {} };
       } catch (error) {
         if (!(error instanceof KvasirError)) log.error('call-failed', { name, error: traceOf(error) });
         return { ok: false, error: failureOf(error) };

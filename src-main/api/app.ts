@@ -19,10 +19,7 @@ export function appHandlers(
       }
       return { paths: await host.choosePaths(kind) };
     },
-    'app.reveal': ({ path }) => {
-      host.reveal?.(path);
-      return {};
-    },
+    'app.reveal': ({ path }) => host.reveal?.(path),
     'app.backup': () => app.backups.create(),
     'app.backups': () => app.backups.list(),
     'app.restore': ({ path }) => app.backups.restore(path),

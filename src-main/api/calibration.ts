@@ -7,9 +7,6 @@ export function calibrationHandlers({
   return {
     'calibration.get': () => calibration.status(),
     'calibration.run': (request) => calibration.run(request),
-    'calibration.stop': () => {
-      calibration.stop();
-      return {};
-    },
+    'calibration.stop': () => calibration.stop(),
   };
 }

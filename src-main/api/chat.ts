@@ -8,42 +8,21 @@ export function chatHandlers({ chat, prefetcher }: App): ChatHandlers {
     'chat.list': ({ search }) => chat.list(search),
     'chat.create': ({ options }) => chat.create(options),
     'chat.get': ({ id }) => chat.get(id),
-    'chat.rename': ({ id, title }) => {
-      chat.rename(id, title);
-      return {};
-    },
-    'chat.setOptions': ({ id, options }) => {
-      chat.setOptions(id, options);
-      return {};
-    },
-    'chat.delete': ({ id }) => {
-      chat.delete(id);
-      return {};
-    },
+    'chat.rename': ({ id, title }) => chat.rename(id, title),
+    'chat.setOptions': ({ id, options }) => chat.setOptions(id, options),
+    'chat.delete': ({ id }) => chat.delete(id),
     'chat.restore': ({ id }) => chat.restore(id),
     'chat.send': ({ conversationId, text, parentId }) => chat.send(conversationId, text, parentId),
-    'chat.draft': (draft) => {
-      prefetcher.draft(draft);
-      return {};
-    },
+    'chat.draft': (draft) => prefetcher.draft(draft),
     'chat.regenerate': ({ conversationId, answerId }) => chat.regenerate(conversationId, answerId),
     'chat.edit': ({ conversationId, questionId, text }) => chat.edit(conversationId, questionId, text),
-    'chat.selectLeaf': ({ id, leafId }) => {
-      chat.selectLeaf(id, leafId);
-      return {};
-    },
-    'chat.stop': ({ id }) => {
-      chat.stop(id);
-      return {};
-    },
+    'chat.selectLeaf': ({ id, leafId }) => chat.selectLeaf(id, leafId),
+    'chat.stop': ({ id }) => chat.stop(id),
     'chat.export': ({ id, format }) => chat.export(id, format),
     'chat.report': ({ answerId }) => chat.report(answerId),
     'chat.measureFullPrefill': ({ answerId }) => chat.measureFullPrefill(answerId),
     'chat.compare': (request) => chat.comparisons.run(request),
-    'chat.stopCompare': () => {
-      chat.comparisons.stop();
-      return {};
-    },
+    'chat.stopCompare': () => chat.comparisons.stop(),
     'chat.comparison': ({ answerId }) => chat.comparisons.status(answerId),
     'chat.suggestions': () => chat.suggestions(),
   };

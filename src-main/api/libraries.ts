@@ -12,27 +12,18 @@ export function libraryHandlers({ libraries }: App): LibraryHandlers {
     'libraries.list': () => libraries.list(),
     'libraries.create': ({ name }) => libraries.create(name),
     'libraries.rename': ({ id, name }) => libraries.rename(id, name),
-    'libraries.delete': async ({ id }) => {
-      await libraries.delete(id);
-      return {};
-    },
+    'libraries.delete': ({ id }) => libraries.delete(id),
     'libraries.addPaths': (input) => libraries.addPaths(input),
     'libraries.removeRoot': ({ id, rootId }) => libraries.removeRoot(id, rootId),
     'libraries.setWatched': ({ id, rootId, watched }) => libraries.setWatched(id, rootId, watched),
-    'libraries.rescan': async ({ id }) => {
-      await libraries.rescan(id);
-      return {};
-    },
+    'libraries.rescan': ({ id }) => libraries.rescan(id),
 
     'documents.list': (input) => documents.list(input),
     'documents.get': ({ id }) => documents.get(id),
     'documents.text': (input) => documents.text(input),
     'documents.chunks': (input) => documents.chunks(input),
     'documents.delete': ({ ids }) => documents.delete(ids),
-    'documents.retry': ({ ids }) => {
-      documents.retry(ids);
-      return {};
-    },
+    'documents.retry': ({ ids }) => documents.retry(ids),
 
     'queue.status': () => queue.status(),
     'queue.pause': () => {

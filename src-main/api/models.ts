@@ -10,33 +10,18 @@ export function modelHandlers({ models, cache, settings }: App): ModelHandlers {
     'models.list': () => models.list(),
     'models.detail': ({ id }) => models.detail(id),
     'models.import': ({ path, copy }) => models.import(path, { copy }),
-    'models.remove': async ({ id }) => {
-      await models.remove(id);
-      return {};
-    },
+    'models.remove': ({ id }) => models.remove(id),
     'models.impact': ({ id }) => cache.impact(id),
     'models.activate': ({ id }) => models.activate(id),
-    'models.deactivate': async ({ id }) => {
-      await models.deactivate(id);
-      return {};
-    },
+    'models.deactivate': ({ id }) => models.deactivate(id),
     'models.catalogue': () => readCatalogue(settings.current.modelCatalogue),
     'models.downloads': () => downloads.list(),
     'models.download': async (request) => {
       const listed = await readCatalogue(settings.current.modelCatalogue).catch(() => []);
       return downloads.add(request, listed.find(({ url }) => url === request.url)?.bytes);
     },
-    'models.pauseDownload': async ({ id }) => {
-      await downloads.pause(id);
-      return {};
-    },
-    'models.resumeDownload': ({ id }) => {
-      downloads.resume(id);
-      return {};
-    },
-    'models.cancelDownload': async ({ id }) => {
-      await downloads.cancel(id);
-      return {};
-    },
+    'models.pauseDownload': ({ id }) => downloads.pause(id),
+    'models.resumeDownload': ({ id }) => downloads.resume(id),
+    'models.cancelDownload': ({ id }) => downloads.cancel(id),
   };
 }

@@ -17,7 +17,7 @@ export interface Wanted {
 
 interface Entry {
   conversationId: number;
-  resident: SessionTokens;
+  tokens: SessionTokens;
   model: FusionModel;
   /** Tokens it may take while its question is answered. */
   reserved: number;
@@ -25,9 +25,6 @@ interface Entry {
   origin: Entry | undefined;
   shared: number;
 }
-
-/** Tokens of a block of the engine's memory: less is not worth a branch of its own. */
-const BLOCK = 64;
 
 /** Older branches of one conversation are not kept. */
 const MOST_BRANCHES = 4;
@@ -51,7 +48,7 @@ export class ConversationSessions {
 
   /** Tokens a conversation has in memory now, of the branch it was on last. */
   tokens(conversationId: number): number {
-    return this.#entries.findLast((entry) => entry.conversationId === conversationId)?.resident.tokens ?? 0;
+    return this.#entries.findLast((entry) => entry.conversationId === conversationId)?.tokens.count ?? 0;
   }
 
   /**
@@ -68,13 +65,13 @@ export class ConversationSessions {
     for (const old of branches.slice(0, -MOST_BRANCHES)) this.#drop(old);
     this.#makeRoom(entry);
     try {
-      await entry.resident.session.reserve(need);
+      await entry.tokens.session.reserve(need);
     } catch (error) {
       if (!isOutOfMemory(error)) throw error;
       for (const other of this.#entries) if (other !== entry) this.#drop(other);
-      await entry.resident.session.reserve(need);
+      await entry.tokens.session.reserve(need);
     }
-    return entry.resident;
+    return entry.tokens;
   }
 
   /** A session that belongs to no conversation; the caller disposes it. OUT_OF_MEMORY. */
@@ -91,7 +88,7 @@ export class ConversationSessions {
   /** Gives back what answers did not use, and keeps to the budget; when no answer is being made. */
   trim(): void {
     for (const entry of this.#entries) {
-      if (entry.reserved > 0) entry.resident.truncate(entry.resident.tokens);
+      if (entry.reserved > 0) entry.tokens.truncate(entry.tokens.count);
       entry.reserved = 0;
       entry.model.setKvBudget(this.#budgetBytes());
     }
@@ -120,19 +117,21 @@ export class ConversationSessions {
     let [best, keep]: [Entry | undefined, number] = [undefined, 0];
     for (const entry of this.#entries) {
       if (entry.conversationId !== conversationId || entry.model !== model) continue;
-      const reusable = entry.resident.reusable(parts, strategy);
+      const reusable = entry.tokens.reusable(parts, strategy);
       // The latest of equals: the branch the conversation is on.
       if (reusable >= keep) [best, keep] = [entry, reusable];
     }
-    if (best && best.resident.tokens - keep < BLOCK && best.resident.session.capacity >= limit) return best;
+    // Less than a block of the engine's memory is not worth a branch of its own.
+    const differs = best ? best.tokens.count - keep : 0;
+    if (best && differs < model.info.kvBlockTokens && best.tokens.session.capacity >= limit) return best;
     const shared = best ? keep : 0;
-    const resident =
-      best && shared > 0 ? await best.resident.fork(shared) : new SessionTokens(model.createSession(limit));
-    return { conversationId, resident, model, reserved: 0, origin: best, shared };
+    const tokens =
+      best && shared > 0 ? await best.tokens.fork(shared) : new SessionTokens(model.createSession(limit));
+    return { conversationId, tokens, model, reserved: 0, origin: best, shared };
   }
 
   #drop(entry: Entry): void {
-    entry.resident.dispose();
+    entry.tokens.dispose();
     this.#entries = this.#entries.filter((other) => other !== entry);
     // The branch that shares most of it now stands for what they share.
     const branches = this.#entries
@@ -152,9 +151,10 @@ export class ConversationSessions {
   }
 
   #usedBytes(): number {
-    return this.#entries.reduce((sum, { resident, model, reserved, shared }) => {
-      const tokens = Math.ceil(Math.max(resident.tokens, reserved) / BLOCK) * BLOCK;
-      return sum + (tokens - Math.floor(shared / BLOCK) * BLOCK) * model.bytesPerToken(model.info.kvDtype);
+    return this.#entries.reduce((sum, { tokens, model, reserved, shared }) => {
+      const { kvBlockTokens: block, kvDtype } = model.info;
+      const blocks = Math.ceil(Math.max(tokens.count, reserved) / block) - Math.floor(shared / block);
+      return sum + blocks * block * model.bytesPerToken(kvDtype);
     }, 0);
   }
 }

@@ -12,9 +12,6 @@ export interface StoredPrefixesOptions {
   onBackgroundError?: ((error: unknown) => void) | undefined;
 }
 
-/** Tokens of a block, in which the engine keeps prefixes. */
-const BLOCK = 64;
-
 /** Shown in lists. */
 const LABEL = 'prompt beginning';
 
@@ -40,7 +37,7 @@ export class StoredPrefixes {
   async bring(model: PrefixModel, tokens: Int32Array, known: number): Promise<boolean> {
     const entry = this.#longest(model, tokens);
     // A session leaves two tokens to compute.
-    const usable = Math.floor(Math.max(0, tokens.length - 2) / BLOCK) * BLOCK;
+    const usable = wholeBlocks(model, Math.max(0, tokens.length - 2));
     if (!entry || Math.min(entry.tokens, usable) <= known) return false;
     const opener = { openChunk: (path: string) => model.openPrefix(path) };
     try {
@@ -60,12 +57,12 @@ export class StoredPrefixes {
   /** How many of the first `count` of `tokens` came from the store. */
   restored(model: PrefixModel, tokens: Int32Array, count: number): number {
     const each = (this.#brought.get(model) ?? []).map((prefix) => sameBegin(prefix, tokens));
-    return Math.min(count, Math.floor(Math.max(0, ...each) / BLOCK) * BLOCK);
+    return Math.min(count, wholeBlocks(model, Math.max(0, ...each)));
   }
 
   /** Stores what the model knows of the beginning of `tokens`, behind all other work. */
   keep(model: PrefixModel, tokens: Int32Array): void {
-    const whole = tokens.subarray(0, Math.floor(tokens.length / BLOCK) * BLOCK);
+    const whole = tokens.subarray(0, wholeBlocks(model, tokens.length));
     if (whole.length > 0) this.#tasks.add(() => this.#store(model, whole));
   }
 
@@ -109,4 +106,9 @@ function sameBegin(a: Int32Array, b: Int32Array): number {
   let same = 0;
   while (same < Math.min(a.length, b.length) && a[same] === b[same]) same++;
   return same;
+}
+
+/** Of so many tokens, those in whole blocks: the engine keeps prefixes in these. */
+function wholeBlocks({ info: { kvBlockTokens } }: PrefixModel, tokens: number): number {
+  return Math.floor(tokens / kvBlockTokens) * kvBlockTokens;
 }

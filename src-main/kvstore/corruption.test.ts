@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type StoreLog } from './store.ts';
+import { silentLogger } from '../platform/logger.ts';
 import {
   A,
   B,
@@ -32,9 +32,7 @@ describe('bad files', () => {
   ];
   test.each(damages)('%s: quarantined, a miss, logged, and can be put again', async (_, damage) => {
     const logged: string[] = [];
-    const log: StoreLog = (level, message) => {
-      if (level === 'warn') logged.push(message);
-    };
+    const log = { ...silentLogger, warn: (message: string) => void logged.push(message) };
     const dir = tempDir();
     const store = await openTestStore({ dir, log });
     await fill(store, 1);
@@ -156,7 +154,10 @@ describe('a newer chunk format', () => {
     async (method) => {
       const logged: string[] = [];
       const dir = tempDir();
-      const store = await openTestStore({ dir, log: (_, message) => void logged.push(message) });
+      const store = await openTestStore({
+        dir,
+        log: { ...silentLogger, warn: (message) => void logged.push(message) },
+      });
       await fill(store, 1);
       makeNewer(chunkPath(dir, A));
       const bytes = readFileSync(chunkPath(dir, A));

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { ChunkHeader } from '../engine/engine.ts';
+import type { Logger } from '../platform/logger.ts';
 import { messageOf } from '../platform/failure.ts';
 import { isMissing } from './errors.ts';
 import { PRECOMPUTE, type LastUse } from './eviction/workload.ts';
@@ -9,7 +10,7 @@ import type { Layout, StoreFs } from './files.ts';
 import type { ChunkIndex, ChunkRow } from './index-db.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { SimilarChunks } from './similar.ts';
-import type { PutMeta, StoreLog } from './types.ts';
+import type { PutMeta } from './types.ts';
 
 export interface DiskParts {
   layout: Layout;
@@ -17,7 +18,7 @@ export interface DiskParts {
   index: ChunkIndex;
   similar: SimilarChunks;
   quarantine: Quarantine;
-  log: StoreLog;
+  log: Logger;
   clock: () => number;
 }
 
@@ -32,7 +33,7 @@ export class ChunkDisk {
   readonly index: ChunkIndex;
   readonly similar: SimilarChunks;
   readonly quarantine: Quarantine;
-  readonly log: StoreLog;
+  readonly log: Logger;
   readonly clock: () => number;
   /** Files of a newer chunk format: path → bytes. */
   readonly newerFormat = new Map<string, number>();
@@ -77,7 +78,7 @@ export class ChunkDisk {
   async removeTemp(temp: string): Promise<void> {
     await this.#fs.unlink(temp).catch((error: unknown) => {
       if (!isMissing(error))
-        this.log('warn', 'A temporary file could not be removed.', { error: messageOf(error) });
+        this.log.warn('A temporary file could not be removed.', { error: messageOf(error) });
     });
   }
 
@@ -101,7 +102,7 @@ export class ChunkDisk {
   async discard(key: string, reason: string): Promise<void> {
     const row = this.row(key);
     if (!row) return;
-    this.log('warn', 'A chunk file is bad and was put in quarantine.', { key, reason });
+    this.log.warn('A chunk file is bad and was put in quarantine.', { key, reason });
     this.#departing.add(key);
     try {
       await this.quarantine.take(this.path(row), this.clock());
@@ -113,7 +114,7 @@ export class ChunkDisk {
 
   /** Drops a row whose file is not there. */
   dropRow(key: string): void {
-    this.log('warn', 'A chunk file is gone; its entry was dropped.', { key });
+    this.log.warn('A chunk file is gone; its entry was dropped.', { key });
     this.index.remove([key]);
   }
 
@@ -124,7 +125,7 @@ export class ChunkDisk {
   }
 
   async noteNewer(path: string): Promise<void> {
-    this.log('warn', 'A chunk file was written by a newer version of Kvasir; it is left alone.', {
+    this.log.warn('A chunk file was written by a newer version of Kvasir; it is left alone.', {
       file: this.layout.relative(path),
     });
     this.newerFormat.set(path, (await stat(path)).size);
@@ -135,7 +136,7 @@ export class ChunkDisk {
       await this.#fs.unlink(path);
     } catch (error) {
       if (isMissing(error)) return true;
-      this.log('warn', 'A chunk file could not be deleted.', {
+      this.log.warn('A chunk file could not be deleted.', {
         file: basename(path),
         error: messageOf(error),
       });

@@ -9,13 +9,14 @@ import { openIndex } from './open-index.ts';
 import { Quarantine, type QuarantineCap } from './quarantine.ts';
 import { reconcile } from './reconcile.ts';
 import { enterMissing } from './similar.ts';
-import type { ChunkFiles, RecoveryReport, StoreLog } from './types.ts';
+import type { ChunkFiles, RecoveryReport } from './types.ts';
+import type { Logger } from '../platform/logger.ts';
 
 export interface OpenStoreOptions {
   dir: string;
   files: ChunkFiles;
   clock: () => number;
-  log: StoreLog;
+  log: Logger;
   fs?: StoreFs | undefined;
   quarantineCap?: QuarantineCap | undefined;
 }
@@ -51,12 +52,12 @@ async function openLocked(
 ): Promise<Omit<OpenedStore, 'lock'>> {
   const { clock, log } = options;
   const onFlushFailed = (error: unknown): void =>
-    log('warn', 'The last uses of chunks could not be written to the index.', { error: messageOf(error) });
+    log.warn('The last uses of chunks could not be written to the index.', { error: messageOf(error) });
   const { index, similar, setAside, backup } = openIndex(layout.index, { now: clock(), onFlushFailed });
   try {
     if (setAside)
-      log('error', 'The index was unreadable; it is rebuilt from the chunk files.', { keptAt: setAside });
-    if (backup) log('info', 'The index was migrated to this version.', { backup });
+      log.error('The index was unreadable; it is rebuilt from the chunk files.', { keptAt: setAside });
+    if (backup) log.info('The index was migrated to this version.', { backup });
     const quarantine = new Quarantine(layout.quarantine, fs, options.quarantineCap);
     await quarantine.load();
     const disk = new ChunkDisk({ layout, fs, index, similar, quarantine, log, clock });

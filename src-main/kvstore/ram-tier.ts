@@ -1,9 +1,10 @@
 import type { ChunkKv } from '../engine/engine.ts';
+import type { Logger } from '../platform/logger.ts';
 import { messageOf } from '../platform/failure.ts';
 import { ClassQueues } from './eviction/class-queues.ts';
 import type { EvictionCandidate, EvictionPolicy } from './eviction/policy.ts';
 import type { ChunkRow } from './index-db.ts';
-import type { ChunkOpener, EntryKind, PrefetchRoom, StoreLog } from './types.ts';
+import type { ChunkOpener, EntryKind, PrefetchRoom } from './types.ts';
 
 /** An open chunk: leased, in memory, or both; otherwise it waits to be read into memory. */
 export interface OpenChunk extends EvictionCandidate {
@@ -31,7 +32,7 @@ export interface RamTierOptions {
   clock: () => number;
   /** Called when reading the KV in fails: the file is bad or gone. */
   onPullFailed: (key: string, error: unknown) => void;
-  log: StoreLog;
+  log: Logger;
 }
 
 /** Room wanted for an entry. */
@@ -308,7 +309,7 @@ export class RamTier {
     try {
       chunk.dispose();
     } catch (error) {
-      this.#options.log('warn', 'A chunk could not be disposed.', { error: messageOf(error) });
+      this.#options.log.warn('A chunk could not be disposed.', { error: messageOf(error) });
     }
   }
 }

@@ -141,7 +141,7 @@ async function quarantineStray(
   findings: Findings,
 ): Promise<void> {
   const name = disk.layout.relative(file.path);
-  disk.log('warn', 'A chunk file without an entry is bad and was put in quarantine.', { file: name, reason });
+  disk.log.warn('A chunk file without an entry is bad and was put in quarantine.', { file: name, reason });
   findings.quarantined.push({ file: name, reason });
   await disk.quarantine.take(file.path, disk.clock());
 }

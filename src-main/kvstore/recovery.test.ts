@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { silentLogger } from '../platform/logger.ts';
 import { nodeFs, type StoreFs } from './files.ts';
 import { ChunkStore, type RecoveryReport } from './store.ts';
 import {
@@ -373,7 +374,7 @@ describe('an unreadable index', () => {
     const logged: unknown[] = [];
     const store = await openTestStore({
       dir,
-      log: (level, message, fields) => level === 'error' && logged.push(message, fields),
+      log: { ...silentLogger, error: (...said) => void logged.push(...said) },
     });
     const aside = store.recovery.indexSetAside;
     expect(aside).toMatch(/index\.db\.corrupt-\d{8}T/);

@@ -147,7 +147,7 @@ export class Serving {
   }
 
   #warn(message: string, key: string, error: unknown): void {
-    this.#parts.disk.log('warn', message, { key, error: messageOf(error) });
+    this.#parts.disk.log.warn(message, { key, error: messageOf(error) });
   }
 
   /** On a full disk it cannot be written down; it is a miss all the same. */

@@ -1,10 +1,11 @@
 import type { Database } from '../platform/database.ts';
+import type { Logger } from '../platform/logger.ts';
 import { rollingHashes } from '../platform/rolling-hash.ts';
 import { messageOf } from '../platform/failure.ts';
 import type { ChunkDisk } from './disk.ts';
 import { prefixHash } from './hash.ts';
 import type { ChunkRow } from './index-db.ts';
-import type { ChunkFiles, ChunkIdentity, SimilarChunk, StoreLog } from './types.ts';
+import type { ChunkFiles, ChunkIdentity, SimilarChunk } from './types.ts';
 
 /** Tokens a fingerprint is made of: as many as few texts share by chance. */
 const GRAM = 8;
@@ -128,6 +129,6 @@ function tokensOf(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Int32Array
   }
 }
 
-function warn(log: StoreLog, message: string, key: string, error: unknown): void {
-  log('warn', message, { key, error: messageOf(error) });
+function warn(log: Logger, message: string, key: string, error: unknown): void {
+  log.warn(message, { key, error: messageOf(error) });
 }

@@ -1,4 +1,5 @@
 import type { ChunkKv } from '../engine/engine.ts';
+import { silentLogger, type Logger } from '../platform/logger.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import { DiskBudget } from './budget.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
@@ -29,7 +30,6 @@ import type {
   PutMeta,
   RecoveryReport,
   SimilarChunk,
-  StoreLog,
   StoreOptions,
   StoreStats,
   VerifyProgress,
@@ -72,7 +72,7 @@ export class ChunkStore {
     requireBudget('ChunkStore.open: ramBudgetBytes', options.ramBudgetBytes);
     requireShare('ChunkStore.open: prefixShare', options.prefixShare);
     const started = performance.now();
-    const { log = () => undefined, clock = Date.now } = options;
+    const { log = silentLogger, clock = Date.now } = options;
     const opened = await openStore({ ...options, log, clock });
     const store = new ChunkStore(options, opened, log);
     try {
@@ -82,11 +82,11 @@ export class ChunkStore {
       throw toStoreError(error, options.dir);
     }
     store.recovery.ms = performance.now() - started;
-    log('info', 'The chunk store is open.', { ...store.recovery });
+    log.info('The chunk store is open.', { ...store.recovery });
     return store;
   }
 
-  private constructor(options: StoreOptions, opened: OpenedStore, log: StoreLog) {
+  private constructor(options: StoreOptions, opened: OpenedStore, log: Logger) {
     this.recovery = { ...opened.found, evicted: 0, ms: 0 };
     this.#options = options;
     this.#disk = opened.disk;

@@ -1,4 +1,5 @@
 import type { ChunkHeader, ChunkKv, KvDtype } from '../engine/engine.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { StoreFs } from './files.ts';
 import type { QuarantineCap } from './quarantine.ts';
 
@@ -41,12 +42,6 @@ export interface ChunkOpener {
   openChunk(path: string): Promise<ChunkKv>;
 }
 
-export type StoreLog = (
-  level: 'debug' | 'info' | 'warn' | 'error',
-  message: string,
-  fields?: Readonly<Record<string, unknown>>,
-) => void;
-
 /** 'workload-aware' keeps what is used at the highest rate, learned by class of request. */
 export type PolicyName = 'lru' | 'workload-aware';
 
@@ -64,7 +59,7 @@ export interface StoreOptions {
   policy?: PolicyName;
   /** Milliseconds since 1970. Default Date.now. */
   clock?: () => number;
-  log?: StoreLog;
+  log?: Logger;
   /** Default: 32 files, 256 MiB. */
   quarantineCap?: QuarantineCap;
   /** For tests that inject faults. */

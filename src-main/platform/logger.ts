@@ -2,7 +2,8 @@ import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { systemClock, type Clock } from './clock.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+/** Written as JSON. */
+export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Logger {
   debug(event: string, fields?: LogFields): void;

@@ -118,6 +118,7 @@ export class FakeModel implements FusionModel {
       layerDevices: ['CPU', 'CPU', 'CPU', 'CPU'],
       threads: 1,
       kvDtype: 'f16',
+      kvBlockTokens: 64,
       bosToken: BOS,
       eosToken: EOS,
       addBos: true,

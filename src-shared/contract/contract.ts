@@ -33,9 +33,10 @@ export type InputOf<P extends ProcedureName> = z.input<Contract[P]['input']>;
 export type ParsedInputOf<P extends ProcedureName> = z.output<Contract[P]['input']>;
 export type OutputOf<P extends ProcedureName> = z.output<Contract[P]['output']>;
 
+/** One that has nothing to say may give nothing. */
 export type Handler<P extends ProcedureName> = (
   input: ParsedInputOf<P>,
-) => Promise<OutputOf<P>> | OutputOf<P>;
+) => OutputOf<P> extends Record<string, never> ? unknown : Promise<OutputOf<P>> | OutputOf<P>;
 export type Handlers = { [P in ProcedureName]: Handler<P> };
 
 export function isProcedureName(name: unknown): name is ProcedureName {

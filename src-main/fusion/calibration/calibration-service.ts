@@ -45,7 +45,7 @@ export interface CalibrationRun {
 
 const PROGRESS_MS = 250;
 
-/** Measures how well models stand blending, and keeps it for the controller (src-main/fusion/controller/). */
+/** Measures how well models stand blending, and keeps it for the controller (src-main/fusion/planning/). */
 export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
   readonly #options: CalibrationServiceOptions<M>;
   readonly #file: CalibrationFile;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { randomFrom } from '../../testing/random.ts';
-import { ReuseModel } from './reuse-model.ts';
+import { randomFrom } from '../../src-main/testing/random.ts';
+import { ReuseModel } from '../../src-main/kvstore/eviction/reuse-model.ts';
 import { WorkloadAware, type Rates } from './workload-aware.ts';
 
 /** Knows what a test says, and counts how often it is asked. */
