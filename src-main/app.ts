@@ -35,7 +35,7 @@ import { Workspaces } from './workspaces.ts';
 
 export type { Workspace } from './workspaces.ts';
 
-export interface AppOptions {
+interface AppOptions {
   /** Folder for everything Kvasir writes. Default: the platform's convention. */
   dataDir?: string | undefined;
   /** Settings that hold for this run only, on top of the settings file. */

@@ -21,7 +21,7 @@ import type { Paths } from './platform/paths.ts';
 import type { SettingsService } from './platform/settings-service.ts';
 import { SearchService, type SearchServiceOptions } from './retrieval/search-service.ts';
 
-export interface OpenLibraryOptions {
+interface OpenLibraryOptions {
   root: string;
   /** Default: the demo model. */
   modelPath?: string | undefined;
@@ -49,7 +49,7 @@ interface Parts {
   calibration: CalibrationService<ActiveModel>;
 }
 
-export interface WorkspacesOptions {
+interface WorkspacesOptions {
   app: Parts;
   catalogue: Catalogue;
   /** What analyses share with the window's. */

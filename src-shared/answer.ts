@@ -5,7 +5,7 @@ import { TtftSchema } from './ttft.ts';
 /**
  * The answer to one question as hosts hand it out (`ask --json` prints exactly this). Times are milliseconds.
  */
-export const SourceSchema = z.object({
+const SourceSchema = z.object({
   /** Path relative to the library's folder. */
   document: z.string(),
   title: z.string(),

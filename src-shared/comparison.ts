@@ -11,23 +11,23 @@ import { TtftSchema } from './ttft.ts';
  */
 
 /** Numbers too many for JSON: rows × columns float32, little-endian, row after row, as base64. See `matrixValues`. */
-export const MatrixSchema = z.object({
+const MatrixSchema = z.object({
   rows: z.int().min(0),
   columns: z.int().min(0),
   values: z.base64(),
 });
 
 /** A token the answer could begin with. */
-export const CandidateSchema = z.object({ text: z.string(), probability: z.number() });
+const CandidateSchema = z.object({ text: z.string(), probability: z.number() });
 
 /** Statistics over the prompt's cached tokens: those this way computed beyond its last check, and those it left as stored. */
-export const SplitStatsSchema = z.object({
+const SplitStatsSchema = z.object({
   recomputed: DeviationStatsSchema.nullable(),
   stored: DeviationStatsSchema.nullable(),
 });
 
 /** How far one way's KV and attention are from the full prefill's. */
-export const DeepSchema = z.object({
+const DeepSchema = z.object({
   /** [layers][promptTokens]: squared L2 over KV heads of value (and key, where it stands) against the full prefill's. */
   v: MatrixSchema,
   k: MatrixSchema,
@@ -52,7 +52,7 @@ export const DeepSchema = z.object({
 });
 
 /** The prompt made in one way. */
-export const ComparedMethodSchema = z.object({
+const ComparedMethodSchema = z.object({
   /**
    * full: everything computed. prefix: what stands in front of this turn's first passage is in memory, exactly; the rest computed.
    * reuse: every cached chunk as it is (strategy 'none'). blend: cached chunks with some tokens recomputed.
@@ -86,7 +86,7 @@ export const ComparedMethodSchema = z.object({
 });
 
 /** Attention deviation and KL as the recompute ratio rises (figure 6). */
-export const SweepPointSchema = z.object({
+const SweepPointSchema = z.object({
   ratio: z.number(),
   recomputedTokens: z.int(),
   kl: z.number(),
@@ -98,7 +98,7 @@ export const SweepPointSchema = z.object({
 });
 
 /** What a deep comparison says of the prompt as a whole. */
-export const DeepPromptSchema = z.object({
+const DeepPromptSchema = z.object({
   /** How many of the question's last tokens had their attention looked at. */
   observedTokens: z.int(),
   /** The prompt from position 0. `cached`: stood in a cached chunk, so that it counts in statistics. */

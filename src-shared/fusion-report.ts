@@ -9,7 +9,7 @@ import { TtftSchema } from './ttft.ts';
  */
 
 /** A run of the prompt. */
-export const PromptPartSchema = z.object({
+const PromptPartSchema = z.object({
   /** resident: in the conversation's KV since an earlier turn; text: computed; chunk: a document's passage. */
   kind: z.enum(['resident', 'text', 'chunk']),
   start: z.int(),
@@ -40,7 +40,7 @@ export const PromptPartSchema = z.object({
 });
 
 /** One look at which tokens to recompute. */
-export const CheckSchema = z.object({
+const CheckSchema = z.object({
   layer: z.int(),
   ratio: z.number(),
   /** Positions that were looked at, ascending. */
@@ -55,7 +55,7 @@ export const CheckSchema = z.object({
 
 export const DeviationStatsSchema = z.object({ tokens: z.int(), mean: z.number(), p95: z.number() });
 
-export const LayerSchema = z.object({
+const LayerSchema = z.object({
   layer: z.int(),
   /** Rows computed. */
   rows: z.int(),

@@ -9,7 +9,7 @@ export interface DocumentFailure {
   message: string;
 }
 
-export type LibraryPhase = 'scanning' | 'reading' | 'precomputing' | 'measuring';
+type LibraryPhase = 'scanning' | 'reading' | 'precomputing' | 'measuring';
 
 /** How far a long library run is. `secondsLeft` is undefined until something can be estimated. */
 export interface LibraryProgress {

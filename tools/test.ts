@@ -7,6 +7,7 @@ import {
   lint,
   native,
   nativeIncludes,
+  nativeLines,
   runStep,
   runSteps,
   types,
@@ -14,7 +15,7 @@ import {
   window,
 } from './checks/suite.ts';
 
-const checks = [types, lint, format, nativeIncludes, unit];
+const checks = [types, lint, format, nativeIncludes, nativeLines, unit];
 const alone = [native, e2e, window];
 
 const results = await runSteps(checks);

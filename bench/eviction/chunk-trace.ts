@@ -2,7 +2,7 @@ import { randomFrom } from '../../src-main/testing/random.ts';
 import { exponential, zipf } from './random.ts';
 import type { TraceRequest } from './trace.ts';
 
-export interface ChunkTraceOptions {
+interface ChunkTraceOptions {
   seed: number;
   requests: number;
 }

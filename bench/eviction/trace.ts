@@ -44,7 +44,7 @@ export function numberBlocks(trace: readonly TraceRequest[]): number {
   return numbers.size;
 }
 
-export interface GeneratorOptions {
+interface GeneratorOptions {
   seed: number;
   requests: number;
   users: number;

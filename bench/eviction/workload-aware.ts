@@ -13,7 +13,7 @@ interface Claim<K> {
 /** What is learned of classes; ReuseModel does it. */
 export type Rates = Pick<ReuseModel, 'used' | 'reused' | 'rate'>;
 
-export interface WorkloadAwareOptions {
+interface WorkloadAwareOptions {
   /** Blocks. */
   capacity: number;
   model: Rates;

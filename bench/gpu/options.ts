@@ -23,7 +23,7 @@ export interface GpuOptions {
 }
 
 export const STEPS = ['backend', 'parity', 'bench'] as const;
-export type StepName = (typeof STEPS)[number];
+type StepName = (typeof STEPS)[number];
 
 const FLAGS = {
   device: { type: 'string', default: 'auto' },

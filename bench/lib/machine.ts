@@ -22,7 +22,7 @@ export function machine(): Machine {
 }
 
 /** Processor time since boot, all cores, in ticks: `stolen` went to the hypervisor's other guests. */
-export interface Ticks {
+interface Ticks {
   all: number;
   stolen: number;
 }

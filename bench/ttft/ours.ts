@@ -44,7 +44,7 @@ const throttled = (gbits: number, serial: boolean): Source => ({
   loading: { bytesPerSecond: gbits * GBIT, serial },
 });
 
-export interface OursOptions {
+interface OursOptions {
   ratios: number[];
   /** Throttled and cold tiers, and a second turn, as well. */
   tiers: boolean;

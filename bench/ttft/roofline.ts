@@ -6,7 +6,7 @@ import type { Row } from './table.ts';
 const TOOL = join(import.meta.dirname, '..', '..', 'build', 'native', 'kvasir-attention');
 
 /** What the machine can do at most, measured now. */
-export interface Peaks {
+interface Peaks {
   /** Multiply-and-add on registers, all threads: instruction set → billions of operations a second. */
   gflops: Record<string, number>;
   /** Copying memory with one thread, bytes read and written counted, in billions a second. */

@@ -15,7 +15,7 @@ export interface WitnessSettings {
   threads: number;
 }
 
-export interface Witness {
+interface Witness {
   method: Method;
   /** Of its process, so far. */
   peakRssMiB: () => number;

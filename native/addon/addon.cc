@@ -40,7 +40,8 @@ Napi::Value devices(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value read_gguf(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&]() -> Napi::Value { return gguf_info(info.Env(), GgufFile(string_from(info[0], "path"))); });
+    return guarded(info.Env(),
+                   [&]() -> Napi::Value { return gguf_info(info.Env(), GgufFile(string_from(info[0], "path"))); });
 }
 
 ModelOptions model_options(const Napi::Value & v) {
@@ -48,7 +49,9 @@ ModelOptions model_options(const Napi::Value & v) {
     Napi::Object o = v.As<Napi::Object>();
     ModelOptions options{int_from(o.Get("threads"), "options.threads"), string_from(o.Get("device"), "options.device")};
     const Napi::Value kv = o.Get("kvDtype");
-    if (!kv.IsUndefined()) options.kv = guarded(v.Env(), [&] { return parse_dtype(string_from(kv, "options.kvDtype")); });
+    if (!kv.IsUndefined()) {
+        options.kv = guarded(v.Env(), [&] { return parse_dtype(string_from(kv, "options.kvDtype")); });
+    }
     return options;
 }
 
@@ -62,7 +65,9 @@ Napi::Value load_model(const Napi::CallbackInfo & info) {
         const auto progress = [&](float f) { callback.call([f](Napi::Env e) { return Napi::Number::New(e, f); }); };
         return ModelHandle{std::make_shared<Model>(path, options, progress), worker};
     };
-    return run_async<ModelHandle>(env, worker, work, [](Napi::Env e, ModelHandle & handle) { return ModelObject::create(e, handle); }, {callback});
+    return run_async<ModelHandle>(env, worker, work,
+                                  [](Napi::Env e, ModelHandle & handle) { return ModelObject::create(e, handle); },
+                                  {callback});
 }
 
 Napi::Value read_header(const Napi::CallbackInfo & info) {
@@ -85,7 +90,8 @@ Napi::Value read_header(const Napi::CallbackInfo & info) {
 Napi::Value verify_chunk(const Napi::CallbackInfo & info) {
     const std::string path = string_from(info[0], "path");
     std::function<bool()> work = [=] { return verify_chunk_file(path), true; };
-    return run_async<bool>(info.Env(), instance(info.Env()).io, work, [](Napi::Env e, bool &) { return e.Undefined(); });
+    return run_async<bool>(info.Env(), instance(info.Env()).io, work,
+                           [](Napi::Env e, bool &) { return e.Undefined(); });
 }
 
 Napi::Value create_abort(const Napi::CallbackInfo & info) { return instance(info.Env()).abort.New({}); }
@@ -112,7 +118,8 @@ Napi::Value load_embedder(const Napi::CallbackInfo & info) {
     auto worker = std::make_shared<Worker>();
     using R = std::shared_ptr<Embedder>;
     std::function<R()> work = [=] { return std::make_shared<Embedder>(path, options); };
-    return run_async<R>(info.Env(), worker, work, [worker](Napi::Env e, R & r) { return EmbedderObject::create(e, r, worker); });
+    return run_async<R>(info.Env(), worker, work,
+                        [worker](Napi::Env e, R & r) { return EmbedderObject::create(e, r, worker); });
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
@@ -124,7 +131,9 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     data->reference = Napi::Persistent(ReferenceObject::define(env));
     data->embedder = Napi::Persistent(EmbedderObject::define(env));
     env.SetInstanceData(data);
-    const auto add = [&](const char * name, Napi::Value (*f)(const Napi::CallbackInfo &)) { exports.Set(name, Napi::Function::New(env, f, name)); };
+    const auto add = [&](const char * name, Napi::Value (*f)(const Napi::CallbackInfo &)) {
+        exports.Set(name, Napi::Function::New(env, f, name));
+    };
     add("init", init);
     add("version", version);
     add("listDevices", devices);

@@ -58,7 +58,8 @@ Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure) {
 
 Callback::Callback(Napi::Env env, Napi::Value function) {
     if (!function.IsFunction()) return;
-    state_ = std::make_shared<State>(State{Napi::ThreadSafeFunction::New(env, function.As<Napi::Function>(), "kvasir", 0, 1)});
+    state_ = std::make_shared<State>(
+        State{Napi::ThreadSafeFunction::New(env, function.As<Napi::Function>(), "kvasir", 0, 1)});
 }
 
 void Callback::call(Build build) const {

@@ -2,8 +2,9 @@
 // Promises over native threads: work runs on a worker in call order, results and callbacks come back on JavaScript's
 // thread, every C++ exception becomes a rejection with a code.
 //
-// Thread safety: any thread may post to a Worker; its mutex guards the queue and `stop`. A Callback is made on JavaScript's
-// thread; any may call it, and one releases it, after the last call. Everything else here is JavaScript's thread's.
+// Thread safety: any thread may post to a Worker; its mutex guards the queue and `stop`. A Callback is made on
+// JavaScript's thread; any may call it, and one releases it, after the last call. Everything else here is JavaScript's
+// thread's.
 #include <napi.h>
 
 #include <condition_variable>
@@ -81,8 +82,9 @@ Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, std
         std::exception_ptr failure;
     };
     auto noop = Napi::Function::New(env, [](const Napi::CallbackInfo &) {});
-    auto * state = new State{Napi::Promise::Deferred::New(env), Napi::ThreadSafeFunction::New(env, noop, "kvasir", 0, 1),
-                             std::move(work), std::move(convert), std::move(callbacks), nullptr, nullptr};
+    auto settle = Napi::ThreadSafeFunction::New(env, noop, "kvasir", 0, 1);
+    auto * state = new State{Napi::Promise::Deferred::New(env), std::move(settle), std::move(work), std::move(convert),
+                             std::move(callbacks), nullptr, nullptr};
     Napi::Promise promise = state->deferred.Promise();
     worker->post([state] {
         try {

@@ -4,11 +4,12 @@
 namespace kvasir::addon {
 
 Napi::Function ChunkObject::define(Napi::Env env) {
-    return DefineClass(env, "Chunk",
-                       {InstanceAccessor<&ChunkObject::tokens>("tokens"), InstanceAccessor<&ChunkObject::dtype>("dtype"),
-                        InstanceAccessor<&ChunkObject::bytes>("bytes"), InstanceAccessor<&ChunkObject::in_memory>("inMemory"),
-                        InstanceMethod<&ChunkObject::save>("save"), InstanceMethod<&ChunkObject::pull_in>("pullIn"),
-                        InstanceMethod<&ChunkObject::dispose>("dispose")});
+    return DefineClass(
+        env, "Chunk",
+        {InstanceAccessor<&ChunkObject::tokens>("tokens"), InstanceAccessor<&ChunkObject::dtype>("dtype"),
+         InstanceAccessor<&ChunkObject::bytes>("bytes"), InstanceAccessor<&ChunkObject::in_memory>("inMemory"),
+         InstanceMethod<&ChunkObject::save>("save"), InstanceMethod<&ChunkObject::pull_in>("pullIn"),
+         InstanceMethod<&ChunkObject::dispose>("dispose")});
 }
 
 Napi::Object ChunkObject::create(Napi::Env env, std::shared_ptr<ChunkKv> chunk, std::shared_ptr<Worker> worker) {
@@ -31,16 +32,25 @@ std::shared_ptr<ChunkKv> ChunkObject::chunk(Napi::Env env) const {
     return chunk_;
 }
 
-Napi::Value ChunkObject::tokens(const Napi::CallbackInfo & info) { return tokens_to(info.Env(), chunk(info.Env())->tokens()); }
-Napi::Value ChunkObject::dtype(const Napi::CallbackInfo & info) { return Napi::String::New(info.Env(), dtype_name(chunk(info.Env())->shape().dtype)); }
-Napi::Value ChunkObject::bytes(const Napi::CallbackInfo & info) { return Napi::Number::New(info.Env(), double(chunk(info.Env())->bytes())); }
-Napi::Value ChunkObject::in_memory(const Napi::CallbackInfo & info) { return Napi::Boolean::New(info.Env(), chunk(info.Env())->in_memory()); }
+Napi::Value ChunkObject::tokens(const Napi::CallbackInfo & info) {
+    return tokens_to(info.Env(), chunk(info.Env())->tokens());
+}
+Napi::Value ChunkObject::dtype(const Napi::CallbackInfo & info) {
+    return Napi::String::New(info.Env(), dtype_name(chunk(info.Env())->shape().dtype));
+}
+Napi::Value ChunkObject::bytes(const Napi::CallbackInfo & info) {
+    return Napi::Number::New(info.Env(), double(chunk(info.Env())->bytes()));
+}
+Napi::Value ChunkObject::in_memory(const Napi::CallbackInfo & info) {
+    return Napi::Boolean::New(info.Env(), chunk(info.Env())->in_memory());
+}
 
 Napi::Value ChunkObject::save(const Napi::CallbackInfo & info) {
     auto c = chunk(info.Env());
     const std::string path = string_from(info[0], "path");
     std::function<uint64_t()> work = [=] { return c->save(path); };
-    return run_async<uint64_t>(info.Env(), worker_, work, [](Napi::Env env, uint64_t & n) { return Napi::Number::New(env, double(n)); });
+    return run_async<uint64_t>(info.Env(), worker_, work,
+                               [](Napi::Env env, uint64_t & n) { return Napi::Number::New(env, double(n)); });
 }
 
 Napi::Value ChunkObject::pull_in(const Napi::CallbackInfo & info) {

@@ -25,7 +25,9 @@ double number_from(const Napi::Value & v, const char * name) {
 }  // namespace
 
 std::vector<int32_t> tokens_from(const Napi::Value & v, const char * name) {
-    if (!v.IsTypedArray() || v.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) type_error(v, name, "an Int32Array");
+    if (!v.IsTypedArray() || v.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) {
+        type_error(v, name, "an Int32Array");
+    }
     auto a = v.As<Napi::Int32Array>();
     return {a.Data(), a.Data() + a.ElementLength()};
 }
@@ -69,7 +71,9 @@ StrategySpec strategy_from(const Napi::Value & v) {
     StrategySpec s;
     s.name = string_from(o.Get("kind"), "strategy.kind");
     const std::vector<std::string> names = strategy_names();
-    if (std::find(names.begin(), names.end(), s.name) == names.end()) type_error(v, "strategy.kind", "the name of a strategy");
+    if (std::find(names.begin(), names.end(), s.name) == names.end()) {
+        type_error(v, "strategy.kind", "the name of a strategy");
+    }
     if (o.Has("checkLayers")) s.check_layers = layers_from(o.Get("checkLayers"), "strategy.checkLayers");
     if (o.Has("questionLayers")) s.question_layers = layers_from(o.Get("questionLayers"), "strategy.questionLayers");
     if (o.Has("ratios")) s.ratios = numbers_from(o.Get("ratios"), "strategy.ratios");
@@ -86,7 +90,8 @@ StrategySpec strategy_from(const Napi::Value & v) {
 std::optional<TokenRange> range_from(const Napi::Value & v) {
     if (v.IsUndefined()) return std::nullopt;
     Napi::Object o = object_from(v, "segment.range");
-    const int begin = int_from(o.Get("begin"), "segment.range.begin"), count = int_from(o.Get("count"), "segment.range.count");
+    const int begin = int_from(o.Get("begin"), "segment.range.begin"),
+              count = int_from(o.Get("count"), "segment.range.count");
     if (begin < 0 || count < 1) type_error(v, "segment.range", "a begin of 0 or more and a count of 1 or more");
     return TokenRange{size_t(begin), size_t(count)};
 }

@@ -4,9 +4,10 @@
 namespace kvasir::addon {
 
 Napi::Function EmbedderObject::define(Napi::Env env) {
-    return DefineClass(env, "Embedder",
-                       {InstanceAccessor<&EmbedderObject::info>("info"), InstanceMethod<&EmbedderObject::embed>("embed"),
-                        InstanceMethod<&EmbedderObject::dispose>("dispose")});
+    return DefineClass(
+        env, "Embedder",
+        {InstanceAccessor<&EmbedderObject::info>("info"), InstanceMethod<&EmbedderObject::embed>("embed"),
+         InstanceMethod<&EmbedderObject::dispose>("dispose")});
 }
 
 Napi::Object EmbedderObject::create(Napi::Env env, std::shared_ptr<Embedder> embedder, std::shared_ptr<Worker> worker) {

@@ -18,7 +18,9 @@ ProgressFn throttled(Callback callback) {
     };
 }
 
-Napi::Function AbortObject::define(Napi::Env env) { return DefineClass(env, "Abort", {InstanceMethod<&AbortObject::abort>("abort")}); }
+Napi::Function AbortObject::define(Napi::Env env) {
+    return DefineClass(env, "Abort", {InstanceMethod<&AbortObject::abort>("abort")});
+}
 AbortObject::AbortObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
 Napi::Value AbortObject::abort(const Napi::CallbackInfo & info) {
     flag_->store(true);
@@ -32,14 +34,18 @@ std::shared_ptr<std::atomic<bool>> AbortObject::from(const Napi::Value & v) {
 }
 
 Napi::Function ModelObject::define(Napi::Env env) {
-    return DefineClass(env, "Model",
-                       {InstanceAccessor<&ModelObject::info>("info"), InstanceMethod<&ModelObject::tokenize>("tokenize"),
-                        InstanceMethod<&ModelObject::detokenize>("detokenize"), InstanceMethod<&ModelObject::encode_chunk>("encodeChunk"),
-                        InstanceMethod<&ModelObject::open_chunk>("openChunk"), InstanceMethod<&ModelObject::create_session>("createSession"),
-                        InstanceMethod<&ModelObject::kv_usage>("kvUsage"), InstanceMethod<&ModelObject::set_kv_budget>("setKvBudget"),
-                        InstanceMethod<&ModelObject::export_prefix>("exportPrefix"), InstanceMethod<&ModelObject::open_prefix>("openPrefix"),
-                        InstanceMethod<&ModelObject::import_prefix>("importPrefix"),
-                        InstanceMethod<&ModelObject::dispose>("dispose")});
+    return DefineClass(
+        env, "Model",
+        {InstanceAccessor<&ModelObject::info>("info"), InstanceMethod<&ModelObject::tokenize>("tokenize"),
+         InstanceMethod<&ModelObject::detokenize>("detokenize"),
+         InstanceMethod<&ModelObject::encode_chunk>("encodeChunk"),
+         InstanceMethod<&ModelObject::open_chunk>("openChunk"),
+         InstanceMethod<&ModelObject::create_session>("createSession"),
+         InstanceMethod<&ModelObject::kv_usage>("kvUsage"), InstanceMethod<&ModelObject::set_kv_budget>("setKvBudget"),
+         InstanceMethod<&ModelObject::export_prefix>("exportPrefix"),
+         InstanceMethod<&ModelObject::open_prefix>("openPrefix"),
+         InstanceMethod<&ModelObject::import_prefix>("importPrefix"),
+         InstanceMethod<&ModelObject::dispose>("dispose")});
 }
 
 Napi::Object ModelObject::create(Napi::Env env, ModelHandle handle) {
@@ -62,14 +68,16 @@ Napi::Value ModelObject::info(const Napi::CallbackInfo & info) {
 
 Napi::Value ModelObject::tokenize(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] {
-        return tokens_to(info.Env(), handle(info.Env()).model->vocab().tokenize(string_from(info[0], "text"), info[1].ToBoolean(), info[2].ToBoolean()));
+        const Vocab & vocab = handle(info.Env()).model->vocab();
+        const std::string text = string_from(info[0], "text");
+        return tokens_to(info.Env(), vocab.tokenize(text, info[1].ToBoolean(), info[2].ToBoolean()));
     });
 }
 
 Napi::Value ModelObject::detokenize(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-        const std::string s = handle(info.Env()).model->vocab().detokenize(tokens_from(info[0], "tokens"), info[1].ToBoolean());
-        return Napi::String::New(info.Env(), s);
+        const Vocab & vocab = handle(info.Env()).model->vocab();
+        return Napi::String::New(info.Env(), vocab.detokenize(tokens_from(info[0], "tokens"), info[1].ToBoolean()));
     });
 }
 
@@ -80,8 +88,12 @@ Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
     const KvDtype dtype = guarded(info.Env(), [&] { return parse_dtype(string_from(info[2], "dtype")); });
     Callback callback(info.Env(), info[4]);
     using R = std::shared_ptr<ChunkKv>;
-    std::function<R()> work = [=] { return kvasir::encode_chunk(e.model, tokens, prefix, dtype, abort.get(), throttled(callback)); };
-    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); }, {callback});
+    std::function<R()> work = [=] {
+        return kvasir::encode_chunk(e.model, tokens, prefix, dtype, abort.get(), throttled(callback));
+    };
+    return run_async<R>(info.Env(), e.worker, work,
+                        [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); },
+                        {callback});
 }
 
 Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
@@ -92,12 +104,14 @@ Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
     std::function<R()> work = [=] {
         auto chunk = std::make_shared<ChunkKv>(path);
         if (chunk->shape() != e.model->chunk_shape(chunk->shape().dtype, prefix)) {
-            throw Error("CHUNK_MISMATCH", "The chunk file " + path + " was computed by another model, vocabulary or prefix.",
+            throw Error("CHUNK_MISMATCH",
+                        "The chunk file " + path + " was computed by another model, vocabulary or prefix.",
                         "It will be computed again for this model.");
         }
         return chunk;
     };
-    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); });
+    return run_async<R>(info.Env(), e.worker, work,
+                        [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); });
 }
 
 Napi::Value ModelObject::create_session(const Napi::CallbackInfo & info) {
@@ -116,7 +130,8 @@ Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
     };
     std::function<Usage()> work = [=] {
         const KvPool & pool = e.model->kv_pool();
-        return Usage{pool.blocks().size(), pool.blocks().used_count(), pool.blocks().evictable_count(), double(pool.block_bytes())};
+        return Usage{pool.blocks().size(), pool.blocks().used_count(), pool.blocks().evictable_count(),
+                     double(pool.block_bytes())};
     };
     return run_async<Usage>(info.Env(), e.worker, work, [](Napi::Env env, Usage & u) {
         Napi::Object o = Napi::Object::New(env);
@@ -130,7 +145,9 @@ Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value ModelObject::set_kv_budget(const Napi::CallbackInfo & info) {
-    if (!info[0].IsNumber() || !(info[0].As<Napi::Number>().DoubleValue() >= 0)) throw Napi::TypeError::New(info.Env(), "bytes must be a number from 0 on");
+    if (!info[0].IsNumber() || !(info[0].As<Napi::Number>().DoubleValue() >= 0)) {
+        throw Napi::TypeError::New(info.Env(), "bytes must be a number from 0 on");
+    }
     const double bytes = std::min(info[0].As<Napi::Number>().DoubleValue(), 9007199254740991.0);
     ModelHandle e = handle(info.Env());
     e.worker->post([m = e.model, bytes]() mutable {
@@ -159,7 +176,8 @@ Napi::Value ModelObject::open_prefix(const Napi::CallbackInfo & info) {
         check_prefix(*e.model, *prefix);
         return prefix;
     };
-    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & prefix) { return ChunkObject::create(env, prefix, w); });
+    return run_async<R>(info.Env(), e.worker, work,
+                        [w = e.worker](Napi::Env env, R & prefix) { return ChunkObject::create(env, prefix, w); });
 }
 
 Napi::Value ModelObject::import_prefix(const Napi::CallbackInfo & info) {

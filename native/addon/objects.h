@@ -1,9 +1,10 @@
 #pragma once
-// The JavaScript classes over engine objects. Each wraps a shared pointer: dispose() drops it, queued work keeps its own.
+// The JavaScript classes over engine objects. Each wraps a shared pointer: dispose() drops it, queued work keeps its
+// own.
 //
-// Thread safety: JavaScript's thread makes, calls and destroys these objects. The engine objects in them are used by tasks on
-// their worker, and destroyed there, or where JavaScript lets go of them when no task is left. What JavaScript reads is
-// either fixed once it is made, or copied out when a task ends.
+// Thread safety: JavaScript's thread makes, calls and destroys these objects. The engine objects in them are used by
+// tasks on their worker, and destroyed there, or where JavaScript lets go of them when no task is left. What JavaScript
+// reads is either fixed once it is made, or copied out when a task ends.
 #include <napi.h>
 
 #include <atomic>

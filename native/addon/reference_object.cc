@@ -12,10 +12,11 @@ template <typename T> struct Timed {
 }  // namespace
 
 Napi::Function ReferenceObject::define(Napi::Env env) {
-    return DefineClass(env, "Reference",
-                       {InstanceMethod<&ReferenceObject::prefill>("prefill"), InstanceMethod<&ReferenceObject::decode>("decode"),
-                        InstanceMethod<&ReferenceObject::truncate>("truncate"), InstanceMethod<&ReferenceObject::cut>("cut"),
-                        InstanceMethod<&ReferenceObject::dispose>("dispose")});
+    return DefineClass(
+        env, "Reference",
+        {InstanceMethod<&ReferenceObject::prefill>("prefill"), InstanceMethod<&ReferenceObject::decode>("decode"),
+         InstanceMethod<&ReferenceObject::truncate>("truncate"), InstanceMethod<&ReferenceObject::cut>("cut"),
+         InstanceMethod<&ReferenceObject::dispose>("dispose")});
 }
 
 Napi::Object ReferenceObject::create(Napi::Env env, std::shared_ptr<LlamaReference> reference) {

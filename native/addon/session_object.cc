@@ -22,13 +22,15 @@ struct Finished {
 }  // namespace
 
 Napi::Function SessionObject::define(Napi::Env env) {
-    return DefineClass(env, "Session",
-                       {InstanceAccessor<&SessionObject::length>("length"), InstanceAccessor<&SessionObject::capacity>("capacity"),
-                        InstanceMethod<&SessionObject::append>("append"), InstanceMethod<&SessionObject::logits>("logits"),
-                        InstanceMethod<&SessionObject::generate>("generate"), InstanceMethod<&SessionObject::truncate>("truncate"),
-                        InstanceMethod<&SessionObject::adopt>("adopt"), InstanceMethod<&SessionObject::fork>("fork"),
-                        InstanceMethod<&SessionObject::reserve>("reserve"), InstanceMethod<&SessionObject::warm>("warm"),
-                        InstanceMethod<&SessionObject::deviation_from>("deviationFrom"), InstanceMethod<&SessionObject::dispose>("dispose")});
+    return DefineClass(
+        env, "Session",
+        {InstanceAccessor<&SessionObject::length>("length"), InstanceAccessor<&SessionObject::capacity>("capacity"),
+         InstanceMethod<&SessionObject::append>("append"), InstanceMethod<&SessionObject::logits>("logits"),
+         InstanceMethod<&SessionObject::generate>("generate"), InstanceMethod<&SessionObject::truncate>("truncate"),
+         InstanceMethod<&SessionObject::adopt>("adopt"), InstanceMethod<&SessionObject::fork>("fork"),
+         InstanceMethod<&SessionObject::reserve>("reserve"), InstanceMethod<&SessionObject::warm>("warm"),
+         InstanceMethod<&SessionObject::deviation_from>("deviationFrom"),
+         InstanceMethod<&SessionObject::dispose>("dispose")});
 }
 
 Napi::Object SessionObject::create(Napi::Env env, ModelHandle handle, std::shared_ptr<Session> session) {
@@ -51,8 +53,12 @@ std::shared_ptr<SessionObject::State> SessionObject::state(Napi::Env env) const 
     return state_;
 }
 
-Napi::Value SessionObject::length(const Napi::CallbackInfo & info) { return Napi::Number::New(info.Env(), state(info.Env())->length); }
-Napi::Value SessionObject::capacity(const Napi::CallbackInfo & info) { return Napi::Number::New(info.Env(), state(info.Env())->capacity); }
+Napi::Value SessionObject::length(const Napi::CallbackInfo & info) {
+    return Napi::Number::New(info.Env(), state(info.Env())->length);
+}
+Napi::Value SessionObject::capacity(const Napi::CallbackInfo & info) {
+    return Napi::Number::New(info.Env(), state(info.Env())->capacity);
+}
 
 Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
@@ -63,8 +69,11 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     for (uint32_t i = 0; i < list.Length(); ++i) {
         if (!list.Get(i).IsObject()) throw Napi::TypeError::New(env, "a segment must be an object");
         Napi::Object o = list.Get(i).As<Napi::Object>();
-        if (string_from(o.Get("kind"), "segment.kind") == "chunk") segments.push_back({{}, ChunkObject::from(o.Get("chunk")), range_from(o.Get("range"))});
-        else segments.push_back({tokens_from(o.Get("tokens"), "segment.tokens"), nullptr});
+        if (string_from(o.Get("kind"), "segment.kind") == "chunk") {
+            segments.push_back({{}, ChunkObject::from(o.Get("chunk")), range_from(o.Get("range"))});
+        } else {
+            segments.push_back({tokens_from(o.Get("tokens"), "segment.tokens"), nullptr});
+        }
     }
     const StrategySpec strategy = strategy_from(info[1]);
     const auto abort = AbortObject::from(info[2]);
@@ -84,7 +93,9 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     }, {callback});
 }
 
-Napi::Value SessionObject::logits(const Napi::CallbackInfo & info) { return floats_to(info.Env(), state(info.Env())->logits); }
+Napi::Value SessionObject::logits(const Napi::CallbackInfo & info) {
+    return floats_to(info.Env(), state(info.Env())->logits);
+}
 
 Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
@@ -117,7 +128,9 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
 Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {
     auto s = state(info.Env());
     const int n = int_from(info[0], "length");
-    if (n < 0 || n > s->length) throw Napi::RangeError::New(info.Env(), "length must be between 0 and the session's length");
+    if (n < 0 || n > s->length) {
+        throw Napi::RangeError::New(info.Env(), "length must be between 0 and the session's length");
+    }
     s->length = n;
     handle_.worker->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
     return info.Env().Undefined();
@@ -132,7 +145,8 @@ Napi::Value SessionObject::adopt(const Napi::CallbackInfo & info) {
         s->length = taken;
         return taken;
     };
-    return run_async<int>(env, handle_.worker, work, [](Napi::Env e, int & taken) { return Napi::Number::New(e, taken); });
+    return run_async<int>(env, handle_.worker, work,
+                          [](Napi::Env e, int & taken) { return Napi::Number::New(e, taken); });
 }
 
 Napi::Value SessionObject::fork(const Napi::CallbackInfo & info) {
@@ -141,7 +155,8 @@ Napi::Value SessionObject::fork(const Napi::CallbackInfo & info) {
     const int length = int_from(info[0], "length");
     using R = std::shared_ptr<Session>;
     std::function<R()> work = [=] { return s->session->fork(length); };
-    return run_async<R>(env, handle_.worker, work, [handle = handle_](Napi::Env e, R & session) { return create(e, handle, std::move(session)); });
+    return run_async<R>(env, handle_.worker, work,
+                        [handle = handle_](Napi::Env e, R & session) { return create(e, handle, std::move(session)); });
 }
 
 Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
@@ -168,7 +183,9 @@ Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
         throw Napi::TypeError::New(env, "other must be a session");
     const SessionObject * object = Unwrap(info[0].As<Napi::Object>());
     auto other = object->state(env);
-    if (object->handle_.model != handle_.model) throw Napi::TypeError::New(env, "other must be a session of the same model");
+    if (object->handle_.model != handle_.model) {
+        throw Napi::TypeError::New(env, "other must be a session of the same model");
+    }
     const int begin = int_from(info[1], "begin"), count = int_from(info[2], "count");
     std::function<SessionDeviation()> work = [=] { return deviation(*s->session, *other->session, begin, count); };
     return run_async<SessionDeviation>(env, handle_.worker, work, [](Napi::Env e, SessionDeviation & d) {

@@ -72,18 +72,22 @@ class Reader {
     int count(const std::string & key, uint64_t max, int fallback = -1) const {
         const std::string full = arch_ + "." + key;
         if (file_.is_array(full)) {
-            throw Error("MODEL_UNSUPPORTED", "The model differs from layer to layer (" + full + " is a list), which is not supported.");
+            throw Error("MODEL_UNSUPPORTED",
+                        "The model differs from layer to layer (" + full + " is a list), which is not supported.");
         }
         const auto v = file_.integer(full);
         if (!v && fallback >= 0) return fallback;
         if (!v) throw Error("MODEL_INVALID", "The model " + file_.path() + " lacks the entry " + full + ".");
         if (*v == 0 || *v > max) {
-            throw Error("MODEL_INVALID", "The model " + file_.path() + " says " + full + " = " + std::to_string(*v) + ", which is out of range.");
+            throw Error("MODEL_INVALID", "The model " + file_.path() + " says " + full + " = " + std::to_string(*v) +
+                                             ", which is out of range.");
         }
         return int(*v);
     }
 
-    float real(const std::string & key, float fallback) const { return float(file_.number(arch_ + "." + key).value_or(fallback)); }
+    float real(const std::string & key, float fallback) const {
+        return float(file_.number(arch_ + "." + key).value_or(fallback));
+    }
 
   private:
     const GgufFile & file_;
@@ -100,7 +104,8 @@ void read_rope(const GgufFile & file, const Reader & r, Hparams & hp, int mode) 
     const float factor = r.real("rope.scaling.factor", r.real("rope.scale_linear", 0.0f));
     hp.rope_scaling = file.string(hp.arch + ".rope.scaling.type").value_or("linear");
     if (hp.rope_scaling != "none" && hp.rope_scaling != "linear" && hp.rope_scaling != "yarn") {
-        throw Error("MODEL_UNSUPPORTED", "The model scales its positions by \"" + hp.rope_scaling + "\", which is not supported.");
+        throw Error("MODEL_UNSUPPORTED",
+                    "The model scales its positions by \"" + hp.rope_scaling + "\", which is not supported.");
     }
     if (!(factor >= 0) || rope.n_rot % 2 != 0 || !(rope.freq_base > 0)) {
         throw Error("MODEL_INVALID", "The model " + file.path() + " has impossible RoPE parameters.");
@@ -111,7 +116,8 @@ void read_rope(const GgufFile & file, const Reader & r, Hparams & hp, int mode) 
     if (rope.freq_scale == 1.0f && rope.ext_factor == 0) hp.rope_scaling = "none";
 
     if (const auto * t = file.find("rope_freqs.weight")) {
-        if (t->type != GGML_TYPE_F32 || t->ne[0] != rope.n_rot / 2 || t->bytes != size_t(rope.n_rot / 2) * sizeof(float)) {
+        if (t->type != GGML_TYPE_F32 || t->ne[0] != rope.n_rot / 2 ||
+            t->bytes != size_t(rope.n_rot / 2) * sizeof(float)) {
             throw Error("MODEL_INVALID", "The model " + file.path() + " has RoPE factors of a wrong shape.");
         }
         rope.freq_factors.resize(rope.n_rot / 2);
@@ -139,20 +145,25 @@ Hparams read_hparams(const GgufFile & file, const Architecture & arch) {
     }
     const auto * embd = file.find("token_embd.weight");
     if (!embd || embd->ne[0] != hp.n_embd || embd->ne[1] < 1 || embd->ne[1] > 1 << 24) {
-        throw Error("MODEL_INVALID", "The model " + file.path() + " has no token embedding of the size its header says.");
+        throw Error("MODEL_INVALID",
+                    "The model " + file.path() + " has no token embedding of the size its header says.");
     }
     hp.n_vocab = int(embd->ne[1]);
     if (hp.n_head % hp.n_head_kv != 0 || hp.kv_dim() % 32 != 0 || hp.head_dim % 8 != 0) {
-        throw Error("MODEL_UNSUPPORTED", "The model's head counts or sizes are not supported (KV width must be a multiple of 32).");
+        throw Error("MODEL_UNSUPPORTED",
+                    "The model's head counts or sizes are not supported (KV width must be a multiple of 32).");
     }
-    if (const auto window = file.integer(hp.arch + ".attention.sliding_window"); window && *window > 0 && *window < uint64_t(hp.n_ctx_train)) {
+    if (const auto window = file.integer(hp.arch + ".attention.sliding_window");
+        window && *window > 0 && *window < uint64_t(hp.n_ctx_train)) {
         throw Error("MODEL_UNSUPPORTED", "The model uses sliding-window attention, which blending does not support.",
                     "Choose a model with full attention, such as Llama 3, Qwen 2.5 or Qwen 3.");
     }
     if (file.find("rope_factors_long.weight") || file.find("blk.0.rope_factors_long.weight")) {
         throw Error("MODEL_UNSUPPORTED", "The model uses LongRoPE, which is not supported.");
     }
-    if (std::string why = arch.unsupported(file); !why.empty()) throw Error("MODEL_UNSUPPORTED", "The model cannot be run: " + why + ".");
+    if (std::string why = arch.unsupported(file); !why.empty()) {
+        throw Error("MODEL_UNSUPPORTED", "The model cannot be run: " + why + ".");
+    }
     read_rope(file, r, hp, arch.rope_mode());
     return hp;
 }

@@ -20,8 +20,10 @@ ggml_tensor * read_as(ggml_context * c, ggml_tensor * t, ggml_type type, int64_t
     return view;
 }
 
-// For devices whose ggml_flash_attn_ext() does not know the model's head size: keys and values [hd, n_kv, n_head_kv], as it takes them.
-ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tensor * k, ggml_tensor * v, ggml_tensor * mask, float scale) {
+// For devices whose ggml_flash_attn_ext() does not know the model's head size: keys and values [hd, n_kv, n_head_kv],
+// as it takes them.
+ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tensor * k, ggml_tensor * v,
+                                    ggml_tensor * mask, float scale) {
     ggml_tensor * scores = ggml_mul_mat(c, k, q);  // [n_kv, rows, heads]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
     ggml_tensor * weights = ggml_soft_max_ext(c, scores, mask, scale, 0.0f);
@@ -56,7 +58,10 @@ AttentionJob job_of(const ggml_tensor * q, const ggml_tensor * k) {
 ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const BlockTable & table, int n) {
     const int64_t kv_dim = cache->ne[0];
     const size_t head = ggml_row_size(cache->type, hp.head_dim);
-    if (table.first_row >= 0) return ggml_view_3d(c, cache, hp.head_dim, n, hp.n_head_kv, cache->nb[1], head, size_t(table.first_row) * cache->nb[1]);
+    if (table.first_row >= 0) {
+        return ggml_view_3d(c, cache, hp.head_dim, n, hp.n_head_kv, cache->nb[1], head,
+                            size_t(table.first_row) * cache->nb[1]);
+    }
     // Whole blocks as rows of f32, whatever their bits mean: get_rows copies f32 as it is, and makes f32 of all else.
     const int64_t block = int64_t(ggml_row_size(cache->type, kv_dim) * kKvBlock / sizeof(float));
     ggml_tensor * all = read_as(c, cache, GGML_TYPE_F32, block, cache->ne[1] / kKvBlock);

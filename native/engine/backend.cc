@@ -27,8 +27,8 @@ const char * kind_name(ggml_backend_dev_t dev) {
 
 }  // namespace
 
-// All of them, of which ggml keeps the CPU library that suits this machine best. KVASIR_CPU ("haswell", "zen4" …) loads that CPU
-// library and nothing else: for comparisons, nothing else should choose.
+// All of them, of which ggml keeps the CPU library that suits this machine best. KVASIR_CPU ("haswell", "zen4" …) loads
+// that CPU library and nothing else: for comparisons, nothing else should choose.
 static void load_libraries(const std::string & dir) {
     const char * cpu = std::getenv("KVASIR_CPU");
     if (!cpu || !*cpu) return ggml_backend_load_all_from_path(dir.c_str());
@@ -91,7 +91,8 @@ ContextPtr make_context(size_t tensors) {
 
 ContextPtr make_graph_context(size_t nodes) {
     // Twice: leaves and views are tensors, but no nodes.
-    ContextPtr ctx(ggml_init({2 * nodes * ggml_tensor_overhead() + ggml_graph_overhead_custom(nodes, false), nullptr, true}));
+    ContextPtr ctx(
+        ggml_init({2 * nodes * ggml_tensor_overhead() + ggml_graph_overhead_custom(nodes, false), nullptr, true}));
     if (!ctx) throw Error("OUT_OF_MEMORY", "There is not enough memory for a graph.");
     return ctx;
 }
@@ -100,9 +101,10 @@ BufferPtr allocate_tensors(ggml_context * ctx, ggml_backend_buffer_type_t type) 
     const size_t size = ggml_backend_alloc_ctx_tensors_from_buft_size(ctx, type);
     BufferPtr buffer(ggml_backend_alloc_ctx_tensors_from_buft(ctx, type));
     if (!buffer) {
-        throw Error("OUT_OF_MEMORY",
-                    "Could not allocate " + std::to_string(size >> 20) + " MiB in " + ggml_backend_buft_name(type) + ".",
-                    "Use a smaller context or model, or close other programs.");
+        throw Error(
+            "OUT_OF_MEMORY",
+            "Could not allocate " + std::to_string(size >> 20) + " MiB in " + ggml_backend_buft_name(type) + ".",
+            "Use a smaller context or model, or close other programs.");
     }
     return buffer;
 }

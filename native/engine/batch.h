@@ -1,6 +1,6 @@
 #pragma once
-// The tokens that a pass computes: their positions, their activations, and what attention needs to know of them, cut into
-// micro-batches of a size that the matrix kernels like.
+// The tokens that a pass computes: their positions, their activations, and what attention needs to know of them, cut
+// into micro-batches of a size that the matrix kernels like.
 //
 // Thread safety: belongs to the model's thread.
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// Which blocks of resident KV are free, who shares the others, and which can be found by their tokens: bookkeeping only,
-// no bytes. The words are vLLM's.
+// Which blocks of resident KV are free, who shares the others, and which can be found by their tokens: bookkeeping
+// only, no bytes. The words are vLLM's.
 //
 // Thread safety: belongs to the model's thread.
 #include <array>
@@ -15,13 +15,13 @@ constexpr int kKvBlock = 64;  // tokens of a block
 
 using BlockHash = std::array<uint8_t, 32>;
 
-// The hash of a block whose KV follows from its tokens and all before them: SHA-256 over the hash of the block before it
-// and its own token ids. `parent` of a first block says what model and number format the KV belongs to.
+// The hash of a block whose KV follows from its tokens and all before them: SHA-256 over the hash of the block before
+// it and its own token ids. `parent` of a first block says what model and number format the KV belongs to.
 BlockHash hash_block(const BlockHash & parent, const int32_t * tokens, size_t n);
 
-// A block is free, used by `ref_count` block tables, or evictable: in no table, but cached, so that it can be found by its
-// hash until its room is needed. The block that was given back first is evicted first; a table gives its last block back
-// first, so that of a chain the tail goes before what leads to it.
+// A block is free, used by `ref_count` block tables, or evictable: in no table, but cached, so that it can be found by
+// its hash until its room is needed. The block that was given back first is evicted first; a table gives its last block
+// back first, so that of a chain the tail goes before what leads to it.
 class BlockPool {
   public:
     int size() const { return int(blocks_.size()); }
@@ -31,8 +31,8 @@ class BlockPool {
 
     // The new blocks are free.
     void grow(int size);
-    // A free block, now used once: `after` + 1 if it can be, so that a table is one run as long as possible; −1 when none
-    // is free.
+    // A free block, now used once: `after` + 1 if it can be, so that a table is one run as long as possible; −1 when
+    // none is free.
     int allocate(int after);
     // Frees the evictable block that was given back first. False: there is none.
     bool evict();

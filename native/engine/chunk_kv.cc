@@ -34,7 +34,8 @@ size_t used_header_bytes(size_t n_tokens, size_t n_layer) { return sizeof(Fixed)
 size_t padded(size_t n) { return (n + kPage - 1) / kPage * kPage; }
 
 [[noreturn]] void corrupt(const std::string & path, const std::string & why) {
-    throw Error("CHUNK_CORRUPT", "The chunk file " + path + " is damaged: " + why + ".", "It will be computed again when it is needed.");
+    throw Error("CHUNK_CORRUPT", "The chunk file " + path + " is damaged: " + why + ".",
+                "It will be computed again when it is needed.");
 }
 
 }  // namespace
@@ -51,12 +52,15 @@ ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) 
     file.read(&f, sizeof f, 0);
     if (std::memcmp(f.magic, kMagic, sizeof kMagic) != 0) corrupt(path, "it is not a chunk file");
     if (f.version > kVersion) {
-        throw Error("CHUNK_VERSION", "The chunk file " + path + " was written by a newer version of Kvasir (format " + std::to_string(f.version) + ").",
+        throw Error("CHUNK_VERSION",
+                    "The chunk file " + path + " was written by a newer version of Kvasir (format " +
+                        std::to_string(f.version) + ").",
                     "Update Kvasir to use it; it was left as it is.");
     }
     const uint64_t kv_dim = uint64_t(f.n_head_kv) * f.head_dim;
-    if (f.version == 0 || f.dtype > 1 || f.n_layer == 0 || f.n_layer > kMaxLayers || f.n_tokens == 0 || f.n_tokens > kMaxTokens ||
-        f.head_dim > kMaxKvDim || f.n_head_kv > kMaxKvDim || kv_dim == 0 || kv_dim > kMaxKvDim || kv_dim % 32 != 0) {
+    if (f.version == 0 || f.dtype > 1 || f.n_layer == 0 || f.n_layer > kMaxLayers || f.n_tokens == 0 ||
+        f.n_tokens > kMaxTokens || f.head_dim > kMaxKvDim || f.n_head_kv > kMaxKvDim || kv_dim == 0 ||
+        kv_dim > kMaxKvDim || kv_dim % 32 != 0) {
         corrupt(path, "its header is out of range");
     }
     ChunkHeader h;
@@ -64,12 +68,13 @@ ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) 
     std::memcpy(h.shape.fingerprint.data(), f.fingerprint, 32);
     std::memcpy(h.shape.prefix_hash.data(), f.prefix_hash, 32);
     h.shape.dtype = KvDtype(f.dtype);
-    h.shape.n_layer = f.n_layer, h.shape.n_head_kv = f.n_head_kv, h.shape.head_dim = f.head_dim, h.shape.n_vocab = f.n_vocab;
+    h.shape.n_layer = f.n_layer, h.shape.n_head_kv = f.n_head_kv;
+    h.shape.head_dim = f.head_dim, h.shape.n_vocab = f.n_vocab;
 
     const size_t used = used_header_bytes(f.n_tokens, f.n_layer);
     const uint64_t layer_bytes = 2 * uint64_t(f.n_tokens) * h.shape.row_bytes();
-    if (f.header_bytes != padded(used) || f.layer_bytes != layer_bytes || f.file_bytes != f.header_bytes + layer_bytes * f.n_layer ||
-        f.file_bytes != file.size()) {
+    if (f.header_bytes != padded(used) || f.layer_bytes != layer_bytes ||
+        f.file_bytes != f.header_bytes + layer_bytes * f.n_layer || f.file_bytes != file.size()) {
         corrupt(path, "its size does not agree with its header");
     }
     std::vector<uint8_t> all(used);

@@ -3,8 +3,8 @@
 // token-major, in memory or in a file. File format: docs/formats/chunk-kv.md.
 //
 // Thread safety: what the constructors set (shape, tokens, sizes) and in_memory() any thread may read. store_rows() and
-// pull_in() are one thread's, and nobody else uses the KV meanwhile; after that it does not change, and any thread may read
-// it. Layers of a file any thread may read.
+// pull_in() are one thread's, and nobody else uses the KV meanwhile; after that it does not change, and any thread may
+// read it. Layers of a file any thread may read.
 #include <array>
 #include <atomic>
 #include <cstdint>

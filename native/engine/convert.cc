@@ -48,7 +48,9 @@ void kv_from_f32(KvDtype dtype, const float * src, void * dst, size_t n) {
 
 void rotate_heads(float * keys, int heads, int head_dim, const RopeParams & rope, const float * row) {
 #if KVASIR_HAVE_AVX2
-    if (have_avx2() && rope.n_rot % 16 == 0) return detail::rotate_heads_avx2(keys, heads, head_dim, rope.n_rot, rope.mode == GGML_ROPE_TYPE_NEOX, row);
+    if (have_avx2() && rope.n_rot % 16 == 0) {
+        return detail::rotate_heads_avx2(keys, heads, head_dim, rope.n_rot, rope.mode == GGML_ROPE_TYPE_NEOX, row);
+    }
 #endif
     const int half = rope.n_rot / 2;
     const bool neox = rope.mode == GGML_ROPE_TYPE_NEOX;

@@ -28,7 +28,9 @@ void f32_to_q8_0_avx2(const float * src, uint8_t * dst, size_t n) {
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // packing works on halves
     for (size_t i = 0; i < n; i += 32, dst += 34) {
         __m256 x[4], top = _mm256_setzero_ps();
-        for (int j = 0; j < 4; ++j) x[j] = _mm256_loadu_ps(src + i + 8 * j), top = _mm256_max_ps(top, _mm256_and_ps(x[j], size));
+        for (int j = 0; j < 4; ++j) {
+            x[j] = _mm256_loadu_ps(src + i + 8 * j), top = _mm256_max_ps(top, _mm256_and_ps(x[j], size));
+        }
         __m128 most = _mm_max_ps(_mm256_castps256_ps128(top), _mm256_extractf128_ps(top, 1));
         most = _mm_max_ps(most, _mm_movehl_ps(most, most));
         most = _mm_max_ss(most, _mm_movehdup_ps(most));
@@ -37,7 +39,8 @@ void f32_to_q8_0_avx2(const float * src, uint8_t * dst, size_t n) {
         const __m256 inverse = _mm256_set1_ps(scale > 0 ? 1 / scale : 0);
         __m256i whole[4];
         for (int j = 0; j < 4; ++j) whole[j] = _mm256_cvtps_epi32(_mm256_mul_ps(x[j], inverse));
-        const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]), _mm256_packs_epi32(whole[2], whole[3]));
+        const __m256i bytes =
+            _mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]), _mm256_packs_epi32(whole[2], whole[3]));
         __builtin_memcpy(dst, &half, sizeof half);
         _mm256_storeu_si256(reinterpret_cast<__m256i *>(dst + 2), _mm256_permutevar8x32_epi32(bytes, order));
     }
@@ -58,7 +61,8 @@ static void rotate_halves(float * head, int n_rot, const float * row) {
     for (int i = 0; i < half; i += 8) {
         // c0 s0 c1 s1 … → c0 c1 …, s0 s1 …
         const __m256 first = _mm256_loadu_ps(row + 2 * i), second = _mm256_loadu_ps(row + 2 * i + 8);
-        const __m256 low = _mm256_permute2f128_ps(first, second, 0x20), high = _mm256_permute2f128_ps(first, second, 0x31);
+        const __m256 low = _mm256_permute2f128_ps(first, second, 0x20),
+                     high = _mm256_permute2f128_ps(first, second, 0x31);
         const __m256 c = _mm256_shuffle_ps(low, high, 0x88), s = _mm256_shuffle_ps(low, high, 0xDD);
         const __m256 a = _mm256_loadu_ps(head + i), b = _mm256_loadu_ps(head + half + i);
         _mm256_storeu_ps(head + i, _mm256_sub_ps(_mm256_mul_ps(a, c), _mm256_mul_ps(b, s)));

@@ -16,7 +16,8 @@ DecodeGraph::DecodeGraph(const Weights & weights) {
         const int begin = end;
         Device & device = weights.device(begin);
         while (end < n_layer && &weights.device(end) == &device) ++end;
-        splits.push_back({&device, begin, end, make_graph_context(size_t(end - begin) * kLayerNodes), GallocPtr(ggml_gallocr_new(device.buffer_type()))});
+        splits.push_back({&device, begin, end, make_graph_context(size_t(end - begin) * kLayerNodes),
+                          GallocPtr(ggml_gallocr_new(device.buffer_type()))});
     }
 }
 
@@ -46,13 +47,16 @@ void Forward::build_decode_graph(const KvCache & cache, std::vector<int32_t> blo
         }
         ggml_set_output(s.x_out);
         ggml_build_forward_expand(s.graph, s.x_out);
-        if (!ggml_gallocr_alloc_graph(s.galloc.get(), s.graph)) throw Error("OUT_OF_MEMORY", "There is not enough memory to decode.");
+        if (!ggml_gallocr_alloc_graph(s.galloc.get(), s.graph)) {
+            throw Error("OUT_OF_MEMORY", "There is not enough memory to decode.");
+        }
     }
     decode_graph_.blocks = std::move(blocks);
     decode_graph_.generation = cache.pool().generation();
 }
 
-void Forward::decode(int32_t token, int32_t position, const KvCache & cache, std::vector<float> & out, const std::atomic<bool> * abort) {
+void Forward::decode(int32_t token, int32_t position, const KvCache & cache, std::vector<float> & out,
+                     const std::atomic<bool> * abort) {
     std::vector<int32_t> blocks = cache.block_table();
     blocks.resize(size_t(position / kKvBlock) + 1);
     if (!decode_graph_.can_reuse(cache, blocks)) build_decode_graph(cache, blocks);
@@ -67,7 +71,9 @@ void Forward::decode(int32_t token, int32_t position, const KvCache & cache, std
         ggml_backend_tensor_set(b.pos, &position, 0, sizeof position);
         ggml_backend_tensor_set(b.slots, &slot, 0, sizeof slot);
         if (b.mask) ggml_backend_tensor_set(b.mask, mask.data(), 0, mask.size() * sizeof(uint16_t));
-        if (!b.mask || b.table.first_row < 0) ggml_backend_tensor_set(b.table.ids, blocks.data(), 0, ggml_nbytes(b.table.ids));
+        if (!b.mask || b.table.first_row < 0) {
+            ggml_backend_tensor_set(b.table.ids, blocks.data(), 0, ggml_nbytes(b.table.ids));
+        }
         s.device->run(s.graph, abort);
         ggml_backend_tensor_get(s.x_out, x.data(), 0, x.size() * sizeof(float));
     }

@@ -1,7 +1,7 @@
 #pragma once
-// The graph of one decode step, in splits: one for each run of layers on the same device. Splits are used again as long as
-// the keys they read stay in the same blocks, and built anew in the same memory when these change: every kKvBlock tokens,
-// and when it is another session's turn.
+// The graph of one decode step, in splits: one for each run of layers on the same device. Splits are used again as long
+// as the keys they read stay in the same blocks, and built anew in the same memory when these change: every kKvBlock
+// tokens, and when it is another session's turn.
 //
 // Thread safety: belongs to the model's thread.
 #include <vector>

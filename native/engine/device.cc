@@ -59,7 +59,8 @@ void Device::check(ggml_cgraph * graph) const {
     for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
         const ggml_tensor * node = ggml_graph_node(graph, i);
         if (ggml_backend_dev_supports_op(dev_, node)) continue;
-        throw Error("ENGINE_FAILED", "The device " + name() + " cannot compute what this model needs (" + ggml_op_desc(node) + ").",
+        throw Error("ENGINE_FAILED",
+                    "The device " + name() + " cannot compute what this model needs (" + ggml_op_desc(node) + ").",
                     "Use the processor for this model.");
     }
 }
@@ -73,13 +74,19 @@ void Device::prepare(ggml_cgraph * graph) {
 }
 
 void Device::run(ggml_cgraph * graph, const std::atomic<bool> * abort) {
-    const auto poll = [](void * flag) { return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed); };
+    const auto poll = [](void * flag) {
+        return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
+    };
     if (set_abort_) {
         set_abort_(backend_.get(), abort ? ggml_abort_callback(poll) : nullptr, const_cast<std::atomic<bool> *>(abort));
     }
     const ggml_status status = ggml_backend_graph_compute(backend_.get(), graph);
-    if (status == GGML_STATUS_ABORTED || (abort && abort->load())) throw Error("ABORTED", "The computation was stopped.");
-    if (status == GGML_STATUS_ALLOC_FAILED) throw Error("OUT_OF_MEMORY", "A computation on " + name() + " ran out of memory.");
+    if (status == GGML_STATUS_ABORTED || (abort && abort->load())) {
+        throw Error("ABORTED", "The computation was stopped.");
+    }
+    if (status == GGML_STATUS_ALLOC_FAILED) {
+        throw Error("OUT_OF_MEMORY", "A computation on " + name() + " ran out of memory.");
+    }
     if (status != GGML_STATUS_SUCCESS) throw Error("ENGINE_FAILED", "A computation on " + name() + " failed.");
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // A device of ggml's with what the engine needs to compute on it.
 //
-// Thread safety: belongs to the model's thread, but for its staging buffer, which a LayerLoader's thread fills. run() uses
-// the threads of its pool and returns when they are done.
+// Thread safety: belongs to the model's thread, but for its staging buffer, which a LayerLoader's thread fills. run()
+// uses the threads of its pool and returns when they are done.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -37,7 +37,8 @@ class Device {
     // Allocates the graph's tensors; inputs may be set afterwards, then run(). ENGINE_FAILED when the device lacks an
     // operation, OUT_OF_MEMORY.
     void prepare(ggml_cgraph * graph);
-    // Runs a prepared graph to its end. ABORTED when `abort`, which any thread may set, turns true (checked at every node).
+    // Runs a prepared graph to its end. ABORTED when `abort`, which any thread may set, turns true (checked at every
+    // node).
     void run(ggml_cgraph * graph, const std::atomic<bool> * abort);
 
   private:

@@ -41,7 +41,9 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
         architecture_ = file.string("general.architecture").value_or("");
         name_ = file.string("general.name").value_or("");
         file_size_ = file.file_size();
-        if (file.integer(architecture_ + ".pooling_type") == LLAMA_POOLING_TYPE_RANK) throw unsupported(path, "it ranks pairs of texts instead");
+        if (file.integer(architecture_ + ".pooling_type") == LLAMA_POOLING_TYPE_RANK) {
+            throw unsupported(path, "it ranks pairs of texts instead");
+        }
     }
     load(path, options.device);
     if (llama_model_has_encoder(model_.get()) && llama_model_has_decoder(model_.get())) {
@@ -67,20 +69,26 @@ void Embedder::load(const std::string & path, const std::string & device) {
         params.n_gpu_layers = 0;
     } else if (device != "auto") {
         devices[0] = ggml_backend_dev_by_name(device.c_str());
-        if (!devices[0]) throw Error("BAD_ARGUMENT", "There is no device called \"" + device + "\".", "Use auto, cpu, or one that is listed.");
+        if (!devices[0]) {
+            throw Error("BAD_ARGUMENT", "There is no device called \"" + device + "\".",
+                        "Use auto, cpu, or one that is listed.");
+        }
         if (ggml_backend_dev_type(devices[0]) == GGML_BACKEND_DEVICE_TYPE_CPU) params.n_gpu_layers = 0;
         else params.devices = devices;
     }
     model_.reset(llama_model_load_from_file(path.c_str(), params));
     if (!model_) {
-        throw Error("MODEL_INVALID", "The weights of " + path + " could not be loaded: one is missing or of a wrong shape, or memory ran out.",
-                    "The file may be damaged; fetch it again, or close other programs.");
+        throw Error(
+            "MODEL_INVALID",
+            "The weights of " + path + " could not be loaded: one is missing or of a wrong shape, or memory ran out.",
+            "The file may be damaged; fetch it again, or close other programs.");
     }
 }
 
 void Embedder::create_context(enum llama_pooling_type pooling) {
     llama_context_params params = llama_context_default_params();
-    params.n_ctx = params.n_batch = params.n_ubatch = uint32_t(context_);  // an encoder needs the whole text in one batch
+    // An encoder needs the whole text in one batch.
+    params.n_ctx = params.n_batch = params.n_ubatch = uint32_t(context_);
     params.n_seq_max = 1;
     params.n_threads = params.n_threads_batch = threads_;
     params.pooling_type = pooling;
@@ -88,7 +96,10 @@ void Embedder::create_context(enum llama_pooling_type pooling) {
     params.no_perf = true;
     ctx_.reset();
     ctx_.reset(llama_init_from_model(model_.get(), params));
-    if (!ctx_) throw Error("OUT_OF_MEMORY", "There is not enough memory for the embedding model.", "Close other programs or use a smaller model.");
+    if (!ctx_) {
+        throw Error("OUT_OF_MEMORY", "There is not enough memory for the embedding model.",
+                    "Close other programs or use a smaller model.");
+    }
 }
 
 const char * Embedder::pooling() const {
@@ -112,7 +123,8 @@ std::vector<int32_t> Embedder::tokenize(const std::string & text) const {
 void Embedder::embed_one(std::vector<int32_t> & tokens, float * out) {
     if (llama_memory_t memory = llama_get_memory(ctx_.get())) llama_memory_clear(memory, false);
     const llama_batch batch = llama_batch_get_one(tokens.data(), int32_t(tokens.size()));
-    const int32_t status = llama_model_has_encoder(model_.get()) ? llama_encode(ctx_.get(), batch) : llama_decode(ctx_.get(), batch);
+    const int32_t status =
+        llama_model_has_encoder(model_.get()) ? llama_encode(ctx_.get(), batch) : llama_decode(ctx_.get(), batch);
     if (status == 2) throw Error("ABORTED", "Embedding was stopped.");
     const float * vector = status == 0 ? llama_get_embeddings_seq(ctx_.get(), 0) : nullptr;
     if (!vector) throw Error("ENGINE_FAILED", "The embedding model could not compute a text.");
@@ -123,8 +135,11 @@ void Embedder::embed_one(std::vector<int32_t> & tokens, float * out) {
 }
 
 std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort) {
-    const auto poll = [](void * flag) { return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed); };
-    llama_set_abort_callback(ctx_.get(), abort ? ggml_abort_callback(poll) : nullptr, const_cast<std::atomic<bool> *>(abort));
+    const auto poll = [](void * flag) {
+        return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
+    };
+    llama_set_abort_callback(ctx_.get(), abort ? ggml_abort_callback(poll) : nullptr,
+                             const_cast<std::atomic<bool> *>(abort));
     std::vector<float> out(texts.size() * size_t(dimension_), 0.0f);
     for (size_t i = 0; i < texts.size(); ++i) {
         if (abort && abort->load()) throw Error("ABORTED", "Embedding was stopped.");

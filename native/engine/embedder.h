@@ -2,8 +2,8 @@
 // An embedding model: text → one vector, by libllama's own inference, which knows the encoders that blending has no use
 // for.
 //
-// Thread safety: one thread makes it and calls embed(). What the constructor sets any thread may read. Any thread may set
-// `abort`.
+// Thread safety: one thread makes it and calls embed(). What the constructor sets any thread may read. Any thread may
+// set `abort`.
 #include <atomic>
 #include <memory>
 #include <string>

@@ -18,8 +18,14 @@ namespace kvasir {
 namespace {
 
 [[noreturn]] void write_failed(const std::string & path, bool full, bool denied, const std::string & why) {
-    if (full) throw Error("DISK_FULL", "The disk is full: " + path + " could not be written.", "Free some space or lower the cache budget.");
-    if (denied) throw Error("STORE_READ_ONLY", "The cache folder cannot be written: " + path + " was refused.", "Choose a folder you may write to.");
+    if (full) {
+        throw Error("DISK_FULL", "The disk is full: " + path + " could not be written.",
+                    "Free some space or lower the cache budget.");
+    }
+    if (denied) {
+        throw Error("STORE_READ_ONLY", "The cache folder cannot be written: " + path + " was refused.",
+                    "Choose a folder you may write to.");
+    }
     throw Error("ENGINE_FAILED", "Writing " + path + " failed: " + why + ".");
 }
 
@@ -34,7 +40,8 @@ static std::wstring widen(const std::string & s) {
 }
 
 InputFile::InputFile(const std::string & path) : path_(path) {
-    HANDLE h = CreateFileW(widen(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING, 0, nullptr);
+    HANDLE h = CreateFileW(widen(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr,
+                           OPEN_EXISTING, 0, nullptr);
     if (h == INVALID_HANDLE_VALUE) {
         const DWORD error = GetLastError();
         const bool gone = error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
@@ -73,7 +80,8 @@ void write_file_durably(const std::string & path, const std::vector<ByteSpan> & 
     if (h != INVALID_HANDLE_VALUE) CloseHandle(h);
     if (!error) return;
     if (h != INVALID_HANDLE_VALUE) DeleteFileW(widen(path).c_str());
-    write_failed(path, error == ERROR_DISK_FULL, error == ERROR_ACCESS_DENIED || error == ERROR_WRITE_PROTECT, "error " + std::to_string(error));
+    write_failed(path, error == ERROR_DISK_FULL, error == ERROR_ACCESS_DENIED || error == ERROR_WRITE_PROTECT,
+                 "error " + std::to_string(error));
 }
 
 #else
@@ -86,7 +94,8 @@ InputFile::InputFile(const std::string & path) : path_(path) {
         if (handle_ >= 0) ::close(int(handle_));
         // Only a file that is gone counts as damaged; too many open files or a missing permission say nothing about it.
         const bool gone = error == ENOENT || error == ENOTDIR || error == EISDIR;
-        throw Error(gone ? "CHUNK_CORRUPT" : "ENGINE_FAILED", "The chunk file " + path + " could not be opened: " + std::strerror(error) + ".");
+        throw Error(gone ? "CHUNK_CORRUPT" : "ENGINE_FAILED",
+                    "The chunk file " + path + " could not be opened: " + std::strerror(error) + ".");
     }
     size_ = uint64_t(st.st_size);
 }
@@ -116,7 +125,8 @@ void write_file_durably(const std::string & path, const std::vector<ByteSpan> & 
     if (fd >= 0 && ::close(fd) != 0 && !error) error = errno;
     if (!error) return;
     if (fd >= 0) ::unlink(path.c_str());
-    write_failed(path, error == ENOSPC || error == EDQUOT, error == EACCES || error == EROFS || error == EPERM, std::strerror(error));
+    write_failed(path, error == ENOSPC || error == EDQUOT, error == EACCES || error == EROFS || error == EPERM,
+                 std::strerror(error));
 }
 
 #endif

@@ -16,7 +16,9 @@ namespace {
 void set_causal_mask(ggml_tensor * mask, const int32_t * positions, int rows) {
     const size_t n_kv = size_t(mask->ne[0]);
     std::vector<float> values(n_kv * size_t(rows), -INFINITY);
-    for (int r = 0; r < rows; ++r) std::fill_n(values.begin() + std::ptrdiff_t(n_kv * size_t(r)), std::min(n_kv, size_t(positions[r]) + 1), 0.0f);
+    for (int r = 0; r < rows; ++r) {
+        std::fill_n(values.begin() + std::ptrdiff_t(n_kv * size_t(r)), std::min(n_kv, size_t(positions[r]) + 1), 0.0f);
+    }
     ggml_backend_tensor_set(mask, values.data(), 0, values.size() * sizeof(float));
 }
 
@@ -25,13 +27,19 @@ void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float>
     const size_t n_kv = size_t(weights->ne[0]), rows = size_t(ggml_nrows(weights));
     out.resize(n_kv * rows);
     ggml_backend_tensor_get(weights, out.data(), 0, out.size() * sizeof(float));
-    for (size_t r = 1; r < rows && keys < n_kv; ++r) std::copy_n(out.begin() + std::ptrdiff_t(r * n_kv), keys, out.begin() + std::ptrdiff_t(r * keys));
+    for (size_t r = 1; r < rows && keys < n_kv; ++r) {
+        std::copy_n(out.begin() + std::ptrdiff_t(r * n_kv), keys, out.begin() + std::ptrdiff_t(r * keys));
+    }
     out.resize(keys * rows);
 }
 }
 
 Forward::Forward(const Weights & weights, Device & cpu)
-    : weights_(weights), cpu_(cpu), table_(weights.hparams().rope), attention_(ggml_is_quantized(weights.layer(0).wq->type)), decode_graph_(weights) {
+    : weights_(weights),
+      cpu_(cpu),
+      table_(weights.hparams().rope),
+      attention_(ggml_is_quantized(weights.layer(0).wq->type)),
+      decode_graph_(weights) {
     const auto & factors = weights.hparams().rope.freq_factors;
     if (factors.empty()) return;
     std::set<Device *> devices;
@@ -50,8 +58,8 @@ ggml_tensor * Forward::rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos
     ggml_tensor * factors = nullptr;
     for (auto & f : rope_factors_)
         if (f.device == &device) factors = f.tensor;
-    return ggml_rope_ext(c, x, pos, factors, r.n_rot, r.mode, r.n_ctx_orig, r.freq_base, r.freq_scale, r.ext_factor, r.attn_factor,
-                         r.beta_fast, r.beta_slow);
+    return ggml_rope_ext(c, x, pos, factors, r.n_rot, r.mode, r.n_ctx_orig, r.freq_base, r.freq_scale, r.ext_factor,
+                         r.attn_factor, r.beta_fast, r.beta_slow);
 }
 
 std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
@@ -103,13 +111,15 @@ void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
     ggml_build_forward_expand(g, ggml_set_rows(c, l.cache.v(il), v, b.slots));
 }
 
-// The attention weights of the block's last rows, as plain products: they are few, and their weights are what is wanted.
+// The attention weights of the block's last rows, as plain products: they are few, and their weights are what is
+// wanted.
 void Forward::observe(LayerGraph & l, ggml_tensor * q) {
     ggml_context * c = l.c;
     const Ubatch & b = l.b;
     const Hparams & hp = weights_.hparams();
     ggml_tensor * k = kv_heads(c, hp, l.cache.k(l.il), b.table, b.n_kv);
-    ggml_tensor * last = ggml_view_3d(c, q, hp.head_dim, hp.n_head, l.observers, q->nb[1], q->nb[2], size_t(b.count - l.observers) * q->nb[2]);
+    ggml_tensor * last = ggml_view_3d(c, q, hp.head_dim, hp.n_head, l.observers, q->nb[1], q->nb[2],
+                                      size_t(b.count - l.observers) * q->nb[2]);
     ggml_tensor * scores = ggml_mul_mat(c, k, ggml_permute(c, last, 0, 2, 1, 3));  // [n_kv, observers, n_head]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
     l.mask = ggml_new_tensor_2d(c, GGML_TYPE_F32, b.n_kv, l.observers);
@@ -132,7 +142,8 @@ ggml_tensor * Forward::build_layer(LayerGraph & l, ggml_tensor * x) {
     ggml_tensor * q = rope(c, arch.query(args, h), b.pos, weights_.device(il));
     if (l.observers) observe(l, q);
     if (!l.call.advance) return nullptr;
-    ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.table, b.pos, b.mask, b.n_kv, weights_.device(il)});
+    ggml_tensor * a =
+        attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.table, b.pos, b.mask, b.n_kv, weights_.device(il)});
     ggml_format_name(a, "attention-%d", il);
     return arch.output(args, a, x);
 }
@@ -153,7 +164,9 @@ void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::at
         device.prepare(g);
         if (l.mask) set_causal_mask(l.mask, batch.positions().data() + b.begin + b.count - l.observers, l.observers);
         device.run(g, abort);
-        if (l.deviation) ggml_backend_tensor_get(l.deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
+        if (l.deviation) {
+            ggml_backend_tensor_get(l.deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
+        }
         if (l.attention) read_attention(l.attention, size_t(batch.positions().back()) + 1, *call.attention);
         if (l.raw_k) {
             ggml_backend_tensor_get(l.raw_k, call.raw_k->data() + kv_dim * b.begin, 0, ggml_nbytes(l.raw_k));
@@ -180,9 +193,11 @@ void Forward::logits_of(const std::vector<float> & x, std::vector<float> & out, 
         ggml_backend_tensor_get(y, result.data(), 0, ggml_nbytes(y));
     };
     // Two steps, since tied output weights stay on the host while the last norm lives with the last layer.
-    run(weights_.head_device(), x, normed,
-        [&](ggml_context * c, ggml_tensor * in) { return ggml_mul(c, ggml_rms_norm(c, in, hp.rms_eps), weights_.output_norm()); });
-    run(weights_.output_device(), normed, out, [&](ggml_context * c, ggml_tensor * in) { return ggml_mul_mat(c, weights_.output(), in); });
+    run(weights_.head_device(), x, normed, [&](ggml_context * c, ggml_tensor * in) {
+        return ggml_mul(c, ggml_rms_norm(c, in, hp.rms_eps), weights_.output_norm());
+    });
+    run(weights_.output_device(), normed, out,
+        [&](ggml_context * c, ggml_tensor * in) { return ggml_mul_mat(c, weights_.output(), in); });
 }
 
 void Forward::head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort) {

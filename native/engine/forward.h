@@ -18,7 +18,8 @@ namespace kvasir {
 struct LayerCall {
     bool write_kv = true;   // compute K and V of the rows and write them into the cache
     bool advance = true;    // attention and feed-forward: replace the rows' activations by the layer's output
-    std::vector<float> * deviation = nullptr;  // [rows]: squared L2 of fresh − cached V (or K), before that is overwritten
+    // [rows]: squared L2 of fresh − cached V (or K), before that is overwritten.
+    std::vector<float> * deviation = nullptr;
     DeviationOf deviation_of = DeviationOf::v;
     int observers = 0;                         // last rows of the batch whose attention is wanted
     std::vector<float> * attention = nullptr;  // [heads][observers][keys up to the last row's position]: weights

@@ -10,7 +10,8 @@ namespace kvasir {
 
 namespace {
 
-// Of how many of the question's last tokens the attention is read: their weights for all keys and heads are in memory at once.
+// Of how many of the question's last tokens the attention is read: their weights for all keys and heads are in memory
+// at once.
 constexpr int kMaxObservers = 64;
 constexpr size_t kObservedWeights = 8u << 20;
 // The same of a trace, over all layers.
@@ -34,7 +35,8 @@ void add_mean(const std::vector<float> & weights, std::vector<float> & sum) {
 }
 
 // The values at indices in `in`, and those at all others.
-std::pair<std::vector<float>, std::vector<float>> part(const std::vector<float> & values, const std::vector<int32_t> & in) {
+std::pair<std::vector<float>, std::vector<float>> part(const std::vector<float> & values,
+                                                       const std::vector<int32_t> & in) {
     std::pair<std::vector<float>, std::vector<float>> out;
     size_t next = 0;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -47,8 +49,8 @@ std::pair<std::vector<float>, std::vector<float>> part(const std::vector<float> 
 
 }  // namespace
 
-Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & segments, const StrategySpec & spec, LoadOptions loading, int past,
-           int capacity)
+Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & segments, const StrategySpec & spec,
+           LoadOptions loading, int past, int capacity)
     : model_(model),
       forward_(model.forward()),
       cache_(cache),
@@ -59,8 +61,10 @@ Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & se
     const int n_layer = model.hparams().n_layer;
     const bool any = prompt_.reusable_tokens > 0;
     if (any) check_layers_ = strategy_->check_layers(), report_.question.layers = strategy_->question_layers();
-    // Up to the first check layer every token is computed, so nothing stored is needed before it, unless the question pass reads it.
-    first_load_ = !any ? n_layer : check_layers_.empty() || !report_.question.layers.empty() ? 0 : check_layers_.front();
+    // Up to the first check layer every token is computed, so nothing stored is needed before it, unless the question
+    // pass reads it.
+    const bool from_start = check_layers_.empty() || !report_.question.layers.empty();
+    first_load_ = !any ? n_layer : from_start ? 0 : check_layers_.front();
     next_place_ = first_load_;
     report_.tokens = prompt_.size();
     report_.reusable_tokens = prompt_.reusable_tokens;
@@ -78,8 +82,9 @@ void Fuse::observe(AttentionTrace & trace, int count) {
 }
 
 std::vector<int32_t> Fuse::plain_tokens() const {
+    if (prompt_.placements.empty()) return prompt_.tokens;
     const auto begin = prompt_.tokens.begin();
-    return {begin, prompt_.placements.empty() ? prompt_.tokens.end() : begin + (prompt_.placements.front().position - prompt_.past)};
+    return {begin, begin + (prompt_.placements.front().position - prompt_.past)};
 }
 
 double Fuse::now() const { return ms_since(origin_); }
@@ -160,7 +165,9 @@ void Fuse::place_layer(int il, Pass & pass) {
         report_.load_wait_ms += ready - asked;
         layer.load_start = loaded.start_ms, layer.load_end = loaded.end_ms, layer.load_bytes = loaded.bytes;
         report_.bytes_loaded += loaded.bytes;
-        for (size_t i = 0; i < prompt_.placements.size(); ++i) prompt_.placements[i].stored = loaded.chunks[prompt_.chunk_of_placement[i]];
+        for (size_t i = 0; i < prompt_.placements.size(); ++i) {
+            prompt_.placements[i].stored = loaded.chunks[prompt_.chunk_of_placement[i]];
+        }
         forward_.place(il, prompt_.placements, cache_);
         pass.loader.release(il);
         layer.place_ms = now() - ready;
@@ -172,8 +179,8 @@ void Fuse::place_layer(int il, Pass & pass) {
     next_place_ = il + 1;
 }
 
-// A pass of the tokens outside chunks over the placed cache, up to the last layer whose attention the strategy asks for.
-// Everything it writes into the cache is written again by the pass after it.
+// A pass of the tokens outside chunks over the placed cache, up to the last layer whose attention the strategy asks
+// for. Everything it writes into the cache is written again by the pass after it.
 void Fuse::question_pass(Pass & pass) {
     QuestionReport & q = report_.question;
     if (q.layers.empty()) return;
@@ -246,7 +253,9 @@ void Fuse::compute(int il, Batch & batch, bool write_kv, Pass & pass) {
     LayerCall call;
     call.write_kv = write_kv;
     call.deviation_of = strategy_->deviation_of();
-    if (write_kv && placed && std::find(reusable.begin(), reusable.end(), true) != reusable.end()) call.deviation = &deviation;
+    if (write_kv && placed && std::find(reusable.begin(), reusable.end(), true) != reusable.end()) {
+        call.deviation = &deviation;
+    }
     if (trace_) call.observers = trace_->observers, call.attention = &trace_->layers[size_t(il)];
     if (il + 1 == model_.hparams().n_layer && batch.size() > 1) {
         // Only the last token's output is needed; the others' K and V are.

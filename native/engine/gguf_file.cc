@@ -44,7 +44,9 @@ void MappedFile::forget(size_t, size_t) const {}
 #else
 MappedFile::MappedFile(const std::string & path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) throw Error("MODEL_NOT_FOUND", "The file " + path + " could not be opened: " + std::strerror(errno) + ".");
+    if (fd < 0) {
+        throw Error("MODEL_NOT_FOUND", "The file " + path + " could not be opened: " + std::strerror(errno) + ".");
+    }
     struct stat st {};
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         ::close(fd);
@@ -53,7 +55,9 @@ MappedFile::MappedFile(const std::string & path) {
     size_ = size_t(st.st_size);
     void * p = size_ ? mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
     ::close(fd);
-    if (p == MAP_FAILED) throw Error("MODEL_INVALID", "The file " + path + " is empty or could not be mapped.", kAdvice);
+    if (p == MAP_FAILED) {
+        throw Error("MODEL_INVALID", "The file " + path + " is empty or could not be mapped.", kAdvice);
+    }
     data_ = static_cast<const uint8_t *>(p);
 }
 MappedFile::~MappedFile() {
@@ -76,7 +80,9 @@ GgufFile::GgufFile(const std::string & path) : path_(path), map_(path) {
     uint64_t tensor_count, kv_count;
     std::memcpy(&tensor_count, map_.data() + 8, 8);
     std::memcpy(&kv_count, map_.data() + 16, 8);
-    if (tensor_count > map_.size() / 24 || kv_count > map_.size() / 12) invalid("its header counts more entries than the file holds");
+    if (tensor_count > map_.size() / 24 || kv_count > map_.size() / 12) {
+        invalid("its header counts more entries than the file holds");
+    }
     gguf_.reset(gguf_init_from_buffer(map_.data(), map_.size(), gguf_init_params{true, nullptr}));
     if (!gguf_) invalid("its header is cut short or contradicts itself");
 

@@ -28,11 +28,11 @@ class KvCache {
     std::vector<float> keys(int il, int begin, int count) const { return rows(k(il), begin, count); }
     std::vector<float> values(int il, int begin, int count) const { return rows(v(il), begin, count); }
 
-    // Makes positions [begin, end) writable: blocks that others use too are copied, missing ones are taken. OUT_OF_MEMORY;
-    // the blocks taken by then stay.
+    // Makes positions [begin, end) writable: blocks that others use too are copied, missing ones are taken.
+    // OUT_OF_MEMORY; the blocks taken by then stay.
     void allocate(int begin, int end);
-    // Positions [begin, end), allocated before, are about to be written: their memory may come in large pages. prefault()
-    // takes it now.
+    // Positions [begin, end), allocated before, are about to be written: their memory may come in large pages.
+    // prefault() takes it now.
     void advise_huge_pages(int begin, int end) const;
     void prefault(int begin, int end) const;
     // Gives back the blocks behind the first `n` positions.
@@ -41,7 +41,8 @@ class KvCache {
     void share_prefix(const KvCache & other, int n);
     // Appends a block of the pool that is used or cached.
     void append_block(int32_t block);
-    // Lets block `i` of the table be found by `hash`. If one is cached by it already, that takes its place in the table.
+    // Lets block `i` of the table be found by `hash`. If one is cached by it already, that takes its place in the
+    // table.
     void cache_block(size_t i, const BlockHash & hash, std::vector<int32_t> tokens);
 
   private:

@@ -28,8 +28,8 @@ void KvPool::set_budget(size_t bytes) {
     while (blocks_.used_count() + blocks_.evictable_count() > budget_blocks() && blocks_.evict()) {}
 }
 
-// Padding beyond the last token is masked, but a NaN in it would survive the mask: fresh memory holds zeros, and blocks that
-// were used hold numbers.
+// Padding beyond the last token is masked, but a NaN in it would survive the mask: fresh memory holds zeros, and blocks
+// that were used hold numbers.
 KvPool::Layer KvPool::make_layer(int il, int blocks) const {
     Layer layer;
     layer.ctx = make_context(4);
@@ -111,7 +111,8 @@ template <typename F> void KvPool::for_each_run(const int32_t * blocks, size_t n
 }
 
 void KvPool::advise_huge_pages(const int32_t * blocks, size_t n) const {
-    for_each_run(blocks, n, [](const Pages & pages, size_t offset, size_t bytes) { pages.advise_huge_pages(offset, bytes); });
+    for_each_run(blocks, n,
+                 [](const Pages & pages, size_t offset, size_t bytes) { pages.advise_huge_pages(offset, bytes); });
 }
 
 void KvPool::prefault(const int32_t * blocks, size_t n) const {

@@ -2,8 +2,8 @@
 // A model's resident KV: keys with RoPE at their true positions and values, f16 or q8_0, token-major, in blocks that
 // sessions take as they grow and share where they begin alike.
 //
-// Thread safety: belongs to the model's thread, and its memory to ggml's threads while a graph runs. What the constructor
-// sets (dtype(), root(), the sizes of blocks) any thread may read.
+// Thread safety: belongs to the model's thread, and its memory to ggml's threads while a graph runs. What the
+// constructor sets (dtype(), root(), the sizes of blocks) any thread may read.
 #include <vector>
 
 #include "block_pool.h"
@@ -26,8 +26,8 @@ class KvPool {
     // Another number after every move of the tensors, and in every pool: what was built on them is then stale.
     int64_t generation() const { return generation_; }
 
-    // A block for positions behind those of block `after` (−1: the first). Evictable blocks make room once the budget is
-    // used up; beyond it a session that runs gets what it needs. OUT_OF_MEMORY.
+    // A block for positions behind those of block `after` (−1: the first). Evictable blocks make room once the budget
+    // is used up; beyond it a session that runs gets what it needs. OUT_OF_MEMORY.
     int allocate(int after);
     // Takes so much memory that `blocks` more can be allocated without moving what is there. OUT_OF_MEMORY.
     void ensure_free(int blocks);

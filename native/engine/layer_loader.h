@@ -1,11 +1,11 @@
 #pragma once
-// Brings the chunks' KV to where their layers compute, ahead of the computation. A layer that is placed is no longer needed:
-// while layer i computes, layer i + 1 of every chunk is there, and a thread reads layer i + 2 and, where that lives on a
-// device with memory of its own, copies it there. For layers on the host, chunks in memory cost nothing.
+// Brings the chunks' KV to where their layers compute, ahead of the computation. A layer that is placed is no longer
+// needed: while layer i computes, layer i + 1 of every chunk is there, and a thread reads layer i + 2 and, where that
+// lives on a device with memory of its own, copies it there. For layers on the host, chunks in memory cost nothing.
 //
-// Thread safety: the model's thread makes, asks and destroys it; its own thread loads. A slot belongs to the loading thread
-// from release() of the layer in it until `layer` says that the next one is there, then to the model's thread. mutex_ guards
-// Slot::layer, released_ and failure_; stop_ is also read without it.
+// Thread safety: the model's thread makes, asks and destroys it; its own thread loads. A slot belongs to the loading
+// thread from release() of the layer in it until `layer` says that the next one is there, then to the model's thread.
+// mutex_ guards Slot::layer, released_ and failure_; stop_ is also read without it.
 #include <atomic>
 #include <condition_variable>
 #include <memory>

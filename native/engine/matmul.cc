@@ -15,8 +15,12 @@ bool in_plain_memory(const ggml_tensor * t) { return ggml_backend_buffer_is_host
 
 const MatmulKernel * kernel_for(const ggml_tensor * w, const ggml_tensor * x) {
     // One row reads every weight once whatever is done with it: ggml does that as fast as memory allows.
-    if (!w->buffer || x->type != GGML_TYPE_F32 || x->ne[1] == 1 || x->ne[2] > 1 || w->ne[0] % 32 != 0 || w->ne[1] % 16 != 0) return nullptr;
-    return in_plain_memory(w) ? matmul_kernel(w->type) : matmul_kernel_repacked(w->type, ggml_backend_buffer_get_type(w->buffer));
+    if (!w->buffer || x->type != GGML_TYPE_F32 || x->ne[1] == 1 || x->ne[2] > 1 || w->ne[0] % 32 != 0 ||
+        w->ne[1] % 16 != 0) {
+        return nullptr;
+    }
+    return in_plain_memory(w) ? matmul_kernel(w->type)
+                              : matmul_kernel_repacked(w->type, ggml_backend_buffer_get_type(w->buffer));
 }
 
 // src: f32 rows.
@@ -35,7 +39,8 @@ ggml_tensor * packed_rows_tensor(ggml_context * c, const MatmulKernel & kernel, 
     if (!kernel.pack_row) return x;
     for (ggml_tensor * t = ggml_get_first_tensor(c); t; t = ggml_get_next_tensor(c, t))
         if (t->src[0] == x && std::strcmp(t->name, kernel.name) == 0) return t;
-    ggml_tensor * rows = ggml_custom_4d(c, GGML_TYPE_F32, int64_t(kernel.cells(int(x->ne[0]))), x->ne[1], 1, 1, &x, 1, pack_op, GGML_N_TASKS_MAX, const_cast<MatmulKernel *>(&kernel));
+    ggml_tensor * rows = ggml_custom_4d(c, GGML_TYPE_F32, int64_t(kernel.cells(int(x->ne[0]))), x->ne[1], 1, 1, &x, 1,
+                                        pack_op, GGML_N_TASKS_MAX, const_cast<MatmulKernel *>(&kernel));
     return ggml_set_name(rows, kernel.name);
 }
 
@@ -43,7 +48,8 @@ ggml_tensor * packed_rows_tensor(ggml_context * c, const MatmulKernel & kernel, 
 void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     const auto & kernel = *static_cast<const MatmulKernel *>(userdata);
     const ggml_tensor *w = dst->src[0], *x = dst->src[1];
-    const MatmulJob job{w->type, static_cast<const uint8_t *>(w->data), static_cast<const float *>(x->data), static_cast<float *>(dst->data),
+    const auto * weights = static_cast<const uint8_t *>(w->data);
+    const MatmulJob job{w->type, weights, static_cast<const float *>(x->data), static_cast<float *>(dst->data),
                         int(w->ne[0]), int(w->ne[1]), int(x->ne[1]), !in_plain_memory(w)};
     thread_local std::vector<uint8_t> scratch;
     scratch.resize(kernel.scratch_bytes + 64);
@@ -56,7 +62,8 @@ ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x) {
     const MatmulKernel * kernel = kernel_for(weights, x);
     if (!kernel) return ggml_mul_mat(c, weights, x);
     ggml_tensor * args[] = {weights, packed_rows_tensor(c, *kernel, x)};
-    return ggml_custom_4d(c, GGML_TYPE_F32, weights->ne[1], x->ne[1], 1, 1, args, 2, op, GGML_N_TASKS_MAX, const_cast<MatmulKernel *>(kernel));
+    return ggml_custom_4d(c, GGML_TYPE_F32, weights->ne[1], x->ne[1], 1, 1, args, 2, op, GGML_N_TASKS_MAX,
+                          const_cast<MatmulKernel *>(kernel));
 }
 
 }  // namespace kvasir

@@ -10,7 +10,8 @@ namespace {
 
 // The key before a first prefix block's: nothing that is hashed for chunks begins like this.
 BlockHash prefix_root(const Digest & fingerprint, KvDtype kv) {
-    const std::string what = std::string("kvasir prefix blocks, ") + dtype_name(kv) + ", keys with RoPE, tokens a block: " + std::to_string(kKvBlock);
+    const std::string what = std::string("kvasir prefix blocks, ") + dtype_name(kv) +
+                             ", keys with RoPE, tokens a block: " + std::to_string(kKvBlock);
     Sha256 h;
     h.update(what.data(), what.size() + 1);
     h.update(fingerprint.data(), fingerprint.size());
@@ -24,7 +25,10 @@ ggml_backend_dev_t find_device(const std::string & name) {
     }
     if (name == "cpu") return nullptr;
     ggml_backend_dev_t dev = ggml_backend_dev_by_name(name.c_str());
-    if (!dev) throw Error("BAD_ARGUMENT", "There is no device called \"" + name + "\".", "Use auto, cpu, or one that is listed.");
+    if (!dev) {
+        throw Error("BAD_ARGUMENT", "There is no device called \"" + name + "\".",
+                    "Use auto, cpu, or one that is listed.");
+    }
     return dev;
 }
 
@@ -35,7 +39,8 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
     const auto start = Clock::now();
     devices_.push_back(std::make_unique<Device>(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads_));
     std::vector<Device *> preference;
-    if (ggml_backend_dev_t dev = find_device(options.device); dev && ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {
+    if (ggml_backend_dev_t dev = find_device(options.device);
+        dev && ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {
         devices_.push_back(std::make_unique<Device>(dev, threads_));
         preference.push_back(devices_.back().get());
     }
@@ -67,7 +72,9 @@ ChunkShape Model::chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix
 
 void Model::check_tokens(const std::vector<int32_t> & tokens) const {
     for (int32_t t : tokens) {
-        if (t < 0 || t >= hparams().n_vocab) throw Error("BAD_ARGUMENT", "The token " + std::to_string(t) + " is not in the model's vocabulary.");
+        if (t < 0 || t >= hparams().n_vocab) {
+            throw Error("BAD_ARGUMENT", "The token " + std::to_string(t) + " is not in the model's vocabulary.");
+        }
     }
 }
 

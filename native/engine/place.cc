@@ -1,5 +1,6 @@
-// Realignment: stored keys carry no RoPE, so placing a chunk, or a part of one, is one exact rotation to where it stands (CacheBlend §4.3
-// calls it positional recovery). On the host a table and one pass do it; elsewhere ggml's own rope does.
+// Realignment: stored keys carry no RoPE, so placing a chunk, or a part of one, is one exact rotation to where it
+// stands (CacheBlend §4.3 calls it positional recovery). On the host a table and one pass do it; elsewhere ggml's own
+// rope does.
 #include <cstring>
 
 #include "convert.h"
@@ -57,15 +58,17 @@ void Forward::place(int il, const std::vector<Placement> & placements, const KvC
     Device & device = weights_.device(il);
     if (!device.is_host()) return place_with_graph(il, placements, cache);
     const Hparams & hp = weights_.hparams();
-    PlaceJob job{&placements, &table_, &cache, static_cast<uint8_t *>(cache.k(il)->data), static_cast<uint8_t *>(cache.v(il)->data),
-                 hp.n_head_kv, hp.head_dim, 0};
+    auto * k = static_cast<uint8_t *>(cache.k(il)->data);
+    auto * v = static_cast<uint8_t *>(cache.v(il)->data);
+    PlaceJob job{&placements, &table_, &cache, k, v, hp.n_head_kv, hp.head_dim, 0};
     for (const auto & p : placements) {
         job.total += p.range.count;
         table_.grow(p.position + int32_t(p.range.count));
     }
     ggml_context * c = device.graph_context();
     ggml_cgraph * g = ggml_new_graph_custom(c, 4, false);
-    ggml_build_forward_expand(g, ggml_custom_4d(c, GGML_TYPE_F32, 1, 1, 1, 1, nullptr, 0, place_op, GGML_N_TASKS_MAX, &job));
+    ggml_tensor * op = ggml_custom_4d(c, GGML_TYPE_F32, 1, 1, 1, 1, nullptr, 0, place_op, GGML_N_TASKS_MAX, &job);
+    ggml_build_forward_expand(g, op);
     device.prepare(g);
     device.run(g, nullptr);
 }
@@ -102,7 +105,8 @@ void Forward::place_same_dtype(int il, const std::vector<Placement> & placements
     };
     ggml_tensor *from_k = numbers(), *from_v = numbers(), *pos = numbers(), *to = numbers();
     ggml_tensor * stored = placements.front().stored.rows;
-    ggml_tensor * k = ggml_reshape_3d(c, ggml_get_rows(c, stored, from_k), hp.head_dim, hp.n_head_kv, n);  // f32, as are all rows got
+    // Rows that are got are f32, whatever they were.
+    ggml_tensor * k = ggml_reshape_3d(c, ggml_get_rows(c, stored, from_k), hp.head_dim, hp.n_head_kv, n);
     k = ggml_reshape_2d(c, rope(c, k, pos, device), hp.kv_dim(), n);
     ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k, to));
     ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_get_rows(c, stored, from_v), to));

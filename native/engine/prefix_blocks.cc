@@ -45,7 +45,8 @@ std::shared_ptr<ChunkKv> export_prefix(const Model & model, const std::vector<in
 
 void check_prefix(const Model & model, const ChunkKv & prefix) {
     if (prefix.shape() == prefix_shape(model) && prefix.n_tokens() % kKvBlock == 0) return;
-    throw Error("CHUNK_MISMATCH", "A stored prefix was computed by another model or holds no prefix.", "It will be computed again.");
+    throw Error("CHUNK_MISMATCH", "A stored prefix was computed by another model or holds no prefix.",
+                "It will be computed again.");
 }
 
 void import_prefix(Model & model, const ChunkKv & prefix) {
@@ -55,7 +56,9 @@ void import_prefix(Model & model, const ChunkKv & prefix) {
     const size_t blocks = prefix.n_tokens() / kKvBlock;
     std::vector<BlockHash> hashes;
     std::vector<int> ids;
-    for (size_t i = 0; i < cached.size(); ++i) hashes.push_back(cached[i].first), ids.push_back(cached[i].second), pool.ref(ids.back());
+    for (size_t i = 0; i < cached.size(); ++i) {
+        hashes.push_back(cached[i].first), ids.push_back(cached[i].second), pool.ref(ids.back());
+    }
     struct GiveBack {  // the tail first
         KvPool & pool;
         std::vector<int> & ids;

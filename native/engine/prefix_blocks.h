@@ -1,6 +1,6 @@
 #pragma once
-// Exact prefixes (a system prompt, say) that outlive the program: their blocks as a chunk file of a kind of its own, keys
-// with RoPE at their positions from 0 on. Never to be blended: docs/formats/chunk-kv.md.
+// Exact prefixes (a system prompt, say) that outlive the program: their blocks as a chunk file of a kind of its own,
+// keys with RoPE at their positions from 0 on. Never to be blended: docs/formats/chunk-kv.md.
 //
 // Thread safety: the model's thread calls these functions.
 #include <memory>

@@ -11,11 +11,13 @@ namespace {
 void check_chunk(const Model & model, const ChunkKv & chunk, int segment) {
     const ChunkShape & s = chunk.shape();
     const Hparams & hp = model.hparams();
-    if (s.fingerprint == model.fingerprint() && s.prefix_hash != model.kv_pool().root() && s.n_layer == uint32_t(hp.n_layer) && s.n_head_kv == uint32_t(hp.n_head_kv) &&
+    if (s.fingerprint == model.fingerprint() && s.prefix_hash != model.kv_pool().root() &&
+        s.n_layer == uint32_t(hp.n_layer) && s.n_head_kv == uint32_t(hp.n_head_kv) &&
         s.head_dim == uint32_t(hp.head_dim) && s.n_vocab == uint32_t(hp.n_vocab)) {
         return;
     }
-    Error e("CHUNK_MISMATCH", "A cached chunk was computed by another model or vocabulary and cannot be used with this one.",
+    Error e("CHUNK_MISMATCH",
+            "A cached chunk was computed by another model or vocabulary and cannot be used with this one.",
             "It will be computed again for this model.");
     e.chunk_index = segment;
     throw e;
@@ -24,13 +26,15 @@ void check_chunk(const Model & model, const ChunkKv & chunk, int segment) {
 TokenRange range_of(const Segment & s) {
     const size_t n = s.chunk->n_tokens();
     const TokenRange range = s.range.value_or(TokenRange{0, n});
-    require(range.count > 0 && range.begin < n && range.count <= n - range.begin, "a segment's range lies outside its chunk");
+    require(range.count > 0 && range.begin < n && range.count <= n - range.begin,
+            "a segment's range lies outside its chunk");
     return range;
 }
 
 }  // namespace
 
-Prompt::Prompt(const Model & model, const std::vector<Segment> & segments, bool reuse, int past_, int capacity) : past(past_) {
+Prompt::Prompt(const Model & model, const std::vector<Segment> & segments, bool reuse, int past_, int capacity)
+    : past(past_) {
     for (size_t i = 0; i < segments.size(); ++i) {
         const Segment & s = segments[i];
         if (s.chunk) check_chunk(model, *s.chunk, int(i));
@@ -56,8 +60,10 @@ Prompt::Prompt(const Model & model, const std::vector<Segment> & segments, bool 
     require(!tokens.empty(), "append needs at least one token");
     model.check_tokens(tokens);
     if (past + size() > capacity) {
-        throw Error("CONTEXT_OVERFLOW", "The prompt needs " + std::to_string(past + size()) + " tokens, but the context holds " +
-                                            std::to_string(capacity) + ".", "Use fewer chunks or a larger context.");
+        throw Error("CONTEXT_OVERFLOW",
+                    "The prompt needs " + std::to_string(past + size()) + " tokens, but the context holds " +
+                        std::to_string(capacity) + ".",
+                    "Use fewer chunks or a larger context.");
     }
     reusable.back() = false;  // its logits start the answer
 }

@@ -12,7 +12,8 @@ LlamaReference::LlamaReference(const std::string & path, const ReferenceOptions 
     if (options.device != "auto") {
         ggml_backend_dev_t dev = options.device == "cpu" ? nullptr : ggml_backend_dev_by_name(options.device.c_str());
         if (!dev && options.device != "cpu") {
-            throw Error("BAD_ARGUMENT", "There is no device called \"" + options.device + "\".", "Use auto, cpu, or one that is listed.");
+            throw Error("BAD_ARGUMENT", "There is no device called \"" + options.device + "\".",
+                        "Use auto, cpu, or one that is listed.");
         }
         if (dev && ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) devices[0] = dev;
         mp.devices = devices;  // an empty list: the processor alone
@@ -40,7 +41,9 @@ std::vector<float> LlamaReference::prefill(const std::vector<int32_t> & tokens) 
     const size_t step = llama_n_batch(ctx_.get());
     for (size_t at = 0; at < ids.size(); at += step) {
         const auto n = int32_t(std::min(step, ids.size() - at));
-        if (llama_decode(ctx_.get(), llama_batch_get_one(ids.data() + at, n)) != 0) throw Error("ENGINE_FAILED", "llama_decode failed.");
+        if (llama_decode(ctx_.get(), llama_batch_get_one(ids.data() + at, n)) != 0) {
+            throw Error("ENGINE_FAILED", "llama_decode failed.");
+        }
     }
     length_ += int(ids.size());
     return last_logits();
@@ -52,7 +55,9 @@ std::vector<int32_t> LlamaReference::decode_greedy(int count) {
         const std::vector<float> l = last_logits();
         int32_t token = int32_t(std::max_element(l.begin(), l.end()) - l.begin());
         out.push_back(token);
-        if (llama_decode(ctx_.get(), llama_batch_get_one(&token, 1)) != 0) throw Error("ENGINE_FAILED", "llama_decode failed.");
+        if (llama_decode(ctx_.get(), llama_batch_get_one(&token, 1)) != 0) {
+            throw Error("ENGINE_FAILED", "llama_decode failed.");
+        }
         ++length_;
     }
     return out;

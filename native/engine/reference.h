@@ -25,8 +25,8 @@ class LlamaReference {
     std::vector<float> prefill(const std::vector<int32_t> & tokens);
     std::vector<int32_t> decode_greedy(int count);
     void truncate(int length);
-    // Cuts positions begin … end − 1 out and moves what follows to the left, as llama-server's cache reuse does: stored keys
-    // are rotated (K-shift) at the next decode, nothing is computed again.
+    // Cuts positions begin … end − 1 out and moves what follows to the left, as llama-server's cache reuse does: stored
+    // keys are rotated (K-shift) at the next decode, nothing is computed again.
     void cut(int begin, int end);
 
   private:

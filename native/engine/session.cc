@@ -13,8 +13,9 @@ Session::Session(std::shared_ptr<Model> model, int capacity, KvPool * pool)
       capacity_(capacity),
       cache_(pool ? *pool : model_->kv_pool()) {}
 
-AppendReport Session::append(const std::vector<Segment> & segments, const StrategySpec & strategy, const std::atomic<bool> * abort,
-                             const ProgressFn & progress, LoadOptions loading, int observe) {
+AppendReport Session::append(const std::vector<Segment> & segments, const StrategySpec & strategy,
+                             const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading,
+                             int observe) {
     trace_ = {};
     Fuse fuse(*model_, cache_, segments, strategy, loading, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
@@ -68,8 +69,8 @@ void Session::truncate(int length) {
     hashes_.resize(std::min(hashes_.size(), size_t(length / kKvBlock)));
 }
 
-// Lets whole blocks be found by their tokens. Blended KV never is: it fits the chunks beside it only; nor is what was decoded,
-// whose last bits differ from those that a prefill gives.
+// Lets whole blocks be found by their tokens. Blended KV never is: it fits the chunks beside it only; nor is what was
+// decoded, whose last bits differ from those that a prefill gives.
 void Session::cache_full_blocks(const std::vector<int32_t> & plain) {
     exact_.insert(exact_.end(), plain.begin(), plain.end());
     while ((hashes_.size() + 1) * kKvBlock <= exact_.size()) {
@@ -110,8 +111,9 @@ void Session::warm(int begin, int end) {
     if (begin < last) cache_.prefault(begin, last);
 }
 
-std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens, const std::vector<int32_t> & prefix,
-                                      KvDtype dtype, const std::atomic<bool> * abort, const ProgressFn & progress) {
+std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens,
+                                      const std::vector<int32_t> & prefix, KvDtype dtype,
+                                      const std::atomic<bool> * abort, const ProgressFn & progress) {
     require(!tokens.empty(), "a chunk holds at least one token");
     model->check_tokens(tokens);
     model->check_tokens(prefix);
@@ -119,7 +121,8 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
     all.insert(all.end(), tokens.begin(), tokens.end());
     const int n = int(all.size());
     const Hparams & hp = model->hparams();
-    KvPool pool(model->weights(), {}, KvDtype::f16);  // conversations keep theirs; a chunk does not depend on their format
+    // Not the sessions' own: a chunk does not depend on their number format.
+    KvPool pool(model->weights(), {}, KvDtype::f16);
     KvCache cache(pool);
     cache.allocate(0, n);
     Forward & forward = model->forward();

@@ -2,8 +2,8 @@
 // One conversation's resident KV, and the three things done with it: append (blend a prompt), generate, truncate.
 // encode_chunk() is here as well: it is a short session whose KV becomes a chunk.
 //
-// Thread safety: belongs to the model's thread, on which `progress` and `on_token` are called too. Any thread may make one,
-// ask for its capacity, and set `abort`.
+// Thread safety: belongs to the model's thread, on which `progress` and `on_token` are called too. Any thread may make
+// one, ask for its capacity, and set `abort`.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -25,19 +25,22 @@ struct Generated {
 
 class Session {
   public:
-    // At most `capacity` tokens. It takes memory as it grows, out of `pool` (default: the model's, shared by its sessions).
+    // At most `capacity` tokens. It takes memory as it grows, out of `pool` (default: the model's, shared by its
+    // sessions).
     Session(std::shared_ptr<Model> model, int capacity, KvPool * pool = nullptr);
 
-    // Begins with the blocks that are cached of the beginning of `tokens`: computed exactly, as text from position 0 on;
-    // never the last two tokens, since a single row would be computed by another kernel. Only for an empty session. Returns
-    // the tokens it has now.
+    // Begins with the blocks that are cached of the beginning of `tokens`: computed exactly, as text from position 0
+    // on; never the last two tokens, since a single row would be computed by another kernel. Only for an empty session.
+    // Returns the tokens it has now.
     int adopt(const std::vector<int32_t> & tokens);
-    // A session that begins with the first `length` tokens of this one. Both share their blocks; what one writes, only it sees.
+    // A session that begins with the first `length` tokens of this one. Both share their blocks; what one writes, only
+    // it sees.
     std::shared_ptr<Session> fork(int length) const;
     // Takes memory for `tokens` in all, so that none can be missing later; truncate() gives back what is not used.
     // OUT_OF_MEMORY.
     void reserve(int tokens);
-    // Has the system give the memory of reserved positions [begin, end) now, rather than when an append first writes there.
+    // Has the system give the memory of reserved positions [begin, end) now, rather than when an append first writes
+    // there.
     void warm(int begin, int end);
 
     int length() const { return length_; }
@@ -45,10 +48,11 @@ class Session {
     const std::vector<float> & logits() const { return logits_; }
 
     // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT (chunk_index set), ABORTED: the session is then as before.
-    // `observe`: how many tokens at the end, none of a chunk, have their attention kept in trace(); fewer where it would take
-    // too much memory.
-    AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy, const std::atomic<bool> * abort,
-                        const ProgressFn & progress, LoadOptions loading = {}, int observe = 0);
+    // `observe`: how many tokens at the end, none of a chunk, have their attention kept in trace(); fewer where it
+    // would take too much memory.
+    AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,
+                        const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading = {},
+                        int observe = 0);
     // Of the last append.
     const AttentionTrace & trace() const { return trace_; }
     // Samples and decodes until the model ends the text, `max_tokens`, `abort`, or on_token returns false.
@@ -65,8 +69,8 @@ class Session {
     std::shared_ptr<Model> model_;
     int capacity_, length_ = 0;
     KvCache cache_;
-    // The tokens from position 0 on whose KV follows from their ids alone, computed in passes of many rows; the hashes of
-    // the whole blocks among them.
+    // The tokens from position 0 on whose KV follows from their ids alone, computed in passes of many rows; the hashes
+    // of the whole blocks among them.
     std::vector<int32_t> exact_;
     std::vector<BlockHash> hashes_;
     std::vector<float> logits_;

@@ -23,7 +23,8 @@ void add_rows(const std::vector<float> & a, const std::vector<float> & b, size_t
 
 SessionDeviation deviation(const Session & a, const Session & b, int begin, int count) {
     require(&a.model() == &b.model(), "only sessions of the same model can be compared");
-    require(begin >= 0 && count > 0 && begin + count <= std::min(a.length(), b.length()), "both sessions must hold the tokens to compare");
+    require(begin >= 0 && count > 0 && begin + count <= std::min(a.length(), b.length()),
+            "both sessions must hold the tokens to compare");
     const Hparams & hp = a.model().hparams();
     SessionDeviation out;
     for (int il = 0; il < hp.n_layer; ++il) {
@@ -36,7 +37,8 @@ SessionDeviation deviation(const Session & a, const Session & b, int begin, int 
     for (int il = 0; il < hp.n_layer; ++il) {
         const auto &x = s.layers[size_t(il)], &y = t.layers[size_t(il)];
         require(s.observers == t.observers && x.size() == y.size(), "the observed attention is of other tokens");
-        out.attention.push_back(float(std::sqrt(squared_distance(x.data(), y.data(), x.size()) / double(hp.n_head * s.observers))));
+        out.attention.push_back(
+            float(std::sqrt(squared_distance(x.data(), y.data(), x.size()) / double(hp.n_head * s.observers))));
     }
     return out;
 }

@@ -8,7 +8,8 @@ namespace kvasir {
 
 StagingBuffer::StagingBuffer(ggml_backend_dev_t device) : stream_(ggml_backend_dev_init(device, nullptr)) {
     if (stream_) return;
-    throw Error("ENGINE_FAILED", std::string("The device ") + ggml_backend_dev_name(device) + " could not be initialised.");
+    throw Error("ENGINE_FAILED",
+                std::string("The device ") + ggml_backend_dev_name(device) + " could not be initialised.");
 }
 
 bool StagingBuffer::holds(const Size & size) const {
@@ -26,9 +27,12 @@ void StagingBuffer::reserve(int64_t kv_dim, const Size & size) {
         half = {};  // first, so that old and new are never there at once
         half.ctx = make_context(2);
         if (wanted.f16_rows) half.rows[0] = ggml_new_tensor_2d(half.ctx.get(), GGML_TYPE_F16, kv_dim, wanted.f16_rows);
-        if (wanted.q8_0_rows) half.rows[1] = ggml_new_tensor_2d(half.ctx.get(), GGML_TYPE_Q8_0, kv_dim, wanted.q8_0_rows);
+        if (wanted.q8_0_rows) {
+            half.rows[1] = ggml_new_tensor_2d(half.ctx.get(), GGML_TYPE_Q8_0, kv_dim, wanted.q8_0_rows);
+        }
         half.device = allocate_tensors(half.ctx.get(), ggml_backend_dev_buffer_type(device));
-        half.host.reset(ggml_backend_buft_alloc_buffer(locked ? locked : ggml_backend_cpu_buffer_type(), wanted.host_bytes));
+        half.host.reset(
+            ggml_backend_buft_alloc_buffer(locked ? locked : ggml_backend_cpu_buffer_type(), wanted.host_bytes));
         if (half.host) continue;
         const std::string name = ggml_backend_dev_name(device);
         throw Error("OUT_OF_MEMORY", "There is not enough memory to bring passages to " + name + ".",

@@ -1,9 +1,10 @@
 #pragma once
-// Where stored KV arrives on a device whose memory is not the host's. It is a double buffer: one layer's rows arrive, over a
-// stream of their own, while the device computes from those of the layer before.
+// Where stored KV arrives on a device whose memory is not the host's. It is a double buffer: one layer's rows arrive,
+// over a stream of their own, while the device computes from those of the layer before.
 //
-// Thread safety: reserve() is the model's thread's, while nothing loads. After it one thread at a time, which may be another
-// than computes, uses a half's host() and calls copy() and finish(); whoever computes may read the other half's rows().
+// Thread safety: reserve() is the model's thread's, while nothing loads. After it one thread at a time, which may be
+// another than computes, uses a half's host() and calls copy() and finish(); whoever computes may read the other half's
+// rows().
 #include "backend.h"
 #include "kv_dtype.h"
 
@@ -21,14 +22,14 @@ class StagingBuffer {
     // Gives both halves at least that room for rows of `kv_dim` numbers; what was in them may be gone. OUT_OF_MEMORY.
     void reserve(int64_t kv_dim, const Size & size);
 
-    // Memory of the host to read files into; page-locked where the device offers it, since only then do copies from it go
-    // on by themselves.
+    // Memory of the host to read files into; page-locked where the device offers it, since only then do copies from it
+    // go on by themselves.
     uint8_t * host(int half) { return static_cast<uint8_t *>(ggml_backend_buffer_get_base(halves_[half].host.get())); }
     // [kv_dim, rows] on the device.
     ggml_tensor * rows(int half, KvDtype dtype) const { return halves_[half].rows[dtype == KvDtype::q8_0]; }
 
-    // Begins to copy `count` rows from `from` to row `first`. Nothing may read those rows, and `from` must stay as it is,
-    // until finish() has returned.
+    // Begins to copy `count` rows from `from` to row `first`. Nothing may read those rows, and `from` must stay as it
+    // is, until finish() has returned.
     void copy(int half, KvDtype dtype, int64_t first, const uint8_t * from, size_t count);
     void finish();
 

@@ -85,7 +85,8 @@ void require_layers(const std::vector<int> & layers, int n_layer) {
 Budget single_budget(const StrategySpec & spec) {
     const Budget & a = spec.adaptive;
     if (a.cover > 0) {
-        require(is_share(a.cover) && is_share(a.least) && is_share(a.most) && a.least <= a.most, "adaptive shares lie within 0 and 1");
+        require(is_share(a.cover) && is_share(a.least) && is_share(a.most) && a.least <= a.most,
+                "adaptive shares lie within 0 and 1");
         return a;
     }
     require(spec.ratios.size() == 1 && is_share(spec.ratios.front()), "the strategy needs one ratio within 0 and 1");

@@ -1,6 +1,6 @@
 #pragma once
-// Which cached tokens to compute again. A strategy is one file in strategies/ and one line in strategy.cc; it decides from
-// what fusing measures for it, and never touches the cache itself.
+// Which cached tokens to compute again. A strategy is one file in strategies/ and one line in strategy.cc; it decides
+// from what fusing measures for it, and never touches the cache itself.
 //
 // Thread safety: a Strategy has no state that changes; any thread may ask it.
 #include <cstdint>

@@ -9,16 +9,21 @@ Vocab::Vocab(const std::string & path) {
     params.vocab_only = true;
     params.n_gpu_layers = 0;
     model_.reset(llama_model_load_from_file(path.c_str(), params));
-    if (!model_) throw Error("MODEL_INVALID", "The vocabulary of " + path + " could not be read.", "The file may be damaged; fetch it again.");
+    if (!model_) {
+        throw Error("MODEL_INVALID", "The vocabulary of " + path + " could not be read.",
+                    "The file may be damaged; fetch it again.");
+    }
     vocab_ = llama_model_get_vocab(model_.get());
 }
 
 std::vector<int32_t> Vocab::tokenize(const std::string & text, bool add_special, bool parse_special) const {
     std::vector<int32_t> out(text.size() + 8);
-    int32_t n = llama_tokenize(vocab_, text.data(), int32_t(text.size()), out.data(), int32_t(out.size()), add_special, parse_special);
+    int32_t n = llama_tokenize(vocab_, text.data(), int32_t(text.size()), out.data(), int32_t(out.size()), add_special,
+                               parse_special);
     if (n < 0) {
         out.resize(size_t(-n));
-        n = llama_tokenize(vocab_, text.data(), int32_t(text.size()), out.data(), int32_t(out.size()), add_special, parse_special);
+        n = llama_tokenize(vocab_, text.data(), int32_t(text.size()), out.data(), int32_t(out.size()), add_special,
+                           parse_special);
     }
     require(n >= 0, "libllama could not tokenise");
     out.resize(size_t(n));
@@ -43,9 +48,12 @@ std::string Vocab::detokenize(const std::vector<int32_t> & tokens, bool special)
     return out;
 }
 
-std::string Vocab::text(int32_t token) const { return token < 0 || token >= size() ? "" : llama_vocab_get_text(vocab_, token); }
+std::string Vocab::text(int32_t token) const {
+    return token < 0 || token >= size() ? "" : llama_vocab_get_text(vocab_, token);
+}
 
-Sampler::Sampler(const Sampling & s, int n_vocab) : chain_(llama_sampler_chain_init(llama_sampler_chain_default_params())) {
+Sampler::Sampler(const Sampling & s, int n_vocab)
+    : chain_(llama_sampler_chain_init(llama_sampler_chain_default_params())) {
     const auto add = [&](llama_sampler * x) { llama_sampler_chain_add(chain_.get(), x); };
     if (s.repeat_penalty != 1.0f) add(llama_sampler_init_penalties(n_vocab, 64, s.repeat_penalty, 0.0f, 0.0f));
     if (s.temperature <= 0) {

@@ -46,7 +46,8 @@ Weights::Weights(const std::string & path, const std::vector<Device *> & prefere
     if (!arch_) {
         std::string known;
         for (auto & n : architecture_names()) known += (known.empty() ? "" : ", ") + n;
-        throw Error("MODEL_UNSUPPORTED", "The model's architecture \"" + *name + "\" is not supported.", "Supported: " + known + ".");
+        throw Error("MODEL_UNSUPPORTED", "The model's architecture \"" + *name + "\" is not supported.",
+                    "Supported: " + known + ".");
     }
     hparams_ = read_hparams(*file_, *arch_);
     place_layers(preference, cpu);
@@ -103,7 +104,8 @@ ggml_backend_buffer_type_t Weights::choose(const GgufFile::Tensor & t, Device & 
     return device.weight_types().back();
 }
 
-ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> & shape, bool required, Device & device, bool matrix) {
+ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> & shape, bool required, Device & device,
+                           bool matrix) {
     const GgufFile::Tensor * source = file_->find(name);
     if (!source) {
         if (!required) return nullptr;
@@ -112,7 +114,8 @@ ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> 
     bool fits = supported_type(source->type);
     for (size_t i = 0; i < GGML_MAX_DIMS; ++i) fits = fits && source->ne[i] == (i < shape.size() ? shape[i] : 1);
     if (!fits || source->bytes != tensor_bytes(shape, source->type)) {
-        throw Error("MODEL_INVALID", "The tensor " + name + " of " + file_->path() + " does not have the shape or type its header promises.");
+        throw Error("MODEL_INVALID", "The tensor " + name + " of " + file_->path() +
+                                         " does not have the shape or type its header promises.");
     }
     if (shape.size() == 1 && source->type != GGML_TYPE_F32) {
         throw Error("MODEL_UNSUPPORTED", "The tensor " + name + " is not stored as f32, which is not supported.");
@@ -129,7 +132,8 @@ void Weights::load(const std::function<void(float)> & progress) {
     size_t total = 0, done = 0;
     for (auto & [type, group] : groups_)
         for (auto & p : group.second) total += p.source->bytes;
-    ggml_backend_buffer_type_t plain = ggml_backend_dev_buffer_type(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+    ggml_backend_buffer_type_t plain =
+        ggml_backend_dev_buffer_type(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
     for (auto & [type, group] : groups_) {
         auto & [ctx, pending] = group;
         auto account = [&](const char * name, size_t bytes) {

@@ -1,8 +1,8 @@
 #pragma once
 // A model's weights on its devices, and what is needed to run its layers.
 //
-// Thread safety: does not change once it is loaded, so that any thread may read it; the devices that it gives are the model's
-// thread's.
+// Thread safety: does not change once it is loaded, so that any thread may read it; the devices that it gives are the
+// model's thread's.
 #include <functional>
 #include <map>
 #include <memory>
@@ -43,7 +43,8 @@ class Weights {
         const GgufFile::Tensor * source;
     };
     void place_layers(const std::vector<Device *> & preference, Device & cpu);
-    ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, bool required, Device & device, bool matrix);
+    ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, bool required, Device & device,
+                      bool matrix);
     ggml_backend_buffer_type_t choose(const GgufFile::Tensor & t, Device & device, bool matrix) const;
     void load(const std::function<void(float)> & progress);
 

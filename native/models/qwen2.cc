@@ -13,7 +13,9 @@ class Qwen2 : public Architecture {
     std::vector<TensorSpec> layer_tensors(const Hparams & hp, int layer) const override {
         auto specs = Architecture::layer_tensors(hp, layer);
         for (TensorSpec & s : specs)
-            if (s.slot == &LayerWeights::bq || s.slot == &LayerWeights::bk || s.slot == &LayerWeights::bv) s.required = true;
+            if (s.slot == &LayerWeights::bq || s.slot == &LayerWeights::bk || s.slot == &LayerWeights::bv) {
+                s.required = true;
+            }
         return specs;
     }
 };

@@ -51,13 +51,15 @@ TEST(attention_of_a_row_does_not_depend_on_its_company) {
         std::vector<int32_t> positions;
         const size_t width = size_t(all.job.n_head) * 64;
         for (int r = 0; r < 50; r += 3) {
-            q.insert(q.end(), all.q.begin() + std::ptrdiff_t(r * width), all.q.begin() + std::ptrdiff_t((r + 1) * width));
+            q.insert(q.end(), all.q.begin() + std::ptrdiff_t(r * width),
+                     all.q.begin() + std::ptrdiff_t((r + 1) * width));
             positions.push_back(all.positions[size_t(r)]);
         }
         some.job.q = q.data(), some.job.positions = positions.data(), some.job.rows = int(positions.size());
         some.run(kernel, 2);
         for (int i = 0; i < some.job.rows; ++i) {
-            CHECK(std::equal(some.out.begin() + std::ptrdiff_t(i * width), some.out.begin() + std::ptrdiff_t((i + 1) * width),
+            CHECK(std::equal(some.out.begin() + std::ptrdiff_t(i * width),
+                             some.out.begin() + std::ptrdiff_t((i + 1) * width),
                              all.out.begin() + std::ptrdiff_t(3 * i * width)));
         }
     });
@@ -67,7 +69,9 @@ TEST(attention_never_reads_keys_behind_the_last_position) {
     for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
         Problem p({20, 2, 1, 64, 200, type}, 5);
         for (int32_t & x : p.positions) x = std::min(x, 100);
-        for (auto * cache : {&p.k, &p.v}) std::fill(cache->begin() + std::ptrdiff_t(101 * p.row_bytes()), cache->end(), uint8_t(0x7E));  // NaN
+        for (auto * cache : {&p.k, &p.v}) {
+            std::fill(cache->begin() + std::ptrdiff_t(101 * p.row_bytes()), cache->end(), uint8_t(0x7E));  // NaN
+        }
         p.run(kernel, 1);
         check_errors(kernel, p, 0);
     });
@@ -132,7 +136,9 @@ TEST(attention_kernels_agree_with_ggmls) {
             p.run(kernel, 1);
             const std::vector<float> theirs = p.by_ggml();
             double square = 0, size = 0;
-            for (size_t at = 0; at < theirs.size(); ++at) square += std::pow(p.out[at] - theirs[at], 2), size += std::pow(theirs[at], 2);
+            for (size_t at = 0; at < theirs.size(); ++at) {
+                square += std::pow(p.out[at] - theirs[at], 2), size += std::pow(theirs[at], 2);
+            }
             // ggml rounds queries to f16, or to q8_0 where keys are, and some of its sums.
             CHECK(std::sqrt(square / size) < (type == KvDtype::q8_0 ? 3e-2 : 1e-2));
         }

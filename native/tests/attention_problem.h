@@ -1,6 +1,6 @@
 #pragma once
-// Attention problems drawn from a seed, what they should give (in double precision) and what ggml's own attention gives: for
-// the tests of the attention kernels and the tool that states their accuracy.
+// Attention problems drawn from a seed, what they should give (in double precision) and what ggml's own attention
+// gives: for the tests of the attention kernels and the tool that states their accuracy.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -23,7 +23,9 @@ struct Shape {
 inline Shape random_shape(std::minstd_rand & rng, KvDtype type, int most_rows, int most_keys) {
     const auto up_to = [&](int n) { return 1 + int(rng() % uint32_t(n)); };
     const int head_dim = type == KvDtype::q8_0 ? 32 * up_to(8) : 31 + up_to(225);
-    return {up_to(most_rows), up_to(8), type == KvDtype::f16 && head_dim % 2 ? 2 : up_to(3), head_dim, up_to(most_keys), type};
+    const int rows = up_to(most_rows), group = up_to(8);
+    const int n_head_kv = type == KvDtype::f16 && head_dim % 2 ? 2 : up_to(3);
+    return {rows, group, n_head_kv, head_dim, up_to(most_keys), type};
 }
 
 struct Errors {
@@ -56,14 +58,17 @@ struct Problem {
         for (int r = 0; r < s.rows; ++r) positions.push_back(int32_t(rng() % uint32_t(s.keys)));
         if (seed % 2) std::sort(positions.begin(), positions.end());
         out.assign(q.size(), NAN);
-        job.q = q.data(), job.k = k.data(), job.v = v.data(), job.type = s.type, job.positions = positions.data(), job.out = out.data();
+        job.q = q.data(), job.k = k.data(), job.v = v.data(), job.type = s.type, job.positions = positions.data(),
+        job.out = out.data();
         job.rows = s.rows, job.n_head = n_head, job.n_head_kv = s.n_head_kv, job.head_dim = s.head_dim;
         job.q_stride = size_t(n_head) * s.head_dim;
         job.scale = 1.0f / std::sqrt(float(s.head_dim));
     }
     Problem(const Problem &) = delete;
 
-    size_t row_bytes() const { return ggml_row_size(dtype_ggml(shape.type), int64_t(shape.n_head_kv) * shape.head_dim); }
+    size_t row_bytes() const {
+        return ggml_row_size(dtype_ggml(shape.type), int64_t(shape.n_head_kv) * shape.head_dim);
+    }
 
     // Puts the keys into blocks of a pool, in any order, with NaN wherever no key stands.
     void scatter(int block, uint32_t seed) {
@@ -72,10 +77,12 @@ struct Problem {
         for (int i = 0; i < (shape.keys + block - 1) / block + 3; ++i) table.push_back(i);
         std::shuffle(table.begin(), table.end(), rng);
         for (auto * cache : {&k, &v}) {
-            std::vector<uint8_t> pool(table.size() * size_t(block) * row_bytes(), 0x7E);  // NaN in f16, and as q8_0's scale
+            // NaN in f16, and as q8_0's scale.
+            std::vector<uint8_t> pool(table.size() * size_t(block) * row_bytes(), 0x7E);
             for (int p = 0; p < shape.keys; ++p) {
                 const size_t slot = size_t(table[size_t(p / block)]) * size_t(block) + size_t(p % block);
-                std::copy_n(cache->begin() + std::ptrdiff_t(size_t(p) * row_bytes()), row_bytes(), pool.begin() + std::ptrdiff_t(slot * row_bytes()));
+                std::copy_n(cache->begin() + std::ptrdiff_t(size_t(p) * row_bytes()), row_bytes(),
+                            pool.begin() + std::ptrdiff_t(slot * row_bytes()));
             }
             *cache = std::move(pool);
         }
@@ -83,7 +90,8 @@ struct Problem {
     }
 
     void run(const AttentionKernel & kernel, int threads) {
-        std::vector<float> memory(kernel.shared_floats(job, 1 + *std::max_element(job.positions, job.positions + job.rows)));
+        std::vector<float> memory(
+            kernel.shared_floats(job, 1 + *std::max_element(job.positions, job.positions + job.rows)));
         AttentionTeam team;
         team.memory = memory.data();
         const auto work = [&] {
@@ -143,7 +151,9 @@ struct Problem {
         BufferPtr buffer = allocate_tensors(c, cpu.buffer_type());
         std::vector<uint16_t> m(size_t(shape.keys) * size_t(job.rows));
         for (int r = 0; r < job.rows; ++r)
-            for (int i = 0; i < shape.keys; ++i) m[size_t(r) * size_t(shape.keys) + size_t(i)] = i <= positions[size_t(r)] ? 0 : 0xFC00;
+            for (int i = 0; i < shape.keys; ++i) {
+                m[size_t(r) * size_t(shape.keys) + size_t(i)] = i <= positions[size_t(r)] ? 0 : 0xFC00;
+            }
         ggml_backend_tensor_set(tq, q.data(), 0, ggml_nbytes(tq));
         ggml_backend_tensor_set(tk, k.data(), 0, ggml_nbytes(tk));
         ggml_backend_tensor_set(tv, v.data(), 0, ggml_nbytes(tv));

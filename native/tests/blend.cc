@@ -21,7 +21,9 @@ using test::error_code;
 
 namespace {
 
-StrategySpec deviation(std::vector<int> layers, std::vector<double> ratios) { return {.name = "deviation", .check_layers = layers, .ratios = ratios}; }
+StrategySpec deviation(std::vector<int> layers, std::vector<double> ratios) {
+    return {.name = "deviation", .check_layers = layers, .ratios = ratios};
+}
 
 }  // namespace
 
@@ -31,7 +33,8 @@ TEST(ratio_one_is_full_prefill_bit_for_bit) {
         auto a = encode(m, ids(130)), b = encode(m, ids(90, 2));
         const std::vector<Segment> s{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(20, 3), nullptr}};
         const Result full = append(m, s, kFull);
-        for (auto & strategy : {deviation({0}, {1}), deviation({1}, {1}), deviation({3}, {1}), deviation({1, 2}, {1, 1})}) {
+        for (auto & strategy :
+             {deviation({0}, {1}), deviation({1}, {1}), deviation({3}, {1}), deviation({1, 2}, {1, 1})}) {
             CHECK(append(m, s, strategy).logits == full.logits);
         }
         CHECK_EQ(append(m, s, kNone).report.recomputed_tokens, 0);
@@ -53,7 +56,8 @@ TEST(a_single_chunk_behind_its_prefix_needs_no_recomputation) {
 
 TEST(a_chunk_behind_another_deviates_and_recomputing_helps) {
     auto m = tiny("llama");
-    const std::vector<Segment> s{{{1}, nullptr}, {{}, encode(m, ids(150))}, {{}, encode(m, ids(150, 2))}, {ids(10, 3), nullptr}};
+    const std::vector<Segment> s{
+        {{1}, nullptr}, {{}, encode(m, ids(150))}, {{}, encode(m, ids(150, 2))}, {ids(10, 3), nullptr}};
     const auto full = append(m, s, kFull).logits;
     const double none = apart(append(m, s, kNone).logits, full);
     const double half = apart(append(m, s, deviation({1}, {0.5f})).logits, full);
@@ -68,7 +72,8 @@ TEST(a_chunk_behind_another_deviates_and_recomputing_helps) {
 
 TEST(several_check_layers_narrow_the_selection) {
     auto m = tiny("llama");
-    const std::vector<Segment> s{{{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {ids(10, 3), nullptr}};
+    const std::vector<Segment> s{
+        {{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {ids(10, 3), nullptr}};
     const AppendReport r = append(m, s, deviation({1, 2, 3}, {0.3f, 0.2f, 0.1f})).report;
     CHECK_EQ(r.checks.size(), size_t(3));
     size_t before = 200;
@@ -141,7 +146,8 @@ TEST(placing_by_table_equals_placing_by_graph) {
             KvCache a(m->kv_pool()), b(m->kv_pool());
             a.allocate(0, 110), b.allocate(0, 110);
             for (int il : {0, 3}) {
-                const std::vector<Forward::Placement> p{{chunk.get(), {chunk->layer(il)}, {0, 50}, 17}, {chunk.get(), {chunk->layer(il)}, {30, 20}, 90}};
+                const std::vector<Forward::Placement> p{{chunk.get(), {chunk->layer(il)}, {0, 50}, 17},
+                                                        {chunk.get(), {chunk->layer(il)}, {30, 20}, 90}};
                 m->forward().place(il, p, a);
                 m->forward().place_with_graph(il, test::staged(m->weights().device(il), p), b);
                 for (auto rows : {&KvCache::keys, &KvCache::values}) {
@@ -156,13 +162,14 @@ TEST(placing_by_table_equals_placing_by_graph) {
 }
 
 TEST(rows_that_stand_apart_do_not_see_the_future) {
-    // Computed rows with a chunk between them share a block. A mask aligned to the bottom right would let the first ones
-    // see that chunk; then their keys would change with it.
+    // Computed rows with a chunk between them share a block. A mask aligned to the bottom right would let the first
+    // ones see that chunk; then their keys would change with it.
     auto m = tiny("llama");
     auto a = encode(m, ids(64)), b = encode(m, ids(64, 2)), c = encode(m, ids(64, 9));
     const auto keys_before = [&](const std::shared_ptr<ChunkKv> & later) {
         Session session(m, 512);
-        session.append({{{1}, nullptr}, {{}, a}, {ids(30, 4), nullptr}, {{}, later}, {ids(12, 5), nullptr}}, kNone, nullptr, nullptr);
+        session.append({{{1}, nullptr}, {{}, a}, {ids(30, 4), nullptr}, {{}, later}, {ids(12, 5), nullptr}}, kNone,
+                       nullptr, nullptr);
         return std::pair(session.cache().keys(3, 0, 1 + 64 + 30), session.logits());
     };
     const auto with_b = keys_before(b), with_c = keys_before(c);
@@ -178,7 +185,10 @@ TEST(an_abort_leaves_the_session_as_it_was) {
     std::atomic<bool> flag{false};
     int calls = 0;
     const auto stop_at_layer_2 = [&](Progress) { flag = ++calls == 2; };
-    CHECK_EQ(error_code([&] { session.append({{ids(900, 2), nullptr}}, kFull, &flag, stop_at_layer_2); }), std::string("ABORTED"));
+    CHECK_EQ(error_code([&] {
+                 session.append({{ids(900, 2), nullptr}}, kFull, &flag, stop_at_layer_2);
+             }),
+             std::string("ABORTED"));
     CHECK_EQ(calls, 2);
     CHECK_EQ(session.length(), 40);
     CHECK(session.logits() == before);
@@ -195,11 +205,19 @@ TEST(a_range_that_is_all_of_a_chunk_is_the_chunk_bit_for_bit) {
         auto a = encode(m, ids(130)), b = encode(m, ids(90, 2), KvDtype::q8_0);
         const Segment question{ids(20, 3), nullptr};
         const std::vector<Segment> whole{{{1}, nullptr}, {{}, a}, {{}, b}, question};
-        const std::vector<Segment> range{{{1}, nullptr}, {{}, a, TokenRange{0, 130}}, {{}, b, TokenRange{0, 90}}, question};
-        const std::vector<Segment> halves{{{1}, nullptr}, {{}, a, TokenRange{0, 47}}, {{}, a, TokenRange{47, 83}}, {{}, b, TokenRange{0, 1}}, {{}, b, TokenRange{1, 89}}, question};
-        const StrategySpec head{.name = "chunk-head", .ratios = {0.2}}, query{.name = "query", .ratios = {0.2}, .question_layers = {1, 2}};
+        const std::vector<Segment> range{
+            {{1}, nullptr}, {{}, a, TokenRange{0, 130}}, {{}, b, TokenRange{0, 90}}, question};
+        const std::vector<Segment> halves{{{1}, nullptr},
+                                          {{}, a, TokenRange{0, 47}},
+                                          {{}, a, TokenRange{47, 83}},
+                                          {{}, b, TokenRange{0, 1}},
+                                          {{}, b, TokenRange{1, 89}},
+                                          question};
+        const StrategySpec head{.name = "chunk-head", .ratios = {0.2}},
+            query{.name = "query", .ratios = {0.2}, .question_layers = {1, 2}};
         for (auto & strategy : {kFull, kNone, head, query, deviation({1}, {0.2f})}) {
-            const Result expected = append(m, whole, strategy), one = append(m, range, strategy), two = append(m, halves, strategy);
+            const Result expected = append(m, whole, strategy), one = append(m, range, strategy),
+                         two = append(m, halves, strategy);
             CHECK(one.logits == expected.logits);
             CHECK(two.logits == expected.logits);
             CHECK(one.report.selected == expected.report.selected);
@@ -216,7 +234,12 @@ TEST(a_range_from_a_file_is_read_once_a_layer_and_equals_memory) {
     const auto file = std::make_shared<ChunkKv>(path);
     const auto blended = [&](const std::shared_ptr<ChunkKv> & chunk) {
         // Two runs with other text between them: what is left of a chunk whose document was edited.
-        return append(m, {{{1}, nullptr}, {{}, chunk, TokenRange{10, 40}}, {ids(7, 4), nullptr}, {{}, chunk, TokenRange{60, 40}}, {ids(9, 3), nullptr}},
+        return append(m,
+                      {{{1}, nullptr},
+                       {{}, chunk, TokenRange{10, 40}},
+                       {ids(7, 4), nullptr},
+                       {{}, chunk, TokenRange{60, 40}},
+                       {ids(9, 3), nullptr}},
                       deviation({1}, {0.2f}));
     };
     const Result a = blended(memory), b = blended(file);
@@ -231,7 +254,8 @@ TEST(a_range_holds_the_kv_of_its_tokens) {
     auto m = tiny("llama");
     auto chunk = encode(m, ids(64));
     Session session(m, 256);
-    session.append({{ids(5, 7), nullptr}, {{}, chunk, TokenRange{20, 30}}, {ids(4, 3), nullptr}}, kNone, nullptr, nullptr);
+    session.append({{ids(5, 7), nullptr}, {{}, chunk, TokenRange{20, 30}}, {ids(4, 3), nullptr}}, kNone, nullptr,
+                   nullptr);
     const size_t kv = size_t(m->hparams().kv_dim());
     const std::vector<float> v = session.cache().values(2, 5, 30);
     const auto * stored = reinterpret_cast<const uint16_t *>(chunk->layer(2)) + (64 + 20) * kv;
@@ -258,9 +282,18 @@ TEST(what_cannot_be_blended_is_refused_first) {
     auto llama = tiny("llama"), qwen = tiny("qwen2");
     auto chunk = encode(qwen, ids(10));
     Session session(llama, 64);
-    CHECK_EQ(error_code([&] { session.append({{{1}, nullptr}, {{}, chunk}, {{5}, nullptr}}, kNone, nullptr, nullptr); }), std::string("CHUNK_MISMATCH"));
-    CHECK_EQ(error_code([&] { session.append({{ids(65), nullptr}}, kFull, nullptr, nullptr); }), std::string("CONTEXT_OVERFLOW"));
-    CHECK_EQ(error_code([&] { session.append({{{99999}, nullptr}}, kFull, nullptr, nullptr); }), std::string("BAD_ARGUMENT"));
+    CHECK_EQ(error_code([&] {
+                 session.append({{{1}, nullptr}, {{}, chunk}, {{5}, nullptr}}, kNone, nullptr, nullptr);
+             }),
+             std::string("CHUNK_MISMATCH"));
+    CHECK_EQ(error_code([&] {
+                 session.append({{ids(65), nullptr}}, kFull, nullptr, nullptr);
+             }),
+             std::string("CONTEXT_OVERFLOW"));
+    CHECK_EQ(error_code([&] {
+                 session.append({{{99999}, nullptr}}, kFull, nullptr, nullptr);
+             }),
+             std::string("BAD_ARGUMENT"));
     CHECK_EQ(session.length(), 0);
 }
 

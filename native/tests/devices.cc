@@ -37,7 +37,8 @@ const StrategySpec kStrategies[] = {
 
 // A first token, two chunks, a question; the chunks are encoded where the model is.
 std::vector<Segment> prompt(const ModelPtr & m, KvDtype dtype = KvDtype::f16) {
-    return {{{1}, nullptr}, {{}, encode(m, ids(150), dtype)}, {{}, encode(m, ids(90, 2), dtype)}, {ids(20, 3), nullptr}};
+    return {
+        {{1}, nullptr}, {{}, encode(m, ids(150), dtype)}, {{}, encode(m, ids(90, 2), dtype)}, {ids(20, 3), nullptr}};
 }
 
 // The prompt with its chunks in files, from segment `from` on.
@@ -51,7 +52,8 @@ std::vector<Segment> in_files(std::vector<Segment> segments, size_t from = 1) {
     return segments;
 }
 
-std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy, LoadOptions loading = {}) {
+std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s, const StrategySpec & strategy,
+                             LoadOptions loading = {}) {
     Session session(m, 2048);
     session.append(s, strategy, nullptr, nullptr, loading);
     return session.logits();
@@ -64,7 +66,9 @@ TEST(every_strategy_gives_on_another_device_what_it_gives_on_the_processor) {
         const auto [here, there] = tiny(arch);
         CHECK_EQ(there->weights().device(0).name(), test::far_device());
         const auto near = prompt(here), far = prompt(there);
-        for (const StrategySpec & strategy : kStrategies) CHECK(apart(logits_of(there, far, strategy), logits_of(here, near, strategy)) < 1e-2);
+        for (const StrategySpec & strategy : kStrategies) {
+            CHECK(apart(logits_of(there, far, strategy), logits_of(here, near, strategy)) < 1e-2);
+        }
     }
 }
 
@@ -72,7 +76,8 @@ TEST(recomputing_everything_on_another_device_is_its_full_prefill) {
     const auto [here, there] = tiny();
     for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
         const auto s = prompt(there, dtype);
-        CHECK(apart(logits_of(there, s, {.name = "deviation", .check_layers = {1}, .ratios = {1}}), logits_of(there, s, kFull)) < 1e-5);
+        CHECK(apart(logits_of(there, s, {.name = "deviation", .check_layers = {1}, .ratios = {1}}),
+                    logits_of(there, s, kFull)) < 1e-5);
     }
 }
 
@@ -107,7 +112,8 @@ TEST(one_layer_arrives_on_another_device_while_the_one_before_computes) {
             test::far_device();
             bool first = true, next = false, too_far = false;
             test::before_far_graphs([&] {
-                // The first layer is about to be placed: the second arrives meanwhile, and the third waits for its place.
+                // The first layer is about to be placed: the second arrives meanwhile, and the third waits for its
+                // place.
                 if (!std::exchange(first, false)) return;
                 next = test::far_arrivals(2, milliseconds(serial ? 20 : 10'000));
                 too_far = test::far_arrivals(3, milliseconds(20));
@@ -127,7 +133,9 @@ TEST(one_layer_arrives_on_another_device_while_the_one_before_computes) {
 TEST(a_damaged_file_leaves_no_copy_under_way) {
     const auto [here, there] = tiny();
     const auto files = in_files(prompt(there), 2);
-    std::fstream(files[2].chunk->path(), std::ios::in | std::ios::out | std::ios::binary).seekp(-100, std::ios::end).put('x');
+    std::fstream(files[2].chunk->path(), std::ios::in | std::ios::out | std::ios::binary)
+        .seekp(-100, std::ios::end)
+        .put('x');
     test::far_device();
     CHECK_EQ(test::error_code([&, m = there] { logits_of(m, files, kNone); }), std::string("CHUNK_CORRUPT"));
     CHECK(test::far_copies().bytes > 0);
@@ -189,13 +197,18 @@ TEST(tied_output_weights_go_to_the_last_layers_device) {
 TEST(a_head_size_that_a_device_has_no_attention_for_is_computed_by_products) {
     const auto [here, there] = tiny("llama", "--heads 8 --kv-heads 2 --head-dim 32");
     const auto near = prompt(here), far = prompt(there);
-    for (const StrategySpec & strategy : kStrategies) CHECK(apart(logits_of(there, far, strategy), logits_of(here, near, strategy)) < 1e-2);
+    for (const StrategySpec & strategy : kStrategies) {
+        CHECK(apart(logits_of(there, far, strategy), logits_of(here, near, strategy)) < 1e-2);
+    }
 }
 
 TEST(what_another_device_cannot_compute_is_an_error_with_a_code) {
     const auto [here, there] = tiny();
     test::refuse_on_far_device(GGML_OP_ROPE);
-    CHECK_EQ(test::error_code([&, m = there] { logits_of(m, {{ids(20), nullptr}}, kFull); }), std::string("ENGINE_FAILED"));
+    CHECK_EQ(test::error_code([&, m = there] {
+                 logits_of(m, {{ids(20), nullptr}}, kFull);
+             }),
+             std::string("ENGINE_FAILED"));
     test::far_device();
     logits_of(there, {{ids(20), nullptr}}, kFull);
 }

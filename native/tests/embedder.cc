@@ -14,7 +14,10 @@ using test::error_code;
 namespace {
 
 std::string bert(const std::string & name, const std::string & more = "--pooling 1") {
-    return test::random_model(name, "--arch bert --layers 2 --embd 64 --heads 4 --kv-heads 4 --head-dim 16 --ff 128 --vocab 256 --context 64 " + more);
+    return test::random_model(
+        name,
+        "--arch bert --layers 2 --embd 64 --heads 4 --kv-heads 4 --head-dim 16 --ff 128 --vocab 256 --context 64 " +
+            more);
 }
 std::string llama(const std::string & name, const std::string & more) {
     return test::random_model(name, "--layers 2 --vocab 300 --context 256 " + more);
@@ -73,7 +76,8 @@ TEST(files_that_cannot_embed_are_refused) {
     const auto load = [](const std::string & path) { return error_code([&] { Embedder(path, {1, "cpu"}); }); };
     CHECK_EQ(load(bert("bert-rank", "--pooling 4")), std::string("MODEL_UNSUPPORTED"));
     CHECK_EQ(load(test::random_model("unknown", "--arch zebra --layers 1")), std::string("MODEL_UNSUPPORTED"));
-    CHECK_EQ(load(test::random_model("weights-missing", "--arch nomic-bert --layers 1 --pooling 1")), std::string("MODEL_INVALID"));
+    CHECK_EQ(load(test::random_model("weights-missing", "--arch nomic-bert --layers 1 --pooling 1")),
+             std::string("MODEL_INVALID"));
     CHECK_EQ(load("build/ggml/include/llama.h"), std::string("MODEL_INVALID"));
     CHECK_EQ(load("no/such/file.gguf"), std::string("MODEL_NOT_FOUND"));
     CHECK_EQ(error_code([&] { Embedder(bert("bert"), {1, "warp drive"}); }), std::string("BAD_ARGUMENT"));

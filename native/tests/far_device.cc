@@ -20,7 +20,8 @@ size_t memory_bytes = size_t(8) << 30;
 ggml_op refused = GGML_OP_NONE;
 std::function<void()> before_graphs;
 
-// Pages that are readable and writable only while the device itself works: reading one through a tensor's pointer crashes.
+// Pages that are readable and writable only while the device itself works: reading one through a tensor's pointer
+// crashes.
 class Pages {
   public:
     void * take(size_t bytes) {
@@ -70,13 +71,29 @@ const ggml_backend_buffer_i kBuffer = {
     .free_buffer = [](ggml_backend_buffer_t b) { pages().give_back(b->context); },
     .get_base = [](ggml_backend_buffer_t b) { return b->context; },
     .init_tensor = nullptr,
-    .memset_tensor = [](ggml_backend_buffer_t, ggml_tensor * t, uint8_t v, size_t offset, size_t n) { Access a; std::memset(at(t, offset), v, n); },
-    .set_tensor = [](ggml_backend_buffer_t, ggml_tensor * t, const void * from, size_t offset, size_t n) { Access a; std::memcpy(at(t, offset), from, n); },
-    .get_tensor = [](ggml_backend_buffer_t, const ggml_tensor * t, void * to, size_t offset, size_t n) { Access a; std::memcpy(to, at(t, offset), n); },
+    .memset_tensor =
+        [](ggml_backend_buffer_t, ggml_tensor * t, uint8_t v, size_t offset, size_t n) {
+            Access a;
+            std::memset(at(t, offset), v, n);
+        },
+    .set_tensor =
+        [](ggml_backend_buffer_t, ggml_tensor * t, const void * from, size_t offset, size_t n) {
+            Access a;
+            std::memcpy(at(t, offset), from, n);
+        },
+    .get_tensor =
+        [](ggml_backend_buffer_t, const ggml_tensor * t, void * to, size_t offset, size_t n) {
+            Access a;
+            std::memcpy(to, at(t, offset), n);
+        },
     .set_tensor_2d = nullptr,
     .get_tensor_2d = nullptr,
     .cpy_tensor = nullptr,
-    .clear = [](ggml_backend_buffer_t b, uint8_t v) { Access a; std::memset(b->context, v, b->size); },
+    .clear =
+        [](ggml_backend_buffer_t b, uint8_t v) {
+            Access a;
+            std::memset(b->context, v, b->size);
+        },
     .reset = nullptr,
 };
 
@@ -194,7 +211,8 @@ ggml_backend_t make_backend(ggml_backend_dev_t dev, const char *) {
     static ggml_guid guid = {0xfa, 0x12};
     ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
     ggml_backend_t processor = ggml_backend_dev_init(cpu, nullptr);
-    void * set_threads = ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(cpu), "ggml_backend_set_n_threads");
+    void * set_threads =
+        ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(cpu), "ggml_backend_set_n_threads");
     reinterpret_cast<ggml_backend_set_n_threads_t>(set_threads)(processor, 1);
     ggml_backend_i iface{};
     iface.get_name = [](ggml_backend_t) { return "Far"; };
@@ -218,7 +236,8 @@ const ggml_backend_device_i kDevice = {
     .get_type = [](ggml_backend_dev_t) { return GGML_BACKEND_DEVICE_TYPE_GPU; },
     .get_props =
         [](ggml_backend_dev_t, ggml_backend_dev_props * p) {
-            *p = {}, p->name = "Far", p->type = GGML_BACKEND_DEVICE_TYPE_GPU, p->caps.async = p->caps.host_buffer = true;
+            *p = {}, p->name = "Far", p->type = GGML_BACKEND_DEVICE_TYPE_GPU,
+            p->caps.async = p->caps.host_buffer = true;
         },
     .init_backend = make_backend,
     .get_buffer_type = [](ggml_backend_dev_t) { return buffer_type(); },

@@ -1,7 +1,7 @@
 #pragma once
-// A stand-in for a GPU, so that the engine's way through other devices is tested where there is none: a ggml device that
-// computes on the processor, but whose memory nobody can touch except through ggml, and which has no custom ops. What is copied to it
-// asynchronously is copied as late as a GPU may copy it: when somebody waits for that stream.
+// A stand-in for a GPU, so that the engine's way through other devices is tested where there is none: a ggml device
+// that computes on the processor, but whose memory nobody can touch except through ggml, and which has no custom ops.
+// What is copied to it asynchronously is copied as late as a GPU may copy it: when somebody waits for that stream.
 #include <chrono>
 #include <functional>
 #include <string>

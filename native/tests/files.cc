@@ -92,7 +92,8 @@ TEST(chunk_file_of_a_newer_version_is_told_apart) {
 }
 
 TEST(gguf_cut_or_mutated_gives_a_typed_error_or_a_model) {
-    const std::string path = test::random_model("fuzz", "--layers 2 --embd 64 --head-dim 32 --heads 2 --kv-heads 1 --ff 64 --vocab 300");
+    const std::string path =
+        test::random_model("fuzz", "--layers 2 --embd 64 --head-dim 32 --heads 2 --kv-heads 1 --ff 64 --vocab 300");
     const std::vector<char> good = slurp(path);
     const std::string bad = scratch("mutant.gguf");
     std::minstd_rand rng(17);
@@ -121,11 +122,13 @@ TEST(gguf_cut_or_mutated_gives_a_typed_error_or_a_model) {
 }
 
 TEST(gguf_that_overstates_a_tensor_is_refused_before_use) {
-    const std::string path = test::random_model("lies", "--layers 1 --embd 64 --head-dim 32 --heads 2 --kv-heads 1 --ff 64 --vocab 300");
+    const std::string path =
+        test::random_model("lies", "--layers 1 --embd 64 --head-dim 32 --heads 2 --kv-heads 1 --ff 64 --vocab 300");
     std::vector<char> bytes = slurp(path);
     // The name of a tensor is followed by its number of dimensions (u32) and the dimensions (u64 each).
     const std::string name = "token_embd.weight";
-    const auto at = std::search(bytes.begin(), bytes.end(), name.begin(), name.end()) - bytes.begin() + std::ptrdiff_t(name.size()) + 4 + 8;
+    const auto at = std::search(bytes.begin(), bytes.end(), name.begin(), name.end()) - bytes.begin() +
+                    std::ptrdiff_t(name.size()) + 4 + 8;
     const uint64_t rows = 1u << 20;
     std::memcpy(bytes.data() + at, &rows, 8);
     const std::string bad = scratch("lies-bad.gguf");

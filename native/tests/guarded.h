@@ -16,7 +16,8 @@ struct Guarded {
     uint8_t * data;
 
     explicit Guarded(const std::vector<uint8_t> & from) : size((from.size() + page - 1) / page * page) {
-        base = static_cast<char *>(mmap(nullptr, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        base =
+            static_cast<char *>(mmap(nullptr, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         mprotect(base + size, page, PROT_NONE);
         data = reinterpret_cast<uint8_t *>(base + size) - from.size();
         std::copy(from.begin(), from.end(), data);

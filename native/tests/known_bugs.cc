@@ -1,7 +1,7 @@
-// One test for each bug that was published of another implementation of blending and that lies in the engine; names say what
-// must not happen here, comments where it happened. Those outside of the engine: src-main/fusion/fusion.test.ts (the first
-// miss), src-main/kvstore/{hash,prefixes}.test.ts (keys, floods), src-main/fusion/calibration/ (models that do not stand it),
-// src-main/fusion/planning/ (storage that is slower than computing).
+// One test for each bug that was published of another implementation of blending and that lies in the engine; names say
+// what must not happen here, comments where it happened. Those outside of the engine: src-main/fusion/fusion.test.ts
+// (the first miss), src-main/kvstore/{hash,prefixes}.test.ts (keys, floods), src-main/fusion/calibration/ (models that
+// do not stand it), src-main/fusion/planning/ (storage that is slower than computing).
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,9 @@ using test::tiny;
 namespace {
 
 StrategySpec head(double r) { return {.name = "chunk-head", .ratios = {r}}; }
-StrategySpec by_deviation(double r, DeviationOf of = DeviationOf::v) { return {.name = "deviation", .check_layers = {1}, .ratios = {r}, .of = of}; }
+StrategySpec by_deviation(double r, DeviationOf of = DeviationOf::v) {
+    return {.name = "deviation", .check_layers = {1}, .ratios = {r}, .of = of};
+}
 StrategySpec by_query(double r) { return {.name = "query", .ratios = {r}, .question_layers = {0, 1, 2, 3}}; }
 
 std::unique_ptr<Session> empty(const std::shared_ptr<Model> & m) {
@@ -26,7 +28,8 @@ std::unique_ptr<Session> empty(const std::shared_ptr<Model> & m) {
     return session;
 }
 
-std::unique_ptr<Session> made(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & spec) {
+std::unique_ptr<Session> made(const std::shared_ptr<Model> & m, const std::vector<Segment> & s,
+                              const StrategySpec & spec) {
     auto session = empty(m);
     session->append(s, spec, nullptr, nullptr, {}, 8);
     return session;
@@ -40,14 +43,18 @@ double total(const std::vector<float> & values) {
 
 }  // namespace
 
-// CacheBlend#21, LMCache#1152: a mask aligned to the bottom right of selected rows lets a row see keys behind its own position.
+// CacheBlend#21, LMCache#1152: a mask aligned to the bottom right of selected rows lets a row see keys behind its own
+// position.
 TEST(a_selected_row_does_not_see_what_stands_behind_it) {
     auto m = tiny("llama");
     const auto a = encode(m, ids(100));
     const auto before_second = [&](const std::vector<int32_t> & second) {
-        const auto session = made(m, {{{1}, nullptr}, {{}, a}, {{}, encode(m, second)}, {ids(12, 3), nullptr}}, head(0.3));
+        const auto session =
+            made(m, {{{1}, nullptr}, {{}, a}, {{}, encode(m, second)}, {ids(12, 3), nullptr}}, head(0.3));
         std::vector<std::vector<float>> kv;
-        for (int il = 0; il < 4; ++il) kv.push_back(session->cache().keys(il, 0, 101)), kv.push_back(session->cache().values(il, 0, 101));
+        for (int il = 0; il < 4; ++il) {
+            kv.push_back(session->cache().keys(il, 0, 101)), kv.push_back(session->cache().values(il, 0, 101));
+        }
         return std::pair(kv, session->logits());
     };
     const auto one = before_second(ids(100, 2)), other = before_second(ids(100, 9));
@@ -55,11 +62,14 @@ TEST(a_selected_row_does_not_see_what_stands_behind_it) {
     CHECK(one.second != other.second);
 }
 
-// Elsewhere the length of what follows the chunks was taken as 1, so that the question kept keys and values of an earlier one.
+// Elsewhere the length of what follows the chunks was taken as 1, so that the question kept keys and values of an
+// earlier one.
 TEST(every_token_of_the_question_is_computed_anew) {
     auto m = tiny("qwen2");
     const auto a = encode(m, ids(100)), b = encode(m, ids(100, 2));
-    const auto prompt = [&](int seed) { return std::vector<Segment>{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(40, seed), nullptr}}; };
+    const auto prompt = [&](int seed) {
+        return std::vector<Segment>{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(40, seed), nullptr}};
+    };
     for (const StrategySpec & spec : {kNone, by_deviation(0.15), by_query(0.15), head(0.15)}) {
         const auto fresh = made(m, prompt(3), spec);
         auto used = made(m, prompt(7), spec);  // another question was asked here before
@@ -71,8 +81,8 @@ TEST(every_token_of_the_question_is_computed_anew) {
     }
 }
 
-// LMCache-Ascend#277: with a prefix in the cache indices of selected tokens were off by its length, and quality fell as the
-// ratio rose.
+// LMCache-Ascend#277: with a prefix in the cache indices of selected tokens were off by its length, and quality fell as
+// the ratio rose.
 TEST(quality_rises_with_the_ratio_behind_a_cached_prefix) {
     for (const char * arch : {"llama", "qwen3"}) {
         auto m = tiny(arch);
@@ -88,7 +98,8 @@ TEST(quality_rises_with_the_ratio_behind_a_cached_prefix) {
         for (const auto & strategy : {by_deviation, +[](double r, DeviationOf) { return by_query(r); }}) {
             double v = INFINITY, attention = INFINITY;
             for (double ratio : {0.0, 0.2, 0.5, 1.0}) {
-                const SessionDeviation d = deviation(*behind(strategy(ratio, DeviationOf::v)), *whole, 0, 37 + 200 + 12);
+                const SessionDeviation d =
+                    deviation(*behind(strategy(ratio, DeviationOf::v)), *whole, 0, 37 + 200 + 12);
                 CHECK(total(d.v) < v);
                 CHECK(total(d.attention) < attention);
                 v = total(d.v), attention = total(d.attention);
@@ -99,12 +110,13 @@ TEST(quality_rises_with_the_ratio_behind_a_cached_prefix) {
     }
 }
 
-// Models that normalise queries and keys need the deviation after the norm; with grouped queries it is the sum over KV heads.
-// What a check measures must be the distance between what is stored and what a full prefill has there.
+// Models that normalise queries and keys need the deviation after the norm; with grouped queries it is the sum over KV
+// heads. What a check measures must be the distance between what is stored and what a full prefill has there.
 TEST(a_check_measures_the_distance_between_stored_and_full) {
     for (const char * arch : {"llama", "qwen2", "qwen3"}) {
         auto m = tiny(arch);
-        const std::vector<Segment> s{{{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {ids(12, 3), nullptr}};
+        const std::vector<Segment> s{
+            {{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {ids(12, 3), nullptr}};
         const SessionDeviation d = deviation(*made(m, s, kNone), *made(m, s, kFull), 0, 213);
         for (DeviationOf of : {DeviationOf::v, DeviationOf::k}) {
             auto session = empty(m);
@@ -119,9 +131,9 @@ TEST(a_check_measures_the_distance_between_stored_and_full) {
     }
 }
 
-// Rotating stored keys a second time (with YaRN: scaling them twice), or by a difference of positions, which llama.cpp#25133
-// found to differ from a fresh rotation. The first layer's keys depend on token and position alone, so they must be the full
-// prefill's wherever the chunk is placed.
+// Rotating stored keys a second time (with YaRN: scaling them twice), or by a difference of positions, which
+// llama.cpp#25133 found to differ from a fresh rotation. The first layer's keys depend on token and position alone, so
+// they must be the full prefill's wherever the chunk is placed.
 TEST(keys_are_turned_once_to_where_they_stand) {
     for (const char * rope : {"none", "linear", "yarn", "llama3"}) {
         auto m = tiny("llama", std::string("--rope ") + rope);
@@ -132,19 +144,26 @@ TEST(keys_are_turned_once_to_where_they_stand) {
             const std::vector<float> a = reused->cache().keys(0, before, 64), b = whole->cache().keys(0, before, 64);
             double apart = 0, size = 0;
             for (size_t i = 0; i < a.size(); ++i) apart += std::pow(a[i] - b[i], 2), size += std::pow(b[i], 2);
-            if (!(std::sqrt(apart / size) < 1e-3)) test::fail(__FILE__, __LINE__, std::string(rope) + " at " + std::to_string(before));
+            if (!(std::sqrt(apart / size) < 1e-3)) {
+                test::fail(__FILE__, __LINE__, std::string(rope) + " at " + std::to_string(before));
+            }
         }
     }
 }
 
-// Storing what blending made of a chunk as if it were the chunk's own: what others see would depend on who asked before.
+// Storing what blending made of a chunk as if it were the chunk's own: what others see would depend on who asked
+// before.
 TEST(blending_leaves_the_stored_chunk_as_it_was) {
     auto m = tiny("qwen3");
     const auto a = encode(m, ids(100)), b = encode(m, ids(100, 2));
-    const auto bytes = [&](const std::shared_ptr<ChunkKv> & c, int il) { return std::vector<uint8_t>(c->layer(il), c->layer(il) + c->shape().row_bytes() * 200); };
+    const auto bytes = [&](const std::shared_ptr<ChunkKv> & c, int il) {
+        return std::vector<uint8_t>(c->layer(il), c->layer(il) + c->shape().row_bytes() * 200);
+    };
     std::vector<std::vector<uint8_t>> before;
     for (int il = 0; il < 4; ++il) before.push_back(bytes(b, il));
-    for (const StrategySpec & spec : {kNone, by_deviation(0.5), by_query(0.5), head(0.5)}) made(m, {{{1}, nullptr}, {{}, a}, {{}, b}, {ids(12, 3), nullptr}}, spec);
+    for (const StrategySpec & spec : {kNone, by_deviation(0.5), by_query(0.5), head(0.5)}) {
+        made(m, {{{1}, nullptr}, {{}, a}, {{}, b}, {ids(12, 3), nullptr}}, spec);
+    }
     for (int il = 0; il < 4; ++il) CHECK(bytes(b, il) == before[size_t(il)]);
 }
 
@@ -152,8 +171,12 @@ TEST(blending_leaves_the_stored_chunk_as_it_was) {
 TEST(a_miss_does_not_end_reuse) {
     auto m = tiny("llama");
     auto session = empty(m);
-    const AppendReport report =
-        session->append({{{1}, nullptr}, {{}, encode(m, ids(50))}, {ids(50, 2), nullptr}, {{}, encode(m, ids(50, 4))}, {ids(12, 3), nullptr}}, kNone, nullptr, nullptr);
+    const AppendReport report = session->append({{{1}, nullptr},
+                                                 {{}, encode(m, ids(50))},
+                                                 {ids(50, 2), nullptr},
+                                                 {{}, encode(m, ids(50, 4))},
+                                                 {ids(12, 3), nullptr}},
+                                                kNone, nullptr, nullptr);
     CHECK_EQ(report.reusable_tokens, 100);
     CHECK_EQ(report.layers.at(1).rows, 1 + 50 + 12);
 }

@@ -27,7 +27,8 @@ struct Answer {
 Answer answer(const std::shared_ptr<Model> & m, KvDtype stored, const StrategySpec & strategy) {
     const auto chunk = [&](int n, int seed) { return encode(m, ids(n, seed), stored); };
     Session session(m, 1024);
-    session.append({{{1}, nullptr}, {{}, chunk(130, 1)}, {{}, chunk(90, 2)}, {ids(20, 3), nullptr}}, strategy, nullptr, nullptr);
+    session.append({{{1}, nullptr}, {{}, chunk(130, 1)}, {{}, chunk(90, 2)}, {ids(20, 3), nullptr}}, strategy, nullptr,
+                   nullptr);
     Answer a{session.logits(), {}};
     a.tokens = session.generate(4, {}, nullptr, [](int32_t) { return true; }).tokens;
     return a;
@@ -41,7 +42,9 @@ TEST(conversations_in_q8_0_answer_nearly_as_those_in_f16) {
         for (const StrategySpec & strategy : {kFull, kNone}) {
             const Answer a = answer(exact, KvDtype::f16, strategy), b = answer(compact, KvDtype::f16, strategy);
             const double distance = apart(b.logits, a.logits);
-            if (!(distance > 0 && distance < 5e-2)) test::fail(arch, 0, strategy.name + ": apart by " + std::to_string(distance));
+            if (!(distance > 0 && distance < 5e-2)) {
+                test::fail(arch, 0, strategy.name + ": apart by " + std::to_string(distance));
+            }
             CHECK_EQ(b.tokens.size(), a.tokens.size());
         }
     }
@@ -64,7 +67,8 @@ TEST(placing_into_q8_0_by_table_equals_placing_by_graph) {
         const auto chunk = encode(m, ids(50), stored);
         KvCache a(m->kv_pool()), b(m->kv_pool());
         a.allocate(0, 110), b.allocate(0, 110);
-        const std::vector<Forward::Placement> p{{chunk.get(), {chunk->layer(3)}, {0, 50}, 17}, {chunk.get(), {chunk->layer(3)}, {30, 20}, 90}};
+        const std::vector<Forward::Placement> p{{chunk.get(), {chunk->layer(3)}, {0, 50}, 17},
+                                                {chunk.get(), {chunk->layer(3)}, {30, 20}, 90}};
         m->forward().place(3, p, a), m->forward().place_with_graph(3, test::staged(m->weights().device(3), p), b);
         // Roundings may fall to the other side: a step of the scale.
         CHECK(apart(a.keys(3, 0, 110), b.keys(3, 0, 110)) < 5e-3);
@@ -90,7 +94,8 @@ TEST(a_prefix_in_q8_0_comes_back_from_its_file_and_is_no_prefix_of_f16) {
     CHECK_EQ(known, 3 * kKvBlock);
     session.append({{{tokens.begin() + known, tokens.end()}, nullptr}}, kFull, nullptr, nullptr);
     CHECK(apart(session.logits(), before) < 2e-3);
-    CHECK_EQ(test::error_code([&] { import_prefix(*tiny("llama", KvDtype::f16), ChunkKv(path)); }), std::string("CHUNK_MISMATCH"));
+    CHECK_EQ(test::error_code([&] { import_prefix(*tiny("llama", KvDtype::f16), ChunkKv(path)); }),
+             std::string("CHUNK_MISMATCH"));
 }
 
 TEST(heads_that_q8_0_does_not_divide_stay_f16) {

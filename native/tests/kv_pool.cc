@@ -106,8 +106,8 @@ TEST(a_key_alone_finds_nothing_when_the_tokens_differ) {
     CHECK(!pool.writable(id));
 }
 
-// Random operations on the pool and on a model of it that is written for clearness: who uses what, what is cached, and in
-// which order it was given back.
+// Random operations on the pool and on a model of it that is written for clearness: who uses what, what is cached, and
+// in which order it was given back.
 TEST(blocks_behave_like_a_plain_model_of_them) {
     std::mt19937 rng(7);
     for (int round = 0; round < 40; ++round) {
@@ -117,7 +117,9 @@ TEST(blocks_behave_like_a_plain_model_of_them) {
         std::map<int, int> cached;      // block → what it is cached by
         std::vector<int> evictable;         // in the order they were given back
         int next = 0;
-        const auto any = [&](const std::map<int, int> & m) { return std::next(m.begin(), int(rng() % m.size()))->first; };
+        const auto any = [&](const std::map<int, int> & m) {
+            return std::next(m.begin(), int(rng() % m.size()))->first;
+        };
         for (int step = 0; step < 400; ++step) {
             const int what = int(rng() % 7);
             if (what == 0) {
@@ -146,7 +148,8 @@ TEST(blocks_behave_like_a_plain_model_of_them) {
                 if (cached.count(id)) continue;
                 // Now and then by a key that is taken already.
                 const int name = !cached.empty() && rng() % 4 == 0 ? cached.begin()->second : next++;
-                const auto same = std::find_if(cached.begin(), cached.end(), [&](auto & k) { return k.second == name; });
+                const auto same =
+                    std::find_if(cached.begin(), cached.end(), [&](auto & k) { return k.second == name; });
                 const int expected = same == cached.end() ? id : same->first;
                 CHECK_EQ(pool.cache(id, hash_of(name), {name}), expected);
                 if (expected == id) cached[id] = name;
@@ -207,10 +210,13 @@ TEST(a_known_prefix_and_a_blend_is_the_blend_without_it_bit_for_bit) {
         const std::vector<int32_t> system = ids(200), question = ids(9, 3);
         for (auto & strategy : {kFull, kNone, kSome}) {
             const auto prompt = [&](const std::shared_ptr<Model> & m, const std::vector<int32_t> & head) {
-                return std::vector<Segment>{{head, nullptr}, {{}, encode(m, ids(120, 5))}, {{}, encode(m, ids(80, 2))}, {question, nullptr}};
+                return std::vector<Segment>{
+                    {head, nullptr}, {{}, encode(m, ids(120, 5))}, {{}, encode(m, ids(80, 2))}, {question, nullptr}};
             };
             Session a(alone, 1024), before(shared, 1024), b(shared, 1024);
-            alone->kv_pool().set_budget(0), alone->kv_pool().set_budget(SIZE_MAX);  // forgets what the strategy before left
+            // Forgets what the strategy before left.
+            alone->kv_pool().set_budget(0);
+            alone->kv_pool().set_budget(SIZE_MAX);
             add(a, prompt(alone, system), strategy);
             add(before, {{system + ids(30, 8), nullptr}});
             CHECK_EQ(b.adopt(system), 192);
@@ -261,7 +267,8 @@ TEST(the_last_two_tokens_are_always_left_to_compute) {
     const auto m = tiny();
     Session s(m, 512);
     add(s, {{ids(192), nullptr}});
-    for (auto [tokens, taken] : {std::pair(128, 64), {129, 64}, {130, 128}, {191, 128}, {192, 128}, {194, 192}, {1, 0}, {0, 0}}) {
+    for (auto [tokens, taken] :
+         {std::pair(128, 64), {129, 64}, {130, 128}, {191, 128}, {192, 128}, {194, 192}, {1, 0}, {0, 0}}) {
         Session t(m, 512);
         CHECK_EQ(t.adopt(ids(tokens)), taken);
     }
@@ -284,7 +291,9 @@ TEST(branches_share_what_they_begin_with_and_go_their_own_ways) {
     // Each as in a session of its own.
     const auto other = tiny();
     Session a(other, 1024), b(other, 1024);
-    for (Session * s : {&a, &b}) add(*s, {{head, nullptr}, {{}, encode(other, ids(90, 2))}, {ids(20, 3), nullptr}}, kSome);
+    for (Session * s : {&a, &b}) {
+        add(*s, {{head, nullptr}, {{}, encode(other, ids(90, 2))}, {ids(20, 3), nullptr}}, kSome);
+    }
     CHECK(contents(a) == before);
     b.truncate(205);
     CHECK(add(a, {{ids(30, 6), nullptr}}) == left);
@@ -350,7 +359,8 @@ TEST(two_hundred_questions_hold_no_more_than_a_few) {
     for (int i = 0; i < 200; ++i) {
         s.truncate(0);
         s.adopt(head);
-        add(s, {{{head.begin() + s.length(), head.end()}, nullptr}, {{}, chunk}, {ids(10 + i % 50, i), nullptr}}, kSome);
+        add(s, {{{head.begin() + s.length(), head.end()}, nullptr}, {{}, chunk}, {ids(10 + i % 50, i), nullptr}},
+            kSome);
         s.reserve(s.length() + 64);
         s.generate(3, {}, nullptr, nullptr);
         s.truncate(s.length());
@@ -381,6 +391,10 @@ TEST(a_stored_prefix_is_the_prefix) {
     CHECK(add(t, {{std::vector<int32_t>(system.begin() + 192, system.end()) + rest, nullptr}}) == logits);
     CHECK(contents(t) == contents(s));
     // It is no chunk, and a chunk is no prefix.
-    CHECK_EQ(test::error_code([&] { add(t, {{{}, std::make_shared<ChunkKv>(path)}, {rest, nullptr}}); }), std::string("CHUNK_MISMATCH"));
-    CHECK_EQ(test::error_code([&] { import_prefix(*restarted, *encode(restarted, ids(64))); }), std::string("CHUNK_MISMATCH"));
+    CHECK_EQ(test::error_code([&] {
+                 add(t, {{{}, std::make_shared<ChunkKv>(path)}, {rest, nullptr}});
+             }),
+             std::string("CHUNK_MISMATCH"));
+    CHECK_EQ(test::error_code([&] { import_prefix(*restarted, *encode(restarted, ids(64))); }),
+             std::string("CHUNK_MISMATCH"));
 }

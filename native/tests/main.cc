@@ -28,7 +28,8 @@ void fail(const char * file, int line, const std::string & what) {
 
 // Of this run alone: another may be going on beside it.
 static const std::filesystem::path & scratch_dir() {
-    static const auto dir = std::filesystem::temp_directory_path() / ("kvasir-native-tests-" + std::to_string(std::random_device{}()));
+    static const auto dir =
+        std::filesystem::temp_directory_path() / ("kvasir-native-tests-" + std::to_string(std::random_device{}()));
     return dir;
 }
 
@@ -44,7 +45,9 @@ std::string random_model(const std::string & name, const std::string & flags) {
     for (auto & m : made)
         if (m == path) return path;
     const std::string command = "build/native/kvasir-mkgguf --out " + path + " " + flags;
-    if (std::system(command.c_str()) != 0) throw std::runtime_error("could not run: " + command + " (run from the project's root)");
+    if (std::system(command.c_str()) != 0) {
+        throw std::runtime_error("could not run: " + command + " (run from the project's root)");
+    }
     made.push_back(path);
     return path;
 }

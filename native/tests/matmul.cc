@@ -24,7 +24,13 @@ struct Problem {
     std::vector<float> values, x;  // the weights as ggml reads them, and the rows
 
     Problem(ggml_type t, int w, int o, int n, uint32_t seed)
-        : type(t), width(w), outputs(o), count(n), weights(ggml_row_size(t, w) * size_t(o)), values(size_t(w) * size_t(o)), x(size_t(w) * size_t(n)) {
+        : type(t),
+          width(w),
+          outputs(o),
+          count(n),
+          weights(ggml_row_size(t, w) * size_t(o)),
+          values(size_t(w) * size_t(o)),
+          x(size_t(w) * size_t(n)) {
         std::minstd_rand rng(seed);
         const auto next = [&] { return float(rng() % 20001) / 10000 - 1; };
         for (float & v : values) v = next();
@@ -49,7 +55,10 @@ struct Problem {
         for (int r = 0; r < count; ++r) {
             for (int i = 0; i < outputs; ++i) {
                 double sum = 0;
-                for (int k = 0; k < width; ++k) sum += double(values[size_t(i) * size_t(width) + size_t(k)]) * double(x[size_t(r) * size_t(width) + size_t(k)]);
+                for (int k = 0; k < width; ++k) {
+                    sum += double(values[size_t(i) * size_t(width) + size_t(k)]) *
+                           double(x[size_t(r) * size_t(width) + size_t(k)]);
+                }
                 error += std::pow(double(out[size_t(r) * size_t(outputs) + size_t(i)]) - sum, 2), size += sum * sum;
             }
         }
@@ -58,7 +67,9 @@ struct Problem {
 };
 
 // What bf16 or 16-bit numbers lose of rows and weights, or f32 of sums.
-double bound(const MatmulKernel & kernel) { return !kernel.rounds() ? 1e-6 : std::string(kernel.name) == "avx512-bf16" ? 4e-3 : 5e-4; }
+double bound(const MatmulKernel & kernel) {
+    return !kernel.rounds() ? 1e-6 : std::string(kernel.name) == "avx512-bf16" ? 4e-3 : 5e-4;
+}
 
 // Whether the product of a [width, outputs] matrix with `rows` rows goes to a kernel of ours.
 bool ours(ggml_type type, int64_t width, int64_t outputs, int64_t rows) {
@@ -77,11 +88,13 @@ TEST(matmul_kernels_come_near_sums_in_double_with_every_type_of_weights) {
         for (const ggml_type type : matmul_types()) {
             const int block = int(std::max<int64_t>(32, ggml_blck_size(type)));
             for (int i = 0; i < 3; ++i) {
-                const int width = block * int(1 + rng() % uint32_t(1536 / block)), outputs = 16 * int(1 + rng() % 9), count = int(1 + rng() % 40);
+                const int width = block * int(1 + rng() % uint32_t(1536 / block)), outputs = 16 * int(1 + rng() % 9),
+                          count = int(1 + rng() % 40);
                 const Problem p(type, width, outputs, count, uint32_t(rng()));
                 const double error = p.error(p.run(*kernel, 0, count, 2));
                 if (!(error < bound(*kernel))) {
-                    throw std::runtime_error(std::string(kernel->name) + " with " + ggml_type_name(type) + ", " + std::to_string(width) + " × " + std::to_string(outputs) + ", " +
+                    throw std::runtime_error(std::string(kernel->name) + " with " + ggml_type_name(type) + ", " +
+                                             std::to_string(width) + " × " + std::to_string(outputs) + ", " +
                                              std::to_string(count) + " rows: error " + std::to_string(error));
                 }
             }
@@ -115,7 +128,9 @@ TEST(matmul_kernels_read_q4_as_ggml_repacks_it) {
     for (const ggml_backend_buffer_type_t memory : cpu.weight_types()) {
         if (std::string(ggml_backend_buft_name(memory)) != "CPU_REPACK") continue;
         for (const MatmulKernel * kernel : matmul_kernels())
-            for (const ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q4_0}) CHECK(matmul_error(*kernel, type, memory) < kernel->tolerance / 2);
+            for (const ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q4_0}) {
+                CHECK(matmul_error(*kernel, type, memory) < kernel->tolerance / 2);
+            }
     }
 }
 
@@ -137,12 +152,15 @@ TEST(matmul_kernels_keep_what_rows_and_weights_of_any_size_give) {
             for (int o = 0; o < p.outputs; ++o) {
                 double sum = 0, size = 0;
                 for (int k = 0; k < p.width; ++k) {
-                    const double product = double(p.values[size_t(o) * size_t(p.width) + size_t(k)]) * double(row(r)[k]);
+                    const double product =
+                        double(p.values[size_t(o) * size_t(p.width) + size_t(k)]) * double(row(r)[k]);
                     sum += product, size += std::abs(product);
                 }
                 const double got = double(out[size_t(r) * size_t(p.outputs) + size_t(o)]);
                 if (r == 5 || r == 6) CHECK(!std::isfinite(got));
-                else if (!(std::abs(got - sum) <= 10 * bound(*kernel) * size + 1e-30)) test::fail(kernel->name, r, std::to_string(got) + " for " + std::to_string(sum));
+                else if (!(std::abs(got - sum) <= 10 * bound(*kernel) * size + 1e-30)) {
+                    test::fail(kernel->name, r, std::to_string(got) + " for " + std::to_string(sum));
+                }
             }
         }
     }
@@ -155,16 +173,23 @@ TEST(matmul_kernels_read_and_write_nothing_beyond_the_end) {
             const int width = int(std::max<int64_t>(96, ggml_blck_size(type)));
             const Problem p(type, width, 48, 7, 9);
             const std::vector<float> packed = packed_rows(*kernel, p.x, width);
-            const auto bytes = [](const std::vector<float> & v) { return std::vector<uint8_t>(reinterpret_cast<const uint8_t *>(v.data()), reinterpret_cast<const uint8_t *>(v.data() + v.size())); };
+            const auto bytes = [](const std::vector<float> & v) {
+                return std::vector<uint8_t>(reinterpret_cast<const uint8_t *>(v.data()),
+                                            reinterpret_cast<const uint8_t *>(v.data() + v.size()));
+            };
             const Guarded weights(p.weights), rows(bytes(packed)), out(std::vector<uint8_t>(48 * 7 * sizeof(float)));
             std::vector<uint8_t> scratch(kernel->scratch_bytes + 64);
-            kernel->run({type, weights.data, reinterpret_cast<const float *>(rows.data), reinterpret_cast<float *>(out.data), width, 48, 7}, 0, 1, align_64(scratch.data()));
+            kernel->run({type, weights.data, reinterpret_cast<const float *>(rows.data),
+                         reinterpret_cast<float *>(out.data), width, 48, 7},
+                        0, 1, align_64(scratch.data()));
             const auto * got = reinterpret_cast<const float *>(out.data);
             CHECK(p.error({got, got + 48 * 7}) < bound(*kernel));
             if (!kernel->pack_row) continue;
             const Guarded x(bytes(p.x)), cells(std::vector<uint8_t>(kernel->cells(width) * sizeof(float)));
-            kernel->pack_row(reinterpret_cast<const float *>(x.data + 6 * size_t(width) * sizeof(float)), width, reinterpret_cast<float *>(cells.data));
-            CHECK(std::equal(cells.data, cells.data + kernel->cells(width) * sizeof(float), rows.data + 6 * kernel->cells(width) * sizeof(float)));
+            kernel->pack_row(reinterpret_cast<const float *>(x.data + 6 * size_t(width) * sizeof(float)), width,
+                             reinterpret_cast<float *>(cells.data));
+            CHECK(std::equal(cells.data, cells.data + kernel->cells(width) * sizeof(float),
+                             rows.data + 6 * kernel->cells(width) * sizeof(float)));
         }
     }
 }
@@ -179,6 +204,8 @@ TEST(a_matmul_kernel_that_is_wrong_is_noticed) {
     for (const MatmulKernel * kernel : matmul_kernels()) {
         right = kernel;
         CHECK(matmul_error(*right, GGML_TYPE_Q6_K) < 5e-3);
-        CHECK(matmul_error({"wrong", right->tolerance, right->usable, right->scratch_bytes, right->cells, right->pack_row, wrong}, GGML_TYPE_Q6_K) > 0.02);
+        CHECK(matmul_error({"wrong", right->tolerance, right->usable, right->scratch_bytes, right->cells,
+                            right->pack_row, wrong},
+                           GGML_TYPE_Q6_K) > 0.02);
     }
 }

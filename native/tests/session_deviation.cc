@@ -20,7 +20,8 @@ std::vector<Segment> prompt(const std::shared_ptr<Model> & m) {
     return {{{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {ids(12, 3), nullptr}};
 }
 
-std::unique_ptr<Session> made(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & spec, int observe = kObserved) {
+std::unique_ptr<Session> made(const std::shared_ptr<Model> & m, const std::vector<Segment> & s,
+                              const StrategySpec & spec, int observe = kObserved) {
     auto session = std::make_unique<Session>(m, 512);
     session->append(s, spec, nullptr, nullptr, {}, observe);
     return session;

@@ -8,7 +8,9 @@ namespace kvasir::test {
 inline std::vector<Forward::Placement> staged(Device & device, std::vector<Forward::Placement> placements) {
     const ChunkShape & shape = placements.front().chunk->shape();
     StagingBuffer::Size size;
-    for (const auto & p : placements) (shape.dtype == KvDtype::f16 ? size.f16_rows : size.q8_0_rows) += int64_t(2 * p.chunk->n_tokens());
+    for (const auto & p : placements) {
+        (shape.dtype == KvDtype::f16 ? size.f16_rows : size.q8_0_rows) += int64_t(2 * p.chunk->n_tokens());
+    }
     device.staging_buffer().reserve(int64_t(shape.n_head_kv) * shape.head_dim, size);
     int64_t first = 0;
     for (auto & p : placements) {

@@ -22,8 +22,12 @@ std::vector<Segment> prompt(const std::shared_ptr<Model> & m, const std::vector<
 }
 
 StrategySpec head(double r) { return {.name = "chunk-head", .ratios = {r}}; }
-StrategySpec deviation(double r, DeviationOf of = DeviationOf::v) { return {.name = "deviation", .check_layers = {1}, .ratios = {r}, .of = of}; }
-StrategySpec query(double r, std::vector<int> layers = {0, 1, 2, 3}) { return {.name = "query", .ratios = {r}, .question_layers = layers}; }
+StrategySpec deviation(double r, DeviationOf of = DeviationOf::v) {
+    return {.name = "deviation", .check_layers = {1}, .ratios = {r}, .of = of};
+}
+StrategySpec query(double r, std::vector<int> layers = {0, 1, 2, 3}) {
+    return {.name = "query", .ratios = {r}, .question_layers = layers};
+}
 StrategySpec both(double r) { return {.name = "union", .check_layers = {1}, .ratios = {r}, .question_layers = {1, 2}}; }
 StrategySpec adaptive(StrategySpec s, double cover, double least = 0, double most = 1) {
     s.ratios.clear();
@@ -32,10 +36,13 @@ StrategySpec adaptive(StrategySpec s, double cover, double least = 0, double mos
 }
 
 std::vector<StrategySpec> selective(double r) {
-    return {head(r), deviation(r), deviation(r, DeviationOf::k), deviation(r, DeviationOf::kv), query(r), query(r, {2}), both(r)};
+    return {head(r),       deviation(r), deviation(r, DeviationOf::k), deviation(r, DeviationOf::kv), query(r),
+            query(r, {2}), both(r)};
 }
 
-std::string label(const StrategySpec & s) { return s.name + std::to_string(int(s.of)) + std::to_string(s.question_layers.size()); }
+std::string label(const StrategySpec & s) {
+    return s.name + std::to_string(int(s.of)) + std::to_string(s.question_layers.size());
+}
 
 }  // namespace
 
@@ -80,7 +87,9 @@ TEST(every_strategy_recomputes_its_share_and_comes_closer_to_full_prefill) {
         CHECK_EQ(r.report.selected.size(), size_t(100));
         CHECK(std::is_sorted(r.report.selected.begin(), r.report.selected.end()));
         CHECK(r.report.selected.front() >= 1 && r.report.selected.back() <= 200);
-        if (!(apart(r.logits, whole) < reused)) test::fail(__FILE__, __LINE__, label(spec) + " is no better than reuse");
+        if (!(apart(r.logits, whole) < reused)) {
+            test::fail(__FILE__, __LINE__, label(spec) + " is no better than reuse");
+        }
     }
 }
 
@@ -94,11 +103,15 @@ TEST(chunk_head_takes_the_first_tokens_of_every_chunk) {
 
 TEST(deviation_of_keys_and_of_values_add_up) {
     auto m = tiny("qwen2");
-    const auto at = [&](DeviationOf of) { return append(m, prompt(m), deviation(0.1, of)).report.checks.at(0).deviation; };
+    const auto at = [&](DeviationOf of) {
+        return append(m, prompt(m), deviation(0.1, of)).report.checks.at(0).deviation;
+    };
     const auto v = at(DeviationOf::v), k = at(DeviationOf::k), kv = at(DeviationOf::kv);
     CHECK(v != k);
     double worst = 0;
-    for (size_t i = 0; i < v.size(); ++i) worst = std::max(worst, std::fabs(double(v[i]) + k[i] - kv[i]) / std::max(1e-3, double(kv[i])));
+    for (size_t i = 0; i < v.size(); ++i) {
+        worst = std::max(worst, std::fabs(double(v[i]) + k[i] - kv[i]) / std::max(1e-3, double(kv[i])));
+    }
     CHECK(worst < 1e-4);
     // The first chunk stands where it was encoded: its keys do not deviate, rotated or not.
     CHECK(*std::max_element(k.begin(), k.begin() + 100) < 1e-2);
@@ -161,7 +174,8 @@ TEST(adaptive_ratios_cover_the_mass_within_bounds) {
     const double all = std::accumulate(c.deviation.begin(), c.deviation.end(), 0.0);
     double covered = 0, least = 1e30;
     for (int32_t p : c.selected) {
-        const float d = c.deviation[size_t(std::lower_bound(c.candidates.begin(), c.candidates.end(), p) - c.candidates.begin())];
+        const float d =
+            c.deviation[size_t(std::lower_bound(c.candidates.begin(), c.candidates.end(), p) - c.candidates.begin())];
         covered += d;
         least = std::min(least, double(d));
     }
@@ -201,18 +215,25 @@ TEST(pipelined_serial_throttled_and_in_memory_are_the_same_bit_for_bit) {
     }
     for (const StrategySpec & spec : {kNone, deviation(0.2), query(0.2, {1}), both(0.2)}) {
         const auto in_memory = append(m, s, spec).logits;
-        for (const LoadOptions & loading : {LoadOptions{}, LoadOptions{.serial = true}, LoadOptions{.serial = false, .bytes_per_second = 20e6}}) {
+        for (const LoadOptions & loading :
+             {LoadOptions{}, LoadOptions{.serial = true}, LoadOptions{.serial = false, .bytes_per_second = 20e6}}) {
             Session session(m, 1024);
             const AppendReport r = session.append(files, spec, nullptr, nullptr, loading);
             CHECK(session.logits() == in_memory);
-            CHECK_EQ(r.bytes_loaded, (s[1].chunk->layer_bytes() + s[2].chunk->layer_bytes()) * (spec.name == "deviation" ? 3 : 4));
+            CHECK_EQ(r.bytes_loaded,
+                     (s[1].chunk->layer_bytes() + s[2].chunk->layer_bytes()) * (spec.name == "deviation" ? 3 : 4));
             double end = 0;
             for (const LayerReport & l : r.layers) {
                 if (!l.load_bytes) continue;
                 CHECK(l.load_start >= end);  // one layer after another
                 end = l.load_end;
-                if (loading.bytes_per_second > 0) CHECK(l.load_end - l.load_start >= 1e3 * double(l.load_bytes) / loading.bytes_per_second - 0.5);
-                if (loading.serial) CHECK(l.layer == 0 || l.load_start >= r.layers[size_t(l.layer) - 1].compute_end || !spec.question_layers.empty());
+                if (loading.bytes_per_second > 0) {
+                    CHECK(l.load_end - l.load_start >= 1e3 * double(l.load_bytes) / loading.bytes_per_second - 0.5);
+                }
+                if (loading.serial) {
+                    CHECK(l.layer == 0 || l.load_start >= r.layers[size_t(l.layer) - 1].compute_end ||
+                          !spec.question_layers.empty());
+                }
             }
         }
     }

@@ -28,7 +28,9 @@ TEST(sha256_does_not_depend_on_how_input_is_cut) {
     for (int i = 0; i < 1000; ++i) text += char('a' + i % 26);
     Sha256 whole, parts;
     whole.update(text.data(), text.size());
-    for (size_t at = 0, n = 1; at < text.size(); at += n, n = n * 2 % 97 + 1) parts.update(text.data() + at, std::min(n, text.size() - at));
+    for (size_t at = 0, n = 1; at < text.size(); at += n, n = n * 2 % 97 + 1) {
+        parts.update(text.data() + at, std::min(n, text.size() - at));
+    }
     CHECK_EQ(to_hex(whole.digest()), to_hex(parts.digest()));
 }
 
@@ -76,12 +78,17 @@ TEST(rotation_keeps_lengths_and_composes) {
         CHECK(std::fabs(before - after) < 1e-3 * before);
         CHECK(apart < 1e-3);
         // Dimensions beyond n_rot stay.
-        for (int i = 64; i < 96; ++i) CHECK(once[size_t(i)] == key[size_t(i)] && once[size_t(96 + i)] == key[size_t(96 + i)]);
+        for (int i = 64; i < 96; ++i) {
+            CHECK(once[size_t(i)] == key[size_t(i)] && once[size_t(96 + i)] == key[size_t(96 + i)]);
+        }
     }
 }
 
 TEST(rotation_turns_each_pair_by_its_angle) {
-    for (const auto & [mode, n_rot] : {std::pair(GGML_ROPE_TYPE_NORMAL, 64), {GGML_ROPE_TYPE_NEOX, 64}, {GGML_ROPE_TYPE_NORMAL, 20}, {GGML_ROPE_TYPE_NEOX, 20}}) {
+    for (const auto & [mode, n_rot] : {std::pair(GGML_ROPE_TYPE_NORMAL, 64),
+                                       {GGML_ROPE_TYPE_NEOX, 64},
+                                       {GGML_ROPE_TYPE_NORMAL, 20},
+                                       {GGML_ROPE_TYPE_NEOX, 20}}) {
         RopeParams r;
         r.n_rot = n_rot, r.mode = mode;
         std::vector<float> key(3 * 80), row(static_cast<size_t>(n_rot));

@@ -2,8 +2,8 @@
 //
 //   kvasir-accuracy [--problems 60]
 //
-// Problems are the tests' (tests/attention_problem.h), seeded: any head size, any length, rows at any positions. Errors are
-// absolute; results are up to 3.
+// Problems are the tests' (tests/attention_problem.h), seeded: any head size, any length, rows at any positions. Errors
+// are absolute; results are up to 3.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -53,8 +53,9 @@ int main(int argc, char ** argv) {
     for (const KvDtype type : {KvDtype::f16, KvDtype::q8_0}) {
         for (const bool one_row : {false, true}) {
             for (const Row & row : errors_of(type, one_row, problems)) {
-                std::printf("%s\n{\"kernel\":\"%s\",\"kv\":\"%s\",\"rows\":\"%s\",\"largest\":%.2e,\"mean\":%.2e}", comma, row.name.c_str(), dtype_name(type),
-                            one_row ? "one" : "several", row.errors.largest, row.errors.mean());
+                std::printf("%s\n{\"kernel\":\"%s\",\"kv\":\"%s\",\"rows\":\"%s\",\"largest\":%.2e,\"mean\":%.2e}",
+                            comma, row.name.c_str(), dtype_name(type), one_row ? "one" : "several", row.errors.largest,
+                            row.errors.mean());
                 comma = ",";
             }
         }

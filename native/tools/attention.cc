@@ -3,8 +3,8 @@
 //   kvasir-attention [--threads N] [--rows 1,32,256,2048] [--keys 1024,4096,16384] [--kernels avx512,avx2,ggml]
 //                    [--kv f16,q8_0] [--seconds S]
 //
-// The shape is that of a 0.6B model: 16 heads of 128 in groups of 2. Rows are the last ones of the keys. Each figure is the
-// best of as many runs as fit into S seconds; an operation is a multiplication or an addition that the result needs
+// The shape is that of a 0.6B model: 16 heads of 128 in groups of 2. Rows are the last ones of the keys. Each figure is
+// the best of as many runs as fit into S seconds; an operation is a multiplication or an addition that the result needs
 // (masked scores are not counted).
 #include <algorithm>
 #include <cmath>
@@ -61,9 +61,10 @@ PEAK(bf16_512, "avx512f,avx512bf16", __m512, "v", _mm512_dpbf16_ps(sum[j], (__m5
 
 std::vector<Peak> peaks() {
     const double n = 2.0 * kRounds * kChains;
-    std::vector<Peak> all{{"f32 256", bool(__builtin_cpu_supports("avx2")) && __builtin_cpu_supports("fma"), n * 8, f32_256},
-                          {"f32 512", bool(__builtin_cpu_supports("avx512f")), n * 16, f32_512},
-                          {"bf16 512", bool(__builtin_cpu_supports("avx512bf16")), n * 32, bf16_512}};
+    std::vector<Peak> all{
+        {"f32 256", bool(__builtin_cpu_supports("avx2")) && __builtin_cpu_supports("fma"), n * 8, f32_256},
+        {"f32 512", bool(__builtin_cpu_supports("avx512f")), n * 16, f32_512},
+        {"bf16 512", bool(__builtin_cpu_supports("avx512bf16")), n * 32, bf16_512}};
     std::erase_if(all, [](const Peak & p) { return !p.usable; });
     return all;
 }
@@ -100,13 +101,16 @@ double ggml_time(const Cache & cache, int rows, int keys, int threads, double se
     ggml_tensor * mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, keys, rows);
     BufferPtr buffer = allocate_tensors(c, cpu.buffer_type());
     std::vector<uint16_t> visible(size_t(keys) * size_t(rows), 0xFC00);
-    for (int r = 0; r < rows; ++r) std::fill_n(visible.begin() + std::ptrdiff_t(size_t(r) * size_t(keys)), keys - rows + r + 1, uint16_t(0));
+    for (int r = 0; r < rows; ++r) {
+        std::fill_n(visible.begin() + std::ptrdiff_t(size_t(r) * size_t(keys)), keys - rows + r + 1, uint16_t(0));
+    }
     ggml_backend_tensor_set(q, cache.q.data(), 0, ggml_nbytes(q));
     ggml_backend_tensor_set(k, cache.k.data(), 0, ggml_nbytes(k));
     ggml_backend_tensor_set(v, cache.v.data(), 0, ggml_nbytes(v));
     ggml_backend_tensor_set(mask, visible.data(), 0, ggml_nbytes(mask));
     const auto heads = [&](ggml_tensor * t) { return ggml_permute(graph.get(), t, 0, 2, 1, 3); };
-    ggml_tensor * y = ggml_flash_attn_ext(graph.get(), heads(q), heads(k), heads(v), mask, 1 / std::sqrt(float(kDim)), 0, 0);
+    ggml_tensor * y =
+        ggml_flash_attn_ext(graph.get(), heads(q), heads(k), heads(v), mask, 1 / std::sqrt(float(kDim)), 0, 0);
     ggml_set_output(y);
     ggml_cgraph * work = ggml_new_graph_custom(graph.get(), 16, false);
     ggml_build_forward_expand(work, y);
@@ -122,7 +126,8 @@ double attention_time(const AttentionKernel * kernel, Cache & cache, int rows, i
     AttentionJob job{};
     job.q = cache.q.data(), job.k = cache.k.data(), job.v = cache.v.data(), job.type = cache.type;
     job.out = cache.out.data(), job.positions = positions.data();
-    job.rows = rows, job.n_head = kHeads, job.n_head_kv = kHeads / kGroup, job.head_dim = kDim, job.q_stride = size_t(kHeads) * kDim;
+    job.rows = rows, job.n_head = kHeads, job.n_head_kv = kHeads / kGroup, job.head_dim = kDim,
+    job.q_stride = size_t(kHeads) * kDim;
     job.scale = 1 / std::sqrt(float(kDim));
     std::vector<float> memory(kernel->shared_floats(job, keys));
     AttentionTeam team;
@@ -152,7 +157,8 @@ std::vector<Named> kernels(const std::string & only) {
     for (const AttentionKernel * k : attention_kernels()) all.push_back({k->name, k});
     all.push_back({"ggml", nullptr});
     std::erase_if(all, [&](const Named & k) {
-        return only.empty() ? k.name == "amx-emulated" : ("," + only + ",").find("," + k.name + ",") == std::string::npos;
+        return only.empty() ? k.name == "amx-emulated"
+                            : ("," + only + ",").find("," + k.name + ",") == std::string::npos;
     });
     return all;
 }
@@ -161,8 +167,10 @@ void print_time(const Named & k, KvDtype type, int rows, int keys, int threads, 
     Cache cache(rows, keys, type);
     const double time = attention_time(k.kernel, cache, rows, keys, threads, seconds);
     const double visible = double(rows) * (keys - rows) + double(rows) * (rows + 1) / 2;
-    std::printf("%s\n{\"kernel\":\"%s\",\"kv\":\"%s\",\"rows\":%d,\"keys\":%d,\"ms\":%.4f,\"gflops\":%.1f,\"gbPerSecond\":%.1f}", comma, k.name.c_str(),
-                dtype_name(type), rows, keys, time * 1e3, 4 * visible * kHeads * kDim / time / 1e9, double(2 * cache.k.size()) / time / 1e9);
+    std::printf("%s\n{\"kernel\":\"%s\",\"kv\":\"%s\",\"rows\":%d,\"keys\":%d,", comma, k.name.c_str(),
+                dtype_name(type), rows, keys);
+    std::printf("\"ms\":%.4f,\"gflops\":%.1f,\"gbPerSecond\":%.1f}", time * 1e3,
+                4 * visible * kHeads * kDim / time / 1e9, double(2 * cache.k.size()) / time / 1e9);
     std::fflush(stdout);
 }
 
@@ -193,7 +201,8 @@ int main(int argc, char ** argv) {
         else return std::fprintf(stderr, "unknown flag %s\n", flag.c_str()), 2;
     }
     init_backends("build/ggml");
-    std::printf("{\"threads\":%d,\"shape\":{\"heads\":%d,\"group\":%d,\"headDim\":%d},\"peaks\":[", threads, kHeads, kGroup, kDim);
+    std::printf("{\"threads\":%d,\"shape\":{\"heads\":%d,\"group\":%d,\"headDim\":%d},\"peaks\":[", threads, kHeads,
+                kGroup, kDim);
     const char * comma = "";
     for (const Peak & p : peaks()) {
         const double time = best_time(threads, seconds, p.run);

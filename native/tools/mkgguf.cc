@@ -1,5 +1,6 @@
-// Makes GGUF files with random weights: small ones of every architecture and weight type for parity tests (bert too, for
-// tests of embedding), and ones of a given shape for benches. The vocabulary is the byte alphabet plus filler, so any text can be tokenised.
+// Makes GGUF files with random weights: small ones of every architecture and weight type for parity tests (bert too,
+// for tests of embedding), and ones of a given shape for benches. The vocabulary is the byte alphabet plus filler, so
+// any text can be tokenised.
 //   kvasir-mkgguf --out FILE [--arch llama] [--type f16] [--layers 4] [--embd 256] [--heads 4] [--kv-heads 2]
 //                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3]
 //                 [--rope-base 10000] [--untied] [--endless] [--seed 1] [--pooling 1]
@@ -32,10 +33,12 @@ struct Spec {
 
 Spec parse(int argc, char ** argv) {
     Spec s;
-    std::map<std::string, std::string *> texts{{"--out", &s.out}, {"--arch", &s.arch}, {"--type", &s.type}, {"--rope", &s.rope}};
-    std::map<std::string, int *> numbers{{"--layers", &s.layers}, {"--embd", &s.embd},     {"--heads", &s.heads},     {"--kv-heads", &s.kv_heads},
-                                         {"--head-dim", &s.head_dim}, {"--ff", &s.ff}, {"--vocab", &s.vocab}, {"--context", &s.context}, {"--seed", &s.seed},
-                                         {"--pooling", &s.pooling}};
+    std::map<std::string, std::string *> texts{
+        {"--out", &s.out}, {"--arch", &s.arch}, {"--type", &s.type}, {"--rope", &s.rope}};
+    std::map<std::string, int *> numbers{
+        {"--layers", &s.layers},     {"--embd", &s.embd},      {"--heads", &s.heads}, {"--kv-heads", &s.kv_heads},
+        {"--head-dim", &s.head_dim}, {"--ff", &s.ff},          {"--vocab", &s.vocab}, {"--context", &s.context},
+        {"--seed", &s.seed},         {"--pooling", &s.pooling}};
     for (int i = 1; i < argc; ++i) {
         const std::string flag = argv[i];
         if (flag == "--untied") { s.untied = true; continue; }
@@ -156,11 +159,15 @@ class Writer {
         gguf_set_arr_str(g_, "tokenizer.ggml.tokens", c.data(), c.size());
         gguf_set_arr_data(g_, "tokenizer.ggml.token_type", GGUF_TYPE_INT32, kinds.data(), kinds.size());
         gguf_set_val_u32(g_, "tokenizer.ggml.token_type_count", 2);
-        const std::map<const char *, uint32_t> ids{{"padding", 0}, {"unknown", 1}, {"cls", 2}, {"bos", 2}, {"seperator", 3}, {"mask", 4}};
-        for (auto & [name, id] : ids) gguf_set_val_u32(g_, ("tokenizer.ggml." + std::string(name) + "_token_id").c_str(), id);
+        const std::map<const char *, uint32_t> ids{{"padding", 0}, {"unknown", 1},   {"cls", 2},
+                                                   {"bos", 2},     {"seperator", 3}, {"mask", 4}};
+        for (auto & [name, id] : ids) {
+            gguf_set_val_u32(g_, ("tokenizer.ggml." + std::string(name) + "_token_id").c_str(), id);
+        }
     }
 
-    // Random values of the given spread around `mean`, in `type` (rows that do not divide into its blocks fall back to f16).
+    // Random values of the given spread around `mean`, in `type` (rows that do not divide into its blocks fall back to
+    // f16).
     void add(const std::string & name, std::vector<int64_t> shape, ggml_type type, float spread, float mean = 0) {
         if (shape[0] % ggml_blck_size(type) != 0) type = GGML_TYPE_F16;
         ggml_tensor * t = ggml_new_tensor(ctx_, type, int(shape.size()), shape.data());
@@ -176,7 +183,8 @@ class Writer {
                     for (int i = 0; i < 4; ++i) u += float(rng()) / 2147483646.0f - 0.5f;
                     v = mean + spread * 1.732f * u;
                 }
-                ggml_quantize_chunk(type, row.data(), data->data() + size_t(r) * ggml_row_size(type, n), 0, 1, n, nullptr);
+                ggml_quantize_chunk(type, row.data(), data->data() + size_t(r) * ggml_row_size(type, n), 0, 1, n,
+                                    nullptr);
             }
         };
         seed_ += 1;
@@ -191,7 +199,8 @@ class Writer {
     void tensors() {
         ggml_quantize_init(type_);
         seed_ = uint64_t(s_.seed) * 1000;
-        const int64_t d = s_.embd, q = int64_t(s_.heads) * s_.head_dim, kv = int64_t(s_.kv_heads) * s_.head_dim, ff = s_.ff, v = s_.vocab;
+        const int64_t d = s_.embd, q = int64_t(s_.heads) * s_.head_dim, kv = int64_t(s_.kv_heads) * s_.head_dim,
+                      ff = s_.ff, v = s_.vocab;
         const auto spread = [](int64_t in) { return 1.0f / std::sqrt(float(in)); };
         add("token_embd.weight", {d, v}, type_, 1.0f);
         if (s_.endless) std::memset(data_.back()->data(), 0, data_.back()->size() / size_t(v));  // row 0: <|eos|>

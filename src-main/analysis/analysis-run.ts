@@ -28,7 +28,7 @@ export interface AnalysisModels {
 
 export type AnalysisStore = ChunkCache & Pick<ChunkStore, 'acquireMany'>;
 
-export interface AnalysisRunOptions {
+interface AnalysisRunOptions {
   models: AnalysisModels;
   retrieval: Retrieval;
   passages: Passages;

@@ -15,7 +15,7 @@ import { parseOr } from '../platform/parse-or.ts';
 import { MIGRATIONS } from './schema.ts';
 
 /** A step as it is entered. */
-export type NewStep = Pick<Step, 'kind' | 'from' | 'to' | 'question'>;
+type NewStep = Pick<Step, 'kind' | 'from' | 'to' | 'question'>;
 
 /** What a step leaves when it is done. */
 export type StepResult = Pick<Step, 'text' | 'sources' | 'notices' | 'encoded' | 'stats'>;

@@ -6,7 +6,7 @@ import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fu
 import type { Clock } from '../platform/clock.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
 
-export interface EncodeOptions {
+interface EncodeOptions {
   model: FusionModel;
   store: ChunkCache;
   choices: Pick<AnswerChoices, 'dtype' | 'blends' | 'storeMisses'>;

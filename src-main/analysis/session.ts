@@ -5,7 +5,7 @@ import type { FusionModel, FusionSession } from '../fusion/model.ts';
 /** Sessions grow in steps of so many tokens, so that prompts of nearly one length share one. */
 const CAPACITY_STEP = 512;
 
-export interface WantedSession {
+interface WantedSession {
   model: FusionModel;
   question: string;
   choices: AnswerChoices;

@@ -6,7 +6,7 @@ export interface Span {
   to: number;
 }
 
-export interface WindowShape {
+interface WindowShape {
   /** Tokens of chunks that one prompt has room for. */
   room: number;
   /** Chunks in a window at most; absent: as many as there is room for. */

@@ -15,7 +15,7 @@ import { contextLimit } from './limits.ts';
 import { PromptAssembler } from './prompt.ts';
 import { questionAbout, topicsOf } from './topic-questions.ts';
 
-export interface CalibrationTextOptions {
+interface CalibrationTextOptions {
   model: Pick<FusionModel, 'tokenize' | 'info'>;
   catalogue: Pick<Catalogue, 'words' | 'chunk' | 'chunks'>;
   /** The library's chunks for this model. */

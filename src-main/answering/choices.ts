@@ -24,7 +24,7 @@ export interface AnswerChoices {
 }
 
 /** What was asked for; the settings' choice where nothing was. */
-export interface AskedChoices {
+interface AskedChoices {
   strategy?: StrategyRequest | undefined;
   topK?: number | undefined;
   maxTokens?: number | undefined;

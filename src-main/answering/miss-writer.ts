@@ -4,7 +4,7 @@ import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fu
 import { BackgroundTasks } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
 
-export interface MissWriterOptions {
+interface MissWriterOptions {
   store: ChunkCache;
   gate: Gate;
   /** Learns how long computing takes. */

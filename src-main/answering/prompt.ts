@@ -7,7 +7,7 @@ import { answerReserve, type PromptBudget } from './limits.ts';
 import { conversationFrame } from './template.ts';
 
 /** A piece of a document as token ids. */
-export interface PromptChunk {
+interface PromptChunk {
   tokens: Int32Array;
   /** Where it comes from, for reports. */
   source?: PassageSource | undefined;

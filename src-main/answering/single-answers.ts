@@ -13,7 +13,7 @@ import { PromptAssembler } from './prompt.ts';
 import { SessionTokens } from './session-tokens.ts';
 import { Stopwatch } from './stopwatch.ts';
 
-export interface SingleAnswersOptions extends NamedModel, Omit<AnswerMakerOptions, 'misses'> {
+interface SingleAnswersOptions extends NamedModel, Omit<AnswerMakerOptions, 'misses'> {
   settings: { readonly current: Settings };
   gate?: Gate;
   clock?: Clock;
@@ -31,10 +31,10 @@ export interface SingleRequest {
 }
 
 /** A question whose prompt is made in several ways. */
-export type PromptComparison = Pick<SingleRequest, 'question' | 'topK'> &
+type PromptComparison = Pick<SingleRequest, 'question' | 'topK'> &
   Pick<CompareOptions, 'strategies' | 'deep' | 'answerTokens' | 'signal' | 'onProgress'>;
 
-export interface SingleRun {
+interface SingleRun {
   signal?: AbortSignal | undefined;
   onNotice?: (notice: Notice) => void;
   /** More of the answer. */

@@ -3,7 +3,7 @@ import { Template } from '@huggingface/jinja';
 import type { ModelInfo } from '../engine/engine.ts';
 
 /** One turn of a conversation with its holes: `before` + documents + `between` + question + `after` + answer. */
-export interface TurnFrame {
+interface TurnFrame {
   /** From the model's template: control tokens in it are meant. For the first turn, all that leads up to it. */
   before: string;
   /** Ours, inside the user's message. */
@@ -11,7 +11,7 @@ export interface TurnFrame {
   after: string;
 }
 
-export interface ConversationFrame {
+interface ConversationFrame {
   turns: TurnFrame[];
   /** Set when the model's own template could not be used: why, in one sentence. */
   plainBecause: string | undefined;

@@ -1,6 +1,6 @@
 /** Questions about a library that nobody wrote: plain templates around what its headings and texts name. */
 
-export interface TopicQuestion {
+interface TopicQuestion {
   /** What is searched for. */
   topic: string;
   question: string;

@@ -11,7 +11,7 @@ import type { OfferedChunk, Prompt, TurnPart } from './prompt.ts';
 import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
-export interface TurnOptions {
+interface TurnOptions {
   model: FusionModel;
   store: ChunkCache;
   dtype: KvDtype;

@@ -13,7 +13,7 @@ import { begin } from './turn.ts';
 const QUESTION = 'What is this about, and who was there first?';
 const ANYWHERE = { libraryIds: [], documentIds: [] };
 
-export interface WarmUpOptions extends AnswerMakerOptions {
+interface WarmUpOptions extends AnswerMakerOptions {
   model: FusionModel;
   settings: Settings;
   /** Of its own; disposed here. OUT_OF_MEMORY. */
@@ -80,7 +80,7 @@ export async function warmMemory(
  * Blends a prompt as an answer would, with one short passage in the place of all of them: encoded here and forgotten, so that no stored chunk
  * counts as used. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
  */
-export async function blendShort(parts: readonly PromptPart[], options: ShortBlend): Promise<void> {
+async function blendShort(parts: readonly PromptPart[], options: ShortBlend): Promise<void> {
   const { model, session, dtype, strategy, signal } = options;
   const passage = parts.find(({ kind }) => kind === 'chunk');
   const chunk = passage && (await model.encodeChunk(passage.tokens.slice(0, PASSAGE), dtype, { signal }));

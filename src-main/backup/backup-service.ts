@@ -12,7 +12,7 @@ import { MANIFEST_NAME, type DatabaseVersions } from './manifest.ts';
 import { readBackup } from './read-backup.ts';
 import { writeBackup } from './write-backup.ts';
 
-export interface BackupServiceOptions {
+interface BackupServiceOptions {
   /** The data folder. */
   data: string;
   /** Version of the program, for the manifest. */

@@ -9,7 +9,7 @@ import { databaseError } from '../platform/database.ts';
 import { fileError } from '../platform/paths.ts';
 import { MANIFEST_NAME, PLAIN_FILES, UPLOADS, type DatabaseVersions, type Manifest } from './manifest.ts';
 
-export interface WriteOptions {
+interface WriteOptions {
   /** The data folder. */
   data: string;
   databases: DatabaseVersions;
@@ -96,7 +96,7 @@ async function zip(part: string, sources: Source[], options: WriteOptions): Prom
   await Promise.race([written, failed]);
 }
 
-export async function hashFile(path: string): Promise<string> {
+async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');

@@ -15,7 +15,7 @@ import { ChunkKeys } from './chunk-keys.ts';
 import { HitCounts } from './hit-counts.ts';
 import { CacheListing } from './listing.ts';
 
-export interface CacheServiceOptions {
+interface CacheServiceOptions {
   store: ChunkStore;
   /** Its folder. */
   dir: string;

@@ -4,7 +4,7 @@ import type { KeyPlace } from '../catalogue/kv-key-table.ts';
 import type { ChunkEntry } from '../kvstore/store.ts';
 
 /** A stored chunk, and where its text stands: nowhere any more, or in several documents. */
-export interface StoredChunk {
+interface StoredChunk {
   entry: ChunkEntry;
   places: KeyPlace[];
 }

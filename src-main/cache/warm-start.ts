@@ -7,7 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { RecurringTask } from '../platform/recurring-task.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 
-export interface WarmStartOptions {
+interface WarmStartOptions {
   store: Pick<ChunkStore, 'list' | 'prefetch'>;
   models: Pick<ModelSource, 'active' | 'onChange'>;
   settings: Pick<SettingsService, 'current'>;

@@ -49,7 +49,7 @@ export interface KeyedTokens {
   prefix: Int32Array;
 }
 
-export interface ChunkCounts {
+interface ChunkCounts {
   chunks: number;
   tokens: number;
   cachedChunks: number;

@@ -28,7 +28,7 @@ export interface DocumentRow {
 }
 
 /** What a scan finds of a file. */
-export interface FileFacts {
+interface FileFacts {
   path: string;
   format: string;
   bytes: number;
@@ -38,7 +38,7 @@ export interface FileFacts {
 export type KnownFile = Pick<DocumentRow, 'id' | 'path' | 'bytes' | 'mtimeMs' | 'seenMs' | 'phase'>;
 
 /** What reading a file gave. */
-export interface ReadFacts {
+interface ReadFacts {
   title: string;
   sha256: string;
   bytes: number;
@@ -58,7 +58,7 @@ const COLUMNS = `id, library_id AS libraryId, root_id AS rootId, path, title, fo
   seen_ms AS seenMs, phase, attempts, failure, warnings, text_length AS textLength`;
 
 /** Phases in the order in which a document goes through them. */
-export const WORKING_PHASES = ['waiting', 'chunking', 'indexing', 'precomputing'] as const;
+const WORKING_PHASES = ['waiting', 'chunking', 'indexing', 'precomputing'] as const;
 export type WorkingPhase = (typeof WORKING_PHASES)[number];
 
 /** Documents and their place in the queue. */

@@ -1,7 +1,7 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { Database } from '../platform/database.ts';
 
-export type RootKind = 'folder' | 'file' | 'managed';
+type RootKind = 'folder' | 'file' | 'managed';
 
 export interface LibraryRow {
   id: number;

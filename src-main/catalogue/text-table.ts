@@ -8,7 +8,7 @@ const deflate = promisify(deflateRaw);
 const BLOCK_UNITS = 65_536;
 
 /** A text ready to be stored. */
-export interface PackedText {
+interface PackedText {
   length: number;
   blocks: readonly Buffer[];
 }

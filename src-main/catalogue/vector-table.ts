@@ -21,7 +21,7 @@ export interface Unembedded {
   text: string;
 }
 
-export interface VectorRow extends ChunkPlace {
+interface VectorRow extends ChunkPlace {
   id: number;
   /** Of the model, and in the scope. */
   inReach: 0 | 1;

@@ -29,7 +29,7 @@ export function indexedText(text: string): string {
 }
 
 /** What a question looks for: words, and pieces of unspaced text. */
-export interface Terms {
+interface Terms {
   /** Lower case. */
   words: string[];
   /** Without spaces or punctuation; one character or more. */

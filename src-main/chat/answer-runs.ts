@@ -21,7 +21,7 @@ export interface ChatModels {
   onChange(listener: (active: NamedModel) => void): () => void;
 }
 
-export interface AnswerRunsOptions {
+interface AnswerRunsOptions {
   models: ChatModels;
   settings: SettingsService;
   events: EventBus;

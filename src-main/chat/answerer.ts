@@ -20,12 +20,12 @@ import type { MessageStore } from './messages.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 
-export interface AnswererOptions extends AnswerMakerOptions {
+interface AnswererOptions extends AnswerMakerOptions {
   messages: MessageStore;
   sessions: ConversationSessions;
 }
 
-export interface AnswerTask {
+interface AnswerTask {
   live: LiveAnswer;
   question: MessageRecord;
   options: ConversationOptions;

@@ -29,7 +29,7 @@ import { withLivingDocuments, type Passages } from '../answering/passages.ts';
 import { toShownMessage, type MessageRecord } from './records.ts';
 import { ConversationSessions } from './sessions.ts';
 
-export interface ChatServiceOptions {
+interface ChatServiceOptions {
   /** The database of conversations. */
   path: string;
   models: ChatModels;

@@ -16,7 +16,7 @@ import type { MessageRecord } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 import { comparePrompt } from '../answering/compare/compare.ts';
 
-export interface CompareServiceOptions {
+interface CompareServiceOptions {
   models: ChatModels;
   messages: MessageStore;
   /** Runs `work` in one transaction of the conversations' database, and gives its failures their type. */

@@ -20,7 +20,7 @@ export function exportConversation(conversation: Conversation, format: 'markdown
 }
 
 /** From the first message to the leaf that is shown. */
-export function shownBranch({ messages, leafId }: Conversation): Message[] {
+function shownBranch({ messages, leafId }: Conversation): Message[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const branch: Message[] = [];
   for (let at = leafId; at !== null;) {

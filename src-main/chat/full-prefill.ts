@@ -11,7 +11,7 @@ import type { MessageRecord } from './records.ts';
 import { partsFrom } from '../answering/session-tokens.ts';
 import type { ConversationSessions } from './sessions.ts';
 
-export interface FullPrefillOptions {
+interface FullPrefillOptions {
   model: NamedModel;
   store: ChunkCache;
   messages: MessageStore;

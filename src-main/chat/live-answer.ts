@@ -12,7 +12,7 @@ const SAVE_MS = 500;
 /** Before this many milliseconds nothing can be said about the time left. */
 const FIRST_ESTIMATE_MS = 250;
 
-export interface LiveAnswerOptions {
+interface LiveAnswerOptions {
   conversationId: number;
   answerId: number;
   events: EventBus;

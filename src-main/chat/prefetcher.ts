@@ -10,7 +10,7 @@ import type { Retrieval } from '../retrieval/types.ts';
 import { searchText } from './follow-up.ts';
 import type { Passages } from '../answering/passages.ts';
 
-export interface PrefetcherOptions {
+interface PrefetcherOptions {
   models: { readonly active: { model: FusionModel } | undefined };
   /** NOT_FOUND. */
   conversation: (id: string) => Conversation;
@@ -24,7 +24,7 @@ export interface PrefetcherOptions {
 }
 
 /** A question that is being typed. */
-export interface Draft {
+interface Draft {
   /** null: a conversation that is not made yet, with these options. */
   conversationId: string | null;
   options: ConversationOptions;

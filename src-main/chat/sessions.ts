@@ -5,7 +5,7 @@ import type { TurnPart } from '../answering/prompt.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 
 /** What a question needs of memory. */
-export interface Wanted {
+interface Wanted {
   model: FusionModel;
   /** The whole prompt, and how it is to be fused. */
   parts: readonly TurnPart[];

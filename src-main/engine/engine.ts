@@ -46,7 +46,7 @@ export type {
   NativeTokenRange as TokenRange,
 } from './native.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   /** Default: one per physical core, as llama.cpp does. */
   threads?: number;
   /** 'auto', 'cpu' or a name from devices(). */

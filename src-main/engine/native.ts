@@ -47,7 +47,7 @@ export interface NativeGgufInfo {
   unsupportedReason: string;
 }
 
-export interface NativeModelOptions {
+interface NativeModelOptions {
   threads: number;
   /** 'cpu', 'auto' (GPU layers as many as fit, the rest CPU), or a device name from listDevices(). */
   device: string;
@@ -100,7 +100,7 @@ export interface NativeAdaptive {
 }
 
 /** One share of the reusable tokens, or an adaptive one. */
-export type NativeBudget = { ratios: [number] } | { adaptive: NativeAdaptive };
+type NativeBudget = { ratios: [number] } | { adaptive: NativeAdaptive };
 
 export type NativeStrategy =
   | { kind: 'none' }

@@ -21,7 +21,7 @@ export interface PassageSource {
 }
 
 /** A piece of what was appended, and where it comes from. */
-export interface ReportedPart extends PromptPart {
+interface ReportedPart extends PromptPart {
   source?: PassageSource | undefined;
   /** Of a chunk; absent: none of it was reused. */
   reuse?: ChunkReuse | undefined;

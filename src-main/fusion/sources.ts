@@ -28,7 +28,7 @@ export interface ChunkReuse {
   runs: TokenRange[];
 }
 
-export interface SourceOptions {
+interface SourceOptions {
   model: FusionModel;
   store: ChunkCache;
   dtype: KvDtype;

@@ -6,7 +6,7 @@ import type { FusionModel } from './model.ts';
 /** A model, as much of it as its prefixes need. */
 export type PrefixModel = Pick<FusionModel, 'info' | 'exportPrefix' | 'openPrefix' | 'importPrefix'>;
 
-export interface StoredPrefixesOptions {
+interface StoredPrefixesOptions {
   store: Pick<ChunkStore, 'list' | 'has' | 'put' | 'borrow'>;
   gate: Gate;
   onBackgroundError?: ((error: unknown) => void) | undefined;

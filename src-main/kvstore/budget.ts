@@ -5,7 +5,7 @@ import type { ChunkRow } from './index-db.ts';
 import type { EvictionPolicy } from './eviction/policy.ts';
 import type { EntryKind, EvictReport, EvictRequest } from './types.ts';
 
-export interface DiskBudgetOptions {
+interface DiskBudgetOptions {
   /** Most bytes of files. */
   bytes: number;
   /** Most of them that blocks of prefixes may take. */

@@ -12,7 +12,7 @@ import type { Quarantine } from './quarantine.ts';
 import type { SimilarChunks } from './similar.ts';
 import type { PutMeta } from './types.ts';
 
-export interface DiskParts {
+interface DiskParts {
   layout: Layout;
   fs: StoreFs;
   index: ChunkIndex;

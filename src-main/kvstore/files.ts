@@ -81,7 +81,7 @@ export class Layout {
  * The version is part of the name, so that a newer Kvasir's file and ours can lie side by side under one key and
  * neither ever overwrites the other.
  */
-export function chunkFileName(key: string, formatVersion: number): string {
+function chunkFileName(key: string, formatVersion: number): string {
   return `${key}.v${formatVersion}.kvc`;
 }
 

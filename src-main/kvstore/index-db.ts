@@ -25,7 +25,7 @@ export interface ChunkRow {
 }
 
 /** Entries and their bytes. */
-export interface Held {
+interface Held {
   entries: number;
   bytes: number;
 }

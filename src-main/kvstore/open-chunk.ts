@@ -7,7 +7,7 @@ import { faultOf } from './reconcile.ts';
 import type { ChunkFiles, ChunkOpener } from './types.ts';
 import { blameFile, type Fault } from './verify.ts';
 
-export type Opened = { kind: 'ok'; chunk: ChunkKv } | Fault;
+type Opened = { kind: 'ok'; chunk: ChunkKv } | Fault;
 
 /**
  * Opens a row's file for use, or says why it cannot be served. Layers are checked when they are read; what is checked

@@ -8,7 +8,7 @@ import { ChunkIndex } from './index-db.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
 import { SimilarChunks } from './similar.ts';
 
-export interface OpenedIndex {
+interface OpenedIndex {
   index: ChunkIndex;
   similar: SimilarChunks;
   /** Where an unreadable index went; the new one is empty. */
@@ -17,7 +17,7 @@ export interface OpenedIndex {
   backup: string | undefined;
 }
 
-export interface OpenIndexOptions {
+interface OpenIndexOptions {
   /** Milliseconds since 1970; part of the names of what is kept. */
   now: number;
   onFlushFailed: (error: unknown) => void;

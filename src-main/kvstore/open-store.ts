@@ -12,7 +12,7 @@ import { enterMissing } from './similar.ts';
 import type { ChunkFiles, RecoveryReport } from './types.ts';
 import type { Logger } from '../platform/logger.ts';
 
-export interface OpenStoreOptions {
+interface OpenStoreOptions {
   dir: string;
   files: ChunkFiles;
   clock: () => number;

@@ -9,7 +9,7 @@ export interface QuarantineCap {
 }
 
 /** Enough to look into what happened; small beside any budget worth having. */
-export const QUARANTINE_CAP: QuarantineCap = { files: 32, bytes: 256 * 2 ** 20 };
+const QUARANTINE_CAP: QuarantineCap = { files: 32, bytes: 256 * 2 ** 20 };
 
 /** Where bad files go: never served, kept for a look, oldest deleted first once they exceed the cap. */
 export class Quarantine {

@@ -24,7 +24,7 @@ export interface OpenChunk extends EvictionCandidate {
   prefetchedAt: number | undefined;
 }
 
-export interface RamTierOptions {
+interface RamTierOptions {
   budgetBytes: number;
   /** Most of it that blocks of prefixes may take. */
   prefixShare: number;

@@ -12,7 +12,7 @@ import { UseCounts } from './use-counts.ts';
 import type { ChunkFiles, ChunkOpener, Lease, LeaseSet, PrefetchRoom } from './types.ts';
 import type { Fault } from './verify.ts';
 
-export interface ServingParts {
+interface ServingParts {
   disk: ChunkDisk;
   ramTier: RamTier;
   files: ChunkFiles;

@@ -18,7 +18,7 @@ export type Fault =
 export type Verdict = { kind: 'ok' } | Fault;
 
 /** Reads a row's file whole and holds it against the row and the key. Changes nothing. */
-export async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Verdict> {
+async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Verdict> {
   const path = disk.path(row);
   try {
     const fault = faultOf(files.readChunkHeader(path), row);
@@ -46,7 +46,7 @@ function exists(path: string): Promise<boolean> {
   );
 }
 
-export interface VerifyHooks {
+interface VerifyHooks {
   /** Runs `task` with the entry protected from eviction. */
   holding: <T>(key: string, task: () => Promise<T>) => Promise<T>;
   /** Acts on what was found. */

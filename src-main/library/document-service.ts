@@ -18,7 +18,7 @@ import { chunkSetOf, type Target } from './queue/targets.ts';
 
 export type LibraryStore = ChunkCache & Pick<ChunkStore, 'evict' | 'unpin'>;
 
-export interface DocumentServiceOptions {
+interface DocumentServiceOptions {
   catalogue: Catalogue;
   store: LibraryStore;
   queue: DocumentQueue;

@@ -22,7 +22,7 @@ export interface FolderLibraryOptions extends StepParts, ChunkModel {
   dtype: KvDtype;
 }
 
-export interface DrainRun {
+interface DrainRun {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: LibraryProgress) => void) | undefined;
 }

@@ -5,7 +5,7 @@ import { SerialQueue } from '../platform/serial-queue.ts';
 import type { ActiveModel, ModelSource } from './active-model.ts';
 import type { ModelRow } from './registry.ts';
 
-export interface ChatModelOptions {
+interface ChatModelOptions {
   gate: Gate;
   log: Logger;
   /** Loads a model, and keeps account of how that goes. */

@@ -7,7 +7,7 @@ export interface Memory {
   total: number;
 }
 
-export interface FitRequest {
+interface FitRequest {
   header: GgufInfo;
   /** Tokens of a conversation. */
   contextTokens: number;

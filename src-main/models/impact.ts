@@ -4,7 +4,7 @@ import { kvBytesPerToken } from './fit.ts';
 import type { ModelRow } from './registry.ts';
 
 /** How much text there is, as one model cuts it. */
-export interface Corpus {
+interface Corpus {
   chunks: number;
   tokens: number;
 }

@@ -10,7 +10,7 @@ import { fitOf, type Memory } from './fit.ts';
 import { modifiedMs } from './model-files.ts';
 import { DEMO_MODEL_ID, type ModelRegistry, type ModelRow } from './registry.ts';
 
-export interface KnownModelsOptions {
+interface KnownModelsOptions {
   registry: ModelRegistry;
   engine: Pick<Engine, 'inspect' | 'devices'>;
   paths: Pick<Paths, 'demoModel'>;

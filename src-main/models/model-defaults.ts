@@ -1,7 +1,7 @@
 import { Engine, type GgufInfo } from '../engine/engine.ts';
 import type { Paths } from '../platform/paths.ts';
 
-export interface ModelChoice {
+interface ModelChoice {
   path: string;
   /** CPU threads when the user does not say; 0 means one per physical core. */
   threads: number;

@@ -27,7 +27,7 @@ import { DEMO_MODEL_ID, ModelRegistry, type ModelRow } from './registry.ts';
 /** What the service needs of the engine. */
 export type ModelEngine = Pick<Engine, 'inspect' | 'loadModel' | 'loadEmbedder' | 'devices'>;
 
-export interface ModelServiceOptions {
+interface ModelServiceOptions {
   engine: ModelEngine;
   paths: Pick<Paths, 'data' | 'demoModel'>;
   settings: SettingsService;

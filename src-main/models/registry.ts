@@ -30,7 +30,7 @@ const SCHEMA = `
   ) STRICT;
 `;
 
-export type ModelOrigin = 'demo' | 'imported' | 'downloaded';
+type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 
 export interface ModelRow {
   id: string;

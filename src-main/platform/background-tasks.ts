@@ -1,7 +1,7 @@
 import { isAborted } from './abort.ts';
 import type { Gate } from './gate.ts';
 
-export interface BackgroundTasksOptions {
+interface BackgroundTasksOptions {
   /** Questions come first: they interrupt what is being done, which starts anew afterwards. */
   gate: Gate;
   /** Told when a piece of work failed other than by stop(). */

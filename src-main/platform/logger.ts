@@ -1,9 +1,9 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { systemClock, type Clock } from './clock.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** Written as JSON. */
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Logger {
   debug(event: string, fields?: LogFields): void;

@@ -1,6 +1,6 @@
 import { throttled } from './event-bus.ts';
 
-export interface RecurringTaskOptions {
+interface RecurringTaskOptions {
   /** One round; it must end soon once its signal is aborted. */
   work: (signal: AbortSignal) => Promise<void>;
   /** Least milliseconds between the beginnings of two rounds. */

@@ -20,7 +20,7 @@ import type { AnalysisModel, Documents } from '../analysis/library-documents.ts'
 
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-export interface AnalysisFixtureOptions extends FakeModelOptions {
+interface AnalysisFixtureOptions extends FakeModelOptions {
   /** Use this folder again, as after a restart. */
   dir?: string;
   settings?: Record<string, unknown>;

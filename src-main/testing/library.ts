@@ -56,7 +56,7 @@ export class LibraryFakeStore extends FakeStore {
   }
 }
 
-export class FakeModels implements ModelSource {
+class FakeModels implements ModelSource {
   active: ActiveModel | undefined;
   failure: Error | undefined;
   readonly #listeners = new Set<(active: ActiveModel) => void>();

@@ -35,7 +35,7 @@ import {
 /** The native side of a chunk, which only the engine may name. */
 type NativeChunk = ChunkKv['native'];
 
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 
 interface FakeHeader extends Omit<ChunkHeader, 'tokens'> {
   tokens: number[];
@@ -58,7 +58,7 @@ export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-export function parseFile(path: string): { header: FakeHeader; payload: Buffer } {
+function parseFile(path: string): { header: FakeHeader; payload: Buffer } {
   const file = readFileSync(path);
   const end = file.indexOf(10);
   const corrupt = (what: string): KvasirError =>
@@ -76,7 +76,7 @@ export function parseFile(path: string): { header: FakeHeader; payload: Buffer }
   return { header, payload: file.subarray(end + 1) };
 }
 
-export class FakeChunk implements NativeChunk {
+class FakeChunk implements NativeChunk {
   readonly tokens: Int32Array;
   readonly dtype: KvDtype;
   readonly bytes: number;
@@ -145,7 +145,7 @@ export class FakeChunk implements NativeChunk {
 }
 
 /** Writes and fsyncs a chunk file; gives its size. */
-export function writeChunkFile(path: string, header: ChunkHeader, payload: Buffer): number {
+function writeChunkFile(path: string, header: ChunkHeader, payload: Buffer): number {
   const fields: FakeHeader = { ...header, tokens: [...header.tokens], sum: sha256(payload), fileBytes: 0 };
   // The size is in the header, and the header's length depends on the size.
   for (let size = -1; size !== fields.fileBytes;) {
@@ -301,7 +301,7 @@ export const A = model.encode(10).key;
 export const B = model.encode(11).key;
 export const C = model.encode(12).key;
 export const D = model.encode(13).key;
-export const E = model.encode(14).key;
+const E = model.encode(14).key;
 
 /** A store with room for `count` chunks of 1000 bytes. */
 export async function storeFor(count: number, ramBudgetBytes = 0) {

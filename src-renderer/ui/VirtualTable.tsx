@@ -12,7 +12,7 @@ import classes from './VirtualTable.module.css';
 const HEAD_PX = 36;
 const OVERSCAN_ROWS = 8;
 
-export interface VirtualTableProps<Row, Sort extends string> {
+interface VirtualTableProps<Row, Sort extends string> {
   /** For screen readers. */
   label: string;
   rows: PagedRows<Row>;

@@ -8,11 +8,11 @@ import type { CallArguments, Client } from '../client/client.ts';
 import { PAGE_ROWS, pagesAround, windowsOf } from './paging.ts';
 
 /** Procedures that give a window of a long list. */
-export type PagedProcedure = {
+type PagedProcedure = {
   [P in ProcedureName]: OutputOf<P> extends { total: number; items: readonly unknown[] } ? P : never;
 }[ProcedureName];
 
-export type RowOf<P extends PagedProcedure> =
+type RowOf<P extends PagedProcedure> =
   OutputOf<P> extends { items: readonly (infer Row)[] } ? Row : never;
 
 export interface PagedRows<Row> {

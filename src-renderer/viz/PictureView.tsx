@@ -7,7 +7,7 @@ import { usePalette } from './usePalette.ts';
 import { useWidth } from './useWidth.ts';
 import classes from './viz.module.css';
 
-export interface PictureViewProps {
+interface PictureViewProps {
   picture: Picture;
   /** Says what the picture shows; a table beside it says the rest. */
   label: string;

@@ -51,7 +51,7 @@ export function stepTo(key: string, active: number | null, items: number): numbe
   }
 }
 
-export const FONT_SIZE = 11;
+const FONT_SIZE = 11;
 
 export function setFont(context: Canvas2d, { font }: Palette, weight = 400, size = FONT_SIZE): void {
   context.font = `${weight} ${size}px ${font}`;

@@ -33,7 +33,7 @@ export const QuestionBatchSchema = AnswerOptions.extend({
 });
 
 /** What an analysis of a document would do. */
-export const AnalysisPlanSchema = z.object({
+const AnalysisPlanSchema = z.object({
   chunks: z.int(),
   tokens: z.int(),
   windows: z.int(),
@@ -49,7 +49,7 @@ export const AnalysisPlanSchema = z.object({
   blends: z.boolean(),
 });
 
-export const StepStateSchema = z.enum(['waiting', 'running', 'done', 'failed']);
+const StepStateSchema = z.enum(['waiting', 'running', 'done', 'failed']);
 
 /** A passage that a step read, without its text: the document has it. */
 export const StepSourceSchema = CitationSchema.omit({
@@ -67,7 +67,7 @@ export const StepSourceSchema = CitationSchema.omit({
 /** Chunks that a step computed and stored before its prompt, so that other steps find them. */
 export const EncodedSchema = z.object({ chunks: z.int(), tokens: z.int(), ms: z.number() });
 
-export const StepSchema = z.object({
+const StepSchema = z.object({
   id: IdSchema,
   kind: z.enum(['window', 'combine', 'question']),
   /** window: its chunks, from 0, the second not included. combine: places of the steps that it combines. question: 0. */
@@ -85,7 +85,7 @@ export const StepSchema = z.object({
 });
 
 /** What steps had in common, so far. Bytes are of chunk KV. */
-export const SharingSchema = z.object({
+const SharingSchema = z.object({
   /** Places where prompts needed a chunk, and how many chunks that are. */
   uses: z.int(),
   chunks: z.int(),
@@ -99,7 +99,7 @@ export const SharingSchema = z.object({
 
 export const AnalysisStateSchema = z.enum(['waiting', 'running', 'done', 'stopped', 'failed']);
 
-export const AnalysisSummarySchema = z.object({
+const AnalysisSummarySchema = z.object({
   id: IdSchema,
   kind: z.enum(['document', 'questions']),
   /** The document's title, or the first question. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { NothingSchema } from './common.ts';
 
-export const DeviceSchema = z.object({
+const DeviceSchema = z.object({
   name: z.string(),
   description: z.string(),
   kind: z.enum(['cpu', 'gpu', 'igpu', 'accel']),
@@ -10,7 +10,7 @@ export const DeviceSchema = z.object({
   memoryTotal: z.number(),
 });
 
-export const AppInfoSchema = z.object({
+const AppInfoSchema = z.object({
   version: z.string(),
   host: z.enum(['electron', 'headless']),
   platform: z.string(),
@@ -24,7 +24,7 @@ export const AppInfoSchema = z.object({
   nativeDialogs: z.boolean(),
 });
 
-export const BackupSchema = z.object({ path: z.string(), bytes: z.number(), createdMs: z.number() });
+const BackupSchema = z.object({ path: z.string(), bytes: z.number(), createdMs: z.number() });
 
 export const appContract = {
   'app.info': procedure(NothingSchema, AppInfoSchema),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { CacheStateSchema, IdSchema, KvDtypeSchema, NothingSchema, WindowSchema } from './common.ts';
 
-export const CacheStatsSchema = z.object({
+const CacheStatsSchema = z.object({
   chunks: z.int(),
   diskBytes: z.number(),
   diskBudgetBytes: z.number(),
@@ -26,7 +26,7 @@ export const CacheStatsSchema = z.object({
   otherModelBytes: z.number(),
 });
 
-export const CacheEntrySchema = z.object({
+const CacheEntrySchema = z.object({
   key: z.string(),
   /** The document it came from; null when none has this text any more. */
   documentId: IdSchema.nullable(),
@@ -43,7 +43,7 @@ export const CacheEntrySchema = z.object({
   current: z.boolean(),
 });
 
-export const CacheDocumentSchema = z.object({
+const CacheDocumentSchema = z.object({
   documentId: IdSchema.nullable(),
   document: z.string(),
   libraryId: IdSchema.nullable(),
@@ -63,7 +63,7 @@ const SelectionSchema = z.union([
   z.object({ otherModels: z.literal(true) }),
 ]);
 
-export const VerifyResultSchema = z.object({
+const VerifyResultSchema = z.object({
   checked: z.int(),
   corrupt: z.array(z.object({ key: z.string(), reason: z.string() })),
   missing: z.int(),

@@ -4,7 +4,7 @@ import { IdSchema, KvDtypeSchema, NothingSchema } from './common.ts';
 import { procedure } from './define.ts';
 
 /** How one strategy at one ratio did, over all prompts of a text set. */
-export const CalibrationPointSchema = z.object({
+const CalibrationPointSchema = z.object({
   strategy: StrategyChoiceSchema,
   /** Mean KL(full prefill ‖ blended) of the first token's distribution, in nats. */
   kl: z.number(),
@@ -21,9 +21,9 @@ export const CalibrationPointSchema = z.object({
 });
 
 /** What a strategy must keep to be the default. */
-export const QualityFloorSchema = z.object({ maxKl: z.number().min(0), maxF1Loss: z.number().min(0).max(1) });
+const QualityFloorSchema = z.object({ maxKl: z.number().min(0), maxF1Loss: z.number().min(0).max(1) });
 
-export const CalibrationChoiceSchema = z.object({
+const CalibrationChoiceSchema = z.object({
   /** 'blend': `strategy` meets the floor and is the cheapest. 'quality': nothing below ratio 1 meets it. 'slower': what meets it takes longer than a full prefill. */
   verdict: z.enum(['blend', 'quality', 'slower']),
   /** The default from now on; 'full' unless the verdict is 'blend'. */
@@ -56,7 +56,7 @@ export const CalibrationSchema = z.object({
   measuredMs: z.number(),
 });
 
-export const CalibrationStatusSchema = z.object({
+const CalibrationStatusSchema = z.object({
   /** Of the model in use, its device and the number format in use; null while it has not been measured. */
   calibration: CalibrationSchema.nullable(),
   /** Name of the model in use; null while none is loaded. */

@@ -79,7 +79,7 @@ export const AnswerStatsSchema = z.object({
   model: z.string(),
 });
 
-export const MessageSchema = z.object({
+const MessageSchema = z.object({
   id: IdSchema,
   /** null for a conversation's first message. Siblings are branches. */
   parentId: IdSchema.nullable(),
@@ -109,7 +109,7 @@ export const ConversationSchema = z.object({
   residentTokens: z.int(),
 });
 
-export const ConversationSummarySchema = z.object({
+const ConversationSummarySchema = z.object({
   id: IdSchema,
   title: z.string(),
   updatedMs: z.number(),
@@ -129,7 +129,7 @@ export const CompareRequestSchema = z.object({
   answerTokens: z.int().min(1).max(512).default(48),
 });
 
-export const ComparisonStatusSchema = z.object({
+const ComparisonStatusSchema = z.object({
   comparison: ComparisonSchema.nullable(),
   running: z.boolean(),
 });

@@ -25,7 +25,7 @@ export const contract = {
   ...analysisContract,
 };
 
-export type Contract = typeof contract;
+type Contract = typeof contract;
 export type ProcedureName = keyof Contract;
 /** What a caller passes: fields with a default may be absent. */
 export type InputOf<P extends ProcedureName> = z.input<Contract[P]['input']>;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /** One thing a window can ask of the core. Handlers, preload and client are derived from these declarations. */
-export interface Procedure<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+interface Procedure<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
   input: I;
   output: O;
 }

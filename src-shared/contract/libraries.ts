@@ -10,7 +10,7 @@ import {
 } from './common.ts';
 
 /** Where a library's documents come from. */
-export const SourceRootSchema = z.object({
+const SourceRootSchema = z.object({
   id: IdSchema,
   /** managed: copies inside the data folder, of files that came by upload. */
   kind: z.enum(['folder', 'file', 'managed']),
@@ -21,7 +21,7 @@ export const SourceRootSchema = z.object({
   failure: FailureSchema.nullable(),
 });
 
-export const LibraryInfoSchema = z.object({
+const LibraryInfoSchema = z.object({
   id: IdSchema,
   name: z.string(),
   /** The sample library that comes with Kvasir. */
@@ -39,7 +39,7 @@ export const LibraryInfoSchema = z.object({
 });
 
 /** Where a document is on its way. */
-export const DocumentPhaseSchema = z.enum([
+const DocumentPhaseSchema = z.enum([
   'waiting',
   'reading', // parsed in a separate process
   'chunking',
@@ -49,7 +49,7 @@ export const DocumentPhaseSchema = z.enum([
   'failed',
 ]);
 
-export const DocumentInfoSchema = z.object({
+const DocumentInfoSchema = z.object({
   id: IdSchema,
   libraryId: IdSchema,
   /** Relative to its root, with forward slashes. */
@@ -70,7 +70,7 @@ export const DocumentInfoSchema = z.object({
   cacheBytes: z.number(),
 });
 
-export const DocumentTextSchema = z.object({
+const DocumentTextSchema = z.object({
   text: z.string(),
   /** UTF-16 length of the whole text. */
   length: z.int(),
@@ -79,7 +79,7 @@ export const DocumentTextSchema = z.object({
   pages: z.array(RangeSchema.extend({ label: z.string() })),
 });
 
-export const ChunkInfoSchema = z.object({
+const ChunkInfoSchema = z.object({
   id: IdSchema,
   documentId: IdSchema,
   /** Key of its KV in the store. */

@@ -13,7 +13,7 @@ export const FitSchema = z.object({
   contextTokens: z.int(),
 });
 
-export const ModelEntrySchema = z.object({
+const ModelEntrySchema = z.object({
   id: IdSchema,
   name: z.string(),
   path: z.string(),
@@ -38,7 +38,7 @@ export const ModelEntrySchema = z.object({
 });
 
 /** Header of a GGUF as label and value, in reading order. */
-export const ModelDetailSchema = z.object({
+const ModelDetailSchema = z.object({
   model: ModelEntrySchema,
   header: z.array(z.object({ label: z.string(), value: z.string() })),
   /** Weight type → number of tensors. */
@@ -46,7 +46,7 @@ export const ModelDetailSchema = z.object({
 });
 
 /** What making a model the active one would mean for the caches. */
-export const ModelImpactSchema = z.object({
+const ModelImpactSchema = z.object({
   chunks: z.int(),
   /** Of these, those whose KV by this model is stored already. */
   cachedChunks: z.int(),

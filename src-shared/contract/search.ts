@@ -8,7 +8,7 @@ export const ScopeSchema = z.object({
   documentIds: z.array(IdSchema).default([]),
 });
 
-export const SearchHitSchema = z.object({
+const SearchHitSchema = z.object({
   chunkId: IdSchema,
   documentId: IdSchema,
   libraryId: IdSchema,

@@ -5,6 +5,7 @@ import { NATIVE_BUILD, ROOT, STATE } from '../setup/platform.mjs';
 import { runCommand, runTool, type CommandResult } from './command.ts';
 import { ctestCounts, NONE, playwrightCounts, vitestCounts, type Counts } from './counts.ts';
 import { nativeIncludeProblems } from './native-includes.ts';
+import { nativeLineProblems } from './native-lines.ts';
 
 export interface StepResult {
   ok: boolean;
@@ -53,6 +54,14 @@ export const nativeIncludes: SuiteStep = {
   name: 'includes',
   run() {
     const problems = nativeIncludeProblems(ROOT);
+    return Promise.resolve({ ok: problems.length === 0, output: problems.join('\n') });
+  },
+};
+
+export const nativeLines: SuiteStep = {
+  name: 'lines',
+  run() {
+    const problems = nativeLineProblems(ROOT);
     return Promise.resolve({ ok: problems.length === 0, output: problems.join('\n') });
   },
 };

@@ -1,6 +1,6 @@
 #pragma once
-// AMX tiles, as far as the attention kernel uses them: eight tiles of 16 rows × 64 bytes. Two implementations with one face:
-// the processor's, and one in plain code by which the same kernel is tested where there is none.
+// AMX tiles, as far as the attention kernel uses them: eight tiles of 16 rows × 64 bytes. Two implementations with one
+// face: the processor's, and one in plain code by which the same kernel is tested where there is none.
 #include <cstdint>
 #include <cstring>
 
@@ -39,7 +39,9 @@ class HardwareTiles {
         asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(p), "r"(stride), "i"(T) : "memory");
     }
     // C[i][j] += Σ_k over pairs of bf16: A[i][k] · B[k][j].
-    template <int C, int A, int B> static void dot() { asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(C), "i"(A), "i"(B)); }
+    template <int C, int A, int B> static void dot() {
+        asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(C), "i"(A), "i"(B));
+    }
 
   private:
     TileConfig before_;

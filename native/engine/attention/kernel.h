@@ -9,7 +9,8 @@
 //   sources.inc     the types K and V come in
 //   vectors.inc     the vector operations under all of them
 //
-// Thread safety: any thread may ask for kernels, and run jobs of its own. The threads of one job share an AttentionTeam.
+// Thread safety: any thread may ask for kernels, and run jobs of its own. The threads of one job share an
+// AttentionTeam.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +29,8 @@ struct AttentionJob {
     const uint8_t * k;           // [keys][n_head_kv · head_dim] of `type`, with RoPE
     const uint8_t * v;           // the same shape and type
     KvDtype type;                // q8_0: head_dim is a multiple of 32
-    // Where keys lie: that of position p in row blocks[p / block_tokens] · block_tokens + p % block_tokens of k and v. Null: in
-    // row p. block_tokens is a power of two, at least kAttentionTile.
+    // Where keys lie: that of position p in row blocks[p / block_tokens] · block_tokens + p % block_tokens of k and v.
+    // Null: in row p. block_tokens is a power of two, at least kAttentionTile.
     const int32_t * blocks;
     int block_tokens;
     const int32_t * positions;   // [rows]; key positions[r] must exist
@@ -44,8 +45,8 @@ class AttentionTeam {
   public:
     // The next piece of work.
     int next();
-    // To be called once by each of `nth` threads, when there is nothing left. True for the one that comes last: what the
-    // others wrote is visible to it, and the next job may begin when it returns.
+    // To be called once by each of `nth` threads, when there is nothing left. True for the one that comes last: what
+    // the others wrote is visible to it, and the next job may begin when it returns.
     bool last_to_leave(int nth);
     float * memory = nullptr;  // as many floats as AttentionKernel::shared_floats asks
 
@@ -55,21 +56,25 @@ class AttentionTeam {
 
 struct AttentionKernel {
     const char * name;
-    bool bf16;  // products of 8-bit mantissas (sums in f32): twice the speed and more, for models whose weights are coarser still
+    // Products of 8-bit mantissas (sums in f32): twice the speed and more, for models whose weights are coarser still.
+    bool bf16;
     bool (*usable)();  // this CPU has the instructions, and the system lets us use them
-    size_t (*shared_floats)(const AttentionJob & job, int keys);  // for jobs like this whose rows see at most `keys` keys
+    // For jobs like this whose rows see at most `keys` keys.
+    size_t (*shared_floats)(const AttentionJob & job, int keys);
     size_t (*scratch_floats)(const AttentionJob & job);
-    // Works on the job together with `nth` − 1 other threads. `scratch` is 64-byte aligned and this thread's own. A row's
-    // result depends neither on the other rows nor on the number of threads, but one row alone takes another path.
+    // Works on the job together with `nth` − 1 other threads. `scratch` is 64-byte aligned and this thread's own. A
+    // row's result depends neither on the other rows nor on the number of threads, but one row alone takes another
+    // path.
     void (*run)(const AttentionJob & job, AttentionTeam & team, int nth, float * scratch);
 };
 
-// The fastest kernel this CPU has, or the fastest in f32. KVASIR_ATTENTION names the fastest that may be used; null when that is "ggml".
-// It has passed attention_error() here. Null: use ggml's attention.
+// The fastest kernel this CPU has, or the fastest in f32. KVASIR_ATTENTION names the fastest that may be used; null
+// when that is "ggml". It has passed attention_error() here. Null: use ggml's attention.
 const AttentionKernel * attention_kernel(bool bf16);
 // All that this build has and this CPU can run, fastest first; then those that only tests use.
 std::vector<const AttentionKernel *> attention_kernels();
-// Largest difference from the portable kernel on a small problem with results up to 1; infinite where a result is not finite.
+// Largest difference from the portable kernel on a small problem with results up to 1; infinite where a result is not
+// finite.
 float attention_error(const AttentionKernel & kernel);
 
 }  // namespace kvasir

@@ -7,7 +7,7 @@
 namespace kvasir::avx2 {
 
 namespace {
-constexpr int BLOCK = 6;  // rows of sums: 12 of 16 registers;
+constexpr int BLOCK = 6;  // rows of sums: 12 of 16 registers
 #include "engine/simd/vectors.inc"
 #include "sources.inc"
 #include "row.inc"

@@ -7,7 +7,7 @@
 namespace kvasir::avx512 {
 
 namespace {
-constexpr int BLOCK = 12;  // rows of sums: 24 of 32 registers;
+constexpr int BLOCK = 12;  // rows of sums: 24 of 32 registers
 #include "engine/simd/vectors.inc"
 #include "sources.inc"
 #include "row.inc"

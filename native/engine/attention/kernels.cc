@@ -57,7 +57,8 @@ float error_with(const AttentionKernel & kernel, KvDtype type, int all_rows) {
     uint32_t state = 1;
     std::vector<float> q(size_t(all_rows) * width), expected(q.size()), out(q.size());
     for (float & x : q) x = float(((state = state * 1664525 + 1013904223) >> 8) % 2001) / 1000 - 1;
-    const auto k = some_cache(type, size_t(kKeys * kHeads * dim), state), v = some_cache(type, size_t(kKeys * kHeads * dim), state);
+    const auto k = some_cache(type, size_t(kKeys * kHeads * dim), state),
+               v = some_cache(type, size_t(kKeys * kHeads * dim), state);
     std::vector<int32_t> positions;
     for (int r = 1; r <= all_rows; ++r) positions.push_back(r * kKeys / all_rows - 1);
     AttentionJob job{};

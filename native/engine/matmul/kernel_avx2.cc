@@ -19,7 +19,9 @@ constexpr int DEPTH = 512;            // a panel of 32 KiB, or 16
 
 struct Dot {
     static IVec add(IVec sum, IVec x, IVec w) {
-        return reinterpret_cast<IVec>(_mm256_add_epi32(reinterpret_cast<__m256i>(sum), _mm256_madd_epi16(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(w))));
+        return reinterpret_cast<IVec>(
+            _mm256_add_epi32(reinterpret_cast<__m256i>(sum),
+                             _mm256_madd_epi16(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(w))));
     }
 };
 

@@ -23,7 +23,9 @@ struct Bf16Pairs {
     static void pack_row(const float * row, int width, float * to) {
         for (int i = 0; i < width; i += 2 * W) store(to + i / 2, pack(row + i));
     }
-    static Vec multiply_add(Vec sum, Vec x, Vec w) { return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(w), reinterpret_cast<__m512bh>(x)); }
+    static Vec multiply_add(Vec sum, Vec x, Vec w) {
+        return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(w), reinterpret_cast<__m512bh>(x));
+    }
 };
 
 bool usable() { return has_avx512() && __builtin_cpu_supports("avx512bf16"); }

@@ -18,7 +18,8 @@ constexpr int DEPTH = 1024;           // a panel of 128 KiB, which stays in the 
 
 struct Dot {
     static IVec add(IVec sum, IVec x, IVec w) {
-        return reinterpret_cast<IVec>(_mm512_dpwssd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(w)));
+        return reinterpret_cast<IVec>(_mm512_dpwssd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(x),
+                                                          reinterpret_cast<__m512i>(w)));
     }
 };
 

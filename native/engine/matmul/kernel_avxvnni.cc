@@ -20,7 +20,8 @@ constexpr int DEPTH = 512;            // a panel of 16 KiB
 
 struct Dot {
     static IVec add(IVec sum, IVec x, IVec w) {
-        return reinterpret_cast<IVec>(_mm256_dpwssd_avx_epi32(reinterpret_cast<__m256i>(sum), reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(w)));
+        return reinterpret_cast<IVec>(_mm256_dpwssd_avx_epi32(
+            reinterpret_cast<__m256i>(sum), reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(w)));
     }
 };
 

@@ -32,8 +32,8 @@ std::vector<const MatmulKernel *> matmul_kernels() {
 }
 
 std::vector<ggml_type> matmul_types() {
-    return {GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1,
-            GGML_TYPE_Q2_K, GGML_TYPE_Q3_K, GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K};
+    return {GGML_TYPE_F16,  GGML_TYPE_BF16, GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0,
+            GGML_TYPE_Q5_1, GGML_TYPE_Q2_K, GGML_TYPE_Q3_K, GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K};
 }
 
 namespace {
@@ -42,7 +42,8 @@ struct BufferWeights {
     ContextPtr ctx;
     BufferPtr buffer;
     ggml_tensor * tensor = nullptr;
-    BufferWeights(ggml_backend_buffer_type_t memory, ggml_type type, int width, int outputs, const std::vector<uint8_t> & bytes) {
+    BufferWeights(ggml_backend_buffer_type_t memory, ggml_type type, int width, int outputs,
+                  const std::vector<uint8_t> & bytes) {
         if (!memory) return;
         ctx = make_context(1);
         tensor = ggml_new_tensor_2d(ctx.get(), type, width, outputs);
@@ -80,7 +81,9 @@ double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_bu
     for (int r = 0; r < kCount; ++r) {
         for (int o = 0; o < kOutputs; ++o) {
             double sum = 0;
-            for (int i = 0; i < kWidth; ++i) sum += double(w[size_t(o) * kWidth + size_t(i)]) * double(x[size_t(r) * kWidth + size_t(i)]);
+            for (int i = 0; i < kWidth; ++i) {
+                sum += double(w[size_t(o) * kWidth + size_t(i)]) * double(x[size_t(r) * kWidth + size_t(i)]);
+            }
             const double error = std::abs(sum - double(out[size_t(r) * kOutputs + size_t(o)]));
             if (!std::isfinite(error)) return INFINITY;
             worst = std::max(worst, error), largest = std::max(largest, std::abs(sum));
@@ -119,7 +122,10 @@ const MatmulKernel * matmul_kernel(ggml_type type) {
 }
 
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory) {
-    if ((type != GGML_TYPE_Q4_K && type != GGML_TYPE_Q4_0) || std::strcmp(ggml_backend_buft_name(memory), "CPU_REPACK") != 0) return nullptr;
+    if ((type != GGML_TYPE_Q4_K && type != GGML_TYPE_Q4_0) ||
+        std::strcmp(ggml_backend_buft_name(memory), "CPU_REPACK") != 0) {
+        return nullptr;
+    }
     const auto find = [&](ggml_type t) -> const MatmulKernel * {
         const MatmulKernel * kernel = matmul_kernel(t);
         if (!kernel || !kernel->rounds()) return nullptr;  // in f32, ggml is as fast

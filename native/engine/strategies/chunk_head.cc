@@ -1,5 +1,5 @@
-// The beginning of every chunk (EPIC, Hu et al. 2024): a chunk's first tokens were encoded as a text's first ones, which
-// draw attention that they should not have in the middle.
+// The beginning of every chunk (EPIC, Hu et al. 2024): a chunk's first tokens were encoded as a text's first ones,
+// which draw attention that they should not have in the middle.
 #include <cmath>
 
 #include "engine/strategy.h"

@@ -1,5 +1,5 @@
-// CacheBlend (Yao et al. 2025, §4): compute all tokens up to a check layer, keep those whose KV is farthest from what was
-// cached. Several check layers with falling ratios are its gradual filtering.
+// CacheBlend (Yao et al. 2025, §4): compute all tokens up to a check layer, keep those whose KV is farthest from what
+// was cached. Several check layers with falling ratios are its gradual filtering.
 #include "engine/error.h"
 #include "engine/strategy.h"
 

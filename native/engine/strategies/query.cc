@@ -10,7 +10,9 @@ class Query : public Strategy {
   public:
     Query(std::vector<int> layers, Budget budget) : layers_(std::move(layers)), budget_(budget) {}
     std::vector<int> question_layers() const override { return layers_; }
-    std::vector<int32_t> at_start(const Candidates & c) const override { return top_k(c.attention, budget_.tokens(c.attention, c.reusable)); }
+    std::vector<int32_t> at_start(const Candidates & c) const override {
+        return top_k(c.attention, budget_.tokens(c.attention, c.reusable));
+    }
 
   private:
     std::vector<int> layers_;

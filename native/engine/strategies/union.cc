@@ -1,5 +1,5 @@
-// `deviation` and `query` share one budget: a token's score is its share of all deviation plus its share of the question's
-// attention.
+// `deviation` and `query` share one budget: a token's score is its share of all deviation plus its share of the
+// question's attention.
 #include "engine/error.h"
 #include "engine/strategy.h"
 

@@ -20,7 +20,7 @@ export interface TextSet {
   prompts: readonly (readonly PromptPart[])[];
 }
 
-export interface CalibrateOptions {
+interface CalibrateOptions {
   model: CalibrationModel;
   /** What people call it. */
   name: string;

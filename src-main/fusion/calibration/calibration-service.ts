@@ -19,13 +19,13 @@ export interface CalibratedModel {
 }
 
 /** Where the service gets the model from: src-main/models/. */
-export interface CalibratedModels<M extends CalibratedModel> {
+interface CalibratedModels<M extends CalibratedModel> {
   current(): Promise<M>;
   readonly active: M | undefined;
   onChange(listener: () => void): () => void;
 }
 
-export interface CalibrationServiceOptions<M extends CalibratedModel> {
+interface CalibrationServiceOptions<M extends CalibratedModel> {
   /** File of the calibrations. */
   path: string;
   models: CalibratedModels<M>;

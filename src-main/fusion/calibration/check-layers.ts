@@ -11,7 +11,7 @@ const RATIO = 0.15;
 /** The search takes no further prompt when blending has taken this long: large models are searched on fewer. */
 const LIMIT_MS = 60_000;
 
-export interface CheckSearchOptions<Prompt> {
+interface CheckSearchOptions<Prompt> {
   prompts: readonly Prompt[];
   /** What is to be calibrated. */
   strategies: readonly StrategyChoice[];

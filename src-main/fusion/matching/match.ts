@@ -1,6 +1,6 @@
 import { commonRuns, type CommonRun } from './runs.ts';
 
-export interface MatchingOptions {
+interface MatchingOptions {
   /** Share of a text that must be found for any of it to be used. */
   minMatchRatio: number;
   /** Tokens at each side of a seam that are computed although they match. */

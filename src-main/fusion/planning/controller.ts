@@ -27,7 +27,7 @@ export interface Decision {
   predictedFullMs: number | null;
 }
 
-export interface DecideOptions {
+interface DecideOptions {
   info: Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'threads' | 'kvDtype' | 'layers'>;
   costs: Pick<CostModel, 'predict'>;
   /** What calibration found of the model; absent before. */

@@ -13,7 +13,7 @@ import type { SettingsService } from '../../platform/settings-service.ts';
 import type { CostModel } from './cost-model.ts';
 import { profile, type ProfiledModel, type ProfileOptions } from './profile.ts';
 
-export interface FirstUseOptions {
+interface FirstUseOptions {
   models: {
     readonly active: (CalibratedModel & { model: ProfiledModel }) | undefined;
     onChange(listener: () => void): () => void;

@@ -52,7 +52,7 @@ export function faded(fit: Fit | undefined, share: number): Fit | undefined {
  * own solution has no negative cost, the best; of equals the one of earlier features. There are few, so all sets are tried.
  * Undefined while nothing was seen.
  */
-export function costsOf(fit: Fit | undefined): readonly number[] | undefined {
+function costsOf(fit: Fit | undefined): readonly number[] | undefined {
   if (!fit || fit.squares <= 0) return undefined;
   if (!solved.has(fit)) solved.set(fit, bestOfAllSets(fit));
   return solved.get(fit);

@@ -14,16 +14,16 @@ import type { Piece, Tier } from './work.ts';
 export type { Decision } from './controller.ts';
 
 /** The model a plan is for, as much of it as planning needs. */
-export type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken'>;
+type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken'>;
 
-export interface PlannerOptions {
+interface PlannerOptions {
   costs: CostModel;
   store: Pick<ChunkCache, 'entry' | 'similar'>;
   /** What was measured of a model's quality; absent before. */
   calibration: (model: PlannedModel) => Calibration | undefined;
 }
 
-export interface PlanRequest {
+interface PlanRequest {
   model: PlannedModel;
   dtype: KvDtype;
   /** Tokens that are in the session already. */

@@ -49,7 +49,7 @@ export function predict(
 }
 
 /** Keys and values of all rows that have none yet, and the layer for the last of them. */
-export function lastLayerMs(costs: ComputeCosts, rows: Rows, context: number, keys: boolean): number {
+function lastLayerMs(costs: ComputeCosts, rows: Rows, context: number, keys: boolean): number {
   const one = layerMs(costs, { rows: 1, pairs: context }) ?? 0;
   return rows.rows > 1 && keys ? one + (keysMs(costs, rows) ?? 0) : one;
 }

@@ -26,7 +26,7 @@ export interface Rows {
 }
 
 /** One layer's computing: keys and values of some rows, then the layer for what remains of them. */
-export interface LayerSteps {
+interface LayerSteps {
   /** A check: keys and values only, and tokens are selected. */
   check: Rows | null;
   /** The layer itself; in the last one only keys and values (unless a check had them), and one row. */
@@ -34,7 +34,7 @@ export interface LayerSteps {
 }
 
 /** Shares of the reusable tokens that a strategy recomputes, and the layers from which on. */
-export interface Narrowing {
+interface Narrowing {
   /** Layer after whose check the share holds; -1: from the start. Ascending. */
   steps: readonly { layer: number; share: number }[];
   questionLayers: readonly number[];

@@ -5,7 +5,7 @@ import type { DrainReport } from '../../library/folder-library.ts';
 import { formatBytes } from '../../models/describe.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface Prepared extends DrainReport {
+interface Prepared extends DrainReport {
   notices: Notice[];
 }
 

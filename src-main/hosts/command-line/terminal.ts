@@ -14,7 +14,7 @@ export interface Terminal {
   progress(): ProgressDisplay;
 }
 
-export interface ProgressDisplay {
+interface ProgressDisplay {
   update: (progress: LibraryProgress) => void;
   stop: () => void;
 }

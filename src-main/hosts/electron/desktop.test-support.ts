@@ -15,7 +15,7 @@ const program: NodeJS.EventEmitter = process;
 const DEFECTS = ['uncaughtException', 'uncaughtExceptionMonitor', 'unhandledRejection'];
 
 /** The app without engine and services: what this host uses of it. */
-export class FakeCore {
+class FakeCore {
   readonly events = new EventBus();
   readonly log = silentLogger;
   started = 0;

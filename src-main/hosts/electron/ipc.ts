@@ -11,7 +11,7 @@ const NOT_THE_WINDOW: CallResult = {
   error: { code: 'BAD_ARGUMENT', message: "Only Kvasir's own window can ask this.", advice: '' },
 };
 
-export interface IpcOptions {
+interface IpcOptions {
   api: Api;
   events: EventBus;
   log: Logger;

@@ -1,13 +1,13 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import type { Words } from './words.ts';
 
-export interface MenuActions {
+interface MenuActions {
   /** Shows a place in the window. */
   goTo: (route: string) => void;
   addDocuments: () => void;
 }
 
-export interface MenuSurroundings {
+interface MenuSurroundings {
   platform: NodeJS.Platform;
   /** Whether this is the installed app, whose users need no developer tools. */
   packaged: boolean;

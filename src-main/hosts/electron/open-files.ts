@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { EventBus } from '../../platform/event-bus.ts';
 import { appRoot } from '../../platform/root.ts';
 
-export interface DesktopArguments {
+interface DesktopArguments {
   dataDir: string | undefined;
   /** Files and folders to open, as full paths. */
   paths: string[];

@@ -42,7 +42,7 @@ export class StandInContents extends EventEmitter {
 }
 
 /** A window that shows at once what it is told to load. */
-export class StandInWindow extends EventEmitter {
+class StandInWindow extends EventEmitter {
   readonly webContents = new StandInContents();
   readonly options: BrowserWindowConstructorOptions;
   readonly calls: string[] = [];
@@ -86,7 +86,7 @@ export class StandInWindow extends EventEmitter {
 }
 
 /** A utility process that does nothing by itself. */
-export class StandInUtility extends EventEmitter {
+class StandInUtility extends EventEmitter {
   readonly stderr = new PassThrough();
   readonly posted: unknown[] = [];
   readonly fork: unknown[];

@@ -13,7 +13,7 @@ const StateSchema = z.object({
 });
 
 /** Where the window stood when it was closed. */
-export type WindowState = z.infer<typeof StateSchema>;
+type WindowState = z.infer<typeof StateSchema>;
 
 /** How much of a window must be on some display, so that it can be seen and taken hold of. */
 const VISIBLE = { width: 200, height: 100 };

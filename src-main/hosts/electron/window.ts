@@ -4,7 +4,7 @@ import { WINDOW_ADDRESS } from './scheme.ts';
 import { readWindowState, writeWindowState } from './window-state.ts';
 import type { Words } from './words.ts';
 
-export interface WindowOptions {
+interface WindowOptions {
   preload: string;
   /** File that keeps where the window stood. */
   statePath: string;

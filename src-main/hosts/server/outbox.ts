@@ -1,7 +1,7 @@
 import type { EventTopic, KvasirEvent } from '../../../src-shared/contract/events.ts';
 
 /** The part of a WebSocket that events go through. */
-export interface Wire {
+interface Wire {
   /** Bytes that were handed over and have not left. */
   readonly bufferedAmount: number;
   send(text: string, sent: () => void): void;

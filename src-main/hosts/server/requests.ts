@@ -8,7 +8,7 @@ import { explanationPage, onwardPage } from './explanation.ts';
 import type { Guard, Refusal } from './guard.ts';
 import { download, upload, type UploadPlaces } from './transfers.ts';
 
-export interface RequestsOptions {
+interface RequestsOptions {
   access: Access;
   guard: Guard;
   api: Api;

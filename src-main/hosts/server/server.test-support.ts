@@ -19,7 +19,7 @@ export interface Reply {
   body: string;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: Buffer | string;
@@ -39,7 +39,7 @@ export interface TestServer {
   open: (headers?: Record<string, string>) => Promise<TestWindow>;
 }
 
-export const INDEX_HTML =
+const INDEX_HTML =
   '<!doctype html><meta name="csp-nonce" content="%KVASIR_NONCE%"><script type="module" src="./assets/app-1a2b.js"></script>';
 
 export async function testServer(

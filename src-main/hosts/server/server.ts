@@ -14,7 +14,7 @@ import { createRequests } from './requests.ts';
 import type { UploadPlaces } from './transfers.ts';
 import { MAX_MESSAGE_BYTES, WindowSocket } from './window-socket.ts';
 
-export interface ServerOptions {
+interface ServerOptions {
   api: Api;
   /** What is told to every window. */
   events: EventBus;

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-export interface Surroundings {
+interface Surroundings {
   /** Electron's binary; undefined where it is not installed. */
   electron: string | undefined;
   display: boolean;
 }
 
-export interface HostChoice {
+interface HostChoice {
   /** The binary to run; undefined: the command line, which serves the window to a browser by default. */
   electron: string | undefined;
   /** One line for the user; empty where they chose themselves. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Stands in the window's index.html where the page's nonce goes, for the style elements that the UI library makes. */
-export const NONCE_PLACEHOLDER = '%KVASIR_NONCE%';
+const NONCE_PLACEHOLDER = '%KVASIR_NONCE%';
 
 /** Sent with everything that is shown to a window, by either host. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -15,14 +15,14 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), usb=(), serial=(), hid=(), payment=()',
 };
 
-export interface PolicyOptions {
+interface PolicyOptions {
   nonce: string;
   /** Where a page may connect to. Default: its own origin. */
   connect?: readonly string[];
 }
 
 /** What a page may load and run: its own files, and no inline script. */
-export function contentSecurityPolicy({ nonce, connect = ["'self'"] }: PolicyOptions): string {
+function contentSecurityPolicy({ nonce, connect = ["'self'"] }: PolicyOptions): string {
   return [
     "default-src 'none'",
     "script-src 'self'",

@@ -20,7 +20,7 @@ export interface LastUse {
   hits: number;
 }
 
-export interface WorkloadOptions {
+interface WorkloadOptions {
   /** Milliseconds after which what was learned counts a third. */
   memoryMs: number;
   /** Of how many entries the last use is kept in mind, at least: those that are gone count too. */

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 
-export interface XmlHandler {
+interface XmlHandler {
   /** `path` is the names of the elements around this one and its own, outermost first. */
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(text: string, inside: readonly string[]): void;

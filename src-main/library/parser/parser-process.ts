@@ -14,14 +14,14 @@ export interface ParserLimits {
   idleMs: number;
 }
 
-export const PARSER_LIMITS: ParserLimits = {
+const PARSER_LIMITS: ParserLimits = {
   timeoutMs: 120_000,
   maxMemoryBytes: 1024 * 1024 * 1024,
   idleMs: 30_000,
 };
 
 /** `unchanged`: the file still has the bytes that are known. */
-export type ParseOutcome =
+type ParseOutcome =
   { kind: 'parsed'; sha256: string; document: ParsedDocument } | { kind: 'unchanged'; sha256: string };
 
 export interface Parser {

@@ -13,7 +13,7 @@ const MAX_CHARS_PER_TOKEN = 64;
 /** A chunk ends at a paragraph only when it is at least half full by then, at a heading when a quarter. */
 const LEAST_FILL: Record<Boundary, number> = { 0: 0.75, 1: 0.5, 2: 0.5, 3: 0.25 };
 
-export interface CutOptions {
+interface CutOptions {
   kind?: TextKind | undefined;
   /** Chunks that an earlier version of the text was cut into and that still stand in it: start → end. */
   kept?: ReadonlyMap<number, number> | undefined;

@@ -9,7 +9,7 @@ import { textKindOf } from '../sources/kinds.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 
 /** What chunks are cut for. */
-export interface CutTarget {
+interface CutTarget {
   chunkSetId: number;
   chunkTokens: number;
   model: Pick<FusionModel, 'tokenize'>;

@@ -8,7 +8,7 @@ import type { DocumentRow } from '../../catalogue/document-table.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 import { isSameTarget, targetOf, type ChunkModel, type Target } from './targets.ts';
 
-export interface PrecomputerOptions {
+interface PrecomputerOptions {
   catalogue: Catalogue;
   store: ChunkCache;
   models: { readonly active: ChunkModel | undefined };

@@ -1,6 +1,6 @@
 import { isAborted } from '../../platform/abort.ts';
 
-export interface QueueWorkerOptions {
+interface QueueWorkerOptions {
   /** Does one piece of work; false when there is none now. */
   step: (signal: AbortSignal) => Promise<boolean>;
   /** A step failed; gives after how many milliseconds to try again without being asked, undefined for at once. */

@@ -9,7 +9,7 @@ import { DocumentSteps, type WorkerName, type StepParts } from './steps.ts';
 import { TargetKeeper } from './target-keeper.ts';
 import type { Target } from './targets.ts';
 
-export interface QueueOptions extends StepParts {
+interface QueueOptions extends StepParts {
   models: ModelSource;
   dtype: () => KvDtype;
   onStatus: () => void;

@@ -9,7 +9,7 @@ import type { Parser } from '../parser/parser-process.ts';
 import { removeContents } from '../sources/removal.ts';
 import { packText } from '../../catalogue/text-table.ts';
 
-export interface ReaderOptions {
+interface ReaderOptions {
   catalogue: Catalogue;
   parser: Parser;
   /** Bytes above which a document is refused. */

@@ -3,7 +3,7 @@ import type { ActiveModel, ModelSource } from '../../models/active-model.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { isSameTarget, putBack, savedTarget, saveTarget, targetOf, type Target } from './targets.ts';
 
-export interface TargetKeeperOptions {
+interface TargetKeeperOptions {
   catalogue: Catalogue;
   models: ModelSource;
   dtype: () => KvDtype;

@@ -8,7 +8,7 @@ import type { RootRow } from '../../catalogue/library-table.ts';
 import { scanRoot } from './root-scan.ts';
 import { isSkipped } from './scan.ts';
 
-export interface RootKeeperOptions {
+interface RootKeeperOptions {
   catalogue: Catalogue;
   log: Logger;
   /** A root's documents, or whether it can be used, have changed; `queued`: there are files to be read. */

@@ -26,7 +26,7 @@ export interface RootChanges {
   failures: DocumentFailure[];
 }
 
-export interface RootScanOptions {
+interface RootScanOptions {
   signal?: AbortSignal | undefined;
   /** Whether files that failed are queued although they have not changed. */
   retryFailed?: boolean;

@@ -17,7 +17,7 @@ import { Speed } from './speed.ts';
 import { transfer } from './transfer.ts';
 import type { Database } from '../../platform/database.ts';
 
-export interface DownloadsOptions {
+interface DownloadsOptions {
   database: Database;
   files: ModelFiles;
   events: EventBus;

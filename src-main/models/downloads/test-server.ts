@@ -32,7 +32,7 @@ export async function serve(answer: Answer): Promise<TestServer> {
 /** How much the client under test has of the file; the test says. */
 export const arrived = { bytes: (): number => Infinity };
 
-export interface FileAnswer {
+interface FileAnswer {
   etag?: string;
   ranges?: boolean;
   /** The connection is cut after this many bytes of the body have arrived. */

@@ -4,14 +4,14 @@ import { fileError } from '../../platform/paths.ts';
 import { Interrupted, causeOf, get } from './request.ts';
 
 /** What is known of the file on the server; kept so that a later run can go on. */
-export interface RemoteFile {
+interface RemoteFile {
   /** 0 while the server has not said. */
   bytesTotal: number;
   /** A strong ETag or the date of the last change; '' when the server gives neither. */
   validator: string;
 }
 
-export interface TransferOptions {
+interface TransferOptions {
   url: string;
   /** Where the bytes go; what is in it from an earlier attempt is kept where the server can go on from there. */
   part: string;

@@ -6,7 +6,7 @@ export type Tier = 'disk' | 'memory';
 const GB = 1e9;
 const SMALLEST = 0.05 * GB;
 
-export interface BudgetFacts {
+interface BudgetFacts {
   used: number;
   budget: number;
   scale: LogScale;
@@ -20,7 +20,7 @@ export function budgetFacts(tier: Tier, stats: CacheStats, memoryTotal: number):
   return { used, budget, scale: { min: SMALLEST, max: Math.max(most, budget, SMALLEST) } };
 }
 
-export interface Lowering {
+interface Lowering {
   /** Bytes above the new budget. */
   excess: number;
   /** About as many chunks have to go. */

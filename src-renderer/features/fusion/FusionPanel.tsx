@@ -8,7 +8,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import classes from './FusionPanel.module.css';
 import { ReportPage } from './ReportPage.tsx';
 
-export interface FusionPanelProps {
+interface FusionPanelProps {
   conversationId: string;
   answerId: string;
   onClose: () => void;

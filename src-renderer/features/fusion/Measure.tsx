@@ -5,7 +5,7 @@ import { notifyFailure } from '../../ui/notify.tsx';
 import classes from './FusionPanel.module.css';
 import type { Words } from './useWords.ts';
 
-export interface MeasuredAnswer {
+interface MeasuredAnswer {
   conversationId: string;
   answerId: string;
   words: Words;

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import classes from './FusionPanel.module.css';
 import { toggleFolded, toggleTable, usePanelState } from './panel-state.ts';
 
-export interface SectionProps {
+interface SectionProps {
   name: string;
   title: string;
   /** What the picture says, in words. */

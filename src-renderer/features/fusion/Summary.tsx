@@ -8,7 +8,7 @@ import { Measure } from './Measure.tsx';
 import { compositionOf, type Composition } from './model.ts';
 import type { Words } from './useWords.ts';
 
-export interface SummaryProps {
+interface SummaryProps {
   conversationId: string;
   report: FusionReport;
   words: Words;

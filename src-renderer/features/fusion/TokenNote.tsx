@@ -26,7 +26,7 @@ export function TokenNote({ view, token, words }: { view: ReportView; token: num
 }
 
 /** Whether a token was recomputed, and which check decided so. */
-export function fateOf(view: ReportView, token: number, { t }: Words): string {
+function fateOf(view: ReportView, token: number, { t }: Words): string {
   const { report, checks, recomputed, partOf } = view;
   const part = partOf(token);
   if (part && isComputed(part, report.tokensStart + token)) return t('tokens.computedAlways');

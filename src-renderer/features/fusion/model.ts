@@ -129,7 +129,7 @@ export function compositionOf(report: FusionReport): Composition {
 }
 
 /** Mean deviation of what lies at most `edge` tokens behind a passage's start, against the rest of it. */
-export interface HeadsAndRest {
+interface HeadsAndRest {
   head: number;
   rest: number;
 }

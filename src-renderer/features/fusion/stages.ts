@@ -8,7 +8,7 @@ export function longestStage(ttft: Ttft): StageName {
 }
 
 /** The pipeline in sums of milliseconds. */
-export interface PipelineSums {
+interface PipelineSums {
   load: number;
   compute: number;
   /** Time in which computing waited for bytes. */

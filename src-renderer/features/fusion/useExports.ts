@@ -24,7 +24,7 @@ const CSV = {
 } as const;
 
 const PICTURES = ['waterfall', 'tokens', 'mass', 'layers', 'pipeline'] as const;
-export type PictureName = (typeof PICTURES)[number];
+type PictureName = (typeof PICTURES)[number];
 
 export interface Exports {
   png: (name: PictureName) => void;

@@ -37,7 +37,7 @@ const PARALLEL = 4;
 /** Thousands of small files must not render the page thousands of times. */
 const TELL_MS = 150;
 
-export interface UploadJob {
+interface UploadJob {
   client: Client;
   library: { id: string; name: string };
   files: AsyncIterable<FoundFile> | Iterable<FoundFile>;

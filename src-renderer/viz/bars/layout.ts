@@ -7,7 +7,7 @@ export interface TimedRow {
 }
 
 /** A stage of a row; x from the bars' left edge. */
-export interface BarPiece {
+interface BarPiece {
   x: number;
   width: number;
 }

@@ -18,7 +18,7 @@ export interface Series {
   points: readonly ChartPoint[];
 }
 
-export interface Axis {
+interface Axis {
   /** Absent: what the data needs. */
   domain?: readonly [number, number];
   log?: boolean;

@@ -11,7 +11,7 @@ export interface LayerTimes {
   computeEnd: number;
 }
 
-export type Lane = 'load' | 'compute' | 'wait';
+type Lane = 'load' | 'compute' | 'wait';
 
 export interface GanttBar {
   row: number;

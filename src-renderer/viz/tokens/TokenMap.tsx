@@ -27,7 +27,7 @@ export interface TokenMapHandle {
   show: (token: number) => void;
 }
 
-export interface TokenMapProps {
+interface TokenMapProps {
   data: TokenMapData;
   label: string;
   overviewLabel: string;

@@ -20,7 +20,7 @@ export interface TokenMapData {
   outlined: Uint8Array;
 }
 
-export interface TokenView {
+interface TokenView {
   /** Height of what is scrolled away, and of what is in view. */
   scrollTop: number;
   height: number;
@@ -29,7 +29,7 @@ export interface TokenView {
   selection: readonly [number, number] | null;
 }
 
-export const TEXT_SIZE = 13;
+const TEXT_SIZE = 13;
 const BOX_INSET = 2;
 
 export function tokenMetrics(context: Canvas2d, palette: Palette): TokenMetrics {

@@ -4,7 +4,7 @@ import type { Canvas2d } from '../picture.ts';
 import type { TokenMapData } from './draw.ts';
 
 /** The whole prompt as a strip, one column a pixel: the strongest token in it, and how many are outlined. */
-export interface OverviewColumns {
+interface OverviewColumns {
   strength: Float32Array;
   outlined: Uint16Array;
 }
@@ -36,7 +36,7 @@ export function tokenOfColumn(column: number, tokens: number, width: number): nu
   return Math.min(tokens - 1, Math.max(0, Math.floor((column / Math.max(1, width)) * tokens)));
 }
 
-export const OVERVIEW_HEIGHT = 44;
+const OVERVIEW_HEIGHT = 44;
 const BAND = 5;
 const TICKS = 5;
 

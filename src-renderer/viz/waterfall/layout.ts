@@ -4,7 +4,7 @@ export interface Stage {
   ms: number;
 }
 
-export interface StageBar {
+interface StageBar {
   x: number;
   width: number;
   y: number;

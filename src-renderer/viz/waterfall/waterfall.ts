@@ -3,7 +3,7 @@ import { setFont, type Canvas2d, type Frame, type Picture } from '../picture.ts'
 import { shortened } from '../tokens/draw.ts';
 import { layoutStages, stageAt, STAGE_HEIGHT, type Stage } from './layout.ts';
 
-export interface ColouredStage extends Stage {
+interface ColouredStage extends Stage {
   colour: Colour;
   /** The time in words, at the right end. */
   value: string;

@@ -2,7 +2,7 @@ import { decodeNamedCharacterReference } from 'decode-named-character-reference'
 
 const SAFE = new Set(['http:', 'https:', 'mailto:']);
 
-export interface SafeLink {
+interface SafeLink {
   href: string;
   /** What the reader should know of the target: the host, or the mail address. */
   target: string;

@@ -1,6 +1,6 @@
 import type { ConversationSummary } from '../../../../src-shared/contract/chat.ts';
 
-export type Age = 'today' | 'yesterday' | 'week' | 'older';
+type Age = 'today' | 'yesterday' | 'week' | 'older';
 export type Row = { kind: 'heading'; age: Age } | { kind: 'item'; summary: ConversationSummary };
 
 /** Conversations, newest first, under headings by age. */

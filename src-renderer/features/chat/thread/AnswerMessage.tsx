@@ -16,7 +16,7 @@ import { IconAction } from './IconAction.tsx';
 import type { ShownMessage } from './tree.ts';
 import classes from './Thread.module.css';
 
-export interface AnswerMessageProps {
+interface AnswerMessageProps {
   shown: ShownMessage;
   busy: boolean;
   reportOpen: boolean;

@@ -21,7 +21,7 @@ import { MethodCard } from './MethodCard.tsx';
 import { barRows, fullOf, nameOf, qualityRows } from './methods.ts';
 import type { CompareProgress, ComparisonState } from './useComparison.ts';
 
-export interface CompareSectionProps {
+interface CompareSectionProps {
   report: FusionReport;
   state: ComparisonState;
   words: Words;

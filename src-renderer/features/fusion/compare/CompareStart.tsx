@@ -10,7 +10,7 @@ import { leastMs } from './estimate.ts';
 const OFFERED = ['deviation', 'query', 'union', 'chunk-head'] as const satisfies readonly StrategyName[];
 const RATIOS = [0.05, 0.15, 0.3, 0.5];
 
-export interface CompareStartProps {
+interface CompareStartProps {
   report: FusionReport;
   words: Words;
   /** Whether there is a comparison already. */

@@ -7,7 +7,7 @@ const FULL_PREFILLS = 2;
 /** Full reuse, and the answer's own strategy. */
 const BLENDS = 2;
 
-export interface CompareWish {
+interface CompareWish {
   /** Strategies besides those that are always compared. */
   more: number;
   deep: boolean;

@@ -28,7 +28,7 @@ function wordsOf(text: string, language: string): string[] {
 }
 
 /** Number of words at the beginning of both. */
-export function sameWords(runs: readonly TextRun[], language: string): number {
+function sameWords(runs: readonly TextRun[], language: string): number {
   const [first] = runs;
   return first?.kind === 'same' ? wordsOf(first.text, language).length : 0;
 }

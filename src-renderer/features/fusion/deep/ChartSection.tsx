@@ -7,7 +7,7 @@ import { TipRows } from '../../../viz/Tip.tsx';
 import { Section } from '../Section.tsx';
 import type { Files } from '../useFiles.ts';
 
-export interface ChartSectionProps {
+interface ChartSectionProps {
   name: string;
   title: string;
   lead: string;

@@ -21,7 +21,7 @@ import { heatLead } from './leads.ts';
 import { deepMethods, gridOf, type DeepMethod, type MatrixName } from './model.ts';
 import { heatData } from './pictures.ts';
 
-export interface HeatSectionProps {
+interface HeatSectionProps {
   comparison: Comparison;
   prompt: DeepPrompt;
   /** The way that is shown first. */

@@ -39,7 +39,7 @@ export function gridOf({ deep }: DeepMethod, matrix: MatrixName): Grid {
 /** Tokens at the beginning of a passage, which were encoded without knowing what would stand before them. */
 export const HEAD_TOKENS = 16;
 
-export interface HeatFacts {
+interface HeatFacts {
   /** Share of the cached tokens' deviation that the first tokens of passages hold, and their share of these tokens. */
   headShare: number;
   headTokens: number;
@@ -72,7 +72,7 @@ export function heatFacts(
   };
 }
 
-export interface AttentionFacts {
+interface AttentionFacts {
   /** Mean over layers. */
   mean: number;
   worstLayer: number;
@@ -86,7 +86,7 @@ export function attentionFacts({ deep: { layers } }: DeepMethod): AttentionFacts
 }
 
 /** The share of the deviation held by 0, 5, … 100 % of the tokens: mean, least and most over layers in which anything deviates. */
-export interface ConcentrationPoint {
+interface ConcentrationPoint {
   ratio: number;
   mean: number;
   low: number;

@@ -13,7 +13,7 @@ import { blendOf, concentrationOf, deepMethods, rankPairs, type DeepMethod } fro
 
 const OTHERS: readonly Colour[] = ['accent', 'place', 'retrieve', 'compute', 'disk'];
 
-export function colourOfWay(method: DeepMethod, comparison: Comparison): Colour {
+function colourOfWay(method: DeepMethod, comparison: Comparison): Colour {
   if (method === blendOf(comparison)) return 'hkvd';
   if (method.kind === 'reuse') return 'ram';
   return OTHERS[comparison.methods.indexOf(method) % OTHERS.length] ?? 'accent';

@@ -18,7 +18,7 @@ import { TokenNote, tokenSentence } from '../TokenNote.tsx';
 import type { Words } from '../useWords.ts';
 import type { SectionData } from './section-props.ts';
 
-export interface TokenSectionProps extends SectionData {
+interface TokenSectionProps extends SectionData {
   check: CheckView | undefined;
   onCheck: (index: number) => void;
   scale: ScaleKind;

@@ -1,4 +1,4 @@
-export interface SizeSummary {
+interface SizeSummary {
   min: number;
   median: number;
   max: number;

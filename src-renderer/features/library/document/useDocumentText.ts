@@ -7,7 +7,7 @@ import { pagesAround } from '../../../ui/paging.ts';
 /** The most that the core gives at a time, in UTF-16 units. */
 const WINDOW = 200_000;
 
-export interface DocumentTextWindows {
+interface DocumentTextWindows {
   /** undefined until the first answer. */
   length: number | undefined;
   pages: DocumentText['pages'];

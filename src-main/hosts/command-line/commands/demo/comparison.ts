@@ -8,7 +8,7 @@ const QuestionsSchema = z.array(
   z.object({ question: z.string(), answer: z.string(), kind: z.string().default('') }),
 );
 
-export type SampleQuestion = z.infer<typeof QuestionsSchema>[number];
+type SampleQuestion = z.infer<typeof QuestionsSchema>[number];
 
 /** One question answered both ways, with times that were measured in turns. */
 export interface Comparison {
@@ -20,7 +20,7 @@ export interface Comparison {
   blendedTtftMs: number;
 }
 
-export interface ComparisonOptions extends Pick<SingleRequest, 'topK' | 'maxTokens'> {
+interface ComparisonOptions extends Pick<SingleRequest, 'topK' | 'maxTokens'> {
   blend: SingleRequest['strategy'];
   /** Which way goes first, so that neither always finds the machine warm. */
   blendFirst: boolean;
