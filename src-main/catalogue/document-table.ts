@@ -58,8 +58,7 @@ const COLUMNS = `id, library_id AS libraryId, root_id AS rootId, path, title, fo
   seen_ms AS seenMs, phase, attempts, failure, warnings, text_length AS textLength`;
 
 /** Phases in the order in which a document goes through them. */
-const WORKING_PHASES = ['waiting', 'chunking', 'indexing', 'precomputing'] as const;
-export type WorkingPhase = (typeof WORKING_PHASES)[number];
+export type WorkingPhase = 'waiting' | 'chunking' | 'indexing' | 'precomputing';
 
 /** Documents and their place in the queue. */
 export class DocumentTable {

@@ -15,7 +15,7 @@ class Memory implements PrefixModel {
   fails: KvasirError | undefined;
 
   constructor(root = prefixHash(files.prefix)) {
-    const info: Partial<ModelInfo> = { fingerprint: files.fingerprint, prefixRoot: root };
+    const info: Partial<ModelInfo> = { fingerprint: files.fingerprint, prefixRoot: root, kvBlockTokens: 64 };
     this.info = info as ModelInfo;
   }
 

@@ -301,7 +301,6 @@ export const A = model.encode(10).key;
 export const B = model.encode(11).key;
 export const C = model.encode(12).key;
 export const D = model.encode(13).key;
-const E = model.encode(14).key;
 
 /** A store with room for `count` chunks of 1000 bytes. */
 export async function storeFor(count: number, ramBudgetBytes = 0) {

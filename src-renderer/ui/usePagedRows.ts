@@ -12,8 +12,7 @@ type PagedProcedure = {
   [P in ProcedureName]: OutputOf<P> extends { total: number; items: readonly unknown[] } ? P : never;
 }[ProcedureName];
 
-type RowOf<P extends PagedProcedure> =
-  OutputOf<P> extends { items: readonly (infer Row)[] } ? Row : never;
+type RowOf<P extends PagedProcedure> = OutputOf<P> extends { items: readonly (infer Row)[] } ? Row : never;
 
 export interface PagedRows<Row> {
   /** undefined until the first answer. */

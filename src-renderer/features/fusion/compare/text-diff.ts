@@ -27,12 +27,6 @@ function wordsOf(text: string, language: string): string[] {
   return words;
 }
 
-/** Number of words at the beginning of both. */
-function sameWords(runs: readonly TextRun[], language: string): number {
-  const [first] = runs;
-  return first?.kind === 'same' ? wordsOf(first.text, language).length : 0;
-}
-
 export function isSame(runs: readonly TextRun[]): boolean {
   return runs.every(({ kind }) => kind === 'same');
 }
