@@ -18,7 +18,7 @@ if (!root) throw new Error('index.html has no #root');
 setNonce(styleNonce());
 refuseStrayDrops();
 await startI18n();
-const client = await connect();
+const client = connect();
 createRoot(root).render(
   <StrictMode>
     <App client={client} />

@@ -1,4 +1,4 @@
-import { Fifo } from '../../src-main/kvstore/eviction/fifo.ts';
+import { Fifo } from './fifo.ts';
 import type { ReuseModel } from '../../src-main/kvstore/eviction/reuse-model.ts';
 
 /** A use of a prompt that another may follow, and the blocks it keeps for it. */

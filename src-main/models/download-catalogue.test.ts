@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readCatalogue } from './download-catalogue.ts';
-import { serve } from './downloads/test-server.ts';
+import { serve } from '../testing/download-server.ts';
 
 const ENTRY = {
   ...{ id: 'a', name: 'A', description: '', role: 'chat', parameterCount: 1, quantization: 'q8_0' },

@@ -12,7 +12,7 @@ import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { resolvePaths } from '../platform/paths.ts';
 import { SettingsService } from '../platform/settings-service.ts';
-import { sendFile, serve } from './downloads/test-server.ts';
+import { sendFile, serve } from '../testing/download-server.ts';
 import { ModelService, type ModelEngine } from './model-service.ts';
 
 const GB = 1e9;

@@ -9,11 +9,6 @@ declare global {
 }
 
 /** The client over whatever the host offers. */
-export async function connect(): Promise<Client> {
-  if (window.kvasir) return new Client(window.kvasir);
-  if (import.meta.env.DEV && new URLSearchParams(location.search).has('fixture')) {
-    const { fixtureBridge } = await import('./fixtures/bridge.ts');
-    return new Client(fixtureBridge());
-  }
-  return new Client(new SocketBridge());
+export function connect(): Client {
+  return new Client(window.kvasir ?? new SocketBridge());
 }

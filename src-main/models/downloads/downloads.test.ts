@@ -9,7 +9,7 @@ import { silentLogger } from '../../platform/logger.ts';
 import { ModelFiles } from '../model-files.ts';
 import { ModelRegistry } from '../registry.ts';
 import { Downloads } from './downloads.ts';
-import { arrived, sendFile, serve, sha256, type Answer } from './test-server.ts';
+import { arrived, sendFile, serve, sha256, type Answer } from '../../testing/download-server.ts';
 
 const FILE = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * 7 + (i >> 8)) & 255));
 const OTHER = Buffer.from(FILE).reverse();

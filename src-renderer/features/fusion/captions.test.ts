@@ -1,7 +1,7 @@
 import { createInstance } from 'i18next';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
-import { fusionFixture } from '../../client/fixtures/fusion.ts';
+import { namedReport } from '../../client/fixtures/named-reports.ts';
 import { en } from '../../i18n/en/index.ts';
 import { zh } from '../../i18n/zh/index.ts';
 import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } from '../../ui/format.ts';
@@ -14,7 +14,7 @@ let report: FusionReport;
 
 beforeAll(async () => {
   words = { en: await wordsOf('en'), zh: await wordsOf('zh') };
-  report = (await fusionFixture()['chat.report']!({ answerId: 'fusion-28' }))!;
+  report = namedReport('fusion-28')!;
 });
 
 async function wordsOf(language: 'en' | 'zh'): Promise<Words> {

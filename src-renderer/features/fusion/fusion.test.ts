@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import Papa from 'papaparse';
 import { FusionReportSchema, type FusionReport } from '../../../src-shared/fusion-report.ts';
-import { fusionFixture } from '../../client/fixtures/fusion.ts';
+import { namedReport } from '../../client/fixtures/named-reports.ts';
 import { fusionReport } from '../../client/fixtures/fusion-report.ts';
 import { STAGES } from '../../viz/stages.ts';
 import { chunksCsv, layersCsv, stagesCsv, tokensCsv } from './csv.ts';
@@ -22,7 +22,7 @@ const SHAPES = [
 ];
 
 async function reportOf(answerId: string): Promise<FusionReport> {
-  const report = await fusionFixture()['chat.report']!({ answerId });
+  const report = namedReport(answerId);
   return report!;
 }
 

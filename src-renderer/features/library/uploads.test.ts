@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { UploadOptions } from '../../../src-shared/contract/bridge.ts';
 import { Client } from '../../client/client.ts';
-import { fixtureBridge } from '../../client/fixtures/bridge.ts';
 import type { FoundFile } from '../../ui/dropped-files.ts';
 import { upload, useUploads } from './uploads.ts';
 
@@ -15,7 +14,10 @@ const fileAt = (path: string, text = 'x'): FoundFile => ({
 
 function clientWith(send: (path: string, options: UploadOptions) => Promise<'ok' | 'bad'>): Client {
   return new Client({
-    ...fixtureBridge(),
+    call: () => Promise.reject(new Error('nothing is called here')),
+    onEvent: () => () => undefined,
+    onConnection: () => () => undefined,
+    pathOf: () => undefined,
     upload: async (_, options) => {
       const path = 'libraryId' in options.target ? options.target.path : '';
       if ((await send(path, options)) === 'ok') return { ok: true, data: { path } };
