@@ -5,6 +5,7 @@ import type { AnswerChoices } from '../answering/choices.ts';
 import type { FoundPassage, Passages } from '../answering/passages.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
+import type { Progress } from '../engine/engine.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import type { ChunkStore, LeaseSet } from '../kvstore/store.ts';
 import { isAborted, throwIfAborted } from '../platform/abort.ts';
@@ -136,15 +137,17 @@ export class AnalysisRun {
       onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
     });
     try {
-      const made = await maker.make({
+      const request = {
         ...{ ...active, question, choices, signal, requestClass: 'analysis' },
         passages: offered,
         stopwatch: new Stopwatch(clock),
         before: { retrieve: retrieveMs },
-        openSession: (_prompt, need) => session.open({ model, question, choices, need }),
-        onProgress: (progress) => live.progress(progress),
-        onText: (text) => live.addText(text),
-      });
+        onProgress: (progress: Progress) => live.progress(progress),
+        onText: (text: string) => live.addText(text),
+      };
+      const laidOut = maker.layOut(request);
+      const { need } = laidOut;
+      const made = await maker.make(request, laidOut, session.open({ model, question, choices, need }));
       if (made.stop === 'aborted')
         throw new KvasirError('ABORTED', 'It was stopped while it was being written.');
       const sources = made.citations.map((citation) =>

@@ -50,8 +50,6 @@ export interface AnswerRequest extends NamedModel {
   stopwatch: Stopwatch;
   /** Milliseconds of that which went by before. */
   before: { wait?: number; retrieve: number };
-  /** The session that the prompt is made in, with room for `need` tokens of prompt and answer. Its owner disposes it. */
-  openSession: (prompt: Prompt<FoundPassage>, need: number) => SessionTokens | Promise<SessionTokens>;
   signal?: AbortSignal | undefined;
   onNotice?: ((notice: Notice) => void) | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
@@ -59,6 +57,15 @@ export interface AnswerRequest extends NamedModel {
   onPlaced?: ((citations: Citation[], prompt: Prompt<FoundPassage>) => void) | undefined;
   /** More of the answer. */
   onText?: ((text: string) => void) | undefined;
+}
+
+/** A request's prompt. */
+export interface LaidOut {
+  prompt: Prompt<FoundPassage>;
+  /** Tokens of prompt and answer that the session is to have room for. */
+  need: number;
+  /** Milliseconds that laying it out took. */
+  assembleMs: number;
 }
 
 /** An answer, and how it was made. */
@@ -92,25 +99,37 @@ export class AnswerMaker {
     return findPassages(found.chunks, this.#options.passages);
   }
 
+  /** QUESTION_TOO_LONG. */
+  layOut({ model, question, passages, choices, history, stopwatch }: AnswerRequest): LaidOut {
+    const { systemPrompt, contextTokens, maxTokens } = choices;
+    const budget = { contextTokens, answerTokens: maxTokens };
+    const assembler = new PromptAssembler(model, systemPrompt);
+    const prompt = assembler.assemble(question, passages, budget, history?.turns);
+    const need = Math.min(contextTokens, prompt.tokens + maxTokens);
+    return { prompt, need, assembleMs: stopwatch.lap() };
+  }
+
   /**
-   * To be run while nobody else uses the model. ABORTED when stopped before the first token, QUESTION_TOO_LONG, OUT_OF_MEMORY,
-   * ENGINE_FAILED.
+   * Makes the answer in a session, which its owner disposes. To be run while nobody else uses the model. ABORTED when stopped
+   * before the first token, OUT_OF_MEMORY, ENGINE_FAILED.
    */
-  async make(request: AnswerRequest): Promise<MadeAnswer> {
+  async make(
+    request: AnswerRequest,
+    { prompt, assembleMs }: LaidOut,
+    session: SessionTokens,
+  ): Promise<MadeAnswer> {
     const { model, name, question, choices, stopwatch, signal } = request;
     const { store, planner, prefixes } = this.#options;
     throwIfAborted(signal);
-    const prompt = layOut(request);
-    const before = { ...request.before, assemble: stopwatch.lap() };
+    const before = { ...request.before, assemble: assembleMs };
     const notices: Notice[] = [];
     const tell = (...more: Notice[]): void => {
       notices.push(...more);
       for (const notice of more) request.onNotice?.(notice);
     };
     tell(...noticesOf(prompt, request));
-    const need = Math.min(choices.contextTokens, prompt.tokens + choices.maxTokens);
     let text = '';
-    const turn = await runTurn(prompt, await request.openSession(prompt, need), {
+    const turn = await runTurn(prompt, session, {
       ...{ model, store, planner, prefixes, stopwatch, before, signal },
       dtype: choices.dtype,
       strategy: choices.strategy,
@@ -149,12 +168,6 @@ export class AnswerMaker {
       .filter(({ chunk }) => !this.#options.store.has(keyFor(model, dtype, chunk.tokens)))
       .map(({ chunk: { tokens, passage } }) => ({ tokens, dtype, label: passage.path }));
   }
-}
-
-function layOut({ model, question, passages, choices, history }: AnswerRequest): Prompt<FoundPassage> {
-  const { systemPrompt, contextTokens, maxTokens } = choices;
-  const budget = { contextTokens, answerTokens: maxTokens };
-  return new PromptAssembler(model, systemPrompt).assemble(question, passages, budget, history?.turns);
 }
 
 /** What a reader has to know before trusting the answer. */

@@ -102,21 +102,21 @@ export class SingleAnswers {
     const stopwatch = new Stopwatch(this.#clock);
     const passages = await this.#maker.find(question, { scope: ANYWHERE, topK, signal });
     const retrieve = stopwatch.lap();
-    let session: SessionTokens | undefined;
+    const request = {
+      ...{ model, name, question, passages, stopwatch, signal, before: { retrieve } },
+      ...{ onNotice: run.onNotice, onText: run.onText },
+      // Greedy, so that an answer can be had again.
+      choices: { ...choices, strategy, sampling: {} },
+      requestClass: 'question',
+    };
+    const laidOut = this.#maker.layOut(request);
+    const session = new SessionTokens(model.createSession(laidOut.need));
     try {
-      const made = await this.#maker.make({
-        ...{ model, name, question, passages, stopwatch, signal },
-        ...{ onNotice: run.onNotice, onText: run.onText },
-        // Greedy, so that an answer can be had again.
-        choices: { ...choices, strategy, sampling: {} },
-        requestClass: 'question',
-        before: { retrieve },
-        openSession: (_prompt, need) => (session = new SessionTokens(model.createSession(need))),
-      });
+      const made = await this.#maker.make(request, laidOut, session);
       throwIfAborted(signal);
       return answeredOf(question, made);
     } finally {
-      session?.dispose();
+      session.dispose();
     }
   }
 }

@@ -3,6 +3,7 @@ import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import {
   AnswerMaker,
+  type AnswerRequest,
   type AnswerMakerOptions,
   type MadeAnswer,
   type NamedModel,
@@ -64,23 +65,12 @@ export class Answerer {
     const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal });
     const retrieve = stopwatch.lap();
     const context = (prompt: Prompt<FoundPassage>): TurnContext => contextOf(prompt, history, model);
-    const request = {
+    const request: AnswerRequest = {
       ...{ ...active, question: question.text, passages: found, choices, history, stopwatch },
       unread: passages.unread(scope.libraryIds),
       requestClass: history.turns.length > 0 ? 'follow-up' : 'question',
       before: { wait, retrieve },
       signal: live.signal,
-    };
-    const made = await this.#maker.make({
-      ...request,
-      openSession: ({ parts }, need) =>
-        sessions.open(live.conversationId, {
-          model,
-          parts,
-          need,
-          strategy: choices.strategy,
-          limit: choices.contextTokens,
-        }),
       onNotice: (notice) => live.addNotice(notice),
       onProgress: (progress) => live.progress(progress),
       onPlaced: (citations, prompt) => {
@@ -88,7 +78,13 @@ export class Answerer {
         messages.savePlaced(live.answerId, citations, context(prompt));
       },
       onText: (more) => live.addText(more),
+    };
+    const laidOut = this.#maker.layOut(request);
+    const session = await sessions.open(live.conversationId, {
+      ...{ model, parts: laidOut.prompt.parts, need: laidOut.need },
+      ...{ strategy: choices.strategy, limit: choices.contextTokens },
     });
+    const made = await this.#maker.make(request, laidOut, session);
     return {
       made,
       context: { ...context(made.prompt), answer: [...made.turn.answer] },
