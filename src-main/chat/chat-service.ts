@@ -54,7 +54,10 @@ export interface Sent {
   answerId: string;
 }
 
-/** Conversations: what is asked and answered, in branches, and what windows are told of it. */
+/**
+ * Conversations: what is asked and answered, in branches, and what windows are told of it. Long for its many short methods: it is
+ * the one face of conversations, and how they are done stands in the files around it.
+ */
 export class ChatService {
   /** Other ways to make an answer's prompt. */
   readonly comparisons: CompareService;

@@ -1,6 +1,6 @@
 /**
  * The whole surface of the native addon, typed in one place. `engine.ts` is the only file that touches it;
- * `native.test.ts` loads the addon and holds it against this file.
+ * `native.test.ts` loads the addon and holds it against this file. Long, since it is types for all that crosses.
  *
  * Conventions: token ids are Int32Array; times are milliseconds; sizes are bytes; positions count from 0.
  * Native failures are Errors with a `code` (see src-shared/errors.ts). Long calls return promises, run on the model's

@@ -55,7 +55,8 @@ const PULL_DELAY_MS = 50;
 
 /**
  * The open chunks and the RAM tier. Invariants: `bytes` is at most the budget, unless a lower budget was set while what
- * is over it is leased; a leased chunk is never disposed; every chunk handed in is disposed exactly once.
+ * is over it is leased; a leased chunk is never disposed; every chunk handed in is disposed exactly once. One file, though long:
+ * the invariants hold over all of it.
  */
 export class RamTier {
   readonly #byKey = new Map<string, OpenChunk>();

@@ -45,6 +45,7 @@ export { chunkKey, prefixKey } from './hash.ts';
  * Chunk KV on disk and in memory: one file a chunk, an SQLite index, budgets, leases.
  *
  * One process owns a store at a time. Calls may overlap; those that change files or rows run one after another.
+ * Long for its many short methods: it is the one face of the store, whose parts stand in files of their own.
  * After close() every method but close() and Lease.release() throws (or rejects with) a TypeError.
  */
 export class ChunkStore {

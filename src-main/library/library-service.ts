@@ -47,7 +47,10 @@ const RECOUNT_MS = 5000;
 const SAMPLE_NAME = 'Sample library';
 const SAMPLE_STATE = 'sample-library';
 
-/** Libraries: what they are made of, and what goes on in them. Documents and the queue have services of their own. */
+/**
+ * Libraries: what they are made of, and what goes on in them. Documents and the queue have services of their own. Long for its many
+ * short methods: it is the one face of libraries.
+ */
 export class LibraryService {
   readonly documents: DocumentService;
   readonly queue: DocumentQueue;

@@ -43,7 +43,10 @@ interface ModelServiceOptions {
 /** Milliseconds between two reports of how far loading is. */
 const PROGRESS_MS = 200;
 
-/** The models Kvasir knows: adds, describes, loads and forgets them. Others take the one in use from it (ModelSource). */
+/**
+ * The models Kvasir knows: adds, describes, loads and forgets them. Others take the one in use from it (ModelSource). Long for its
+ * many short methods: it is the one face of the models.
+ */
 export class ModelService implements ModelSource, EmbedderSource {
   readonly downloads: Downloads;
   readonly files: ModelFiles;

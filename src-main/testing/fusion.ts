@@ -1,6 +1,6 @@
 /**
  * A model, sessions and a store that only count: token ids come from a small reversible tokenizer, "KV" is the tokens
- * themselves, and a session remembers what was appended to it.
+ * themselves, and a session remembers what was appended to it. Long, since it is one stand-in for the whole engine.
  */
 import type {
   AppendOptions,

@@ -1,6 +1,7 @@
 /**
  * Stand-ins for engine and model: chunk files with a header, a checksum and a payload that follows from the chunk's
- * identity, so that a test can tell whether what it was served is right. Files are real; nothing else is.
+ * identity, so that a test can tell whether what it was served is right. Files are real; nothing else is. Long, since it is one
+ * stand-in for model and files together.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
