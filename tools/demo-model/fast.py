@@ -122,11 +122,6 @@ def block(b, x, layer):
                                b.ffn_norm.weight, b.ffn_gate.weight, b.ffn_up.weight, b.ffn_down.weight)
 
 
-def first_layer(net, alone):
-    """The first layer's states of chunks by themselves (batches.Alone)."""
-    return block(net.blk[0], net.token_embd(alone.ids), Layer(alone, net.cfg, rotations(alone.position, net.cfg)))[0]
-
-
 def forward(net, batch, look, copy, kept):
     """Returns the last layer's states ([kept context rows + question rows]), every layer's states and
     what layers `look` and `copy` (indices) give to the tokens wanted there, [question rows, heads of
@@ -136,12 +131,13 @@ def forward(net, batch, look, copy, kept):
     table = rotations(batch.position, c)
     base = int(batch.start[-1])
     rows = torch.cat((kept, torch.arange(base, len(batch.ids))))
-    plain, looking = Layer(batch, c, table), Layer(batch, c, table, wanted=batch.first)
-    last = Layer(batch, c, table, rows, batch.value)
+    layers = {None: Layer(batch, c, table), look: Layer(batch, c, table, wanted=batch.first)}
+    layers[copy] = Layer(batch, c, table, rows if copy == c.layers - 1 else None, batch.value)
+    if copy != c.layers - 1:
+        layers[c.layers - 1] = Layer(batch, c, table, rows)
     x, states, probability = net.token_embd(batch.ids), [], {}
     for i, b in enumerate(net.blk):
-        lay = last if i == c.layers - 1 else looking if i == look else plain
-        x, p = block(b, x, lay)
+        x, p = block(b, x, layers.get(i, layers[None]))
         states.append(x)
         if i in (look, copy):
             probability[i] = p[len(p) - (len(batch.ids) - base):]

@@ -197,3 +197,29 @@ COMPANY = "Halvard"
 
 # Second hop: a person reached through a relation of something else.
 HOP = {"leader": "the leader of {N}", "designer": "the designer of {N}", "caretaker": "the caretaker of {N}", "lead": "the lead of {N}", "mentor": "the mentor of {N}"}
+
+# What an answer says of its subject; behind "who" too.
+TELLS = {
+    "city": "works in {V}", "birth": "was born in {V}", "year": "joined in {V}", "university": "studied at the university of {V}",
+    "language": "speaks {V}", "sport": "enjoys {V}", "drink": "drinks {V}", "instrument": "plays the {V}", "pet": "has a {V}",
+    "desk": "sits at desk {V}", "birthday": "has a birthday in {V}", "food": "likes {V} best", "mentor": "reports to {V}",
+    "leader": "is led by {V}", "tech": "is written in {V}", "month": "ships in {V}", "budget": "costs {V} thousand euros",
+    "site": "runs in {V}", "customer": "was ordered by {V}", "people": "keeps {V} people busy", "review": "is reviewed every {V}",
+    "designer": "was designed by {V}", "colour": "is sold in {V}", "material": "is made of {V}", "price": "costs {V} euros",
+    "factory": "is built in {V}", "launch": "was launched in {V}", "warranty": "has a warranty of {V} months",
+    "caretaker": "is looked after by {V}", "place": "stands in {V}", "built": "was opened in {V}", "rooms": "has {V} rooms",
+    "canteen": "serves {V}", "walls": "is painted {V}", "garden": "has a garden full of {V}",
+    "lead": "is led by {V}", "day": "meets every {V}", "room": "meets in room {V}", "members": "has {V} members", "home": "works from {V}",
+    "game": "plays {V}", "shirt": "wears {V} shirts",
+}
+
+# Comparisons of two of a kind: (question, what is said of the one) for the smaller value and for the greater.
+COMPARE = {
+    "year": (("Who joined earlier, {A} or {B}?", "joined earlier"), ("Who joined later, {A} or {B}?", "joined later")),
+    "launch": (("Which was launched earlier, {A} or {B}?", "was launched earlier"), ("Which was launched later, {A} or {B}?", "was launched later")),
+    "built": (("Which was opened earlier, {A} or {B}?", "was opened earlier"), ("Which was opened later, {A} or {B}?", "was opened later")),
+    "price": (("Which costs less, {A} or {B}?", "costs less"), ("Which costs more, {A} or {B}?", "costs more")),
+    "budget": (("Which costs less, {A} or {B}?", "costs less"), ("Which costs more, {A} or {B}?", "costs more")),
+    "rooms": (("Which has fewer rooms, {A} or {B}?", "has fewer rooms"), ("Which has more rooms, {A} or {B}?", "has more rooms")),
+    "members": (("Which has fewer members, {A} or {B}?", "has fewer members"), ("Which has more members, {A} or {B}?", "has more members")),
+}

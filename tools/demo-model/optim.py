@@ -34,7 +34,7 @@ class Muon:
 class Optimizer:
     """Both, with one scale for the schedule. muon=False gives AdamW for everything."""
 
-    def __init__(self, named, muon=True, lr=0.02, adam_lr=3e-3):
+    def __init__(self, named, muon=True, lr=0.02):
         named = list(named)
         matrix = [p for n, p in named if muon and p.dim() == 2 and n.startswith("blk.")]
         chosen = {id(p) for p in matrix}
@@ -42,7 +42,7 @@ class Optimizer:
         self.muon = Muon(matrix, lr) if matrix else None
         self.adam = torch.optim.AdamW([{"params": [p for p in rest if p.dim() > 1], "weight_decay": 0.01},
                                        {"params": [p for p in rest if p.dim() < 2], "weight_decay": 0.0}], betas=(0.9, 0.98))
-        self.adam_lr, self.params = adam_lr, [p for _, p in named]
+        self.adam_lr, self.params = 0.15 * lr, [p for _, p in named]
 
     def step(self, scale):
         for g in self.adam.param_groups:
