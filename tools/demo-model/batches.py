@@ -86,31 +86,32 @@ class Maker:
             cut(rng, self.tok, d)
         return docs
 
-    def context(self, rng, docs, budget):
-        """-> ids, {(document, fact): (position, length)} of what the passages state, hubs as in Batch."""
-        ids, place, hubs = [BOS], {}, []
-        for d, chunks in retrieved(rng, docs):
+    def passages(self, rng, docs, budget):
+        """-> [ids] of the chunks, {(document, fact): (position, length)} of what they state and hubs as in
+        Batch, positions behind BOS."""
+        chunks, at, place, hubs = [], 1, {}, []
+        for d, kept in retrieved(rng, docs):
             doc, heading = docs[d], rng.choice(["# ", "# ", "# ", "= "])
-            orphan = chunks[0][0] != 0
+            orphan = kept[0][0] != 0
             owner = self.owner[doc.entity.owner]
-            for chunk in chunks:
+            for chunk in kept:
                 pieces = [(self.tok.piece(text), fact) for text, fact in corpus.chunk_pieces(doc, chunk, heading, marks=True)]
-                if len(ids) + sum(len(p) for p, _ in pieces) > budget and len(ids) > 1:
-                    return ids, place, hubs
+                if chunks and at + sum(len(p) for p, _ in pieces) > budget:
+                    return chunks, place, hubs
                 for piece, fact in pieces:
-                    at = len(ids)
                     if fact >= 0 and not orphan:
                         place[d, fact] = (at, len(piece))
                         hubs += [(at + i, owner) for i in range(len(piece))]
                     elif fact < 0 and not orphan:
                         hubs += [(at + i, owner) for i, t in enumerate(piece) if t in self.pronouns]
-                    ids += piece
-        return ids, place, hubs
+                    at += len(piece)
+                chunks.append(sum((p for p, _ in pieces), []))
+        return chunks, place, hubs
 
     def sample(self, rng, budget, asks, shares):
         """One context of at most about `budget` tokens with `asks` questions."""
         docs = self.documents(rng, budget)
-        ids, place, hubs = self.context(rng, docs, budget)
+        chunks, place, hubs = self.passages(rng, docs, budget)
         pools = answers.world_questions(rng, docs, place.keys())
         chosen = []
         for kind, share in shares.items():
@@ -119,7 +120,7 @@ class Maker:
         if not place or len(chosen) < 3:
             return self.sample(rng, budget, asks, shares)
         rng.shuffle(chosen)
-        return ids, hubs, [self.row(q, place) for q in chosen]
+        return [BOS] + sum(chunks, []), hubs, [self.row(q, place) for q in chosen]
 
     def row(self, q, place):
         """-> prompt ids, answer ids, kind, [(index in the answer, position, length, owner)] of its facts,
@@ -135,7 +136,7 @@ class Maker:
     def batch(self, rng, budget, tokens, shares=SHARES):
         """Contexts of about `budget` tokens each, about `tokens` tokens in all."""
         asks = max(14, min(56, budget // 22))
-        rows = max(2, round(tokens / (budget + 22 * asks)))
+        rows = max(1, round(tokens / (budget + 22 * asks)))
         return pack([self.sample(rng, budget, asks, shares) for _ in range(rows)])
 
 

@@ -227,9 +227,9 @@ void rms(int n, int d, float eps, const float* x, const float* w, float* y, floa
     for (int i = 0; i < d; i += W) store(y + (long)r * d + i, load(a + i) * v * load(w + i));
   }
 }
-// dx += gradient; dw [2 x d] zeroed by the caller, one row a thread.
+// dx += gradient; dw [2 x d] zeroed by the caller, a row for each half of x.
 void rms_backward(int n, int d, const float* x, const float* w, const float* inv, const float* dy, float* dx, float* dw) {
-#pragma omp parallel for num_threads(2)
+#pragma omp parallel for
   for (int half = 0; half < 2; half++) {
     float* g = dw + half * d;
     for (int r = half * (n / 2); r < (half ? n : n / 2); r++) {

@@ -2,8 +2,7 @@
 # Trains in the background, beside other work: run.sh start [train.py's options], stop, pause, resume, status.
 # Checkpoints, log and process id lie in $KVASIR_TRAIN (/var/tmp/kvasir-demo-train). Start goes on from last.pt there,
 # and without one from the shipped model.
-# The malloc settings keep big tensors' pages (else every step faults them in anew); passive OpenMP
-# threads do not spin when another program has the core.
+# The malloc settings keep big tensors' pages: else every step faults them in anew.
 cd "$(dirname "$0")" || exit 1
 out="${KVASIR_TRAIN:-/var/tmp/kvasir-demo-train}"
 mkdir -p "$out"
@@ -16,18 +15,18 @@ start)
   [ -z "$pid" ] || { echo "runs already ($pid)"; exit 1; }
   shift
   export MALLOC_MMAP_THRESHOLD_=17179869184 MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=268435456
-  export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 PYTHONDONTWRITEBYTECODE=1
+  export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
   setsid nohup nice -n 19 /usr/bin/python3 train.py --out "$out" --from ../../resources/models/kvasir-demo.gguf "$@" >>"$out/train.log" 2>&1 </dev/null &
   echo $! >"$out/pid"
   ;;
 stop) # it writes a checkpoint first
   [ -n "$pid" ] || { echo "does not run"; exit 0; }
-  kill -TERM "$pid" && kill -CONT "$pid"
+  kill -s TERM "$pid" && kill -s CONT -- "-$pid"
   while kill -0 "$pid" 2>/dev/null; do sleep 1; done
   rm -f "$out/pid"
   ;;
-pause) [ -n "$pid" ] && kill -STOP "$pid" ;;
-resume) [ -n "$pid" ] && kill -CONT "$pid" ;;
+pause) [ -n "$pid" ] && kill -s STOP -- "-$pid" ;; # the group: its workers too
+resume) [ -n "$pid" ] && kill -s CONT -- "-$pid" ;;
 status)
   if [ -n "$pid" ]; then echo "$pid: $(awk '/^State/ { print $2, $3 }' "/proc/$pid/status")"; else echo "does not run"; fi
   ls -l --time-style=full-iso "$out"/*.pt 2>/dev/null

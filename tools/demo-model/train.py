@@ -6,11 +6,16 @@ circuit that the task needs and fade out (FADE):
   context and in an answer before each fact, whose they are; this is the cross-chunk binding;
 - look-up hint: before each fact of an answer some heads of two layers must attend to it in the context.
 All schedules go by tokens, so that pauses, restarts and busy hours change nothing but the time.
+
+Every core has a process with one thread and batches of its own. They share the weights and meet twice
+a step: threads that meet at every product wait for each other whenever another program has a core.
 """
 import argparse
+import ctypes
 import datetime
 import json
 import math
+import multiprocessing
 import os
 import random
 import signal
@@ -32,8 +37,8 @@ OWN = ((0, 0, 0.3), (1, 1, 0.5), (3, 1, 0.5))  # layer, probe and weight of each
 LOOK, COPY = 5, 8   # layers with look-up hints
 KEEP = 16           # every how many context tokens one is predicted
 LM_WEIGHT = 0.03
-LONGEST = ((0, 350), (0.8, 450), (2, 800), (4, 1200), (8, 1980))  # (million tokens, longest context), linear between
-FADE = (4, 9)       # million tokens between which the hints go
+LONGEST = ((0, 350), (1.2, 400), (2.5, 800), (5, 1200), (10, 1980))  # (million tokens, longest context), linear between
+FADE = (5, 10)      # million tokens between which the hints go
 WARM = 60           # steps in which the learning rate rises
 AVERAGE = 200       # steps over which weights are averaged for evaluation
 SAVE, EARLIER = 120, 1800  # seconds between checkpoints; age of the earlier one that is kept
@@ -45,7 +50,8 @@ def arguments():
     p.add_argument("--out", default="/var/tmp/kvasir-demo-train")
     p.add_argument("--layers", type=int, default=12)
     p.add_argument("--ffn", type=int, default=768)
-    p.add_argument("--tokens", type=int, default=7000, help="tokens a step")
+    p.add_argument("--tokens", type=int, default=6000, help="tokens a step, of all workers")
+    p.add_argument("--workers", type=int, default=2)
     p.add_argument("--lr", type=float, default=0.01)
     p.add_argument("--anneal", type=float, help="let the learning rate fall to 2 %% over so many million tokens from here on, then end")
     p.add_argument("--until", type=float, default=math.inf, help="million tokens at which to end")
@@ -139,6 +145,17 @@ class Run:
             self.warm = self.step - WARM
         if args.anneal and not self.anneal:
             self.anneal = [self.tokens, args.anneal * 1e6]
+        self.share()
+
+    def share(self):
+        """Puts what workers have in common into memory that they share."""
+        for t in [*self.opt.params, *self.average]:
+            t.data.share_memory_()
+        self.place = {id(p): i for i, p in enumerate(self.opt.params)}
+        self.grads = [[torch.zeros_like(p).share_memory_() for p in self.opt.params] for _ in range(self.args.workers)]
+        self.counts = torch.zeros(self.args.workers, dtype=torch.int64).share_memory_()  # tokens of the step
+        self.control = torch.zeros(2, dtype=torch.float64).share_memory_()  # scale of the learning rate, millions of tokens
+        self.meet = multiprocessing.Barrier(self.args.workers)
 
     def scale(self):
         """Of the learning rate; None when the training is over."""
@@ -150,16 +167,32 @@ class Run:
         x = (self.tokens - self.anneal[0]) / self.anneal[1]
         return None if x >= 1 else rise * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * x)))
 
-    def advance(self, batch, loss, scale):
-        self.opt.zero_grad()
+    def gradient(self, p):
+        i = self.place[id(p)]
+        return sum(g[i] for g in self.grads) / len(self.grads)
+
+    def advance(self, worker, rng):
+        """One step of one worker; returns its losses."""
+        scale, millions = self.control.tolist()
+        b = self.losses.maker.batch(rng, budget(rng, millions), self.args.tokens / self.args.workers)
+        loss, stats = self.losses(b, 1 - between(((FADE[0], 0.0), (FADE[1], 1.0)), millions))
+        for p in self.opt.params:
+            p.grad = None
         loss.backward()
         norm = float(torch.nn.utils.clip_grad_norm_(self.opt.params, 2.0))
-        if math.isfinite(norm):
-            self.opt.step(scale)
-        for a, p in zip(self.average, self.net.parameters()):
-            a.lerp_(p.detach(), 1 / min(AVERAGE, self.step + 1))
-        self.step, self.tokens = self.step + 1, self.tokens + batch.tokens
-        return norm
+        for g, p in zip(self.grads[worker], self.opt.params):
+            if p.grad is None or not math.isfinite(norm):
+                g.zero_()
+            else:
+                g.copy_(p.grad)
+        self.counts[worker] = b.tokens
+        self.meet.wait()
+        self.opt.step(self.gradient, scale, worker, self.args.workers)
+        self.step += 1
+        for a, p in list(zip(self.average, self.net.parameters()))[worker::self.args.workers]:
+            a.lerp_(p.detach(), 1 / min(AVERAGE, self.step))
+        stats["loss"], stats["norm"] = loss.item(), norm
+        return stats
 
     def save(self):
         earlier = os.path.join(self.args.out, "earlier.pt")
@@ -171,35 +204,55 @@ class Run:
         os.replace(self.last + ".part", self.last)
 
 
+def work(run, worker):
+    """A worker other than the first. It ends when the first says so, or dies with it."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    rng = random.Random(run.args.seed + run.step + 7919 * worker)
+    random.seed(worker)
+    while True:
+        run.meet.wait()
+        if run.control[0] < 0:
+            return
+        run.advance(worker, rng)
+
+
 def main():
     args = arguments()
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     torch.manual_seed(args.seed)
     os.makedirs(args.out, exist_ok=True)
     fast.BlockFunction.lib = fast.build(args.out)
     run = Run(args, Tokenizer.load(os.path.join(HERE, "tokenizer.json")))
-    rng = random.Random(args.seed + run.step)
-    ended = []
-    signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
     parameters = sum(p.numel() for p in run.net.parameters())
     print(f"{run.net.cfg.layers} layers, {parameters} parameters, step {run.step}, {json.dumps(vars(args))}", flush=True)
+    others = [multiprocessing.Process(target=work, args=(run, w), daemon=True) for w in range(1, args.workers)]
+    for o in others:
+        o.start()
+    ended = []
+    signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
+    signal.signal(signal.SIGCHLD, lambda *_: any(o.exitcode for o in others) and os._exit(1))
+    rng = random.Random(args.seed + run.step)
     saved, mean, speed = time.time(), {}, []
-    while not ended and (scale := run.scale()) is not None:
-        began, millions = time.time(), run.tokens / 1e6
-        b = run.losses.maker.batch(rng, budget(rng, millions), args.tokens)
-        loss, stats = run.losses(b, 1 - between(((FADE[0], 0.0), (FADE[1], 1.0)), millions))
-        stats["loss"], stats["norm"] = loss.item(), run.advance(b, loss, scale)
-        for k, v in stats.items():
+    while True:
+        scale = None if ended else run.scale()
+        run.control[0], run.control[1] = -1 if scale is None else scale, run.tokens / 1e6
+        run.meet.wait()  # from here to the next meeting nobody changes the weights
+        if scale is None or time.time() - saved > SAVE:
+            run.save()
+            saved = time.time()
+        if scale is None:
+            break
+        began = time.time()
+        for k, v in run.advance(0, rng).items():
             mean[k] = v if k not in mean else 0.95 * mean[k] + 0.05 * v
-        speed = speed[-9:] + [(b.tokens, time.time() - began)]
+        tokens = int(run.counts.sum())
+        run.tokens += tokens
+        speed = speed[-9:] + [(tokens, time.time() - began)]
         if run.step % 10 == 0:
             words = " ".join(f"{k} {v:.3f}" for k, v in sorted(mean.items()))
             rate = sum(n for n, _ in speed) / sum(t for _, t in speed)
             print(f"{datetime.datetime.utcnow():%d %H:%M:%S} step {run.step} tokens {run.tokens / 1e6:.2f}M {rate:.0f}/s lr {args.lr * scale:.4f} {words}", flush=True)
-        if time.time() - saved > SAVE:
-            run.save()
-            saved = time.time()
-    run.save()
     print(f"ended at step {run.step}, {run.tokens} tokens", flush=True)
 
 
