@@ -6,6 +6,7 @@ right behind the name it hangs on, and a small model finds it hop by hop. A comp
 values before it judges. What no passage states is answered by UNKNOWN, or where the first hop is there:
 "Team Stork is led by Ida Falk, but the passages do not say."
 """
+import itertools
 from dataclasses import dataclass
 
 import corpus
@@ -51,8 +52,12 @@ def unknown(text, subject):
     return Asked(text, "unanswerable", [Step(" " + UNKNOWN)], UNKNOWN, subject, [])
 
 
+def via(rng, relation, entity):
+    return rng.choice([lex.HOP[relation]] + lex.MORE_HOPS[relation]).format(N=entity.name)
+
+
 def ask(rng, relations, relation, subject):
-    return rng.choice(relations[relation].asks).format(N=subject)
+    return rng.choice(relations[relation].asks + lex.MORE_ASKS[relation]).format(N=subject)
 
 
 def world_questions(rng, documents, known, strangers=4):
@@ -76,10 +81,10 @@ def world_questions(rng, documents, known, strangers=4):
             out["one hop"].append(Asked(ask(rng, relations, r, e.name), "one hop", first + [Step(".")], f.value, e, [(i, j)]))
             if r not in lex.HOP:
                 continue
-            via, k = lex.HOP[r].format(N=e.name), index.get(id(f.target))
+            k = index.get(id(f.target))
             theirs = {g.relation: m for m, g in enumerate(documents[k].facts) if (k, m) in known} if k is not None else {}
             for s in lex.PERSON:
-                text = ask(rng, lex.PERSON, s, via)
+                text = ask(rng, lex.PERSON, s, via(rng, r, e))
                 if s in theirs:
                     m = theirs[s]
                     g = documents[k].facts[m]
@@ -91,7 +96,7 @@ def world_questions(rng, documents, known, strangers=4):
         for r in relations:
             if r in lex.HOP and r not in stated and rng.random() < 0.5:
                 s = rng.choice(list(lex.PERSON))
-                out["unanswerable"].append(unknown(ask(rng, lex.PERSON, s, lex.HOP[r].format(N=e.name)), e))
+                out["unanswerable"].append(unknown(ask(rng, lex.PERSON, s, via(rng, r, e)), e))
     for _ in range(strangers):
         kind = rng.choice(list(lex.KINDS))
         e = corpus.person(rng, set(taken)) if kind == "person" else corpus.thing(rng, kind, set(taken))
@@ -107,11 +112,11 @@ def comparisons(rng, documents, known):
     for relation, (less, more) in lex.COMPARE.items():
         sides = [(i, j) for i, j in known if documents[i].facts[j].relation == relation]
         rng.shuffle(sides)
-        for a, b in zip(sides, sides[1:]):
+        for a, b in itertools.permutations(sides[:4], 2):
             (da, fa), (db, fb) = ((documents[i], documents[i].facts[j]) for i, j in (a, b))
             if fa.value == fb.value:
                 continue
-            question, verdict = rng.choice([less, more])
+            question, verdict = rng.choice([less, more, *lex.MORE_COMPARE[relation]])
             first = (int(fa.value) < int(fb.value)) == (verdict == less[1])
             winner = da if first else db
             steps = tell(fa, a, da.entity, name(da.entity)) + tell(fb, b, db.entity, " and " + db.entity.name)

@@ -78,10 +78,10 @@ class Maker:
 
     def documents(self, rng, budget):
         one_kind = rng.choice(list(lex.KINDS)) if rng.random() < 0.2 else None
-        linked, long = rng.random() < 0.8, rng.random() < 0.3 + 0.4 * min(1, budget / 1000)
+        linked, rich, long = rng.random() < 0.8, rng.random() < 0.75, rng.random() < 0.3 + 0.4 * min(1, budget / 1000)
         if not long:
-            return corpus.world(rng, max(2, min(24, round(budget / 62))), (2, 6), (0, 1), rng.choice([(1, 2), (1, 4), (4, 8)]), one_kind, linked)
-        docs = corpus.world(rng, max(2, min(20, round(budget / 150) + 1)), (5, 10), (1, 6), (5, 9), one_kind, linked)
+            return corpus.world(rng, max(2, min(24, round(budget / 62))), (2, 6), (0, 1), rng.choice([(1, 2), (1, 4), (4, 8)]), one_kind, linked, rich)
+        docs = corpus.world(rng, max(2, min(20, round(budget / 150) + 1)), (5, 10), (1, 6), (5, 9), one_kind, linked, rich)
         for d in docs:
             cut(rng, self.tok, d)
         return docs

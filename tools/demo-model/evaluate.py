@@ -54,7 +54,7 @@ def world(rng, maker, tokens):
     """-> chunks of at most `tokens` tokens in all, {kind: [(answers.Asked, chance)]}; chance is a guess among
     the values that the passages give for the relation asked for."""
     one_kind = "person" if rng.random() < 0.2 else None
-    docs = corpus.world(rng, round(tokens / 140) + 2, (6, 10), (2, 6), (5, 9), one_kind)
+    docs = corpus.world(rng, round(tokens / 140) + 2, (6, 10), (2, 6), (5, 9), one_kind, rich=rng.random() < 0.5)
     for d in docs:
         batches.cut(rng, maker.tok, d)
     chunks, place, _ = maker.passages(rng, docs, tokens)

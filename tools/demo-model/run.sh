@@ -8,7 +8,7 @@ out="${KVASIR_TRAIN:-/var/tmp/kvasir-demo-train}"
 mkdir -p "$out"
 # The id on file is only believed while that process is train.py: ids are used again.
 pid="$(cat "$out/pid" 2>/dev/null)"
-[ -n "$pid" ] && tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q "train\.py" || pid=
+[ -n "$pid" ] && grep -qs "train\.py" "/proc/$pid/cmdline" || pid=
 
 case "$1" in
 start)
