@@ -135,7 +135,7 @@ class Maker:
 
     def batch(self, rng, budget, tokens, shares=SHARES):
         """Contexts of about `budget` tokens each, about `tokens` tokens in all."""
-        asks = max(14, min(56, budget // 22))
+        asks = max(20, min(90, budget // 16))
         rows = max(1, round(tokens / (budget + 22 * asks)))
         return pack([self.sample(rng, budget, asks, shares) for _ in range(rows)])
 
