@@ -6,7 +6,7 @@
 cd "$(dirname "$0")" || exit 1
 out="${KVASIR_TRAIN:-/var/tmp/kvasir-demo-train}"
 mkdir -p "$out"
-# The id on file is only believed while that process is train.py: ids are used again.
+# The id on file, that of the process group, is only believed while that process is ours: ids are used again.
 pid="$(cat "$out/pid" 2>/dev/null)"
 [ -n "$pid" ] && grep -qs "train\.py" "/proc/$pid/cmdline" || pid=
 
@@ -16,13 +16,15 @@ start)
   shift
   export MALLOC_MMAP_THRESHOLD_=17179869184 MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=268435456
   export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
-  setsid nohup nice -n 19 /usr/bin/python3 train.py --out "$out" --from ../../resources/models/kvasir-demo.gguf "$@" >>"$out/train.log" 2>&1 </dev/null &
+  # After a crash it goes on from the last checkpoint.
+  setsid nohup nice -n 19 sh -c 'until /usr/bin/python3 train.py "$@"; do echo "crashed"; sleep 10; done' train \
+    --out "$out" --from ../../resources/models/kvasir-demo.gguf "$@" >>"$out/train.log" 2>&1 </dev/null &
   echo $! >"$out/pid"
   ;;
 stop) # it writes a checkpoint first
   [ -n "$pid" ] || { echo "does not run"; exit 0; }
-  kill -s TERM "$pid" && kill -s CONT -- "-$pid"
-  while kill -0 "$pid" 2>/dev/null; do sleep 1; done
+  kill -s TERM -- "-$pid" && kill -s CONT -- "-$pid"
+  while kill -s 0 -- "-$pid" 2>/dev/null; do sleep 1; done
   rm -f "$out/pid"
   ;;
 pause) [ -n "$pid" ] && kill -s STOP -- "-$pid" ;; # the group: its workers too

@@ -13,6 +13,7 @@ a step: threads that meet at every product wait for each other whenever another 
 import argparse
 import ctypes
 import datetime
+import faulthandler
 import json
 import math
 import multiprocessing
@@ -37,7 +38,7 @@ OWN = ((0, 0, 0.3), (1, 1, 0.5), (3, 1, 0.5))  # layer, probe and weight of each
 LOOK, COPY = 5, 8   # layers with look-up hints
 KEEP = 16           # every how many context tokens one is predicted
 LM_WEIGHT = 0.03
-LONGEST = ((0, 350), (1.2, 400), (2.5, 800), (5, 1200), (10, 1980))  # (million tokens, longest context), linear between
+LONGEST = ((0, 350), (2, 400), (3, 600), (6, 1200), (12, 1980))  # (million tokens, longest context), linear between
 FADE = (5, 10)      # million tokens between which the hints go
 WARM = 60           # steps in which the learning rate rises
 AVERAGE = 200       # steps over which weights are averaged for evaluation
@@ -218,6 +219,7 @@ def work(run, worker):
 
 
 def main():
+    faulthandler.enable()
     args = arguments()
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
