@@ -16,8 +16,8 @@ start)
   shift
   export MALLOC_MMAP_THRESHOLD_=17179869184 MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=268435456
   export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
-  # After a crash it goes on from the last checkpoint.
-  setsid nohup nice -n 19 sh -c 'until /usr/bin/python3 train.py "$@"; do echo "crashed"; sleep 10; done' train \
+  # After a crash it goes on from the last checkpoint (2: the options are wrong).
+  setsid nohup nice -n 19 sh -c 'until /usr/bin/python3 train.py "$@"; do [ $? = 2 ] && exit; echo "crashed"; sleep 10; done' train \
     --out "$out" --from ../../resources/models/kvasir-demo.gguf "$@" >>"$out/train.log" 2>&1 </dev/null &
   echo $! >"$out/pid"
   ;;
