@@ -210,7 +210,7 @@ TELLS = {
     "caretaker": "is looked after by {V}", "place": "stands in {V}", "built": "was opened in {V}", "rooms": "has {V} rooms",
     "canteen": "serves {V}", "walls": "is painted {V}", "garden": "has a garden full of {V}",
     "lead": "is led by {V}", "day": "meets every {V}", "room": "meets in room {V}", "members": "has {V} members", "home": "works from {V}",
-    "game": "plays {V}", "shirt": "wears {V} shirts",
+    "game": "enjoys {V}", "shirt": "wears {V} shirts",
 }
 
 # Comparisons of two of a kind: (question, what is said of the one) for the smaller value and for the greater.
@@ -267,7 +267,7 @@ MORE_SAYS = {
     "room": ["One finds {o} in room {V}.", "{P} door is the one of room {V}.", "{S} moved into room {V} in the spring."],
     "members": ["There are {V} people in the group.", "{S} are {V} people by now."],
     "home": ["{S} are at home in {V}.", "{P} desks stand in {V}.", "The group is based in {V}."],
-    "game": ["After work {s} play {V}.", "{S} won a prize at {V} last year.", "In summer one finds {o} at {V}."],
+    "game": ["Of all sports {s} like {V} best.", "{S} won a prize at {V} last year.", "In summer one finds {o} at {V}."],
     "shirt": ["At the summer party {s} came in {V} shirts.", "One knows {o} by {p} {V} shirts."],
 }
 MORE_ASKS = {
@@ -311,7 +311,7 @@ MORE_ASKS = {
     "room": ["Where does {N} meet?", "What room is {N} in?"],
     "members": ["How big is {N}?", "What is the number of members of {N}?"],
     "home": ["Where is {N} based?", "Where is {N} at home?", "Which city does {N} work from?"],
-    "game": ["What is the sport of {N}?", "Which sport does {N} play in summer?"],
+    "game": ["What is the sport of {N}?", "Which sport does {N} enjoy?"],
     "shirt": ["What does {N} wear?", "What colour does {N} wear?"],
 }
 MORE_HOPS = {
