@@ -28,7 +28,8 @@ class Batch:
     target: torch.Tensor     # [R] the next token
     weight: torch.Tensor     # [R] of that in the loss: 0 where it belongs to the question
     value: torch.Tensor      # [R] where in its context the next token, part of a fact, stands; else -1
-    first: torch.Tensor      # [R] where in its context the end of the fact stands that begins next; else -1
+    first: torch.Tensor      # [R] where in its context the end of the fact stands that begins next or is
+                             # looked for (0, BOS, if it is not there); else -1
     question: torch.Tensor   # [R] number of the question
     kind: torch.Tensor       # [questions] index into answers.KINDS
     hubs: torch.Tensor       # [h, 2] row and owner index: tokens that hang on an owner
@@ -124,14 +125,18 @@ class Maker:
 
     def row(self, q, place):
         """-> prompt ids, answer ids, kind, [(index in the answer, position, length, owner)] of its facts,
-        the subject's owner, position of the end of the first fact or -1"""
+        the subject's owner, [(index in the answer, position)] where it is decided whether a fact is known:
+        the position of that fact's end, or 0 (BOS) if it is not"""
         prompt, answer, facts = self.tok.encode(corpus.prompt(q.text)), [], []
         for s in q.steps:
             if s.place:
                 facts.append((len(answer), *place[s.place], self.owner[s.owner.owner]))
             answer += self.tok.piece(s.text) if s.text else []
-        first = sum(place[q.path[0]]) - 1 if q.path else -1
-        return prompt, answer, answers.KINDS.index(q.kind), facts, self.owner[q.subject.owner], first
+        ends = [sum(place[p]) - 1 for p in q.path] + [0] * (q.kind == "unanswerable")
+        decided = [(0, ends[0])]
+        if len(facts) and len(ends) > 1 and q.kind != "comparison":
+            decided.append((facts[0][0] + facts[0][2] + 1, ends[1]))  # ", who" or ", but"
+        return prompt, answer, answers.KINDS.index(q.kind), facts, self.owner[q.subject.owner], decided
 
     def batch(self, rng, budget, tokens, shares=SHARES):
         """Contexts of about `budget` tokens each, about `tokens` tokens in all."""
@@ -153,11 +158,12 @@ def pack(samples):
     target, weight, value, first, question = [], [], [], [], []
     for context, _, rows in samples:
         ask.append(len(ids))
-        for prompt, answer, kind, facts, owner, leads in rows:
+        for prompt, answer, kind, facts, owner, decided in rows:
             begin, end, both = len(ids), len(prompt) - 1, prompt + answer
             n = len(both)
             here = ([0.0] * end + [GLUE] * (n - end), [-1] * n, [-1] * n)  # weight, value, first
-            here[0][end], here[2][end] = 1.0, leads
+            for at, where in decided:
+                here[0][end + at], here[2][end + at] = 1.0, where
             hubs.append((begin + end, owner))
             for at, where, length, whose in facts:
                 hubs.append((begin + end + at, whose))

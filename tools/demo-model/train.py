@@ -4,7 +4,8 @@ Besides the answers' cross-entropy two kinds of hints are learned, which steer t
 circuit that the task needs and fade out (FADE):
 - owner hint: after some of the first layers a linear probe must tell, at pronouns and values of the
   context and in an answer before each fact, whose they are; this is the cross-chunk binding;
-- look-up hint: before each fact of an answer some heads of two layers must attend to it in the context.
+- look-up hint: before each fact of an answer, and where it is decided whether there is one, some heads of
+  two layers must attend to it in the context, or to BOS if it is not there.
 All schedules go by tokens, so that pauses, restarts and busy hours change nothing but the time.
 
 Every core has a process with one thread and batches of its own. They share the weights and meet twice
