@@ -12,7 +12,7 @@ OWNERS = lex.SURNAMES + lex.PROJECTS + lex.PRODUCTS + lex.BUILDINGS + lex.TEAMS
 PRONOUNS = [p + w for w in "She He It They Her His Its Their".split() for p in ("", " ")] + [" she", " he", " it", " they", " him", " her"]
 LIMIT = 96      # tokens a chunk, as the app cuts them
 GLUE = 0.25     # weight of an answer's tokens that neither are a fact nor decide what is answered
-SHARES = {"two hops": 0.25, "comparison": 0.08, "unanswerable": 0.13}  # of the questions; the rest are of one hop
+SHARES = {"two hops": 0.25, "comparison": 0.12, "unanswerable": 0.13}  # of the questions; the rest are of one hop
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Maker:
         self.pronouns = {tok.encode(p)[0] for p in PRONOUNS}
 
     def documents(self, rng, budget):
-        one_kind = rng.choice(list(lex.KINDS)) if rng.random() < 0.2 else None
+        one_kind = rng.choice(list(lex.KINDS)) if rng.random() < 0.3 else None
         linked, rich, long = rng.random() < 0.8, rng.random() < 0.75, rng.random() < 0.3 + 0.4 * min(1, budget / 1000)
         if not long:
             return corpus.world(rng, max(2, min(24, round(budget / 62))), (2, 6), (0, 1), rng.choice([(1, 2), (1, 4), (4, 8)]), one_kind, linked, rich)

@@ -248,12 +248,13 @@ def main():
             break
         began = time.time()
         for k, v in run.advance(0, rng).items():
-            mean[k] = v if k not in mean else 0.95 * mean[k] + 0.05 * v
+            n, m = mean.get(k, (0, 0.0))
+            mean[k] = (n + 1, m + (v - m) / min(n + 1, 20))
         tokens = int(run.counts.sum())
         run.tokens += tokens
         speed = speed[-9:] + [(tokens, time.time() - began)]
         if run.step % 10 == 0:
-            words = " ".join(f"{k} {v:.3f}" for k, v in sorted(mean.items()))
+            words = " ".join(f"{k} {v:.3f}" for k, (_, v) in sorted(mean.items()))
             rate = sum(n for n, _ in speed) / sum(t for _, t in speed)
             print(f"{datetime.datetime.utcnow():%d %H:%M:%S} step {run.step} tokens {run.tokens / 1e6:.2f}M {rate:.0f}/s lr {args.lr * scale:.4f} {words}", flush=True)
     print(f"ended at step {run.step}, {run.tokens} tokens", flush=True)
