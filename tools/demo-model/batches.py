@@ -3,12 +3,16 @@ from dataclasses import dataclass
 
 import torch
 
+import answers
 import corpus
 import lexicon as lex
 from bpe import BOS, EOS
 
 OWNERS = lex.SURNAMES + lex.PROJECTS + lex.PRODUCTS + lex.BUILDINGS + lex.TEAMS
 PRONOUNS = [p + w for w in "She He It They Her His Its Their".split() for p in ("", " ")] + [" she", " he", " it", " they", " him", " her"]
+LIMIT = 96      # tokens a chunk, as the app cuts them
+GLUE = 0.25     # weight of an answer's tokens that neither are a fact nor decide what is answered
+SHARES = {"two hops": 0.25, "comparison": 0.12, "unanswerable": 0.13}  # of the questions; the rest are of one hop
 
 
 @dataclass
@@ -22,46 +26,48 @@ class Batch:
     own: torch.Tensor        # [N] first row of the question that the row belongs to (0 in contexts)
     # for the question rows, from start[-1] on:
     target: torch.Tensor     # [R] the next token
-    weight: torch.Tensor     # [R] 1 where that belongs to an answer, else PROMPT_WEIGHT or 0
-    value: torch.Tensor      # [R] where in its context the answer begins, at prompts' ends, or -1
-    first: torch.Tensor      # [R] where in its context the first hop leads, at prompts' ends, or -1
+    weight: torch.Tensor     # [R] of that in the loss: 0 where it belongs to the question
+    value: torch.Tensor      # [R] where in its context the next token, part of a fact, stands; else -1
+    first: torch.Tensor      # [R] where in its context the end of the fact stands that begins next or is
+                             # looked for (0, BOS, if it is not there); else -1
     question: torch.Tensor   # [R] number of the question
-    hops: torch.Tensor       # [questions] 1 or 2; 0 in a copying batch
+    kind: torch.Tensor       # [questions] index into answers.KINDS
     hubs: torch.Tensor       # [h, 2] row and owner index: tokens that hang on an owner
-    chunks: list             # (first row, length) of each chunk of the contexts
 
     @property
     def tokens(self):
         return len(self.ids)
 
 
-@dataclass
-class Alone:
-    """The chunks of a batch, each a context of its own behind BOS, as they are encoded for the cache."""
-    ids: torch.Tensor
-    position: torch.Tensor
-    start: torch.Tensor
-    ask: torch.Tensor
-    own: torch.Tensor
-    rows: torch.Tensor   # rows of the chunks' tokens here, without the BOS
-    there: torch.Tensor  # and in the batch
-
-    @classmethod
-    def of(cls, batch):
-        ids, position, start, rows, there = [], [], [], [], []
-        for first, n in batch.chunks:
-            start.append(len(ids))
-            rows += range(len(ids) + 1, len(ids) + 1 + n)
-            there += range(first, first + n)
-            ids += [BOS] + batch.ids[first:first + n].tolist()
-            position += range(n + 1)
-        n = len(ids)
-        ints = lambda x: torch.tensor(x, dtype=torch.int32)
-        return cls(torch.tensor(ids), torch.tensor(position), ints(start + [n]), ints([n] * (len(start) + 1)), ints([0] * n),
-                   torch.tensor(rows), torch.tensor(there))
+def cut(rng, tok, document):
+    """Chunks of whole sentences of up to LIMIT tokens, as the app has them, or (one in four) fewer."""
+    limit = LIMIT if rng.random() < 0.75 else rng.randint(40, LIMIT)
+    size = [sum(len(tok.piece(p)) for p in s.pieces) for s in document.sentences]
+    document.chunks, at = [[]], 8  # about what the title takes
+    for i, n in enumerate(size):
+        if document.chunks[-1] and at + n > limit:
+            document.chunks.append([])
+            at = 2
+        document.chunks[-1].append(i)
+        at += n + 1
 
 
-PROMPT_WEIGHT = 0.0
+def retrieved(rng, documents):
+    """Which chunks of each document stand in the context: [(document index, chunks)]. Some have lost
+    their end, one in the middle, or (orphans) the first. An orphan comes first or behind a document
+    that its pronoun cannot mean; else nobody could tell that it is one."""
+    out, before = [], None
+    for i, d in enumerate(documents):
+        chunks, r, n = d.chunks, rng.random(), len(d.chunks)
+        if n > 1 and r < 0.12:
+            chunks = chunks[:rng.randint(1, n - 1)]
+        elif n > 2 and r < 0.18:
+            chunks = chunks[:1] + chunks[2:]
+        elif n > 1 and r < 0.28 and before != d.entity.pronoun:
+            chunks = chunks[1:]
+        out.append((i, chunks))
+        before = d.entity.pronoun
+    return out
 
 
 class Maker:
@@ -71,97 +77,112 @@ class Maker:
         self.owner_tokens = torch.tensor([tok.encode(" " + w)[0] for w in OWNERS])
         self.pronouns = {tok.encode(p)[0] for p in PRONOUNS}
 
-    def sample(self, rng, budget, asks, two_hop, easy):
-        """One context of about `budget` tokens with `asks` questions."""
-        one_kind = rng.choice(list(lex.KINDS)) if rng.random() < 0.25 else None
-        long = rng.random() < (0.1 if easy else 0.4)
-        size = 150 if long else 62
-        count = max(1 if easy else 2, min(9, round(budget / size)))
-        docs = corpus.world(rng, count, facts=(5, 9) if long else (2, 6), fillers=(1, 5) if long else (0, 1),
-                            sizes=rng.choice([(1, 2), (1, 4), (4, 8), (5, 9)]), one_kind=one_kind, linked=rng.random() < 0.8)
-        ids, place, hubs, chunks = [BOS], {}, [], []
-        for d, doc in enumerate(docs):
-            if len(ids) > budget:
-                break
-            heading = rng.choice(["# ", "# ", "# ", "= "])
+    def documents(self, rng, budget):
+        one_kind = rng.choice(list(lex.KINDS)) if rng.random() < 0.3 else None
+        linked, rich, long = rng.random() < 0.8, rng.random() < 0.75, rng.random() < 0.3 + 0.4 * min(1, budget / 1000)
+        if not long:
+            return corpus.world(rng, max(2, min(24, round(budget / 62))), (2, 6), (0, 1), rng.choice([(1, 2), (1, 4), (4, 8)]), one_kind, linked, rich)
+        docs = corpus.world(rng, max(2, min(20, round(budget / 150) + 1)), (5, 10), (1, 6), (5, 9), one_kind, linked, rich)
+        for d in docs:
+            cut(rng, self.tok, d)
+        return docs
+
+    def passages(self, rng, docs, budget):
+        """-> [ids] of the chunks, {(document, fact): (position, length)} of what they state and hubs as in
+        Batch, positions behind BOS."""
+        chunks, at, place, hubs = [], 1, {}, []
+        for d, kept in retrieved(rng, docs):
+            doc, heading = docs[d], rng.choice(["# ", "# ", "# ", "= "])
+            orphan = kept[0][0] != 0
             owner = self.owner[doc.entity.owner]
-            orphan = len(doc.chunks) > 1 and d == 0 and rng.random() < 0.15  # its first chunk was not retrieved
-            for chunk in doc.chunks[1 if orphan else 0:]:
-                begin = len(ids)
-                for text, fact in corpus.chunk_pieces(doc, chunk, heading, marks=True):
-                    piece, at = self.tok.piece(text), len(ids)
+            for chunk in kept:
+                pieces = [(self.tok.piece(text), fact) for text, fact in corpus.chunk_pieces(doc, chunk, heading, marks=True)]
+                if chunks and at + sum(len(p) for p, _ in pieces) > budget:
+                    return chunks, place, hubs
+                for piece, fact in pieces:
                     if fact >= 0 and not orphan:
                         place[d, fact] = (at, len(piece))
                         hubs += [(at + i, owner) for i in range(len(piece))]
                     elif fact < 0 and not orphan:
                         hubs += [(at + i, owner) for i, t in enumerate(piece) if t in self.pronouns]
-                    ids += piece
-                chunks.append((begin, len(ids) - begin))
-        one, two = corpus.questions(rng, docs)
-        one, two = ([q for q in qs if all(p in place for p in q.path)] for qs in (one, two))
-        want_two = min(len(two), round(asks * two_hop))
-        chosen = two[:want_two] + one[:asks - want_two]
-        if not chosen:
-            return self.sample(rng, budget, asks, two_hop, easy)
+                    at += len(piece)
+                chunks.append(sum((p for p, _ in pieces), []))
+        return chunks, place, hubs
+
+    def sample(self, rng, budget, asks, shares):
+        """One context of at most about `budget` tokens with `asks` questions."""
+        docs = self.documents(rng, budget)
+        chunks, place, hubs = self.passages(rng, docs, budget)
+        pools = answers.world_questions(rng, docs, place.keys())
+        chosen = []
+        for kind, share in shares.items():
+            chosen += pools[kind][:round(asks * share)]
+        chosen += pools["one hop"][:asks - len(chosen)]
+        if not place or len(chosen) < 3:
+            return self.sample(rng, budget, asks, shares)
         rng.shuffle(chosen)
-        rows = [self.row(q, place, docs) for q in chosen]
-        return ids, hubs, rows, chunks
+        return [BOS] + sum(chunks, []), hubs, [self.row(q, place) for q in chosen]
 
-    def row(self, q, place, docs):
-        prompt, answer = self.tok.encode(corpus.prompt(q.text)), self.tok.encode(" " + q.answer)
-        (start, _), (hop, width) = place[q.path[-1]], place[q.path[0]]
-        first = hop + width - 1  # of a person's two names the surname: by that the second hop goes on
-        return prompt, answer, start, first, self.owner[docs[q.path[0][0]].entity.owner], len(q.path)
+    def row(self, q, place):
+        """-> prompt ids, answer ids, kind, [(index in the answer, position, length, owner)] of its facts,
+        the subject's owner, [(index in the answer, position)] where it is decided whether a fact is known:
+        the position of that fact's end, or 0 (BOS) if it is not"""
+        prompt, answer, facts = self.tok.encode(corpus.prompt(q.text)), [], []
+        for s in q.steps:
+            if s.place:
+                facts.append((len(answer), *place[s.place], self.owner[s.owner.owner]))
+            answer += self.tok.piece(s.text) if s.text else []
+        ends = [sum(place[p]) - 1 for p in q.path] + [0] * (q.kind == "unanswerable")
+        decided = [(0, ends[0])]
+        if len(facts) and len(ends) > 1 and q.kind != "comparison":
+            decided.append((facts[0][0] + facts[0][2] + 1, ends[1]))  # ", who" or ", but"
+        return prompt, answer, answers.KINDS.index(q.kind), facts, self.owner[q.subject.owner], decided
 
-    def batch(self, rng, budget, tokens, asks=18, two_hop=0.3, easy=False):
+    def batch(self, rng, budget, tokens, shares=SHARES):
         """Contexts of about `budget` tokens each, about `tokens` tokens in all."""
-        rows = max(2, round(tokens / (budget + 16 * asks)))
-        return pack([self.sample(rng, budget, asks, two_hop, easy) for _ in range(rows)])
-
-    def repeats(self, rng, rows, vocab, size=96):
-        """Random tokens, pieces of them again: the shortest way to learn copying. Questions are the
-        pieces; the context is the random text."""
-        out = []
-        for _ in range(rows):
-            base = [rng.randrange(3, vocab) for _ in range(size)]
-            qs = []
-            for _ in range(24):
-                i, k = rng.randrange(1, size - 9), rng.randint(1, 3)
-                qs.append((base[i:i + k], base[i + k:i + k + 4], i + k + 1, i + k + 1, -1, 0))
-            out.append(([BOS] + base, [], qs, []))
-        return pack(out, eos=False)
+        asks = max(20, min(90, budget // 16))
+        rows = max(1, round(tokens / (budget + 22 * asks)))
+        return pack([self.sample(rng, budget, asks, shares) for _ in range(rows)])
 
 
-def pack(samples, eos=True):
-    """samples: [(context ids, [(position, owner)], [(prompt, answer, start, first, owner, hops)],
-    [(position, length) of a chunk])]"""
-    ids, position, start, hubs, chunks = [], [], [], [], []
-    for context, marks, _, parts in samples:
-        chunks += [(len(ids) + p, n) for p, n in parts]
+def pack(samples):
+    """samples: [(context ids, [(position, owner)], [Maker.row])]"""
+    ids, position, start, hubs = [], [], [], []
+    for context, marks, _ in samples:
         start.append(len(ids))
         hubs += [(len(ids) + p, o) for p, o in marks]
         ids += context
         position += range(len(context))
     base = len(ids)
-    own, ask, rows, hops = [0] * base, [], [], []
-    for context, _, questions, _ in samples:
+    own, ask, kinds = [0] * base, [], []
+    target, weight, value, first, question = [], [], [], [], []
+    for context, _, rows in samples:
         ask.append(len(ids))
-        for prompt, answer, at, first, owner, count in questions:
-            p, a, begin = len(prompt), len(answer), len(ids)
-            both = prompt + answer if eos else prompt + answer[:-1]
-            targets = both[1:] + ([EOS] if eos else answer[-1:])
-            for i, t in enumerate(targets):
-                answers = i >= p - 1
-                rows.append((t, 1.0 if answers else PROMPT_WEIGHT if eos else 0.0, at if i == p - 1 else -1,
-                             first if i == p - 1 else -1, len(hops)))
+        for prompt, answer, kind, facts, owner, decided in rows:
+            begin, end, both = len(ids), len(prompt) - 1, prompt + answer
+            n = len(both)
+            here = ([0.0] * end + [GLUE] * (n - end), [-1] * n, [-1] * n)  # weight, value, first
+            for at, where in decided:
+                here[0][end + at], here[2][end + at] = 1.0, where
+            hubs.append((begin + end, owner))
+            for at, where, length, whose in facts:
+                hubs.append((begin + end + at, whose))
+                here[2][end + at] = where + length - 1  # of a person's two names the surname: by that the next hop goes on
+                for i in range(length):
+                    here[0][end + at + i], here[1][end + at + i] = 1.0, where + i
+                here[0][min(n - 1, end + at + length)] = 1.0  # whether the sentence goes on behind the fact
+            if kind == 2:  # the verdict
+                here[0][end + facts[-1][0] + facts[-1][2]:] = [1.0] * (n - end - facts[-1][0] - facts[-1][2])
+            weight += here[0]
+            value += here[1]
+            first += here[2]
+            target += both[1:] + [EOS]
+            question += [len(kinds)] * n
+            kinds.append(kind)
             ids += both
-            position += range(len(context), len(context) + len(both))
-            own += [begin] * len(both)
-            hops.append(count)
-            if owner >= 0:
-                hubs.append((begin + p - 1, owner))
-    target, weight, value, first, question = zip(*rows)
+            position += range(len(context), len(context) + n)
+            own += [begin] * n
     ints = lambda x: torch.tensor(x, dtype=torch.int32)
     longs = lambda x: torch.tensor(x, dtype=torch.int64)
     return Batch(longs(ids), longs(position), ints(start + [base]), ints(ask + [len(ids)]), ints(own), longs(target),
-                 torch.tensor(weight), ints(value), ints(first), longs(question), longs(hops), longs(hubs).view(-1, 2), chunks)
+                 torch.tensor(weight), ints(value), ints(first), longs(question), longs(kinds), longs(hubs).view(-1, 2))

@@ -83,13 +83,15 @@ def fill(template, entity, value=None):
     return pieces + [" " + value, after.format(**keys)] if mark else pieces
 
 
-def write(rng, entity, facts, fillers=0):
-    """The document that states `facts` about `entity` in a random order of sentence forms."""
+def write(rng, entity, facts, fillers=0, rich=False):
+    """The document that states `facts` about `entity` in a random order of sentence forms. rich: of all
+    forms, not only of those that the first library was drawn from."""
+    more = lambda pool, key: pool[key] if rich else []
     relations = lex.KINDS[entity.kind][1]
     title = capital(entity.name)
-    intro = rng.choice(lex.INTRO[entity.kind]).format(N=entity.name, C=lex.COMPANY)
-    body = [Sentence(fill(rng.choice(relations[f.relation].says), entity, f.value), 1, i) for i, f in enumerate(facts)]
-    for text in rng.sample(lex.FILLER, fillers):
+    intro = rng.choice(lex.INTRO[entity.kind] + more(lex.MORE_INTRO, entity.kind)).format(N=entity.name, C=lex.COMPANY)
+    body = [Sentence(fill(rng.choice(relations[f.relation].says + more(lex.MORE_SAYS, f.relation)), entity, f.value), 1, i) for i, f in enumerate(facts)]
+    for text in rng.sample(lex.FILLER + lex.MORE_FILLER if rich else lex.FILLER, fillers):
         body.insert(rng.randint(0, len(body)), Sentence([text]))
     return Document(entity, title, [Sentence([capital(intro)])] + body, facts)
 
@@ -123,7 +125,7 @@ def cut(rng, document, sizes):
         i += size
 
 
-def world(rng, count, facts=(3, 6), fillers=(0, 2), sizes=(1, 4), one_kind=None, linked=True):
+def world(rng, count, facts=(3, 6), fillers=(0, 2), sizes=(1, 4), one_kind=None, linked=True, rich=False):
     """`count` documents in the order of the context, each cut into chunks."""
     taken, kinds = set(), []
     for _ in range(count):
@@ -134,7 +136,7 @@ def world(rng, count, facts=(3, 6), fillers=(0, 2), sizes=(1, 4), one_kind=None,
     for e in entities:
         hop = [r for r, rel in lex.KINDS[e.kind][1].items() if rel.values is lex.NAME]
         must = hop if linked and rng.random() < 0.6 else []
-        documents.append(write(rng, e, choose_facts(rng, e, rng.randint(*facts), people, must), rng.randint(*fillers)))
+        documents.append(write(rng, e, choose_facts(rng, e, rng.randint(*facts), people, must), rng.randint(*fillers), rich))
     rng.shuffle(documents)
     for d in documents:
         cut(rng, d, sizes)

@@ -1,90 +1,124 @@
-"""Accuracy by kind of question and number of documents, for full recompute, full reuse and blending.
+"""Accuracy by kind of question and length of context, for full recompute, full reuse and blending.
 
-    python3 evaluate.py MODEL.gguf [--count 120] [--seed 77] [--long]
+    python3 evaluate.py MODEL.gguf|CHECKPOINT.pt [--tokens 500 1000 2000] [--count 60] [--seed 77]
 
-Exact match of greedy answers. Only questions are asked for whose relation at least two values stand in
-the context; `chance` is a guess among them. Every world is new: its names combined and its facts drawn anew from another seed than training's.
+Every world is new: its facts are drawn and its names combined anew, from another seed than training's.
+Documents are as long as the library's, in chunks of up to 96 tokens, some of them orphans. `exact` is
+the whole sentence, `fact` that what was asked for is in it, both of greedy answers. One hop is told
+apart by whether the fact's chunk names whom it is about (first) or only says She, He, It or They (later).
 """
 import argparse
 import collections
+import json
+import os
 import random
+import re
 
 import torch
 
+import answers
+import batches
 import blend
 import corpus
 import export_gguf
+import model as M
+from bpe import Tokenizer
 
 MODES = [("full", None), ("none", 0), ("deviation 5 %", 0.05), ("deviation 15 %", 0.15), ("deviation 30 %", 0.3)]
+KINDS = ["one hop, first", "one hop, later"] + answers.KINDS[1:]
 
 
-def chunks_of(tok, documents):
-    return [tok.encode(corpus.chunk_text(d, c)) for d in documents for c in d.chunks]
+def load(path, average=True):
+    if path.endswith(".gguf"):
+        return export_gguf.load(path)
+    return M.load(path, average)[0], Tokenizer.load(os.path.join(export_gguf.HERE, "tokenizer.json"))
 
 
-def values_in(documents, relation):
-    return {f.value for d in documents for f in d.facts if f.relation == relation}
+def contexts(net, chunks, modes=MODES, check=1):
+    """-> {mode: (k, v) per layer}"""
+    stored = blend.store(net, chunks)
+    return {name: blend.blend(net, chunks, ratio, check, stored)[0] for name, ratio in modes}
 
 
-def ask(net, tok, chunks, question, modes=MODES, check=1, stored=None):
+def ask(net, tok, blended, question):
     """-> {mode: answer text}"""
-    stored = stored or blend.store(net, chunks)
-    suffix, out = tok.encode(corpus.prompt(question)), {}
-    for name, ratio in modes:
-        kv, x, _ = blend.blend(net, chunks, suffix, ratio, check, stored)
-        out[name] = blend.answer(net, tok, kv, x)
-    return out
+    return {name: blend.answer(net, tok, kv, tok.encode(corpus.prompt(question))) for name, kv in blended.items()}
 
 
-def world(rng, count, long, one_kind=None):
-    """Documents as the library has them (long) or as short as most in training."""
-    shape = dict(facts=(5, 8), fillers=(2, 5), sizes=(5, 7)) if long else dict(facts=(3, 6), fillers=(0, 1), sizes=(1, 4))
-    return corpus.world(rng, count, one_kind=one_kind, **shape)
+def right(text, asked):
+    """-> whether the sentence is the reference, whether it has the fact"""
+    return text == asked.answer, re.search(r"\b" + re.escape(asked.key) + r"(?!\w)", text) is not None
 
 
-def table(title, rows, modes):
-    print(f"\n{title:34s}{'n':>5s}{'tokens':>8s}{'chance':>8s}" + "".join(f"{m:>16s}" for m, _ in modes))
-    for name, hits in rows.items():
-        n = len(hits)
-        mean = lambda k: sum(h[k] for h in hits) / n
-        print(f"{name:34s}{n:5d}{mean('tokens'):8.0f}{mean('chance'):8.2f}" + "".join(f"{mean(m):16.3f}" for m, _ in modes))
+def world(rng, maker, tokens):
+    """-> chunks of at most `tokens` tokens in all, {kind: [(answers.Asked, chance)]}; chance is a guess among
+    the values that the passages give for the relation asked for."""
+    one_kind = "person" if rng.random() < 0.2 else None
+    docs = corpus.world(rng, round(tokens / 140) + 2, (6, 10), (2, 6), (5, 9), one_kind, rich=rng.random() < 0.5)
+    for d in docs:
+        batches.cut(rng, maker.tok, d)
+    chunks, place, _ = maker.passages(rng, docs, tokens)
+    values, out = collections.defaultdict(set), collections.defaultdict(list)
+    for d, f in place:
+        values[docs[d].facts[f].relation].add(docs[d].facts[f].value)
+    for kind, pool in answers.world_questions(rng, docs, place.keys()).items():
+        for q in pool:
+            chance, name = {"comparison": 0.5, "unanswerable": 0.0}.get(kind), kind
+            if chance is None:
+                d, f = q.path[-1]
+                chance = 1 / len(values[docs[d].facts[f].relation])
+                if kind == "one hop":
+                    name = KINDS[f not in [docs[d].sentences[i].fact for i in docs[d].chunks[0]]]
+            if chance < 1:
+                out[name].append((q, chance))
+    return chunks, out
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("model")
-    p.add_argument("--count", type=int, default=120, help="questions of each kind and number of documents")
+    p.add_argument("--tokens", type=int, nargs="*", default=[500, 1000, 1950], help="of the contexts")
+    p.add_argument("--count", type=int, default=60, help="questions of each kind and length")
+    p.add_argument("--each", type=int, default=3, help="questions of a kind about one context")
+    p.add_argument("--kinds", nargs="*", default=KINDS)
     p.add_argument("--seed", type=int, default=77)
-    p.add_argument("--long", action="store_true", help="documents and chunks of the library's size")
     p.add_argument("--check", type=int, default=1)
-    p.add_argument("--modes", type=int, nargs="*", default=range(len(MODES)), help="which of full, none, 5, 15, 30 %%")
+    p.add_argument("--modes", type=int, nargs="*", default=[0, 1, 2, 3], help="which of full, none, 5, 15, 30 %%")
     p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--documents", type=int, nargs="*", default=[2, 4, 6])
+    p.add_argument("--plain", action="store_true", help="a checkpoint's last weights, not their average")
+    p.add_argument("--wrong", type=int, default=0, help="show so many wrong answers of each mode")
+    p.add_argument("--json", help="write the figures there too")
     args = p.parse_args()
     torch.set_num_threads(args.threads)
     modes = [MODES[i] for i in args.modes]
-    net, tok = export_gguf.load(args.model)
-    rng = random.Random(args.seed)
-    by_kind, by_relation = collections.OrderedDict(), collections.defaultdict(list)
-    for count in args.documents:
-        for kind in ("one hop", "one hop, all people", "two hops"):
-            hits = by_kind[f"{kind}, {count} documents"] = []
-            while len(hits) < args.count:
-                docs = world(rng, count, args.long, "person" if "people" in kind else None)
-                chunks = chunks_of(tok, docs)
-                single, double = corpus.questions(rng, docs)
-                stored = blend.store(net, chunks)
-                asked = double if kind == "two hops" else single
-                for q in [q for q in asked if len(values_in(docs, q.kind)) > 1][:3]:
-                    got = ask(net, tok, chunks, q.text, modes, args.check, stored)
-                    hit = {m: float(a == q.answer) for m, a in got.items()}
-                    hit["chance"] = 1 / len(values_in(docs, q.kind))
-                    hit["tokens"] = sum(map(len, chunks))
-                    hits.append(hit)
-                    if len(q.path) == 1:
-                        by_relation[docs[q.path[0][0]].entity.kind + ": " + q.kind].append(hit)
-    table("question", by_kind, modes)
-    table("one hop, by relation", dict(sorted(by_relation.items())), modes)
+    net, tok = load(args.model, not args.plain)
+    maker, rows, shown = batches.Maker(tok), [], collections.Counter()
+    print(f"{'tokens':>6s} {'question':18s}{'n':>4s}{'chance':>8s}" + "".join(f"{m + ' exact':>21s}{'fact':>7s}" for m, _ in modes))
+    for tokens in args.tokens:
+        rng, hits = random.Random(args.seed * 10007 + tokens), {k: [] for k in args.kinds}
+        while any(len(h) < args.count for h in hits.values()):
+            chunks, pools = world(rng, maker, tokens)
+            asked = [(k, *q) for k in hits if len(hits[k]) < args.count for q in pools[k][:args.each]]
+            if not asked:
+                continue
+            blended = contexts(net, chunks, modes, args.check)
+            for kind, q, chance in asked:
+                hit = {"chance": chance}
+                for mode, text in ask(net, tok, blended, q.text).items():
+                    hit[mode] = right(text, q)
+                    if not hit[mode][0] and shown[mode] < args.wrong:
+                        shown[mode] += 1
+                        print(f"  {mode}: {q.text} {text} [{q.answer}]")
+                hits[kind].append(hit)
+        for kind, got in hits.items():
+            got = got[:args.count]
+            mean = {m: [sum(h[m][i] for h in got) / len(got) for i in (0, 1)] for m, _ in modes}
+            chance = sum(h["chance"] for h in got) / len(got)
+            print(f"{tokens:6d} {kind:18s}{len(got):4d}{chance:8.2f}" + "".join(f"{mean[m][0]:21.3f}{mean[m][1]:7.3f}" for m, _ in modes), flush=True)
+            rows.append({"tokens": tokens, "kind": kind, "n": len(got), "chance": chance, **{m: {"exact": e, "fact": f} for m, (e, f) in mean.items()}})
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump(rows, f, indent=1)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Write a checkpoint as GGUF v3: python3 export_gguf.py CHECKPOINT OUT.gguf
+"""Write a checkpoint as GGUF v3: python3 export_gguf.py CHECKPOINT OUT.gguf [--average]
 
+--average takes the mean of the weights over the last steps of training.
 Matrices as f16, norms as f32, tied embeddings (no output.weight). The rotary pairs are neighbours, as
 architecture `llama` wants them, so no tensor is permuted. `read` is the reverse, for checks.
 """
@@ -142,7 +143,7 @@ def load(path):
 
 def main():
     source, target = sys.argv[1:3]
-    net, _ = M.load(source)
+    net, _ = M.load(source, "--average" in sys.argv)
     write(target, net, bpe.Tokenizer.load(os.path.join(HERE, "tokenizer.json")))
     back, tok = load(target)
     worst = max(float((a - b).abs().max()) for a, b in zip(net.state_dict().values(), back.state_dict().values()))

@@ -1,5 +1,5 @@
 // Training kernels for fast.py: everything of a Llama block but its matrix products, in f32.
-// Built by fast.py: g++ -O3 -march=native -fopenmp. All matrices are row-major and dense.
+// Built by fast.py: g++ -O3 -march=native -mprefer-vector-width=512 -fopenmp. All matrices are row-major and dense.
 //
 // Attention is ragged. The keys of context b are rows start[b] .. start[b]+length[b]. A query row r
 // belongs to one context and sees its first seen[r] keys, and besides (a question's row) its own
@@ -11,7 +11,7 @@
 
 typedef float vec __attribute__((vector_size(64)));
 typedef float loose __attribute__((vector_size(64), aligned(4), may_alias));
-constexpr int W = 16, HD = 64, TILE = 32;
+constexpr int W = 16, HD = 64, TILE = 48, PANEL = 64;
 
 static inline vec load(const float* p) { return *(const loose*)p; }
 static inline void store(float* p, vec v) { *(loose*)p = v; }
@@ -54,6 +54,15 @@ static void product(int M, int N, int K, const float* A, long rs, long cs, const
   for (; n + 64 <= N; n += 64) rows<4>(M, K, A, rs, cs, B + n, ldb, C + n, ldc, add);
   for (; n + 16 <= N; n += 16) rows<1>(M, K, A, rs, cs, B + n, ldb, C + n, ldc, add);
 }
+// The same with B in panels of 64 columns, each [K x 64]: rows that lie pages apart would cost more than the arithmetic.
+static void panels(int M, int N, int K, const float* A, long lda, const float* B, float* C, long ldc) {
+  for (int n = 0; n < N; n += PANEL) {
+    const float* panel = B + (long)n * K;
+    if (n + PANEL <= N) rows<4>(M, K, A, lda, 1, panel, PANEL, C + n, ldc, false);
+    else
+      for (int i = n; i < N; i += W) rows<1>(M, K, A, lda, 1, panel + i - n, PANEL, C + i, ldc, false);
+  }
+}
 static inline float dot(const float* a, const float* b) {
   vec s = load(a) * load(b);
   for (int i = W; i < HD; i += W) s += load(a + i) * load(b + i);
@@ -62,22 +71,26 @@ static inline float dot(const float* a, const float* b) {
 static inline void axpy(float a, const float* x, float* y) {
   for (int i = 0; i < HD; i += W) store(y + i, load(y + i) + a * load(x + i));
 }
-static void transpose(const float* src, long ld, int n, float* dst, int padded) {  // [n x 64] -> [64 x padded]
-  for (int i = 0; i < HD; i++) {
-    for (int j = 0; j < n; j++) dst[i * (long)padded + j] = src[j * ld + i];
-    for (int j = n; j < padded; j++) dst[i * (long)padded + j] = 0;
-  }
+// [n x 64] -> panels of [64 x 64], the last one filled with zeros
+static void transpose(const float* src, long ld, int n, float* dst) {
+  for (int j0 = 0; j0 < n; j0 += PANEL, dst += HD * PANEL)
+    for (int i = 0; i < HD; i++)
+      for (int j = 0; j < PANEL; j++) dst[i * PANEL + j] = j0 + j < n ? src[(long)(j0 + j) * ld + i] : 0;
 }
-static void exponent(float* p, int n, float shift) {  // p = exp(p - shift); vectorised polynomial, 1e-7 relative
+static int panelled(int n) { return (n + PANEL - 1) / PANEL * PANEL; }
+// p = exp(p - shift), returns the sum. A polynomial, 3e-6 relative; what is masked becomes 1e-38.
+static float exponent(float* p, int n, float shift) {
+  float sum = 0;
   for (int i = 0; i < n; i++) {
     float x = std::min(std::max(p[i] - shift, -87.0f), 80.0f) * 1.44269504f;
     float r = std::nearbyint(x), f = x - r;
-    float y = 1.0f + f * (0.693147182f + f * (0.240226462f + f * (0.0555032894f + f * (0.00961843f + f * (0.00133990f + f * 0.00015465f)))));
+    float y = 1.0f + f * (0.693147182f + f * (0.240226462f + f * (0.0555032894f + f * (0.00961843f + f * 0.00133990f))));
     int e = ((int)r + 127) << 23;
     float s;
     std::memcpy(&s, &e, 4);
-    p[i] = p[i] - shift < -87.0f ? 0.0f : y * s;
+    sum += p[i] = y * s;
   }
+  return sum;
 }
 
 struct Shape {
@@ -94,7 +107,7 @@ static int scores(const Shape& s, int r0, int n, int h, const float* Q, const fl
   long lq = s.heads * HD, lk = s.kv_heads * HD;
   int g = s.heads / s.kv_heads, most = 0;
   for (int r = 0; r < n; r++) most = std::max(most, s.seen[r0 + r]);
-  product(n, (most + 15) / 16 * 16, HD, Q + r0 * lq + h * HD, lq, 1, KT, padded, S, width, false);
+  panels(n, (most + 15) / 16 * 16, HD, Q + r0 * lq + h * HD, lq, KT, S, width);
   for (int r = 0; r < n; r++) {
     float* row = S + (long)r * width;
     for (int j = s.seen[r0 + r]; j < (most + 15) / 16 * 16; j++) row[j] = -1e9f;
@@ -122,30 +135,31 @@ void attention(const Shape* sp, const float* Q, const float* K, const float* V, 
   for (int b = 0; b < s.contexts; b++)
     for (int kv = 0; kv < s.kv_heads; kv++) {
       int len = s.length[b], padded = (len + 15) / 16 * 16, extra = own_width(s, b);
-      std::vector<float> KT((long)HD * padded), S((long)TILE * (padded + extra));
+      std::vector<float> KT((long)HD * panelled(len)), S((long)TILE * (padded + extra));
       const float *Kb = K + s.start[b] * lk + kv * HD, *Vb = V + s.start[b] * lk + kv * HD;
-      transpose(Kb, lk, len, KT.data(), padded);
+      transpose(Kb, lk, len, KT.data());
       for (int part = 0; part < 2; part++)
         for (int r0 = s.from[2 * b + part]; r0 < s.to[2 * b + part]; r0 += TILE)
           for (int h = kv * g; h < kv * g + g; h++) {
             int n = std::min(TILE, s.to[2 * b + part] - r0), width = padded + (part ? extra : 0);
             int most = scores(s, r0, n, h, Q, K, KT.data(), padded, S.data(), width);
             int used = part ? width : (most + 15) / 16 * 16;
+            float inv[TILE];
             for (int r = 0; r < n; r++) {
               float* row = S.data() + (long)r * width;
-              float top = -1e30f, sum = 0;
+              float top = -1e30f;
               for (int j = 0; j < used; j++) top = std::max(top, row[j]);
-              exponent(row, used, top);
-              for (int j = 0; j < used; j++) sum += row[j];
-              float inv = 1 / sum;
-              for (int j = 0; j < used; j++) row[j] *= inv;
+              float sum = exponent(row, used, top);
+              inv[r] = 1 / sum;
               lse[(r0 + r) * s.heads + h] = top + std::log(sum);
-              if (kv == 0) p[(r0 + r) * g + h] = s.wanted[r0 + r] >= 0 ? row[s.wanted[r0 + r]] : 0;
+              if (kv == 0) p[(r0 + r) * g + h] = s.wanted[r0 + r] >= 0 ? row[s.wanted[r0 + r]] * inv[r] : 0;
             }
             product(n, HD, most, S.data(), width, 1, Vb, lk, O + r0 * lq + h * HD, lq, false);
-            for (int r = 0; r < n; r++)
-              for (int j = 0; j < s.owned[r0 + r]; j++)
-                axpy(S[(long)r * width + padded + j], V + (s.own[r0 + r] + j) * lk + kv * HD, O + (r0 + r) * lq + h * HD);
+            for (int r = 0; r < n; r++) {
+              float* o = O + (r0 + r) * lq + h * HD;
+              for (int j = 0; j < s.owned[r0 + r]; j++) axpy(S[(long)r * width + padded + j], V + (s.own[r0 + r] + j) * lk + kv * HD, o);
+              for (int i = 0; i < HD; i += W) store(o + i, load(o + i) * inv[r]);
+            }
           }
     }
 }
@@ -160,17 +174,17 @@ void attention_backward(const Shape* sp, const float* Q, const float* K, const f
   for (int b = 0; b < s.contexts; b++)
     for (int kv = 0; kv < s.kv_heads; kv++) {
       int len = s.length[b], padded = (len + 15) / 16 * 16, extra = own_width(s, b);
-      std::vector<float> KT((long)HD * padded), VT((long)HD * padded), P((long)TILE * (padded + extra)), D((long)TILE * (padded + extra));
+      std::vector<float> KT((long)HD * panelled(len)), VT((long)HD * panelled(len)), P((long)TILE * (padded + extra)), D((long)TILE * (padded + extra));
       long off = s.start[b] * lk + kv * HD;
-      transpose(K + off, lk, len, KT.data(), padded);
-      transpose(V + off, lk, len, VT.data(), padded);
+      transpose(K + off, lk, len, KT.data());
+      transpose(V + off, lk, len, VT.data());
       for (int part = 0; part < 2; part++)
         for (int r0 = s.from[2 * b + part]; r0 < s.to[2 * b + part]; r0 += TILE)
           for (int h = kv * g; h < kv * g + g; h++) {
             int n = std::min(TILE, s.to[2 * b + part] - r0), width = padded + (part ? extra : 0);
             int most = scores(s, r0, n, h, Q, K, KT.data(), padded, P.data(), width);
             int wide = (most + 15) / 16 * 16, used = part ? width : wide;
-            product(n, wide, HD, dO + r0 * lq + h * HD, lq, 1, VT.data(), padded, D.data(), width, false);
+            panels(n, wide, HD, dO + r0 * lq + h * HD, lq, VT.data(), D.data(), width);
             for (int r = 0; r < n; r++) {
               long row = r0 + r;
               const float *o = O + row * lq + h * HD, *go = dO + row * lq + h * HD, *q = Q + row * lq + h * HD;
@@ -213,9 +227,9 @@ void rms(int n, int d, float eps, const float* x, const float* w, float* y, floa
     for (int i = 0; i < d; i += W) store(y + (long)r * d + i, load(a + i) * v * load(w + i));
   }
 }
-// dx += gradient; dw [2 x d] zeroed by the caller, one row a thread.
+// dx += gradient; dw [2 x d] zeroed by the caller, a row for each half of x.
 void rms_backward(int n, int d, const float* x, const float* w, const float* inv, const float* dy, float* dx, float* dw) {
-#pragma omp parallel for num_threads(2)
+#pragma omp parallel for
   for (int half = 0; half < 2; half++) {
     float* g = dw + half * d;
     for (int r = half * (n / 2); r < (half ? n : n / 2); r++) {

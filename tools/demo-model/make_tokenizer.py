@@ -28,7 +28,7 @@ def main(path):
         text += "".join(corpus.prompt(q.text) + " " + q.answer + "\n\n" for q in one + two)
         counts.update(bpe.PRE_SPLIT.findall(text))
     for name, pool in vars(lex).items():
-        if name.isupper() and isinstance(pool, list) and pool is not lex.FILLER:
+        if name.isupper() and isinstance(pool, list) and pool not in (lex.FILLER, lex.MORE_FILLER):
             for word in pool:
                 counts[" " + word] += 2000
                 if word in lex.WOMEN or word in lex.MEN:

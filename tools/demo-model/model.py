@@ -120,8 +120,9 @@ def save(path, model, **more):
     torch.save({"config": asdict(model.cfg), "weights": model.state_dict(), **more}, path)
 
 
-def load(path):
+def load(path, average=False):
+    """average: the mean of the weights over the last steps"""
     state = torch.load(path)
     model = Llama(Config(**state["config"]))
-    model.load_state_dict(state["weights"])
+    model.load_state_dict(state["average" if average else "weights"])
     return model, state

@@ -14,7 +14,7 @@ from bpe import Tokenizer
 def main():
     torch.manual_seed(0)
     tok = Tokenizer.load(os.path.join(fast.HERE, "tokenizer.json"))
-    batch = Maker(tok).batch(random.Random(2), 150, 900, asks=5)
+    batch = Maker(tok).batch(random.Random(2), 150, 900)
     net = M.Llama(M.Config(len(tok.tokens), layers=4))
     with tempfile.TemporaryDirectory() as folder:
         fast.BlockFunction.lib = fast.build(folder)

@@ -1,75 +1,83 @@
-"""Train the demo model: python3 train.py --until 02:58 (UTC) [--out DIR]; resumes from DIR/last.pt.
+"""Train the demo model: python3 train.py --from MODEL.gguf [--out DIR]; goes on from DIR/last.pt if that exists.
 
 Besides the answers' cross-entropy two kinds of hints are learned, which steer the small model to the
-circuit that the task needs and fade out before the end:
-- owner hint: after layers 0, 1 and 2 a linear probe must tell, at pronouns and values of the context and
-  at the end of a question, whose they are; this is the cross-chunk binding;
-- look-up hint: at the end of the question some heads of layers 3 and 5 must attend to the value (layer
-  3, of a two-hop question: to the person in between; of a person's name: to the surname).
-The schedule follows the clock, so pauses cost tokens, not the final learning rate.
+circuit that the task needs and fade out (FADE):
+- owner hint: after some of the first layers a linear probe must tell, at pronouns and values of the
+  context and in an answer before each fact, whose they are; this is the cross-chunk binding;
+- look-up hint: before each fact of an answer, and where it is decided whether there is one, some heads of
+  two layers must attend to it in the context, or to BOS if it is not there.
+All schedules go by tokens, so that pauses, restarts and busy hours change nothing but the time.
+
+Every core has a process with one thread and batches of its own. They share the weights and meet twice
+a step: threads that meet at every product wait for each other whenever another program has a core.
 """
 import argparse
+import ctypes
 import datetime
+import faulthandler
+import json
 import math
+import multiprocessing
 import os
 import random
+import signal
 import time
 
 import torch
 import torch.nn.functional as F
 
+import export_gguf
 import fast
+import grow
 import model as M
-from batches import Alone, Maker
+from batches import Maker
 from bpe import Tokenizer
 from optim import Optimizer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LOOK, COPY = 3, 5  # layers with look-up hints
+OWN = ((0, 0, 0.3), (1, 1, 0.5), (3, 1, 0.5))  # layer, probe and weight of each owner hint
+LOOK, COPY = 5, 8   # layers with look-up hints
 KEEP = 16           # every how many context tokens one is predicted
 LM_WEIGHT = 0.03
-SPARSE_WEIGHT = 0.3
-SPARSE_SHARE = 0.5
+LONGEST = ((0, 350), (2, 400), (3, 600), (6, 1200), (12, 1980))  # (million tokens, longest context), linear between
+FADE = (5, 10)      # million tokens between which the hints go
+WARM = 60           # steps in which the learning rate rises
+AVERAGE = 200       # steps over which weights are averaged for evaluation
+SAVE, EARLIER = 120, 1800  # seconds between checkpoints; age of the earlier one that is kept
 
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    p.add_argument("--until", help="UTC time HH:MM at which training ends")
-    p.add_argument("--minutes", type=float, help="or how long it runs")
-    p.add_argument("--out", default="/tmp/kvasir-demo-train")
+    p.add_argument("--from", dest="source", help="GGUF to start from (grown to the shape wanted), when there is no checkpoint; else from nothing")
+    p.add_argument("--out", default="/var/tmp/kvasir-demo-train")
+    p.add_argument("--layers", type=int, default=12)
+    p.add_argument("--ffn", type=int, default=768)
+    p.add_argument("--tokens", type=int, default=6000, help="tokens a step, of all workers")
+    p.add_argument("--workers", type=int, default=2)
+    p.add_argument("--lr", type=float, default=0.01)
+    p.add_argument("--anneal", type=float, help="let the learning rate fall to 2 %% over so many million tokens from here on, then end")
+    p.add_argument("--until", type=float, default=math.inf, help="million tokens at which to end")
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--tokens", type=int, default=4500, help="tokens a step")
-    p.add_argument("--adam", action="store_true", help="AdamW instead of Muon")
-    p.add_argument("--plain", action="store_true", help="no mimetic initialisation")
-    p.add_argument("--no-hints", action="store_true")
-    p.add_argument("--lr", type=float, default=0.02)
-    p.add_argument("--fixed-phase", type=float, default=None, help="hold the curriculum here (comparisons)")
     return p.parse_args()
 
 
-def end_time(args):
-    if args.minutes:
-        return time.time() + 60 * args.minutes
-    now = datetime.datetime.utcnow()
-    h, m = map(int, args.until.split(":"))
-    end = now.replace(hour=h, minute=m, second=0, microsecond=0)
-    return time.time() + ((end - now).total_seconds() % 86400)
+def between(table, x):
+    """The piecewise linear function through `table` at x"""
+    for (a, u), (b, v) in zip(table, table[1:]):
+        if x < b:
+            return u + (v - u) * max(0, x - a) / (b - a)
+    return table[-1][1]
 
 
-def plan(rng, phase):
-    """Context budget in tokens, share of two-hop questions, share of copying batches."""
-    low, top = 90 + 120 * phase, 170 + 650 * min(1.0, phase / 0.5)
-    budget = int(low + (top - low) * rng.random() ** 1.3)
-    return budget, (0.0 if phase < 0.08 else 0.25), (0.25 if phase < 0.05 else 0.0)
-
-
-def schedule(phase, step):
-    return min(1, (step + 1) / 60) * (1 if phase < 0.4 else 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * (phase - 0.4) / 0.6)))
+def budget(rng, millions):
+    """Tokens of the contexts of a batch: all lengths up to the longest, long ones more often."""
+    top = between(LONGEST, millions)
+    return int(150 + (top - 150) * rng.random() ** 0.7)
 
 
 class Losses:
-    def __init__(self, net, maker, hints):
-        self.net, self.maker, self.hints = net, maker, hints
+    def __init__(self, net, maker):
+        self.net, self.maker = net, maker
         self.probes = torch.nn.ModuleList(torch.nn.Linear(net.cfg.dim, net.cfg.dim, bias=False) for _ in range(2))
         for p in self.probes:
             torch.nn.init.eye_(p.weight)
@@ -86,97 +94,170 @@ class Losses:
         x, states, share = fast.forward(self.net, b, LOOK, COPY, kept)
         stats, rows = {}, b.weight > 0
         logits, target, weight = self.net.logits(x[len(kept):][rows]), b.target[rows], b.weight[rows]
-        loss = (F.cross_entropy(logits, target, reduction="none") * weight).sum() / (weight == 1).sum()
-        wrong = ((logits.argmax(-1) != target) & (weight == 1)).float()
-        exact = torch.zeros(len(b.hops)).index_add_(0, b.question[rows], wrong) == 0
-        for h, name in enumerate(("copy", "hop1", "hop2")):
-            if (b.hops == h).any():
-                stats[name] = exact[b.hops == h].float().mean().item()
-        if b.hops.max() > 0:  # the context's own next tokens; a copying batch's are random
-            lm = F.cross_entropy(self.net.logits(x[:len(kept)]), b.ids[kept + 1])
-            loss, stats["lm"] = loss + LM_WEIGHT * lm, lm.item()
-        if b.chunks and random.random() < SPARSE_SHARE:
-            part, stats["dev"] = self.sparse(b, states[0])
-            loss = loss + SPARSE_WEIGHT * part
-        hint = hint if self.hints else 0
-        return (loss + hint * self.hint(b, states, share, stats)) if hint else loss, stats
-
-    def sparse(self, b, state):
-        """What share of the deviation, at the values of layer 1, lies on tokens that hang on an owner:
-        those must be recomputed after reuse, and no others should need it."""
-        alone = Alone.of(b)
-        block = self.net.blk[1]
-        value = lambda x: block.attn_v(block.attn_norm(x))
-        here, there = value(fast.first_layer(self.net, alone)[alone.rows]), value(state[alone.there])
-        deviation = ((here - there).square().sum(1) + 1e-6).sqrt()
-        hub = torch.zeros(len(b.ids))
-        hub[b.hubs[:, 0]] = 1
-        share = (deviation * hub[alone.there]).sum() / deviation.sum()
-        return -share.log(), share.item()
+        loss = (F.cross_entropy(logits, target, reduction="none") * weight).sum() / weight.sum()
+        wrong = (logits.argmax(-1) != target).float()
+        exact = torch.zeros(len(b.kind)).index_add_(0, b.question[rows], wrong) == 0
+        for kind, name in enumerate(("one", "two", "compare", "unknown")):
+            if (b.kind == kind).any():
+                stats[name] = exact[b.kind == kind].float().mean().item()
+        facts = b.value[rows] >= 0
+        stats["fact"] = 1 - wrong[facts].mean().item()
+        lm = F.cross_entropy(self.net.logits(x[:len(kept)]), b.ids[kept + 1])
+        stats["lm"] = lm.item()
+        return loss + LM_WEIGHT * lm + (hint * self.hint(b, states, share, stats) if hint else 0), stats
 
     def hint(self, b, states, share, stats):
         total = 0
-        if len(b.hubs):
-            for layer, probe, weight in ((0, 0, 0.3), (1, 1, 0.5), (2, 1, 0.5)):
-                part, stats[f"own{layer}"] = self.owner(probe, states[layer][b.hubs[:, 0]], b.hubs[:, 1])
-                total = total + weight * part
+        for layer, probe, weight in OWN:
+            part, stats[f"own{layer}"] = self.owner(probe, states[layer][b.hubs[:, 0]], b.hubs[:, 1])
+            total = total + weight * part
         for layer, wanted, name in ((LOOK, b.first, "look"), (COPY, b.value, "find")):
             p = share[layer][wanted >= 0].mean(-1)
-            if len(p):
-                stats[name] = p.mean().item()
-                total = total - 0.4 * (p + 1e-4).log().mean()
+            stats[name] = p.mean().item()
+            total = total - 0.4 * (p + 1e-4).log().mean()
         return total
 
 
-def main():
-    args = arguments()
-    torch.set_num_threads(2)
-    torch.manual_seed(args.seed)
-    rng = random.Random(args.seed)
-    os.makedirs(args.out, exist_ok=True)
-    tok = Tokenizer.load(os.path.join(HERE, "tokenizer.json"))
-    maker = Maker(tok)
-    fast.BlockFunction.lib = fast.build(args.out)
-    cfg = M.Config(vocab=len(tok.tokens))
-    net = M.Llama(cfg, not args.plain)
-    losses = Losses(net, maker, not args.no_hints)
-    opt = Optimizer([*net.named_parameters(), *losses.probes.named_parameters(prefix="probe")], not args.adam, args.lr)
-    last, step, tokens, spent, start = os.path.join(args.out, "last.pt"), 0, 0, 0.0, time.time()
-    if os.path.exists(last):
-        state = torch.load(last)
-        net.load_state_dict(state["weights"])
-        losses.probes.load_state_dict(state["probes"])
-        opt.load(state["opt"])
-        step, tokens, start, spent = state["step"], state["tokens"], state["start"], state["spent"]
-        rng.seed(args.seed + step)
-        print(f"resumed at step {step}", flush=True)
-    end, saved, mean = end_time(args), time.time(), {}
-    while time.time() < end:
-        began = time.time()
-        phase = (began - start) / (end - start)
-        budget, two, copy = plan(rng, phase if args.fixed_phase is None else args.fixed_phase)
-        if rng.random() < copy:
-            b = maker.repeats(rng, 24, cfg.vocab)
+class Run:
+    """What a checkpoint holds and how it is written."""
+
+    def __init__(self, args, tok):
+        self.args, self.last = args, os.path.join(args.out, "last.pt")
+        self.step = self.tokens = 0
+        self.warm = 0         # the step from which the learning rate rises
+        self.anneal = None    # [tokens at which it begins to fall, over how many]
+        state = torch.load(self.last) if os.path.exists(self.last) else None
+        if state:
+            self.net = M.Llama(M.Config(**state["config"]))
+            self.net.load_state_dict(state["weights"])
+        elif args.source:
+            net, theirs = export_gguf.load(args.source)
+            assert theirs.tokens == tok.tokens, "another tokenizer"
+            self.net = grow.grow(net, args.layers, args.ffn)
         else:
-            b = maker.batch(rng, budget, args.tokens, two_hop=two, easy=phase < 0.15)
-        loss, stats = losses(b, max(0.0, min(1.0, (0.85 - phase) / 0.25)))
-        opt.zero_grad()
+            self.net = M.Llama(M.Config(len(tok.tokens), layers=args.layers, ffn=args.ffn))
+        self.losses = Losses(self.net, Maker(tok))
+        self.opt = Optimizer([*self.net.named_parameters(), *self.losses.probes.named_parameters(prefix="probe")], lr=args.lr)
+        self.average = [p.detach().clone() for p in self.net.parameters()]
+        if state:
+            self.losses.probes.load_state_dict(state["probes"])
+            self.opt.load(state["opt"])
+            self.step, self.tokens, self.anneal = state["step"], state["tokens"], state["anneal"]
+            self.average = list(state["average"].values())
+            self.warm = self.step - WARM
+        if args.anneal and not self.anneal:
+            self.anneal = [self.tokens, args.anneal * 1e6]
+        self.share()
+
+    def share(self):
+        """Puts what workers have in common into memory that they share."""
+        for t in [*self.opt.params, *self.average]:
+            t.data.share_memory_()
+        self.place = {id(p): i for i, p in enumerate(self.opt.params)}
+        self.grads = [[torch.zeros_like(p).share_memory_() for p in self.opt.params] for _ in range(self.args.workers)]
+        self.counts = torch.zeros(self.args.workers, dtype=torch.int64).share_memory_()  # tokens of the step
+        self.control = torch.zeros(2, dtype=torch.float64).share_memory_()  # scale of the learning rate, millions of tokens
+        self.meet = multiprocessing.Barrier(self.args.workers)
+
+    def scale(self):
+        """Of the learning rate; None when the training is over."""
+        if self.tokens >= self.args.until * 1e6:
+            return None
+        rise = min(1, (self.step - self.warm + 1) / WARM)
+        if not self.anneal:
+            return rise
+        x = (self.tokens - self.anneal[0]) / self.anneal[1]
+        return None if x >= 1 else rise * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * x)))
+
+    def gradient(self, p):
+        i = self.place[id(p)]
+        return sum(g[i] for g in self.grads) / len(self.grads)
+
+    def advance(self, worker, rng):
+        """One step of one worker; returns its losses."""
+        scale, millions = self.control.tolist()
+        b = self.losses.maker.batch(rng, budget(rng, millions), self.args.tokens / self.args.workers)
+        loss, stats = self.losses(b, 1 - between(((FADE[0], 0.0), (FADE[1], 1.0)), millions))
+        for p in self.opt.params:
+            p.grad = None
         loss.backward()
-        norm = torch.nn.utils.clip_grad_norm_(opt.params, 2.0)
-        if math.isfinite(float(norm)):
-            opt.step(schedule(phase, step))
-        step, tokens = step + 1, tokens + b.tokens
-        spent += min(30.0, time.time() - began)  # a longer step was a pause
-        for k, v in stats.items():
-            mean[k] = v if k not in mean else 0.95 * mean[k] + 0.05 * v
-        if step % 10 == 0:
-            words = " ".join(f"{k} {v:.2f}" for k, v in sorted(mean.items()))
-            print(f"{datetime.datetime.utcnow():%H:%M:%S} step {step} phase {phase:.3f} tokens {tokens / 1e6:.2f}M "
-                  f"{tokens / spent:.0f}/s loss {loss.item():.3f} norm {float(norm):.2f} {words}", flush=True)
-        if time.time() - saved > 120 or time.time() >= end:
+        norm = float(torch.nn.utils.clip_grad_norm_(self.opt.params, 2.0))
+        for g, p in zip(self.grads[worker], self.opt.params):
+            if p.grad is None or not math.isfinite(norm):
+                g.zero_()
+            else:
+                g.copy_(p.grad)
+        self.counts[worker] = b.tokens
+        self.meet.wait()
+        self.opt.step(self.gradient, scale, worker, self.args.workers)
+        self.step += 1
+        for a, p in list(zip(self.average, self.net.parameters()))[worker::self.args.workers]:
+            a.lerp_(p.detach(), 1 / min(AVERAGE, self.step))
+        stats["loss"], stats["norm"] = loss.item(), norm
+        return stats
+
+    def save(self):
+        earlier = os.path.join(self.args.out, "earlier.pt")
+        if os.path.exists(self.last) and (not os.path.exists(earlier) or time.time() - os.path.getmtime(earlier) > EARLIER):
+            os.replace(self.last, earlier)
+        names = [n for n, _ in self.net.named_parameters()]
+        M.save(self.last + ".part", self.net, average=dict(zip(names, self.average)), probes=self.losses.probes.state_dict(),
+               opt=self.opt.state(), step=self.step, tokens=self.tokens, anneal=self.anneal)
+        os.replace(self.last + ".part", self.last)
+
+
+def work(run, worker):
+    """A worker other than the first. It ends when the first says so, or dies with it."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    rng = random.Random(run.args.seed + run.step + 7919 * worker)
+    random.seed(worker)
+    while True:
+        run.meet.wait()
+        if run.control[0] < 0:
+            return
+        run.advance(worker, rng)
+
+
+def main():
+    faulthandler.enable()
+    args = arguments()
+    torch.set_num_threads(1)
+    torch.manual_seed(args.seed)
+    os.makedirs(args.out, exist_ok=True)
+    fast.BlockFunction.lib = fast.build(args.out)
+    run = Run(args, Tokenizer.load(os.path.join(HERE, "tokenizer.json")))
+    parameters = sum(p.numel() for p in run.net.parameters())
+    print(f"{run.net.cfg.layers} layers, {parameters} parameters, step {run.step}, {json.dumps(vars(args))}", flush=True)
+    others = [multiprocessing.Process(target=work, args=(run, w), daemon=True) for w in range(1, args.workers)]
+    for o in others:
+        o.start()
+    ended = []
+    signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
+    signal.signal(signal.SIGCHLD, lambda *_: any(o.exitcode for o in others) and os._exit(1))
+    rng = random.Random(args.seed + run.step)
+    saved, mean, speed = time.time(), {}, []
+    while True:
+        scale = None if ended else run.scale()
+        run.control[0], run.control[1] = -1 if scale is None else scale, run.tokens / 1e6
+        run.meet.wait()  # from here to the next meeting nobody changes the weights
+        if scale is None or time.time() - saved > SAVE:
+            run.save()
             saved = time.time()
-            M.save(last + ".part", net, probes=losses.probes.state_dict(), opt=opt.state(), step=step, tokens=tokens, start=start, spent=spent)
-            os.replace(last + ".part", last)
+        if scale is None:
+            break
+        began = time.time()
+        for k, v in run.advance(0, rng).items():
+            n, m = mean.get(k, (0, 0.0))
+            mean[k] = (n + 1, m + (v - m) / min(n + 1, 20))
+        tokens = int(run.counts.sum())
+        run.tokens += tokens
+        speed = speed[-9:] + [(tokens, time.time() - began)]
+        if run.step % 10 == 0:
+            words = " ".join(f"{k} {v:.3f}" for k, (_, v) in sorted(mean.items()))
+            rate = sum(n for n, _ in speed) / sum(t for _, t in speed)
+            print(f"{datetime.datetime.utcnow():%d %H:%M:%S} step {run.step} tokens {run.tokens / 1e6:.2f}M {rate:.0f}/s lr {args.lr * scale:.4f} {words}", flush=True)
+    print(f"ended at step {run.step}, {run.tokens} tokens", flush=True)
 
 
 if __name__ == "__main__":
