@@ -16,7 +16,7 @@ export function TtftBar({ ttft }: { ttft: Ttft }) {
   })).filter(({ ms }) => ms > 0);
   const words = parts.map(({ part, ms }) => `${t(`stages:${part}.name`)} ${format.duration(ms)}`).join(', ');
   return (
-    <HoverCard width={360} position="top" shadow="md" openDelay={150} withinPortal>
+    <HoverCard width={520} position="bottom" shadow="md" openDelay={150} withinPortal>
       <HoverCard.Target>
         <UnstyledButton className={classes.bar} aria-label={`${t('stats.partsTitle')}: ${words}`}>
           {parts.map(({ part, color, ms }) => (
