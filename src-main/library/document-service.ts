@@ -10,7 +10,7 @@ import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
 import { chunkText } from './queue/chunker.ts';
 import type { DocumentRow } from '../catalogue/document-table.ts';
 import { notFound, rowId } from '../platform/ids.ts';
-import { textKindOf } from './sources/kinds.ts';
+import { textKindOf } from './formats/formats.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import type { DocumentQueue } from './queue/queue.ts';
 import { removeWithCache } from './sources/removal.ts';

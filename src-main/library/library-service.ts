@@ -14,7 +14,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { DocumentService, type LibraryStore } from './document-service.ts';
 import { FolderLibrary } from './folder-library.ts';
 import { notFound, rowId } from '../platform/ids.ts';
-import { formatOf } from './sources/kinds.ts';
+import { formatOf } from './formats/formats.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';
 import { TimeSlice } from '../platform/time-slice.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ParsedDocument } from '../../src-main/library/formats/format.ts';
-import { formatOf } from '../../src-main/library/sources/kinds.ts';
+import { formatOf } from '../../src-main/library/formats/formats.ts';
 import { ParserProcess, type ParserLimits } from '../../src-main/library/parser/parser-process.ts';
 import { bomb, encryptedPdf, epub, pdf, slides, word, workbook } from './documents.ts';
 import { zip } from './zip.ts';

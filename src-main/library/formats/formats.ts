@@ -1,21 +1,74 @@
-import type { Kind } from '../sources/kinds.ts';
+import { extname } from 'node:path';
+import type { TextKind } from '../queue/outline.ts';
 import type { Parse } from './format.ts';
 
-/** Loaded when the first document of the kind comes: some of these are large. */
-const PARSERS: Record<Kind, () => Promise<Parse>> = {
-  pdf: async () => (await import('./pdf.ts')).pdf,
-  docx: async () => (await import('./docx.ts')).docx,
-  pptx: async () => (await import('./pptx.ts')).pptx,
-  xlsx: async () => (await import('./xlsx.ts')).xlsx,
-  epub: async () => (await import('./epub.ts')).epub,
-  html: async () => (await import('./html.ts')).html,
-  csv: async () => (await import('./csv.ts')).csv,
-  markdown: async () => (await import('./text.ts')).markdown,
-  text: async () => (await import('./text.ts')).plainText,
-  json: async () => (await import('./text.ts')).json,
-  code: async () => (await import('./text.ts')).code,
-};
+/** A kind of document. */
+interface Format {
+  /** Of file names, without the dot, separated by spaces. */
+  extensions: string;
+  /** Loaded when the first document of the kind comes: some parsers are large, and they run in a process of their own. */
+  parser: () => Promise<Parse>;
+  /** Cut line by line: there are no sentences in it, and a # is no heading. */
+  lines?: boolean;
+}
 
-export function parserOf(kind: Kind): Promise<Parse> {
-  return PARSERS[kind]();
+const CODE =
+  'js mjs cjs jsx ts mts cts tsx vue svelte css scss less py pyi rb php pl pm lua r jl java kt kts scala groovy clj cs fs vb ' +
+  'go rs c h cc cpp cxx hpp hh hxx m mm swift zig nim d dart ex exs erl hrl hs ml mli lisp el scm sql sh bash zsh fish ps1 bat ' +
+  'cmake mk gradle toml yaml yml ini cfg conf properties xml xsd xsl proto graphql tf diff patch';
+
+/** All kinds of documents there are. A new one is a file in this folder and a line here. */
+const FORMATS = {
+  pdf: { extensions: 'pdf', parser: async () => (await import('./pdf.ts')).pdf },
+  docx: { extensions: 'docx', parser: async () => (await import('./docx.ts')).docx },
+  pptx: { extensions: 'pptx', parser: async () => (await import('./pptx.ts')).pptx },
+  xlsx: { extensions: 'xlsx', parser: async () => (await import('./xlsx.ts')).xlsx },
+  epub: { extensions: 'epub', parser: async () => (await import('./epub.ts')).epub },
+  html: { extensions: 'html htm xhtml', parser: async () => (await import('./html.ts')).html },
+  csv: { extensions: 'csv tsv', parser: async () => (await import('./csv.ts')).csv, lines: true },
+  markdown: {
+    extensions: 'md markdown mdown mdx qmd rmd',
+    parser: async () => (await import('./text.ts')).markdown,
+  },
+  text: {
+    extensions: 'txt text log rst adoc asciidoc org tex srt vtt',
+    parser: async () => (await import('./text.ts')).plainText,
+  },
+  json: {
+    extensions: 'json jsonl ndjson geojson',
+    parser: async () => (await import('./text.ts')).json,
+    lines: true,
+  },
+  code: { extensions: CODE, parser: async () => (await import('./text.ts')).code, lines: true },
+} satisfies Record<string, Format>;
+
+type Kind = keyof typeof FORMATS;
+
+const KINDS = new Map<string, Kind>(
+  (Object.keys(FORMATS) as Kind[]).flatMap((kind) =>
+    FORMATS[kind].extensions.split(' ').map((extension) => [extension, kind] as const),
+  ),
+);
+
+/** The extension of a file name, lower case, without the dot. */
+export function formatOf(path: string): string {
+  return extname(path).slice(1).toLowerCase();
+}
+
+/** What reads files of this extension. One of unknown kind, which somebody named on purpose, is tried as text; the parser refuses what is none. */
+export function parserOf(format: string): Promise<Parse> {
+  return kindOf(format).parser();
+}
+
+export function textKindOf(format: string): TextKind {
+  return kindOf(format).lines === true ? 'lines' : 'prose';
+}
+
+/** Whether a file in a folder is picked up. */
+export function isDocument(name: string): boolean {
+  return KINDS.has(formatOf(name));
+}
+
+function kindOf(format: string): Format {
+  return FORMATS[KINDS.get(format) ?? 'text'];
 }

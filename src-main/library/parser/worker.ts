@@ -9,7 +9,6 @@ import { failureOf } from '../../platform/failure.ts';
 import { parserOf } from '../formats/formats.ts';
 import { broken, reasonOf, tooLarge } from '../formats/errors.ts';
 import { tidyTitle, titleOfPath } from '../formats/titles.ts';
-import { kindOf } from '../sources/kinds.ts';
 import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
 
 /** UTF-16 units of text in one message. */
@@ -43,7 +42,7 @@ async function answer(request: ParseRequest): Promise<void> {
 }
 
 async function parse({ id, path, name, format }: ParseRequest, bytes: Buffer, sha256: string): Promise<void> {
-  const read = await parserOf(kindOf(format));
+  const read = await parserOf(format);
   const { text, title, pages, warnings } = await read({ path, name, bytes });
   if (text.length > MAX_TEXT_UNITS) {
     throw tooLarge(name, `its text has more than ${MAX_TEXT_UNITS / 1024 / 1024} million characters`);

@@ -5,7 +5,7 @@ import type { TextChunk } from '../../catalogue/chunk-table.ts';
 import { chunkText } from './chunker.ts';
 import type { DocumentRow } from '../../catalogue/document-table.ts';
 import { keptChunks } from './kept-chunks.ts';
-import { textKindOf } from '../sources/kinds.ts';
+import { textKindOf } from '../formats/formats.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 
 /** What chunks are cut for. */

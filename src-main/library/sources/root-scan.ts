@@ -6,7 +6,7 @@ import { yieldToEventLoop, throwIfAborted } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { KnownFile } from '../../catalogue/document-table.ts';
 import { removeDocument } from './removal.ts';
-import { formatOf } from './kinds.ts';
+import { formatOf } from '../formats/formats.ts';
 import type { RootRow } from '../../catalogue/library-table.ts';
 import { scanFolder, type Scan, type ScannedFile } from './scan.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DocumentFailure } from '../../../src-shared/library.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
-import { isDocument } from './kinds.ts';
+import { isDocument } from '../formats/formats.ts';
 
 /** Folders of other programs, with thousands of files that nobody wrote to be read. */
 const SKIPPED_FOLDERS = new Set(['node_modules', '__pycache__']);
