@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { randomFrom } from '../testing/fusion.ts';
+import { randomFrom } from '../testing/random.ts';
 import { orderBatch, sharedChunks, type PlacedChunk } from './batch-order.ts';
 
 const prompt = (...ids: number[]): PlacedChunk[] => ids.map((id) => ({ id, bytes: 100 }));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { randomFrom } from '../testing/fusion.ts';
+import { randomFrom } from '../testing/random.ts';
 import { planCombining, planWindows, shapeOf, type Span } from './windows.ts';
 
 const same = (count: number, tokens = 10): number[] => Array.from({ length: count }, () => tokens);

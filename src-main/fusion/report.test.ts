@@ -4,7 +4,7 @@ import type { AppendReport } from '../engine/engine.ts';
 import { rankCorrelation } from './rank-correlation.ts';
 import type { ChunkReuse } from './sources.ts';
 import { fusionReport, type ReportInput } from './report.ts';
-import { randomFrom } from '../testing/fusion.ts';
+import { randomFrom } from '../testing/random.ts';
 
 describe('rank correlation', () => {
   test.each([

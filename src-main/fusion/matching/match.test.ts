@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { randomFrom } from '../../testing/fusion.ts';
+import { randomFrom } from '../../testing/random.ts';
 import { MATCHING, match, piecesOf, type Match } from './match.ts';
 
 /** A text in which words repeat, as they do. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CalibrationChoice } from '../../../src-shared/contract/calibration.ts';
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
-import { randomFrom } from '../../testing/fusion.ts';
+import { randomFrom } from '../../testing/random.ts';
 import { engineStrategy } from '../strategy.ts';
 import { decide, UNCALIBRATED, type Decision } from './controller.ts';
 import { CostModel } from './cost-model.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Strategy } from '../../engine/engine.ts';
-import { randomFrom } from '../../testing/fusion.ts';
+import { randomFrom } from '../../testing/random.ts';
 import { CostModel } from './cost-model.ts';
 import { Machine, prompt, type MachineOptions } from '../../testing/machine.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { FakeTokenizer, randomFrom } from '../../testing/fusion.ts';
+import { randomFrom } from '../../testing/random.ts';
+import { FakeTokenizer } from '../../testing/fusion.ts';
 import type { TextChunk } from '../../catalogue/chunk-table.ts';
 import { CHUNK_SEPARATOR, chunkText } from './chunker.ts';
 
