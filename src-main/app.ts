@@ -174,7 +174,7 @@ export class App {
     this.warmStart = new WarmStart({
       ...{ store, settings, events, gate, log },
       models: this.models,
-      rehearse: (signal) => this.chat.warmUp(signal),
+      warmUp: (signal) => this.chat.warmUp(signal),
     });
     this.workspaces = new Workspaces({
       ...{ app: this, catalogue },

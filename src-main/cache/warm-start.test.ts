@@ -9,7 +9,7 @@ import { WarmStart } from './warm-start.ts';
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** A store of `room` places in memory, with chunks `0` (used last), `1`, … */
-function fixture({ chunks = 3, room = 10, rehearse = () => Promise.resolve(true) } = {}) {
+function fixture({ chunks = 3, room = 10, warmUp = () => Promise.resolve(true) } = {}) {
   const inRam: string[] = [];
   const gate = new Gate();
   const events = new EventBus();
@@ -37,7 +37,7 @@ function fixture({ chunks = 3, room = 10, rehearse = () => Promise.resolve(true)
   const settings = { current: { dtype: 'f16' } } as unknown as ConstructorParameters<
     typeof WarmStart
   >[0]['settings'];
-  const warmStart = new WarmStart({ store, models, settings, events, gate, rehearse, log: LOG, pauseMs: 1 });
+  const warmStart = new WarmStart({ store, models, settings, events, gate, warmUp, log: LOG, pauseMs: 1 });
   onTestFinished(() => warmStart.close());
   return {
     ...{ warmStart, inRam, gate, events },
@@ -81,7 +81,7 @@ test('rehearses once for a model, again while there are no documents, and anew a
   const outcomes = ['interrupted', 'no documents', 'done', 'too often'];
   const rehearsed: string[] = [];
   const { warmStart, use, events, gate } = fixture({
-    rehearse: async () => {
+    warmUp: async () => {
       const outcome = outcomes[rehearsed.length] ?? '';
       rehearsed.push(outcome);
       if (outcome !== 'interrupted') return outcome !== 'no documents';

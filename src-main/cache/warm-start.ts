@@ -15,7 +15,7 @@ interface WarmStartOptions {
   gate: Gate;
   log: Logger;
   /** Goes once through what every question does; false when there were no documents to do it with yet. */
-  rehearse: (signal: AbortSignal) => Promise<boolean>;
+  warmUp: (signal: AbortSignal) => Promise<boolean>;
   /** Least milliseconds between two rounds. */
   pauseMs?: number;
 }
@@ -62,7 +62,7 @@ export class WarmStart {
     const { active } = this.#options.models;
     if (!active) return;
     await this.#fillMemory(active, ended);
-    await this.#rehearse(active, ended);
+    await this.#warmUp(active, ended);
   }
 
   /** Ends where memory is full, or where a page has nothing new: what lies behind it was brought in before. */
@@ -78,10 +78,10 @@ export class WarmStart {
     }
   }
 
-  async #rehearse({ model }: ActiveModel, ended: AbortSignal): Promise<void> {
+  async #warmUp({ model }: ActiveModel, ended: AbortSignal): Promise<void> {
     if (this.#rehearsed === model) return;
-    const { gate, rehearse } = this.#options;
-    if (await gate.background(rehearse, ended)) this.#rehearsed = model;
+    const { gate, warmUp } = this.#options;
+    if (await gate.background(warmUp, ended)) this.#rehearsed = model;
   }
 
   /** False when there is no room, or another model is in use. */

@@ -5,7 +5,7 @@ import type { Words } from '../useWords.ts';
 import { ChartSection } from './ChartSection.tsx';
 import { deepLayersCsv, sweepCsv } from './csv.ts';
 import { HeatSection } from './HeatSection.tsx';
-import { attentionLead, concentrationLead, rankLead, sweepLead } from './leads.ts';
+import { attentionLead, concentrationLead, rankLead, sweepLead } from './captions.ts';
 import { baseOf, blendOf, type DeepMethod } from './model.ts';
 import { attentionSpec, concentrationSpec, rankSpec, sweepSpec } from './pictures.ts';
 

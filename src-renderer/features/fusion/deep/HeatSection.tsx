@@ -17,7 +17,7 @@ import { Section } from '../Section.tsx';
 import type { Files } from '../useFiles.ts';
 import type { Words } from '../useWords.ts';
 import { heatCsv } from './csv.ts';
-import { heatLead } from './leads.ts';
+import { heatLead } from './captions.ts';
 import { deepMethods, gridOf, type DeepMethod, type MatrixName } from './model.ts';
 import { heatData } from './pictures.ts';
 
