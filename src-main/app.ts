@@ -115,7 +115,9 @@ export class App {
       path: paths.calibrations,
       texts: libraryTexts({ catalogue, settings, sampleQuestions: paths.sampleQuestions }),
       models: this.models,
-      ...{ settings, events, gate },
+      settings,
+      events,
+      gate,
     });
     this.planner = new Planner({
       costs: new CostModel(paths.costs),
@@ -123,12 +125,17 @@ export class App {
       calibration: (model) => this.calibration.of(model),
     });
     this.prefixes = new StoredPrefixes({
-      ...{ store, gate },
+      store,
+      gate,
       onBackgroundError: (error) => log.warn('prefix-not-kept', { error: String(error) }),
     });
     this.cache = new CacheService({
       dir: paths.store,
-      ...{ catalogue, store, settings, events, log },
+      catalogue,
+      store,
+      settings,
+      events,
+      log,
       models: this.models,
     });
     this.backups = new BackupService({ data: paths.data, program: this.version, log });
@@ -143,7 +150,11 @@ export class App {
         catalogue.libraries.list().some(({ sample }) => sample)
           ? readSuggestions(paths.sampleSuggestions)
           : [],
-      ...{ store, settings, events, gate, log },
+      store,
+      settings,
+      events,
+      gate,
+      log,
     });
     this.analysis = new AnalysisService({
       path: paths.analyses,
@@ -152,32 +163,50 @@ export class App {
       ...this.#analysisParts(),
     });
     this.libraries = new LibraryService({
-      ...{ catalogue, store, settings, events, gate, log, paths },
+      catalogue,
+      store,
+      settings,
+      events,
+      gate,
+      log,
+      paths,
       models: this.models,
       indexer: this.search,
       parser,
     });
     this.firstUse = new FirstUse({
-      ...{ settings, events, gate, log },
+      settings,
+      events,
+      gate,
+      log,
       models: this.models,
       costs: this.planner.costs,
       calibration: this.calibration,
       dir: paths.data,
     });
     this.prefetcher = new Prefetcher({
-      ...{ store, settings, events, gate, log },
+      store,
+      settings,
+      events,
+      gate,
+      log,
       models: this.models,
       conversation: (id) => this.chat.get(id),
       retrieval: this.search,
       passages: libraryPassages(catalogue),
     });
     this.warmStart = new WarmStart({
-      ...{ store, settings, events, gate, log },
+      store,
+      settings,
+      events,
+      gate,
+      log,
       models: this.models,
       warmUp: (signal) => this.chat.warmUp(signal),
     });
     this.workspaces = new Workspaces({
-      ...{ app: this, catalogue },
+      app: this,
+      catalogue,
       analysisParts: () => this.#analysisParts(),
     });
   }
@@ -245,7 +274,11 @@ export class App {
       documents: libraryDocuments(this.#catalogue),
       planner: this.planner,
       openSession: chat.openSession.bind(chat),
-      ...{ store, settings, events, gate, log },
+      store,
+      settings,
+      events,
+      gate,
+      log,
     };
   }
 }

@@ -84,7 +84,10 @@ export class Workspaces {
     const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
     const library = await app.libraries.openFolder(root, { model, chunkTokens });
     const answers = new SingleAnswers({
-      ...{ model, store, planner, prefixes },
+      model,
+      store,
+      planner,
+      prefixes,
       name: model.info.name,
       settings: app.settings,
       retrieval: this.#wordsOnly(library),

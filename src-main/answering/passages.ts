@@ -2,7 +2,8 @@ import type { Citation } from '../../src-shared/contract/chat.ts';
 import type { Range } from '../../src-shared/contract/common.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
 import { supportingRanges } from './highlights.ts';
-import type { OfferedChunk, Prompt } from './prompt.ts';
+import type { PassageSource } from '../fusion/blender.ts';
+import type { Prompt } from './prompt.ts';
 import type { PartTiers } from './turn.ts';
 
 /** A piece of a document, as the library keeps it. */
@@ -35,8 +36,13 @@ export interface Passages {
 }
 
 /** A passage offered for the prompt, and why. */
-export interface FoundPassage extends OfferedChunk {
+export interface FoundPassage {
   passage: Passage;
+  tokens: Int32Array;
+  /** Where it comes from, for reports. */
+  source?: PassageSource | undefined;
+  /** Decides what is left out when not all fit. */
+  score: number;
   /** Where its first match stands; a passage may begin a page before. */
   page: string | null;
   reason: string;

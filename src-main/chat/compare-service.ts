@@ -92,7 +92,11 @@ export class CompareService {
     );
     try {
       const compared = await comparePrompt(prompt.parts, {
-        ...{ model, name, store, clock, signal },
+        model,
+        name,
+        store,
+        clock,
+        signal,
         dtype: settings.current.dtype,
         answered: stats.strategy,
         strategies: request.strategies,
@@ -113,7 +117,10 @@ export class CompareService {
       });
       const question = messages.require(answer.parentId ?? -1).text;
       const comparison: Comparison = {
-        ...{ version: 1, answerId: String(answer.id), question, madeMs: clock.wall() },
+        version: 1,
+        answerId: String(answer.id),
+        question,
+        madeMs: clock.wall(),
         ...compared,
       };
       this.#options.transaction(() => messages.saveComparison(answer.id, comparison));

@@ -95,7 +95,9 @@ export class LibraryService {
       onLibraryChanged,
     });
     this.#roots = new RootKeeper({
-      ...{ catalogue, log, ...timing },
+      catalogue,
+      log,
+      ...timing,
       onChange: (libraryId) => {
         this.#told.changed(libraryId);
         this.queue.kick();
@@ -283,7 +285,10 @@ export class LibraryService {
     const counts = this.#catalogue.chunkTable.counts(setId ?? 0);
     return {
       id: String(id),
-      ...{ name, sample, documents, failed },
+      name,
+      sample,
+      documents,
+      failed,
       roots: this.#catalogue.libraries.roots(id).map(rootInfo),
       pending: documents - failed - (phases.get('ready') ?? 0),
       chunks: counts.chunks,

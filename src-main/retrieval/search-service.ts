@@ -131,12 +131,22 @@ export class SearchService implements Retrieval, DocumentIndexer {
     const { path, title, start, end, text, tokens } = row;
     const { ordinal, score, reason, fullText, vector, highlights } = chunk;
     return {
-      ...{ path, title, start, end, text, tokens: tokens.length },
+      path,
+      title,
+      start,
+      end,
+      text,
+      tokens: tokens.length,
       chunkId: String(chunk.chunkId),
       documentId: String(chunk.documentId),
       libraryId: String(row.libraryId),
       page: catalogue.pageLabel(chunk.documentId, start + (highlights[0]?.start ?? 0)),
-      ...{ ordinal, score, reason, fullText, vector, highlights },
+      ordinal,
+      score,
+      reason,
+      fullText,
+      vector,
+      highlights,
     };
   }
 

@@ -136,7 +136,12 @@ export class ServiceFixture {
     events.on((event) => this.events.push(event));
     const { catalogue, store, models, gate, settings, dir } = this;
     return new LibraryService({
-      ...{ catalogue, store, models, gate, settings, events },
+      catalogue,
+      store,
+      models,
+      gate,
+      settings,
+      events,
       log: silentLogger,
       paths: { data: dir, sampleLibrary: join(dir, 'sample') },
       timing: { quietMs: 20, absentPollMs: 50, retryMs: 50 },

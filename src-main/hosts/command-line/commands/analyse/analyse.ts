@@ -55,7 +55,11 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
     await prepare(workspace, { terminal, signal, precompute: false });
     const documentId = idOf(workspace, ownFolder ? basename(document) : document);
     const request = DocumentAnalysisSchema.safeParse({
-      ...{ documentId, instruction, strategy, size: flags.window, overlap: flags.overlap },
+      documentId,
+      instruction,
+      strategy,
+      size: flags.window,
+      overlap: flags.overlap,
       maxTokens: app.settings.current.maxTokens,
     });
     if (!request.success)

@@ -50,7 +50,9 @@ async function run(question: string, flags: CompareFlags, context: CommandContex
     await prepare(workspace, { terminal, signal, precompute: true });
     const { answerTokens } = CompareRequestSchema.parse({ answerId: 'none', answerTokens: flags.maxTokens });
     const compared = await workspace.answers.compare({
-      ...{ question, answerTokens, signal },
+      question,
+      answerTokens,
+      signal,
       topK: app.settings.current.topK,
       strategies: flags.strategies ?? DEFAULT_STRATEGIES,
       deep: flags.deep === true,
