@@ -32,6 +32,7 @@ import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
 import type { Settings, SettingsInput } from '../src-shared/settings.ts';
 import { Workspaces } from './workspaces.ts';
+import type { Core } from './platform/core.ts';
 
 export type { Workspace } from './workspaces.ts';
 
@@ -96,6 +97,7 @@ export class App {
     this.engine = parts.engine;
     this.store = parts.store;
     const { paths, settings, log, engine, store, events, gate } = this;
+    const core: Core = { settings, events, gate, log };
     settings.onChange((now) => events.emit('settings.changed', now));
     const beforeDispose = async (model: Model): Promise<void> => {
       this.chat.releaseModel(model);
@@ -151,10 +153,7 @@ export class App {
           ? readSuggestions(paths.sampleSuggestions)
           : [],
       store,
-      settings,
-      events,
-      gate,
-      log,
+      ...core,
     });
     this.analysis = new AnalysisService({
       path: paths.analyses,
@@ -165,20 +164,14 @@ export class App {
     this.libraries = new LibraryService({
       catalogue,
       store,
-      settings,
-      events,
-      gate,
-      log,
+      ...core,
       paths,
       models: this.models,
       indexer: this.search,
       parser,
     });
     this.firstUse = new FirstUse({
-      settings,
-      events,
-      gate,
-      log,
+      ...core,
       models: this.models,
       costs: this.planner.costs,
       calibration: this.calibration,
@@ -186,10 +179,7 @@ export class App {
     });
     this.prefetcher = new Prefetcher({
       store,
-      settings,
-      events,
-      gate,
-      log,
+      ...core,
       models: this.models,
       conversation: (id) => this.chat.get(id),
       retrieval: this.search,
@@ -197,10 +187,7 @@ export class App {
     });
     this.warmStart = new WarmStart({
       store,
-      settings,
-      events,
-      gate,
-      log,
+      ...core,
       models: this.models,
       warmUp: (signal) => this.chat.warmUp(signal),
     });

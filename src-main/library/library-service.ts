@@ -4,11 +4,8 @@ import type { Readable } from 'node:stream';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
-import { throttled, type EventBus } from '../platform/event-bus.ts';
-import type { Gate } from '../platform/gate.ts';
-import type { Logger } from '../platform/logger.ts';
+import { throttled } from '../platform/event-bus.ts';
 import type { Paths } from '../platform/paths.ts';
-import type { SettingsService } from '../platform/settings-service.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { DocumentService, type LibraryStore } from './document-service.ts';
@@ -27,15 +24,12 @@ import { RootKeeper } from './sources/root-keeper.ts';
 import type { StepParts } from './queue/steps.ts';
 import { chunkSetOf, type ChunkModel } from './queue/targets.ts';
 import { removeUnfinished, safeRelativePath, storeUpload } from './sources/uploads.ts';
+import type { Core } from '../platform/core.ts';
 
-export interface LibraryServiceOptions {
+export interface LibraryServiceOptions extends Core {
   catalogue: Catalogue;
   store: LibraryStore;
   models: ModelSource;
-  gate: Gate;
-  events: EventBus;
-  settings: SettingsService;
-  log: Logger;
   paths: Pick<Paths, 'data' | 'sampleLibrary'>;
   indexer?: DocumentIndexer | undefined;
   parser?: Parser | undefined;
