@@ -7,7 +7,7 @@ import {
   type StrategyChoice,
   type StrategyName,
 } from '../../../../src-shared/strategy.ts';
-import classes from '../FusionPanel.module.css';
+import classes from './CompareStart.module.css';
 import { joined } from '../captions.ts';
 import type { Words } from '../useWords.ts';
 import { leastMs } from './estimate.ts';
