@@ -1,26 +1,14 @@
 import type { Citation } from '../../src-shared/contract/chat.ts';
 import type { Range } from '../../src-shared/contract/common.ts';
+import type { ChunkRow } from '../catalogue/chunk-table.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
 import { supportingRanges } from './highlights.ts';
 import type { PassageSource } from '../fusion/blender.ts';
 import type { Prompt } from './prompt.ts';
 import type { PartTiers } from './turn.ts';
 
-/** A piece of a document, as the library keeps it. */
-export interface Passage {
-  id: number;
-  documentId: number;
-  libraryId: number;
-  /** Path in its library. */
-  path: string;
-  ordinal: number;
-  /** UTF-16 range in the document. */
-  start: number;
-  end: number;
-  title: string;
-  text: string;
-  tokens: Int32Array;
-}
+/** A chunk of a document, as the catalogue has it. */
+export type Passage = Omit<ChunkRow, 'documentTitle'>;
 
 /** What chat needs of the library. */
 export interface Passages {
