@@ -17,6 +17,7 @@ import type { EventBus } from '../platform/event-bus.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
 import type { Gate } from '../platform/gate.ts';
 import { notFound, rowId } from '../platform/ids.ts';
+import type { SetAside } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
@@ -46,6 +47,8 @@ export interface AnalysisServiceOptions {
   /** A session of its own. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
   clock?: Clock;
+  /** Told when the analyses could not be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /**
@@ -67,9 +70,7 @@ export class AnalysisService {
   constructor(options: AnalysisServiceOptions) {
     const clock = options.clock ?? systemClock;
     this.#options = { ...options, clock };
-    this.#table = AnalysisTable.open(options.path, clock.wall());
-    if (this.#table.setAside !== undefined)
-      options.log.error('analyses-set-aside', { path: this.#table.setAside });
+    this.#table = AnalysisTable.open(options.path, options.onSetAside);
     const { store, planner, retrieval, passages } = options;
     // What is missing is computed and stored before a prompt places it; prompts share their beginning by the session.
     this.#maker = new AnswerMaker({ store, planner, retrieval, passages });

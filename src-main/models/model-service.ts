@@ -9,6 +9,7 @@ import type { Embedder, Engine, Model } from '../engine/engine.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
 import { failureOf } from '../platform/failure.ts';
 import type { Gate } from '../platform/gate.ts';
+import type { SetAside } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
@@ -38,6 +39,8 @@ interface ModelServiceOptions {
   beforeDispose: (model: Model) => Promise<void>;
   /** Bytes on this machine. Default: what the system says. */
   memory?: () => Memory;
+  /** Told when the list of models could not be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /** Milliseconds between two reports of how far loading is. */
@@ -57,11 +60,11 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly #known: KnownModels;
   readonly #unsubscribe: (() => void)[];
 
-  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: ModelServiceOptions) {
     this.#options = options;
     this.files = new ModelFiles(join(options.paths.data, 'models'));
-    this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'));
+    this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'), options.onSetAside);
     this.#known = new KnownModels({ ...options, registry: this.registry });
     this.#embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
     this.#chat = new ChatModel({

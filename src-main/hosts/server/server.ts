@@ -9,7 +9,6 @@ import type { EventBus } from '../../platform/event-bus.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { Access } from './access.ts';
 import { Guard, type Refusal } from './guard.ts';
-import { removeUnfinished } from './receive-file.ts';
 import { createRequests } from './requests.ts';
 import type { UploadPlaces } from './transfers.ts';
 import { MAX_MESSAGE_BYTES, WindowSocket } from './window-socket.ts';
@@ -39,8 +38,7 @@ const HEARTBEAT_MS = 30_000;
 
 /** Serves windows in browsers of this machine. BAD_ARGUMENT when the port is taken. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { api, events, uploads, log } = options;
-  await Promise.all([removeUnfinished(uploads.modelsDir), removeUnfinished(uploads.backupsDir)]);
+  const { api, events, log } = options;
   const access = new Access();
   const port = (): number => (server.address() as AddressInfo).port;
   const guard = new Guard(access, port);

@@ -54,7 +54,11 @@ async function received(
     await places.receiveDocument(library, path, body);
     return { ok: true, data: { path } };
   }
-  if (backup) return { ok: true, data: { path: await receiveFile(places.backupsDir, file(backup)) } };
+  if (backup) {
+    // Under another ending it would not be listed.
+    const name = /\.zip$/i.test(backup) ? backup : `${backup}.zip`;
+    return { ok: true, data: { path: await receiveFile(places.backupsDir, file(name)) } };
+  }
   if (model) return importModel(api, await receiveFile(places.modelsDir, file(model)));
   throw new KvasirError('BAD_ARGUMENT', 'An upload names a library and a path, a model, or a backup.');
 }

@@ -164,16 +164,6 @@ test.each([
   await expect.poll(() => files(dir)).toEqual([]);
 });
 
-test('what a crash left of an upload is deleted at the next start', async () => {
-  const first = await testServer();
-  mkdirSync(join(first.dir, 'models'));
-  writeFileSync(join(first.dir, 'models', 'cut.upload'), 'half');
-  writeFileSync(join(first.dir, 'models', 'whole.gguf'), 'all');
-  const { removeUnfinished } = await import('./receive-file.ts');
-  await removeUnfinished(join(first.dir, 'models'));
-  expect(files(join(first.dir, 'models'))).toEqual(['whole.gguf']);
-});
-
 test('uploads need the session and the own page', async () => {
   const server = await testServer(imported);
   expect((await put(server, { model: 'a' }, 'x', { Cookie: '' })).status).toBe(401);

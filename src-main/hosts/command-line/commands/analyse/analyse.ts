@@ -6,7 +6,8 @@ import { DocumentAnalysisSchema } from '../../../../../src-shared/contract/analy
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../../src-shared/settings.ts';
 import { resultOf } from '../../../../analysis/export.ts';
-import { App, type Workspace } from '../../../../app.ts';
+import type { Workspace } from '../../../../app.ts';
+import { openApp } from '../../open-app.ts';
 import { follow, sharingLine, stepLine } from '../../analysis-run.ts';
 import type { CommandContext } from '../../context.ts';
 import { addModelFlags, integer, settingsOf, type ModelFlags } from '../../options.ts';
@@ -46,7 +47,7 @@ export function addAnalyseCommand(program: Command, context: CommandContext): vo
 
 async function analyse(document: string, instruction: string, flags: AnalyseFlags, context: CommandContext) {
   const { terminal, signal } = context;
-  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  const app = await openApp(context, settingsOf(flags));
   try {
     const ownFolder = flags.library === undefined && existsSync(document);
     const root = flags.library ?? (ownFolder ? dirname(document) : app.paths.sampleLibrary);

@@ -4,9 +4,10 @@ import type { FusionPlan, PlanReason } from '../../../../../src-shared/plan.ts';
 import { besideFullPrefill, wasFullPrefill, type Ttft } from '../../../../../src-shared/ttft.ts';
 import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import { App, type Workspace } from '../../../../app.ts';
+import type { Workspace } from '../../../../app.ts';
 import type { Answered } from '../../../../answering/single-answers.ts';
 import { formatBytes } from '../../../../models/describe.ts';
+import { openApp } from '../../open-app.ts';
 import type { CommandContext } from '../../context.ts';
 import { addModelFlags, settingsOf, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
@@ -46,7 +47,7 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
     const message = 'There must be either a question or --questions with a file.';
     throw new KvasirError('BAD_ARGUMENT', message, 'See ask --help.');
   }
-  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  const app = await openApp(context, settingsOf(flags));
   try {
     const workspace = await app.workspaces.open({
       root: flags.library ?? app.paths.sampleLibrary,

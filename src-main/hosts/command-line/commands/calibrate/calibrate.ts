@@ -10,7 +10,7 @@ import {
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../../src-shared/settings.ts';
 import { sameStrategy, type StrategyChoice } from '../../../../../src-shared/strategy.ts';
-import { App } from '../../../../app.ts';
+import { openApp } from '../../open-app.ts';
 import type { CommandContext } from '../../context.ts';
 import { addModelFlags, integer, settingsOf, type ModelFlags } from '../../options.ts';
 import { prepare } from '../../prepare.ts';
@@ -51,7 +51,7 @@ async function run(flags: CalibrateFlags, context: CommandContext): Promise<void
     const message = `The calibration cannot be made so: ${firstIssue(request.error)}.`;
     throw new KvasirError('BAD_ARGUMENT', message, 'See calibrate --help.');
   }
-  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  const app = await openApp(context, settingsOf(flags));
   const display = terminal.progress();
   try {
     const root = flags.library ?? app.paths.sampleLibrary;

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { CompareRequestSchema } from '../../../../../src-shared/contract/chat.ts';
 import type { StrategyChoice } from '../../../../../src-shared/strategy.ts';
-import { App } from '../../../../app.ts';
 import { comparedTables } from './compared-tables.ts';
+import { openApp } from '../../open-app.ts';
 import type { CommandContext } from '../../context.ts';
 import { addModelFlags, settingsOf, type ModelFlags } from '../../options.ts';
 import { strategyList } from '../../strategy-flags.ts';
@@ -42,7 +42,7 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
 
 async function run(question: string, flags: CompareFlags, context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
-  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  const app = await openApp(context, settingsOf(flags));
   const display = terminal.progress();
   try {
     const root = flags.library ?? app.paths.sampleLibrary;

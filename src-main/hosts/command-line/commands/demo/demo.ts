@@ -1,8 +1,9 @@
 import { relative } from 'node:path';
 import type { Command } from 'commander';
 import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
-import { App, type Workspace } from '../../../../app.ts';
+import type { Workspace } from '../../../../app.ts';
 import { formatBytes } from '../../../../models/describe.ts';
+import { openApp } from '../../open-app.ts';
 import type { CommandContext } from '../../context.ts';
 import { compare, readQuestions, warmUp, type Comparison } from './comparison.ts';
 import { comparisonSummary, comparisonTable } from './comparison-table.ts';
@@ -23,7 +24,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
 /** Precomputes the sample library's cache, then answers a few questions twice: by full prefill and by blending. */
 async function demonstrate(context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
-  const app = await App.open({ dataDir: context.flags().data });
+  const app = await openApp(context);
   try {
     terminal.out(`${terminal.bold('Kvasir: documents in, blended answer out')}\n\n`);
     const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
