@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -72,6 +73,16 @@ describe('reconciling files and rows', () => {
     const store = await openTestStore({ dir });
     expect(store.recovery).toMatchObject({ ...CLEAN, tempFilesRemoved: 1 });
     expect(readdirSync(join(dir, 'tmp'))).toEqual([]);
+  });
+
+  test('what the store would not have put into its folders is left alone', async () => {
+    const dir = await closedStore(1);
+    mkdirSync(join(dir, 'tmp', 'folder'));
+    symlinkSync(join(dir, 'nowhere'), join(dir, 'quarantine', 'dangling'));
+    const store = await openTestStore({ dir });
+    expect(store.recovery).toMatchObject({ ...CLEAN, ignored: ['tmp/folder'] });
+    expect(store.stats()).toMatchObject({ entries: 1, quarantine: { files: 0 } });
+    expect(readdirSync(join(dir, 'quarantine'))).toEqual(['dangling']);
   });
 
   test('a row without a file is dropped', async () => {
