@@ -51,7 +51,8 @@ export function receiveError(error: unknown, what: string): KvasirError {
   return fileError(error, what);
 }
 
-function checkName(name: string): void {
+/** BAD_ARGUMENT. */
+export function checkName(name: string): void {
   // Names that would leave the folder, hide in it, or mean a device on some system.
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
   const bad = name === '' || name.length > 200 || /^\.|[/\\:*?"<>|\u0000-\u001f]|[. ]$/.test(name);

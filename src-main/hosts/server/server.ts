@@ -45,7 +45,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const server = createServer(createRequests({ ...options, access, guard, port }));
   // An upload may take as long as it takes; its headers may not.
   server.requestTimeout = 0;
-  const sockets = acceptSockets(server, guard, api);
+  const sockets = acceptSockets(server, guard, api, `${access.base}socket`);
   await listen(server, options.port);
   const unsubscribe = events.on((event) => sockets.forEach((socket) => socket.tell(event)));
   const heartbeat = setInterval(() => sockets.forEach((socket) => socket.checkAlive()), HEARTBEAT_MS);
@@ -66,7 +66,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** The windows that are connected now. */
-function acceptSockets(server: Server, guard: Guard, api: Api): Set<WindowSocket> {
+function acceptSockets(server: Server, guard: Guard, api: Api, path: string): Set<WindowSocket> {
   const sockets = new Set<WindowSocket>();
   const acceptor = new WebSocketServer({
     noServer: true,
@@ -76,7 +76,7 @@ function acceptSockets(server: Server, guard: Guard, api: Api): Set<WindowSocket
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const refusal = guard.checkHost(request) ?? guard.checkOrigin(request) ?? guard.checkSession(request);
     if (refusal) return refuseUpgrade(stream, refusal.status);
-    if (request.url !== '/socket') return refuseUpgrade(stream, 404);
+    if (request.url !== path) return refuseUpgrade(stream, 404);
     acceptor.handleUpgrade(request, stream, head, (socket) => {
       const window = new WindowSocket(socket, api);
       sockets.add(window);

@@ -152,7 +152,7 @@ test.each([
   const sent = request({
     host: '127.0.0.1',
     port: server.server.port,
-    path: `/upload?${new URLSearchParams(query as Record<string, string>).toString()}`,
+    path: `${server.base}upload?${new URLSearchParams(query as Record<string, string>).toString()}`,
     method: 'PUT',
     headers,
   });
@@ -162,6 +162,12 @@ test.each([
   await expect.poll(() => files(dir)).toHaveLength(1);
   sent.destroy();
   await expect.poll(() => files(dir)).toEqual([]);
+});
+
+test('a backup is listed by its ending, so it gets one', async () => {
+  const server = await testServer();
+  for (const backup of ['mine', 'mine.zip', 'MINE.ZIP']) await put(server, { backup });
+  expect(files(join(server.dir, 'backups'))).toEqual(['MINE.ZIP', 'mine (2).zip', 'mine.zip']);
 });
 
 test('uploads need the session and the own page', async () => {
