@@ -27,6 +27,7 @@ import type { SetAside } from './platform/database.ts';
 import { traceOf } from './platform/failure.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
 import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './platform/paths.ts';
+import { makePrivate } from './platform/private-data.ts';
 import { programVersion } from './platform/root.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { Gate } from './platform/gate.ts';
@@ -34,6 +35,7 @@ import { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
 import type { Failure } from '../src-shared/contract/common.ts';
+import { KvasirError } from '../src-shared/errors.ts';
 import type { Settings, SettingsInput } from '../src-shared/settings.ts';
 import { damagedFailure, SCHEMAS, setAsideFailure } from './databases.ts';
 import { removeLeftovers } from './leftovers.ts';
@@ -200,6 +202,7 @@ export class App {
   static async open({ dataDir = defaultDataDir(), overrides = {}, parser }: AppOptions = {}): Promise<App> {
     const paths = resolvePaths(dataDir);
     ensureWritableDir(paths.data);
+    makePrivate(paths.data);
     const log = fileLogger(paths.log);
     const found: Failure[] = [];
     const { restored, failure } = applyRestore(paths.data, paths.store);
@@ -209,8 +212,16 @@ export class App {
     const engine = Engine.open();
     const store = await openStore(paths, settings.current, engine, log);
     try {
-      const catalogue = Catalogue.open(paths.catalogue, (what) => found.push(setAsideFailure(what)));
-      const app = new App({ paths, settings, log, engine, store }, catalogue, parser, found);
+      const parts = { paths, settings, log, engine, store };
+      const app = await withRoom(store, log, () => {
+        const catalogue = Catalogue.open(paths.catalogue, (what) => found.push(setAsideFailure(what)));
+        try {
+          return new App(parts, catalogue, parser, found);
+        } catch (error) {
+          catalogue.close();
+          throw error;
+        }
+      });
       removeLeftovers(paths.data, (path) => app.models.downloads.isPart(path), log);
       for (const each of found) log.error('found-at-start', { ...each });
       return app;
@@ -292,6 +303,22 @@ export class App {
     };
   }
 }
+
+/** Databases cannot be opened on a full disk. The cache can be computed again: so it makes room. */
+async function withRoom<T>(store: ChunkStore, log: Logger, open: () => T): Promise<T> {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof KvasirError && error.code === 'DISK_FULL')) throw error;
+    const { entries, bytes } = await store.evict({ bytes: ROOM_BYTES });
+    if (entries === 0) throw error;
+    log.warn('cache-made-room', { entries, bytes });
+    return open();
+  }
+}
+
+/** For the databases' logs. */
+const ROOM_BYTES = 64 * 2 ** 20;
 
 function openStore(paths: Paths, settings: Settings, engine: Engine, log: Logger): Promise<ChunkStore> {
   return ChunkStore.open({

@@ -82,8 +82,8 @@ function freeName(path: string): string {
 }
 
 const CHECK_IN_THREAD = `
-  const { parentPort, workerData } = require('node:worker_threads');
-  const Database = require(workerData.driver);
+  const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
+  const Database = process.getBuiltinModule('node:module').createRequire(workerData.driver)(workerData.driver);
   const database = new Database(workerData.path, { readonly: true });
   parentPort.postMessage(String(database.pragma('quick_check(1)', { simple: true })));
   database.close();

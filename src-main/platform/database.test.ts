@@ -64,6 +64,18 @@ test('compiling ahead finds what the schema does not have', () => {
   expect(() => database.compile(['SELECT heading FROM note'])).toThrow(/heading/);
 });
 
+test('what could not be committed is not given as if it were there', () => {
+  // As on a full disk, this fails only when the statement has given its row and is committed.
+  const late = `CREATE TABLE parent (id INTEGER PRIMARY KEY);
+    CREATE TABLE child (id INTEGER PRIMARY KEY, parent REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)`;
+  const database = openDatabase(':memory:', [late]);
+  onTestFinished(() => database.close());
+  const sql = 'INSERT INTO child (parent) VALUES (7) RETURNING id';
+  for (const insert of [() => database.value(sql), () => database.get(sql), () => database.all(sql)])
+    expect(insert).toThrow(/FOREIGN KEY/);
+  expect(database.value('SELECT count(*) FROM child')).toBe(0);
+});
+
 test("SQLite's failures have a type", () => {
   const database = notes();
   database.pragma('max_page_count = 2');

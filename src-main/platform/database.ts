@@ -36,7 +36,7 @@ export class Database {
   }
 
   get<T>(sql: string, ...values: unknown[]): T | undefined {
-    return this.#run(() => this.#compiled(sql).get(...values) as T | undefined);
+    return this.#run(() => first(this.#compiled(sql), values) as T | undefined);
   }
 
   /** The first column of all rows. */
@@ -46,7 +46,7 @@ export class Database {
 
   /** The first column of the first row. */
   value<T>(sql: string, ...values: unknown[]): T | undefined {
-    return this.#run(() => this.#compiled(sql, true).get(...values) as T | undefined);
+    return this.#run(() => first(this.#compiled(sql, true), values) as T | undefined);
   }
 
   /** Gives the number of rows changed. */
@@ -105,6 +105,14 @@ export class Database {
       throw this.#typed(error);
     }
   }
+}
+
+/**
+ * The first row. One that writes is run to its end: get() stops at the row, before it is committed, and says nothing when that fails,
+ * as it does on a full disk.
+ */
+function first(statement: Statement, values: unknown[]): unknown {
+  return statement.readonly ? statement.get(...values) : statement.all(...values)[0];
 }
 
 /* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
@@ -235,7 +243,7 @@ export function databaseError(error: unknown, path: string): unknown {
   if (error instanceof KvasirError || typeof code !== 'string') return error;
   // SHMSIZE: the file that connections to a database share could not grow.
   if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code))
-    return fileError({ code: 'ENOSPC' }, `${path} could not be written`);
+    return fileError({ code: 'ENOSPC', path }, `${path} could not be written`);
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
     const advice = 'Start Kvasir again: it sets the file aside and opens the rest; then restore a backup.';
     return new KvasirError('STORE_CORRUPT', `The database ${path} is damaged and cannot be read.`, advice, {
