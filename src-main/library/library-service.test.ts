@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
@@ -132,6 +132,19 @@ describe('from a folder to the cache', () => {
     expect(after.map(({ path }) => path)).toEqual(['b.md', 'z.md']);
     expect(after[1]!.id).toBe(before!.id);
     expect(fixture.model.encoded).toBe(2);
+  });
+
+  test('another file of the same size and time is read, whatever it looks like', async () => {
+    const fixture = new ServiceFixture({ 'a.md': 'one text', 'b.md': 'two texts' });
+    const { id } = await fixture.library();
+    const { mtime } = statSync(join(fixture.root, 'a.md'));
+    rmSync(join(fixture.root, 'a.md'));
+    fixture.write('z.md', 'new text');
+    utimesSync(join(fixture.root, 'z.md'), mtime, mtime);
+    await fixture.service.rescan(id);
+    await fixture.idle();
+    const document = fixture.documents(id, 'z.md')[0]!;
+    expect(fixture.service.documents.text({ id: document.id, offset: 0, limit: 100 }).text).toBe('new text');
   });
 });
 
