@@ -1,3 +1,4 @@
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
 
@@ -58,7 +59,7 @@ export class ModelRegistry {
 
   /** A file that cannot be read is set aside, and an empty one takes its place. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(path: string, onSetAside?: (what: SetAside) => void) {
-    this.database = openOrSetAside(path, MIGRATIONS, (database) => database, onSetAside);
+    this.database = openOrSetAside(path, MIGRATIONS, requireReadable, onSetAside);
   }
 
   /** The demo model first, then in the order they were added. */
@@ -106,6 +107,14 @@ export class ModelRegistry {
   close(): void {
     this.database.close();
   }
+}
+
+/** A page may be zeroed within a text, which SQLite does not notice. STORE_CORRUPT. */
+function requireReadable(database: Database): Database {
+  const bad = 'SELECT 1 FROM model WHERE NOT json_valid(header) LIMIT 1';
+  const download = 'SELECT 1 FROM download WHERE failure IS NOT NULL AND NOT json_valid(failure) LIMIT 1';
+  if ([bad, download].every((query) => database.value(query) === undefined)) return database;
+  throw new KvasirError('STORE_CORRUPT', 'The list of models has rows that cannot be read.');
 }
 
 function parse(row: RawRow): ModelRow {
