@@ -156,7 +156,7 @@ export class WordTable {
     reach: number,
   ): Omit<ChunkPlace, 'documentId'>[] {
     const query = `${SIBLINGS} AND c.ordinal BETWEEN @ordinal - @reach AND @ordinal + @reach AND c.ordinal <> @ordinal
-      AND c.title = (SELECT title FROM chunk WHERE id = @chunkId)`;
+      AND c.title = (SELECT title FROM chunk WHERE id = @chunkId) ORDER BY c.ordinal`;
     return this.#sql.all(query, { ...scope, chunkId, documentId, ordinal, reach });
   }
 
@@ -190,7 +190,7 @@ export class WordTable {
     const query = `SELECT min(d.id) AS id, d.title FROM ${TABLE}_titles t JOIN document d ON d.id = t.document_id
       WHERE t.library_id = @library AND t.word IN (SELECT value FROM json_each(@words)) AND length(d.title) >= @minLength
         AND (@documents IS NULL OR d.id IN (SELECT value FROM json_each(@documents)))
-      GROUP BY d.title HAVING count(*) = 1 AND d.id <> @id`;
+      GROUP BY d.title HAVING count(*) = 1 AND d.id <> @id ORDER BY d.title`;
     const words = JSON.stringify(wordsOf(row.text));
     return {
       text: row.text,

@@ -8,6 +8,7 @@ import type { Settings } from '../../src-shared/settings.ts';
 import type { Embedder, Engine, Model } from '../engine/engine.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { failureOf } from '../platform/failure.ts';
+import type { SetAside } from '../platform/database.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { ActiveEmbedder, ActiveModel, EmbedderSource, ModelSource } from './active-model.ts';
 import { chooseModel } from './model-defaults.ts';
@@ -32,6 +33,8 @@ interface ModelServiceOptions extends Core {
   beforeDispose: (model: Model) => Promise<void>;
   /** Bytes on this machine. Default: what the system says. */
   memory?: () => Memory;
+  /** Told when the list of models could not be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /** Milliseconds between two reports of how far loading is. */
@@ -51,11 +54,11 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly #known: KnownModels;
   readonly #unsubscribe: (() => void)[];
 
-  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: ModelServiceOptions) {
     this.#options = options;
     this.files = new ModelFiles(join(options.paths.data, 'models'));
-    this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'));
+    this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'), options.onSetAside);
     this.#known = new KnownModels({ ...options, registry: this.registry });
     this.#embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
     this.#chat = new ChatModel({

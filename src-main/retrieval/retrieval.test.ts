@@ -228,6 +228,22 @@ describe('retrieve', () => {
   });
 });
 
+test('which file was read first decides nothing: equal scores go by content', () => {
+  const documents = Object.entries({
+    Alpha: ['The ship sails on Monday.', 'Its port is Oslo.'],
+    Beta: ['The ship sails on Friday.', 'Its port is Porto.'],
+    Gamma: ['The ship sails on Sunday.', 'Its port is Turku.'],
+  });
+  const found = (entries: typeof documents): unknown[] => {
+    const database = databaseOf(Object.fromEntries(entries));
+    return retrieve(indexOf(database, 1), 'When does the ship sail?', 3).map(({ chunkId }) =>
+      database.value('SELECT text FROM chunk WHERE id = ?', chunkId),
+    );
+  };
+  expect(found(documents)).toHaveLength(3);
+  expect(found(documents.toReversed())).toEqual(found(documents));
+});
+
 describe('text without spaces between words', () => {
   const documents = {
     项目: ['黑猫项目由李明领导。', '他住在上海，办公室在三楼。', '猫'],

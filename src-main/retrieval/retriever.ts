@@ -199,18 +199,16 @@ function offer(candidates: Map<number, Retrieved>, offered: Retrieved): void {
   candidates.set(offered.chunkId, { ...better, ownScore, reason, fullText, vector });
 }
 
+/** Equal ones stay in the order of the ranking, which goes by content. */
 function byScore(a: Retrieved, b: Retrieved): number {
-  return b.score - a.score || a.chunkId - b.chunkId;
+  return b.score - a.score;
 }
 
 function inReadingOrder(chunks: readonly Retrieved[]): Retrieved[] {
-  const bestOf = new Map<number, number>();
-  for (const { documentId, score } of chunks)
-    bestOf.set(documentId, Math.max(score, bestOf.get(documentId) ?? -Infinity));
+  // Documents by their best chunk; the sort is stable, so equal ones stay as the ranking has them.
+  const documents = [...new Set([...chunks].sort(byScore).map(({ documentId }) => documentId))];
+  const place = new Map(documents.map((id, i) => [id, i]));
   return [...chunks].sort(
-    (a, b) =>
-      (bestOf.get(b.documentId) ?? 0) - (bestOf.get(a.documentId) ?? 0) ||
-      a.documentId - b.documentId ||
-      a.ordinal - b.ordinal,
+    (a, b) => (place.get(a.documentId) ?? 0) - (place.get(b.documentId) ?? 0) || a.ordinal - b.ordinal,
   );
 }
