@@ -193,5 +193,19 @@ const VERSION_4 = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/**
+ * What is a heading is said by a document's parser. Documents whose headings had been taken for such by their looks are read and
+ * cut again; chunks that come out the same stay.
+ */
+const VERSION_5 = `
+  ALTER TABLE document ADD COLUMN headings TEXT; -- JSON: [start, level, title] of lines; NULL: those that Markdown has
+  CREATE TEMP TABLE misread AS SELECT id FROM document WHERE text_length IS NOT NULL AND lower(format) IN
+    ('pdf', 'docx', 'pptx', 'xlsx', 'epub', 'html', 'htm', 'xhtml', 'txt', 'text', 'log', 'rst', 'adoc', 'asciidoc', 'org', 'tex',
+     'srt', 'vtt');
+  UPDATE chunking SET sha256 = '' WHERE document_id IN (SELECT id FROM misread);
+  UPDATE document SET sha256 = '', phase = 'waiting', attempts = 0 WHERE id IN (SELECT id FROM misread);
+  DROP TABLE misread;
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];

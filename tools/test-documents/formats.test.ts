@@ -120,6 +120,88 @@ describe('what documents say', () => {
     expect((await parse('latin.html', page)).text).toBe('café');
   });
 
+  describe('headings are what the format says', () => {
+    const headingsOf = ({ text, headings }: ParsedDocument): [number, string, string][] =>
+      (headings ?? []).map(({ start, level, title }) => [
+        level,
+        title,
+        text.slice(start).split('\n')[0] ?? '',
+      ]);
+
+    test('HTML: its elements, without the signs that link to them; no line that begins with a #', async () => {
+      const page = `<h1>Shell<a class="headerlink" href="#s">¶</a></h1><pre># rm is final\n#2 too</pre><h3>Use</h3><p>x</p>`;
+      const document = await parse('h.html', page);
+      expect(headingsOf(document)).toEqual([
+        [1, 'Shell', '# Shell'],
+        [3, 'Use', '### Use'],
+      ]);
+      expect(document.text).toContain('# rm is final');
+    });
+
+    test('Word, PowerPoint, Excel: styles, titles, sheets', async () => {
+      expect(headingsOf(await parse('h.docx', await word())).map(([level, title]) => [level, title])).toEqual(
+        [
+          [1, 'Harbour handbook'],
+          [2, 'Tariffs'],
+        ],
+      );
+      expect(headingsOf(await parse('h.pptx', await slides())).map(([, title]) => title)).toEqual([
+        'Lighthouse plan',
+        'Costs',
+      ]);
+      expect(headingsOf(await parse('h.xlsx', await workbook()))).toEqual([
+        [2, 'Ships', '## Ships'],
+        [2, 'Notes', '## Notes'],
+      ]);
+    });
+
+    test('EPUB: of each chapter, where it stands in the book', async () => {
+      const chapter = (title: string): string =>
+        `<html><body><h1>${title}</h1><p># no heading</p></body></html>`;
+      const book = epub([
+        { file: 'a.xhtml', html: chapter('Night') },
+        { file: 'b.xhtml', html: chapter('Day') },
+      ]);
+      expect(headingsOf(await parse('h.epub', book))).toEqual([
+        [1, 'Night', '# Night'],
+        [1, 'Day', '# Day'],
+      ]);
+    });
+
+    test('PDF: the lines that bookmarks name', async () => {
+      const bookmarks = [
+        { title: '1 Getting started', page: 0 },
+        { title: 'Not in the text', page: 0 },
+        { title: 'Upkeep', page: 1 },
+      ];
+      const pages = [
+        ['Getting started', '# a comment', 'Text.'],
+        ['Upkeep', 'More text.'],
+      ];
+      expect(headingsOf(await parse('h.pdf', await pdf(pages, '', { bookmarks })))).toEqual([
+        [1, '1 Getting started', 'Getting started'],
+        [1, 'Upkeep', 'Upkeep'],
+      ]);
+    });
+
+    test('PDF without bookmarks: lines in larger letters, the largest outermost', async () => {
+      const pages = [
+        ['Harbour', 'All boats pay.', '# a comment'],
+        ['Tariffs', 'Twelve crowns.'],
+      ];
+      const size = (line: string): number => (line === 'Harbour' ? 20 : line === 'Tariffs' ? 15 : 12);
+      expect(headingsOf(await parse('i.pdf', await pdf(pages, '', { size })))).toEqual([
+        [1, 'Harbour', 'Harbour'],
+        [2, 'Tariffs', 'Tariffs'],
+      ]);
+    });
+
+    test('plain text has none; of Markdown its own marks count', async () => {
+      expect((await parse('h.txt', 'One\n\n# two\n')).headings).toEqual([]);
+      expect((await parse('h.md', '# two\n')).headings).toBeUndefined();
+    });
+  });
+
   test('CSV with separators, quotes and line ends inside', async () => {
     const { text, warnings } = await parse('a.csv', 'name;place\n"Lind; Mara";"Oslo\nNorway"\nJon;\n');
     expect(text).toBe('- name: Lind; Mara; place: Oslo Norway\n- name: Jon');

@@ -119,11 +119,11 @@ export class ParserProcess implements Parser {
         job.resolve({ kind: 'unchanged', sha256: reply.sha256 });
         break;
       case 'done': {
-        const { sha256, title, pages, warnings } = reply;
+        const { sha256, title, headings, pages, warnings } = reply;
         job.resolve({
           kind: 'parsed',
           sha256,
-          document: { text: job.text.join(''), title, pages, warnings },
+          document: { text: job.text.join(''), title, ...(headings && { headings }), pages, warnings },
         });
         break;
       }

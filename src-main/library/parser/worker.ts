@@ -40,7 +40,7 @@ async function answer(request: ParseRequest): Promise<void> {
 
 async function parse({ id, path, name, format }: ParseRequest, bytes: Buffer, sha256: string): Promise<void> {
   const read = await parserOf(format);
-  const { text, title, pages, warnings } = await read({ path, name, bytes });
+  const { text, headings, title, pages, warnings } = await read({ path, name, bytes });
   if (text.length > MAX_TEXT_UNITS) {
     throw tooLarge(name, `its text has more than ${MAX_TEXT_UNITS / 1024 / 1024} million characters`);
   }
@@ -48,7 +48,7 @@ async function parse({ id, path, name, format }: ParseRequest, bytes: Buffer, sh
   for (let start = 0; start < whole.length; start += PART_UNITS) {
     send({ id, type: 'text', part: whole.slice(start, start + PART_UNITS) });
   }
-  send({ id, type: 'done', sha256, title: tidyTitle(title) || titleOfPath(name), pages, warnings });
+  send({ id, type: 'done', sha256, title: tidyTitle(title) || titleOfPath(name), headings, pages, warnings });
 }
 
 /** Checks the size of what was opened, which may not be what was found before. */
