@@ -92,7 +92,11 @@ describe('reconciling files and rows', () => {
       rmSync(chunkPath(dir, key));
       mkdirSync(join(chunkPath(dir, key), 'inside'), { recursive: true });
     }
-    expect(await store.verify()).toMatchObject({ checked: 3, ok: 1, corrupt: [A, C].sort().map((key) => ({ key })) });
+    expect(await store.verify()).toMatchObject({
+      checked: 3,
+      ok: 1,
+      corrupt: [A, C].sort().map((key) => ({ key })),
+    });
     expect(held(store, [A, B, C])).toEqual([false, true, false]);
     mkdirSync(join(chunkPath(dir, A), 'inside'), { recursive: true });
     await fill(store, 1);

@@ -23,9 +23,15 @@ function openFolder(files: readonly string[]): string {
 
 const modeOf = (...path: string[]): string => (statSync(join(...path)).mode & 0o777).toString(8);
 
-describe.skipIf(process.platform === 'win32')('the data folder is its user\'s own', () => {
+describe.skipIf(process.platform === 'win32')("the data folder is its user's own", () => {
   test('what an earlier version left open, and what comes later', () => {
-    const files = ['catalogue.sqlite', 'kvasir.log', 'settings.json', 'libraries/x/sub/a.txt', 'cache/chunks/00/a.kvc'];
+    const files = [
+      'catalogue.sqlite',
+      'kvasir.log',
+      'settings.json',
+      'libraries/x/sub/a.txt',
+      'cache/chunks/00/a.kvc',
+    ];
     const dir = openFolder(files);
     makePrivate(dir);
     for (const file of files) expect([file, modeOf(dir, file)]).toEqual([file, '600']);
@@ -39,7 +45,11 @@ describe.skipIf(process.platform === 'win32')('the data folder is its user\'s ow
   test('a folder that holds other things too stays open, and so do they', () => {
     const dir = openFolder(['catalogue.sqlite', 'holiday.txt']);
     makePrivate(dir);
-    expect([modeOf(dir), modeOf(dir, 'catalogue.sqlite'), modeOf(dir, 'holiday.txt')]).toEqual(['755', '600', '644']);
+    expect([modeOf(dir), modeOf(dir, 'catalogue.sqlite'), modeOf(dir, 'holiday.txt')]).toEqual([
+      '755',
+      '600',
+      '644',
+    ]);
   });
 
   test('a link is not followed', () => {

@@ -18,4 +18,11 @@ export function confine(): void {
 }
 
 /** What the runtime itself reads. */
-const KEPT = new Set(['LANG', 'LC_ALL', 'TZ', 'SystemRoot', 'NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE']);
+const KEPT = new Set([
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'SystemRoot',
+  'NODE_CHANNEL_FD',
+  'NODE_CHANNEL_SERIALIZATION_MODE',
+]);

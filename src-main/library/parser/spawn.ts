@@ -16,7 +16,12 @@ const HEAP_SHARE = 0.75;
 export function spawnParser({ maxMemoryBytes }: SpawnOptions): ChildProcess {
   const heapMegabytes = Math.max(32, Math.floor((maxMemoryBytes * HEAP_SHARE) / 1024 / 1024));
   return fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [String(maxMemoryBytes)], {
-    execArgv: [`--max-old-space-size=${heapMegabytes}`, '--permission', '--allow-fs-read=*', '--allow-worker'],
+    execArgv: [
+      `--max-old-space-size=${heapMegabytes}`,
+      '--permission',
+      '--allow-fs-read=*',
+      '--allow-worker',
+    ],
     env: {},
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
