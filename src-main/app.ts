@@ -40,6 +40,7 @@ import type { Settings, SettingsInput } from '../src-shared/settings.ts';
 import { damagedFailure, SCHEMAS, setAsideFailure } from './databases.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { Workspaces } from './workspaces.ts';
+import type { Core } from './platform/core.ts';
 
 export type { Workspace } from './workspaces.ts';
 
@@ -109,6 +110,7 @@ export class App {
     this.engine = parts.engine;
     this.store = parts.store;
     const { paths, settings, log, engine, store, events, gate } = this;
+    const core: Core = { settings, events, gate, log };
     settings.onChange((now) => events.emit('settings.changed', now));
     const beforeDispose = async (model: Model): Promise<void> => {
       this.chat.releaseModel(model);
@@ -129,7 +131,9 @@ export class App {
       path: paths.calibrations,
       texts: libraryTexts({ catalogue, settings, sampleQuestions: paths.sampleQuestions }),
       models: this.models,
-      ...{ settings, events, gate },
+      settings,
+      events,
+      gate,
     });
     this.planner = new Planner({
       costs: new CostModel(paths.costs),
@@ -137,12 +141,17 @@ export class App {
       calibration: (model) => this.calibration.of(model),
     });
     this.prefixes = new StoredPrefixes({
-      ...{ store, gate },
+      store,
+      gate,
       onBackgroundError: (error) => log.warn('prefix-not-kept', { error: String(error) }),
     });
     this.cache = new CacheService({
       dir: paths.store,
-      ...{ catalogue, store, settings, events, log },
+      catalogue,
+      store,
+      settings,
+      events,
+      log,
       models: this.models,
     });
     this.backups = new BackupService({ data: paths.data, program: this.version, schemas: SCHEMAS, log });
@@ -157,7 +166,9 @@ export class App {
         catalogue.libraries.list().some(({ sample }) => sample)
           ? readSuggestions(paths.sampleSuggestions)
           : [],
-      ...{ store, settings, events, gate, log, onSetAside },
+      store,
+      onSetAside,
+      ...core,
     });
     this.analysis = new AnalysisService({
       path: paths.analyses,
@@ -167,33 +178,39 @@ export class App {
       ...this.#analysisParts(),
     });
     this.libraries = new LibraryService({
-      ...{ catalogue, store, settings, events, gate, log, paths },
+      catalogue,
+      store,
+      ...core,
+      paths,
       models: this.models,
       indexer: this.search,
       parser,
       onFound: (failure) => void found.push(failure),
     });
     this.firstUse = new FirstUse({
-      ...{ settings, events, gate, log },
+      ...core,
       models: this.models,
       costs: this.planner.costs,
       calibration: this.calibration,
       dir: paths.data,
     });
     this.prefetcher = new Prefetcher({
-      ...{ store, settings, events, gate, log },
+      store,
+      ...core,
       models: this.models,
       conversation: (id) => this.chat.get(id),
       retrieval: this.search,
       passages: libraryPassages(catalogue),
     });
     this.warmStart = new WarmStart({
-      ...{ store, settings, events, gate, log },
+      store,
+      ...core,
       models: this.models,
       warmUp: (signal) => this.chat.warmUp(signal),
     });
     this.workspaces = new Workspaces({
-      ...{ app: this, catalogue },
+      app: this,
+      catalogue,
       analysisParts: () => this.#analysisParts(),
     });
   }
@@ -299,7 +316,11 @@ export class App {
       documents: libraryDocuments(this.#catalogue),
       planner: this.planner,
       openSession: chat.openSession.bind(chat),
-      ...{ store, settings, events, gate, log },
+      store,
+      settings,
+      events,
+      gate,
+      log,
     };
   }
 }

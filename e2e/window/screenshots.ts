@@ -1,14 +1,16 @@
-// `npm run screenshots`: pictures of every screen, light and dark, of the real app with the sample library, in
+// `npm run screenshots [-- --out FOLDER]`: pictures of every screen, light and dark, of the real app with the sample library, in
 // docs/screenshots/. For people to look at: nothing compares them.
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright-core';
 import { startApp, temporaryFolder } from './support/app.ts';
 import { CHROMIUM, launchOptions, NO_BROWSER } from './support/browsers.ts';
 import { ROOT } from './support/root.ts';
 import { homeOf } from './support/test.ts';
 
-const OUT = join(ROOT, 'docs', 'screenshots');
+const { values: flags } = parseArgs({ options: { out: { type: 'string' } } });
+const OUT = resolve(flags.out ?? join(ROOT, 'docs', 'screenshots'));
 const LARGE = { width: 1440, height: 900 };
 const QUESTIONS = [
   'Where does Project Polaris run?',

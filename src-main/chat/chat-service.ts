@@ -11,12 +11,8 @@ import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import type { EventBus } from '../platform/event-bus.ts';
-import type { Gate } from '../platform/gate.ts';
 import { rowId } from '../platform/ids.ts';
 import type { SetAside } from '../platform/database.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Answerer } from './answerer.ts';
 import { AnswerRuns, type ChatModels } from './answer-runs.ts';
@@ -29,20 +25,17 @@ import { warmUp } from '../answering/warm-up.ts';
 import { withLivingDocuments, type Passages } from '../answering/passages.ts';
 import { toShownMessage, type MessageRecord } from './records.ts';
 import { ConversationSessions } from './sessions.ts';
+import type { Core } from '../platform/core.ts';
 
-interface ChatServiceOptions {
+interface ChatServiceOptions extends Core {
   /** The database of conversations. */
   path: string;
   models: ChatModels;
   retrieval: Retrieval;
   passages: Passages;
   store: ChunkCache;
-  settings: SettingsService;
   planner: Planner;
   prefixes: StoredPrefixes;
-  events: EventBus;
-  gate: Gate;
-  log: Logger;
   /** Questions to begin with. */
   suggestions?: () => string[];
   clock?: Clock;

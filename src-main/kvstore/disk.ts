@@ -181,6 +181,9 @@ export function rowOf(
     pinned: meta.pinned ? 1 : 0,
     hits: 0,
     createdAt: now,
-    ...{ lastUsedAt: last.lastUsedAt, class: last.class, order, offset: 0 },
+    lastUsedAt: last.lastUsedAt,
+    class: last.class,
+    order,
+    offset: 0,
   };
 }

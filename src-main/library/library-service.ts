@@ -5,12 +5,9 @@ import type { Failure } from '../../src-shared/contract/common.ts';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
-import { throttled, type EventBus } from '../platform/event-bus.ts';
+import { throttled } from '../platform/event-bus.ts';
 import { traceOf } from '../platform/failure.ts';
-import type { Gate } from '../platform/gate.ts';
-import type { Logger } from '../platform/logger.ts';
 import type { Paths } from '../platform/paths.ts';
-import type { SettingsService } from '../platform/settings-service.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { DocumentService, type LibraryStore } from './document-service.ts';
@@ -30,15 +27,12 @@ import type { StepParts } from './queue/steps.ts';
 import { chunkSetOf, type ChunkModel } from './queue/targets.ts';
 import { UploadFolders } from './sources/upload-folders.ts';
 import { safeRelativePath, storeUpload } from './sources/uploads.ts';
+import type { Core } from '../platform/core.ts';
 
-export interface LibraryServiceOptions {
+export interface LibraryServiceOptions extends Core {
   catalogue: Catalogue;
   store: LibraryStore;
   models: ModelSource;
-  gate: Gate;
-  events: EventBus;
-  settings: SettingsService;
-  log: Logger;
   paths: Pick<Paths, 'data' | 'sampleLibrary'>;
   indexer?: DocumentIndexer | undefined;
   parser?: Parser | undefined;
@@ -104,7 +98,9 @@ export class LibraryService {
       onLibraryChanged,
     });
     this.#roots = new RootKeeper({
-      ...{ catalogue, log, ...timing },
+      catalogue,
+      log,
+      ...timing,
       onChange: (libraryId) => {
         this.#told.changed(libraryId);
         this.queue.kick();
@@ -306,7 +302,10 @@ export class LibraryService {
     const counts = this.#catalogue.chunkTable.counts(setId ?? 0);
     return {
       id: String(id),
-      ...{ name, sample, documents, failed },
+      name,
+      sample,
+      documents,
+      failed,
       roots: this.#catalogue.libraries.roots(id).map(rootInfo),
       pending: documents - failed - (phases.get('ready') ?? 0),
       chunks: counts.chunks,

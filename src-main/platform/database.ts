@@ -74,9 +74,10 @@ export class Database {
     return this.#run(() => this.#connection.pragma(sql, { simple: true }));
   }
 
-  /** Makes a function of one text that statements and triggers of this connection can call. */
-  define(name: string, work: (text: string) => string): void {
-    this.#connection.function(name, { deterministic: true }, (text: unknown) => work(String(text)));
+  /** Makes a function of texts that statements and triggers of this connection can call. */
+  define(name: string, work: (...texts: string[]) => string): void {
+    const options = { deterministic: true, varargs: true };
+    this.#connection.function(name, options, (...texts: unknown[]) => work(...texts.map(String)));
   }
 
   /** Runs `work` in one transaction, or as a part of the one that is open. */

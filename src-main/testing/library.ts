@@ -139,7 +139,12 @@ export class ServiceFixture {
     events.on((event) => this.events.push(event));
     const { catalogue, store, models, gate, settings, dir } = this;
     return new LibraryService({
-      ...{ catalogue, store, models, gate, settings, events },
+      catalogue,
+      store,
+      models,
+      gate,
+      settings,
+      events,
       log: silentLogger,
       onFound: (failure) => void this.found.push(failure),
       paths: { data: dir, sampleLibrary: join(dir, 'sample') },

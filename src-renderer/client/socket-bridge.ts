@@ -15,7 +15,7 @@ const LOST: CallResult = {
   },
 };
 
-/** The headless host's bridge: one WebSocket that is opened again when it breaks; files go by HTTP. */
+/** The server host's bridge: one WebSocket that is opened again when it breaks; files go by HTTP. */
 export class SocketBridge implements FileBridge {
   readonly #waiting = new Map<number, (result: CallResult) => void>();
   readonly #events = new Set<(event: KvasirEvent) => void>();

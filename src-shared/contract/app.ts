@@ -12,7 +12,7 @@ const DeviceSchema = z.object({
 
 const AppInfoSchema = z.object({
   version: z.string(),
-  host: z.enum(['electron', 'headless']),
+  host: z.enum(['electron', 'server']),
   platform: z.string(),
   dataDir: z.string(),
   engine: z.object({ ggml: z.string(), addon: z.string() }),

@@ -281,7 +281,13 @@ function describe({ row, bytesDone, speed }: Job): Download {
   const bytesPerSecond = speed.perSecond();
   const left = bytesTotal > 0 && bytesPerSecond > 0 ? (bytesTotal - bytesDone) / bytesPerSecond : null;
   return {
-    ...{ id, name, url, state, bytesTotal, bytesPerSecond, failure },
+    id,
+    name,
+    url,
+    state,
+    bytesTotal,
+    bytesPerSecond,
+    failure,
     bytesDone: state === 'done' ? Math.max(bytesDone, bytesTotal) : bytesDone,
     secondsLeft: state === 'downloading' ? left : null,
   };
