@@ -65,6 +65,7 @@ try {
     table.push([fault.name, rounds, rounds - wrong.length, wrong.slice(0, 3).join('\n').slice(0, 600)]);
   }
 } finally {
+  await RunningApp.killAll();
   rmSync(dir, { recursive: true, force: true });
 }
 process.stdout.write(`\n${table.toString()}\n`);
@@ -97,6 +98,7 @@ async function failureOf(
     }
     return undefined;
   } catch (error) {
+    await RunningApp.killAll();
     return messageOf(error);
   }
 }

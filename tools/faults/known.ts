@@ -83,9 +83,11 @@ async function settled(app: RunningApp): Promise<void> {
 }
 
 export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(100)) {
+  const end = Date.now() + WAIT_MS;
+  while (Date.now() < end) {
     const found = await look();
     if (found !== undefined) return found;
+    await sleep(100);
   }
   throw new Error('it never came to be');
 }

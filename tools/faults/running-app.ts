@@ -35,6 +35,7 @@ export class RunningApp {
   readonly cookie: string;
   readonly #child: ChildProcess;
   readonly #socket: WebSocket;
+  static readonly #running = new Set<ChildProcess>();
   readonly #waiting = new Map<number, { resolve: (data: unknown) => void; reject: (error: Error) => void }>();
   #lastId = 0;
 
@@ -56,6 +57,8 @@ export class RunningApp {
       ['--import', FILE_CALLS, CLI, 'serve', '--no-open', '--data', data],
       { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...faults } },
     );
+    RunningApp.#running.add(child);
+    child.once('exit', () => RunningApp.#running.delete(child));
     const address = await printed(child);
     const entered = await fetch(address, { redirect: 'manual' });
     const home = new URL(entered.headers.get('location') ?? '', address).href;
@@ -65,6 +68,14 @@ export class RunningApp {
     const app = new RunningApp(child, socket, { home, cookie });
     await once(socket, 'open');
     return app;
+  }
+
+  /** What a fault that failed has left running. */
+  static async killAll(): Promise<void> {
+    for (const child of RunningApp.#running) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
   }
 
   call<P extends ProcedureName>(name: P, input: InputOf<P>): Promise<OutputOf<P>> {
