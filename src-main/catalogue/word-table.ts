@@ -125,7 +125,15 @@ export class WordTable {
   /** The chunks that hold any of these terms and match best, best first. */
   matches(terms: readonly Term[], scope: BoundScope, limit: number): Hit[] {
     const match = this.#telling(terms).map(ftsTerm).join(' OR ');
-    return match === '' ? [] : this.#sql.all(MATCHES, { match, ...scope, limit });
+    const hits: Hit[] = match === '' ? [] : this.#sql.all(MATCHES, { match, ...scope, limit });
+    const tied = hits.filter(({ score }, i) => score === hits[i - 1]?.score || score === hits[i + 1]?.score);
+    if (tied.length === 0) return hits;
+    // Equal scores go by content: ids tell only which file was read first.
+    const texts = this.texts(tied.map(({ chunkId }) => chunkId));
+    const textOf = ({ chunkId }: Hit): string => texts.get(chunkId) ?? '';
+    return hits.sort(
+      (a, b) => b.score - a.score || Number(textOf(a) > textOf(b)) - Number(textOf(a) < textOf(b)),
+    );
   }
 
   /** The terms that are worth looking for. */
