@@ -418,7 +418,17 @@ describe('the process that reads', () => {
   const inParser = (text: string, from: string[] = []): ChildProcess =>
     spawn(
       process.execPath,
-      [...from, '--permission', '--allow-fs-read=*', '--allow-worker', '--input-type=module', '-e', text],
+      [
+        ...from,
+        '--permission',
+        '--allow-fs-read=*',
+        '--allow-worker',
+        '--input-type=module',
+        '-e',
+        text,
+        'x',
+        '1e12',
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'], env: { SECRET: 'x' } },
     );
   const PARSER = JSON.stringify(new URL('../../src-main/library/parser/', import.meta.url).href).slice(1, -1);
