@@ -53,6 +53,7 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
     forward_ = std::make_unique<Forward>(*weights_, *devices_.front());
     const KvDtype kv = hparams().head_dim % ggml_blck_size(dtype_ggml(options.kv)) == 0 ? options.kv : KvDtype::f16;
     kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_, kv), kv);
+    chunk_pool_ = std::make_unique<KvPool>(*weights_, BlockHash{}, KvDtype::f16, KvLayers::shared);
     load_ms_ = ms_since(start);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // A loaded model: weights on their devices, vocabulary, and what sessions and chunks of it share.
 //
-// Thread safety: one thread, "the model's thread", makes it and uses forward(), kv_pool(), and with them every Session,
+// Thread safety: one thread, "the model's thread", makes it and uses forward(), both pools, and with them every Session,
 // KvCache, Batch and Fuse; after that thread's last task any may destroy it. Everything else here does not change once
 // the model is loaded: any thread may read it at any time, vocab() too.
 #include <functional>
@@ -33,6 +33,8 @@ class Model {
     // Of all sessions.
     Forward & forward() const { return *forward_; }
     KvPool & kv_pool() const { return *kv_pool_; }
+    // Of the chunk that is encoded: apart from the sessions', since chunks do not depend on their number format.
+    KvPool & chunk_pool() const { return *chunk_pool_; }
     int threads() const { return threads_; }
     double load_ms() const { return load_ms_; }
     const Digest & fingerprint() const { return fingerprint_; }
@@ -48,7 +50,7 @@ class Model {
     std::unique_ptr<Weights> weights_;
     std::unique_ptr<Vocab> vocab_;
     std::unique_ptr<Forward> forward_;
-    std::unique_ptr<KvPool> kv_pool_;
+    std::unique_ptr<KvPool> kv_pool_, chunk_pool_;
     Digest fingerprint_;
     double load_ms_ = 0;
 };

@@ -121,9 +121,7 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
     all.insert(all.end(), tokens.begin(), tokens.end());
     const int n = int(all.size());
     const Hparams & hp = model->hparams();
-    // Not the sessions' own: a chunk does not depend on their number format.
-    KvPool pool(model->weights(), {}, KvDtype::f16);
-    KvCache cache(pool);
+    KvCache cache(model->chunk_pool());
     cache.allocate(0, n);
     Forward & forward = model->forward();
     auto chunk = std::make_shared<ChunkKv>(model->chunk_shape(dtype, prefix), tokens);

@@ -99,7 +99,7 @@ double ggml_time(const Cache & cache, int rows, int keys, int threads, double se
     ggml_tensor * k = ggml_new_tensor_3d(c, dtype_ggml(cache.type), kDim, kHeads / kGroup, keys);
     ggml_tensor * v = ggml_new_tensor_3d(c, dtype_ggml(cache.type), kDim, kHeads / kGroup, keys);
     ggml_tensor * mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, keys, rows);
-    BufferPtr buffer = allocate_tensors(c, cpu.buffer_type());
+    BufferPtr buffer = allocate_tensors(c, cpu.memory().type());
     std::vector<uint16_t> visible(size_t(keys) * size_t(rows), 0xFC00);
     for (int r = 0; r < rows; ++r) {
         std::fill_n(visible.begin() + std::ptrdiff_t(size_t(r) * size_t(keys)), keys - rows + r + 1, uint16_t(0));
