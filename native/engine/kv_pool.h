@@ -22,6 +22,7 @@ class KvPool {
     KvPool(const Weights & weights, const BlockHash & root, KvDtype dtype, KvLayers layers = KvLayers::own);
 
     KvDtype dtype() const { return dtype_; }
+    int layers() const { return int(memory_of_.size()); }
 
     // [kv_dim, slots] of dtype(), on the layer's device.
     ggml_tensor * k(int il) const { return layer(il).k; }

@@ -16,7 +16,7 @@
 namespace kvasir {
 
 struct ModelOptions {
-    int threads = 0;              // 0: one per physical core
+    int threads = 0;              // 0: one per physical core; never more than there are cores for us
     std::string device = "auto";  // "auto", "cpu" or a ggml device name
     KvDtype kv = KvDtype::f16;    // of the resident KV; q8_0 only for heads of a multiple of 32, else f16 is used
 };
@@ -41,6 +41,9 @@ class Model {
     std::string fingerprint_hex() const;
 
     ChunkShape chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix) const;
+    // Before weights are read: a mapped file that was cut would end the process, one that was written to would give
+    // nonsense. What happens to it during a pass is not noticed. MODEL_CHANGED.
+    void require_unchanged() const;
     // Ids from outside are not trusted: BAD_ARGUMENT for one beyond the vocabulary.
     void check_tokens(const std::vector<int32_t> & tokens) const;
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cores.h"
 #include "engine/aligned.h"
 #include "engine/attention/kernel.h"
 #include "engine/device.h"
@@ -188,7 +189,7 @@ double peak_rss_mib() {
 
 int main(int argc, char ** argv) {
     std::string rows = "1,32,256,2048", keys = "1024,4096,16384", only, kv = "f16,q8_0";
-    int threads = default_threads();
+    int threads = usable_threads(0);
     double seconds = 0.5;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string flag = argv[i], value = argv[i + 1];
