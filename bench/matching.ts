@@ -17,7 +17,7 @@ import { App, type Workspace } from '../src-main/app.ts';
 import type { ChunkKv, Model, Segment, Strategy } from '../src-main/engine/engine.ts';
 import type { PromptPart } from '../src-main/fusion/blender.ts';
 import { klDivergence, likeliest } from '../src-main/fusion/quality.ts';
-import { MATCHING, match, piecesOf } from '../src-main/fusion/matching/match.ts';
+import { MATCHING, match, spansOf } from '../src-main/fusion/matching/match.ts';
 import { buildStrategy } from '../src-main/fusion/strategy.ts';
 import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
@@ -131,7 +131,7 @@ function segmentsOf({ parts, kv }: Case, way: Way, isEdited: (part: number) => b
     const found = match(tokens, [old.tokens], options);
     if (found.kind !== 'partial')
       throw new Error(`a passage of ${tokens.length} tokens was not matched in part`);
-    return piecesOf(found, tokens.length, options).map(({ start, count, ...piece }) =>
+    return spansOf(found, tokens.length, options).map(({ start, count, ...piece }) =>
       piece.kind === 'reuse'
         ? { kind: 'chunk', chunk: old, range: { begin: piece.begin, count } }
         : { kind: 'compute', tokens: tokens.slice(start, start + count) },

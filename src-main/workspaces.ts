@@ -15,11 +15,9 @@ import type { FolderLibrary } from './library/folder-library.ts';
 import type { LibraryService } from './library/library-service.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { chooseModel } from './models/model-defaults.ts';
-import type { Gate } from './platform/gate.ts';
-import type { Logger } from './platform/logger.ts';
 import type { Paths } from './platform/paths.ts';
-import type { SettingsService } from './platform/settings-service.ts';
 import { SearchService, type SearchServiceOptions } from './retrieval/search-service.ts';
+import type { Core } from './platform/core.ts';
 
 interface OpenLibraryOptions {
   root: string;
@@ -36,11 +34,8 @@ export interface Workspace {
 }
 
 /** What workspaces need of the app. */
-interface Parts {
+interface Parts extends Omit<Core, 'events'> {
   paths: Paths;
-  settings: SettingsService;
-  log: Logger;
-  gate: Gate;
   engine: Engine;
   libraries: LibraryService;
   store: ChunkStore;
@@ -84,7 +79,10 @@ export class Workspaces {
     const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
     const library = await app.libraries.openFolder(root, { model, chunkTokens });
     const answers = new SingleAnswers({
-      ...{ model, store, planner, prefixes },
+      model,
+      store,
+      planner,
+      prefixes,
       name: model.info.name,
       settings: app.settings,
       retrieval: this.#wordsOnly(library),

@@ -1,11 +1,34 @@
 import { z } from 'zod';
 
+/** What the rest of the program has to know of a strategy; how it selects is its file in native/engine/strategies/. */
+interface Traits {
+  /** Whether a share of the reusable tokens is recomputed, which people may set. */
+  ratio: boolean;
+  /** Whether another question would select other tokens of the same passages. */
+  byQuestion: boolean;
+}
+
+/** Every strategy; the first is the default where only its numbers are given. A new one is a line here. */
+const TRAITS = {
+  deviation: { ratio: true, byQuestion: false },
+  query: { ratio: true, byQuestion: true },
+  union: { ratio: true, byQuestion: true },
+  'chunk-head': { ratio: true, byQuestion: false },
+  none: { ratio: false, byQuestion: false },
+  full: { ratio: false, byQuestion: false },
+} as const satisfies Record<string, Traits>;
+
+export type StrategyName = keyof typeof TRAITS;
+export const STRATEGY_NAMES = Object.keys(TRAITS) as [StrategyName, ...StrategyName[]];
+
+export function isStrategyName(name: string): name is StrategyName {
+  return Object.hasOwn(TRAITS, name);
+}
+
 /**
  * How an answer's prompt is fused, as people choose it. The engine's own form, with check layers for the model at hand,
  * is made from it in src-main/fusion/.
  */
-export const STRATEGY_NAMES = ['deviation', 'query', 'union', 'chunk-head', 'none', 'full'] as const;
-
 export const StrategyChoiceSchema = z.object({
   name: z.enum(STRATEGY_NAMES),
   /** Share of reusable tokens to recompute; means nothing for 'none' and 'full'. */
@@ -25,7 +48,12 @@ export const StrategyRequestSchema = z.object({
 
 /** Whether a ratio means something for it. */
 export function takesRatio(name: StrategyRequest['name']): boolean {
-  return name !== 'auto' && name !== 'none' && name !== 'full';
+  return name !== 'auto' && TRAITS[name].ratio;
+}
+
+/** Whether another question may have other tokens recomputed. */
+export function dependsOnQuestion(name: StrategyRequest['name']): boolean {
+  return name === 'auto' || TRAITS[name].byQuestion;
 }
 
 /** Whether two are one way to fuse. */
@@ -38,6 +66,5 @@ export function sameChecks(a: StrategyChoice, b: StrategyChoice): boolean {
   return String(a.checkLayers ?? '') === String(b.checkLayers ?? '');
 }
 
-export type StrategyName = (typeof STRATEGY_NAMES)[number];
 export type StrategyRequest = z.infer<typeof StrategyRequestSchema>;
 export type StrategyChoice = z.infer<typeof StrategyChoiceSchema>;

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 
+export { median } from '../../src-main/fusion/averages.ts';
+
 export interface Machine {
   cpu: string;
   cores: number;
@@ -56,12 +58,6 @@ export function commit(): string {
 
 export function peakRssMiB(): number {
   return Math.round(process.resourceUsage().maxRSS / 1024);
-}
-
-export function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const mid = sorted.length >> 1;
-  return sorted.length % 2 ? (sorted[mid] ?? NaN) : ((sorted[mid - 1] ?? NaN) + (sorted[mid] ?? NaN)) / 2;
 }
 
 /** An argument as a shell wants it. */

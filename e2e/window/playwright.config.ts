@@ -2,7 +2,7 @@ import { defineConfig } from '@playwright/test';
 import { CHROMIUM, launchOptions } from './support/browsers.ts';
 
 /**
- * Drives the real app with the real engine and the demo model. `browser`: the headless host in Chromium. `electron`: the
+ * Drives the real app with the real engine and the demo model. `browser`: the server host in Chromium. `electron`: the
  * desktop app itself, wherever Electron's binary is; elsewhere its tests are skipped and say why.
  */
 export default defineConfig({

@@ -1,13 +1,16 @@
-// `npm run screenshots`: pictures of every screen, light and dark, of the real app with the sample library, in
+// `npm run screenshots [-- --out FOLDER]`: pictures of every screen, light and dark, of the real app with the sample library, in
 // docs/screenshots/. For people to look at: nothing compares them.
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright-core';
 import { startApp, temporaryFolder } from './support/app.ts';
 import { CHROMIUM, launchOptions, NO_BROWSER } from './support/browsers.ts';
 import { ROOT } from './support/root.ts';
+import { homeOf } from './support/test.ts';
 
-const OUT = join(ROOT, 'docs', 'screenshots');
+const { values: flags } = parseArgs({ options: { out: { type: 'string' } } });
+const OUT = resolve(flags.out ?? join(ROOT, 'docs', 'screenshots'));
 const LARGE = { width: 1440, height: 900 };
 const QUESTIONS = [
   'Where does Project Polaris run?',
@@ -105,7 +108,7 @@ async function compare(page: Page): Promise<void> {
 }
 
 async function analyse(page: Page): Promise<string> {
-  await page.goto(`${app.origin}/#/analysis/new?kind=questions`);
+  await page.goto(`${homeOf(page)}#/analysis/new?kind=questions`);
   const field = page.getByRole('textbox', { name: 'Questions, one a line' });
   await field.fill(QUESTIONS.join('\n'));
   await field.press('Control+Enter');
@@ -116,8 +119,8 @@ async function analyse(page: Page): Promise<string> {
 
 async function show(page: Page, { route, prepare }: Shot, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-  await page.goto(`${app.origin}/#/`);
-  await page.goto(`${app.origin}/#${route}`);
+  await page.goto(`${homeOf(page)}#/`);
+  await page.goto(`${homeOf(page)}#${route}`);
   await page.reload();
   await page.waitForLoadState('networkidle');
   await prepare?.(page);

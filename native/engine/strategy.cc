@@ -6,7 +6,19 @@
 
 #include "error.h"
 
+// Every strategy: its name, and the make_<…>() that its file in strategies/ defines. To add one: a file and a line.
+#define STRATEGIES(STRATEGY)             \
+    STRATEGY("none", none)               \
+    STRATEGY("full", full)               \
+    STRATEGY("chunk-head", chunk_head)   \
+    STRATEGY("deviation", deviation)     \
+    STRATEGY("query", query)             \
+    STRATEGY("union", union)
+
 namespace kvasir {
+
+#define DECLARE(name, function) std::unique_ptr<Strategy> make_##function(const StrategySpec & spec, int n_layer);
+STRATEGIES(DECLARE)
 
 namespace {
 
@@ -16,9 +28,8 @@ struct Entry {
 };
 
 constexpr Entry kStrategies[] = {
-    {"none", make_none},           {"full", make_full},   {"chunk-head", make_chunk_head},
-    {"deviation", make_deviation}, {"query", make_query}, {"union", make_union},
-};
+#define ENTRY(name, function) {name, make_##function},
+    STRATEGIES(ENTRY)};
 
 bool is_share(double x) { return x >= 0 && x <= 1; }
 

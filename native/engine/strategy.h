@@ -75,11 +75,4 @@ void require_layers(const std::vector<int> & layers, int n_layer);
 // The one budget of a strategy that selects once.
 Budget single_budget(const StrategySpec & spec);
 
-std::unique_ptr<Strategy> make_none(const StrategySpec & spec, int n_layer);
-std::unique_ptr<Strategy> make_full(const StrategySpec & spec, int n_layer);
-std::unique_ptr<Strategy> make_chunk_head(const StrategySpec & spec, int n_layer);
-std::unique_ptr<Strategy> make_deviation(const StrategySpec & spec, int n_layer);
-std::unique_ptr<Strategy> make_query(const StrategySpec & spec, int n_layer);
-std::unique_ptr<Strategy> make_union(const StrategySpec & spec, int n_layer);
-
 }  // namespace kvasir

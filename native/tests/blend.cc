@@ -28,7 +28,7 @@ StrategySpec deviation(std::vector<int> layers, std::vector<double> ratios) {
 }  // namespace
 
 TEST(ratio_one_is_full_prefill_bit_for_bit) {
-    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+    for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);
         auto a = encode(m, ids(130)), b = encode(m, ids(90, 2));
         const std::vector<Segment> s{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(20, 3), nullptr}};
@@ -42,7 +42,7 @@ TEST(ratio_one_is_full_prefill_bit_for_bit) {
 }
 
 TEST(a_single_chunk_behind_its_prefix_needs_no_recomputation) {
-    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+    for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);
         const std::vector<Segment> s{{{1}, nullptr}, {{}, encode(m, ids(200))}, {ids(10, 3), nullptr}};
         CHECK(apart(append(m, s, kNone).logits, append(m, s, kFull).logits) < 3e-3);
@@ -200,7 +200,7 @@ TEST(an_abort_leaves_the_session_as_it_was) {
 }
 
 TEST(a_range_that_is_all_of_a_chunk_is_the_chunk_bit_for_bit) {
-    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+    for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);
         auto a = encode(m, ids(130)), b = encode(m, ids(90, 2), KvDtype::q8_0);
         const Segment question{ids(20, 3), nullptr};
@@ -320,7 +320,7 @@ TEST(a_damaged_chunk_names_its_segment) {
 }
 
 TEST(decode_equals_prefill_of_the_same_tokens) {
-    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+    for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);
         Session step(m, 600), whole(m, 600);
         std::vector<int32_t> all = ids(250);

@@ -62,7 +62,7 @@ std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s,
 }  // namespace
 
 TEST(every_strategy_gives_on_another_device_what_it_gives_on_the_processor) {
-    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+    for (const std::string & arch : architecture_names()) {
         const auto [here, there] = tiny(arch);
         CHECK_EQ(there->weights().device(0).name(), test::far_device());
         const auto near = prompt(here), far = prompt(there);

@@ -113,7 +113,7 @@ TEST(quality_rises_with_the_ratio_behind_a_cached_prefix) {
 // Models that normalise queries and keys need the deviation after the norm; with grouped queries it is the sum over KV
 // heads. What a check measures must be the distance between what is stored and what a full prefill has there.
 TEST(a_check_measures_the_distance_between_stored_and_full) {
-    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+    for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);
         const std::vector<Segment> s{
             {{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {ids(12, 3), nullptr}};

@@ -53,7 +53,7 @@ TEST(a_session_does_not_deviate_from_itself) {
 }
 
 TEST(ratio_one_does_not_deviate_from_full_prefill_by_a_bit) {
-    for (const char * arch : {"llama", "qwen2", "qwen3"}) {
+    for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);
         const auto s = prompt(m);
         const auto whole = made(m, s, kFull);

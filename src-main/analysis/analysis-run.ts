@@ -133,12 +133,21 @@ export class AnalysisRun {
     const { model } = active;
     const { store, planner, clock, log, maker, session } = options;
     const encoded = await encodeMissing(offered, {
-      ...{ model, store, choices, costs: planner.costs, clock, signal },
+      model,
+      store,
+      choices,
+      costs: planner.costs,
+      clock,
+      signal,
       onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
     });
     try {
       const request = {
-        ...{ ...active, question, choices, signal, requestClass: 'analysis' },
+        ...active,
+        question,
+        choices,
+        signal,
+        requestClass: 'analysis',
         passages: offered,
         stopwatch: new Stopwatch(clock),
         before: { retrieve: retrieveMs },

@@ -13,12 +13,9 @@ import type { FusionModel, FusionSession } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import { isAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import type { EventBus } from '../platform/event-bus.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
-import type { Gate } from '../platform/gate.ts';
+import type { SetAside } from '../platform/database.ts';
 import { notFound, rowId } from '../platform/ids.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { AnalysisTable, type AnalysisRow } from './analysis-table.ts';
 import { planOf, runDocument, windowsOf } from './document-run.ts';
@@ -29,8 +26,9 @@ import { runQuestions } from './questions-run.ts';
 import { RunningAnalysis } from './running-analysis.ts';
 import { shownAnalysis } from './shown-analysis.ts';
 import { AnalysisRun, type AnalysisModels, type AnalysisStore } from './analysis-run.ts';
+import type { Core } from '../platform/core.ts';
 
-export interface AnalysisServiceOptions {
+export interface AnalysisServiceOptions extends Core {
   /** The database of analyses. */
   path: string;
   models: AnalysisModels;
@@ -38,14 +36,12 @@ export interface AnalysisServiceOptions {
   passages: Passages;
   documents: Documents;
   store: AnalysisStore;
-  settings: SettingsService;
   planner: Planner;
-  events: EventBus;
-  gate: Gate;
-  log: Logger;
   /** A session of its own. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
   clock?: Clock;
+  /** Told when the analyses could not be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /**
@@ -67,9 +63,7 @@ export class AnalysisService {
   constructor(options: AnalysisServiceOptions) {
     const clock = options.clock ?? systemClock;
     this.#options = { ...options, clock };
-    this.#table = AnalysisTable.open(options.path, clock.wall());
-    if (this.#table.setAside !== undefined)
-      options.log.error('analyses-set-aside', { path: this.#table.setAside });
+    this.#table = AnalysisTable.open(options.path, options.onSetAside);
     const { store, planner, retrieval, passages } = options;
     // What is missing is computed and stored before a prompt places it; prompts share their beginning by the session.
     this.#maker = new AnswerMaker({ store, planner, retrieval, passages });

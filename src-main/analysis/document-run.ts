@@ -73,8 +73,14 @@ function passagesOf(
   { options }: AnalysisRun,
 ): FoundPassage[] {
   const found = document.chunkIds.slice(from, to).map((chunkId, i) => ({
-    ...{ chunkId, documentId: Number(document.id), ordinal: from + i, score: 0 },
-    ...{ reason: 'match' as const, fullText: null, vector: null, highlights: [] },
+    chunkId,
+    documentId: Number(document.id),
+    ordinal: from + i,
+    score: 0,
+    reason: 'match' as const,
+    fullText: null,
+    vector: null,
+    highlights: [],
   }));
   const passages = findPassages(found, options.passages);
   if (passages.length < to - from) throw changed(document.title);

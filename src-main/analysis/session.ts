@@ -1,3 +1,4 @@
+import { dependsOnQuestion } from '../../src-shared/strategy.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 import type { FusionModel, FusionSession } from '../fusion/model.ts';
@@ -37,7 +38,7 @@ export class AnalysisSession {
     const kept = this.#kept;
     if (kept?.model === model && kept.tokens.session.capacity >= need) {
       // What the former question had recomputed is not what this one would have.
-      if (kept.question !== question && looksAtQuestion(choices)) kept.tokens.truncate(0);
+      if (kept.question !== question && dependsOnQuestion(choices.strategy.kind)) kept.tokens.truncate(0);
       kept.question = question;
       return kept.tokens;
     }
@@ -47,8 +48,4 @@ export class AnalysisSession {
     this.#kept = { model, tokens, question };
     return tokens;
   }
-}
-
-function looksAtQuestion({ strategy: { kind } }: AnswerChoices): boolean {
-  return kind === 'query' || kind === 'union' || kind === 'auto';
 }

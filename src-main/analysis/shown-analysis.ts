@@ -24,7 +24,13 @@ export function shownAnalysis(
   const { kind, title, request, createdMs, model, workMs } = row;
   return {
     id: String(row.id),
-    ...{ kind, title, request, createdMs, model, workMs, steps },
+    kind,
+    title,
+    request,
+    createdMs,
+    model,
+    workMs,
+    steps,
     instruction: 'instruction' in request ? request.instruction : '',
     state: row.state,
     failure: row.failure,

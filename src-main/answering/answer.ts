@@ -130,7 +130,13 @@ export class AnswerMaker {
     tell(...noticesOf(prompt, request));
     let text = '';
     const turn = await runTurn(prompt, session, {
-      ...{ model, store, planner, prefixes, stopwatch, before, signal },
+      model,
+      store,
+      planner,
+      prefixes,
+      stopwatch,
+      before,
+      signal,
       dtype: choices.dtype,
       strategy: choices.strategy,
       requestClass: request.requestClass,
@@ -149,7 +155,10 @@ export class AnswerMaker {
     prefixes?.keep(model, headOf(prompt.parts));
     text = text.trimEnd();
     return {
-      ...{ text, notices, prompt, turn },
+      text,
+      notices,
+      prompt,
+      turn,
       stop: turn.stop,
       citations: citationsOf(prompt, turn.tiers, { question, text }),
       stats: answerStats({ prompt, turn, name, model }, planner.costs),

@@ -73,8 +73,13 @@ export function libraryTexts(parts: {
     if (!library || set === undefined) throw noText(library?.name);
     const questions = library.sample ? sampleQuestions : undefined;
     return calibrationTexts({
-      ...{ model, catalogue, questions },
-      ...{ chunkSetId: set, library: library.name, settings: settings.current, count: prompts },
+      model,
+      catalogue,
+      questions,
+      chunkSetId: set,
+      library: library.name,
+      settings: settings.current,
+      count: prompts,
     });
   };
 }

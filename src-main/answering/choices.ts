@@ -41,7 +41,10 @@ export function choicesOf(
   const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
   const temperature = asked.temperature ?? settings.temperature;
   return {
-    ...{ strategy, dtype, systemPrompt, storeMisses },
+    strategy,
+    dtype,
+    systemPrompt,
+    storeMisses,
     blends: planner.blends(model, strategy),
     topK: asked.topK ?? settings.topK,
     maxTokens: asked.maxTokens ?? settings.maxTokens,

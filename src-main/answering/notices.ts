@@ -1,9 +1,9 @@
 import type { Notice } from '../../src-shared/answer.ts';
 import type { Decision } from '../fusion/planning/planner.ts';
-import type { OfferedChunk, Prompt } from './prompt.ts';
+import type { Offered, Prompt } from './prompt.ts';
 
 /** What a reader has to know about a prompt before trusting its answer. `name` tells people which passage is meant. */
-export function promptNotices<C extends OfferedChunk>(
+export function promptNotices<C extends Offered>(
   prompt: Prompt<C>,
   options: {
     contextTokens: number;
@@ -55,7 +55,7 @@ export function quarantineNotice(count: number): Notice[] {
   return [{ kind: 'quarantined', message }];
 }
 
-function noMatch({ parts }: Prompt<OfferedChunk>): string {
+function noMatch({ parts }: Prompt<Offered>): string {
   return parts.some(({ kind }) => kind === 'chunk')
     ? 'No document matches this question: the answer rests on nothing but the passages of earlier questions and the model itself.'
     : "No document matches the question: this answer is the model's own and rests on none of your documents.";

@@ -1,25 +1,14 @@
 import type { Citation } from '../../src-shared/contract/chat.ts';
 import type { Range } from '../../src-shared/contract/common.ts';
+import type { ChunkRow } from '../catalogue/chunk-table.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
 import { supportingRanges } from './highlights.ts';
-import type { OfferedChunk, Prompt } from './prompt.ts';
+import type { PassageSource } from '../fusion/blender.ts';
+import type { Prompt } from './prompt.ts';
 import type { PartTiers } from './turn.ts';
 
-/** A piece of a document, as the library keeps it. */
-export interface Passage {
-  id: number;
-  documentId: number;
-  libraryId: number;
-  /** Path in its library. */
-  path: string;
-  ordinal: number;
-  /** UTF-16 range in the document. */
-  start: number;
-  end: number;
-  title: string;
-  text: string;
-  tokens: Int32Array;
-}
+/** A chunk of a document, as the catalogue has it. */
+export type Passage = Omit<ChunkRow, 'documentTitle'>;
 
 /** What chat needs of the library. */
 export interface Passages {
@@ -35,8 +24,13 @@ export interface Passages {
 }
 
 /** A passage offered for the prompt, and why. */
-export interface FoundPassage extends OfferedChunk {
+export interface FoundPassage {
   passage: Passage;
+  tokens: Int32Array;
+  /** Where it comes from, for reports. */
+  source?: PassageSource | undefined;
+  /** Decides what is left out when not all fit. */
+  score: number;
   /** Where its first match stands; a passage may begin a page before. */
   page: string | null;
   reason: string;

@@ -2,27 +2,18 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelInfo } from '../engine/engine.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import type { FusionModel } from '../fusion/model.ts';
-import type { PassageSource } from '../fusion/report.ts';
 import { answerReserve, type PromptBudget } from './limits.ts';
+import type { FoundPassage } from './passages.ts';
 import { conversationFrame } from './template.ts';
 
-/** A piece of a document as token ids. */
-interface PromptChunk {
-  tokens: Int32Array;
-  /** Where it comes from, for reports. */
-  source?: PassageSource | undefined;
-}
-
-/** A chunk offered for the prompt; `score` decides what is left out when not all fit. */
-export interface OfferedChunk extends PromptChunk {
-  score: number;
-}
+/** What a prompt needs of a passage. */
+export type Offered = Pick<FoundPassage, 'tokens' | 'source' | 'score'>;
 
 /** A turn that was answered: the tokens that stood in the conversation's context, never tokenised again. */
 export interface PastTurn {
   question: string;
   /** Of the passages that were placed in this turn. */
-  chunks: readonly PromptChunk[];
+  chunks: readonly Pick<PromptPart, 'tokens' | 'source'>[];
   answer: Int32Array;
 }
 
@@ -34,15 +25,9 @@ export interface History {
   turnsLeftOut: number;
 }
 
-/** A run of the prompt, and which of its turns (from 0) it belongs to. */
-export interface TurnPart extends PromptPart {
-  turn: number;
-  source?: PassageSource | undefined;
-}
-
 /** The whole conversation as token ids, up to where the answer begins. */
-export interface Prompt<C extends OfferedChunk> {
-  parts: TurnPart[];
+export interface Prompt<C extends Offered> {
+  parts: PromptPart[];
   tokens: number;
   /** Chunks that are in, in the order given, each with the index of its part; one of an earlier turn is not repeated. */
   cited: { chunk: C; part: number }[];
@@ -74,7 +59,7 @@ export class PromptAssembler {
    * Past turns, then chunks in the order given, question, suffix. When they exceed the context the oldest turns are
    * left out, and when that is not enough the chunks of lowest score. QUESTION_TOO_LONG when the question alone does not fit.
    */
-  assemble<C extends OfferedChunk>(
+  assemble<C extends Offered>(
     question: string,
     offered: readonly C[],
     budget: PromptBudget,
@@ -93,7 +78,7 @@ export class PromptAssembler {
     return { ...this.#layOut(question, kept, []), leftOut, turnsLeftOut: history.length };
   }
 
-  #layOut<C extends OfferedChunk>(
+  #layOut<C extends Offered>(
     question: string,
     offered: readonly C[],
     history: readonly PastTurn[],
@@ -102,7 +87,7 @@ export class PromptAssembler {
     const frame = conversationFrame(info, this.#systemPrompt, history.length + 1);
     // Only what the template says may become control tokens. A plain frame has none, and may carry the user's own text.
     const special = frame.plainBecause === undefined;
-    const parts: TurnPart[] = [];
+    const parts: PromptPart[] = [];
     const cited: { chunk: C; part: number }[] = [];
     for (const [turn, { before, between, after }] of frame.turns.entries()) {
       const past = history[turn];
@@ -125,9 +110,9 @@ export class PromptAssembler {
 }
 
 /** A passage that an earlier turn placed stands in the context already: it is cited from there. */
-function placeOffered<C extends OfferedChunk>(
+function placeOffered<C extends Offered>(
   offered: readonly C[],
-  parts: TurnPart[],
+  parts: PromptPart[],
   cited: { chunk: C; part: number }[],
   turn: number,
 ): void {
@@ -139,12 +124,12 @@ function placeOffered<C extends OfferedChunk>(
   }
 }
 
-function chunkPart({ tokens, source }: PromptChunk, turn: number): TurnPart {
+function chunkPart({ tokens, source }: Pick<PromptPart, 'tokens' | 'source'>, turn: number): PromptPart {
   return { kind: 'chunk', tokens, source, turn };
 }
 
 /** Keeps chunks from the highest score down while they fit; the order of those kept does not change. */
-function fit<C extends OfferedChunk>(chunks: readonly C[], room: number): { kept: C[]; leftOut: C[] } {
+function fit<C extends Offered>(chunks: readonly C[], room: number): { kept: C[]; leftOut: C[] } {
   const kept = new Set(chunks);
   const worstFirst = [...chunks].sort((a, b) => a.score - b.score);
   let used = chunks.reduce((sum, { tokens }) => sum + tokens.length, 0);

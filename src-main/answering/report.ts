@@ -20,7 +20,10 @@ export function answerReport(
     return { kind, tokens, source, reuse };
   });
   return fusionReport({
-    ...{ answerId, question, dtype, appended },
+    answerId,
+    question,
+    dtype,
+    appended,
     model: name,
     layerCount: model.info.layers,
     tokenTexts: (tokens) => tokenTexts(tokens, (ids) => model.detokenize(ids, { special: true })),

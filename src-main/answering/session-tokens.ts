@@ -1,7 +1,6 @@
 import type { PromptPart } from '../fusion/blender.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { FusionSession } from '../fusion/model.ts';
-import type { TurnPart } from './prompt.ts';
 
 /**
  * A session and the token ids whose KV it holds: text as computed, chunks as blended, answers as sampled. The next
@@ -26,7 +25,7 @@ export class SessionTokens {
    * How many tokens of a prompt are here already. A chunk counts whole or not at all, and those of the last turn only when
    * they were fused as is wanted now; at least one token is left to compute, since the answer begins with its logits.
    */
-  reusable(parts: readonly TurnPart[], strategy: StrategyOrAuto): number {
+  reusable(parts: readonly PromptPart[], strategy: StrategyOrAuto): number {
     const lastTurn = parts.at(-1)?.turn;
     const wanted = JSON.stringify(strategy);
     let at = 0;
@@ -109,7 +108,7 @@ export function headOf(parts: readonly PromptPart[]): Int32Array {
 }
 
 /** The parts of a prompt behind its first `length` tokens, none of them empty. */
-export function partsFrom(parts: readonly TurnPart[], length: number): (TurnPart & { index: number })[] {
+export function partsFrom(parts: readonly PromptPart[], length: number): (PromptPart & { index: number })[] {
   let at = 0;
   return parts.flatMap((part, index) => {
     const skip = Math.min(part.tokens.length, Math.max(0, length - at));

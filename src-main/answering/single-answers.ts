@@ -89,7 +89,13 @@ export class SingleAnswers {
     const budget = { contextTokens, answerTokens: request.answerTokens };
     const prompt = new PromptAssembler(model, systemPrompt).assemble(question, passages, budget);
     return comparePrompt(prompt.parts, {
-      ...{ ...request, model, name, store, dtype, clock: this.#clock, answered: undefined },
+      ...request,
+      model,
+      name,
+      store,
+      dtype,
+      clock: this.#clock,
+      answered: undefined,
       createSession: (capacity) => model.createSession(capacity),
       step: (work) => this.#gate.foreground(work),
     });
@@ -103,8 +109,15 @@ export class SingleAnswers {
     const passages = await this.#maker.find(question, { scope: ANYWHERE, topK, signal });
     const retrieve = stopwatch.lap();
     const request = {
-      ...{ model, name, question, passages, stopwatch, signal, before: { retrieve } },
-      ...{ onNotice: run.onNotice, onText: run.onText },
+      model,
+      name,
+      question,
+      passages,
+      stopwatch,
+      signal,
+      before: { retrieve },
+      onNotice: run.onNotice,
+      onText: run.onText,
       // Greedy, so that an answer can be had again.
       choices: { ...choices, strategy, sampling: {} },
       requestClass: 'question',
@@ -126,7 +139,13 @@ function answeredOf(question: string, { text, notices, turn, stats, citations }:
   const { tokens, reusableTokens, recomputedTokens, bytesLoaded } = report;
   const { ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, prefixTokens, restoredTokens } = stats;
   return {
-    ...{ question, notices, ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, report },
+    question,
+    notices,
+    ttftMs,
+    fullPrefillMs,
+    fullPrefillMeasured,
+    tokensPerSecond,
+    report,
     answer: text,
     stop: turn.stop,
     sources: citations.map(sourceOf),
@@ -147,7 +166,12 @@ function sourceOf({
   tokens,
 }: MadeAnswer['citations'][number]): Source {
   return {
-    ...{ document: path, title, chunk: ordinal, text, score, tokens },
+    document: path,
+    title,
+    chunk: ordinal,
+    text,
+    score,
+    tokens,
     reason: REASONS[reason] ?? reason,
     tier: tier === 'resident' ? 'ram' : tier, // a session of its own holds nothing before its only turn
   };

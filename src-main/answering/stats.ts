@@ -1,12 +1,12 @@
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import type { FusionModel } from '../fusion/model.ts';
-import type { OfferedChunk, Prompt } from './prompt.ts';
+import type { Offered, Prompt } from './prompt.ts';
 import type { TurnResult } from './turn.ts';
 
 /** A prompt and what became of it. */
 interface MadeTurn {
-  prompt: Prompt<OfferedChunk>;
+  prompt: Prompt<Offered>;
   turn: TurnResult;
   /** The model's name. */
   name: string;

@@ -7,7 +7,7 @@ import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
-import type { OfferedChunk, Prompt, TurnPart } from './prompt.ts';
+import type { Offered, Prompt } from './prompt.ts';
 import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
@@ -49,7 +49,7 @@ export interface TurnResult {
   /** Of the prefix, those whose KV was read from the store since the model was loaded. */
   restoredTokens: number;
   /** What was appended behind them, with the index of each part in the prompt. */
-  appended: (TurnPart & { index: number })[];
+  appended: (PromptPart & { index: number })[];
   decision: Decision;
   blended: BlendResult;
   /** What was decided and expected, and what came of it. */
@@ -67,7 +67,7 @@ export interface TurnResult {
  * ABORTED when stopped before the first token; the session then holds what it shared with the prompt.
  */
 export async function runTurn(
-  prompt: Prompt<OfferedChunk>,
+  prompt: Prompt<Offered>,
   held: SessionTokens,
   options: TurnOptions,
 ): Promise<TurnResult> {
@@ -85,7 +85,9 @@ export async function runTurn(
   const planMs = stopwatch.clock.now() - planning;
   options.onDecided?.(decision);
   const blended = await blend(planned.parts, {
-    ...{ model, dtype, strategy: decision.strategy },
+    model,
+    dtype,
+    strategy: decision.strategy,
     store: options.store,
     session: held.session,
     requestClass: options.requestClass ?? 'question',
@@ -160,8 +162,8 @@ async function write(held: SessionTokens, options: TurnOptions) {
 }
 
 function partTiers(
-  parts: readonly TurnPart[],
-  appended: readonly (TurnPart & { index: number })[],
+  parts: readonly PromptPart[],
+  appended: readonly (PromptPart & { index: number })[],
   outcomes: readonly ChunkOutcome[],
 ): PartTiers {
   const chunks = appended.filter(({ kind }) => kind === 'chunk');

@@ -4,7 +4,7 @@ export type PathKind = InputOf<'app.choosePaths'>['kind'];
 
 /** What only the host that shows the window can do; handlers for `app.*` get one. */
 export interface HostServices {
-  readonly kind: 'electron' | 'headless';
+  readonly kind: 'electron' | 'server';
   /** Opens the system's file dialog; empty when the user cancels. Absent: this host has no dialogs. */
   choosePaths?(kind: PathKind): Promise<string[]>;
   /** Shows a file or a folder in the system's file manager. Absent: nothing happens. */

@@ -8,22 +8,18 @@ import type { ChunkStore, KindTotals, VerifyReport } from '../kvstore/store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/impact.ts';
 import type { ModelService } from '../models/model-service.ts';
-import { throttled, type EventBus } from '../platform/event-bus.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { SettingsService } from '../platform/settings-service.ts';
+import { throttled } from '../platform/event-bus.ts';
 import { ChunkKeys } from './chunk-keys.ts';
 import { HitCounts } from './hit-counts.ts';
 import { CacheListing } from './listing.ts';
+import type { Core } from '../platform/core.ts';
 
-interface CacheServiceOptions {
+interface CacheServiceOptions extends Omit<Core, 'gate'> {
   store: ChunkStore;
   /** Its folder. */
   dir: string;
   catalogue: Pick<Catalogue, 'chunkTable' | 'kvKeys' | 'state' | 'setState'>;
   models: Pick<ModelService, 'active' | 'current' | 'plan'>;
-  settings: SettingsService;
-  events: EventBus;
-  log: Logger;
 }
 
 /** How long a list may be behind what the store holds: pages of one scroll come from one listing. */

@@ -76,7 +76,12 @@ export class CacheListing {
     const place = places.find((each) => String(each.documentId) === documentId) ?? places[0];
     const { key, tokens, bytes, dtype, hits, pinned } = entry;
     return {
-      ...{ key, tokens, bytes, dtype, hits, pinned },
+      key,
+      tokens,
+      bytes,
+      dtype,
+      hits,
+      pinned,
       documentId: place ? String(place.documentId) : null,
       document: place?.path ?? entry.label,
       ordinal: place?.ordinal ?? null,
@@ -116,7 +121,12 @@ function emptyDocument(place: KeyPlace | undefined, label: string): CacheDocumen
     documentId: place ? String(place.documentId) : null,
     document: place?.path ?? label,
     libraryId: place ? String(place.libraryId) : null,
-    ...{ chunks: 0, bytes: 0, ramBytes: 0, hits: 0, lastUsedMs: null, pinnedChunks: 0 },
+    chunks: 0,
+    bytes: 0,
+    ramBytes: 0,
+    hits: 0,
+    lastUsedMs: null,
+    pinnedChunks: 0,
   };
 }
 

@@ -172,5 +172,26 @@ const VERSION_3 = `
   CREATE INDEX document_by_phase ON document(library_id, phase);
 `;
 
+/** Ids of roots are never given again either: a window may still name one that is gone. Folders that are to be deleted are noted. */
+const VERSION_4 = `
+  CREATE TABLE root_4 (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('folder', 'file', 'managed')),
+    path TEXT NOT NULL,        -- absolute
+    watched INTEGER NOT NULL DEFAULT 0,
+    failure TEXT,              -- JSON: why it cannot be used now
+    UNIQUE (library_id, path)
+  ) STRICT;
+  INSERT INTO root_4 (id, library_id, kind, path, watched, failure)
+    SELECT id, library_id, kind, path, watched, failure FROM root;
+  DROP TABLE root;
+  ALTER TABLE root_4 RENAME TO root;
+  CREATE INDEX root_by_path ON root(path);
+  CREATE TABLE discarded_folder (
+    name TEXT PRIMARY KEY      -- in the folder of uploads
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];

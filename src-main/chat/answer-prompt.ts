@@ -5,7 +5,7 @@ import type { FusionModel } from '../fusion/model.ts';
 import { historyBefore, sourceOf } from './history.ts';
 import { contextLimit } from '../answering/limits.ts';
 import type { MessageStore } from './messages.ts';
-import { PromptAssembler, type OfferedChunk, type Prompt } from '../answering/prompt.ts';
+import { PromptAssembler, type Offered, type Prompt } from '../answering/prompt.ts';
 import type { MessageRecord } from './records.ts';
 
 /** The prompt that an answer was made from, laid out again, and the answer's numbers. CONFLICT when that can no longer be done. */
@@ -14,7 +14,7 @@ export function answerPrompt(
   model: FusionModel,
   messages: MessageStore,
   settings: Settings,
-): { prompt: Prompt<OfferedChunk>; stats: AnswerStats } {
+): { prompt: Prompt<Offered>; stats: AnswerStats } {
   const { stats } = answer;
   const context = messages.context(answer.id);
   if (!stats || !context || context.fingerprint !== model.info.fingerprint) {

@@ -1,11 +1,7 @@
 import type { ConversationOptions } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { EventBus } from '../platform/event-bus.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
-import type { Gate } from '../platform/gate.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { SettingsService } from '../platform/settings-service.ts';
 import type { NamedModel } from '../answering/answer.ts';
 import type { Answerer, ConversationAnswer } from './answerer.ts';
 import { LiveAnswer } from './live-answer.ts';
@@ -13,6 +9,7 @@ import type { AnswerEnd, MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
+import type { Core } from '../platform/core.ts';
 
 /** Where chat gets the model from; ModelSource gives it. */
 export interface ChatModels {
@@ -21,12 +18,8 @@ export interface ChatModels {
   onChange(listener: (active: NamedModel) => void): () => void;
 }
 
-interface AnswerRunsOptions {
+interface AnswerRunsOptions extends Core {
   models: ChatModels;
-  settings: SettingsService;
-  events: EventBus;
-  gate: Gate;
-  log: Logger;
   messages: MessageStore;
   sessions: ConversationSessions;
   answerer: Answerer;

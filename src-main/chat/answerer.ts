@@ -66,7 +66,12 @@ export class Answerer {
     const retrieve = stopwatch.lap();
     const context = (prompt: Prompt<FoundPassage>): TurnContext => contextOf(prompt, history, model);
     const request: AnswerRequest = {
-      ...{ ...active, question: question.text, passages: found, choices, history, stopwatch },
+      ...active,
+      question: question.text,
+      passages: found,
+      choices,
+      history,
+      stopwatch,
       unread: passages.unread(scope.libraryIds),
       requestClass: history.turns.length > 0 ? 'follow-up' : 'question',
       before: { wait, retrieve },
@@ -81,8 +86,11 @@ export class Answerer {
     };
     const laidOut = this.#maker.layOut(request);
     const session = await sessions.open(live.conversationId, {
-      ...{ model, parts: laidOut.prompt.parts, need: laidOut.need },
-      ...{ strategy: choices.strategy, limit: choices.contextTokens },
+      model,
+      parts: laidOut.prompt.parts,
+      need: laidOut.need,
+      strategy: choices.strategy,
+      limit: choices.contextTokens,
     });
     const made = await this.#maker.make(request, laidOut, session);
     return {

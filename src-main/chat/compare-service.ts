@@ -4,10 +4,8 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
-import { throttled, type EventBus } from '../platform/event-bus.ts';
-import type { Gate } from '../platform/gate.ts';
+import { throttled } from '../platform/event-bus.ts';
 import { rowId } from '../platform/ids.ts';
-import type { SettingsService } from '../platform/settings-service.ts';
 import { answerPrompt } from './answer-prompt.ts';
 import type { ChatModels } from './answer-runs.ts';
 import type { NamedModel } from '../answering/answer.ts';
@@ -15,17 +13,15 @@ import type { MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 import { comparePrompt } from '../answering/compare/compare.ts';
+import type { Core } from '../platform/core.ts';
 
-interface CompareServiceOptions {
+interface CompareServiceOptions extends Omit<Core, 'log'> {
   models: ChatModels;
   messages: MessageStore;
   /** Runs `work` in one transaction of the conversations' database, and gives its failures their type. */
   transaction: <T>(work: () => T) => T;
   store: ChunkCache;
   sessions: ConversationSessions;
-  settings: SettingsService;
-  events: EventBus;
-  gate: Gate;
   clock: Clock;
 }
 
@@ -92,7 +88,11 @@ export class CompareService {
     );
     try {
       const compared = await comparePrompt(prompt.parts, {
-        ...{ model, name, store, clock, signal },
+        model,
+        name,
+        store,
+        clock,
+        signal,
         dtype: settings.current.dtype,
         answered: stats.strategy,
         strategies: request.strategies,
@@ -113,7 +113,10 @@ export class CompareService {
       });
       const question = messages.require(answer.parentId ?? -1).text;
       const comparison: Comparison = {
-        ...{ version: 1, answerId: String(answer.id), question, madeMs: clock.wall() },
+        version: 1,
+        answerId: String(answer.id),
+        question,
+        madeMs: clock.wall(),
         ...compared,
       };
       this.#options.transaction(() => messages.saveComparison(answer.id, comparison));

@@ -42,7 +42,9 @@ export async function measureFullPrefill(
       strategy,
     });
     const blended = await blend(plan.parts, {
-      ...{ model, store, session },
+      model,
+      store,
+      session,
       dtype: settings.dtype,
       strategy,
       signal: live.signal,

@@ -1,6 +1,6 @@
 import type { Citation } from '../../src-shared/contract/chat.ts';
 import type { FusionModel } from '../fusion/model.ts';
-import type { PassageSource } from '../fusion/report.ts';
+import type { PassageSource } from '../fusion/blender.ts';
 import type { MessageStore } from './messages.ts';
 import type { History, PastTurn } from '../answering/prompt.ts';
 import type { MessageRecord } from './records.ts';

@@ -1,14 +1,14 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { FusionModel, FusionSession } from '../fusion/model.ts';
-import type { TurnPart } from '../answering/prompt.ts';
+import type { PromptPart } from '../fusion/blender.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 
 /** What a question needs of memory. */
 interface Wanted {
   model: FusionModel;
   /** The whole prompt, and how it is to be fused. */
-  parts: readonly TurnPart[];
+  parts: readonly PromptPart[];
   strategy: StrategyOrAuto;
   /** Tokens of prompt and answer at most, and the most the conversation may ever need. */
   need: number;

@@ -14,6 +14,14 @@ import {
   type StoredRuns,
 } from './sources.ts';
 
+/** Which document a chunk comes from. */
+export interface PassageSource {
+  document: string;
+  documentId: string | null;
+  title: string;
+  ordinal: number;
+}
+
 /** A prompt in order: text to compute, and chunks that may be cached. */
 export interface PromptPart {
   kind: 'text' | 'chunk';
@@ -22,6 +30,10 @@ export interface PromptPart {
   compute?: boolean | undefined;
   /** What of a chunk that is not stored stands in others, where that was looked up already. */
   runs?: StoredRuns | undefined;
+  /** Which turn of a conversation it belongs to, from 0. */
+  turn?: number | undefined;
+  /** Where a chunk comes from, for reports. */
+  source?: PassageSource | undefined;
 }
 
 export interface BlendOptions extends CallOptions {

@@ -12,17 +12,8 @@ import type { PromptPart } from './blender.ts';
 import { rankCorrelation } from './rank-correlation.ts';
 import { reusedTokens, type ChunkReuse } from './sources.ts';
 
-/** Which document a chunk comes from. */
-export interface PassageSource {
-  document: string;
-  documentId: string | null;
-  title: string;
-  ordinal: number;
-}
-
-/** A piece of what was appended, and where it comes from. */
+/** A part that was appended, and what became of it. */
 interface ReportedPart extends PromptPart {
-  source?: PassageSource | undefined;
   /** Of a chunk; absent: none of it was reused. */
   reuse?: ChunkReuse | undefined;
 }

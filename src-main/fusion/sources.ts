@@ -1,20 +1,20 @@
 import type { KvDtype, Segment, TokenRange } from '../engine/engine.ts';
 import type { Access, Lease } from '../kvstore/store.ts';
-import { match, piecesOf, type Piece } from './matching/match.ts';
+import { match, spansOf, type Span } from './matching/match.ts';
 import { keyFor, type ChunkCache, type FusionModel } from './model.ts';
 
 /** What of a chunk's tokens stands in stored chunks; nothing is leased yet. */
 export interface StoredRuns {
   /** They make the tokens up, in order. */
-  pieces: Piece[];
-  /** The store's keys, by Piece.candidate. */
+  spans: Span[];
+  /** The store's keys, by Span.candidate. */
   keys: ReadonlyMap<number, string>;
 }
 
-/** Stored KV for a chunk's tokens: pieces that make them up in order, and leases on what is reused. */
+/** Stored KV for a chunk's tokens: spans that make them up in order, and leases on what is reused. */
 export interface Source {
-  pieces: Piece[];
-  /** By Piece.candidate. */
+  spans: Span[];
+  /** By Span.candidate. */
   leases: Map<number, Lease>;
 }
 
@@ -51,7 +51,7 @@ export function findRuns(tokens: Int32Array, { model, store, dtype }: LookUpOpti
   if (found.kind === 'none') return undefined;
   const used = new Set(found.runs.map(({ candidate }) => candidate));
   const keys = new Map([...similar.entries()].flatMap(([i, { key }]) => (used.has(i) ? [[i, key]] : [])));
-  return { pieces: piecesOf(found, tokens.length), keys };
+  return { spans: spansOf(found, tokens.length), keys };
 }
 
 /**
@@ -72,13 +72,13 @@ export async function findSource(
     const found = runs ?? findRuns(tokens, options);
     return { source: found && (await leaseRuns(found, access, options)), damaged: known };
   }
-  const whole: Piece = { kind: 'reuse', start: 0, count: tokens.length, candidate: 0, begin: 0 };
-  return { source: { pieces: [whole], leases: new Map([[0, lease]]) }, damaged: false };
+  const whole: Span = { kind: 'reuse', start: 0, count: tokens.length, candidate: 0, begin: 0 };
+  return { source: { spans: [whole], leases: new Map([[0, lease]]) }, damaged: false };
 }
 
 /** Undefined when one of them cannot be had any more. */
 async function leaseRuns(
-  { pieces, keys }: StoredRuns,
+  { spans, keys }: StoredRuns,
   access: Access,
   { model, store }: SourceOptions,
 ): Promise<Source | undefined> {
@@ -91,7 +91,7 @@ async function leaseRuns(
     }
     leases.set(candidate, lease);
   }
-  return { pieces, leases };
+  return { spans, leases };
 }
 
 function releaseAll(leases: ReadonlyMap<number, Lease>): void {
@@ -111,15 +111,15 @@ export interface SourcedSegment {
 /** What the engine is given for a chunk's tokens. */
 export function segmentsFor(tokens: Int32Array, source: Source | undefined): SourcedSegment[] {
   if (!source) return [{ segment: { kind: 'compute', tokens } }];
-  return source.pieces.map((piece) => {
-    const { start, count } = piece;
-    const lease = piece.kind === 'reuse' ? source.leases.get(piece.candidate) : undefined;
-    if (piece.kind === 'compute' || !lease)
+  return source.spans.map((span) => {
+    const { start, count } = span;
+    const lease = span.kind === 'reuse' ? source.leases.get(span.candidate) : undefined;
+    if (span.kind === 'compute' || !lease)
       return { segment: { kind: 'compute', tokens: tokens.subarray(start, start + count) } };
     const { chunk } = lease;
     const isWhole = count === chunk.tokens.length;
     return {
-      segment: { kind: 'chunk', chunk, ...(!isWhole && { range: { begin: piece.begin, count } }) },
+      segment: { kind: 'chunk', chunk, ...(!isWhole && { range: { begin: span.begin, count } }) },
       lease,
     };
   });
@@ -130,7 +130,7 @@ export function reuseOf(source: Source | undefined): ChunkReuse {
   const leases = [...source.leases.values()];
   const tier = leases.some((lease) => lease.tier === 'disk') ? 'disk' : 'ram';
   const prefetched = tier === 'ram' && leases.some((lease) => lease.prefetched);
-  const runs = source.pieces.flatMap(({ kind, start, count }) =>
+  const runs = source.spans.flatMap(({ kind, start, count }) =>
     kind === 'reuse' ? [{ begin: start, count }] : [],
   );
   return { tier, runs, ...(prefetched && { prefetched }) };

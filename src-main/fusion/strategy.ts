@@ -1,5 +1,11 @@
 import { KvasirError } from '../../src-shared/errors.ts';
-import { takesRatio, type StrategyChoice } from '../../src-shared/strategy.ts';
+import {
+  isStrategyName,
+  STRATEGY_NAMES,
+  takesRatio,
+  type StrategyChoice,
+  type StrategyName,
+} from '../../src-shared/strategy.ts';
 import type { Strategy } from '../engine/engine.ts';
 import type { StrategyDefinition, StrategyParts } from './strategies/definition.ts';
 import { chunkHead } from './strategies/chunk-head.ts';
@@ -13,15 +19,18 @@ import { union } from './strategies/union.ts';
 export type { StrategyParts } from './strategies/definition.ts';
 export type { PartNames } from './strategies/numbers.ts';
 
-/** Every strategy there is; the first is the default where only its numbers are given. A new one is a file in strategies/ and a line here. */
-export const STRATEGIES: readonly [StrategyDefinition, ...StrategyDefinition[]] = [
+/** Every strategy there is. A new one is a file in strategies/ and a line here. */
+const DEFINITIONS: Record<StrategyName, StrategyDefinition> = {
   deviation,
   query,
   union,
-  chunkHead,
+  'chunk-head': chunkHead,
   none,
   full,
-];
+};
+
+/** The same, in their order; the first is the default where only its numbers are given. */
+export const STRATEGIES = STRATEGY_NAMES.map((name) => ({ name, ...DEFINITIONS[name] }));
 
 /** What is to be done about a prompt: a strategy as it is, or what the controller thinks best. */
 export type StrategyOrAuto = Strategy | { kind: 'auto' };
@@ -33,12 +42,12 @@ export function buildStrategy(
   layers: number,
   names: PartNames = PART_NAMES,
 ): Strategy {
-  const definition = STRATEGIES.find((candidate) => candidate.name === name);
-  if (definition) {
+  if (isStrategyName(name)) {
+    const definition = DEFINITIONS[name];
     refuseOthers(name, parts, definition.takes, names);
     return definition.build(new StrategyNumbers(parts, layers, names));
   }
-  const known = STRATEGIES.map((candidate) => candidate.name).join(', ');
+  const known = STRATEGY_NAMES.join(', ');
   throw new KvasirError('BAD_ARGUMENT', `There is no strategy "${name}".`, `Choose one of auto, ${known}.`);
 }
 
@@ -50,7 +59,7 @@ export function strategyOrAuto(
   names: PartNames = PART_NAMES,
 ): StrategyOrAuto {
   const silent = name === undefined && Object.values(parts).every((part) => part === undefined);
-  if (!silent && name !== 'auto') return buildStrategy(name ?? STRATEGIES[0].name, parts, layers, names);
+  if (!silent && name !== 'auto') return buildStrategy(name ?? STRATEGY_NAMES[0], parts, layers, names);
   refuseOthers('auto', parts, [], names);
   return { kind: 'auto' };
 }

@@ -130,7 +130,10 @@ export class RamTier {
       pulling: undefined,
       dropped: false,
       prefetchedAt: undefined,
-      ...{ class: row.class, lastUsedAt, order, offset },
+      class: row.class,
+      lastUsedAt,
+      order,
+      offset,
     };
     this.#byKey.set(key, openChunk);
     return openChunk;

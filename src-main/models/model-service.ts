@@ -6,12 +6,10 @@ import type { ModelDetail, ModelEntry } from '../../src-shared/contract/models.t
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { Embedder, Engine, Model } from '../engine/engine.ts';
-import { throttled, type EventBus } from '../platform/event-bus.ts';
+import { throttled } from '../platform/event-bus.ts';
 import { failureOf } from '../platform/failure.ts';
-import type { Gate } from '../platform/gate.ts';
-import type { Logger } from '../platform/logger.ts';
+import type { SetAside } from '../platform/database.ts';
 import type { Paths } from '../platform/paths.ts';
-import type { SettingsService } from '../platform/settings-service.ts';
 import type { ActiveEmbedder, ActiveModel, EmbedderSource, ModelSource } from './active-model.ts';
 import { chooseModel } from './model-defaults.ts';
 import { ChatModel } from './chat-model.ts';
@@ -23,21 +21,20 @@ import type { Memory } from './fit.ts';
 import { KnownModels, type Trouble } from './known-models.ts';
 import { ModelFiles, modifiedMs } from './model-files.ts';
 import { DEMO_MODEL_ID, ModelRegistry, type ModelRow } from './registry.ts';
+import type { Core } from '../platform/core.ts';
 
 /** What the service needs of the engine. */
 export type ModelEngine = Pick<Engine, 'inspect' | 'loadModel' | 'loadEmbedder' | 'devices'>;
 
-interface ModelServiceOptions {
+interface ModelServiceOptions extends Core {
   engine: ModelEngine;
   paths: Pick<Paths, 'data' | 'demoModel'>;
-  settings: SettingsService;
-  events: EventBus;
-  gate: Gate;
-  log: Logger;
   /** Ends what others keep of a model's memory, before it is disposed. */
   beforeDispose: (model: Model) => Promise<void>;
   /** Bytes on this machine. Default: what the system says. */
   memory?: () => Memory;
+  /** Told when the list of models could not be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /** Milliseconds between two reports of how far loading is. */
@@ -57,11 +54,11 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly #known: KnownModels;
   readonly #unsubscribe: (() => void)[];
 
-  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: ModelServiceOptions) {
     this.#options = options;
     this.files = new ModelFiles(join(options.paths.data, 'models'));
-    this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'));
+    this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'), options.onSetAside);
     this.#known = new KnownModels({ ...options, registry: this.registry });
     this.#embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
     this.#chat = new ChatModel({

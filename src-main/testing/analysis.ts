@@ -64,7 +64,11 @@ export function fixture({
     open: (id) => {
       if (state.gone || id !== '1') throw new KvasirError('NOT_FOUND', 'This document is gone.');
       return {
-        ...{ id, libraryId: '1', path: 'towns.md', title: 'Towns', version: state.version },
+        id,
+        libraryId: '1',
+        path: 'towns.md',
+        title: 'Towns',
+        version: state.version,
         chunkIds: passages.map((passage) => passage.id),
         lengths: passages.map(({ tokens }) => tokens.length),
         tokens: (index) => passages[index]?.tokens ?? new Int32Array(0),
@@ -77,8 +81,14 @@ export function fixture({
       const words = question.match(/\w+/g) ?? [];
       const found = passages.filter(({ text }) => words.some((word) => text.includes(word)));
       const chosen = found.map(({ id, documentId, ordinal }, i) => ({
-        ...{ chunkId: id, documentId, ordinal, score: 10 - i, reason: 'match' as const },
-        ...{ fullText: null, vector: null, highlights: [{ start: 0, end: 4 }] },
+        chunkId: id,
+        documentId,
+        ordinal,
+        score: 10 - i,
+        reason: 'match' as const,
+        fullText: null,
+        vector: null,
+        highlights: [{ start: 0, end: 4 }],
       }));
       return Promise.resolve({ chunks: chosen, usedVectors: false, ms: 0 });
     },
@@ -110,7 +120,13 @@ export function fixture({
     settings: new SettingsService(join(dir, 'settings.json'), overrides),
     planner: new Planner({ costs, store, calibration: () => undefined }),
     openSession: (opener, capacity) => opener.createSession(capacity),
-    ...{ documents, retrieval, store, events: bus, gate, log: LOG, clock: systemClock },
+    documents,
+    retrieval,
+    store,
+    events: bus,
+    gate,
+    log: LOG,
+    clock: systemClock,
   });
   let closed = false;
   const close = async (): Promise<void> => {

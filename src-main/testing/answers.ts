@@ -32,7 +32,11 @@ export async function singleAnswers(options: {
   const costs = new CostModel(join(dir, 'costs.json'));
   const gate = new Gate();
   const service = new SingleAnswers({
-    ...{ model, store, passages, retrieval, gate },
+    model,
+    store,
+    passages,
+    retrieval,
+    gate,
     name: 'Fake',
     planner: new Planner({ costs, store, calibration: () => undefined }),
     prefixes: new StoredPrefixes({ store, gate }),

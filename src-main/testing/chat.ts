@@ -11,6 +11,7 @@ import { encodeAndStore } from '../fusion/model.ts';
 import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from './fusion.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
+import type { SetAside } from '../platform/database.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
 import { SettingsService } from '../platform/settings-service.ts';
@@ -37,6 +38,7 @@ interface FixtureOptions extends FakeModelOptions {
   dir?: string;
   settings?: Record<string, unknown>;
   clock?: Clock;
+  onSetAside?: (what: SetAside) => void;
   model?: FakeModel;
   /** Documents that are still being read. */
   unread?: number;
@@ -49,6 +51,7 @@ export async function fixture({
   precompute = true,
   clock = systemClock,
   unread = 0,
+  onSetAside,
   model: ownModel,
   ...modelOptions
 }: FixtureOptions = {}) {
@@ -97,6 +100,7 @@ export async function fixture({
     gate,
     log: LOG,
     clock,
+    onSetAside,
   });
   let closed = false;
   const close = async (): Promise<void> => {

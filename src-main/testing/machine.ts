@@ -98,7 +98,8 @@ class Run {
         computeStart: 0,
         computeEnd: 0,
       },
-      ...{ recomputed: null, stored: null },
+      recomputed: null,
+      stored: null,
     }));
   }
 
@@ -132,8 +133,13 @@ class Run {
     return {
       acquireMs: files * 0.2 * this.#cost.slowness,
       report: {
-        ...{ tokens: this.#positions.length, reusableTokens: reusable, recomputedTokens: recomputed },
-        ...{ selected: new Int32Array(0), bytesLoaded: 0, layers: this.#reports, totalMs: this.#now },
+        tokens: this.#positions.length,
+        reusableTokens: reusable,
+        recomputedTokens: recomputed,
+        selected: new Int32Array(0),
+        bytesLoaded: 0,
+        layers: this.#reports,
+        totalMs: this.#now,
         checks: checkLayer >= 0 ? [check] : [],
         question: question.length > 0 ? { layers: Int32Array.from(question), candidates: new Int32Array(0), attention: new Float32Array(0) } : null, // prettier-ignore
         stages: this.#stages,

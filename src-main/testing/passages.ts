@@ -42,8 +42,14 @@ export function listedLibrary(
         const words = wordsOf(question);
         const found = all.filter(({ text }) => wordsOf(text).some((word) => words.includes(word)));
         const chunks = found.slice(0, topK).map(({ id: chunkId, documentId, ordinal }, i) => ({
-          ...{ chunkId, documentId, ordinal, score: 10 - i, reason: 'match' as const },
-          ...{ fullText: null, vector: null, highlights: [{ start: 0, end: 4 }] },
+          chunkId,
+          documentId,
+          ordinal,
+          score: 10 - i,
+          reason: 'match' as const,
+          fullText: null,
+          vector: null,
+          highlights: [{ start: 0, end: 4 }],
         }));
         return { chunks, usedVectors: false, ms: 0 };
       },

@@ -68,13 +68,15 @@ const CalibrationStatusSchema = z.object({
 
 /** Default ratios: below 5 % blending is hardly cheaper, above 50 % hardly worth it; 1 must give the full prefill. */
 export const CALIBRATION_RATIOS = [0.05, 0.1, 0.15, 0.3, 0.5, 1] as const;
-export const CALIBRATION_STRATEGIES = ['none', 'deviation', 'query', 'union', 'chunk-head'] as const;
+/** A full prefill is what the others are measured against. */
+const MeasuredStrategy = z.enum(STRATEGY_NAMES).exclude(['full']);
+export const CALIBRATION_STRATEGIES = MeasuredStrategy.options;
 
 export const CalibrationRequestSchema = z.object({
   /** Absent: the sample library; where that was deleted, the first one. */
   libraryId: IdSchema.optional(),
   strategies: z
-    .array(z.enum(STRATEGY_NAMES).exclude(['full']))
+    .array(MeasuredStrategy)
     .min(1)
     .default([...CALIBRATION_STRATEGIES]),
   ratios: z

@@ -1,3 +1,5 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -303,6 +305,89 @@ describe('the process that reads', () => {
     const child = spawnParser({ maxMemoryBytes: 512 * MiB });
     onTestFinished(() => void child.kill('SIGKILL'));
     expect(child.spawnargs).toContain('--permission');
-    expect(child.spawnargs.filter((flag) => flag.startsWith('--allow'))).toEqual(['--allow-fs-read=*']);
+    expect(child.spawnargs.filter((flag) => flag.startsWith('--allow'))).toEqual([
+      '--allow-fs-read=*',
+      '--allow-worker',
+    ]);
+  });
+
+  test('what one document leaves behind does not cost the next one', async () => {
+    let children = 0;
+    const { spawnParser } = await import('../../src-main/library/parser/spawn.ts');
+    const late = new ParserProcess({}, (options) => {
+      const child = spawnParser(options);
+      const send = child.send.bind(child) as (message: object, sent: () => void) => boolean;
+      let sent = 0;
+      // It ends at the second document it is given, as if the first had left something.
+      if (children++ === 0)
+        child.send = ((message: object, done: () => void) => {
+          if (++sent === 2) child.kill('SIGSEGV');
+          return send(message, done);
+        }) as typeof child.send;
+      return child;
+    });
+    onTestFinished(() => late.close());
+    await expect(parse('a.md', 'x', late)).resolves.toMatchObject({ text: 'x' });
+    await expect(parse('b.md', 'y', late)).resolves.toMatchObject({ text: 'y' });
+    expect(children).toBe(2);
+  });
+
+  /** Runs a module's text as the parser's process would run. */
+  const inParser = (text: string, from: string[] = []): ChildProcess =>
+    spawn(
+      process.execPath,
+      [...from, '--permission', '--allow-fs-read=*', '--allow-worker', '--input-type=module', '-e', text],
+      { stdio: ['ignore', 'pipe', 'inherit'], env: { SECRET: 'x' } },
+    );
+  const PARSER = JSON.stringify(new URL('../../src-main/library/parser/', import.meta.url).href).slice(1, -1);
+
+  test('a promise that a parser forgot does not end it', async () => {
+    // The worker takes requests only over a channel, so it is told to forget one as it starts.
+    const child = inParser(`await import('${PARSER}worker.ts'); Promise.reject(new Error('forgotten'));
+      setTimeout(() => { console.log('alive'); process.exit(0); }, 300);`);
+    const [text] = (await once(child.stdout!, 'data')) as [Buffer];
+    expect(text.toString()).toBe('alive\n');
+  });
+
+  test('it has neither connections nor our environment', async () => {
+    const child = inParser(`const { confine } = await import('${PARSER}confine.ts'); confine();
+      const net = await import('node:net');
+      const refused = [];
+      for (const attempt of [() => net.connect(9), () => fetch('http://127.0.0.1:48999'), () => import('node:http').then((http) => http.get('http://127.0.0.1:48999'))])
+        try { await attempt(); } catch (error) { refused.push(String(error.cause ?? error)); }
+      console.log(JSON.stringify({ refused, secret: process.env.SECRET ?? null }));
+      process.exit(0);`);
+    const [text] = (await once(child.stdout!, 'data')) as [Buffer];
+    const { refused, secret } = JSON.parse(text.toString()) as { refused: string[]; secret: unknown };
+    expect(refused).toHaveLength(3);
+    for (const why of refused) expect(why).toContain('may not open connections');
+    expect(secret).toBeNull();
+  });
+
+  test('it does not outlive a parent that was killed, however busy it is', async () => {
+    const busy = `import('${PARSER}watchdog.ts').then(({ startWatchdog }) => {
+      startWatchdog(1e12); setTimeout(() => { for (;;); }, 200); });`;
+    const parent = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `import { spawn } from 'node:child_process';
+         const child = spawn(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(busy)}], { stdio: 'ignore' });
+         setTimeout(() => console.log(child.pid), 1000); setInterval(() => {}, 1000);`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
+    const isAlive = (): boolean => {
+      try {
+        return process.kill(Number(pid), 0);
+      } catch {
+        return false;
+      }
+    };
+    expect(isAlive()).toBe(true);
+    parent.kill('SIGKILL');
+    await expect.poll(isAlive).toBe(false);
   });
 });

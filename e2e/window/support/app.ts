@@ -27,7 +27,7 @@ export function temporaryFolder(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** Starts the headless host as `npm start` does, without a browser of its own. */
+/** Starts the server host as `npm start` does, without a browser of its own. */
 export async function startApp(dataDir: string, flags: readonly string[] = []): Promise<RunningApp> {
   const cli = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
   const child = spawn(process.execPath, [cli, 'serve', '--no-open', '--data', dataDir, ...flags], {

@@ -11,7 +11,7 @@ import type { SessionDeviation } from '../../engine/engine.ts';
 import { klDivergence, likeliest, mostLikely, wordF1 } from '../../fusion/quality.ts';
 import type { FusionSession } from '../../fusion/model.ts';
 import { tokenTexts } from '../detokenizer.ts';
-import type { TurnPart } from '../prompt.ts';
+import type { PromptPart } from '../../fusion/blender.ts';
 import { partsFrom } from '../session-tokens.ts';
 import { deepOf, layerMeans } from './deep.ts';
 import { makePrompt, type Outcome, type RunOptions } from './run.ts';
@@ -49,7 +49,7 @@ export type Compared = Pick<
  * ENGINE_FAILED.
  */
 export async function comparePrompt(
-  laidOut: readonly TurnPart[],
+  laidOut: readonly PromptPart[],
   options: CompareOptions,
 ): Promise<Compared> {
   const parts = partsFrom(laidOut, 0);
@@ -62,7 +62,7 @@ export async function comparePrompt(
 }
 
 class Comparing {
-  readonly #parts: readonly TurnPart[];
+  readonly #parts: readonly PromptPart[];
   readonly #options: CompareOptions;
   readonly #tokens: number;
   readonly #observe: number;
@@ -73,7 +73,7 @@ class Comparing {
   #full: Outcome | undefined;
   #reuse: Outcome | undefined;
 
-  constructor(parts: readonly TurnPart[], options: CompareOptions) {
+  constructor(parts: readonly PromptPart[], options: CompareOptions) {
     this.#parts = parts;
     this.#options = options;
     this.#tokens = parts.reduce((sum, { tokens }) => sum + tokens.length, 0);
@@ -164,7 +164,10 @@ class Comparing {
     const { model } = this.#options;
     return {
       ...way,
-      ...{ text, complete, ttftMs, residentTokens },
+      text,
+      complete,
+      ttftMs,
+      residentTokens,
       reusedTokens: report.reusableTokens,
       recomputedTokens: report.recomputedTokens,
       bytesLoaded: report.bytesLoaded,

@@ -5,7 +5,6 @@ import { engineStrategy } from '../../fusion/strategy.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../../fusion/model.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { TurnPart } from '../prompt.ts';
 import { ttftOf } from '../turn.ts';
 import { split, type Way } from './way.ts';
 
@@ -38,7 +37,7 @@ export interface Outcome {
 
 /** Makes a prompt in an emptied session and begins the answer, greedily. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
 export async function makePrompt(
-  parts: readonly TurnPart[],
+  parts: readonly PromptPart[],
   way: Way,
   options: RunOptions,
 ): Promise<Outcome> {

@@ -1,6 +1,6 @@
 import type { ComparedMethod } from '../../../src-shared/comparison.ts';
 import { sameStrategy, takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
-import type { TurnPart } from '../prompt.ts';
+import type { PromptPart } from '../../fusion/blender.ts';
 
 /** A way to make a prompt. */
 export type Way = Pick<ComparedMethod, 'kind' | 'strategy' | 'answered'>;
@@ -33,9 +33,9 @@ export function sameWay(a: Way, b: Way): boolean {
  * text in front of this turn's first passage, too, since it stands there at every question.
  */
 export function split(
-  parts: readonly TurnPart[],
+  parts: readonly PromptPart[],
   kind: Way['kind'],
-): { before: TurnPart[]; turn: TurnPart[] } {
+): { before: PromptPart[]; turn: PromptPart[] } {
   const last = parts.at(-1)?.turn;
   const ofTurn = parts.findIndex(({ turn }) => turn === last);
   const passage = parts.findIndex((part) => part.turn === last && part.kind === 'chunk');

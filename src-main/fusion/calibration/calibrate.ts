@@ -64,7 +64,10 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   ): Promise<PromptMeasured> =>
     measurePrompt(prompt, { model, dtype, step, onMeasured, answerTokens, strategies: by });
   const checks = await searchChecks({
-    ...{ prompts, layers, strategies: options.strategies, floor: DEFAULT_FLOOR },
+    prompts,
+    layers,
+    strategies: options.strategies,
+    floor: DEFAULT_FLOOR,
     measure: (prompt, by) => measure(prompt, by, 1),
   });
   const strategies = withChecks(options.strategies, checks);

@@ -143,7 +143,10 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
   ): Promise<Calibration> {
     const { gate, settings, nowMs = Date.now } = this.#options;
     const calibration = await calibrate({
-      ...{ name, model, texts, nowMs },
+      name,
+      model,
+      texts,
+      nowMs,
       dtype: settings.current.dtype,
       strategies: strategiesAt(request.strategies, request.ratios),
       onProgress: run.onProgress,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../testing/random.ts';
-import { MATCHING, match, piecesOf, type Match } from './match.ts';
+import { MATCHING, match, spansOf, type Match } from './match.ts';
 
 /** A text in which words repeat, as they do. */
 function text(seed: number, length = 512, vocabulary = 4000): Int32Array {
@@ -12,7 +12,7 @@ function splice(tokens: Int32Array, at: number, without: number, ...inserted: nu
   return Int32Array.of(...tokens.slice(0, at), ...inserted, ...tokens.slice(at + without));
 }
 
-/** What must hold of any match: equal token by token, in order, no overlap, pieces that make up the text. */
+/** What must hold of any match: equal token by token, in order, no overlap, spans that make up the text. */
 function check(found: Match, tokens: Int32Array, candidates: readonly Int32Array[]): void {
   let from = 0;
   for (const { start, begin, count, candidate } of found.runs) {
@@ -22,10 +22,10 @@ function check(found: Match, tokens: Int32Array, candidates: readonly Int32Array
     from = start + count;
   }
   expect(from).toBeLessThanOrEqual(tokens.length);
-  const whole = piecesOf(found, tokens.length).flatMap((piece) =>
-    piece.kind === 'compute'
-      ? [...tokens.slice(piece.start, piece.start + piece.count)]
-      : [...(candidates[piece.candidate]?.slice(piece.begin, piece.begin + piece.count) ?? [])],
+  const whole = spansOf(found, tokens.length).flatMap((span) =>
+    span.kind === 'compute'
+      ? [...tokens.slice(span.start, span.start + span.count)]
+      : [...(candidates[span.candidate]?.slice(span.begin, span.begin + span.count) ?? [])],
   );
   expect(whole).toEqual([...tokens]);
 }
@@ -37,12 +37,12 @@ function matched(tokens: Int32Array, ...candidates: Int32Array[]): Match {
 }
 
 const reused = (found: Match, length: number): number =>
-  piecesOf(found, length).reduce((sum, piece) => sum + (piece.kind === 'reuse' ? piece.count : 0), 0);
+  spansOf(found, length).reduce((sum, span) => sum + (span.kind === 'reuse' ? span.count : 0), 0);
 
 test('an unchanged text is a full match: one run, nothing computed', () => {
   const found = matched(text(1), text(1));
   expect(found).toEqual({ kind: 'full', runs: [{ start: 0, begin: 0, count: 512, candidate: 0 }] });
-  expect(piecesOf(found, 512)).toEqual([{ kind: 'reuse', start: 0, count: 512, candidate: 0, begin: 0 }]);
+  expect(spansOf(found, 512)).toEqual([{ kind: 'reuse', start: 0, count: 512, candidate: 0, begin: 0 }]);
 });
 
 test('a text that is a part of a longer one is a full match, too', () => {
@@ -107,7 +107,7 @@ describe('several candidates', () => {
 
 describe('seams', () => {
   const kinds = (found: Match, length: number, recomputeBoundary: number): [string, number, number][] =>
-    piecesOf(found, length, { ...MATCHING, recomputeBoundary }).map(({ kind, start, count }) => [
+    spansOf(found, length, { ...MATCHING, recomputeBoundary }).map(({ kind, start, count }) => [
       kind,
       start,
       count,

@@ -69,24 +69,24 @@ function covered(runs: readonly Run[]): number {
   return runs.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** A piece of a matched text: taken from a candidate from its token `begin` on, or computed. */
-export type Piece = { start: number; count: number } & (
+/** A span of a matched text: taken from a candidate from its token `begin` on, or computed. */
+export type Span = { start: number; count: number } & (
   { kind: 'reuse'; candidate: number; begin: number } | { kind: 'compute' }
 );
 
 /**
- * A matched text as pieces that make it up. At a seam, where a run begins or ends within the text, `recomputeBoundary` tokens
+ * A matched text as spans that make it up. At a seam, where a run begins or ends within the text, `recomputeBoundary` tokens
  * of the run are computed: those behind it have the old text as their nearest neighbours in what is stored.
  */
-export function piecesOf(
+export function spansOf(
   { runs }: Match,
   length: number,
   { recomputeBoundary }: MatchingOptions = MATCHING,
-): Piece[] {
-  const pieces: Piece[] = [];
+): Span[] {
+  const spans: Span[] = [];
   let from = 0;
   const computeTo = (to: number): void => {
-    if (to > from) pieces.push({ kind: 'compute', start: from, count: to - from });
+    if (to > from) spans.push({ kind: 'compute', start: from, count: to - from });
   };
   for (const { start, begin, count, candidate } of runs) {
     const behind = start > 0 ? recomputeBoundary : 0;
@@ -94,9 +94,9 @@ export function piecesOf(
     const kept = count - behind - before;
     if (kept <= 0) continue;
     computeTo(start + behind);
-    pieces.push({ kind: 'reuse', start: start + behind, count: kept, candidate, begin: begin + behind });
+    spans.push({ kind: 'reuse', start: start + behind, count: kept, candidate, begin: begin + behind });
     from = start + behind + kept;
   }
   computeTo(length);
-  return pieces;
+  return spans;
 }

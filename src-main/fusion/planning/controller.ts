@@ -108,7 +108,9 @@ function plain(
   const cached = strategy.kind === 'full' ? [] : work.pieces.flatMap(({ tier }) => tier ?? []);
   const { info, costs, tiers } = options;
   return {
-    ...{ strategy, choice, reason },
+    strategy,
+    choice,
+    reason,
     fellBack: false,
     computed: new Set(),
     tier: tiers.find((tier) => cached.includes(tier)) ?? null,

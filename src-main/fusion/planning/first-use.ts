@@ -5,25 +5,18 @@ import {
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { CalibratedModel, CalibrationService } from '../calibration/calibration-service.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
-import type { EventBus } from '../../platform/event-bus.ts';
-import type { Gate } from '../../platform/gate.ts';
-import type { Logger } from '../../platform/logger.ts';
 import { RecurringTask } from '../../platform/recurring-task.ts';
-import type { SettingsService } from '../../platform/settings-service.ts';
 import type { CostModel } from './cost-model.ts';
 import { profile, type ProfiledModel, type ProfileOptions } from './profile.ts';
+import type { Core } from '../../platform/core.ts';
 
-interface FirstUseOptions {
+interface FirstUseOptions extends Core {
   models: {
     readonly active: (CalibratedModel & { model: ProfiledModel }) | undefined;
     onChange(listener: () => void): () => void;
   };
   costs: CostModel;
   calibration: Pick<CalibrationService, 'of' | 'run' | 'status'>;
-  settings: SettingsService;
-  events: EventBus;
-  gate: Gate;
-  log: Logger;
   /** Folder on the store's disk, for files that are read once. */
   dir: string;
   /** Least milliseconds between two rounds. */

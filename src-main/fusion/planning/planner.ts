@@ -73,7 +73,9 @@ export class Planner {
     const pieces = found.map((part, i) => this.#pieces(part, i, request));
     const work = { past, pieces: pieces.flat() };
     const decision = decide(work, strategy, {
-      ...{ info: model.info, costs: this.costs, tiers: TIERS },
+      info: model.info,
+      costs: this.costs,
+      tiers: TIERS,
       calibrated: this.#options.calibration(model)?.choice,
     });
     const instead = new Set([...decision.computed].map((index) => work.pieces[index]?.chunk));
@@ -90,7 +92,8 @@ export class Planner {
     return {
       wish: requested.kind,
       strategy: choice,
-      ...{ reason, fellBack },
+      reason,
+      fellBack,
       tier: shown(decision.tier),
       cheapestTier: shown(decision.cheapestTier),
       computedInstead: parts.filter(({ compute }) => compute).length,
@@ -112,12 +115,14 @@ export class Planner {
   /** What is to be reused and computed of a part. */
   #pieces({ kind, tokens, runs }: PromptPart, chunk: number, { model, dtype }: PlanRequest): Piece[] {
     const piece = (count: number, tier: Tier | null): Piece => ({
-      ...{ tokens: count, tier, bytes: count * model.bytesPerToken(dtype) },
+      tokens: count,
+      tier,
+      bytes: count * model.bytesPerToken(dtype),
       ...(kind === 'chunk' && { chunk }),
     });
     if (kind === 'text') return [piece(tokens.length, null)];
     if (!runs) return [piece(tokens.length, this.#tier(keyFor(model, dtype, tokens)))];
-    return runs.pieces.map((run) =>
+    return runs.spans.map((run) =>
       piece(run.count, run.kind === 'reuse' ? this.#tier(runs.keys.get(run.candidate)) : null),
     );
   }

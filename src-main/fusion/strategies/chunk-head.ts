@@ -1,7 +1,6 @@
 import type { StrategyDefinition } from './definition.ts';
 
 export const chunkHead: StrategyDefinition = {
-  name: 'chunk-head',
   summary: 'recompute the first tokens of every chunk, the same share of each (EPIC)',
   takes: ['ratios'],
   build: (numbers) => ({ kind: 'chunk-head', ratios: numbers.ratio }),

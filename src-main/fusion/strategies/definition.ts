@@ -17,7 +17,6 @@ export interface StrategyParts {
 
 /** A way to choose which reusable tokens are computed anew. */
 export interface StrategyDefinition {
-  name: string;
   /** One sentence for --help. */
   summary: string;
   /** The parts that mean something for it; any other is refused. */

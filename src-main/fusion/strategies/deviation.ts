@@ -6,7 +6,6 @@ export const DEFAULT_CHECK_LAYER = 1;
 
 /** CacheBlend's selection; several check layers with falling ratios are its gradual filtering. */
 export const deviation: StrategyDefinition = {
-  name: 'deviation',
   summary: 'recompute the share of cached tokens whose values deviate most at the check layers (CacheBlend)',
   takes: ['ratios', 'cover', 'checkLayers', 'deviationOf'],
   build(numbers) {

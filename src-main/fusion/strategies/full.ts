@@ -1,7 +1,6 @@
 import type { StrategyDefinition } from './definition.ts';
 
 export const full: StrategyDefinition = {
-  name: 'full',
   summary: 'compute every token anew: the full prefill that blending is measured against',
   takes: [],
   build: () => ({ kind: 'full' }),

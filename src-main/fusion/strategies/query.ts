@@ -1,7 +1,6 @@
 import type { StrategyDefinition } from './definition.ts';
 
 export const query: StrategyDefinition = {
-  name: 'query',
   summary: "recompute the share of cached tokens that the question's attention weighs most",
   takes: ['ratios', 'cover', 'questionLayers'],
   build: (numbers) => ({

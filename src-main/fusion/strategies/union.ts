@@ -3,7 +3,6 @@ import { DEFAULT_CHECK_LAYER } from './deviation.ts';
 import { defaultQuestionLayer } from './query.ts';
 
 export const union: StrategyDefinition = {
-  name: 'union',
   summary: "recompute by deviation and by the question's attention together, within one share",
   takes: ['ratios', 'cover', 'checkLayers', 'questionLayers', 'deviationOf'],
   build(numbers) {

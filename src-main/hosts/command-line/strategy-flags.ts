@@ -70,7 +70,7 @@ export function strategyOf(flags: StrategyFlags, layers: number): StrategyOrAuto
 
 /** The same as windows ask for it, by name and ratio; undefined when the flags say nothing. BAD_ARGUMENT also for any other flag. */
 export function strategyRequestOf(flags: StrategyFlags): StrategyRequest | undefined {
-  const { strategy: name = STRATEGIES[0].name, ratio } = flags;
+  const { strategy: name = STRATEGY_NAMES[0], ratio } = flags;
   const { ratios, ...fine } = partsOf(flags);
   if (Object.values(fine).some((part) => part !== undefined)) {
     const message = '--check-layers, --cover, --question-layers and --deviation-of are for single questions.';

@@ -1,6 +1,6 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { TextChunk } from '../../catalogue/chunk-table.ts';
-import { pieces, type Boundary, type Piece, type TextKind } from './outline.ts';
+import { units, type Boundary, type Unit, type TextKind } from './outline.ts';
 
 /** Stands behind every chunk, so that chunks can follow each other in any order. */
 export const CHUNK_SEPARATOR = '\n\n';
@@ -38,7 +38,7 @@ export function* chunkText(
 ): Generator<TextChunk> {
   if (!Number.isInteger(limit) || limit < 1) throw new TypeError('limit must be a positive integer');
   const ids = remembering((start, end) => tokenize(text.slice(start, end).trim() + CHUNK_SEPARATOR));
-  const source = fittingPieces({ text, ids, limit, kind, kept });
+  const source = fittingUnits({ text, ids, limit, kind, kept });
   const window: Sized[] = [];
   let total = 0;
   let exhausted = false;
@@ -55,7 +55,7 @@ export function* chunkText(
     if (window.length === 0) return;
     const { count, tokens } = cutKept(window, kept, ids, limit) ?? cut(window, ids, limit, exhausted);
     const taken = window.splice(0, count);
-    total = window.reduce((sum, piece) => sum + piece.size, 0);
+    total = window.reduce((sum, unit) => sum + unit.size, 0);
     const start = taken[0]?.start ?? 0;
     const end = taken.at(-1)?.end ?? start;
     const trimmed = text.slice(start, end).trim();
@@ -63,8 +63,8 @@ export function* chunkText(
   }
 }
 
-/** A piece with its own token count; counts of joined pieces differ a little, so a chunk is counted again as a whole. */
-interface Sized extends Piece {
+/** A unit with its own token count; counts of joined units differ a little, so a chunk is counted again as a whole. */
+interface Sized extends Unit {
   size: number;
 }
 
@@ -89,7 +89,7 @@ function cutKept(
   return undefined;
 }
 
-/** How many pieces at the window's start make the next chunk. */
+/** How many units at the window's start make the next chunk. */
 function cut(
   window: readonly Sized[],
   ids: Ids,
@@ -117,14 +117,14 @@ function cut(
 function bestBoundary(window: readonly Sized[], count: number, limit: number): number {
   let best = count;
   let strength = window[count]?.boundary ?? 3;
-  let filled = window.slice(0, count).reduce((sum, piece) => sum + piece.size, 0);
+  let filled = window.slice(0, count).reduce((sum, unit) => sum + unit.size, 0);
   for (let at = count - 1; at > 0; at--) {
-    const piece = window[at];
-    if (!piece) break;
-    filled -= piece.size;
-    if (piece.boundary > strength && filled >= limit * LEAST_FILL[piece.boundary]) {
+    const unit = window[at];
+    if (!unit) break;
+    filled -= unit.size;
+    if (unit.boundary > strength && filled >= limit * LEAST_FILL[unit.boundary]) {
       best = at;
-      strength = piece.boundary;
+      strength = unit.boundary;
     }
   }
   return best;
@@ -149,29 +149,29 @@ interface Cutting extends Required<CutOptions> {
   kept: ReadonlyMap<number, number>;
 }
 
-/** The outline's pieces, divided where a kept chunk begins or ends. */
-function* piecesAtKept({ text, kind, kept }: Cutting): Generator<Piece> {
+/** The outline's units, divided where a kept chunk begins or ends. */
+function* unitsAtKept({ text, kind, kept }: Cutting): Generator<Unit> {
   const cuts = [...new Set([...kept].flat())].sort((a, b) => a - b);
   let next = 0;
-  for (const piece of pieces(text, kind)) {
-    let { start, boundary } = piece;
-    for (; (cuts[next] ?? Infinity) < piece.end; next++) {
+  for (const unit of units(text, kind)) {
+    let { start, boundary } = unit;
+    for (; (cuts[next] ?? Infinity) < unit.end; next++) {
       const at = cuts[next] ?? 0;
       if (at <= start) continue;
-      yield { ...piece, start, end: at, boundary };
+      yield { ...unit, start, end: at, boundary };
       start = at;
       boundary = 0;
     }
-    yield { ...piece, start, boundary };
+    yield { ...unit, start, boundary };
   }
 }
 
-/** The outline's pieces, those longer than a chunk cut into parts; white space goes to the piece before it. */
-function* fittingPieces(cutting: Cutting): Generator<Sized> {
+/** The outline's units, those longer than a chunk cut into parts; white space goes to the unit before it. */
+function* fittingUnits(cutting: Cutting): Generator<Sized> {
   const { text, ids, limit } = cutting;
   let open: Sized | undefined;
-  for (const piece of piecesAtKept(cutting)) {
-    for (const part of split(text, piece, ids, limit)) {
+  for (const unit of unitsAtKept(cutting)) {
+    for (const part of split(text, unit, ids, limit)) {
       if (open && text.slice(part.start, part.end).trim() === '') {
         open.end = part.end;
         continue;
@@ -183,17 +183,17 @@ function* fittingPieces(cutting: Cutting): Generator<Sized> {
   if (open) yield open;
 }
 
-function* split(text: string, piece: Piece, ids: Ids, limit: number): Generator<Sized> {
+function* split(text: string, unit: Unit, ids: Ids, limit: number): Generator<Sized> {
   const separator = ids(0, 0).length;
-  let { start } = piece;
-  let boundary = piece.boundary;
-  while (start < piece.end) {
-    const end = longestFit(text, start, piece.end, ids, limit);
+  let { start } = unit;
+  let boundary = unit.boundary;
+  while (start < unit.end) {
+    const end = longestFit(text, start, unit.end, ids, limit);
     yield {
       start,
       end,
       boundary,
-      headings: piece.headings,
+      headings: unit.headings,
       size: Math.max(1, ids(start, end).length - separator),
     };
     start = end;

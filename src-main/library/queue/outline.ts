@@ -1,18 +1,18 @@
 /**
- * Where a text may be cut, and how well: the text is divided into pieces (sentences, or lines of code and lists) that
- * cover it without gaps; each piece knows how strong the boundary before it is.
+ * Where a text may be cut, and how well: the text is divided into units (sentences, or lines of code and lists) that
+ * cover it without gaps; each unit knows how strong the boundary before it is.
  */
 
-export interface Piece {
-  /** UTF-16 range in the text; the next piece starts where this one ends. */
+export interface Unit {
+  /** UTF-16 range in the text; the next unit starts where this one ends. */
   start: number;
   end: number;
   boundary: Boundary;
-  /** Headings above the piece, outermost first. */
+  /** Headings above the unit, outermost first. */
   headings: readonly string[];
 }
 
-/** How good it is to cut before a piece: 0 inside a sentence … 3 at a heading. */
+/** How good it is to cut before a unit: 0 inside a sentence … 3 at a heading. */
 export type Boundary = 0 | 1 | 2 | 3;
 
 interface Block {
@@ -33,8 +33,8 @@ const WRAPPED_LINE = /\n(?![ \t]*(?:[-*+>|]|\d+[.)])[ \t|])/g;
 /** prose: paragraphs and sentences under headings; lines: code and data, where a # is no heading and a line is a unit. */
 export type TextKind = 'prose' | 'lines';
 
-/** Pieces in order. A text of nothing but white space gives one piece. */
-export function* pieces(text: string, kind: TextKind = 'prose'): Generator<Piece> {
+/** Units in order. A text of nothing but white space gives one unit. */
+export function* units(text: string, kind: TextKind = 'prose'): Generator<Unit> {
   for (const block of blocks(text, kind)) yield* sentences(text, block);
 }
 
@@ -98,11 +98,11 @@ function lastSpace(text: string, from: number, to: number): number {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
 
-function* sentences(text: string, block: Block): Generator<Piece> {
+function* sentences(text: string, block: Block): Generator<Unit> {
   const source = text.slice(block.start, block.end);
   // Unicode ends a sentence at every line end; wrapped lines are joined first (same length, so ranges stay).
   const joined = block.code ? source : source.replace(WRAPPED_LINE, ' ');
-  let open: Piece = {
+  let open: Unit = {
     start: block.start,
     end: block.start,
     boundary: block.boundary,

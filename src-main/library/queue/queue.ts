@@ -128,7 +128,9 @@ export class DocumentQueue {
       done,
       total: waiting + active + done,
       current: current.get('compute') ?? current.get('cut') ?? current.get('read') ?? null,
-      ...{ tokensDone, tokensTotal, tokensPerSecond },
+      tokensDone,
+      tokensTotal,
+      tokensPerSecond,
       secondsLeft: waiting + active === 0 ? null : meter.secondsLeft(waiting),
       blocked: this.#paused ? null : ([...this.#blocked.values()][0] ?? null),
     };

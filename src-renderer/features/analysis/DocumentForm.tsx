@@ -27,7 +27,8 @@ export function DocumentForm({ documentId: first }: { documentId: string | undef
     documentId === undefined || instruction.trim() === ''
       ? undefined
       : {
-          ...{ documentId, instruction: instruction.trim() },
+          documentId,
+          instruction: instruction.trim(),
           ...(size !== undefined && { size }),
           ...(overlap !== undefined && { overlap }),
         };

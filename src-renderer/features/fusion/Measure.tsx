@@ -2,7 +2,7 @@ import { Button, Group, Progress, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { useAction, useCall, useEvent } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
-import classes from './FusionPanel.module.css';
+import classes from './Measure.module.css';
 import type { Words } from './useWords.ts';
 
 interface MeasuredAnswer {

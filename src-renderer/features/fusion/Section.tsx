@@ -2,7 +2,7 @@ import { ActionIcon, Collapse, Group, Menu, Text, Tooltip, UnstyledButton } from
 import { IconChartBar, IconChevronRight, IconDownload, IconTable } from '@tabler/icons-react';
 import { useId, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import classes from './FusionPanel.module.css';
+import classes from './Section.module.css';
 import { toggleFolded, toggleTable, usePanelState } from './panel-state.ts';
 
 interface SectionProps {

@@ -2,7 +2,10 @@ import { Button, Group, Text } from '@mantine/core';
 import { IconArrowsDiff } from '@tabler/icons-react';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
 import { besideFullPrefill, wasFullPrefill } from '../../../src-shared/ttft.ts';
-import classes from './FusionPanel.module.css';
+import section from './Section.module.css';
+import classes from './Summary.module.css';
+import legend from './legend.module.css';
+import race from './race.module.css';
 import * as captions from './captions.ts';
 import { Measure } from './Measure.tsx';
 import { compositionOf, type Composition } from './model.ts';
@@ -42,7 +45,7 @@ export function Summary({
         </span>
       </Group>
       <Race conversationId={conversationId} report={report} words={words} />
-      <Text size="sm" className={classes.lead}>
+      <Text size="sm" className={section.lead}>
         {captions.summary(report, words)}
       </Text>
       <CompositionBar composition={compositionOf(report)} words={words} />
@@ -79,17 +82,17 @@ function Race({ conversationId, report, words }: SummaryProps) {
   if (isFull) return null; // it stands above, and there is nothing beside it
   return (
     <>
-      <div className={classes.race}>
+      <div className={race.race}>
         <span>{t('summary.thisAnswer')}</span>
         <Runner parts={[shared, ttftMs.total - shared]} longest={longest} colour="var(--kv-accent)" />
-        <span className={classes.raceValue}>{format.duration(ttftMs.total)}</span>
+        <span className={race.raceValue}>{format.duration(ttftMs.total)}</span>
         <span>{t('summary.fullPrefill')}</span>
         <Runner
           parts={beside ? [shared, beside.fullTtftMs - shared] : []}
           longest={longest}
           colour="var(--kv-muted)"
         />
-        <span className={classes.raceValue}>
+        <span className={race.raceValue}>
           {beside ? format.duration(beside.fullTtftMs) : '–'}{' '}
           {beside && (
             <Text span size="xs" c="dimmed">
@@ -117,11 +120,11 @@ function Race({ conversationId, report, words }: SummaryProps) {
 /** What both need, then what is this one's own. */
 function Runner({ parts, longest, colour }: { parts: readonly number[]; longest: number; colour: string }) {
   return (
-    <div className={classes.track}>
+    <div className={race.track}>
       {parts.map((ms, part) => (
         <div
           key={part}
-          className={classes.runner}
+          className={race.runner}
           data-shared={part === 0}
           style={{ width: `${(ms / Math.max(1e-9, longest)) * 100}%`, background: colour }}
         />
@@ -156,7 +159,7 @@ function CompositionBar({ composition, words: { t, format } }: { composition: Co
       <ul className={classes.compositionKey} aria-label={t('summary.composition')}>
         {shown.map((part) => (
           <li key={part}>
-            <span className={classes.swatch} style={{ background: COLOURS[part] }} aria-hidden />
+            <span className={legend.swatch} style={{ background: COLOURS[part] }} aria-hidden />
             {t(`summary.${part}`)} {format.number(composition[part])}
           </li>
         ))}

@@ -155,7 +155,9 @@ function Basis({ calibration }: { calibration: Calibration }) {
     t('calibration.floor', { kl: floor.maxKl, loss: floor.maxF1Loss }),
     t('calibration.measured', {
       ago: format.ago(measuredMs),
-      ...{ device, dtype, library: texts.library },
+      device,
+      dtype,
+      library: texts.library,
       prompts: format.number(prompts),
       kind: t(`calibration.kind.${texts.kind}`),
       tokens: format.number(Math.round(promptTokens / prompts)),

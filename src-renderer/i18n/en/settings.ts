@@ -83,7 +83,7 @@ export const settings = {
   about: {
     version: 'Kvasir {{version}}',
     engine: 'Engine {{addon}}, ggml {{ggml}}',
-    host: { electron: 'Desktop app', headless: 'In the browser; the core runs on {{platform}}' },
+    host: { electron: 'Desktop app', server: 'In the browser; the core runs on {{platform}}' },
     offline: 'Everything runs on this machine. Nothing is sent anywhere: no telemetry, no accounts.',
   },
   range: 'From {{min}} to {{max}}',

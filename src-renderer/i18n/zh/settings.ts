@@ -82,7 +82,7 @@ export const settings: Words<typeof en.settings> = {
   about: {
     version: 'Kvasir {{version}}',
     engine: '引擎 {{addon}}，ggml {{ggml}}',
-    host: { electron: '桌面应用', headless: '在浏览器中运行；核心运行于 {{platform}}' },
+    host: { electron: '桌面应用', server: '在浏览器中运行；核心运行于 {{platform}}' },
     offline: '一切都在本机运行，不向任何地方发送数据：没有遥测，也没有账号。',
   },
   range: '从 {{min}} 到 {{max}}',

@@ -1,6 +1,6 @@
 import type { Ref } from 'react';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
-import classes from '../FusionPanel.module.css';
+import classes from './ComparePart.module.css';
 import { useFiles } from '../useFiles.ts';
 import type { Words } from '../useWords.ts';
 import { DeepSections } from '../deep/DeepSections.tsx';

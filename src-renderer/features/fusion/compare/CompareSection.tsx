@@ -10,7 +10,7 @@ import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
 import { STAGES } from '../../../viz/stages.ts';
 import { TipRows } from '../../../viz/Tip.tsx';
-import classes from '../FusionPanel.module.css';
+import classes from './CompareSection.module.css';
 import { Section } from '../Section.tsx';
 import type { Files } from '../useFiles.ts';
 import type { Words } from '../useWords.ts';

@@ -1,13 +1,18 @@
 import { Button, Checkbox, Group, SegmentedControl, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
-import type { StrategyChoice, StrategyName } from '../../../../src-shared/strategy.ts';
-import classes from '../FusionPanel.module.css';
+import {
+  STRATEGY_NAMES,
+  takesRatio,
+  type StrategyChoice,
+  type StrategyName,
+} from '../../../../src-shared/strategy.ts';
+import classes from './CompareStart.module.css';
 import { joined } from '../captions.ts';
 import type { Words } from '../useWords.ts';
 import { leastMs } from './estimate.ts';
 
-const OFFERED = ['deviation', 'query', 'union', 'chunk-head'] as const satisfies readonly StrategyName[];
+const OFFERED = STRATEGY_NAMES.filter(takesRatio);
 const RATIOS = [0.05, 0.15, 0.3, 0.5];
 
 interface CompareStartProps {

@@ -2,7 +2,7 @@ import { Badge, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ComparedMethod } from '../../../../src-shared/comparison.ts';
-import classes from '../FusionPanel.module.css';
+import classes from './MethodCard.module.css';
 import type { Words } from '../useWords.ts';
 import { nameOf, qualityRows } from './methods.ts';
 import { isSame, textDiff } from './text-diff.ts';

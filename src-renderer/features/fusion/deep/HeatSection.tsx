@@ -10,7 +10,7 @@ import { visible } from '../../../viz/tokens/layout.ts';
 import { useSpan } from '../../../viz/useSpan.ts';
 import { ZoomButtons } from '../../../viz/ZoomButtons.tsx';
 import { nameOf } from '../compare/methods.ts';
-import classes from '../FusionPanel.module.css';
+import classes from '../legend.module.css';
 import { Keys } from '../Keys.tsx';
 import { setScale, usePanelState } from '../panel-state.ts';
 import { Section } from '../Section.tsx';

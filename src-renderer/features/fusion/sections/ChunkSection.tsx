@@ -3,7 +3,9 @@ import { ActionIcon, Table, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { PromptPart } from '../../../../src-shared/fusion-report.ts';
-import classes from '../FusionPanel.module.css';
+import legend from '../legend.module.css';
+import classes from './ChunkSection.module.css';
+import table from '../table.module.css';
 import { colourOf, partTitle } from '../pictures.ts';
 import { joined } from '../captions.ts';
 import { Section } from '../Section.tsx';
@@ -41,8 +43,8 @@ export function ChunkSection({
       onCsv={parts.length > 0 ? () => exports.csv('chunks') : undefined}
     >
       {parts.length > 0 && (
-        <div className={classes.tableScroll}>
-          <Table className={classes.table} verticalSpacing={5} horizontalSpacing="sm">
+        <div className={table.tableScroll}>
+          <Table className={table.table} verticalSpacing={5} horizontalSpacing="sm">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{t('chunks.passage')}</Table.Th>
@@ -123,7 +125,7 @@ function ChunkRow({
         )}
       </Table.Td>
       <Table.Td>
-        <span className={classes.swatch} style={{ background: `var(--kv-${colourOf(part)})` }} aria-hidden />
+        <span className={legend.swatch} style={{ background: `var(--kv-${colourOf(part)})` }} aria-hidden />
         {tierOf(part, chunk, words)}
       </Table.Td>
       <Table.Td ta="right">{format.number(part.tokens)}</Table.Td>

@@ -5,7 +5,9 @@ import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
 import { TipRows } from '../../../viz/Tip.tsx';
 import { CheckSwitch } from '../CheckSwitch.tsx';
-import classes from '../FusionPanel.module.css';
+import race from '../race.module.css';
+import classes from './MassSection.module.css';
+import table from '../table.module.css';
 import * as captions from '../captions.ts';
 import { massCurve, type MassCurve } from '../mass.ts';
 import type { CheckView } from '../model.ts';
@@ -89,7 +91,7 @@ function WhatIf({ curve, check, words: { t, share } }: Selection) {
   const near = (ratio: number) => Math.abs(ratio - chosen) < 0.004;
   const ratios = [...OTHER_RATIOS.filter((ratio) => !near(ratio)), chosen].toSorted((a, b) => a - b);
   return (
-    <div className={classes.tableScroll}>
+    <div className={table.tableScroll}>
       <table className={classes.whatIf}>
         <caption>{t('mass.whatIf')}</caption>
         <tbody>
@@ -147,7 +149,7 @@ function RankCorrelation({ view: { report }, words: { t, format } }: Pick<Sectio
         {t(rankCorrelation.length === 0 ? 'mass.rankOne' : 'mass.rankLead')}
       </Text>
       {rankCorrelation.length > 0 && (
-        <div className={classes.race}>
+        <div className={race.race}>
           {rankCorrelation.map((value, i) => (
             <RankRow
               key={i}
@@ -177,13 +179,13 @@ function RankRow({
   return (
     <>
       <span>{label}</span>
-      <div className={classes.track} aria-hidden>
+      <div className={race.track} aria-hidden>
         <div
-          className={classes.runner}
+          className={race.runner}
           style={{ width: `${Math.max(0, value) * 100}%`, background: 'var(--kv-check)' }}
         />
       </div>
-      <span className={classes.raceValue}>
+      <span className={race.raceValue}>
         {shown}{' '}
         <Text span size="xs" c="dimmed">
           {meaning}

@@ -6,7 +6,8 @@ import { DataTable } from '../../../viz/DataTable.tsx';
 import { visible } from '../../../viz/tokens/layout.ts';
 import { TokenMap, type TokenMapHandle } from '../../../viz/tokens/TokenMap.tsx';
 import { CheckSwitch } from '../CheckSwitch.tsx';
-import classes from '../FusionPanel.module.css';
+import legend from '../legend.module.css';
+import classes from './TokenSection.module.css';
 import { Keys } from '../Keys.tsx';
 import * as captions from '../captions.ts';
 import type { CheckView } from '../model.ts';
@@ -50,7 +51,7 @@ export function TokenSection({
       onPng={() => exports.png('tokens')}
       onCsv={() => exports.csv('tokens')}
     >
-      <div className={classes.controls}>
+      <div className={legend.controls}>
         <Group gap="sm">
           <CheckSwitch view={view} check={check} onCheck={onCheck} words={words} />
           {check && (
@@ -121,11 +122,11 @@ function Legend({
   words: Words;
 }) {
   return (
-    <div className={classes.legend}>
+    <div className={legend.legend}>
       {scale && (
         <span>
           {significant(scale.low)}
-          <span className={classes.ramp} aria-hidden />
+          <span className={legend.ramp} aria-hidden />
           {significant(scale.high)} {scale.clipped && t('tokens.legendAbove')}
         </span>
       )}

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
 import { STAGES, type StageName } from '../../../viz/stages.ts';
-import classes from '../FusionPanel.module.css';
+import classes from './WaterfallSection.module.css';
 import * as captions from '../captions.ts';
 import { waterfallPicture } from '../pictures.ts';
 import { Section } from '../Section.tsx';

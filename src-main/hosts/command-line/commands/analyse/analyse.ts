@@ -6,12 +6,13 @@ import { DocumentAnalysisSchema } from '../../../../../src-shared/contract/analy
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../../src-shared/settings.ts';
 import { resultOf } from '../../../../analysis/export.ts';
-import { App, type Workspace } from '../../../../app.ts';
+import type { Workspace } from '../../../../app.ts';
 import { follow, sharingLine, stepLine } from '../../analysis-run.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, integer, settingsOf, type ModelFlags } from '../../options.ts';
+import { addModelFlags, integer, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyRequestOf, type StrategyFlags } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
+import { withWorkspace } from '../../with-workspace.ts';
 
 interface AnalyseFlags extends ModelFlags, StrategyFlags {
   library?: string;
@@ -46,16 +47,18 @@ export function addAnalyseCommand(program: Command, context: CommandContext): vo
 
 async function analyse(document: string, instruction: string, flags: AnalyseFlags, context: CommandContext) {
   const { terminal, signal } = context;
-  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
-  try {
-    const ownFolder = flags.library === undefined && existsSync(document);
-    const root = flags.library ?? (ownFolder ? dirname(document) : app.paths.sampleLibrary);
-    const workspace = await app.workspaces.open({ root, modelPath: flags.model });
+  const ownFolder = flags.library === undefined && existsSync(document);
+  const library = ownFolder ? dirname(document) : flags.library;
+  await withWorkspace(context, { ...flags, library }, async (app, workspace) => {
     const strategy = strategyRequestOf(flags);
     await prepare(workspace, { terminal, signal, precompute: false });
     const documentId = idOf(workspace, ownFolder ? basename(document) : document);
     const request = DocumentAnalysisSchema.safeParse({
-      ...{ documentId, instruction, strategy, size: flags.window, overlap: flags.overlap },
+      documentId,
+      instruction,
+      strategy,
+      size: flags.window,
+      overlap: flags.overlap,
       maxTokens: app.settings.current.maxTokens,
     });
     if (!request.success)
@@ -73,9 +76,7 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
     });
     if (flags.json) terminal.out(`${JSON.stringify(jsonOf(analysis), null, 2)}\n`);
     else terminal.err(sharingLine(analysis));
-  } finally {
-    await app.close();
-  }
+  });
 }
 
 function idOf({ library }: Workspace, path: string): string {

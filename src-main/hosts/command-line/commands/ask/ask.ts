@@ -4,13 +4,14 @@ import type { FusionPlan, PlanReason } from '../../../../../src-shared/plan.ts';
 import { besideFullPrefill, wasFullPrefill, type Ttft } from '../../../../../src-shared/ttft.ts';
 import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import { App, type Workspace } from '../../../../app.ts';
+import type { Workspace } from '../../../../app.ts';
 import type { Answered } from '../../../../answering/single-answers.ts';
 import { formatBytes } from '../../../../models/describe.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, settingsOf, type ModelFlags } from '../../options.ts';
+import { addModelFlags, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
+import { withWorkspace } from '../../with-workspace.ts';
 import { askMany } from './ask-many.ts';
 
 interface AskFlags extends ModelFlags, StrategyFlags {
@@ -22,7 +23,7 @@ interface AskFlags extends ModelFlags, StrategyFlags {
 
 export function addAskCommand(program: Command, context: CommandContext): void {
   const command = new Command('ask')
-    .description('answer a question from a folder of .md and .txt documents')
+    .description('answer a question from a folder of documents')
     .argument('[question]')
     .option(
       '--questions <file>',
@@ -46,12 +47,7 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
     const message = 'There must be either a question or --questions with a file.';
     throw new KvasirError('BAD_ARGUMENT', message, 'See ask --help.');
   }
-  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
-  try {
-    const workspace = await app.workspaces.open({
-      root: flags.library ?? app.paths.sampleLibrary,
-      modelPath: flags.model,
-    });
+  await withWorkspace(context, flags, async (app, workspace) => {
     if (question === undefined) {
       await prepare(workspace, { terminal, signal, precompute: flags.precompute });
       await askMany(flags.questions ?? '', flags, { app, workspace, context });
@@ -75,9 +71,7 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
       summaryLines(answered).forEach((line) => terminal.err(line));
     }
     await workspace.answers.idle();
-  } finally {
-    await app.close();
-  }
+  });
 }
 
 /** What --json prints: the answer, and what was done to the library before. */

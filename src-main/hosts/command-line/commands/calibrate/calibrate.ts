@@ -10,10 +10,10 @@ import {
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../../src-shared/settings.ts';
 import { sameStrategy, type StrategyChoice } from '../../../../../src-shared/strategy.ts';
-import { App } from '../../../../app.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, integer, settingsOf, type ModelFlags } from '../../options.ts';
+import { addModelFlags, integer, type ModelFlags } from '../../options.ts';
 import { prepare } from '../../prepare.ts';
+import { withWorkspace } from '../../with-workspace.ts';
 
 interface CalibrateFlags extends ModelFlags {
   library?: string;
@@ -51,11 +51,8 @@ async function run(flags: CalibrateFlags, context: CommandContext): Promise<void
     const message = `The calibration cannot be made so: ${firstIssue(request.error)}.`;
     throw new KvasirError('BAD_ARGUMENT', message, 'See calibrate --help.');
   }
-  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
   const display = terminal.progress();
-  try {
-    const root = flags.library ?? app.paths.sampleLibrary;
-    const workspace = await app.workspaces.open({ root, modelPath: flags.model });
+  await withWorkspace(context, flags, async (app, workspace) => {
     await prepare(workspace, { terminal, signal, precompute: false });
     const calibration = await app.workspaces.calibrate(workspace, request.data, {
       signal,
@@ -65,10 +62,7 @@ async function run(flags: CalibrateFlags, context: CommandContext): Promise<void
     display.stop();
     if (flags.json === true) terminal.out(`${JSON.stringify(calibration, null, 2)}\n`);
     else terminal.out(`${tableOf(calibration)}\n\n${heading(calibration)}\n${verdict(calibration)}\n`);
-  } finally {
-    display.stop();
-    await app.close();
-  }
+  }).finally(() => display.stop());
 }
 
 function tableOf({ points, fullMs, choice }: Calibration): string {

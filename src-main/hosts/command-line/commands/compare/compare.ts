@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { CompareRequestSchema } from '../../../../../src-shared/contract/chat.ts';
 import type { StrategyChoice } from '../../../../../src-shared/strategy.ts';
-import { App } from '../../../../app.ts';
 import { comparedTables } from './compared-tables.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, settingsOf, type ModelFlags } from '../../options.ts';
+import { addModelFlags, type ModelFlags } from '../../options.ts';
 import { strategyList } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
+import { withWorkspace } from '../../with-workspace.ts';
 
 interface CompareFlags extends ModelFlags {
   library?: string;
@@ -42,15 +42,14 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
 
 async function run(question: string, flags: CompareFlags, context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
-  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
   const display = terminal.progress();
-  try {
-    const root = flags.library ?? app.paths.sampleLibrary;
-    const workspace = await app.workspaces.open({ root, modelPath: flags.model });
+  await withWorkspace(context, flags, async (app, workspace) => {
     await prepare(workspace, { terminal, signal, precompute: true });
     const { answerTokens } = CompareRequestSchema.parse({ answerId: 'none', answerTokens: flags.maxTokens });
     const compared = await workspace.answers.compare({
-      ...{ question, answerTokens, signal },
+      question,
+      answerTokens,
+      signal,
       topK: app.settings.current.topK,
       strategies: flags.strategies ?? DEFAULT_STRATEGIES,
       deep: flags.deep === true,
@@ -66,8 +65,5 @@ async function run(question: string, flags: CompareFlags, context: CommandContex
     display.stop();
     if (flags.json === true) terminal.out(`${JSON.stringify({ question, ...compared }, null, 2)}\n`);
     else terminal.out(`${comparedTables(compared)}\n`);
-  } finally {
-    display.stop();
-    await app.close();
-  }
+  }).finally(() => display.stop());
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { Workspace } from '../../../../app.ts';
 import type { Answered, SingleRequest } from '../../../../answering/single-answers.ts';
+import { median } from '../../../../fusion/averages.ts';
 
 const QuestionsSchema = z.array(
   z.object({ question: z.string(), answer: z.string(), kind: z.string().default('') }),
@@ -86,9 +87,4 @@ function first(answers: readonly Answered[]): Answered {
   const [answer] = answers;
   if (!answer) throw new Error('no run was made');
   return answer;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

@@ -1,13 +1,14 @@
 import { relative } from 'node:path';
 import type { Command } from 'commander';
 import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
-import { App, type Workspace } from '../../../../app.ts';
+import type { Workspace } from '../../../../app.ts';
 import { formatBytes } from '../../../../models/describe.ts';
 import type { CommandContext } from '../../context.ts';
 import { compare, readQuestions, warmUp, type Comparison } from './comparison.ts';
 import { comparisonSummary, comparisonTable } from './comparison-table.ts';
 import { prepare } from '../../prepare.ts';
 import type { Terminal } from '../../terminal.ts';
+import { withWorkspace } from '../../with-workspace.ts';
 
 const QUESTIONS = 8;
 /** Short answers, since the demonstration is about when they start. */
@@ -23,10 +24,8 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
 /** Precomputes the sample library's cache, then answers a few questions twice: by full prefill and by blending. */
 async function demonstrate(context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
-  const app = await App.open({ dataDir: context.flags().data });
-  try {
+  await withWorkspace(context, {}, async (app, workspace) => {
     terminal.out(`${terminal.bold('Kvasir: documents in, blended answer out')}\n\n`);
-    const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
     introduce(workspace, terminal);
     const prepared = await prepare(workspace, { terminal, signal, precompute: true });
     tellPrecompute(prepared.sync, prepared.precompute, terminal);
@@ -51,15 +50,13 @@ async function demonstrate(context: CommandContext): Promise<void> {
     terminal.out(`${comparisonTable(rows, terminal.width)}\n\n`);
     terminal.out(`${comparisonSummary(rows)}\n\n`);
     terminal.out(HINTS);
-  } finally {
-    await app.close();
-  }
+  });
 }
 
 const HINTS = `Try next:
   npm start
   npm start -- ask "A question about the sample library"
-  npm start -- ask --library FOLDER [--model FILE.gguf] "A question about your own .md and .txt files"
+  npm start -- ask --library FOLDER [--model FILE.gguf] "A question about your own documents"
   npm start -- cache ls
   npm start -- --help
 `;

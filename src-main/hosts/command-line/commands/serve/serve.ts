@@ -36,7 +36,7 @@ async function serve({ port, open }: ServeFlags, { terminal, signal, flags }: Co
   const endLogging = logDefects(app.log);
   try {
     const server = await startServer({
-      api: createApi(createHandlers(app, { kind: 'headless' }), app.log),
+      api: createApi(createHandlers(app, { kind: 'server' }), app.log),
       events: app.events,
       uploads: {
         receiveDocument: (libraryId, path, body) => app.libraries.receiveUpload(libraryId, path, body),

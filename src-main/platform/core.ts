@@ -1,0 +1,12 @@
+import type { EventBus } from './event-bus.ts';
+import type { Gate } from './gate.ts';
+import type { Logger } from './logger.ts';
+import type { SettingsService } from './settings-service.ts';
+
+/** What nearly every service is given. */
+export interface Core {
+  settings: SettingsService;
+  events: EventBus;
+  gate: Gate;
+  log: Logger;
+}
