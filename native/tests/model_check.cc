@@ -20,7 +20,8 @@ using test::error_code;
 namespace {
 
 std::string plain(const std::string & arch = "llama", const std::string & type = "f16") {
-    return test::random_model("check-" + arch + "-" + type, "--arch " + arch + " --layers 2 --vocab 600 --untied --type " + type);
+    const std::string flags = "--layers 2 --vocab 600 --untied --type " + type;
+    return test::random_model("check-" + arch + "-" + type, "--arch " + arch + " " + flags);
 }
 
 struct Told {
