@@ -13,7 +13,8 @@ int available_cores();
 // `wanted`, 0: one per physical core where the system tells; never more than available_cores().
 int usable_threads(int wanted);
 
-// How many cores' time the groups of a process get by Linux's cgroups (v2's cpu.max, v1's cpu.cfs_quota_us): the least of
+// How many cores' time the groups of a process get by Linux's cgroups (v2's cpu.max, v1's cpu.cfs_quota_us): the
+// least of
 // a group and those above it. `self` is what /proc/self/cgroup says, `mounts` where the groups lie (/sys/fs/cgroup).
 std::optional<double> cgroup_cores(const std::string & self, const std::string & mounts);
 

@@ -22,7 +22,8 @@ class MappedFile {
     MappedFile(const MappedFile &) = delete;
     const uint8_t * data() const { return data_; }
     size_t size() const { return size_; }
-    // Whether the file was written to or cut since it was opened; reading what was cut off ends the process. A file that
+    // Whether the file was written to or cut since it was opened; reading what was cut off ends the process. A file
+    // that
     // another one took the place of is as it was, as long as it is open. False where the system keeps open files as
     // they are.
     bool changed() const;

@@ -80,7 +80,8 @@ std::vector<Expected> expected_tensors(const Architecture & arch, const Hparams 
     std::vector<Expected> out{
         {"token_embd.weight", {d, v}, true}, {"output_norm.weight", {d}, true}, {"output.weight", {d, v}, false}};
     for (int il = 0; il < hp.n_layer; ++il)
-        for (const TensorSpec & spec : arch.layer_tensors(hp, il)) out.push_back({spec.name, spec.shape, spec.required});
+        for (const TensorSpec & spec : arch.layer_tensors(hp, il))
+            out.push_back({spec.name, spec.shape, spec.required});
     return out;
 }
 

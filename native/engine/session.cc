@@ -99,7 +99,8 @@ void Session::truncate(int length) {
     hashes_.resize(std::min(hashes_.size(), size_t(length / kKvBlock)));
 }
 
-// What follows from text up to position `end` is numbers. If not, what was written for it is wiped: where keys are masked
+// What follows from text up to position `end` is numbers. If not, what was written for it is wiped: where keys are
+// masked
 // and not left out, a NaN among them would reach whatever stands in these blocks next. MODEL_NUMBERS.
 void Session::require_numbers(const std::vector<float> & logits, int end) {
     if (all_finite(logits)) return;

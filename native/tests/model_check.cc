@@ -1,4 +1,5 @@
-// Models that other programs run and we cannot, that say what no model can, or whose weights are damaged: each is told as
+// Models that other programs run and we cannot, that say what no model can, or whose weights are damaged: each is
+// told as
 // what it is, from its header alone where that says it, and never runs with a part of it left out.
 #include "engine/model_check.h"
 
@@ -95,7 +96,9 @@ TEST(keys_that_a_family_does_not_use_are_an_error_unless_they_ask_for_nothing) {
     CHECK_EQ(causal.code, std::string("MODEL_UNSUPPORTED"));
     CHECK(causal.names("attention.causal"));
     for (const char * key : {"logit_scale", "attention.scale", "residual_scale", "final_logit_softcapping"}) {
-        const Told told = told_with([&](auto * h) { gguf_set_val_f32(h, ("llama." + std::string(key)).c_str(), 0.5f); });
+        const Told told = told_with([&, name = "llama." + std::string(key)](auto * h) {
+            gguf_set_val_f32(h, name.c_str(), 0.5f);
+        });
         CHECK_EQ(told.code, std::string("MODEL_UNSUPPORTED"));
         CHECK(told.names(key));
     }
