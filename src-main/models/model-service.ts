@@ -96,7 +96,8 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.current().catch(() => undefined); // told by #attempt
     const id = this.#options.settings.current.embeddingModel;
     const row = id === undefined ? undefined : this.registry.get(id);
-    if (row) this.#embedding.use(row).catch((error: unknown) => this.#notice(error));
+    if (row?.loading === 1) this.#leaveOut(row, 'so search goes by words alone');
+    else if (row) this.#embedding.use(row).catch((error: unknown) => this.#notice(error));
   }
 
   get active(): ActiveModel | undefined {
@@ -222,15 +223,20 @@ export class ModelService implements ModelSource, EmbedderSource {
     const row = this.registry.get(id);
     if (id === DEMO_MODEL_ID || !row) return [demo];
     if (row.loading === 0) return [row, demo];
+    this.#leaveOut(row, 'so it started with the demo model');
+    return [demo];
+  }
+
+  /** Does without a model that ended the program the last time. */
+  #leaveOut(row: ModelRow, instead: string): void {
     const error = new KvasirError(
       'ENGINE_FAILED',
-      `Kvasir ended while it was loading ${modelName(row)} the last time, so it started with the demo model.`,
+      `Kvasir ended while it was loading ${modelName(row)} the last time, ${instead}.`,
       'Activate the model again to try once more.',
     );
-    this.registry.setLoading(id, false);
-    this.#setTrouble(id, { state: 'failed', failure: failureOf(error) });
+    this.registry.setLoading(row.id, false);
+    this.#setTrouble(row.id, { state: 'failed', failure: failureOf(error) });
     this.#notice(error);
-    return [demo];
   }
 
   async #loadChat(row: ModelRow): Promise<Model> {
@@ -243,6 +249,7 @@ export class ModelService implements ModelSource, EmbedderSource {
         kvDtype: settings.current.conversationDtype,
         onProgress,
       });
+      await this.#tried(model, () => model.tryOut());
       this.registry.setFingerprint(row.id, model.info.fingerprint);
       return model;
     });
@@ -250,7 +257,21 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   #loadEmbedder(row: ModelRow): Promise<Embedder> {
     const { threads, device } = this.#options.settings.current;
-    return this.#attempt(row, () => this.#options.engine.loadEmbedder(row.path, { threads, device }));
+    return this.#attempt(row, async () => {
+      const embedder = await this.#options.engine.loadEmbedder(row.path, { threads, device });
+      return this.#tried(embedder, () => embedder.embed(['.']));
+    });
+  }
+
+  /** A model is loaded once it has computed something: a file that makes ggml end the program may do so only then. */
+  async #tried<T extends { dispose(): void }>(model: T, tryOut: () => Promise<unknown>): Promise<T> {
+    try {
+      await tryOut();
+      return model;
+    } catch (error) {
+      model.dispose();
+      throw error;
+    }
   }
 
   /** Keeps account of an attempt to load a model, on its entry and for the next start. */
