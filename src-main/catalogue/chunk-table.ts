@@ -88,6 +88,7 @@ export class ChunkTable {
   /** The sets of these libraries; of all when none is named. */
   findSets(fingerprint: string, chunkTokens: number, libraryIds: readonly string[]): number[] {
     const query = `SELECT id FROM chunk_set WHERE fingerprint = @fingerprint AND chunk_tokens = @chunkTokens
+      AND library_id NOT IN (SELECT id FROM library WHERE doomed)
       AND (@libraries IS NULL OR library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(@libraries))) ORDER BY id`;
     const libraries = libraryIds.length > 0 ? JSON.stringify(libraryIds) : null;
     return this.#sql.column(query, { fingerprint, chunkTokens, libraries });

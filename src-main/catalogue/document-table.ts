@@ -136,6 +136,7 @@ export class DocumentTable {
   next(phase: WorkingPhase, libraryId?: number): DocumentRow | undefined {
     const query = `SELECT ${COLUMNS} FROM document d WHERE phase = ? ${libraryId === undefined ? '' : 'AND library_id = ?'}
       AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
+      AND NOT EXISTS (SELECT 1 FROM library l WHERE l.id = d.library_id AND l.doomed)
       ORDER BY id LIMIT 1`;
     const values = libraryId === undefined ? [phase] : [phase, libraryId];
     const row = this.#sql.get<RawDocumentRow>(query, ...values);

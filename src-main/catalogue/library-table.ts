@@ -36,12 +36,13 @@ export class LibraryTable {
 
   list(): LibraryRow[] {
     return this.#sql
-      .all<Raw<LibraryRow>>('SELECT id, name, sample FROM library ORDER BY sample DESC, id')
+      .all<Raw<LibraryRow>>('SELECT id, name, sample FROM library WHERE NOT doomed ORDER BY sample DESC, id')
       .map(toLibrary);
   }
 
   get(id: number): LibraryRow | undefined {
-    const row = this.#sql.get<Raw<LibraryRow>>('SELECT id, name, sample FROM library WHERE id = ?', id);
+    const query = 'SELECT id, name, sample FROM library WHERE id = ? AND NOT doomed';
+    const row = this.#sql.get<Raw<LibraryRow>>(query, id);
     return row && toLibrary(row);
   }
 
@@ -54,6 +55,16 @@ export class LibraryTable {
     this.#sql.run('UPDATE library SET name = ?, sample = ? WHERE id = ?', name, Number(sample), id);
   }
 
+  /** From now on the library is not there, but for who deletes what is left of it. */
+  doom(id: number): void {
+    this.#sql.run('UPDATE library SET doomed = 1 WHERE id = ?', id);
+  }
+
+  /** Libraries whose deletion has begun and not ended. */
+  doomed(): number[] {
+    return this.#sql.column<number>('SELECT id FROM library WHERE doomed ORDER BY id');
+  }
+
   /** With its roots, documents, texts and chunks. */
   remove(id: number): void {
     this.#sql.run('DELETE FROM library WHERE id = ?', id);
@@ -62,12 +73,17 @@ export class LibraryTable {
   /** The library that consists of this folder and nothing else. */
   ofFolder(path: string): number | undefined {
     const query = `SELECT library_id FROM root r WHERE kind = 'folder' AND path = ?
-      AND NOT EXISTS (SELECT 1 FROM root o WHERE o.library_id = r.library_id AND o.id <> r.id) ORDER BY id`;
+      AND NOT EXISTS (SELECT 1 FROM root o WHERE o.library_id = r.library_id AND o.id <> r.id)
+      AND EXISTS (SELECT 1 FROM library l WHERE l.id = r.library_id AND NOT l.doomed) ORDER BY id`;
     return this.#sql.value<number>(query, path);
   }
 
+  /** Of one library; else of all but those that are being deleted. */
   roots(libraryId?: number): RootRow[] {
-    const where = libraryId === undefined ? '' : 'WHERE library_id = ?';
+    const where =
+      libraryId === undefined
+        ? 'WHERE library_id IN (SELECT id FROM library WHERE NOT doomed)'
+        : 'WHERE library_id = ?';
     const values = libraryId === undefined ? [] : [libraryId];
     return this.#sql
       .all<Raw<RootRow>>(`SELECT ${ROOT_COLUMNS} FROM root ${where} ORDER BY id`, ...values)

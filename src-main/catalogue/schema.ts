@@ -207,5 +207,10 @@ const VERSION_5 = `
   DROP TABLE misread;
 `;
 
+/** A library that is being deleted says so: a start goes on with it, and nothing else sees it any more. */
+const VERSION_6 = `
+  ALTER TABLE library ADD COLUMN doomed INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];

@@ -3,6 +3,7 @@ import { basename, dirname } from 'node:path';
 import type { ChunkHeader } from '../engine/engine.ts';
 import type { Logger } from '../platform/logger.ts';
 import { messageOf } from '../platform/failure.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import { codeOf, isMissing } from './errors.ts';
 import { PRECOMPUTE, type LastUse } from './eviction/workload.ts';
 import { kindOf } from './hash.ts';
@@ -11,6 +12,9 @@ import type { ChunkIndex, ChunkRow } from './index-db.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { SimilarChunks } from './similar.ts';
 import type { PutMeta } from './types.ts';
+
+/** Rows deleted in one transaction. */
+const REMOVED_AT_ONCE = 50;
 
 interface DiskParts {
   layout: Layout;
@@ -95,14 +99,22 @@ export class ChunkDisk {
 
   /**
    * Deletes files and then their rows; gives the rows that went. Files first: on a full disk the index cannot be
-   * written before there is room. A file that cannot be deleted keeps its row.
+   * written before there is room. A file that cannot be deleted keeps its row. Batch by batch, since a row's fingerprints go with it:
+   * what a kill leaves of one are rows without files, which the next start drops.
    */
   async remove(rows: readonly ChunkRow[]): Promise<ChunkRow[]> {
     const gone: ChunkRow[] = [];
+    const slice = new TimeSlice();
     for (const row of rows) this.#departing.add(row.key);
     try {
-      for (const row of rows) if (await this.#unlink(this.path(row))) gone.push(row);
-      this.index.remove(gone.map((row) => row.key));
+      for (let start = 0; start < rows.length; start += REMOVED_AT_ONCE) {
+        const batch: ChunkRow[] = [];
+        for (const row of rows.slice(start, start + REMOVED_AT_ONCE))
+          if (await this.#unlink(this.path(row))) batch.push(row);
+        this.index.remove(batch.map((row) => row.key));
+        gone.push(...batch);
+        await slice.step();
+      }
     } finally {
       for (const row of rows) this.#departing.delete(row.key);
     }

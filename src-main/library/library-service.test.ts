@@ -392,6 +392,29 @@ describe('deleting', () => {
     expect(existsSync(join(fixture.root, 'a.md'))).toBe(true);
   });
 
+  test('a library whose deletion was cut short is not there after the next start, which deletes the rest', async () => {
+    const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}.md`, `text number ${i}`]));
+    const fixture = new ServiceFixture(files);
+    const { id } = await fixture.library();
+    const stored = fixture.store.chunks.size;
+    const evict = fixture.store.evict.bind(fixture.store);
+    let evictions = 0;
+    let cutShort: Promise<void> | undefined;
+    fixture.store.evict = (request) => {
+      if (++evictions === 3) cutShort = fixture.restart();
+      return evict(request);
+    };
+    await expect(fixture.service.delete(id)).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(fixture.store.chunks.size).toBeGreaterThan(0);
+    expect(fixture.store.chunks.size).toBeLessThan(stored);
+    await cutShort;
+    expect(fixture.service.list().map((library) => library.id)).not.toContain(id);
+    await fixture.until(() => fixture.store.chunks.size === 0);
+    await fixture.until(() => fixture.catalogue.libraries.doomed().length === 0);
+    expect(fixture.documents(id)).toEqual([]);
+    expect(existsSync(join(fixture.root, '0.md'))).toBe(true);
+  });
+
   test('the sample library is made once, and stays deleted', async () => {
     const fixture = new ServiceFixture();
     fixture.service.start();

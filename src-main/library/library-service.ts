@@ -5,6 +5,7 @@ import type { Failure } from '../../src-shared/contract/common.ts';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
+import { isAborted, throwIfAborted } from '../platform/abort.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { traceOf } from '../platform/failure.ts';
 import type { Paths } from '../platform/paths.ts';
@@ -65,6 +66,7 @@ export class LibraryService {
   readonly #ends: (() => void)[] = [];
   #recounting: Promise<void> = Promise.resolve();
   #recovering: Promise<void> = Promise.resolve();
+  #removing: Promise<unknown> = Promise.resolve();
   #evictions = 0;
 
   constructor(options: LibraryServiceOptions) {
@@ -112,6 +114,10 @@ export class LibraryService {
   start(): void {
     this.#addSample();
     this.#recovering = this.#recoverUploads();
+    for (const id of this.#catalogue.libraries.doomed())
+      this.#remove(id).catch((error: unknown) => {
+        if (!isAborted(error)) this.#options.log.error('library-not-deleted', { error: traceOf(error) });
+      });
     const { events, settings } = this.#options;
     this.#ends.push(
       settings.onChange((now, before) => {
@@ -147,6 +153,7 @@ export class LibraryService {
     this.#abort.abort();
     for (const end of this.#ends.splice(0)) end();
     await this.#recovering;
+    await this.#removing;
     await this.#roots.stop();
     this.#parser.close();
     await this.queue.stop();
@@ -182,17 +189,32 @@ export class LibraryService {
     return FolderLibrary.open(path, { ...this.#steps, model, chunkTokens, dtype });
   }
 
-  /** Forgets a library with its chunks and the KV no other library shares; users' own files stay. NOT_FOUND. */
+  /**
+   * Forgets a library with its chunks and the KV no other library shares; users' own files stay. It is gone from lists and searches at
+   * once; what is not done of the rest when the process ends, the next start does. NOT_FOUND, ABORTED by close().
+   */
   async delete(id: string): Promise<void> {
     const library = this.#library(id);
-    const roots = this.#catalogue.libraries.roots(library.id);
-    for (const root of roots) this.#roots.unfollow(root.id);
+    this.#catalogue.libraries.doom(library.id);
+    for (const root of this.#catalogue.libraries.roots(library.id)) this.#roots.unfollow(root.id);
     this.queue.interrupt();
-    const documents = this.#catalogue.documents.idsOfLibrary(library.id);
-    await removeWithCache(this.#catalogue, this.#options.store, documents);
-    await this.#uploads.discard(roots, () => this.#catalogue.libraries.remove(library.id));
     this.#told.changed();
-    this.queue.kick();
+    await this.#remove(library.id);
+  }
+
+  /** Deletes what there is of a doomed library; one after another. ABORTED. */
+  #remove(id: number): Promise<void> {
+    const { libraries, documents } = this.#catalogue;
+    const removed = this.#removing.then(async () => {
+      const { signal } = this.#abort;
+      await removeWithCache(this.#catalogue, this.#options.store, documents.idsOfLibrary(id), signal);
+      throwIfAborted(signal);
+      await this.#uploads.discard(libraries.roots(id), () => libraries.remove(id));
+      this.#told.changed();
+      this.queue.kick();
+    });
+    this.#removing = removed.catch(() => undefined);
+    return removed;
   }
 
   /** Adds files and folders by their path, and queues what they hold. NOT_FOUND, LIBRARY_NOT_FOUND. */

@@ -30,24 +30,49 @@ export async function removeDocument(
   catalogue.documents.remove(documentId);
 }
 
-/** Removes documents with the KV that no other document shares, whichever model made it. */
+type EvictingStore = Pick<ChunkStore, 'evict' | 'unpin' | 'has'>;
+
+interface Evicted {
+  evictedChunks: number;
+  evictedBytes: number;
+}
+
+/**
+ * Removes documents with the KV that no other document shares, whichever model made it: one document after another, so that a kill
+ * leaves the KV of no more than one behind, for the store to evict some day. ABORTED.
+ */
 export async function removeWithCache(
   catalogue: Catalogue,
-  store: Pick<ChunkStore, 'evict' | 'unpin' | 'has'>,
+  store: EvictingStore,
   documentIds: readonly number[],
-): Promise<{ evictedChunks: number; evictedBytes: number }> {
+  signal?: AbortSignal,
+): Promise<Evicted> {
+  const evicted: Evicted = { evictedChunks: 0, evictedBytes: 0 };
+  for (const id of documentIds) {
+    const { evictedChunks, evictedBytes } = await removeOne(catalogue, store, id, signal);
+    evicted.evictedChunks += evictedChunks;
+    evicted.evictedBytes += evictedBytes;
+  }
+  return evicted;
+}
+
+/** The KV goes last: while the rows are there, the queue may compute it again. */
+async function removeOne(
+  catalogue: Catalogue,
+  store: EvictingStore,
+  documentId: number,
+  signal: AbortSignal | undefined,
+): Promise<Evicted> {
   const slice = new TimeSlice();
   const candidates: KeyedTokens[] = [];
-  for (const id of documentIds) {
-    for (const keyed of catalogue.chunkTable.keyed(id)) {
-      candidates.push(keyed);
-      await slice.step();
-    }
-    await removeDocument(catalogue, id);
+  for (const keyed of catalogue.chunkTable.keyed(documentId)) {
+    candidates.push(keyed);
+    await slice.step(signal);
   }
+  await removeDocument(catalogue, documentId, signal);
   const keys = new Set<string>();
   for (const { tokens, fingerprint, prefix } of candidates) {
-    await slice.step();
+    await slice.step(); // to the end: nobody else knows these keys any more
     if (catalogue.chunkTable.has(fingerprint, tokens)) continue;
     for (const dtype of DTYPES) {
       const key = chunkKey({ fingerprint, prefix, dtype, tokens });

@@ -28,7 +28,8 @@ export class UploadFolders {
    */
   place(): void {
     const { libraries } = this.#catalogue;
-    for (const root of libraries.roots().filter(({ kind }) => kind === 'managed')) {
+    const roots = [...libraries.roots(), ...libraries.doomed().flatMap((id) => libraries.roots(id))];
+    for (const root of roots.filter(({ kind }) => kind === 'managed')) {
       const name = root.path.split(/[\\/]/).at(-1) ?? '';
       const path = join(this.#dir, NAME.test(name) ? name : randomUUID());
       if (path !== root.path) libraries.moveRoot(root.id, path);
