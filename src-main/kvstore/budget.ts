@@ -81,9 +81,19 @@ export class DiskBudget {
     const gone = await this.#remove(rows);
     const bytes = sumOfBytes(gone);
     if (bytes >= (request.bytes ?? Infinity)) return { entries: gone.length, bytes, kept: 0 };
-    const pinned = this.#disk.index.list({ pinned: true }).filter(coverage(request)).length;
+    const pinned = this.#pinnedOf(request);
     const undeletable = rows.length - gone.length;
     return { entries: gone.length, bytes, kept: pinned + prefixes.inUse + chunks.inUse + undeletable };
+  }
+
+  /** How many pinned entries a request covers. */
+  #pinnedOf(request: EvictRequest): number {
+    const { index } = this.#disk;
+    if (!request.keys && request.olderThan === undefined) return index.pinnedTotals().entries;
+    const rows = request.keys
+      ? [...new Set(request.keys)].flatMap((key) => index.get(key) ?? [])
+      : index.list({ pinned: true });
+    return rows.filter((row) => row.pinned && coverage(request)(row)).length;
   }
 
   /** Bytes too many once an entry has come in: of prefixes, and of all together. */
@@ -118,7 +128,7 @@ export class DiskBudget {
   #choose(request: EvictRequest, kind: EntryKind): Victims {
     const { index, clock } = this.#disk;
     return chooseVictims(
-      index.candidates(kind),
+      request.keys ? index.candidatesOf(kind, request.keys) : index.candidates(kind),
       this.#options.policy(kind),
       request,
       this.#options.isInUse,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { nodeFs, type StoreFs } from './files.ts';
+import type { ChunkStore } from './store.ts';
 import {
   A,
   B,
@@ -21,6 +22,50 @@ import {
   tempDir,
   touch,
 } from '../testing/store.ts';
+
+test('while many entries go, others see how far it is: no transaction takes them all', async () => {
+  const { store } = await storeFor(500);
+  const keys = await fill(store, 200);
+  const seen = new Set<number>();
+  const watch = setInterval(() => seen.add(store.stats().entries), 0);
+  const { entries } = await store.evict({ keys });
+  clearInterval(watch);
+  expect(entries).toBe(200);
+  expect([...seen].filter((count) => count > 0 && count < 200)).not.toEqual([]);
+});
+
+test('of named keys the pinned stay, and what is not stored or named twice does not count', async () => {
+  const { store } = await storeFor(9);
+  const keys = await fill(store, 4);
+  const [first = '', second = ''] = keys;
+  store.pin(second);
+  const report = await store.evict({ keys: [first, second, first, 'f'.repeat(64)] });
+  expect(report).toMatchObject({ entries: 1, kept: 1 });
+  expect(held(store, keys)).toEqual([false, true, true, true]);
+});
+
+test('what is pinned is counted whatever becomes of it, and after another start', async () => {
+  const { dir, store } = await storeFor(9);
+  const keys = await fill(store, 3);
+  const totals = (of: ChunkStore): object => {
+    const pinned = of.list({ pinned: true });
+    return { entries: pinned.length, bytes: pinned.reduce((sum, { bytes }) => sum + bytes, 0) };
+  };
+  const { key, chunk } = model.encode(99);
+  await store.put(key, chunk, { pinned: true });
+  for (const each of [...keys, ...keys]) expect(store.pin(each)).toBe(true);
+  expect(store.stats().pinned).toEqual(totals(store));
+  expect(store.stats().pinned.entries).toBe(4);
+  store.unpin(key);
+  store.unpin(key);
+  await store.reportCorrupt(keys[0] ?? '');
+  expect(store.stats().pinned).toEqual(totals(store));
+  expect(store.stats().pinned.entries).toBe(2);
+  await store.close();
+  const again = await openTestStore({ dir });
+  expect(again.stats().pinned).toEqual(totals(again));
+  expect(again.stats().pinned.entries).toBe(2);
+});
 
 describe('eviction', () => {
   test('the least recently used goes first', async () => {

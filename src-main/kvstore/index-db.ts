@@ -50,6 +50,17 @@ const COLUMNS = `key, kind, fingerprint, prefix_hash AS prefixHash, dtype, layer
 /** Uses are cheap to lose and costly to write one by one: they wait until there are this many, or something reads them. */
 const PENDING_USES = 64;
 
+/** A text for each set of filters: what is compared with itself where it is not asked for can use no index. */
+function listQuery({ kind, fingerprint, pinned }: ListFilter): string {
+  const wanted = [
+    ...(kind === undefined ? [] : ['kind = @kind']),
+    ...(fingerprint === undefined ? [] : ['fingerprint = @fingerprint']),
+    ...(pinned === undefined ? [] : ['pinned = @pinned']),
+  ];
+  const where = wanted.length > 0 ? `WHERE ${wanted.join(' AND ')}` : '';
+  return `SELECT ${COLUMNS} FROM chunks ${where} ORDER BY use_order DESC LIMIT @limit OFFSET @offset`;
+}
+
 /** Each compiled when the index is opened. */
 const SQL = {
   held: `SELECT kind, count(*) AS entries, sum(bytes) AS bytes, max(use_order) AS lastOrder FROM chunks GROUP BY kind`,
@@ -58,10 +69,6 @@ const SQL = {
   classes: `SELECT DISTINCT kind, class AS name FROM chunks`,
   candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_class WHERE NOT pinned AND kind = ? AND class = ?
     ORDER BY use_order, use_offset DESC`,
-  list: `SELECT ${COLUMNS} FROM chunks
-    WHERE kind = ifnull(@kind, kind) AND fingerprint = ifnull(@fingerprint, fingerprint)
-      AND pinned = ifnull(@pinned, pinned)
-    ORDER BY use_order DESC LIMIT @limit OFFSET @offset`,
   kinds: `SELECT kind, fingerprint, dtype, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes FROM chunks
     GROUP BY kind, fingerprint, dtype ORDER BY kind, fingerprint, dtype`,
   pinned: `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM chunks WHERE pinned`,
@@ -79,7 +86,7 @@ const SQL = {
 
 /**
  * Rows and their totals. Not thread-safe and not shared: the store's lock makes this the only connection.
- * Invariant: what is held of each kind equals count and sum over the table.
+ * Invariant: what is held of each kind, and what is pinned, equals count and sum over the table.
  */
 export class ChunkIndex {
   readonly #db: Database;
@@ -93,6 +100,7 @@ export class ChunkIndex {
     chunk: { entries: 0, bytes: 0 },
     prefix: { entries: 0, bytes: 0 },
   };
+  readonly #pinned: Held;
 
   /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
   constructor(db: Database, onFlushFailed: (error: unknown) => void) {
@@ -105,6 +113,7 @@ export class ChunkIndex {
       this.#held[kind] = { entries, bytes };
       this.#order = Math.max(this.#order, lastOrder);
     }
+    this.#pinned = db.get<Held>(SQL.pinned) ?? { entries: 0, bytes: 0 };
   }
 
   get entries(): number {
@@ -139,15 +148,19 @@ export class ChunkIndex {
     }));
   }
 
+  /** As candidates(), but of these keys alone. */
+  candidatesOf(kind: EntryKind, keys: readonly string[]): ChunkRow[][] {
+    this.flush();
+    const rows = [...new Set(keys)].flatMap((key) => this.get(key) ?? []);
+    const free = rows.filter((row) => row.kind === kind && !row.pinned);
+    free.sort((a, b) => a.order - b.order || b.offset - a.offset);
+    return [...Map.groupBy(free, (row) => row.class).values()];
+  }
+
   list(filter: ListFilter): ChunkRow[] {
     this.flush();
-    return this.#db.all(SQL.list, {
-      kind: filter.kind ?? null,
-      fingerprint: filter.fingerprint ?? null,
-      pinned: filter.pinned === undefined ? null : Number(filter.pinned),
-      limit: filter.limit ?? -1,
-      offset: filter.offset ?? 0,
-    });
+    const { kind, fingerprint, pinned, limit = -1, offset = 0 } = filter;
+    return this.#db.all(listQuery(filter), { kind, fingerprint, pinned: Number(pinned), limit, offset });
   }
 
   totals(): KindTotals[] {
@@ -155,7 +168,7 @@ export class ChunkIndex {
   }
 
   pinnedTotals(): Held {
-    return this.#db.get<Held>(SQL.pinned) ?? { entries: 0, bytes: 0 };
+    return { ...this.#pinned };
   }
 
   insert(row: ChunkRow): void {
@@ -164,6 +177,7 @@ export class ChunkIndex {
     const held = this.#held[row.kind];
     held.entries++;
     held.bytes += row.bytes;
+    if (row.pinned) this.#countPinned(row, 1);
   }
 
   /** Removes rows in one transaction; unknown keys are passed over. */
@@ -177,11 +191,23 @@ export class ChunkIndex {
       const held = this.#held[row.kind];
       held.entries--;
       held.bytes -= row.bytes;
+      if (row.pinned) this.#countPinned(row, -1);
     }
   }
 
+  /** False when there is no such row. */
   setPinned(key: string, pinned: boolean): boolean {
-    return this.#db.run(SQL.setPinned, Number(pinned), key) > 0;
+    const row = this.get(key);
+    if (!row) return false;
+    if (pinned === (row.pinned === 1)) return true;
+    this.#db.run(SQL.setPinned, Number(pinned), key);
+    this.#countPinned(row, pinned ? 1 : -1);
+    return true;
+  }
+
+  #countPinned({ bytes }: ChunkRow, by: 1 | -1): void {
+    this.#pinned.entries += by;
+    this.#pinned.bytes += by * bytes;
   }
 
   /** The order of a use that happens now; one and the same for all uses of a request. */

@@ -42,4 +42,5 @@ export const MIGRATIONS: readonly string[] = [
      id    INTEGER PRIMARY KEY CHECK (id = 0),
      state TEXT    NOT NULL                       -- JSON: what was learned of classes; without it, it is learned again
    ) STRICT;`,
+  `CREATE INDEX chunks_by_kind ON chunks (kind, fingerprint, use_order);`,
 ];
