@@ -1,11 +1,16 @@
-import Table from 'cli-table3';
 import { InvalidArgumentError, type Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { App } from '../../../../app.ts';
 import { formatBytes } from '../../../../models/describe.ts';
+import { TimeSlice } from '../../../../platform/time-slice.ts';
 import { openApp } from '../../open-app.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
+import { columns } from './columns.ts';
+
+const ALIGNED = ['left', 'left', 'right', 'right', 'left', 'right', 'left'] as const;
+/** Printed before an interrupt is heard. */
+const LINES_AT_ONCE = 200;
 
 export function addCacheCommand(program: Command, context: CommandContext): void {
   const cache = program.command('cache').description('look after the chunk store');
@@ -42,7 +47,7 @@ async function withStore(context: CommandContext, work: (app: App) => Promise<vo
   }
 }
 
-function list(app: App, { terminal }: CommandContext, json: boolean): void {
+async function list(app: App, { terminal, signal }: CommandContext, json: boolean): Promise<void> {
   const entries = app.store.list();
   const stats = app.store.stats();
   if (json) {
@@ -50,16 +55,16 @@ function list(app: App, { terminal }: CommandContext, json: boolean): void {
     return;
   }
   if (entries.length > 0) {
-    const table = new Table({
-      head: ['key', 'from', 'tokens', 'size', 'dtype', 'hits', 'last used'],
-      style: { head: [], border: [] },
-      colAligns: ['left', 'left', 'right', 'right', 'left', 'right', 'left'],
-    });
-    for (const { key, label, tokens, bytes, dtype, hits, lastUsedAt } of entries) {
+    const rows = entries.map(({ key, label, tokens, bytes, dtype, hits, lastUsedAt }) => {
       const lastUsed = new Date(lastUsedAt).toISOString().slice(0, 19);
-      table.push([key.slice(0, 12), label, tokens, formatBytes(bytes), dtype, hits, lastUsed]);
+      return [key.slice(0, 12), label, String(tokens), formatBytes(bytes), dtype, String(hits), lastUsed];
+    });
+    const lines = columns([['key', 'from', 'tokens', 'size', 'dtype', 'hits', 'last used'], ...rows], ALIGNED);
+    const slice = new TimeSlice();
+    for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
+      terminal.out(`${lines.slice(start, start + LINES_AT_ONCE).join('\n')}\n`);
+      await slice.step(signal);
     }
-    terminal.out(`${table.toString()}\n`);
   }
   const total = `${formatBytes(stats.bytes)} of ${formatBytes(stats.diskBudgetBytes)}`;
   terminal.out(`${stats.entries} chunks, ${total}, in ${app.paths.store}\n`);
