@@ -42,6 +42,19 @@ export class KvKeyTable {
     return this.#sql.all(query, JSON.stringify(dtypes));
   }
 
+  /** A set's chunks of a document in order, each with its key in this format where that is known; from indexes alone. */
+  ofDocument(chunkSetId: number, documentId: number, dtype: string): { id: number; key: string | null }[] {
+    const query = `SELECT c.id, k.key FROM chunk c LEFT JOIN chunk_kv_key k ON k.chunk_id = c.id AND k.dtype = ?
+      WHERE c.chunk_set_id = ? AND c.document_id = ? ORDER BY c.ordinal`;
+    return this.#sql.all(query, dtype, chunkSetId, documentId);
+  }
+
+  /** Keeps the key of a chunk that is there. */
+  add(chunkId: number, dtype: string, key: string): void {
+    const sql = 'INSERT OR IGNORE INTO chunk_kv_key (chunk_id, dtype, key) VALUES (?, ?, ?)';
+    this.#sql.run(sql, chunkId, dtype, key);
+  }
+
   /** Chunks without a key in this format; from indexes alone. */
   missing(dtype: string): number[] {
     const query = `SELECT c.id FROM chunk_set s CROSS JOIN chunk c ON c.chunk_set_id = s.id
@@ -54,13 +67,12 @@ export class KvKeyTable {
   put(chunkIds: readonly number[], dtype: string, keyOf: (chunk: KeyedTokens) => string): void {
     const query = `SELECT c.id, c.tokens, s.fingerprint, s.prefix FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id
       WHERE c.id IN (SELECT value FROM json_each(?))`;
-    const add = 'INSERT OR IGNORE INTO chunk_kv_key (chunk_id, dtype, key) VALUES (?, ?, ?)';
     type Row = Pick<KeyedTokens, 'id' | 'fingerprint'> & { tokens: Buffer; prefix: Buffer };
     const rows = this.#sql.all<Row>(query, JSON.stringify(chunkIds));
     this.#sql.transaction(() => {
       for (const { id, fingerprint, tokens, prefix } of rows) {
         const chunk = { id, fingerprint, tokens: unpackTokens(tokens), prefix: unpackTokens(prefix) };
-        this.#sql.run(add, id, dtype, keyOf(chunk));
+        this.add(id, dtype, keyOf(chunk));
       }
     });
   }

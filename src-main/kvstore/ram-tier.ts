@@ -65,6 +65,8 @@ export class RamTier {
   readonly #options: RamTierOptions;
   #budget: number;
   readonly #bytes: Record<EntryKind, number> = { chunk: 0, prefix: 0 };
+  /** How many have KV in memory. */
+  #inRam = 0;
   /** What is in memory. */
   readonly #queues: Record<EntryKind, ClassQueues<OpenChunk>> = {
     chunk: new ClassQueues(),
@@ -89,11 +91,9 @@ export class RamTier {
   get budgetBytes(): number {
     return this.#budget;
   }
-  /** Chunks in memory. */
+  /** Chunks in memory; as with bytes, those that are leaving and still in use count. */
   get entries(): number {
-    let count = 0;
-    for (const openChunk of this.#byKey.values()) if (openChunk.ramBytes > 0) count++;
-    return count;
+    return this.#inRam;
   }
 
   isInRam(key: string): boolean {
@@ -259,6 +259,7 @@ export class RamTier {
     }
     openChunk.ramBytes = openChunk.chunk.bytes;
     this.#bytes[openChunk.kind] += openChunk.ramBytes;
+    this.#inRam++;
     this.#queues[openChunk.kind].add(openChunk);
     let failure: { error: unknown } | undefined;
     openChunk.pulling = openChunk.chunk.pullIn().catch((error: unknown) => {
@@ -305,6 +306,7 @@ export class RamTier {
     if (!openChunk.dropped || openChunk.leases > 0 || openChunk.pulling) return;
     this.#leaving.delete(openChunk);
     this.#bytes[openChunk.kind] -= openChunk.ramBytes;
+    if (openChunk.ramBytes > 0) this.#inRam--;
     openChunk.ramBytes = 0;
     this.#dispose(openChunk.chunk);
   }

@@ -25,12 +25,11 @@ export class CacheCounts {
     let chunks = 0;
     let bytes = 0;
     let missingTokens = 0;
-    for (const id of this.#catalogue.chunkTable.ids(setId, document.id)) {
+    for (const { id, key } of this.#catalogue.kvKeys.ofDocument(setId, document.id, target.dtype)) {
       await slice.step(signal);
-      const tokens = this.#catalogue.chunkTable.tokens(id);
-      if (!tokens) continue;
-      const entry = this.#store.entry(chunkKey({ ...target, tokens }));
-      if (!entry) missingTokens += tokens.length;
+      const named = key ?? this.#makeKey(id, target);
+      const entry = named === undefined ? undefined : this.#store.entry(named);
+      if (!entry) missingTokens += this.#catalogue.chunkTable.tokens(id)?.length ?? 0;
       else {
         chunks++;
         bytes += entry.bytes;
@@ -38,6 +37,15 @@ export class CacheCounts {
     }
     const changed = this.#catalogue.chunkTable.setCached(setId, document.id, chunks, bytes);
     return { changed, missingTokens };
+  }
+
+  /** Hashing a chunk's tokens takes far longer than reading the key, so it is kept. */
+  #makeKey(id: number, target: Target): string | undefined {
+    const tokens = this.#catalogue.chunkTable.tokens(id);
+    if (!tokens) return undefined;
+    const key = chunkKey({ ...target, tokens });
+    this.#catalogue.kvKeys.add(id, target.dtype, key);
+    return key;
   }
 
   /** Counts everything again after others have changed the store; gives the libraries whose counts have changed. ABORTED. */
