@@ -93,6 +93,44 @@ describe("the model's template", () => {
   });
 });
 
+describe('a conversation that has outgrown the context', () => {
+  const turnOf = (model: FakeModel, n: number) => ({
+    question: `Question ${n}?`,
+    chunks: [{ tokens: model.tokenize(`passage ${n} `.repeat(n % 3)), source: undefined }],
+    answer: model.tokenize(`Answer ${n}.`),
+  });
+
+  test('loses as few turns as leave a quarter of the room free', () => {
+    const model = new FakeModel({ chatTemplate: CHATML });
+    const assembler = new PromptAssembler(model);
+    const budget = { contextTokens: 600, answerTokens: 100 };
+    for (let length = 1; length < 40; length++) {
+      const history = Array.from({ length }, (_, n) => turnOf(model, n));
+      const { turnsLeftOut, tokens } = assembler.assemble('Why?', [], budget, history);
+      const roomy = { contextTokens: 1e6, answerTokens: 100 };
+      const tokensWithout = (left: number): number =>
+        assembler.assemble('Why?', [], roomy, history.slice(left)).tokens;
+      const all = history.map((_, left) => left);
+      const wanted = tokensWithout(0) <= 500 ? 0 : all.find((left) => left > 0 && tokensWithout(left) <= 375);
+      expect({ turnsLeftOut, tokens }).toEqual({ turnsLeftOut: wanted, tokens: tokensWithout(wanted ?? 0) });
+    }
+  });
+
+  test('is not laid out once for each turn that it loses', () => {
+    const model = new FakeModel({ chatTemplate: CHATML });
+    const assembler = new PromptAssembler(model);
+    const tokenized = (length: number): number => {
+      const history = Array.from({ length }, (_, n) => turnOf(model, n));
+      const tokenize = vi.spyOn(model, 'tokenize');
+      assembler.assemble('Why?', [], { contextTokens: 300, answerTokens: 50 }, history);
+      const calls = tokenize.mock.calls.length;
+      tokenize.mockRestore();
+      return calls;
+    };
+    expect(tokenized(256) / tokenized(64)).toBeLessThan(8); // once for each would be 16
+  });
+});
+
 test('control tokens written in documents and questions stay text', () => {
   for (const chatTemplate of ['', CHATML]) {
     const model = new FakeModel({ chatTemplate });

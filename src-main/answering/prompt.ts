@@ -67,11 +67,16 @@ export class PromptAssembler {
   ): Prompt<C> {
     const reserve = answerReserve(budget);
     const room = budget.contextTokens - reserve;
-    for (let from = 0; from <= history.length; from++) {
-      const prompt = this.#layOut(question, offered, history.slice(from));
-      const limit = from === 0 || from === history.length ? room : room * (1 - FREED_SHARE);
-      if (prompt.tokens <= limit) return { ...prompt, turnsLeftOut: from };
-    }
+    const without = (left: number): Prompt<C> => ({
+      ...this.#layOut(question, offered, history.slice(left)),
+      turnsLeftOut: left,
+    });
+    const whole = without(0);
+    if (whole.tokens <= room) return whole;
+    const shorter = fewestLeftOut(history.length, without, room * (1 - FREED_SHARE));
+    if (shorter) return shorter;
+    const alone = without(history.length);
+    if (alone.tokens <= room) return alone;
     const bare = this.#layOut<C>(question, [], []).tokens;
     if (bare > room) throw tooLong(bare, budget.contextTokens, reserve);
     const { kept, leftOut } = fit(offered, room - bare);
@@ -107,6 +112,22 @@ export class PromptAssembler {
   #tokens(text: string, special: boolean): Int32Array {
     return text === '' ? new Int32Array(0) : this.#model.tokenize(text, { addBos: false, special });
   }
+}
+
+/** Leaves out as few turns as need be, of some and not all; found by halves, since without one more no prompt gets longer. */
+function fewestLeftOut<P extends { tokens: number }>(
+  turns: number,
+  without: (left: number) => P,
+  limit: number,
+): P | undefined {
+  let found: P | undefined;
+  for (let [low, high] = [1, turns - 1]; low <= high;) {
+    const middle = (low + high) >> 1;
+    const prompt = without(middle);
+    if (prompt.tokens > limit) low = middle + 1;
+    else [found, high] = [prompt, middle - 1];
+  }
+  return found;
 }
 
 /** A passage that an earlier turn placed stands in the context already: it is cited from there. */

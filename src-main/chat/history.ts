@@ -7,7 +7,8 @@ import type { MessageRecord } from './records.ts';
 
 /**
  * The turns that lead up to a question, as token ids. Those of the model in use are the ids that stood in its context;
- * what another model answered is tokenised from its text. Questions without an answer are no turns.
+ * what another model answered is tokenised from its text. Questions without an answer are no turns. Turns that were left out before
+ * stay out, and what they brought is not even read.
  */
 export function historyBefore(
   question: MessageRecord,
@@ -15,12 +16,14 @@ export function historyBefore(
   model: Pick<FusionModel, 'info' | 'tokenize'>,
 ): History {
   const branch = question.parentId === null ? [] : messages.branch(question.parentId);
+  const answers = [...branch.entries()].filter(([, { role, text }]) => role === 'assistant' && text !== '');
   const turns: PastTurn[] = [];
-  let turnsLeftOut = 0;
-  for (const [i, answer] of branch.entries()) {
-    if (answer.role !== 'assistant' || answer.text === '') continue;
+  let turnsLeftOut: number | undefined;
+  for (let turn = answers.length - 1; turn >= (turnsLeftOut ?? 0); turn--) {
+    const [i, answer] = answers[turn] as [number, MessageRecord];
     const context = messages.context(answer.id);
-    turnsLeftOut = context?.turnsLeftOut ?? turnsLeftOut;
+    turnsLeftOut ??= context?.turnsLeftOut; // of the newest that says so
+    if (turn < (turnsLeftOut ?? 0)) break;
     const ours = context?.fingerprint === model.info.fingerprint;
     const chunks = (context?.chunks ?? []).map(({ citation, tokens }) => {
       const cited = answer.citations[citation];
@@ -28,13 +31,13 @@ export function historyBefore(
       return { tokens: ids, source: cited && sourceOf(cited) };
     });
     const sampled = ours ? context.answer : null;
-    turns.push({
+    turns.unshift({
       question: branch[i - 1]?.text ?? '',
       chunks: chunks.filter(({ tokens }) => tokens.length > 0),
       answer: sampled ? Int32Array.from(sampled) : model.tokenize(answer.text),
     });
   }
-  return { turns: turns.slice(turnsLeftOut), turnsLeftOut };
+  return { turns, turnsLeftOut: turnsLeftOut ?? 0 };
 }
 
 export function sourceOf({ path, documentId, title, ordinal }: Citation): PassageSource {

@@ -35,10 +35,15 @@ export interface AnswerEnd {
   context: TurnContext | undefined;
 }
 
+/** Of a long conversation; some 100 kB each. */
+const KEPT_CONTEXTS = 100;
+
 /** The messages of conversations: a tree, whose branches come from asking again and from changed questions. */
 export class MessageStore {
   readonly #database: Database;
   readonly #clock: Clock;
+  /** Of the turns asked for last, in that order: each question of a conversation asks for all that came before. */
+  readonly #contexts = new Map<number, TurnContext | undefined>();
 
   constructor(database: Database, clock: Clock) {
     this.#database = database;
@@ -101,7 +106,16 @@ export class MessageStore {
 
   context(answerId: number): TurnContext | undefined {
     const query = 'SELECT context FROM message WHERE id = ?';
-    return unpackContext(this.#database.value<Buffer | null>(query, answerId));
+    const context = this.#contexts.has(answerId)
+      ? this.#contexts.get(answerId)
+      : unpackContext(this.#database.value<Buffer | null>(query, answerId));
+    this.#contexts.delete(answerId);
+    this.#contexts.set(answerId, context);
+    for (const oldest of this.#contexts.keys()) {
+      if (this.#contexts.size <= KEPT_CONTEXTS) break;
+      this.#contexts.delete(oldest);
+    }
+    return context;
   }
 
   saveText(answerId: number, text: string): void {
@@ -109,11 +123,13 @@ export class MessageStore {
   }
 
   savePlaced(answerId: number, citations: readonly Citation[], context: TurnContext): void {
+    this.#contexts.delete(answerId);
     const sql = 'UPDATE message SET citations = ?, context = ? WHERE id = ?';
     this.#database.run(sql, JSON.stringify(citations), pack(context), answerId);
   }
 
   finish(answerId: number, end: AnswerEnd): void {
+    this.#contexts.delete(answerId);
     const sql = `UPDATE message SET text = ?, state = ?, failure = ?, citations = ?, notices = ?, stats = ?,
       context = coalesce(?, context) WHERE id = ?`;
     this.#database.run(
