@@ -3,6 +3,7 @@ import type { ChunkStore } from '../../kvstore/store.ts';
 import { chunkKey } from '../../kvstore/store.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { KeyedTokens } from '../../catalogue/chunk-table.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 
 const DTYPES: readonly KvDtype[] = ['f16', 'q8_0'];
@@ -49,30 +50,26 @@ export async function removeWithCache(
 ): Promise<Evicted> {
   const evicted: Evicted = { evictedChunks: 0, evictedBytes: 0 };
   for (const id of documentIds) {
-    const { evictedChunks, evictedBytes } = await removeOne(catalogue, store, id, signal);
+    throwIfAborted(signal);
+    const { evictedChunks, evictedBytes } = await removeOne(catalogue, store, id);
     evicted.evictedChunks += evictedChunks;
     evicted.evictedBytes += evictedBytes;
   }
   return evicted;
 }
 
-/** The KV goes last: while the rows are there, the queue may compute it again. */
-async function removeOne(
-  catalogue: Catalogue,
-  store: EvictingStore,
-  documentId: number,
-  signal: AbortSignal | undefined,
-): Promise<Evicted> {
+/** To its end once begun: when the rows are gone nobody else knows the keys. The KV goes last, since from rows the queue may compute it again. */
+async function removeOne(catalogue: Catalogue, store: EvictingStore, documentId: number): Promise<Evicted> {
   const slice = new TimeSlice();
   const candidates: KeyedTokens[] = [];
   for (const keyed of catalogue.chunkTable.keyed(documentId)) {
     candidates.push(keyed);
-    await slice.step(signal);
+    await slice.step();
   }
-  await removeDocument(catalogue, documentId, signal);
+  await removeDocument(catalogue, documentId);
   const keys = new Set<string>();
   for (const { tokens, fingerprint, prefix } of candidates) {
-    await slice.step(); // to the end: nobody else knows these keys any more
+    await slice.step();
     if (catalogue.chunkTable.has(fingerprint, tokens)) continue;
     for (const dtype of DTYPES) {
       const key = chunkKey({ fingerprint, prefix, dtype, tokens });
