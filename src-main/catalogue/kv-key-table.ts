@@ -49,10 +49,13 @@ export class KvKeyTable {
     return this.#sql.all(query, dtype, chunkSetId, documentId);
   }
 
-  /** Keeps the key of a chunk that is there. */
-  add(chunkId: number, dtype: string, key: string): void {
-    const sql = 'INSERT OR IGNORE INTO chunk_kv_key (chunk_id, dtype, key) VALUES (?, ?, ?)';
-    this.#sql.run(sql, chunkId, dtype, key);
+  /** Keeps keys, of those of the chunks that are still there. */
+  add(keys: ReadonlyMap<number, string>, dtype: string): void {
+    const sql =
+      'INSERT OR IGNORE INTO chunk_kv_key (chunk_id, dtype, key) SELECT id, ?, ? FROM chunk WHERE id = ?';
+    this.#sql.transaction(() => {
+      for (const [chunkId, key] of keys) this.#sql.run(sql, dtype, key, chunkId);
+    });
   }
 
   /** Chunks without a key in this format; from indexes alone. */
@@ -69,11 +72,9 @@ export class KvKeyTable {
       WHERE c.id IN (SELECT value FROM json_each(?))`;
     type Row = Pick<KeyedTokens, 'id' | 'fingerprint'> & { tokens: Buffer; prefix: Buffer };
     const rows = this.#sql.all<Row>(query, JSON.stringify(chunkIds));
-    this.#sql.transaction(() => {
-      for (const { id, fingerprint, tokens, prefix } of rows) {
-        const chunk = { id, fingerprint, tokens: unpackTokens(tokens), prefix: unpackTokens(prefix) };
-        this.add(id, dtype, keyOf(chunk));
-      }
-    });
+    const keys = new Map<number, string>();
+    for (const { id, fingerprint, tokens, prefix } of rows)
+      keys.set(id, keyOf({ id, fingerprint, tokens: unpackTokens(tokens), prefix: unpackTokens(prefix) }));
+    this.add(keys, dtype);
   }
 }

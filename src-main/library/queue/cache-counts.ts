@@ -25,9 +25,11 @@ export class CacheCounts {
     let chunks = 0;
     let bytes = 0;
     let missingTokens = 0;
+    const made = new Map<number, string>();
     for (const { id, key } of this.#catalogue.kvKeys.ofDocument(setId, document.id, target.dtype)) {
       await slice.step(signal);
       const named = key ?? this.#makeKey(id, target);
+      if (key === null && named !== undefined) made.set(id, named);
       const entry = named === undefined ? undefined : this.#store.entry(named);
       if (!entry) missingTokens += this.#catalogue.chunkTable.tokens(id)?.length ?? 0;
       else {
@@ -35,6 +37,7 @@ export class CacheCounts {
         bytes += entry.bytes;
       }
     }
+    if (made.size > 0) this.#catalogue.kvKeys.add(made, target.dtype);
     const changed = this.#catalogue.chunkTable.setCached(setId, document.id, chunks, bytes);
     return { changed, missingTokens };
   }
@@ -42,10 +45,7 @@ export class CacheCounts {
   /** Hashing a chunk's tokens takes far longer than reading the key, so it is kept. */
   #makeKey(id: number, target: Target): string | undefined {
     const tokens = this.#catalogue.chunkTable.tokens(id);
-    if (!tokens) return undefined;
-    const key = chunkKey({ ...target, tokens });
-    this.#catalogue.kvKeys.add(id, target.dtype, key);
-    return key;
+    return tokens && chunkKey({ ...target, tokens });
   }
 
   /** Counts everything again after others have changed the store; gives the libraries whose counts have changed. ABORTED. */
