@@ -59,6 +59,7 @@ export class LibraryService {
   readonly #ends: (() => void)[] = [];
   #recounting: Promise<void> = Promise.resolve();
   #evictions = 0;
+  #diskBudget = 0;
 
   constructor(options: LibraryServiceOptions) {
     const { catalogue, store, models, gate, events, settings, log, timing = {} } = options;
@@ -92,9 +93,10 @@ export class LibraryService {
       catalogue,
       log,
       ...timing,
-      onChange: (libraryId) => {
+      onChange: (libraryId, { removed }) => {
         this.#told.changed(libraryId);
-        this.queue.kick();
+        if (removed > 0) this.queue.removed();
+        else this.queue.kick();
       },
     });
   }
@@ -109,11 +111,13 @@ export class LibraryService {
       settings.onChange((now, before) => {
         if (now.dtype !== before.dtype || now.chunkTokens !== before.chunkTokens) this.queue.refresh();
       }),
-      // Others evict too; the counts in lists follow.
       events.on(({ topic }) => {
-        if (topic === 'cache.changed' && this.#hasEvicted()) this.#recount();
+        if (topic !== 'cache.changed') return;
+        if (this.#hasEvicted()) this.#recount(); // others evict too; the counts in lists follow
+        if (this.#hasMoreRoom()) this.queue.fill();
       }),
     );
+    this.#hasMoreRoom();
     this.queue.start();
     this.#roots.start();
     this.#recount();
@@ -167,7 +171,7 @@ export class LibraryService {
     this.#catalogue.libraries.remove(library.id);
     await rm(this.#managedFolder(library.id), { recursive: true, force: true });
     this.#told.changed();
-    this.queue.kick();
+    this.queue.removed();
   }
 
   /** Adds files and folders by their path, and queues what they hold. NOT_FOUND, LIBRARY_NOT_FOUND. */
@@ -199,7 +203,7 @@ export class LibraryService {
     this.#catalogue.libraries.removeRoot(root.id);
     if (root.kind === 'managed') await rm(this.#managedFolder(library.id), { recursive: true, force: true });
     this.#told.changed(library.id);
-    this.queue.kick();
+    this.queue.removed();
     return this.#info(library);
   }
 
@@ -314,6 +318,14 @@ export class LibraryService {
     const { evictions } = this.#options.store.stats();
     const more = evictions !== this.#evictions;
     this.#evictions = evictions;
+    return more;
+  }
+
+  /** Whether the disk budget is larger than when this was asked last. */
+  #hasMoreRoom(): boolean {
+    const { diskBudgetBytes } = this.#options.store.stats();
+    const more = diskBudgetBytes > this.#diskBudget;
+    this.#diskBudget = diskBudgetBytes;
     return more;
   }
 

@@ -108,6 +108,7 @@ export class ServiceFixture {
   readonly model = new FakeModel();
   readonly models: FakeModels;
   readonly events: KvasirEvent[] = [];
+  bus = new EventBus();
   readonly settings: SettingsService;
   readonly gate = new Gate();
   catalogue: Catalogue;
@@ -132,7 +133,7 @@ export class ServiceFixture {
   }
 
   #open(): LibraryService {
-    const events = new EventBus();
+    const events = (this.bus = new EventBus());
     events.on((event) => this.events.push(event));
     const { catalogue, store, models, gate, settings, dir } = this;
     return new LibraryService({

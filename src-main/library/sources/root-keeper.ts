@@ -11,8 +11,8 @@ import { isSkipped } from './scan.ts';
 interface RootKeeperOptions {
   catalogue: Catalogue;
   log: Logger;
-  /** A root's documents, or whether it can be used, have changed; `queued`: there are files to be read. */
-  onChange: (libraryId: number, queued: number) => void;
+  /** A root's documents, or whether it can be used, have changed. */
+  onChange: (libraryId: number, changes: { removed: number }) => void;
   /** Milliseconds without a change before changes are looked at: editors and copies write in bursts. */
   quietMs?: number;
   /** How often a root that cannot be used is looked for. */
@@ -137,13 +137,13 @@ export class RootKeeper {
       const back = catalogue.libraries.setFailure(rootId, null);
       if (back) this.#followAnew(root);
       if (back || changes.queued + changes.removed + changes.renamed > 0)
-        onChange(root.libraryId, changes.queued);
+        onChange(root.libraryId, changes);
       for (const { message } of changes.failures) log.warn('not-scanned', { root: root.path, message });
     } catch (error) {
       if (isAborted(error)) return;
       if (!catalogue.libraries.setFailure(rootId, failureOf(error))) return; // known: it is looked for again and again
       log.warn('root-not-scanned', { root: root.path, error: String(error) });
-      onChange(root.libraryId, 0);
+      onChange(root.libraryId, { removed: 0 });
     }
   }
 
