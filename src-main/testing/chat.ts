@@ -16,6 +16,7 @@ import { Gate } from '../platform/gate.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { ChatService } from '../chat/chat-service.ts';
 import type { NamedModel } from '../answering/answer.ts';
+import type { Unready } from '../answering/passages.ts';
 import { listedLibrary } from './passages.ts';
 
 const CHATML = `{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}
@@ -38,8 +39,8 @@ interface FixtureOptions extends FakeModelOptions {
   settings?: Record<string, unknown>;
   clock?: Clock;
   model?: FakeModel;
-  /** Documents that are still being read. */
-  unread?: number;
+  /** Documents that cannot be found yet. */
+  unready?: Unready;
   precompute?: boolean;
 }
 
@@ -48,7 +49,7 @@ export async function fixture({
   settings: overrides = {},
   precompute = true,
   clock = systemClock,
-  unread = 0,
+  unready,
   model: ownModel,
   ...modelOptions
 }: FixtureOptions = {}) {
@@ -56,7 +57,7 @@ export async function fixture({
   const model =
     ownModel ?? new FakeModel({ chatTemplate: CHATML, says: 'She lives in Oslo.', ...modelOptions });
   const store = new FakeStore();
-  const { all: passages, gone, retrieval, passages: library } = listedLibrary(model, TEXTS, unread);
+  const { all: passages, gone, retrieval, passages: library } = listedLibrary(model, TEXTS, unready);
   if (precompute) {
     for (const { tokens } of passages)
       await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });

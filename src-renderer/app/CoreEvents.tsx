@@ -9,7 +9,7 @@ export function CoreEvents() {
   const [, navigate] = useLocation();
   useEvent('app.notice', ({ level, failure }) => {
     if (level === 'info') notifyInfo(failure.message);
-    else notifyFailure(failure, t('error.title'));
+    else notifyFailure(failure, t(level === 'error' ? 'error.title' : 'notice'));
   });
   useEvent('app.open', ({ route }) => {
     if (route !== '') navigate(route);

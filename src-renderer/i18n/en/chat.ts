@@ -88,6 +88,7 @@ export const chat = {
     empty: 'The model ended without a word.',
     discard: 'Discard',
   },
+  notice: { resume: 'Resume the queue' },
   markdown: {
     copyCode: 'Copy code',
     image: 'Image, not loaded',

@@ -46,6 +46,7 @@ export const common = {
     crashed: 'This part of the window ran into an error',
     reload: 'Reload the window',
   },
+  notice: 'Please note',
   table: { selectAll: 'Select all', select: 'Select' },
   skipToContent: 'Skip to content',
   loading: 'Loading…',

@@ -83,7 +83,11 @@ export const library = {
     label: 'Queue',
     idle: 'Nothing to do: every document is ready.',
     idleFailed: 'Nothing left to do.',
-    paused: 'Paused',
+    paused: 'Paused. New and changed documents wait until you resume.',
+    pausedWaiting_one:
+      'Paused: {{count, number}} document is waiting to be prepared for this model. Questions may not find it until then.',
+    pausedWaiting_other:
+      'Paused: {{count, number}} documents are waiting to be prepared for this model. Questions may not find them until then.',
     pause: 'Pause',
     resume: 'Resume',
     working: '{{phase}}: {{path}}',

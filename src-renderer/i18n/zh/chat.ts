@@ -88,6 +88,7 @@ export const chat: Words<typeof en.chat> = {
     empty: '模型没有写出任何内容。',
     discard: '放弃',
   },
+  notice: { resume: '继续队列' },
   markdown: {
     copyCode: '复制代码',
     image: '图片（未加载）',

@@ -83,7 +83,10 @@ export const library: Words<typeof en.library> = {
     label: '队列',
     idle: '没有待处理的工作：所有文档均已就绪。',
     idleFailed: '没有待处理的工作。',
-    paused: '已暂停',
+    paused: '已暂停。新增和更改的文档会等到你继续队列之后再处理。',
+    pausedWaiting_one: '已暂停：{{count, number}} 篇文档还没有为这个模型做好准备，在此之前提问可能找不到它。',
+    pausedWaiting_other:
+      '已暂停：{{count, number}} 篇文档还没有为这个模型做好准备，在此之前提问可能找不到它们。',
     pause: '暂停',
     resume: '继续',
     working: '{{phase}}：{{path}}',
