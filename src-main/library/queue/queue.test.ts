@@ -3,7 +3,10 @@ import { FakeModel } from '../../testing/fusion.ts';
 import { ServiceFixture } from '../../testing/library.ts';
 
 const MANY = Object.fromEntries(
-  Array.from({ length: 12 }, (_, i) => [`${i}.md`, `Ship ${i} sails at dawn with a crew of ${i + 20} sailors.`]),
+  Array.from({ length: 12 }, (_, i) => [
+    `${i}.md`,
+    `Ship ${i} sails at dawn with a crew of ${i + 20} sailors.`,
+  ]),
 );
 
 describe('the disk budget', () => {
@@ -12,7 +15,9 @@ describe('the disk budget', () => {
     fixture.store.diskBudgetBytes = 500;
     const { id, chunks, cachedChunks } = await fixture.library();
     expect(cachedChunks).toBeLessThan(chunks);
-    const notices = fixture.events.filter(({ topic }) => topic === 'app.notice').map(({ payload }) => payload);
+    const notices = fixture.events
+      .filter(({ topic }) => topic === 'app.notice')
+      .map(({ payload }) => payload);
     expect(notices).toMatchObject([{ level: 'warning', failure: { code: 'CACHE_FULL' } }]);
     expect(notices[0]).toMatchObject({ failure: { message: expect.stringContaining('500 B') as string } });
 
@@ -58,7 +63,12 @@ describe('the queue’s numbers', () => {
     fixture.service.queue.pause();
     fixture.models.use(new FakeModel({ fingerprint: 'ab'.repeat(32) }), 24);
     await fixture.until(() => fixture.service.queue.status().active === 12);
-    expect(fixture.service.queue.status()).toMatchObject({ tokensPerSecond: 0, secondsLeft: null, done: 0, total: 12 });
+    expect(fixture.service.queue.status()).toMatchObject({
+      tokensPerSecond: 0,
+      secondsLeft: null,
+      done: 0,
+      total: 12,
+    });
   });
 
   test('forget a library that is deleted', async () => {

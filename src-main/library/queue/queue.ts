@@ -219,7 +219,8 @@ export class DocumentQueue {
     this.#options.onNotice({
       code: 'CACHE_FULL',
       message: `The cache is full: its budget of ${budget} on disk cannot hold all documents. The rest is computed when a question needs it.`,
-      advice: 'Raise the budget on the Cache screen, or store the cache as q8_0; what is missing is then computed.',
+      advice:
+        'Raise the budget on the Cache screen, or store the cache as q8_0; what is missing is then computed.',
     });
   }
 }
