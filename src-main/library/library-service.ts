@@ -2,7 +2,7 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
-import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { throttled } from '../platform/event-bus.ts';
 import type { Paths } from '../platform/paths.ts';
@@ -11,7 +11,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { DocumentService, type LibraryStore } from './document-service.ts';
 import { FolderLibrary } from './folder-library.ts';
 import { notFound, rowId } from '../platform/ids.ts';
-import { formatOf } from './formats/formats.ts';
+import { formatOf, isDocument, unsupported } from './formats/formats.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
@@ -38,8 +38,10 @@ export interface LibraryServiceOptions extends Core {
 }
 
 const RECOUNT_MS = 5000;
+const SKIPPED_SHOWN = 1000;
 const SAMPLE_NAME = 'Sample library';
 const SAMPLE_STATE = 'sample-library';
+const DELETING_STATE = 'deleting-libraries';
 
 /**
  * Libraries: what they are made of, and what goes on in them. Documents and the queue have services of their own. Long for its many
@@ -118,6 +120,7 @@ export class LibraryService {
       }),
     );
     this.#hasMoreRoom();
+    for (const id of this.#deleting()) this.#deleteLater(id);
     this.queue.start();
     this.#roots.start();
     this.#recount();
@@ -135,7 +138,11 @@ export class LibraryService {
   }
 
   list(): LibraryInfo[] {
-    return this.#catalogue.libraries.list().map((row) => this.#info(row));
+    const gone = this.#deleting();
+    return this.#catalogue.libraries
+      .list()
+      .filter(({ id }) => !gone.includes(id))
+      .map((row) => this.#info(row));
   }
 
   create(name: string): LibraryInfo {
@@ -164,11 +171,14 @@ export class LibraryService {
   /** Forgets a library with its chunks and the KV no other library shares; users' own files stay. NOT_FOUND. */
   async delete(id: string): Promise<void> {
     const library = this.#library(id);
+    this.#setDeleting([...new Set([...this.#deleting(), library.id])]);
+    this.#told.changed(); // its removal may take long; nobody is to see it meanwhile
     for (const root of this.#catalogue.libraries.roots(library.id)) this.#roots.unfollow(root.id);
     this.queue.interrupt();
     const documents = this.#catalogue.documents.idsOfLibrary(library.id);
     await removeWithCache(this.#catalogue, this.#options.store, documents);
     this.#catalogue.libraries.remove(library.id);
+    this.#setDeleting(this.#deleting().filter((each) => each !== library.id));
     await rm(this.#managedFolder(library.id), { recursive: true, force: true });
     this.#told.changed();
     this.queue.removed();
@@ -218,6 +228,12 @@ export class LibraryService {
     return this.#info(library);
   }
 
+  /** Files of a root that are not documents of its library, the first thousand of them. NOT_FOUND. */
+  skipped(id: string, rootId: string): OutputOf<'libraries.skipped'> {
+    const files = this.#roots.skipped(this.#root(this.#library(id), rootId).id);
+    return { total: files.length, files: files.slice(0, SKIPPED_SHOWN) };
+  }
+
   /** Resolves when every root has been looked at. NOT_FOUND. */
   async rescan(id: string): Promise<void> {
     const library = this.#library(id);
@@ -227,11 +243,12 @@ export class LibraryService {
 
   /**
    * Takes a file that a window sends: stored in the data folder, then queued. `relativePath` may have folders.
-   * NOT_FOUND, BAD_ARGUMENT, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
+   * NOT_FOUND, BAD_ARGUMENT, DOCUMENT_UNSUPPORTED, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
    */
   async receiveUpload(libraryId: string, relativePath: string, stream: Readable): Promise<void> {
     const library = this.#library(libraryId);
     const path = safeRelativePath(relativePath);
+    if (!isDocument(path)) throw unsupported(path); // a scan would drop it
     const folder = this.#managedFolder(library.id);
     await mkdir(folder, { recursive: true });
     await storeUpload(folder, path, stream, this.#options.settings.current.maxFileBytes);
@@ -261,6 +278,23 @@ export class LibraryService {
     return this.queue.status();
   }
 
+  /** Libraries whose removal has begun; one that a crash interrupted goes on at the next start. */
+  #deleting(): number[] {
+    return JSON.parse(this.#catalogue.state(DELETING_STATE) ?? '[]') as number[];
+  }
+
+  #deleteLater(id: number): void {
+    if (!this.#catalogue.libraries.get(id)) this.#setDeleting(this.#deleting().filter((each) => each !== id));
+    else
+      this.delete(String(id)).catch((error: unknown) =>
+        this.#options.log.warn('library-not-deleted', { error: String(error) }),
+      );
+  }
+
+  #setDeleting(ids: readonly number[]): void {
+    this.#catalogue.setState(DELETING_STATE, JSON.stringify(ids));
+  }
+
   #addSample(): void {
     const { libraries } = this.#catalogue;
     if (this.#catalogue.state(SAMPLE_STATE) !== undefined) return; // deleted ones stay deleted
@@ -287,7 +321,9 @@ export class LibraryService {
       sample,
       documents,
       failed,
-      roots: this.#catalogue.libraries.roots(id).map(rootInfo),
+      roots: this.#catalogue.libraries
+        .roots(id)
+        .map((root) => rootInfo(root, this.#roots.skipped(root.id).length)),
       pending: documents - failed - (phases.get('ready') ?? 0),
       chunks: counts.chunks,
       cachedChunks: counts.cachedChunks,
@@ -338,6 +374,6 @@ export class LibraryService {
   }
 }
 
-function rootInfo({ id, kind, path, watched, failure }: RootRow): SourceRoot {
-  return { id: String(id), kind, path, watched, failure };
+function rootInfo({ id, kind, path, watched, failure }: RootRow, skipped: number): SourceRoot {
+  return { id: String(id), kind, path, watched, failure, skipped };
 }
