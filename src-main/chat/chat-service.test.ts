@@ -111,7 +111,9 @@ describe('one question', () => {
     const { chat, ask, events } = await fixture();
     const answer = await ask(chat.create(NEW).id, 'Mara?');
     const progress = ofTopic(events, 'chat.progress').map(({ payload }) => payload);
-    expect(progress[0]).toMatchObject({ answerId: answer.id, done: 1, total: 2, secondsLeft: null });
+    // Its turn has come; then the prompt is processed.
+    expect(progress[0]).toMatchObject({ answerId: answer.id, total: 0, secondsLeft: null });
+    expect(progress[1]).toMatchObject({ answerId: answer.id, done: 1, total: 2, secondsLeft: null });
   });
 
   test('a question that is too long fails with its reason, and the next one is answered', async () => {
