@@ -44,20 +44,20 @@ writeDocuments(documents.path, files, bytes);
 const app = await startApp(data.path);
 const browser = await chromium.launch(launchOptions);
 try {
-  const cookie = await enter(app);
-  const core = await connect(app, cookie);
+  const entered = await enter(app);
+  const core = await connect(app, entered);
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  await context.addCookies([{ ...cookie, url: app.origin }]);
+  await context.addCookies([{ name: entered.name, value: entered.value, url: entered.home }]);
   const page = await context.newPage();
   const memory = watchMemory(app);
   await untilIdle(core);
-  const idle = await typeOn(page, app, 'search', seconds / 4);
+  const idle = await typeOn(page, entered, 'search', seconds / 4);
   const started = performance.now();
   const library = (await core.call('libraries.create', { name: 'Ingest' })) as { id: string };
   await core.call('libraries.addPaths', { id: library.id, paths: [documents.path] });
   const screens: Record<string, Latency> = { 'search, idle': idle };
   for (const screen of ['library', 'search', 'chat'])
-    screens[screen] = await typeOn(page, app, screen, seconds);
+    screens[screen] = await typeOn(page, entered, screen, seconds);
   const status = (await core.call('queue.status', {})) as QueueStatus;
   report(screens, status, (performance.now() - started) / 1000, memory.peak());
   memory.stop();
@@ -90,10 +90,17 @@ function writeDocuments(folder: string, count: number, total: number): void {
 }
 
 /** Exchanges the one-time token for the session's cookie. */
-async function enter({ url }: RunningApp): Promise<{ name: string; value: string }> {
+async function enter({ url }: RunningApp): Promise<Entered> {
   const response = await fetch(url, { redirect: 'manual' });
   const [name = '', value = ''] = response.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? [];
-  return { name, value };
+  return { name, value, home: new URL(response.headers.get('location') ?? '', url).href };
+}
+
+interface Entered {
+  name: string;
+  value: string;
+  /** The window's address. */
+  home: string;
 }
 
 interface Core {
@@ -101,8 +108,8 @@ interface Core {
   close(): void;
 }
 
-async function connect(running: RunningApp, { name, value }: { name: string; value: string }): Promise<Core> {
-  const socket = new WebSocket(`${running.origin.replace('http', 'ws')}/socket`, {
+async function connect(running: RunningApp, { name, value, home }: Entered): Promise<Core> {
+  const socket = new WebSocket(new URL('./socket', home.replace('http', 'ws')), {
     headers: { Cookie: `${name}=${value}`, Origin: running.origin },
   });
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
@@ -138,8 +145,8 @@ async function untilIdle(core: Core): Promise<void> {
 }
 
 /** Presses keys in a screen's field, and takes the time from each key to the frame that shows it. */
-async function typeOn(page: Page, running: RunningApp, screen: string, time: number): Promise<Latency> {
-  await page.goto(`${running.origin}/#${ROUTE[screen] ?? '/'}`);
+async function typeOn(page: Page, { home }: Entered, screen: string, time: number): Promise<Latency> {
+  await page.goto(`${home}#${ROUTE[screen] ?? '/'}`);
   await page.reload();
   const field =
     screen === 'chat'

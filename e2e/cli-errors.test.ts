@@ -3,6 +3,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -399,6 +400,23 @@ describe('folders that cannot be written', () => {
     spawnSync('mount', ['-o', 'remount,size=4m', where]);
     expect((await verify(where)).code).toBe(0);
   });
+});
+
+test('a disk without a byte left: the cache can be emptied, and then it works again', async (context) => {
+  const where = mount(context, 'brim', 'size=16m');
+  cpSync(data, where, { recursive: true });
+  const rest = join(where, 'rest');
+  const fill = (bytes: number): void => {
+    for (;;) appendFileSync(rest, Buffer.alloc(bytes));
+  };
+  expect(() => fill(1 << 16)).toThrow(/ENOSPC/);
+  expect(() => fill(1)).toThrow(/ENOSPC/);
+  const emptied = await runCli(['cache', 'evict', '--all', '--data', where]);
+  expect(emptied.stderr).toBe('');
+  expect(emptied.code).toBe(0);
+  expect(chunkFiles(where).size).toBe(0);
+  truncateSync(rest, 0);
+  expect(json(await ask(['--json'], QUESTION, where)).answer).toBe(rightAnswer);
 });
 
 describe('usage', () => {

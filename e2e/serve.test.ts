@@ -33,15 +33,21 @@ async function serve(data: string, ...flags: string[]): Promise<Served> {
   return { ...running, address, port: Number(port) };
 }
 
-async function enter({ address }: Served): Promise<string> {
+/** The session's cookie, and the page's path. */
+async function enter({ address }: Served): Promise<{ cookie: string; base: string }> {
   const entered = await fetch(address, { redirect: 'manual' });
   expect(entered.status).toBe(303);
-  return entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+  return { cookie, base: entered.headers.get('location') ?? '' };
 }
 
-async function callOnce({ port }: Served, cookie: string, name: string): Promise<unknown> {
+async function callOnce(
+  { port }: Served,
+  { cookie, base }: { cookie: string; base: string },
+  name: string,
+): Promise<unknown> {
   const headers = { Origin: `http://127.0.0.1:${port}`, Cookie: cookie };
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/socket`, { headers });
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${base}socket`, { headers });
   try {
     return await new Promise((resolve, reject) => {
       socket.on('error', reject);
@@ -59,12 +65,14 @@ async function callOnce({ port }: Served, cookie: string, name: string): Promise
 describe.skipIf(!BUILT)('serve', () => {
   test('prints an address that shows the window, and answers it from the real core', async () => {
     const served = await serve(join(dir, 'data'));
-    const cookie = await enter(served);
-    const page = await fetch(`http://127.0.0.1:${served.port}/`, { headers: { Cookie: cookie } });
+    const session = await enter(served);
+    const page = await fetch(`http://127.0.0.1:${served.port}${session.base}`, {
+      headers: { Cookie: session.cookie },
+    });
     expect(page.status).toBe(200);
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(await page.text()).not.toContain('%KVASIR_NONCE%');
-    const settings = (await callOnce(served, cookie, 'settings.get')) as Settings;
+    const settings = (await callOnce(served, session, 'settings.get')) as Settings;
     expect(settings.topK).toBeGreaterThan(0);
 
     served.child.kill('SIGINT');

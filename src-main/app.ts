@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { AnalysisService } from './analysis/analysis-service.ts';
 import { libraryDocuments } from './analysis/library-documents.ts';
 import { Engine, type Model } from './engine/engine.ts';
@@ -21,16 +22,23 @@ import { LibraryService } from './library/library-service.ts';
 import type { Parser } from './library/parser/parser-process.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { ModelService } from './models/model-service.ts';
+import { findDamage } from './platform/damaged-database.ts';
+import type { SetAside } from './platform/database.ts';
 import { traceOf } from './platform/failure.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
 import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './platform/paths.ts';
+import { makePrivate } from './platform/private-data.ts';
 import { programVersion } from './platform/root.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { Gate } from './platform/gate.ts';
 import { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
+import type { Failure } from '../src-shared/contract/common.ts';
+import { KvasirError } from '../src-shared/errors.ts';
 import type { Settings, SettingsInput } from '../src-shared/settings.ts';
+import { damagedFailure, SCHEMAS, setAsideFailure } from './databases.ts';
+import { removeLeftovers } from './leftovers.ts';
 import { Workspaces } from './workspaces.ts';
 import type { Core } from './platform/core.ts';
 
@@ -85,12 +93,17 @@ export class App {
   /** Of the program. */
   readonly version = programVersion();
   readonly #catalogue: Catalogue;
+  /** What the start found, until somebody was told. */
+  readonly #found: Failure[];
+  readonly #abort = new AbortController();
 
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
     catalogue: Catalogue,
     parser: Parser | undefined,
+    found: Failure[],
   ) {
+    this.#found = found;
     this.paths = parts.paths;
     this.settings = parts.settings;
     this.log = parts.log;
@@ -104,7 +117,8 @@ export class App {
       await this.analysis.releaseModel(model);
       await store.forget(model);
     };
-    this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose });
+    const onSetAside = (what: SetAside): void => void found.push(setAsideFailure(what));
+    this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose, onSetAside });
     this.#catalogue = catalogue;
     this.search = new SearchService({
       catalogue,
@@ -140,7 +154,7 @@ export class App {
       log,
       models: this.models,
     });
-    this.backups = new BackupService({ data: paths.data, program: this.version, log });
+    this.backups = new BackupService({ data: paths.data, program: this.version, schemas: SCHEMAS, log });
     this.chat = new ChatService({
       path: paths.conversations,
       models: this.models,
@@ -153,12 +167,14 @@ export class App {
           ? readSuggestions(paths.sampleSuggestions)
           : [],
       store,
+      onSetAside,
       ...core,
     });
     this.analysis = new AnalysisService({
       path: paths.analyses,
       models: this.models,
       retrieval: this.search,
+      onSetAside,
       ...this.#analysisParts(),
     });
     this.libraries = new LibraryService({
@@ -169,6 +185,7 @@ export class App {
       models: this.models,
       indexer: this.search,
       parser,
+      onFound: (failure) => void found.push(failure),
     });
     this.firstUse = new FirstUse({
       ...core,
@@ -202,13 +219,29 @@ export class App {
   static async open({ dataDir = defaultDataDir(), overrides = {}, parser }: AppOptions = {}): Promise<App> {
     const paths = resolvePaths(dataDir);
     ensureWritableDir(paths.data);
+    makePrivate(paths.data);
     const log = fileLogger(paths.log);
-    if (applyRestore(paths.data, paths.store)) log.info('restored-from-backup');
+    const found: Failure[] = [];
+    const { restored, failure } = applyRestore(paths.data, paths.store);
+    if (restored) log.info('restored-from-backup');
+    if (failure) found.push(failure);
     const settings = new SettingsService(paths.settings, overrides);
     const engine = Engine.open();
     const store = await openStore(paths, settings.current, engine, log);
     try {
-      return new App({ paths, settings, log, engine, store }, Catalogue.open(paths.catalogue), parser);
+      const parts = { paths, settings, log, engine, store };
+      const app = await withRoom(store, log, () => {
+        const catalogue = Catalogue.open(paths.catalogue, (what) => found.push(setAsideFailure(what)));
+        try {
+          return new App(parts, catalogue, parser, found);
+        } catch (error) {
+          catalogue.close();
+          throw error;
+        }
+      });
+      removeLeftovers(paths.data, (path) => app.models.downloads.isPart(path), log);
+      for (const each of found) log.error('found-at-start', { ...each });
+      return app;
     } catch (error) {
       await store.close();
       throw error;
@@ -220,10 +253,17 @@ export class App {
     this.firstUse.start();
     this.models.start();
     this.libraries.start();
+    void this.#checkDatabases();
+  }
+
+  /** What the start found and a person has to know: damaged data that was set aside. Told once. */
+  takeFound(): Failure[] {
+    return this.#found.splice(0);
   }
 
   /** Ends background work, frees models, closes the store. A step that fails keeps none of the others from being taken. */
   async close(): Promise<void> {
+    this.#abort.abort();
     const steps: (() => unknown)[] = [
       () => this.calibration.close(),
       () => this.firstUse.close(),
@@ -254,6 +294,21 @@ export class App {
     if (failures.length > 0) throw failures[0];
   }
 
+  /** Those that are too large to be read at every start. */
+  async #checkDatabases(): Promise<void> {
+    for (const name of Object.keys(SCHEMAS)) {
+      const path = join(this.paths.data, name);
+      try {
+        const damage = await findDamage(path, this.#abort.signal);
+        if (damage === undefined) continue;
+        this.log.error('database-damaged', { path, damage });
+        this.events.emit('app.notice', { level: 'error', failure: damagedFailure(path) });
+      } catch (error) {
+        this.log.warn('database-not-checked', { path, error: traceOf(error) });
+      }
+    }
+  }
+
   #analysisParts() {
     const { store, settings, events, gate, log, chat } = this;
     return {
@@ -269,6 +324,22 @@ export class App {
     };
   }
 }
+
+/** Databases cannot be opened on a full disk. The cache can be computed again: so it makes room. */
+async function withRoom<T>(store: ChunkStore, log: Logger, open: () => T): Promise<T> {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof KvasirError && error.code === 'DISK_FULL')) throw error;
+    const { entries, bytes } = await store.evict({ bytes: ROOM_BYTES });
+    if (entries === 0) throw error;
+    log.warn('cache-made-room', { entries, bytes });
+    return open();
+  }
+}
+
+/** For the databases' logs. */
+const ROOM_BYTES = 64 * 2 ** 20;
 
 function openStore(paths: Paths, settings: Settings, engine: Engine, log: Logger): Promise<ChunkStore> {
   return ChunkStore.open({

@@ -9,6 +9,8 @@ export const ERROR_CODES = [
   'MODEL_INVALID', // not a GGUF, truncated, or its header contradicts the file
   'MODEL_UNSUPPORTED', // a valid GGUF whose architecture or feature the engine does not implement
   'MODEL_TOO_LARGE', // does not fit the memory
+  'MODEL_NUMBERS', // what it computed is no number: a damaged file, or an overflow
+  'MODEL_CHANGED', // its file was written to or cut while it is in use
   // chunk KV files and the store
   'CHUNK_CORRUPT', // a checksum or a size in a chunk file is wrong
   'CHUNK_VERSION', // a chunk file was written by a newer format version

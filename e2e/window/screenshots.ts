@@ -9,6 +9,7 @@ import { CHROMIUM, launchOptions, NO_BROWSER } from './support/browsers.ts';
 import { en } from '../../src-renderer/i18n/en/index.ts';
 import { zh } from '../../src-renderer/i18n/zh/index.ts';
 import { ROOT } from './support/root.ts';
+import { homeOf } from './support/test.ts';
 
 const { values: flags } = parseArgs({
   options: { out: { type: 'string' }, language: { type: 'string', default: 'en' } },
@@ -120,7 +121,7 @@ async function compare(page: Page): Promise<void> {
 }
 
 async function analyse(page: Page): Promise<string> {
-  await page.goto(`${app.origin}/#/analysis/new?kind=questions`);
+  await page.goto(`${homeOf(page)}#/analysis/new?kind=questions`);
   const field = page.getByRole('textbox', { name: words.analysis.form.questions });
   await field.fill(QUESTIONS.join('\n'));
   await field.press('Control+Enter');
@@ -133,8 +134,8 @@ async function analyse(page: Page): Promise<string> {
 
 async function show(page: Page, { route, prepare }: Shot, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-  await page.goto(`${app.origin}/#/`);
-  await page.goto(`${app.origin}/#${route}`);
+  await page.goto(`${homeOf(page)}#/`);
+  await page.goto(`${homeOf(page)}#${route}`);
   await page.reload();
   await page.waitForLoadState('networkidle');
   await prepare?.(page);

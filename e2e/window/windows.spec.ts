@@ -1,7 +1,7 @@
 import { startApp } from './support/app.ts';
 import { ask, QUESTION, startConversation } from './support/chat.ts';
 import { createLibrary } from './support/library.ts';
-import { expect, goTo, openWindow, test } from './support/test.ts';
+import { expect, goTo, homeOf, openWindow, test } from './support/test.ts';
 
 test('two windows of one app show the same', async ({ sharedApp, sharedWindow: first, context }) => {
   const second = await openWindow(sharedApp, context);
@@ -32,7 +32,7 @@ test('two windows of one app show the same', async ({ sharedApp, sharedWindow: f
     await goTo(first, 'Settings');
     await first.getByRole('radiogroup', { name: 'Language' }).getByText('中文').click();
     await expect(second.getByRole('heading', { name: '资料库', level: 1 })).toBeVisible();
-    await second.goto(`${sharedApp.origin}/#/settings`);
+    await second.goto(`${homeOf(second)}#/settings`);
     await second.getByRole('radiogroup', { name: '语言' }).getByText('English').click();
     await expect(first.getByRole('heading', { name: 'Settings', level: 1 })).toBeVisible();
   });

@@ -1,12 +1,14 @@
 #include "addon/convert.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
 #include "engine/embedder.h"
 #include "engine/error.h"
 #include "engine/hash.h"
+#include "engine/model_check.h"
 
 namespace kvasir::addon {
 
@@ -19,7 +21,7 @@ Napi::Object object_from(const Napi::Value & v, const char * name) {
     return v.As<Napi::Object>();
 }
 double number_from(const Napi::Value & v, const char * name) {
-    if (!v.IsNumber()) type_error(v, name, "a number");
+    if (!v.IsNumber() || !std::isfinite(v.As<Napi::Number>().DoubleValue())) type_error(v, name, "a number");
     return v.As<Napi::Number>().DoubleValue();
 }
 }  // namespace
@@ -37,7 +39,7 @@ std::string string_from(const Napi::Value & v, const char * name) {
 }
 int int_from(const Napi::Value & v, const char * name) {
     const double d = number_from(v, name);
-    if (d != double(int(d))) type_error(v, name, "a whole number");
+    if (std::fabs(d) > INT32_MAX || d != std::floor(d)) type_error(v, name, "a whole number");
     return int(d);
 }
 
@@ -113,7 +115,11 @@ Sampling sampling_from(const Napi::Value & v) {
     s.top_p = float(number_from(o.Get("topP"), "sampling.topP"));
     s.min_p = float(number_from(o.Get("minP"), "sampling.minP"));
     s.repeat_penalty = float(number_from(o.Get("repeatPenalty"), "sampling.repeatPenalty"));
-    s.seed = uint32_t(number_from(o.Get("seed"), "sampling.seed"));
+    const double seed = number_from(o.Get("seed"), "sampling.seed");
+    if (seed < 0 || seed > UINT32_MAX || seed != std::floor(seed)) {
+        type_error(o.Get("seed"), "sampling.seed", "a whole number from 0 to 4294967295");
+    }
+    s.seed = uint32_t(seed);
     return s;
 }
 
@@ -246,15 +252,11 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
 
     Hparams hp;
     std::string why;
-    if (const Architecture * arch = find_architecture(arch_name)) {
-        try {
-            hp = read_hparams(file, *arch);
-        } catch (const Error & e) {
-            if (e.code != "MODEL_UNSUPPORTED") throw;
-            why = e.what();
-        }
-    } else {
-        why = "The architecture \"" + arch_name + "\" is not supported.";
+    try {
+        hp = check_model(file).hparams;
+    } catch (const Error & e) {
+        if (e.code != "MODEL_UNSUPPORTED") throw;
+        why = e.what();
         hp = plain_hparams(file, arch_name);
     }
     const bool embedding = is_embedding_model(file);

@@ -79,6 +79,7 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     const auto abort = AbortObject::from(info[2]);
     const LoadOptions loading = load_options_from(info[4]);
     const int observe = info[5].IsUndefined() ? 0 : int_from(info[5], "observe");
+    if (observe < 0) throw Napi::RangeError::New(env, "observe must be at least 0");
     Callback callback(env, info[3]);
     std::function<Finished()> work = [=] {
         Finished f;
@@ -131,6 +132,7 @@ Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {
     if (n < 0 || n > s->length) {
         throw Napi::RangeError::New(info.Env(), "length must be between 0 and the session's length");
     }
+    if (n < s->length) s->logits.clear();
     s->length = n;
     handle_.worker->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
     return info.Env().Undefined();

@@ -10,8 +10,6 @@ namespace kvasir {
 
 std::string layer_tensor_name(int layer, const char * weight) { return "blk." + std::to_string(layer) + "." + weight; }
 
-std::string Architecture::unsupported(const GgufFile &) const { return ""; }
-
 std::vector<TensorSpec> Architecture::layer_tensors(const Hparams & hp, int layer) const {
     const auto name = [&](const char * weight) { return layer_tensor_name(layer, weight); };
     const int64_t d = hp.n_embd, q = hp.q_dim(), kv = hp.kv_dim(), ff = hp.n_ff;
@@ -64,7 +62,7 @@ ggml_tensor * Architecture::feed_forward(const LayerArgs & l, ggml_tensor * x) c
 
 namespace {
 
-// Reads whole numbers under "<arch>." and refuses what no real model has, so that later arithmetic cannot overflow.
+// Reads numbers under "<arch>." and refuses what no real model has, so that later arithmetic cannot overflow.
 class Reader {
   public:
     Reader(const GgufFile & file, std::string arch) : file_(file), arch_(std::move(arch)) {}
@@ -85,8 +83,13 @@ class Reader {
         return int(*v);
     }
 
-    float real(const std::string & key, float fallback) const {
-        return float(file_.number(arch_ + "." + key).value_or(fallback));
+    // Within least … most. NaN is within nothing.
+    float real(const std::string & key, float fallback, float least, float most) const {
+        const auto v = file_.number(arch_ + "." + key);
+        if (!v) return fallback;
+        if (*v >= double(least) && *v <= double(most)) return float(*v);
+        throw Error("MODEL_INVALID", "The model " + file_.path() + " says " + arch_ + "." + key + " = " +
+                                         std::to_string(*v) + ", which is out of range.");
     }
 
   private:
@@ -94,34 +97,40 @@ class Reader {
     std::string arch_;
 };
 
-void read_rope(const GgufFile & file, const Reader & r, Hparams & hp, int mode) {
+void read_rope(const GgufFile & file, const Architecture & arch, const Reader & r, Hparams & hp) {
     RopeParams & rope = hp.rope;
-    rope.mode = mode;
+    rope.mode = arch.rope_mode();
     rope.n_rot = r.count("rope.dimension_count", hp.head_dim, hp.head_dim);
-    rope.freq_base = r.real("rope.freq_base", 10000.0f);
+    rope.freq_base = r.real("rope.freq_base", 10000.0f, 1, 1e15f);
     rope.n_ctx_orig = r.count("rope.scaling.original_context_length", 1u << 24, hp.n_ctx_train);
     // An older key gives the linear factor alone; llama.cpp takes "linear" when no type is named.
-    const float factor = r.real("rope.scaling.factor", r.real("rope.scale_linear", 0.0f));
+    const float older = r.real("rope.scale_linear", 0.0f, 0, 1e6f);
+    const float factor = r.real("rope.scaling.factor", older, 0, 1e6f);
     hp.rope_scaling = file.string(hp.arch + ".rope.scaling.type").value_or("linear");
     if (hp.rope_scaling != "none" && hp.rope_scaling != "linear" && hp.rope_scaling != "yarn") {
         throw Error("MODEL_UNSUPPORTED",
                     "The model scales its positions by \"" + hp.rope_scaling + "\", which is not supported.");
     }
-    if (!(factor >= 0) || rope.n_rot % 2 != 0 || !(rope.freq_base > 0)) {
-        throw Error("MODEL_INVALID", "The model " + file.path() + " has impossible RoPE parameters.");
+    if (rope.n_rot % 2 != 0) {
+        throw Error("MODEL_INVALID", "The model " + file.path() + " rotates an odd number of dimensions of a head.");
     }
     if (hp.rope_scaling != "none" && factor > 0) rope.freq_scale = 1.0f / factor;
-    rope.attn_factor = r.real("rope.scaling.attn_factor", 1.0f);
+    rope.attn_factor = r.real("rope.scaling.attn_factor", 1.0f, 1e-3f, 1e3f);
     if (hp.rope_scaling == "yarn") rope.ext_factor = 1.0f;
     if (rope.freq_scale == 1.0f && rope.ext_factor == 0) hp.rope_scaling = "none";
 
-    if (const auto * t = file.find("rope_freqs.weight")) {
+    const auto * t = file.find("rope_freqs.weight");
+    if (t && arch.scales_rope_frequencies()) {
         if (t->type != GGML_TYPE_F32 || t->ne[0] != rope.n_rot / 2 ||
             t->bytes != size_t(rope.n_rot / 2) * sizeof(float)) {
             throw Error("MODEL_INVALID", "The model " + file.path() + " has RoPE factors of a wrong shape.");
         }
         rope.freq_factors.resize(rope.n_rot / 2);
         std::memcpy(rope.freq_factors.data(), t->data, t->bytes);
+        for (float f : rope.freq_factors) {
+            if (f > 0 && f < 1e9f) continue;
+            throw Error("MODEL_INVALID", "The model " + file.path() + " has a RoPE factor that is out of range.");
+        }
         hp.rope_scaling = "llama3";
     }
 }
@@ -138,7 +147,7 @@ Hparams read_hparams(const GgufFile & file, const Architecture & arch) {
     hp.n_head = r.count("attention.head_count", 1u << 10);
     hp.n_head_kv = r.count("attention.head_count_kv", hp.n_head, hp.n_head);
     hp.n_ctx_train = r.count("context_length", 1u << 24);
-    hp.rms_eps = r.real("attention.layer_norm_rms_epsilon", 1e-5f);
+    hp.rms_eps = r.real("attention.layer_norm_rms_epsilon", 1e-5f, 0, 1);
     hp.head_dim = r.count("attention.key_length", 1024, std::max(1, hp.n_embd / hp.n_head));
     if (r.count("attention.value_length", 1024, hp.head_dim) != hp.head_dim) {
         throw Error("MODEL_UNSUPPORTED", "The model's keys and values differ in size, which is not supported.");
@@ -161,10 +170,7 @@ Hparams read_hparams(const GgufFile & file, const Architecture & arch) {
     if (file.find("rope_factors_long.weight") || file.find("blk.0.rope_factors_long.weight")) {
         throw Error("MODEL_UNSUPPORTED", "The model uses LongRoPE, which is not supported.");
     }
-    if (std::string why = arch.unsupported(file); !why.empty()) {
-        throw Error("MODEL_UNSUPPORTED", "The model cannot be run: " + why + ".");
-    }
-    read_rope(file, r, hp, arch.rope_mode());
+    read_rope(file, arch, r, hp);
     return hp;
 }
 

@@ -51,8 +51,8 @@ class Architecture {
     virtual const char * name() const = 0;
     // GGML_ROPE_TYPE_NORMAL or _NEOX: which dimensions of a head RoPE rotates together.
     virtual int rope_mode() const = 0;
-    // Why a file of this family cannot run, or "".
-    virtual std::string unsupported(const GgufFile & file) const;
+    // Whether files of the family may scale each of RoPE's frequencies (rope_freqs.weight).
+    virtual bool scales_rope_frequencies() const { return false; }
     // Default: the standard's names; biases of Q, K, V and the attention's output where the file has them.
     virtual std::vector<TensorSpec> layer_tensors(const Hparams & hp, int layer) const;
 
@@ -77,7 +77,8 @@ class Architecture {
 const Architecture * find_architecture(const std::string & name);
 std::vector<std::string> architecture_names();
 
-// Reads and checks the hyperparameters all families share. MODEL_INVALID, MODEL_UNSUPPORTED.
+// Reads and checks the hyperparameters all families share: every number is finite, and within what a model can have.
+// MODEL_INVALID, MODEL_UNSUPPORTED.
 Hparams read_hparams(const GgufFile & file, const Architecture & arch);
 
 }  // namespace kvasir

@@ -2,15 +2,9 @@
 
 #include <cstdlib>
 #include <mutex>
-#include <set>
-#include <thread>
 
 #include "error.h"
 #include "llama.h"
-
-#ifdef __linux__
-#include <fstream>
-#endif
 
 namespace kvasir {
 
@@ -52,6 +46,12 @@ void init_backends(const std::string & dir) {
         llama_backend_init();
     });
     if (!ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU)) {
+        if (const char * cpu = std::getenv("KVASIR_CPU"); cpu && *cpu) {
+            throw Error("ENGINE_FAILED",
+                        "KVASIR_CPU asks for ggml's library for \"" + std::string(cpu) + "\", which is not in " + dir +
+                            " or needs another processor than this one.",
+                        "Unset KVASIR_CPU, or name another library.");
+        }
         throw Error("ENGINE_FAILED", "No ggml CPU backend was found in " + dir + ".", "Run `npm run setup` again.");
     }
 }
@@ -65,21 +65,6 @@ std::vector<DeviceInfo> list_devices() {
         out.push_back(info);
     }
     return out;
-}
-
-int default_threads() {
-#ifdef __linux__
-    // Physical cores: hyperthreads of one core share its vector units, so a second one only adds contention.
-    std::set<std::string> cores;
-    for (unsigned cpu = 0; cpu < std::thread::hardware_concurrency(); ++cpu) {
-        std::ifstream f("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings");
-        std::string line;
-        if (std::getline(f, line)) cores.insert(line);
-    }
-    if (!cores.empty()) return int(cores.size());
-#endif
-    const unsigned n = std::thread::hardware_concurrency();
-    return int(n <= 4 ? (n ? n : 4) : n / 2);
 }
 
 ContextPtr make_context(size_t tensors) {

@@ -28,8 +28,6 @@ struct DeviceInfo {
 // Loads every backend library in `dir` and silences ggml and libllama. Idempotent. ENGINE_FAILED when none is there.
 void init_backends(const std::string & dir);
 std::vector<DeviceInfo> list_devices();
-// One per physical core, where the system tells.
-int default_threads();
 
 // A context for tensor descriptions only; `tensors` is how many it must hold.
 ContextPtr make_context(size_t tensors);

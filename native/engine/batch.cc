@@ -64,7 +64,7 @@ Batch::Batch(std::vector<int32_t> positions, int n_embd, Device & device, const 
         if (needs_mask(device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, count);
         ubatches_.push_back(b);
     }
-    buffer_ = allocate_tensors(c, device.buffer_type());
+    memory_ = device.memory().allocate_for_pass(c);
     ggml_backend_tensor_set(table.ids, ids.data(), 0, ggml_nbytes(table.ids));
     std::vector<int32_t> slots;
     for (int32_t p : positions_) slots.push_back(cache.slot(p));

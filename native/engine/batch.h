@@ -44,7 +44,7 @@ class Batch {
     Device * device_;
     const KvCache * cache_;
     ContextPtr ctx_;
-    BufferPtr buffer_;
+    DeviceMemory::Lease memory_;
     ggml_tensor * x_ = nullptr;
     std::vector<Ubatch> ubatches_;
 };

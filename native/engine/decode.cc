@@ -17,7 +17,7 @@ DecodeGraph::DecodeGraph(const Weights & weights) {
         Device & device = weights.device(begin);
         while (end < n_layer && &weights.device(end) == &device) ++end;
         splits.push_back({&device, begin, end, make_graph_context(size_t(end - begin) * kLayerNodes),
-                          GallocPtr(ggml_gallocr_new(device.buffer_type()))});
+                          GallocPtr(ggml_gallocr_new(device.memory().type()))});
     }
 }
 
@@ -47,9 +47,7 @@ void Forward::build_decode_graph(const KvCache & cache, std::vector<int32_t> blo
         }
         ggml_set_output(s.x_out);
         ggml_build_forward_expand(s.graph, s.x_out);
-        if (!ggml_gallocr_alloc_graph(s.galloc.get(), s.graph)) {
-            throw Error("OUT_OF_MEMORY", "There is not enough memory to decode.");
-        }
+        s.device->memory().allocate_graph(s.galloc.get(), s.graph);
     }
     decode_graph_.blocks = std::move(blocks);
     decode_graph_.generation = cache.pool().generation();

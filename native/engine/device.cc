@@ -17,11 +17,10 @@ using SetThreadpool = void (*)(ggml_backend_t, ggml_threadpool *);
 }  // namespace
 
 Device::Device(ggml_backend_dev_t dev, int threads)
-    : dev_(dev), host_(ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU) {
-    backend_.reset(ggml_backend_dev_init(dev, nullptr));
-    if (!backend_) throw Error("ENGINE_FAILED", "The device " + name() + " could not be initialised.");
+    : dev_(dev), host_(ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU), memory_(dev) {
+    backend();
     graph_context_ = make_graph_context(kMaxNodes);
-    galloc_.reset(ggml_gallocr_new(buffer_type()));
+    galloc_.reset(ggml_gallocr_new(memory_.type()));
     ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(dev);
     set_abort_ = proc<ggml_backend_set_abort_callback_t>(reg, "ggml_backend_set_abort_callback");
     if (auto extra = proc<ggml_backend_dev_get_extra_bufts_t>(reg, "ggml_backend_dev_get_extra_bufts")) {
@@ -44,8 +43,19 @@ Device::~Device() {
     if (pool_) proc<ThreadpoolFree>(ggml_backend_dev_backend_reg(dev_), "ggml_threadpool_free")(pool_);
 }
 
+// Made anew once memory was freed: a backend may go on naming buffers of earlier graphs. ggml-vulkan rewrites only
+// those slots of its descriptor sets that an operation has, and Mesa's lavapipe (22.3) counts references through all.
+ggml_backend_t Device::backend() {
+    if (backend_ && (host_ || freed_before_ == memory_.times_freed())) return backend_.get();
+    backend_.reset();
+    backend_.reset(ggml_backend_dev_init(dev_, nullptr));
+    if (!backend_) throw Error("ENGINE_FAILED", "The device " + name() + " could not be initialised.");
+    freed_before_ = memory_.times_freed();
+    return backend_.get();
+}
+
 StagingBuffer & Device::staging_buffer() {
-    if (!staging_buffer_) staging_buffer_ = std::make_unique<StagingBuffer>(dev_);
+    if (!staging_buffer_) staging_buffer_ = std::make_unique<StagingBuffer>(dev_, memory_);
     return *staging_buffer_;
 }
 
@@ -67,20 +77,18 @@ void Device::check(ggml_cgraph * graph) const {
 
 void Device::prepare(ggml_cgraph * graph) {
     if (!host_) check(graph);
-    if (!ggml_gallocr_alloc_graph(galloc_.get(), graph)) {
-        throw Error("OUT_OF_MEMORY", "There is not enough memory for the computation on " + name() + ".",
-                    "Use a shorter prompt or a smaller model.");
-    }
+    memory_.allocate_graph(galloc_.get(), graph);
 }
 
 void Device::run(ggml_cgraph * graph, const std::atomic<bool> * abort) {
     const auto poll = [](void * flag) {
         return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
     };
+    ggml_backend_t stream = backend();
     if (set_abort_) {
-        set_abort_(backend_.get(), abort ? ggml_abort_callback(poll) : nullptr, const_cast<std::atomic<bool> *>(abort));
+        set_abort_(stream, abort ? ggml_abort_callback(poll) : nullptr, const_cast<std::atomic<bool> *>(abort));
     }
-    const ggml_status status = ggml_backend_graph_compute(backend_.get(), graph);
+    const ggml_status status = ggml_backend_graph_compute(stream, graph);
     if (status == GGML_STATUS_ABORTED || (abort && abort->load())) {
         throw Error("ABORTED", "The computation was stopped.");
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend.h"
+#include "device_memory.h"
 #include "staging_buffer.h"
 
 namespace kvasir {
@@ -25,7 +26,7 @@ class Device {
     ggml_backend_dev_t dev() const { return dev_; }
     std::string name() const { return ggml_backend_dev_name(dev_); }
     bool is_host() const { return host_; }
-    ggml_backend_buffer_type_t buffer_type() const { return ggml_backend_get_default_buffer_type(backend_.get()); }
+    DeviceMemory & memory() { return memory_; }
     // Buffer types that hold weights for this device, fastest first.
     const std::vector<ggml_backend_buffer_type_t> & weight_types() const { return weight_types_; }
 
@@ -43,10 +44,13 @@ class Device {
 
   private:
     void check(ggml_cgraph * graph) const;
+    ggml_backend_t backend();
 
     ggml_backend_dev_t dev_;
     bool host_;
+    DeviceMemory memory_;
     BackendPtr backend_;
+    int64_t freed_before_ = 0;  // memory_.times_freed() when backend_ was made
     ContextPtr graph_context_;
     GallocPtr galloc_;
     std::unique_ptr<StagingBuffer> staging_buffer_;

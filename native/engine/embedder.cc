@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "clock.h"
+#include "cores.h"
 #include "error.h"
 #include "gguf_file.h"
 #include "vocab.h"
@@ -23,6 +24,37 @@ Error unsupported(const std::string & path, const std::string & why) {
                  "Choose an embedding model, such as one of the BERT family.");
 }
 
+// libllama trusts a header, and ends the process by what no model has: every number that it may compute with or reserve
+// memory by is within what a model can have. MODEL_INVALID.
+void check_numbers(const GgufFile & file, const std::string & arch) {
+    const auto invalid = [&](const std::string & what) {
+        throw Error("MODEL_INVALID", "The header of the model " + file.path() + " is not possible: " + what + ".",
+                    "The file may be damaged; fetch it again.");
+    };
+    for (const std::string & key : file.keys()) {
+        if (!key.starts_with(arch + ".") || !file.is_real(key)) continue;
+        const double value = *file.number(key), most = key.ends_with("_epsilon") ? 1 : 1e15;
+        if (!(value >= 0 && value <= most)) invalid(key + " = " + std::to_string(value));
+    }
+    const auto count = [&](const char * name, uint64_t most, bool required) -> uint64_t {
+        const std::string key = arch + "." + name;
+        if (file.is_array(key)) return 0;
+        const auto value = file.integer(key);
+        if (!value && required) invalid("it lacks " + key);
+        if (value && (*value < 1 || *value > most)) invalid(key + " = " + std::to_string(*value));
+        return value.value_or(0);
+    };
+    const uint64_t width = count("embedding_length", 1u << 17, true), heads = count("attention.head_count", 1024, true),
+                   kv_heads = count("attention.head_count_kv", 1024, false);
+    count("block_count", 1024, true), count("context_length", 1u << 24, true);
+    count("feed_forward_length", 1u << 20, false);
+    const uint64_t head = count("attention.key_length", 1024, false);
+    count("attention.value_length", 1024, false), count("rope.dimension_count", 1024, false);
+    if (heads && !head && width % heads != 0) invalid("its width is no multiple of its heads");
+    if (heads && kv_heads && heads % kv_heads != 0) invalid("its heads are no multiple of its KV heads");
+    if (file.integer(arch + ".pooling_type").value_or(0) > LLAMA_POOLING_TYPE_RANK) invalid("its pooling is unknown");
+}
+
 }  // namespace
 
 bool is_embedding_model(const GgufFile & file) {
@@ -34,7 +66,7 @@ bool is_embedding_model(const GgufFile & file) {
 }
 
 Embedder::Embedder(const std::string & path, const ModelOptions & options)
-    : threads_(options.threads > 0 ? options.threads : default_threads()) {
+    : threads_(usable_threads(options.threads)) {
     const auto start = Clock::now();
     {
         const GgufFile file(path);  // checks the header against the file
@@ -44,8 +76,9 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
         if (file.integer(architecture_ + ".pooling_type") == LLAMA_POOLING_TYPE_RANK) {
             throw unsupported(path, "it ranks pairs of texts instead");
         }
+        check_numbers(file, architecture_);
+        load(file, options.device);
     }
-    load(path, options.device);
     if (llama_model_has_encoder(model_.get()) && llama_model_has_decoder(model_.get())) {
         throw unsupported(path, "it is an encoder with a decoder");
     }
@@ -56,9 +89,11 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     load_ms_ = ms_since(start);
 }
 
-void Embedder::load(const std::string & path, const std::string & device) {
+void Embedder::load(const GgufFile & file, const std::string & device) {
+    const std::string & path = file.path();
+    check_vocabulary(file);
     try {
-        vocab_ = std::make_unique<Vocab>(path);
+        vocab_ = std::make_unique<Vocab>(file);
     } catch (const Error &) {
         throw unsupported(path, "its architecture (\"" + architecture_ + "\") or its vocabulary is not known");
     }

@@ -38,7 +38,7 @@ class Embedder {
     std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
 
   private:
-    void load(const std::string & path, const std::string & device);
+    void load(const GgufFile & file, const std::string & device);
     void create_context(enum llama_pooling_type pooling);
     std::vector<int32_t> tokenize(const std::string & text) const;
     void embed_one(std::vector<int32_t> & tokens, float * out);

@@ -45,9 +45,9 @@ Forward::Forward(const Weights & weights, Device & cpu)
     std::set<Device *> devices;
     for (int il = 0; il < weights.hparams().n_layer; ++il) devices.insert(&weights.device(il));
     for (Device * device : devices) {
-        RopeFactors f{device, make_context(1), nullptr, nullptr};
+        RopeFactors f{device, make_context(1), nullptr, {}};
         f.tensor = ggml_new_tensor_1d(f.ctx.get(), GGML_TYPE_F32, int64_t(factors.size()));
-        f.buffer = allocate_tensors(f.ctx.get(), device->buffer_type());
+        f.memory = device->memory().allocate(f.ctx.get());
         ggml_backend_tensor_set(f.tensor, factors.data(), 0, factors.size() * sizeof(float));
         rope_factors_.push_back(std::move(f));
     }

@@ -85,7 +85,7 @@ class Forward {
         Device * device;
         ContextPtr ctx;
         ggml_tensor * tensor;
-        BufferPtr buffer;
+        DeviceMemory::Lease memory;
     };
     std::vector<RopeFactors> rope_factors_;
     DecodeGraph decode_graph_;

@@ -41,9 +41,21 @@ MappedFile::~MappedFile() {
     if (data_) UnmapViewOfFile(data_);
 }
 void MappedFile::forget(size_t, size_t) const {}
+bool MappedFile::changed() const { return false; }
 #else
+namespace {
+int64_t modified_ns(const struct stat & st) {
+#ifdef __APPLE__
+    return int64_t(st.st_mtimespec.tv_sec) * 1'000'000'000 + st.st_mtimespec.tv_nsec;
+#else
+    return int64_t(st.st_mtim.tv_sec) * 1'000'000'000 + st.st_mtim.tv_nsec;
+#endif
+}
+}  // namespace
+
 MappedFile::MappedFile(const std::string & path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Without waiting: a pipe would be waited for until somebody writes into it.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         throw Error("MODEL_NOT_FOUND", "The file " + path + " could not be opened: " + std::strerror(errno) + ".");
     }
@@ -53,15 +65,22 @@ MappedFile::MappedFile(const std::string & path) {
         throw Error("MODEL_NOT_FOUND", path + " is not a file.");
     }
     size_ = size_t(st.st_size);
+    modified_ns_ = modified_ns(st);
     void * p = size_ ? mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
-    ::close(fd);
     if (p == MAP_FAILED) {
+        ::close(fd);
         throw Error("MODEL_INVALID", "The file " + path + " is empty or could not be mapped.", kAdvice);
     }
     data_ = static_cast<const uint8_t *>(p);
+    fd_ = fd;
 }
 MappedFile::~MappedFile() {
     if (data_) munmap(const_cast<uint8_t *>(data_), size_);
+    if (fd_ >= 0) ::close(fd_);
+}
+bool MappedFile::changed() const {
+    struct stat st {};
+    return fstat(fd_, &st) != 0 || size_t(st.st_size) != size_ || modified_ns(st) != modified_ns_;
 }
 void MappedFile::forget(size_t offset, size_t size) const {
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
@@ -155,6 +174,47 @@ bool GgufFile::is_array(const std::string & key) const {
 
 size_t GgufFile::array_size(const std::string & key) const {
     return is_array(key) ? gguf_get_arr_n(gguf_.get(), find_key(key)) : 0;
+}
+
+std::vector<std::string> GgufFile::strings(const std::string & key) const {
+    const int64_t id = find_key(key);
+    if (id < 0) return {};
+    if (!is_array(key) || gguf_get_arr_type(gguf_.get(), id) != GGUF_TYPE_STRING) {
+        invalid("its entry " + key + " is not a list of texts");
+    }
+    std::vector<std::string> out;
+    for (size_t i = 0; i < gguf_get_arr_n(gguf_.get(), id); ++i) out.push_back(gguf_get_arr_str(gguf_.get(), id, i));
+    return out;
+}
+
+std::vector<std::string> GgufFile::keys() const {
+    std::vector<std::string> out;
+    for (int64_t i = 0; i < gguf_get_n_kv(gguf_.get()); ++i) out.push_back(gguf_get_key(gguf_.get(), i));
+    return out;
+}
+
+bool GgufFile::is_real(const std::string & key) const {
+    const int64_t id = find_key(key);
+    if (id < 0) return false;
+    const gguf_type type = gguf_get_kv_type(gguf_.get(), id);
+    return type == GGUF_TYPE_FLOAT32 || type == GGUF_TYPE_FLOAT64;
+}
+
+bool GgufFile::is_neutral(const std::string & key) const {
+    const int64_t id = find_key(key);
+    if (id < 0) return true;
+    switch (gguf_get_kv_type(gguf_.get(), id)) {
+        case GGUF_TYPE_ARRAY: return gguf_get_arr_n(gguf_.get(), id) == 0;
+        case GGUF_TYPE_STRING: return *gguf_get_val_str(gguf_.get(), id) == '\0';
+        case GGUF_TYPE_BOOL: return !gguf_get_val_bool(gguf_.get(), id);
+        case GGUF_TYPE_FLOAT32: return gguf_get_val_f32(gguf_.get(), id) == 0;
+        case GGUF_TYPE_FLOAT64: return gguf_get_val_f64(gguf_.get(), id) == 0;
+        case GGUF_TYPE_INT32: return gguf_get_val_i32(gguf_.get(), id) == 0;
+        case GGUF_TYPE_INT8: return gguf_get_val_i8(gguf_.get(), id) == 0;
+        case GGUF_TYPE_INT16: return gguf_get_val_i16(gguf_.get(), id) == 0;
+        case GGUF_TYPE_INT64: return gguf_get_val_i64(gguf_.get(), id) == 0;
+        default: return *integer(key) == 0;
+    }
 }
 
 std::array<uint8_t, 32> GgufFile::fingerprint() const {

@@ -22,12 +22,19 @@ class MappedFile {
     MappedFile(const MappedFile &) = delete;
     const uint8_t * data() const { return data_; }
     size_t size() const { return size_; }
+    // Whether the file was written to or cut since it was opened; reading what was cut off ends the process. A file
+    // that
+    // another one took the place of is as it was, as long as it is open. False where the system keeps open files as
+    // they are.
+    bool changed() const;
     // Tells the system that a range will not be read again (its pages stay reloadable from the file).
     void forget(size_t offset, size_t size) const;
 
   private:
     const uint8_t * data_ = nullptr;
     size_t size_ = 0;
+    int fd_ = -1;
+    int64_t modified_ns_ = 0;
 };
 
 class GgufFile {
@@ -46,6 +53,13 @@ class GgufFile {
     std::optional<std::string> string(const std::string & key) const;
     // Number of elements of an array, 0 when absent.
     size_t array_size(const std::string & key) const;
+    // The elements of an array of text, empty when absent.
+    std::vector<std::string> strings(const std::string & key) const;
+    // All keys, and whether one holds nothing: 0, false, or no text.
+    std::vector<std::string> keys() const;
+    bool is_neutral(const std::string & key) const;
+    // Whether `key` is a floating-point number.
+    bool is_real(const std::string & key) const;
     // Whether `key` is an array (some models give one value per layer).
     bool is_array(const std::string & key) const;
 

@@ -63,6 +63,13 @@ void KvCache::prefault(int begin, int end) const {
     if (first < last) pool_.prefault(table_.data() + first, size_t(last - first));
 }
 
+void KvCache::wipe(int begin, int end) const {
+    for (int il = 0; il < pool_.layers(); ++il) {
+        for (ggml_tensor * t : {k(il), v(il)})
+            for (int p = begin; p < end; ++p) ggml_backend_tensor_memset(t, 0, size_t(slot(p)) * t->nb[1], t->nb[1]);
+    }
+}
+
 void KvCache::truncate(int n) {
     while (int(table_.size()) > blocks_of(n)) {
         pool_.unref(table_.back());

@@ -35,6 +35,8 @@ class KvCache {
     // prefault() takes it now.
     void advise_huge_pages(int begin, int end) const;
     void prefault(int begin, int end) const;
+    // Zeros for positions [begin, end), which are writable.
+    void wipe(int begin, int end) const;
     // Gives back the blocks behind the first `n` positions.
     void truncate(int n);
     // The first `n` positions of `other`, shared.

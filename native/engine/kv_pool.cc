@@ -13,10 +13,18 @@ constexpr int kFirstBlocks = 16;
 constexpr int kSpareBlocks = 4;  // behind the last: kernels that read a padded number of keys may run over
 }
 
-KvPool::KvPool(const Weights & weights, const BlockHash & root, KvDtype dtype)
-    : weights_(weights), root_(root), dtype_(dtype), layers_(size_t(weights.hparams().n_layer)) {}
+KvPool::KvPool(const Weights & weights, const BlockHash & root, KvDtype dtype, KvLayers layers)
+    : weights_(weights), root_(root), dtype_(dtype) {
+    for (int il = 0; il < weights.hparams().n_layer; ++il) {
+        Device * device = &weights.device(il);
+        const auto there = std::find_if(layers_.begin(), layers_.end(), [&](auto & l) { return l.device == device; });
+        const bool shared = layers == KvLayers::shared && there != layers_.end();
+        memory_of_.push_back(shared ? size_t(there - layers_.begin()) : layers_.size());
+        if (!shared) layers_.emplace_back().device = device;
+    }
+}
 
-size_t KvPool::block_bytes() const { return size_t(weights_.hparams().n_layer) * layer_block_bytes(); }
+size_t KvPool::block_bytes() const { return layers_.size() * layer_block_bytes(); }
 size_t KvPool::layer_block_bytes() const {
     return 2 * size_t(kKvBlock) * ggml_row_size(dtype_ggml(dtype_), weights_.hparams().kv_dim());
 }
@@ -30,31 +38,32 @@ void KvPool::set_budget(size_t bytes) {
 
 // Padding beyond the last token is masked, but a NaN in it would survive the mask: fresh memory holds zeros, and blocks
 // that were used hold numbers.
-KvPool::Layer KvPool::make_layer(int il, int blocks) const {
+KvPool::Layer KvPool::make_layer(Device & device, int blocks) const {
     Layer layer;
+    layer.device = &device;
     layer.ctx = make_context(4);
     const int64_t slots = int64_t(blocks + kSpareBlocks) * kKvBlock;
     for (ggml_tensor ** t : {&layer.k, &layer.v}) {
         *t = ggml_new_tensor_2d(layer.ctx.get(), dtype_ggml(dtype_), weights_.hparams().kv_dim(), slots);
     }
-    if (!weights_.device(il).is_host()) {
-        layer.buffer = allocate_tensors(layer.ctx.get(), weights_.device(il).buffer_type());
+    if (!device.is_host()) {
+        layer.buffer = device.memory().allocate(layer.ctx.get());
         ggml_backend_buffer_clear(layer.buffer.get(), 0);
         return layer;
     }
     const size_t each = ggml_nbytes(layer.k);  // whole blocks: as aligned as ggml wants it
     layer.pages = Pages(2 * each);
-    layer.buffer.reset(ggml_backend_cpu_buffer_from_ptr(layer.pages.data(), 2 * each));
+    BufferPtr buffer(ggml_backend_cpu_buffer_from_ptr(layer.pages.data(), 2 * each));
+    layer.buffer = device.memory().wrap(std::move(buffer));
     ggml_backend_tensor_alloc(layer.buffer.get(), layer.k, layer.pages.data());
     ggml_backend_tensor_alloc(layer.buffer.get(), layer.v, layer.pages.data() + each);
     return layer;
 }
 
 // Copies what the old tensors hold.
-void KvPool::move_layer(int il, Layer & to) const {
-    const Layer & from = layers_[size_t(il)];
+void KvPool::move_layer(const Layer & from, Layer & to) const {
     for (auto [old, fresh] : {std::pair(from.k, to.k), std::pair(from.v, to.v)}) {
-        if (!weights_.device(il).is_host()) {
+        if (!to.device->is_host()) {
             ggml_tensor * part = ggml_view_2d(to.ctx.get(), fresh, old->ne[0], old->ne[1], fresh->nb[1], 0);
             ggml_backend_view_init(part);
             ggml_backend_tensor_copy(old, part);
@@ -73,10 +82,10 @@ void KvPool::move_layer(int il, Layer & to) const {
 void KvPool::grow(int blocks) {
     static std::atomic<int64_t> generations{0};
     generation_ = ++generations;
-    for (int il = 0; il < int(layers_.size()); ++il) {
-        Layer layer = make_layer(il, blocks);
-        if (layers_[size_t(il)].k) move_layer(il, layer);
-        layers_[size_t(il)] = std::move(layer);
+    for (Layer & layer : layers_) {
+        Layer longer = make_layer(*layer.device, blocks);
+        if (layer.k) move_layer(layer, longer);
+        layer = std::move(longer);
     }
     blocks_.grow(blocks);
 }
@@ -131,22 +140,20 @@ std::vector<std::pair<BlockHash, int>> KvPool::cached_prefix(const std::vector<i
 }
 
 void KvPool::read(int id, int il, uint8_t * out) const {
-    const Layer & layer = layers_[size_t(il)];
-    const size_t bytes = size_t(kKvBlock) * layer.k->nb[1];
-    ggml_backend_tensor_get(layer.k, out, size_t(id) * bytes, bytes);
-    ggml_backend_tensor_get(layer.v, out + bytes, size_t(id) * bytes, bytes);
+    const size_t bytes = size_t(kKvBlock) * k(il)->nb[1];
+    ggml_backend_tensor_get(k(il), out, size_t(id) * bytes, bytes);
+    ggml_backend_tensor_get(v(il), out + bytes, size_t(id) * bytes, bytes);
 }
 
 void KvPool::write(int id, int il, const uint8_t * in) {
-    const Layer & layer = layers_[size_t(il)];
-    const size_t bytes = size_t(kKvBlock) * layer.k->nb[1];
-    ggml_backend_tensor_set(layer.k, in, size_t(id) * bytes, bytes);
-    ggml_backend_tensor_set(layer.v, in + bytes, size_t(id) * bytes, bytes);
+    const size_t bytes = size_t(kKvBlock) * k(il)->nb[1];
+    ggml_backend_tensor_set(k(il), in, size_t(id) * bytes, bytes);
+    ggml_backend_tensor_set(v(il), in + bytes, size_t(id) * bytes, bytes);
 }
 
 void KvPool::copy(int from, int to) {
     std::vector<uint8_t> both(layer_block_bytes());
-    for (int il = 0; il < int(layers_.size()); ++il) {
+    for (int il = 0; il < int(memory_of_.size()); ++il) {
         read(from, il, both.data());
         write(to, il, both.data());
     }

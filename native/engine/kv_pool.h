@@ -13,16 +13,20 @@
 
 namespace kvasir {
 
+enum class KvLayers { own, shared };
+
 class KvPool {
   public:
-    // Takes no memory yet. `root` names what the KV belongs to: the hash before a first block's.
-    KvPool(const Weights & weights, const BlockHash & root, KvDtype dtype);
+    // Takes no memory yet. `root` names what the KV belongs to: the hash before a first block's. With KvLayers::shared
+    // all layers of a device stand in the same memory: for passes that read a layer only while they compute it.
+    KvPool(const Weights & weights, const BlockHash & root, KvDtype dtype, KvLayers layers = KvLayers::own);
 
     KvDtype dtype() const { return dtype_; }
+    int layers() const { return int(memory_of_.size()); }
 
     // [kv_dim, slots] of dtype(), on the layer's device.
-    ggml_tensor * k(int il) const { return layers_[size_t(il)].k; }
-    ggml_tensor * v(int il) const { return layers_[size_t(il)].v; }
+    ggml_tensor * k(int il) const { return layer(il).k; }
+    ggml_tensor * v(int il) const { return layer(il).v; }
     // Another number after every move of the tensors, and in every pool: what was built on them is then stale.
     int64_t generation() const { return generation_; }
 
@@ -58,13 +62,15 @@ class KvPool {
 
   private:
     struct Layer {
+        Device * device = nullptr;
         ContextPtr ctx;
         Pages pages;  // on the host: memory that nobody uses is not taken
-        BufferPtr buffer;
+        DeviceMemory::Lease buffer;
         ggml_tensor *k = nullptr, *v = nullptr;
     };
-    Layer make_layer(int il, int blocks) const;
-    void move_layer(int il, Layer & to) const;
+    const Layer & layer(int il) const { return layers_[memory_of_[size_t(il)]]; }
+    Layer make_layer(Device & device, int blocks) const;
+    void move_layer(const Layer & from, Layer & to) const;
     void grow(int blocks);
     template <typename F> void for_each_run(const int32_t * blocks, size_t n, F on_pages) const;
     int budget_blocks() const;
@@ -74,6 +80,7 @@ class KvPool {
     KvDtype dtype_;
     BlockPool blocks_;
     std::vector<Layer> layers_;
+    std::vector<size_t> memory_of_;  // layer → which of layers_
     size_t budget_ = size_t(1) << 30;
     int64_t generation_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "model.h"
 
 #include "clock.h"
+#include "cores.h"
 #include "error.h"
 #include "hash.h"
 
@@ -35,7 +36,7 @@ ggml_backend_dev_t find_device(const std::string & name) {
 }  // namespace
 
 Model::Model(const std::string & path, const ModelOptions & options, const std::function<void(float)> & progress)
-    : threads_(options.threads > 0 ? options.threads : default_threads()) {
+    : threads_(usable_threads(options.threads)) {
     const auto start = Clock::now();
     devices_.push_back(std::make_unique<Device>(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads_));
     std::vector<Device *> preference;
@@ -45,7 +46,7 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
         preference.push_back(devices_.back().get());
     }
     weights_ = std::make_unique<Weights>(path, preference, *devices_.front(), progress);
-    vocab_ = std::make_unique<Vocab>(path);
+    vocab_ = std::make_unique<Vocab>(weights_->file());
     if (vocab_->size() > hparams().n_vocab) {
         throw Error("MODEL_INVALID", "The model " + path + " has more tokens in its vocabulary than embeddings.");
     }
@@ -53,6 +54,7 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
     forward_ = std::make_unique<Forward>(*weights_, *devices_.front());
     const KvDtype kv = hparams().head_dim % ggml_blck_size(dtype_ggml(options.kv)) == 0 ? options.kv : KvDtype::f16;
     kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_, kv), kv);
+    chunk_pool_ = std::make_unique<KvPool>(*weights_, BlockHash{}, KvDtype::f16, KvLayers::shared);
     load_ms_ = ms_since(start);
 }
 
@@ -68,6 +70,13 @@ ChunkShape Model::chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix
     s.head_dim = uint32_t(hparams().head_dim);
     s.n_vocab = uint32_t(hparams().n_vocab);
     return s;
+}
+
+void Model::require_unchanged() const {
+    const GgufFile & file = weights_->file();
+    if (!file.map().changed()) return;
+    throw Error("MODEL_CHANGED", "The file of the model, " + file.path() + ", was changed while it is in use.",
+                "Load the model again; if it cannot be loaded, fetch the file again.");
 }
 
 void Model::check_tokens(const std::vector<int32_t> & tokens) const {

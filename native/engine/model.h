@@ -1,7 +1,8 @@
 #pragma once
 // A loaded model: weights on their devices, vocabulary, and what sessions and chunks of it share.
 //
-// Thread safety: one thread, "the model's thread", makes it and uses forward(), kv_pool(), and with them every Session,
+// Thread safety: one thread, "the model's thread", makes it and uses forward(), both pools, and with them every
+// Session,
 // KvCache, Batch and Fuse; after that thread's last task any may destroy it. Everything else here does not change once
 // the model is loaded: any thread may read it at any time, vocab() too.
 #include <functional>
@@ -16,7 +17,7 @@
 namespace kvasir {
 
 struct ModelOptions {
-    int threads = 0;              // 0: one per physical core
+    int threads = 0;              // 0: one per physical core; never more than there are cores for us
     std::string device = "auto";  // "auto", "cpu" or a ggml device name
     KvDtype kv = KvDtype::f16;    // of the resident KV; q8_0 only for heads of a multiple of 32, else f16 is used
 };
@@ -33,12 +34,17 @@ class Model {
     // Of all sessions.
     Forward & forward() const { return *forward_; }
     KvPool & kv_pool() const { return *kv_pool_; }
+    // Of the chunk that is encoded: apart from the sessions', since chunks do not depend on their number format.
+    KvPool & chunk_pool() const { return *chunk_pool_; }
     int threads() const { return threads_; }
     double load_ms() const { return load_ms_; }
     const Digest & fingerprint() const { return fingerprint_; }
     std::string fingerprint_hex() const;
 
     ChunkShape chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix) const;
+    // Before weights are read: a mapped file that was cut would end the process, one that was written to would give
+    // nonsense. What happens to it during a pass is not noticed. MODEL_CHANGED.
+    void require_unchanged() const;
     // Ids from outside are not trusted: BAD_ARGUMENT for one beyond the vocabulary.
     void check_tokens(const std::vector<int32_t> & tokens) const;
 
@@ -48,7 +54,7 @@ class Model {
     std::unique_ptr<Weights> weights_;
     std::unique_ptr<Vocab> vocab_;
     std::unique_ptr<Forward> forward_;
-    std::unique_ptr<KvPool> kv_pool_;
+    std::unique_ptr<KvPool> kv_pool_, chunk_pool_;
     Digest fingerprint_;
     double load_ms_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cores.h"
 #include "error.h"
 
 namespace kvasir {
@@ -24,7 +25,7 @@ LlamaReference::LlamaReference(const std::string & path, const ReferenceOptions 
     cp.n_ctx = uint32_t(options.context);
     cp.n_batch = std::max(2048u, uint32_t(options.ubatch));
     cp.n_ubatch = uint32_t(options.ubatch);
-    cp.n_threads = cp.n_threads_batch = options.threads > 0 ? options.threads : default_threads();
+    cp.n_threads = cp.n_threads_batch = usable_threads(options.threads);
     cp.flash_attn_type = options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
     ctx_.reset(llama_init_from_model(model_.get(), cp));
     if (!ctx_) throw Error("OUT_OF_MEMORY", "llama.cpp could not create a context for " + path + ".");

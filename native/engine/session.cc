@@ -1,12 +1,32 @@
 #include "session.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "error.h"
 #include "fuse.h"
 
 namespace kvasir {
+
+namespace {
+
+// Neither NaN nor infinite: those have every bit of the exponent set.
+bool all_finite(const std::vector<float> & values) {
+    constexpr uint32_t kExponent = 0x7F800000;
+    uint32_t most = 0;
+    for (float x : values) most = std::max(most, std::bit_cast<uint32_t>(x) & kExponent);
+    return most < kExponent;
+}
+
+Error no_numbers() {
+    return Error("MODEL_NUMBERS",
+                 "The model computed values that are not numbers, so there is nothing to go on with.",
+                 "Its file may be damaged: fetch it again. If it is sound, its numbers are too large for 16 bits: try "
+                 "another version of the model.");
+}
+
+}  // namespace
 
 Session::Session(std::shared_ptr<Model> model, int capacity, KvPool * pool)
     : model_(std::move(model)),
@@ -19,10 +39,14 @@ AppendReport Session::append(const std::vector<Segment> & segments, const Strate
     trace_ = {};
     Fuse fuse(*model_, cache_, segments, strategy, loading, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
+    model_->require_unchanged();
     try {
         cache_.allocate(length_, length_ + fuse.tokens());
         cache_.advise_huge_pages(length_, length_ + fuse.tokens());
-        AppendReport report = fuse.run(logits_, abort, progress);
+        std::vector<float> logits;
+        AppendReport report = fuse.run(logits, abort, progress);
+        require_numbers(logits, length_ + fuse.tokens());
+        logits_ = std::move(logits);
         if (int(exact_.size()) == length_ && report.tokens > 1) cache_full_blocks(fuse.plain_tokens());
         length_ += report.tokens;
         return report;
@@ -35,6 +59,7 @@ AppendReport Session::append(const std::vector<Segment> & segments, const Strate
 Generated Session::generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
                             const std::function<bool(int32_t)> & on_token) {
     require(!logits_.empty(), "generate needs an append before it");
+    model_->require_unchanged();
     const auto start = Clock::now();
     Sampler sampler(sampling, model_->vocab().size());
     Generated out;
@@ -50,8 +75,12 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         try {
             cache_.allocate(length_, length_ + 1);
             model_->forward().decode(token, length_, cache_, logits_, abort);
+            require_numbers(logits_, length_ + 1);
         } catch (const Error & e) {
-            if (e.code != "ABORTED") throw;
+            if (e.code != "ABORTED") {
+                logits_.clear();  // of no token that the session holds
+                throw;
+            }
             out.stop = "aborted";
             break;
         }
@@ -63,10 +92,20 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
 
 void Session::truncate(int length) {
     require(length >= 0 && length <= length_, "truncate: length out of range");
+    if (length < length_) logits_.clear();  // they follow the longer text
     length_ = length;
     cache_.truncate(length);
     exact_.resize(std::min(exact_.size(), size_t(length)));
     hashes_.resize(std::min(hashes_.size(), size_t(length / kKvBlock)));
+}
+
+// What follows from text up to position `end` is numbers. If not, what was written for it is wiped: where keys are
+// masked
+// and not left out, a NaN among them would reach whatever stands in these blocks next. MODEL_NUMBERS.
+void Session::require_numbers(const std::vector<float> & logits, int end) {
+    if (all_finite(logits)) return;
+    cache_.wipe(length_, end);
+    throw no_numbers();
 }
 
 // Lets whole blocks be found by their tokens. Blended KV never is: it fits the chunks beside it only; nor is what was
@@ -115,15 +154,14 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
                                       const std::vector<int32_t> & prefix, KvDtype dtype,
                                       const std::atomic<bool> * abort, const ProgressFn & progress) {
     require(!tokens.empty(), "a chunk holds at least one token");
+    model->require_unchanged();
     model->check_tokens(tokens);
     model->check_tokens(prefix);
     std::vector<int32_t> all = prefix;
     all.insert(all.end(), tokens.begin(), tokens.end());
     const int n = int(all.size());
     const Hparams & hp = model->hparams();
-    // Not the sessions' own: a chunk does not depend on their number format.
-    KvPool pool(model->weights(), {}, KvDtype::f16);
-    KvCache cache(pool);
+    KvCache cache(model->chunk_pool());
     cache.allocate(0, n);
     Forward & forward = model->forward();
     auto chunk = std::make_shared<ChunkKv>(model->chunk_shape(dtype, prefix), tokens);
@@ -143,6 +181,10 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
         call.raw_k = &k, call.raw_v = &v;
         call.advance = il + 1 < hp.n_layer;
         forward.layer(il, batch, call, abort);
+        if (!all_finite(k) || !all_finite(v)) {
+            cache.wipe(0, n);
+            throw no_numbers();
+        }
         chunk->store_rows(il, 0, tokens.size(), k.data() + skip, v.data() + skip);
         if (progress) progress({int64_t(il + 1) * n, int64_t(hp.n_layer) * n});
     }

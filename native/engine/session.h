@@ -47,7 +47,8 @@ class Session {
     int capacity() const { return capacity_; }
     const std::vector<float> & logits() const { return logits_; }
 
-    // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT (chunk_index set), ABORTED: the session is then as before.
+    // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT (chunk_index set), MODEL_NUMBERS, MODEL_CHANGED, ABORTED: the
+    // session is then as before.
     // `observe`: how many tokens at the end, none of a chunk, have their attention kept in trace(); fewer where it
     // would take too much memory.
     AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,
@@ -55,7 +56,9 @@ class Session {
                         int observe = 0);
     // Of the last append.
     const AttentionTrace & trace() const { return trace_; }
-    // Samples and decodes until the model ends the text, `max_tokens`, `abort`, or on_token returns false.
+    // Samples and decodes until the model ends the text, `max_tokens`, `abort`, or on_token returns false. Needs the
+    // logits of the last append or generate; truncate() to fewer tokens drops them. MODEL_NUMBERS, MODEL_CHANGED: an
+    // append has to come before the next one.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
                        const std::function<bool(int32_t)> & on_token);
     void truncate(int length);
@@ -64,6 +67,7 @@ class Session {
     const KvCache & cache() const { return cache_; }
 
   private:
+    void require_numbers(const std::vector<float> & logits, int end);
     void cache_full_blocks(const std::vector<int32_t> & plain);
 
     std::shared_ptr<Model> model_;

@@ -1,12 +1,14 @@
 #include "staging_buffer.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "error.h"
 
 namespace kvasir {
 
-StagingBuffer::StagingBuffer(ggml_backend_dev_t device) : stream_(ggml_backend_dev_init(device, nullptr)) {
+StagingBuffer::StagingBuffer(ggml_backend_dev_t device, DeviceMemory & memory)
+    : memory_(memory), stream_(ggml_backend_dev_init(device, nullptr)) {
     if (stream_) return;
     throw Error("ENGINE_FAILED",
                 std::string("The device ") + ggml_backend_dev_name(device) + " could not be initialised.");
@@ -18,8 +20,12 @@ bool StagingBuffer::holds(const Size & size) const {
 
 void StagingBuffer::reserve(int64_t kv_dim, const Size & size) {
     if (holds(size)) return;
-    const Size wanted{std::max(size.f16_rows, size_.f16_rows), std::max(size.q8_0_rows, size_.q8_0_rows),
-                      std::max(size.host_bytes, size_.host_bytes)};
+    // By doubling, so that prompts of growing length do not make new buffers each.
+    const auto grown = []<typename T>(T needed, T have) {
+        return needed > have ? T(std::bit_ceil(uint64_t(needed))) : have;
+    };
+    const Size wanted{grown(size.f16_rows, size_.f16_rows), grown(size.q8_0_rows, size_.q8_0_rows),
+                      grown(size.host_bytes, size_.host_bytes)};
     size_ = {};
     ggml_backend_dev_t device = ggml_backend_get_device(stream_.get());
     ggml_backend_buffer_type_t locked = ggml_backend_dev_host_buffer_type(device);
@@ -30,7 +36,7 @@ void StagingBuffer::reserve(int64_t kv_dim, const Size & size) {
         if (wanted.q8_0_rows) {
             half.rows[1] = ggml_new_tensor_2d(half.ctx.get(), GGML_TYPE_Q8_0, kv_dim, wanted.q8_0_rows);
         }
-        half.device = allocate_tensors(half.ctx.get(), ggml_backend_dev_buffer_type(device));
+        half.device = memory_.allocate(half.ctx.get());
         half.host.reset(
             ggml_backend_buft_alloc_buffer(locked ? locked : ggml_backend_cpu_buffer_type(), wanted.host_bytes));
         if (half.host) continue;

@@ -5,14 +5,14 @@
 // Thread safety: reserve() is the model's thread's, while nothing loads. After it one thread at a time, which may be
 // another than computes, uses a half's host() and calls copy() and finish(); whoever computes may read the other half's
 // rows().
-#include "backend.h"
+#include "device_memory.h"
 #include "kv_dtype.h"
 
 namespace kvasir {
 
 class StagingBuffer {
   public:
-    explicit StagingBuffer(ggml_backend_dev_t device);
+    StagingBuffer(ggml_backend_dev_t device, DeviceMemory & memory);
 
     // What a half has room for: rows of each number format, and bytes on their way through the host.
     struct Size {
@@ -36,11 +36,13 @@ class StagingBuffer {
   private:
     struct Half {
         ContextPtr ctx;
-        BufferPtr device, host;
+        DeviceMemory::Lease device;
+        BufferPtr host;
         ggml_tensor * rows[2] = {};  // f16, q8_0; null where there are none
     };
     bool holds(const Size & size) const;
 
+    DeviceMemory & memory_;
     BackendPtr stream_;
     Size size_;
     Half halves_[2];

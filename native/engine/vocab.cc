@@ -1,10 +1,29 @@
 #include "vocab.h"
 
+#include <string_view>
+#include <unordered_map>
+
 #include "error.h"
 
 namespace kvasir {
 
-Vocab::Vocab(const std::string & path) {
+void check_vocabulary(const GgufFile & file) {
+    const std::vector<std::string> tokens = file.strings("tokenizer.ggml.tokens");
+    std::unordered_map<std::string_view, size_t> seen;
+    for (size_t i = 0; i < tokens.size(); ++i) {
+        if (tokens[i].empty()) continue;  // each gets a name of its own
+        const auto [first, fresh] = seen.try_emplace(tokens[i], i);
+        if (fresh) continue;
+        throw Error("MODEL_INVALID",
+                    "The vocabulary of " + file.path() + " lists the same token as number " +
+                        std::to_string(first->second) + " and " + std::to_string(i) + ".",
+                    "The file may be damaged; fetch it again.");
+    }
+}
+
+Vocab::Vocab(const GgufFile & file) {
+    const std::string & path = file.path();
+    check_vocabulary(file);
     llama_model_params params = llama_model_default_params();
     params.vocab_only = true;
     params.n_gpu_layers = 0;

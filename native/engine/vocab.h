@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "backend.h"
+#include "gguf_file.h"
 #include "llama.h"
 
 namespace kvasir {
 
 class Vocab {
   public:
-    // Loads only the vocabulary of a GGUF; MODEL_INVALID when libllama refuses it.
-    explicit Vocab(const std::string & path);
+    // Loads only the vocabulary; MODEL_INVALID when libllama refuses it.
+    explicit Vocab(const GgufFile & file);
 
     std::vector<int32_t> tokenize(const std::string & text, bool add_special, bool parse_special) const;
     std::string detokenize(const std::vector<int32_t> & tokens, bool special) const;
@@ -32,6 +32,9 @@ class Vocab {
     std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
     const llama_vocab * vocab_;
 };
+
+// libllama ends the process when a vocabulary lists a token twice. MODEL_INVALID.
+void check_vocabulary(const GgufFile & file);
 
 struct Sampling {
     float temperature = 0;  // 0 = greedy

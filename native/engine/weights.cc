@@ -3,19 +3,11 @@
 #include <algorithm>
 
 #include "error.h"
+#include "model_check.h"
 
 namespace kvasir {
 
 namespace {
-
-bool supported_type(ggml_type t) {
-    switch (t) {
-        case GGML_TYPE_F32: case GGML_TYPE_F16: case GGML_TYPE_BF16: case GGML_TYPE_Q4_0: case GGML_TYPE_Q4_1:
-        case GGML_TYPE_Q5_0: case GGML_TYPE_Q5_1: case GGML_TYPE_Q8_0: case GGML_TYPE_Q2_K: case GGML_TYPE_Q3_K:
-        case GGML_TYPE_Q4_K: case GGML_TYPE_Q5_K: case GGML_TYPE_Q6_K: return true;
-        default: return false;
-    }
-}
 
 size_t tensor_bytes(const std::vector<int64_t> & shape, ggml_type type) {
     size_t rows = 1;
@@ -40,32 +32,24 @@ bool multiplies(const GgufFile::Tensor & t, ggml_backend_buffer_type_t type, ggm
 Weights::Weights(const std::string & path, const std::vector<Device *> & preference, Device & cpu,
                  const std::function<void(float)> & progress)
     : file_(std::make_unique<GgufFile>(path)) {
-    const auto name = file_->string("general.architecture");
-    if (!name) throw Error("MODEL_INVALID", "The model " + path + " does not name its architecture.");
-    arch_ = find_architecture(*name);
-    if (!arch_) {
-        std::string known;
-        for (auto & n : architecture_names()) known += (known.empty() ? "" : ", ") + n;
-        throw Error("MODEL_UNSUPPORTED", "The model's architecture \"" + *name + "\" is not supported.",
-                    "Supported: " + known + ".");
-    }
-    hparams_ = read_hparams(*file_, *arch_);
+    const CheckedModel checked = check_model(*file_);
+    arch_ = checked.arch, hparams_ = checked.hparams;
     place_layers(preference, cpu);
 
     layers_.resize(hparams_.n_layer);
     for (int il = 0; il < hparams_.n_layer; ++il) {
         for (const TensorSpec & spec : arch_->layer_tensors(hparams_, il)) {
-            layers_[il].*spec.slot = add(spec.name, spec.shape, spec.required, *devices_[il], spec.shape.size() == 2);
+            layers_[il].*spec.slot = add(spec.name, spec.shape, *devices_[il], spec.shape.size() == 2);
         }
     }
     const int64_t d = hparams_.n_embd, v = hparams_.n_vocab;
-    token_embd_ = add("token_embd.weight", {d, v}, true, cpu, false);  // rows are looked up, never multiplied
-    output_norm_ = add("output_norm.weight", {d}, true, head_device(), false);
-    output_ = add("output.weight", {d, v}, false, head_device(), true);
+    token_embd_ = add("token_embd.weight", {d, v}, cpu, false);  // rows are looked up, never multiplied
+    output_norm_ = add("output_norm.weight", {d}, head_device(), false);
+    output_ = add("output.weight", {d, v}, head_device(), true);
     output_device_ = &head_device();
     // Tied: one row a token, so on the host plain memory costs nothing; another device needs a copy of its own.
     if (!output_ && head_device().is_host()) output_ = token_embd_, output_device_ = &cpu;
-    else if (!output_) output_ = add("token_embd.weight", {d, v}, true, head_device(), true);
+    else if (!output_) output_ = add("token_embd.weight", {d, v}, head_device(), true);
     load(progress);
 }
 
@@ -104,22 +88,10 @@ ggml_backend_buffer_type_t Weights::choose(const GgufFile::Tensor & t, Device & 
     return device.weight_types().back();
 }
 
-ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> & shape, bool required, Device & device,
-                           bool matrix) {
+ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> & shape, Device & device, bool matrix) {
     const GgufFile::Tensor * source = file_->find(name);
-    if (!source) {
-        if (!required) return nullptr;
-        throw Error("MODEL_INVALID", "The model " + file_->path() + " lacks the tensor " + name + ".");
-    }
-    bool fits = supported_type(source->type);
-    for (size_t i = 0; i < GGML_MAX_DIMS; ++i) fits = fits && source->ne[i] == (i < shape.size() ? shape[i] : 1);
-    if (!fits || source->bytes != tensor_bytes(shape, source->type)) {
-        throw Error("MODEL_INVALID", "The tensor " + name + " of " + file_->path() +
-                                         " does not have the shape or type its header promises.");
-    }
-    if (shape.size() == 1 && source->type != GGML_TYPE_F32) {
-        throw Error("MODEL_UNSUPPORTED", "The tensor " + name + " is not stored as f32, which is not supported.");
-    }
+    if (!source) return nullptr;
+    require(source->bytes == tensor_bytes(shape, source->type), "check_model() has seen to the shapes");
     auto & [ctx, pending] = groups_[choose(*source, device, matrix)];
     if (!ctx) ctx = make_context(file_->tensors().size() + 1);
     ggml_tensor * t = ggml_new_tensor(ctx.get(), source->type, int(shape.size()), shape.data());

@@ -43,8 +43,8 @@ class Weights {
         const GgufFile::Tensor * source;
     };
     void place_layers(const std::vector<Device *> & preference, Device & cpu);
-    ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, bool required, Device & device,
-                      bool matrix);
+    // Null where the file has none.
+    ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, Device & device, bool matrix);
     ggml_backend_buffer_type_t choose(const GgufFile::Tensor & t, Device & device, bool matrix) const;
     void load(const std::function<void(float)> & progress);
 

@@ -9,11 +9,7 @@ class Llama : public Architecture {
   public:
     const char * name() const override { return "llama"; }
     int rope_mode() const override { return GGML_ROPE_TYPE_NORMAL; }
-
-    std::string unsupported(const GgufFile & file) const override {
-        if (file.integer("llama.expert_count").value_or(0) == 0) return "";
-        return "it is a mixture of experts, which is not supported yet";
-    }
+    bool scales_rope_frequencies() const override { return true; }
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ struct Problem {
         ggml_tensor * tk = ggml_new_tensor_3d(c, dtype_ggml(shape.type), job.head_dim, job.n_head_kv, shape.keys);
         ggml_tensor * tv = ggml_new_tensor_3d(c, dtype_ggml(shape.type), job.head_dim, job.n_head_kv, shape.keys);
         ggml_tensor * mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, shape.keys, job.rows);
-        BufferPtr buffer = allocate_tensors(c, cpu.buffer_type());
+        BufferPtr buffer = allocate_tensors(c, cpu.memory().type());
         std::vector<uint16_t> m(size_t(shape.keys) * size_t(job.rows));
         for (int r = 0; r < job.rows; ++r)
             for (int i = 0; i < shape.keys; ++i) {

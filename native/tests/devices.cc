@@ -173,6 +173,33 @@ TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
     CHECK(apart(fork->logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);
 }
 
+TEST(passes_on_another_device_use_the_memory_of_those_before_them) {
+    const auto [here, there] = tiny();
+    there->kv_pool().set_budget(0);  // what no session uses makes room for the next one
+    for (const StrategySpec & strategy : kStrategies) {
+        const auto blend_and_decode = [&, m = there] {
+            Session session(m, 2048);
+            session.append(in_files(prompt(m), 2), strategy, nullptr, nullptr);
+            session.generate(3, {}, nullptr, nullptr);
+        };
+        blend_and_decode();
+        test::far_device();
+        blend_and_decode();
+        CHECK_EQ(test::far_buffers().made, 0);
+        CHECK_EQ(test::far_buffers().freed, 0);
+    }
+}
+
+TEST(memory_of_passes_on_another_device_is_bounded_by_the_longest) {
+    const auto [here, there] = tiny();
+    there->kv_pool().set_budget(0);
+    const auto prefill = [&, m = there](int tokens) { logits_of(m, {{ids(tokens), nullptr}}, kFull); };
+    prefill(1000);
+    test::far_device();
+    for (int tokens = 1000; tokens > 1; tokens -= 37) prefill(tokens);
+    CHECK_EQ(test::far_buffers().made, 0);
+}
+
 TEST(a_model_that_fits_another_device_in_part_runs_on_both) {
     const std::string flags = "--embd 512 --heads 8 --ff 1024 --untied", far = test::far_device();
     const auto here = test::tiny("llama", flags, {1, "cpu"});

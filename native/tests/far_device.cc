@@ -28,13 +28,24 @@ class Pages {
         std::lock_guard lock(mutex_);
         void * at = mmap(nullptr, bytes, protection(), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (at == MAP_FAILED) return nullptr;
-        all_[at] = bytes;
+        all_[at] = {bytes, ++buffers_.made};
         return at;
     }
     void give_back(void * at) {
         std::lock_guard lock(mutex_);
-        munmap(at, all_[at]);
+        ++buffers_.freed;
+        munmap(at, all_[at].bytes);
         all_.erase(at);
+    }
+    // A number that no other buffer has had, 0 where there is none.
+    int number(void * at) {
+        std::lock_guard lock(mutex_);
+        const auto found = all_.find(at);
+        return found == all_.end() ? 0 : found->second.number;
+    }
+    FarBuffers buffers() {
+        std::lock_guard lock(mutex_);
+        return buffers_;
     }
     void open() {
         std::lock_guard lock(mutex_);
@@ -48,10 +59,15 @@ class Pages {
   private:
     int protection() const { return users_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
     void protect() {
-        for (auto [at, bytes] : all_) mprotect(at, bytes, protection());
+        for (auto [at, buffer] : all_) mprotect(at, buffer.bytes, protection());
     }
+    struct Buffer {
+        size_t bytes;
+        int number;
+    };
     std::mutex mutex_;
-    std::map<void *, size_t> all_;
+    std::map<void *, Buffer> all_;
+    FarBuffers buffers_;
     int users_ = 0;
 };
 
@@ -59,6 +75,8 @@ Pages & pages() {
     static Pages p;
     return p;
 }
+
+FarBuffers before;  // when far_device() was called
 
 struct Access {
     Access() { pages().open(); }
@@ -159,16 +177,21 @@ bool supports(ggml_backend_dev_t, const ggml_tensor * op) {
     }
 }
 
-// Refuses a graph with an op that the device lacks, or that reads what is not on the device.
-bool runs_here(const ggml_cgraph * graph) {
+// Refuses a graph with an op that the device lacks, or that reads what is not on the device; every graph once a buffer
+// that an earlier one used is freed.
+bool runs_here(const ggml_cgraph * graph, std::map<void *, int> & used) {
     for (int i = 0; i < ggml_graph_n_nodes(const_cast<ggml_cgraph *>(graph)); ++i) {
         const ggml_tensor * node = ggml_graph_node(const_cast<ggml_cgraph *>(graph), i);
         if (!supports(device(), node)) return false;
         for (const ggml_tensor * src : node->src) {
             const ggml_backend_buffer_t buffer = !src ? nullptr : src->view_src ? src->view_src->buffer : src->buffer;
-            if (src && (!buffer || buffer->buft != buffer_type())) return false;
+            if (!src) continue;
+            if (!buffer || buffer->buft != buffer_type()) return false;
+            used.try_emplace(buffer->context, pages().number(buffer->context));
         }
     }
+    for (auto [at, number] : used)
+        if (pages().number(at) != number) return false;
     return true;
 }
 
@@ -181,6 +204,7 @@ struct Stream {
     };
     ggml_backend_t processor;
     std::vector<Copy> waiting;
+    std::map<void *, int> used;  // where buffers of its graphs begin, and their numbers
 };
 Stream & stream(ggml_backend_t b) { return *static_cast<Stream *>(b->context); }
 
@@ -220,13 +244,13 @@ ggml_backend_t make_backend(ggml_backend_dev_t dev, const char *) {
     iface.set_tensor_async = begin_copy;
     iface.synchronize = synchronize;
     iface.graph_compute = [](ggml_backend_t b, ggml_cgraph * graph) {
-        if (!runs_here(graph)) return GGML_STATUS_FAILED;
+        if (!runs_here(graph, stream(b).used)) return GGML_STATUS_FAILED;
         if (before_graphs) before_graphs();
         synchronize(b);
         Access a;
         return ggml_backend_graph_compute(stream(b).processor, graph);
     };
-    return new ggml_backend{&guid, iface, dev, new Stream{processor, {}}};
+    return new ggml_backend{&guid, iface, dev, new Stream{processor, {}, {}}};
 }
 
 const ggml_backend_device_i kDevice = {
@@ -274,6 +298,7 @@ std::string far_device() {
     static const bool registered = (ggml_backend_register(registry()), true);
     (void)registered;
     memory_bytes = size_t(8) << 30, refused = GGML_OP_NONE, before_graphs = nullptr;
+    before = pages().buffers();
     std::lock_guard lock(copies_mutex);
     copies = {};
     return "Far";
@@ -281,6 +306,10 @@ std::string far_device() {
 void set_far_memory(size_t bytes) { memory_bytes = bytes; }
 void refuse_on_far_device(ggml_op op) { refused = op; }
 void before_far_graphs(std::function<void()> call) { before_graphs = std::move(call); }
+FarBuffers far_buffers() {
+    const FarBuffers all = pages().buffers();
+    return {all.made - before.made, all.freed - before.freed};
+}
 FarCopies far_copies() {
     std::lock_guard lock(copies_mutex);
     return copies;

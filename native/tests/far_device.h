@@ -1,7 +1,9 @@
 #pragma once
 // A stand-in for a GPU, so that the engine's way through other devices is tested where there is none: a ggml device
 // that computes on the processor, but whose memory nobody can touch except through ggml, and which has no custom ops.
-// What is copied to it asynchronously is copied as late as a GPU may copy it: when somebody waits for that stream.
+// What is copied to it asynchronously is copied as late as a GPU may copy it: when somebody waits for that stream. And
+// a stream goes on looking at every buffer that its graphs used, as Mesa's lavapipe does under ggml's Vulkan backend:
+// once one of them is freed it computes nothing any more.
 #include <chrono>
 #include <functional>
 #include <string>
@@ -24,6 +26,11 @@ struct FarCopies {
     int arrivals = 0;                   // times that a stream's copies were waited for
 };
 FarCopies far_copies();
+// Buffers of its memory made and freed since far_device() was called.
+struct FarBuffers {
+    int made = 0, freed = 0;
+};
+FarBuffers far_buffers();
 // Waits until there were `n` arrivals, or so long; whether there were.
 bool far_arrivals(int n, std::chrono::milliseconds at_most);
 // Is called before each graph that it computes, until far_device() is called again.

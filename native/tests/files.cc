@@ -5,9 +5,14 @@
 #include <iterator>
 #include <random>
 
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
+
 #include "engine/chunk_kv.h"
 #include "engine/error.h"
 #include "engine/model.h"
+#include "engine/model_check.h"
 #include "tests/harness.h"
 
 using namespace kvasir;
@@ -43,6 +48,15 @@ std::string make_chunk(KvDtype dtype) {
 }
 
 }  // namespace
+
+#ifndef _WIN32
+TEST(what_is_not_a_file_is_no_model) {
+    const std::string pipe = scratch("pipe");
+    mkfifo(pipe.c_str(), 0600);
+    CHECK_EQ(error_code([&] { GgufFile file(pipe); }), std::string("MODEL_NOT_FOUND"));
+    CHECK_EQ(error_code([&] { GgufFile file(scratch("")); }), std::string("MODEL_NOT_FOUND"));
+}
+#endif
 
 TEST(chunk_file_round_trip) {
     for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
@@ -100,10 +114,7 @@ TEST(gguf_cut_or_mutated_gives_a_typed_error_or_a_model) {
     int refused = 0;
     const auto attempt = [&] {
         const std::string code = error_code([&] {
-            GgufFile file(bad);
-            const auto name = file.string("general.architecture");
-            const Architecture * arch = name ? find_architecture(*name) : nullptr;
-            if (arch) read_hparams(file, *arch);
+            check_model(GgufFile(bad));
         });
         CHECK(code == "" || code == "MODEL_INVALID" || code == "MODEL_UNSUPPORTED");
         refused += !code.empty();

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cores.h"
 #include "engine/aligned.h"
 #include "engine/attention/kernel.h"
 #include "engine/device.h"
@@ -99,7 +100,7 @@ double ggml_time(const Cache & cache, int rows, int keys, int threads, double se
     ggml_tensor * k = ggml_new_tensor_3d(c, dtype_ggml(cache.type), kDim, kHeads / kGroup, keys);
     ggml_tensor * v = ggml_new_tensor_3d(c, dtype_ggml(cache.type), kDim, kHeads / kGroup, keys);
     ggml_tensor * mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, keys, rows);
-    BufferPtr buffer = allocate_tensors(c, cpu.buffer_type());
+    BufferPtr buffer = allocate_tensors(c, cpu.memory().type());
     std::vector<uint16_t> visible(size_t(keys) * size_t(rows), 0xFC00);
     for (int r = 0; r < rows; ++r) {
         std::fill_n(visible.begin() + std::ptrdiff_t(size_t(r) * size_t(keys)), keys - rows + r + 1, uint16_t(0));
@@ -188,7 +189,7 @@ double peak_rss_mib() {
 
 int main(int argc, char ** argv) {
     std::string rows = "1,32,256,2048", keys = "1024,4096,16384", only, kv = "f16,q8_0";
-    int threads = default_threads();
+    int threads = usable_threads(0);
     double seconds = 0.5;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string flag = argv[i], value = argv[i + 1];

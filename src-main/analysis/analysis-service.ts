@@ -14,6 +14,7 @@ import type { Planner } from '../fusion/planning/planner.ts';
 import { isAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
+import type { SetAside } from '../platform/database.ts';
 import { notFound, rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { AnalysisTable, type AnalysisRow } from './analysis-table.ts';
@@ -39,6 +40,8 @@ export interface AnalysisServiceOptions extends Core {
   /** A session of its own. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
   clock?: Clock;
+  /** Told when the analyses could not be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /**
@@ -60,9 +63,7 @@ export class AnalysisService {
   constructor(options: AnalysisServiceOptions) {
     const clock = options.clock ?? systemClock;
     this.#options = { ...options, clock };
-    this.#table = AnalysisTable.open(options.path, clock.wall());
-    if (this.#table.setAside !== undefined)
-      options.log.error('analyses-set-aside', { path: this.#table.setAside });
+    this.#table = AnalysisTable.open(options.path, options.onSetAside);
     const { store, planner, retrieval, passages } = options;
     // What is missing is computed and stored before a prompt places it; prompts share their beginning by the session.
     this.#maker = new AnswerMaker({ store, planner, retrieval, passages });

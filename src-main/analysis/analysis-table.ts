@@ -10,7 +10,7 @@ import {
 import { AnswerStatsSchema } from '../../src-shared/contract/chat.ts';
 import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
 import { NoticeSchema } from '../../src-shared/answer.ts';
-import { openOrSetAside, type Database } from '../platform/database.ts';
+import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
 import { parseOr } from '../platform/parse-or.ts';
 import { MIGRATIONS } from './schema.ts';
 
@@ -43,23 +43,22 @@ const STEP_COLUMNS = `id, kind, first AS "from", last AS "to", question, state, 
 
 /** Analyses and their steps on disk: one SQLite file that belongs to one process. */
 export class AnalysisTable {
-  /** Where the file lies that could not be read when this was opened. */
-  readonly setAside: string | undefined;
   readonly #database: Database;
 
-  private constructor({ database, setAside }: ReturnType<typeof openOrSetAside>) {
+  private constructor(database: Database) {
     this.#database = database;
-    this.setAside = setAside;
   }
 
   /**
    * A file that cannot be read is set aside, and an empty one takes its place. What was running when the process ended is
    * stopped. STORE_READ_ONLY, STORE_VERSION, DISK_FULL.
    */
-  static open(path: string, nowMs: number): AnalysisTable {
-    const table = new AnalysisTable(openOrSetAside(path, MIGRATIONS, nowMs));
-    table.#database.run("UPDATE analysis SET state = 'stopped' WHERE state IN ('waiting', 'running')");
-    return table;
+  static open(path: string, onSetAside?: (what: SetAside) => void): AnalysisTable {
+    const recovered = (database: Database): AnalysisTable => {
+      database.run("UPDATE analysis SET state = 'stopped' WHERE state IN ('waiting', 'running')");
+      return new AnalysisTable(database);
+    };
+    return openOrSetAside(path, MIGRATIONS, recovered, onSetAside);
   }
 
   close(): void {

@@ -12,6 +12,7 @@ export function appHandlers(
 ): Pick<Handlers, Extract<ProcedureName, `app.${string}`>> {
   return {
     'app.info': () => infoOf(app, host),
+    'app.found': () => app.takeFound(),
     'app.choosePaths': async ({ kind }) => {
       if (!host.choosePaths) {
         const advice = 'Type the path, or drop the files into the window.';

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import type { Backup } from '../../src-shared/contract/app.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { traceOf } from '../platform/failure.ts';
 import type { Logger } from '../platform/logger.ts';
 import { fileError } from '../platform/paths.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
-import { DATABASES, READY_FOLDER } from './apply-restore.ts';
-import { MANIFEST_NAME, type DatabaseVersions } from './manifest.ts';
+import { READY_FOLDER, UNPACKING_FOLDER, type Waiting } from './apply-restore.ts';
+import { MANIFEST_NAME, type Schemas } from './manifest.ts';
 import { readBackup } from './read-backup.ts';
 import { writeBackup } from './write-backup.ts';
 
@@ -17,6 +17,7 @@ interface BackupServiceOptions {
   data: string;
   /** Version of the program, for the manifest. */
   program: string;
+  schemas: Schemas;
   log: Logger;
   clock?: () => number;
 }
@@ -33,7 +34,7 @@ export class BackupService {
     this.dir = join(options.data, 'backups');
   }
 
-  /** DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT. */
+  /** A backup that was read back and can be restored. DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT, BACKUP_INVALID. */
   create(): Promise<Backup> {
     return this.#queue.run(() => this.#write());
   }
@@ -41,25 +42,26 @@ export class BackupService {
   /** Newest first. */
   async list(): Promise<Backup[]> {
     if (!existsSync(this.dir)) return [];
-    const names = (await readdir(this.dir)).filter((name) => name.endsWith('.zip'));
+    const names = (await readdir(this.dir)).filter((name) => /\.zip$/i.test(name));
     const backups = await Promise.all(names.map((name) => describe(join(this.dir, name))));
     return backups.sort((a, b) => b.createdMs - a.createdMs);
   }
 
   /**
-   * Checks a backup and lays it out to take the data's place at the next start; the present data is backed up first.
-   * BACKUP_INVALID, DISK_FULL, STORE_READ_ONLY.
+   * Checks a backup and lays it out to take the data's place at the next start. The present data is backed up first; where it is
+   * too damaged for that, its files are kept. BACKUP_INVALID, DISK_FULL, STORE_READ_ONLY.
    */
   restore(path: string): Promise<{ restartNeeded: boolean }> {
     return this.#queue.run(async () => {
-      const unpacked = join(this.#options.data, 'restore-unpacking');
-      const ready = join(this.#options.data, READY_FOLDER);
+      const { data, schemas, log } = this.#options;
+      const unpacked = join(data, UNPACKING_FOLDER);
+      const ready = join(data, READY_FOLDER);
       try {
         await rm(unpacked, { recursive: true, force: true });
         await mkdir(unpacked, { recursive: true });
-        const manifest = await readBackup(path, unpacked, this.#versions());
-        await this.#write();
-        await writeSynced(join(unpacked, MANIFEST_NAME), JSON.stringify(manifest));
+        const manifest = await readBackup(path, { dir: unpacked, schemas });
+        const waiting: Waiting = { ...manifest, keepsReplaced: !(await this.#presentIsBackedUp()) };
+        await writeSynced(join(unpacked, MANIFEST_NAME), JSON.stringify(waiting));
         await rm(ready, { recursive: true, force: true }); // an earlier choice
         await rename(unpacked, ready);
       } catch (error) {
@@ -67,13 +69,25 @@ export class BackupService {
         if (error instanceof KvasirError) throw error;
         throw fileError(error, 'The backup could not be unpacked');
       }
-      this.#options.log.info('restore-waits', { path });
+      log.info('restore-waits', { path });
       return { restartNeeded: true };
     });
   }
 
+  async #presentIsBackedUp(): Promise<boolean> {
+    try {
+      await this.#write();
+      return true;
+    } catch (error) {
+      if (!(error instanceof KvasirError && ['STORE_CORRUPT', 'BACKUP_INVALID'].includes(error.code)))
+        throw error;
+      this.#options.log.error('not-backed-up', { error: traceOf(error) });
+      return false;
+    }
+  }
+
   async #write(): Promise<Backup> {
-    const { data, program, clock = Date.now } = this.#options;
+    const { data, program, schemas, clock = Date.now } = this.#options;
     try {
       await mkdir(this.dir, { recursive: true });
     } catch (error) {
@@ -81,7 +95,7 @@ export class BackupService {
     }
     const createdMs = clock();
     const path = this.#freeName(createdMs);
-    await writeBackup(path, { data, program, createdMs, databases: this.#versions() });
+    await writeBackup(path, { data, program, createdMs, schemas });
     return describe(path);
   }
 
@@ -91,16 +105,6 @@ export class BackupService {
       const path = join(this.dir, `Kvasir ${stamp}${n === 1 ? '' : ` (${n})`}.zip`);
       if (!existsSync(path)) return path;
     }
-  }
-
-  /** This program has migrated its databases to the newest schemas it knows. */
-  #versions(): DatabaseVersions {
-    const versions: DatabaseVersions = {};
-    for (const name of DATABASES) {
-      const path = join(this.#options.data, name);
-      versions[name] = existsSync(path) ? userVersion(path) : 0;
-    }
-    return versions;
   }
 }
 
@@ -116,14 +120,5 @@ async function writeSynced(path: string, text: string): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-function userVersion(path: string): number {
-  const database = new Database(path, { readonly: true });
-  try {
-    return Number(database.pragma('user_version', { simple: true }));
-  } finally {
-    database.close();
   }
 }

@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
 import {
-  copyFileSync,
   createWriteStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import SQLite from 'better-sqlite3';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ZipFile } from 'yazl';
 import { StoreLock } from '../kvstore/lock.ts';
 import { openDatabase, type Database } from '../platform/database.ts';
@@ -23,19 +24,30 @@ import { BackupService } from './backup-service.ts';
 
 const ROOTS = `CREATE TABLE root (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, path TEXT NOT NULL)`;
 const NOTES = `CREATE TABLE note (text TEXT NOT NULL)`;
+const SCHEMAS = {
+  'catalogue.sqlite': [ROOTS],
+  'conversations.sqlite': [NOTES],
+  'analyses.sqlite': [NOTES],
+  'models.sqlite': [NOTES],
+};
+
+const made: string[] = [];
+afterAll(() => {
+  for (const dir of made) rmSync(dir, { recursive: true, force: true });
+});
 
 function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-backup-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  made.push(dir);
   return dir;
 }
 
 /** A data folder with something of everything; the databases stay open, as they are in the program. */
-function kvasirAt(data = tempDir()) {
+function kvasirAt(data = tempDir(), schemas = SCHEMAS) {
   const notes = openDatabase(join(data, 'conversations.sqlite'), [NOTES]);
   const catalogue = openDatabase(join(data, 'catalogue.sqlite'), [ROOTS]);
   onTestFinished(() => close());
-  const backups = new BackupService({ data, program: '1.0.0', log: silentLogger });
+  const backups = new BackupService({ data, program: '1.0.0', schemas, log: silentLogger });
   const close = (): void => {
     notes.close();
     catalogue.close();
@@ -111,8 +123,7 @@ describe('backup and restore', () => {
     await to.backups.restore(path);
     const { catalogue, data } = restart(to);
     const root = catalogue.value<string>('SELECT path FROM root') ?? '';
-    expect(root).toBe(join(data, 'libraries', '1'));
-    expect(existsSync(join(root, 'sub', 'x.txt'))).toBe(true);
+    expect(existsSync(join(data, 'libraries', basename(root), 'sub', 'x.txt'))).toBe(true);
   });
 
   test('a start that was cut short in the middle of it goes on', async () => {
@@ -124,14 +135,14 @@ describe('backup and restore', () => {
     kvasir.close();
     const ready = join(kvasir.data, 'restore-ready');
     // As after a crash behind the first database: it is moved, the rest is not.
-    rmSync(join(kvasir.data, 'catalogue.sqlite'));
-    copyFileSync(join(ready, 'catalogue.sqlite'), join(kvasir.data, 'catalogue.sqlite'));
-    rmSync(join(ready, 'catalogue.sqlite'));
+    const applying = join(kvasir.data, 'restore-applying');
+    renameSync(ready, applying);
+    renameSync(join(applying, 'catalogue.sqlite'), join(kvasir.data, 'catalogue.sqlite'));
     const restored = restart(kvasir);
     expect(texts(restored.notes)).toEqual(['before']);
     expect(restored.catalogue.value('SELECT count(*) FROM root')).toBe(1);
     expect(readdirSync(join(kvasir.data, 'libraries', '1', 'sub'))).toEqual(['before.txt']);
-    expect(applyRestore(kvasir.data, join(kvasir.data, 'cache'))).toBe(false);
+    expect(applyRestore(kvasir.data, join(kvasir.data, 'cache'))).toEqual({ restored: false });
   });
 
   test('nothing is replaced while another process has the data open', async () => {
@@ -143,25 +154,92 @@ describe('backup and restore', () => {
     const lock = StoreLock.take(join(store, 'lock.db'));
     expect(() => applyRestore(kvasir.data, store)).toThrow(expect.objectContaining({ code: 'STORE_IN_USE' }));
     lock.release();
-    expect(applyRestore(kvasir.data, store)).toBe(true);
+    expect(applyRestore(kvasir.data, store)).toEqual({ restored: true });
   });
 
   test('a data folder that cannot be written says so', async () => {
     const data = tempDir();
     writeFileSync(join(data, 'backups'), 'a file in the way');
-    const backups = new BackupService({ data, program: '1', log: silentLogger });
+    const backups = new BackupService({ data, program: '1', schemas: SCHEMAS, log: silentLogger });
     await expect(backups.create()).rejects.toMatchObject({ code: 'STORE_READ_ONLY' });
   });
 });
 
+/** A database of this text, as `make` leaves it. */
+function databaseOf(make: (database: SQLite.Database) => void): Buffer {
+  const path = join(tempDir(), 'made.sqlite');
+  const database = new SQLite(path);
+  make(database);
+  database.close();
+  return readFileSync(path);
+}
+
+const catalogueOf = (sql: string): Buffer => databaseOf((database) => void database.exec(sql));
+
+describe('damage', () => {
+  /** Enough notes for several pages, one of which is overwritten in the file while it is open elsewhere. */
+  function damage(kvasir: Kvasir): void {
+    for (let i = 0; i < 200; i++) kvasir.notes.run('INSERT INTO note VALUES (?)', `${i} ${'x'.repeat(100)}`);
+    kvasir.close();
+    const path = join(kvasir.data, 'conversations.sqlite');
+    const bytes = readFileSync(path);
+    bytes.fill(0, 3 * 4096, 4 * 4096);
+    writeFileSync(path, bytes);
+  }
+
+  test('a database with a zeroed page is not backed up as if it were whole', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'x');
+    damage(kvasir);
+    await expect(kvasir.backups.create()).rejects.toMatchObject({
+      code: 'STORE_CORRUPT',
+      message: expect.stringContaining('conversations.sqlite') as string,
+    });
+    expect(readdirSync(join(kvasir.data, 'backups'))).toEqual([]);
+  });
+
+  test('data that is too damaged for a backup is kept beside what is restored over it', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'before');
+    const { path } = await kvasir.backups.create();
+    damage(kvasir);
+    const damaged = readFileSync(join(kvasir.data, 'conversations.sqlite'));
+    await kvasir.backups.restore(path);
+    expect(texts(restart(kvasir).notes)).toEqual(['before']);
+    const kept = readdirSync(kvasir.data).filter((name) => name.startsWith('replaced-'));
+    expect(kept).toHaveLength(1);
+    expect(readFileSync(join(kvasir.data, kept[0]!, 'conversations.sqlite'))).toEqual(damaged);
+  });
+
+  test('a manifest of what waits that cannot be read replaces nothing, is kept and told', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'present');
+    await kvasir.backups.restore((await kvasir.backups.create()).path);
+    writeFileSync(join(kvasir.data, 'restore-ready', 'manifest.json'), 'junk');
+    kvasir.close();
+    const { restored, failure } = applyRestore(kvasir.data, join(kvasir.data, 'cache'));
+    expect(restored).toBe(false);
+    expect(failure).toMatchObject({ code: 'BACKUP_INVALID' });
+    expect(readdirSync(kvasir.data).filter((name) => name.startsWith('restore'))).toEqual([
+      expect.stringMatching(/^restore-ready\.damaged-/),
+    ]);
+    expect(texts(kvasirAt(kvasir.data).notes)).toEqual(['present']);
+  });
+});
+
 describe('a file that is no backup changes nothing', () => {
-  const file = (name: string, content: string) => ({
+  const file = (name: string, content: string | Buffer) => ({
     name,
     bytes: content.length,
     sha256: createHash('sha256').update(content).digest('hex'),
   });
+  const holding = (files: Record<string, string | Buffer>) => ({
+    'manifest.json': manifest(Object.entries(files).map(([name, content]) => file(name, content))),
+    ...files,
+  });
+  const sound = { 'catalogue.sqlite': catalogueOf(`${ROOTS}; PRAGMA user_version = 1`) };
 
-  test.each<[string, Record<string, string>, RegExp]>([
+  test.each<[string, Record<string, string | Buffer>, RegExp]>([
     ['no manifest', { 'readme.txt': 'hello' }, /not made by Kvasir/],
     ['a manifest of something else', { 'manifest.json': '{"kind":"other"}' }, /manifest is not one/],
     ['a manifest that is no JSON', { 'manifest.json': '{' }, /manifest is damaged/],
@@ -198,6 +276,26 @@ describe('a file that is no backup changes nothing', () => {
         'catalogue.sqlite': 'not SQLite',
       },
       /catalogue.sqlite in it is damaged/,
+    ],
+    ['nothing', holding({}), /no libraries/],
+    ['settings of a wrong type', holding({ ...sound, 'settings.json': '{"topK": "six"}' }), /settings/],
+    ['settings that are no object', holding({ ...sound, 'settings.json': '[]' }), /settings/],
+    [
+      "another program's database",
+      holding({ 'catalogue.sqlite': catalogueOf('CREATE TABLE bookmark (url TEXT)') }),
+      /catalogue.sqlite in it is damaged or not one/,
+    ],
+    [
+      'a database that lacks a column',
+      holding({
+        'catalogue.sqlite': catalogueOf('CREATE TABLE root (id INTEGER); PRAGMA user_version = 1'),
+      }),
+      /catalogue.sqlite in it is damaged or not one/,
+    ],
+    [
+      'a time that is none',
+      { 'manifest.json': manifest([], { createdMs: 1e300 }) },
+      /manifest is not one of Kvasir's/,
     ],
   ])('%s', async (_name, files, message) => {
     const kvasir = kvasirAt();
@@ -243,8 +341,12 @@ describe('a file that is no backup changes nothing', () => {
   });
 
   test('a database of a newer version', async () => {
-    const newer = kvasirAt();
-    newer.notes.pragma('user_version = 9');
+    const newer = kvasirAt(undefined, {
+      ...SCHEMAS,
+      'conversations.sqlite': [NOTES, 'ALTER TABLE note ADD COLUMN more'],
+    });
+    newer.notes.exec('ALTER TABLE note ADD COLUMN more');
+    newer.notes.pragma('user_version = 2');
     const { path } = await newer.backups.create();
     const restoring = kvasirAt().backups.restore(path);
     await expect(restoring).rejects.toMatchObject({

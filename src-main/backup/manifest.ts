@@ -3,10 +3,16 @@ import { KvasirError } from '../../src-shared/errors.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 
-/** Databases of the data folder that are backed up, and the newest schema of each that this version can read. */
-export interface DatabaseVersions {
-  [file: string]: number;
-}
+/** Databases by their names in the data folder. */
+export const DATABASE_FILES = [
+  'catalogue.sqlite',
+  'conversations.sqlite',
+  'analyses.sqlite',
+  'models.sqlite',
+] as const;
+
+/** The migrations of each. */
+export type Schemas = Readonly<Record<(typeof DATABASE_FILES)[number], readonly string[]>>;
 
 /** Files beside the databases. */
 export const PLAIN_FILES: readonly string[] = ['settings.json'];
@@ -17,8 +23,8 @@ export const UPLOADS = 'libraries';
 export const ManifestSchema = z.object({
   kind: z.literal('kvasir-backup'),
   version: z.literal(1),
-  createdMs: z.number(),
-  program: z.string(),
+  createdMs: z.number().min(0).max(8.64e15),
+  program: z.string().max(100),
   /** The data folder it was made of: paths in the databases begin with it. */
   dataDir: z.string(),
   files: z
@@ -36,8 +42,8 @@ export const ManifestSchema = z.object({
 export type Manifest = z.infer<typeof ManifestSchema>;
 
 /** Whether a backup may hold a file of this name: nothing but what Kvasir writes, and nothing outside of its folder. */
-export function isKnownName(name: string, databases: DatabaseVersions): boolean {
-  if (Object.hasOwn(databases, name) || PLAIN_FILES.includes(name)) return true;
+export function isKnownName(name: string): boolean {
+  if ([...DATABASE_FILES, ...PLAIN_FILES].includes(name)) return true;
   const parts = name.split('/');
   return (
     parts[0] === UPLOADS &&

@@ -2,38 +2,58 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Transform, type Readable } from 'node:stream';
+import { Transform, Writable, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import Database from 'better-sqlite3';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { checkDatabase } from '../platform/database.ts';
+import { messageOf } from '../platform/failure.ts';
 import { fileError } from '../platform/paths.ts';
+import { readSettings } from '../platform/settings.ts';
 import { firstIssue } from '../../src-shared/settings.ts';
 import {
+  DATABASE_FILES,
   MANIFEST_NAME,
   ManifestSchema,
+  PLAIN_FILES,
   invalidBackup,
   isKnownName,
-  type DatabaseVersions,
   type Manifest,
+  type Schemas,
 } from './manifest.ts';
 
 const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
 
+interface ReadOptions {
+  /** Where it is unpacked. */
+  dir: string;
+  schemas: Schemas;
+  /** Which files are written there; of the others the sums are checked. Default: all. */
+  unpacks?: (name: string) => boolean;
+}
+
 /**
- * Unpacks a backup into `dir`, and checks all of it: names, sizes, sums, and that this version can read its databases.
+ * Unpacks a backup, and checks all of it: names, sizes, sums, and that this version can start with its databases and settings.
  * BACKUP_INVALID, DISK_FULL, STORE_READ_ONLY.
  */
-export async function readBackup(path: string, dir: string, databases: DatabaseVersions): Promise<Manifest> {
+export async function readBackup(
+  path: string,
+  { dir, schemas, unpacks = () => true }: ReadOptions,
+): Promise<Manifest> {
   const zip = await openZip(path);
   try {
     const entries = await entriesOf(zip);
-    const manifest = await readManifest(zip, entries.get(MANIFEST_NAME), databases);
-    await requireSpace(manifest, dir);
-    for (const file of manifest.files) await extract(zip, entries.get(file.name), file, join(dir, file.name));
-    for (const name of Object.keys(databases))
-      if (manifest.files.some((file) => file.name === name))
-        checkDatabase(join(dir, name), name, databases[name] ?? 0);
+    const manifest = await readManifest(zip, entries.get(MANIFEST_NAME));
+    await requireSpace(
+      manifest.files.filter(({ name }) => unpacks(name)),
+      dir,
+    );
+    for (const file of manifest.files)
+      await extract(zip, entries.get(file.name), file, unpacks(file.name) ? join(dir, file.name) : undefined);
+    const names = new Set(manifest.files.map(({ name }) => name));
+    for (const name of DATABASE_FILES) if (names.has(name)) requireDatabase(dir, name, schemas[name]);
+    for (const name of PLAIN_FILES) if (names.has(name)) requireSettings(join(dir, name));
+    if (!names.has('catalogue.sqlite')) throw invalidBackup('it has no libraries in it');
     return manifest;
   } finally {
     zip.close();
@@ -58,11 +78,7 @@ async function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
   return entries;
 }
 
-async function readManifest(
-  zip: ZipFile,
-  entry: Entry | undefined,
-  databases: DatabaseVersions,
-): Promise<Manifest> {
+async function readManifest(zip: ZipFile, entry: Entry | undefined): Promise<Manifest> {
   if (!entry || entry.uncompressedSize > MAX_MANIFEST_BYTES) throw invalidBackup('it was not made by Kvasir');
   const parts: Buffer[] = [];
   let value: unknown;
@@ -80,7 +96,7 @@ async function readManifest(
     throw invalidBackup(`its manifest is not one of Kvasir's (${firstIssue(parsed.error)})`);
   }
   const names = parsed.data.files.map(({ name }) => name);
-  const foreign = names.find((name) => !isKnownName(name, databases));
+  const foreign = names.find((name) => !isKnownName(name));
   if (foreign !== undefined)
     throw invalidBackup(`it holds ${JSON.stringify(foreign)}, which is none of Kvasir's files`);
   if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
@@ -88,13 +104,14 @@ async function readManifest(
   return parsed.data;
 }
 
-async function requireSpace({ files }: Manifest, dir: string): Promise<void> {
+async function requireSpace(files: Manifest['files'], dir: string): Promise<void> {
   const needed = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const { bavail, bsize } = await statfs(dir);
-  if (needed <= bavail * bsize) return;
+  const free = bavail * bsize;
+  if (needed <= free) return;
   throw new KvasirError(
     'DISK_FULL',
-    `The backup needs ${Math.ceil(needed / 1e6)} MB, and the disk of ${dir} has less.`,
+    `The backup needs ${Math.ceil(needed / 1e6)} MB, and the disk of ${dir} has ${Math.floor(free / 1e6)} MB.`,
     'Free some space.',
   );
 }
@@ -103,10 +120,10 @@ async function extract(
   zip: ZipFile,
   entry: Entry | undefined,
   file: Manifest['files'][number],
-  target: string,
+  target: string | undefined,
 ): Promise<void> {
   if (!entry) throw invalidBackup(`${file.name} is missing from it`);
-  await mkdir(dirname(target), { recursive: true });
+  if (target !== undefined) await mkdir(dirname(target), { recursive: true });
   const hash = createHash('sha256');
   let bytes = 0;
   const check = new Transform({
@@ -119,9 +136,13 @@ async function extract(
   let source: Readable;
   try {
     source = await zip.openReadStreamPromise(entry);
-    await pipeline(source, check, createWriteStream(target, { flush: true }));
+    await pipeline(
+      source,
+      check,
+      target === undefined ? nowhere() : createWriteStream(target, { flush: true }),
+    );
   } catch (error) {
-    throw unpackError(error, file.name, target);
+    throw unpackError(error, file.name, target ?? '');
   }
   if (bytes !== file.bytes || hash.digest('hex') !== file.sha256)
     throw invalidBackup(`${file.name} in it is damaged`);
@@ -134,18 +155,27 @@ function unpackError(error: unknown, name: string, target: string): unknown {
   return invalidBackup(`${name} in it is damaged`, error);
 }
 
-function checkDatabase(path: string, name: string, newest: number): void {
-  let version: number;
+function nowhere(): Writable {
+  return new Writable({ write: (_part, _encoding, done) => done() });
+}
+
+/** As the next start would open it. */
+function requireDatabase(dir: string, name: string, migrations: readonly string[]): void {
   try {
-    const database = new Database(path);
-    try {
-      version = Number(database.pragma('user_version', { simple: true }));
-      if (database.pragma('quick_check', { simple: true }) !== 'ok') throw new Error('quick_check');
-    } finally {
-      database.close();
-    }
+    checkDatabase(join(dir, name), migrations);
   } catch (error) {
-    throw invalidBackup(`the database ${name} in it is damaged`, error);
+    const code = error instanceof KvasirError ? error.code : undefined;
+    if (code === 'DISK_FULL') throw error;
+    if (code === 'STORE_VERSION')
+      throw invalidBackup(`the database ${name} in it is of a newer version of Kvasir`, error);
+    throw invalidBackup(`the database ${name} in it is damaged or not one of Kvasir's`, error);
   }
-  if (version > newest) throw invalidBackup(`the database ${name} in it is of a newer version of Kvasir`);
+}
+
+function requireSettings(path: string): void {
+  try {
+    readSettings(path);
+  } catch (error) {
+    throw invalidBackup(`its settings cannot be used (${messageOf(error)})`, error);
+  }
 }

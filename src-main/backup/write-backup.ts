@@ -5,21 +5,32 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Database from 'better-sqlite3';
 import { ZipFile } from 'yazl';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { markSuspect, requireSound } from '../platform/damaged-database.ts';
 import { databaseError } from '../platform/database.ts';
 import { fileError } from '../platform/paths.ts';
-import { MANIFEST_NAME, PLAIN_FILES, UPLOADS, type DatabaseVersions, type Manifest } from './manifest.ts';
+import {
+  DATABASE_FILES,
+  MANIFEST_NAME,
+  PLAIN_FILES,
+  UPLOADS,
+  type Manifest,
+  type Schemas,
+} from './manifest.ts';
+import { readBackup } from './read-backup.ts';
 
 interface WriteOptions {
   /** The data folder. */
   data: string;
-  databases: DatabaseVersions;
+  schemas: Schemas;
   program: string;
   createdMs: number;
 }
 
 /**
- * Writes a backup to `target`: a ZIP file that appears under its name once it is whole and on disk. Databases are copied
- * page by page while others go on using them. DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT.
+ * Writes a backup to `target`: a ZIP file that appears under its name once it is whole, on disk, and was read back as a restore
+ * would read it. Databases are copied page by page while others go on using them. DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT,
+ * BACKUP_INVALID when what was written is not what was to be.
  */
 export async function writeBackup(target: string, options: WriteOptions): Promise<void> {
   const part = `${target}.part`;
@@ -35,6 +46,7 @@ export async function writeBackup(target: string, options: WriteOptions): Promis
     ];
     await zip(part, sources, options);
     await sync(part);
+    await readBack(part, join(copies, 'read'), options.schemas);
     await rename(part, target);
   } catch (error) {
     await rm(part, { force: true });
@@ -49,21 +61,49 @@ interface Source {
   path: string;
 }
 
-async function copyDatabases(dir: string, { data, databases }: WriteOptions): Promise<Source[]> {
+/** Uploads are read, and not written once more: their sums tell as much. */
+async function readBack(path: string, dir: string, schemas: Schemas): Promise<void> {
+  await mkdir(dir);
+  try {
+    await readBackup(path, { dir, schemas, unpacks: (name) => !name.startsWith(`${UPLOADS}/`) });
+  } catch (error) {
+    if (!(error instanceof KvasirError && error.code === 'BACKUP_INVALID')) throw error;
+    const message = 'The backup that was written could not be read back, and was not kept';
+    throw new KvasirError(error.code, `${message}: ${error.message}`, 'Try again.', { cause: error });
+  }
+}
+
+async function copyDatabases(dir: string, { data }: WriteOptions): Promise<Source[]> {
   const sources: Source[] = [];
-  for (const name of Object.keys(databases)) {
+  for (const name of DATABASE_FILES) {
     const from = join(data, name);
     if (!existsSync(from)) continue;
     const path = join(dir, name);
     const database = new Database(from, { readonly: true });
     try {
       await database.backup(path);
+    } catch (error) {
+      throw databaseError(error, from);
     } finally {
       database.close();
     }
+    requireSoundCopy(path, from);
     sources.push({ name, path });
   }
   return sources;
+}
+
+/** A copy of a damaged database could not be restored, and looks like one that can. STORE_CORRUPT. */
+function requireSoundCopy(path: string, of: string): void {
+  const copy = new Database(path);
+  try {
+    requireSound(copy);
+  } catch (error) {
+    markSuspect(of);
+    throw databaseError(error, of);
+  } finally {
+    copy.close();
+  }
 }
 
 async function uploads(data: string): Promise<Source[]> {

@@ -1,4 +1,4 @@
-import { openDatabase, type Database } from '../platform/database.ts';
+import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
 import { ChunkTable, type ChunkRow } from './chunk-table.ts';
 import { DocumentList } from './document-list.ts';
 import { DocumentTable } from './document-table.ts';
@@ -39,9 +39,9 @@ export class Catalogue {
     this.kvKeys = new KvKeyTable(database);
   }
 
-  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
-  static open(path: string): Catalogue {
-    return new Catalogue(openDatabase(path, MIGRATIONS));
+  /** A file that cannot be read is set aside, and an empty one takes its place. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
+  static open(path: string, onSetAside?: (what: SetAside) => void): Catalogue {
+    return openOrSetAside(path, MIGRATIONS, (database) => new Catalogue(database), onSetAside);
   }
 
   /** Runs `work` in one transaction. */

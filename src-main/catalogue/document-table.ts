@@ -1,7 +1,14 @@
+import { z } from 'zod';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { DocumentPhase } from '../../src-shared/contract/libraries.ts';
 import type { Database } from '../platform/database.ts';
+import { parseOr } from '../platform/parse-or.ts';
 import type { ChunkSetKey } from './chunk-table.ts';
+
+/** A line of a document's text that is a heading: its UTF-16 offset, its level from 1, its words. */
+export type Heading = readonly [start: number, level: number, title: string];
+
+const HeadingsSchema = z.array(z.tuple([z.int().min(0), z.int().min(1), z.string()])).nullable();
 
 /** A page, slide, sheet or chapter: its label and UTF-16 range in the document's text. */
 export type Page = readonly [label: string, start: number, end: number];
@@ -46,6 +53,8 @@ interface ReadFacts {
   seenMs: number;
   warnings: readonly string[];
   textLength: number;
+  /** null: those that Markdown has. */
+  headings: readonly Heading[] | null;
   pages: readonly Page[];
 }
 
@@ -196,7 +205,7 @@ export class DocumentTable {
     this.#pages = undefined;
     this.#sql.run(
       `UPDATE document SET title = ?, sha256 = ?, bytes = ?, mtime_ms = ?, seen_ms = ?, warnings = ?, text_length = ?,
-        pages = ?, failure = NULL, phase = ${unlessChanged("'chunking'")} WHERE id = ?`,
+        headings = ?, pages = ?, failure = NULL, phase = ${unlessChanged("'chunking'")} WHERE id = ?`,
       facts.title,
       facts.sha256,
       facts.bytes,
@@ -204,6 +213,7 @@ export class DocumentTable {
       facts.seenMs,
       JSON.stringify(facts.warnings),
       facts.textLength,
+      facts.headings && JSON.stringify(facts.headings),
       JSON.stringify(facts.pages),
       id,
     );
@@ -233,6 +243,12 @@ export class DocumentTable {
   remove(id: number): void {
     this.#pages = undefined;
     this.#sql.run('DELETE FROM document WHERE id = ?', id);
+  }
+
+  /** The lines of a document's text that are headings; null where those are that Markdown has. */
+  headings(id: number): readonly Heading[] | null {
+    const json = this.#sql.value<string | null>('SELECT headings FROM document WHERE id = ?', id);
+    return parseOr(HeadingsSchema, json, null);
   }
 
   pages(id: number): readonly Page[] {

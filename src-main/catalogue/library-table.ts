@@ -98,6 +98,27 @@ export class LibraryTable {
     return this.#sql.run(sql, json, rootId, json) > 0;
   }
 
+  moveRoot(id: number, path: string): void {
+    this.#sql.run('UPDATE OR IGNORE root SET path = ? WHERE id = ?', path, id);
+  }
+
+  hasRootAt(path: string): boolean {
+    return this.#sql.value('SELECT 1 FROM root WHERE path = ?', path) !== undefined;
+  }
+
+  /** Folders of uploads that are still to be deleted. */
+  discardedFolders(): string[] {
+    return this.#sql.column<string>('SELECT name FROM discarded_folder');
+  }
+
+  discardFolder(name: string): void {
+    this.#sql.run('INSERT OR IGNORE INTO discarded_folder (name) VALUES (?)', name);
+  }
+
+  forgetDiscarded(name: string): void {
+    this.#sql.run('DELETE FROM discarded_folder WHERE name = ?', name);
+  }
+
   removeRoot(id: number): void {
     this.#sql.run('DELETE FROM root WHERE id = ?', id);
   }

@@ -172,5 +172,40 @@ const VERSION_3 = `
   CREATE INDEX document_by_phase ON document(library_id, phase);
 `;
 
+/** Ids of roots are never given again either: a window may still name one that is gone. Folders that are to be deleted are noted. */
+const VERSION_4 = `
+  CREATE TABLE root_4 (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    library_id INTEGER NOT NULL REFERENCES library(id) ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('folder', 'file', 'managed')),
+    path TEXT NOT NULL,        -- absolute
+    watched INTEGER NOT NULL DEFAULT 0,
+    failure TEXT,              -- JSON: why it cannot be used now
+    UNIQUE (library_id, path)
+  ) STRICT;
+  INSERT INTO root_4 (id, library_id, kind, path, watched, failure)
+    SELECT id, library_id, kind, path, watched, failure FROM root;
+  DROP TABLE root;
+  ALTER TABLE root_4 RENAME TO root;
+  CREATE INDEX root_by_path ON root(path);
+  CREATE TABLE discarded_folder (
+    name TEXT PRIMARY KEY      -- in the folder of uploads
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/**
+ * What is a heading is said by a document's parser. Documents whose headings had been taken for such by their looks are read and
+ * cut again; chunks that come out the same stay.
+ */
+const VERSION_5 = `
+  ALTER TABLE document ADD COLUMN headings TEXT; -- JSON: [start, level, title] of lines; NULL: those that Markdown has
+  CREATE TEMP TABLE misread AS SELECT id FROM document WHERE text_length IS NOT NULL AND lower(format) IN
+    ('pdf', 'docx', 'pptx', 'xlsx', 'epub', 'html', 'htm', 'xhtml', 'txt', 'text', 'log', 'rst', 'adoc', 'asciidoc', 'org', 'tex',
+     'srt', 'vtt');
+  UPDATE chunking SET sha256 = '' WHERE document_id IN (SELECT id FROM misread);
+  UPDATE document SET sha256 = '', phase = 'waiting', attempts = 0 WHERE id IN (SELECT id FROM misread);
+  DROP TABLE misread;
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];

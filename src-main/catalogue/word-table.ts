@@ -1,5 +1,6 @@
 import type { Database } from '../platform/database.ts';
-import { indexedText } from './words.ts';
+import { languageOf, type Language } from './language.ts';
+import { ftsTerm, indexedText, titleWord, withoutMarks, wordsOf, type Term } from './words.ts';
 
 /** Where a chunk stands. */
 export interface ChunkPlace {
@@ -40,14 +41,19 @@ export const IN_SCOPE = `c.chunk_set_id IN (SELECT value FROM json_each(@sets))
   AND (@documents IS NULL OR c.document_id IN (SELECT value FROM json_each(@documents)))`;
 
 /** Named anew when what is indexed changes, so that an older index is built again. */
-const TABLE = 'chunk_words_1';
+const TABLE = 'chunk_words_2';
 
 /** Weight of a word in the titles above a chunk, beside 1 in its text. */
 const TITLE_WEIGHT = 0.8;
 
+/**
+ * The place of a match is read from an index that has nothing else in it: a common word matches most chunks, and their rows
+ * hold texts and tokens.
+ */
 const MATCHES = `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal,
     -bm25(${TABLE}, ${TITLE_WEIGHT}, 1.0) AS score
-  FROM ${TABLE} f JOIN chunk c ON c.id = f.rowid WHERE ${TABLE} MATCH @match AND ${IN_SCOPE}`;
+  FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid WHERE ${TABLE} MATCH @match AND ${IN_SCOPE}
+  ORDER BY score DESC, c.id LIMIT @limit`;
 
 const SIBLINGS = `SELECT c.id AS chunkId, c.ordinal FROM chunk c
   WHERE ${IN_SCOPE} AND c.document_id = @documentId`;
@@ -55,14 +61,40 @@ const SIBLINGS = `SELECT c.id AS chunkId, c.ordinal FROM chunk c
 /** The index holds words only; texts stay in `chunk`, and can be deleted without saying what they were. */
 const SCHEMA = `
   CREATE VIRTUAL TABLE ${TABLE} USING fts5(
-    title, text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
+    title, text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
+  CREATE VIRTUAL TABLE ${TABLE}_counts USING fts5vocab(${TABLE}, row);
+  CREATE TABLE ${TABLE}_languages (language TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
   CREATE TRIGGER ${TABLE}_insert AFTER INSERT ON chunk BEGIN
-    INSERT INTO ${TABLE} (rowid, title, text) VALUES (new.id, kvasir_words(new.title), kvasir_words(new.text));
+    INSERT OR IGNORE INTO ${TABLE}_languages VALUES (kvasir_language(new.text));
+    INSERT INTO ${TABLE} (rowid, title, text) VALUES (new.id,
+      kvasir_words(new.title, kvasir_language(new.text)), kvasir_words(new.text, kvasir_language(new.text)));
   END;
   CREATE TRIGGER ${TABLE}_delete AFTER DELETE ON chunk BEGIN
     DELETE FROM ${TABLE} WHERE rowid = old.id;
   END;
-  INSERT INTO ${TABLE} (rowid, title, text) SELECT id, kvasir_words(title), kvasir_words(text) FROM chunk;`;
+  CREATE TABLE ${TABLE}_titles (
+    document_id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, word TEXT NOT NULL) STRICT;
+  CREATE INDEX ${TABLE}_title_words ON ${TABLE}_titles(library_id, word);
+  CREATE TRIGGER ${TABLE}_title_insert AFTER INSERT ON document BEGIN
+    INSERT INTO ${TABLE}_titles VALUES (new.id, new.library_id, kvasir_title_word(new.title));
+  END;
+  CREATE TRIGGER ${TABLE}_title_update AFTER UPDATE OF title, library_id ON document BEGIN
+    INSERT OR REPLACE INTO ${TABLE}_titles VALUES (new.id, new.library_id, kvasir_title_word(new.title));
+  END;
+  CREATE TRIGGER ${TABLE}_title_delete AFTER DELETE ON document BEGIN
+    DELETE FROM ${TABLE}_titles WHERE document_id = old.id;
+  END;
+  INSERT INTO ${TABLE}_titles SELECT id, library_id, kvasir_title_word(title) FROM document;
+  CREATE INDEX IF NOT EXISTS chunk_place ON chunk(id, chunk_set_id, document_id, ordinal);
+  INSERT OR IGNORE INTO ${TABLE}_languages SELECT kvasir_language(text) FROM chunk;
+  INSERT INTO ${TABLE} (rowid, title, text)
+    SELECT id, kvasir_words(title, kvasir_language(text)), kvasir_words(text, kvasir_language(text)) FROM chunk;`;
+
+/** In an index of more chunks, words that stand in so large a share of them are not looked for beside others: they tell nothing. */
+const LARGE = 1000;
+const COMMON_SHARE = 0.3;
+/** More words than these, the rarest, do not make a search better. */
+const MAX_TERMS = 24;
 
 /**
  * The full-text index (SQLite FTS5, BM25) over all chunks. One index holds all sets, so that word statistics, and with them
@@ -74,7 +106,9 @@ export class WordTable {
 
   constructor(sql: Database) {
     this.#sql = sql;
-    sql.define('kvasir_words', indexedText);
+    sql.define('kvasir_words', (text = '', language = 'en') => indexedText(text, language as Language));
+    sql.define('kvasir_title_word', (title = '') => titleWord(title));
+    sql.define('kvasir_language', rememberingLast(languageOf));
     const known = 'SELECT count(*) FROM sqlite_master WHERE name IN (?, ?, ?)';
     if (sql.value<number>(known, TABLE, `${TABLE}_insert`, `${TABLE}_delete`) === 3) return;
     sql.transaction(() => {
@@ -83,15 +117,37 @@ export class WordTable {
     });
   }
 
-  /** The chunks that match an FTS5 query best, best first. */
-  matches(match: string, scope: BoundScope, limit: number): Hit[] {
-    return this.#sql.all(`${MATCHES} ORDER BY score DESC, c.id LIMIT @limit`, { match, ...scope, limit });
+  /** The languages that texts are in, as far as they can be told. */
+  languages(): Language[] {
+    return this.#sql.column(`SELECT language FROM ${TABLE}_languages`);
   }
 
-  /** The best match in one document. */
-  bestOf(documentId: number, match: string, scope: BoundScope): Hit | undefined {
-    const query = `${MATCHES} AND c.document_id = @documentId ORDER BY score DESC, c.id LIMIT 1`;
-    return this.#sql.get(query, { match, ...scope, documentId });
+  /** The chunks that hold any of these terms and match best, best first. */
+  matches(terms: readonly Term[], scope: BoundScope, limit: number): Hit[] {
+    const match = this.#telling(terms).map(ftsTerm).join(' OR ');
+    const hits: Hit[] = match === '' ? [] : this.#sql.all(MATCHES, { match, ...scope, limit });
+    const tied = hits.filter(({ score }, i) => score === hits[i - 1]?.score || score === hits[i + 1]?.score);
+    if (tied.length === 0) return hits;
+    // Equal scores go by content: ids tell only which file was read first.
+    const texts = this.texts(tied.map(({ chunkId }) => chunkId));
+    const textOf = ({ chunkId }: Hit): string => texts.get(chunkId) ?? '';
+    return hits.sort(
+      (a, b) => b.score - a.score || Number(textOf(a) > textOf(b)) - Number(textOf(a) < textOf(b)),
+    );
+  }
+
+  /** The terms that are worth looking for. */
+  #telling(terms: readonly Term[]): readonly Term[] {
+    const { chunks } = this.#sql.get<{ chunks: number }>(`SELECT count(*) AS chunks FROM chunk`) ?? {
+      chunks: 0,
+    };
+    if (terms.length <= MAX_TERMS && chunks <= LARGE) return terms;
+    const query = `SELECT coalesce(sum(doc), 0) FROM ${TABLE}_counts WHERE term = ?`;
+    const counted = terms
+      .map((term) => ({ term, count: this.#sql.value<number>(query, withoutMarks(term.text)) ?? 0 }))
+      .sort((a, b) => a.count - b.count);
+    const rare = counted.filter(({ count }) => count <= chunks * COMMON_SHARE);
+    return (rare.length > 0 ? rare : counted.slice(0, 1)).slice(0, MAX_TERMS).map(({ term }) => term);
   }
 
   /** A document's first chunk. */
@@ -101,33 +157,60 @@ export class WordTable {
     return this.#sql.get(query, { ...scope, documentId });
   }
 
-  /** The chunks right before and behind one, where there are any. */
-  neighbours({ documentId, ordinal }: ChunkPlace, scope: BoundScope): Omit<ChunkPlace, 'documentId'>[] {
-    const query = `${SIBLINGS} AND c.ordinal IN (@ordinal - 1, @ordinal + 1)`;
-    return this.#sql.all(query, { ...scope, documentId, ordinal });
+  /** The chunks up to `reach` places before and behind one, in its document and under the same headings. */
+  neighbours(
+    { chunkId, documentId, ordinal }: ChunkPlace,
+    scope: BoundScope,
+    reach: number,
+  ): Omit<ChunkPlace, 'documentId'>[] {
+    const query = `${SIBLINGS} AND c.ordinal BETWEEN @ordinal - @reach AND @ordinal + @reach AND c.ordinal <> @ordinal
+      AND c.title = (SELECT title FROM chunk WHERE id = @chunkId) ORDER BY c.ordinal`;
+    return this.#sql.all(query, { ...scope, chunkId, documentId, ordinal, reach });
   }
 
-  /** Up to `count` chunks before one in its document, nearest first. */
+  /** Up to `count` chunks before one under the same headings, nearest first, until all together have so many characters. */
   before(
-    { documentId, ordinal }: ChunkPlace,
+    { chunkId, documentId, ordinal }: ChunkPlace,
     scope: BoundScope,
     count: number,
+    characters: number,
   ): Omit<ChunkPlace, 'documentId'>[] {
-    const query = `${SIBLINGS} AND c.ordinal < @ordinal ORDER BY c.ordinal DESC LIMIT @count`;
-    return this.#sql.all(query, { ...scope, documentId, ordinal, count });
+    const query = `SELECT c.id AS chunkId, c.ordinal, length(c.text) AS size FROM chunk c
+      WHERE ${IN_SCOPE} AND c.document_id = @documentId AND c.ordinal BETWEEN @ordinal - @count AND @ordinal
+        AND c.title = (SELECT title FROM chunk WHERE id = @chunkId) ORDER BY c.ordinal DESC`;
+    type Row = { chunkId: number; ordinal: number; size: number };
+    const rows = this.#sql.all<Row>(query, { ...scope, chunkId, documentId, ordinal, count });
+    let missing = characters;
+    return rows.filter(({ size }) => (missing -= size) + size > 0).slice(1);
   }
 
-  /** Other documents of a chunk's library whose title, of `minLength` or more, is a part of its text. */
+  /** Other documents of a chunk's library whose title, of `minLength` or more and no other's, may stand in its text. */
   titlesIn(
     chunkId: number,
     { documents }: BoundScope,
     minLength: number,
-  ): { id: number; title: string; text: string }[] {
-    const query = `SELECT d.id, d.title, c.text FROM chunk c JOIN document d ON d.id <> c.document_id
-      WHERE c.id = @chunkId AND length(d.title) >= @minLength AND instr(c.text, d.title) > 0
-        AND d.library_id = (SELECT library_id FROM document WHERE id = c.document_id)
-        AND (@documents IS NULL OR d.id IN (SELECT value FROM json_each(@documents)))`;
-    return this.#sql.all(query, { chunkId, documents, minLength });
+  ): { text: string; titles: { id: number; title: string }[] } {
+    const chunk =
+      'SELECT c.text, c.document_id AS id, d.library_id AS library FROM chunk c JOIN document d ON d.id = c.document_id';
+    type Row = { text: string; id: number; library: number };
+    const row = this.#sql.get<Row>(`${chunk} WHERE c.id = ?`, chunkId);
+    if (!row) return { text: '', titles: [] };
+    const query = `SELECT min(d.id) AS id, d.title FROM ${TABLE}_titles t JOIN document d ON d.id = t.document_id
+      WHERE t.library_id = @library AND t.word IN (SELECT value FROM json_each(@words)) AND length(d.title) >= @minLength
+        AND (@documents IS NULL OR d.id IN (SELECT value FROM json_each(@documents)))
+      GROUP BY d.title HAVING count(*) = 1 AND d.id <> @id ORDER BY d.title`;
+    const words = JSON.stringify(wordsOf(row.text));
+    return {
+      text: row.text,
+      titles: this.#sql.all(query, { words, library: row.library, id: row.id, documents, minLength }),
+    };
+  }
+
+  /** The texts of chunks. */
+  texts(chunkIds: readonly number[]): Map<number, string> {
+    const query = 'SELECT id, text FROM chunk WHERE id IN (SELECT value FROM json_each(?))';
+    const rows = this.#sql.all<{ id: number; text: string }>(query, JSON.stringify(chunkIds));
+    return new Map(rows.map(({ id, text }) => [id, text]));
   }
 
   /** The first versions had an index, a view and triggers for each chunk set. */
@@ -138,4 +221,13 @@ export class WordTable {
     for (const { type, name } of this.#sql.all<{ type: string; name: string }>(query))
       this.#sql.exec(`DROP ${type.toUpperCase()} IF EXISTS "${name}"`); // a table takes its shadow tables along
   }
+}
+
+/** Calls for one text follow each other. */
+function rememberingLast<T>(work: (text: string) => T): (text?: string) => T {
+  let last: { text: string; result: T } | undefined;
+  return (text = '') => {
+    if (last?.text !== text) last = { text, result: work(text) };
+    return last.result;
+  };
 }

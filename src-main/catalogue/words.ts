@@ -1,3 +1,5 @@
+import { isStopWord, languageOf, stemOf, WORD, type Language } from './language.ts';
+
 /**
  * Words for the full-text index. SQLite's tokenizer splits at spaces and punctuation, which Chinese, Japanese and often
  * Korean do without; there each pair of neighbouring characters stands as a word (decision 0060).
@@ -6,6 +8,8 @@
 /** Characters written without spaces between words. ー belongs to no script of its own. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu;
 
+const UNSPACED_START = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u;
+
 /** The part of such text that says something: kana that are not katakana mostly hold a Japanese sentence together. */
 const TELLING_UNSPACED = /[\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu;
 
@@ -13,19 +17,30 @@ const TELLING_UNSPACED = /[\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}ー
 const CHINESE_STOP_WORDS =
   /为什么|什么|怎么样|怎么|怎样|如何|哪里|哪儿|哪个|哪些|多少|是否|可以|请问|我们|你们|他们|她们|它们|这个|那个|这些|那些|[的了吗呢吧啊谁是]/gu;
 
-/** Stand in most English questions and documents: they cost time and blur the ranking. */
-const STOP_WORDS = new Set(
-  `a about an and any are as at be been but by can could did do does for from had has have he her hers him his how i if in into is it its
-   me my of on or our she should so than that the their them then there these they this those to us was we were what when where which
-   who whom whose why will with would you your`.split(/\s+/),
-);
+/**
+ * A text as SQLite's tokenizer gets it: words as their stems in `language`. Every character of an unspaced run begins one
+ * word: its pair, or at the end itself.
+ */
+export function indexedText(text: string, language: Language): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(UNSPACED, (run) => ` ${pairs(run).join(' ')} `)
+    .replace(WORD, (word) => (UNSPACED_START.test(word) ? word : stemOf(word, language)));
+}
 
-/** More distinct words do not make a search better. */
-const MAX_TERMS = 64;
+/** The words of a text, each once; of unspaced text the pairs. */
+export function wordsOf(text: string): string[] {
+  const spaced = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(UNSPACED, (run) => ` ${pairs(run).join(' ')} `);
+  return [...new Set(spaced.match(WORD) ?? [])];
+}
 
-/** A text as SQLite's tokenizer gets it. Every character of an unspaced run begins one word: its pair, or at the end itself. */
-export function indexedText(text: string): string {
-  return text.normalize('NFKC').replace(UNSPACED, (run) => ` ${pairs(run).join(' ')} `);
+/** The longest word of a title: a text that has the title in it has this word. */
+export function titleWord(title: string): string {
+  return wordsOf(title).reduce((longest, word) => (word.length > longest.length ? word : longest), '');
 }
 
 /** What a question looks for: words, and pieces of unspaced text. */
@@ -39,37 +54,43 @@ interface Terms {
 export function termsOf(question: string): Terms {
   const text = question.normalize('NFKC').toLowerCase();
   const spaced = text.replace(UNSPACED, ' ');
-  const words = [...new Set(spaced.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [])];
+  const language = languageOf(spaced);
+  const words = [...new Set(spaced.match(WORD) ?? [])];
   const runs = [...new Set(text.match(UNSPACED) ?? [])];
   const pieces = [
     ...new Set(runs.flatMap((run) => run.replace(CHINESE_STOP_WORDS, ' ').match(TELLING_UNSPACED) ?? [])),
   ];
-  const telling = words.filter((word) => !STOP_WORDS.has(word));
+  const telling = words.filter((word) => !isStopWord(word, language));
   if (telling.length > 0 || pieces.length > 0) return { words: telling, pieces };
   return { words, pieces: runs };
 }
 
-/**
- * A question as an FTS5 query: its words, each quoted so that nothing in it is syntax, any of which may match.
- * Empty when the question has no word.
- */
-export function matchQuery(question: string): string {
-  const { words, pieces } = termsOf(question);
-  const terms = [...words.map(quoted), ...pieces.flatMap(pieceTerms)];
-  return [...new Set(terms)].slice(0, MAX_TERMS).join(' OR ');
+/** A word as the index has it, or what words begin with. */
+export interface Term {
+  text: string;
+  prefix?: boolean;
 }
 
-/** One character matches the pairs that begin with it: all places where it stands. */
-function pieceTerms(piece: string): string[] {
-  const all = pairs(piece);
-  return all.length === 1 ? all.map((one) => `${quoted(one)} *`) : all.slice(0, -1).map(quoted);
+/** What a question looks for in texts in these languages: the stems that its words have there. */
+export function termsFor(question: string, languages: readonly Language[]): Term[] {
+  const { words, pieces } = termsOf(question);
+  const stems = words.flatMap((word) => languages.map((language) => stemOf(word, language)));
+  const whole = [...new Set([...stems, ...pieces.flatMap((piece) => pairs(piece).slice(0, -1))])];
+  const single = pieces.filter((piece) => Array.from(piece).length === 1);
+  return [...whole.map((text) => ({ text })), ...single.map((text) => ({ text, prefix: true }))];
+}
+
+/** A term in FTS5's syntax; quoted, so that nothing in it is syntax. One character matches the pairs that begin with it. */
+export function ftsTerm({ text, prefix }: Term): string {
+  return prefix === true ? `"${text}" *` : `"${text}"`;
+}
+
+/** A term as SQLite's tokenizer keeps it. */
+export function withoutMarks(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}+/gu, '');
 }
 
 function pairs(run: string): string[] {
   const characters = Array.from(run);
   return characters.map((character, i) => character + (characters[i + 1] ?? ''));
-}
-
-function quoted(word: string): string {
-  return `"${word}"`;
 }

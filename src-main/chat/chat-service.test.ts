@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ConversationSchema, type Conversation } from '../../src-shared/contract/chat.ts';
 import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
 import { keyFor } from '../fusion/model.ts';
+import type { SetAside } from '../platform/database.ts';
 import { NEW, TEXTS, fixture, messageOf, ofTopic } from '../testing/chat.ts';
 
 describe('one question', () => {
@@ -165,12 +166,13 @@ describe('the list', () => {
   });
 });
 
-test('a database that cannot be read is kept, told once, and an empty one takes its place', async () => {
+test('a database that cannot be read is kept, told, and an empty one takes its place', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
   writeFileSync(join(dir, 'conversations.sqlite'), 'this is no database '.repeat(100));
-  const { chat, ask, events } = await fixture({ dir });
-  expect([chat.list(), chat.list()]).toEqual([[], []]);
-  expect(ofTopic(events, 'app.notice').map(({ payload }) => payload.failure.code)).toEqual(['STORE_CORRUPT']);
+  const setAside: SetAside[] = [];
+  const { chat, ask } = await fixture({ dir, onSetAside: (what) => setAside.push(what) });
+  expect(chat.list()).toEqual([]);
+  expect(setAside).toMatchObject([{ path: join(dir, 'conversations.sqlite') }]);
   expect(await ask(chat.create(NEW).id, 'Mara?')).toMatchObject({ state: 'done' });
   const kept = readdirSync(dir).find((name) => name.startsWith('conversations.sqlite.corrupt-'));
   expect(readFileSync(join(dir, kept ?? ''), 'utf8')).toContain('this is no database');

@@ -11,6 +11,7 @@ import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
+import type { SetAside } from '../platform/database.ts';
 import { rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Answerer } from './answerer.ts';
@@ -38,6 +39,8 @@ interface ChatServiceOptions extends Core {
   /** Questions to begin with. */
   suggestions?: () => string[];
   clock?: Clock;
+  /** Told when the conversations could not be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /** Ids of a question that was asked, and of its answer. */
@@ -61,14 +64,12 @@ export class ChatService {
   readonly #answerer: Answerer;
   readonly #runs: AnswerRuns;
   readonly #unsubscribe: (() => void)[];
-  #setAside: string | undefined;
 
   /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: ChatServiceOptions) {
     this.#options = options;
     const { models, settings, gate, log, clock = systemClock } = options;
-    this.#store = ConversationStore.open(options.path, clock);
-    this.#setAside = this.#store.setAside;
+    this.#store = ConversationStore.open(options.path, clock, options.onSetAside);
     this.#sessions = new ConversationSessions(() => settings.current.conversationBudgetBytes);
     this.#misses = new MissWriter({
       ...options,
@@ -125,7 +126,6 @@ export class ChatService {
   }
 
   list(search = ''): ConversationSummary[] {
-    this.#tellSetAside();
     return this.#store.list(search, (id) => this.#runs.busy(id));
   }
 
@@ -234,17 +234,6 @@ export class ChatService {
 
   suggestions(): string[] {
     return this.#options.suggestions?.() ?? [];
-  }
-
-  /** Once there is a window to tell. */
-  #tellSetAside(): void {
-    if (this.#setAside === undefined) return;
-    const message = `The conversations could not be read: their file is damaged. It was kept as ${this.#setAside}.`;
-    const advice = 'Restore a backup to get them back as they were then.';
-    const failure = { code: 'STORE_CORRUPT' as const, message, advice };
-    this.#options.log.error('conversations-set-aside', { path: this.#setAside });
-    this.#setAside = undefined;
-    this.#options.events.emit('app.notice', { level: 'error', failure });
   }
 
   #ask(conversationId: number, parentId: number | null, text: string): Sent {

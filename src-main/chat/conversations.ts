@@ -4,7 +4,7 @@ import {
   type ConversationSummary,
 } from '../../src-shared/contract/chat.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import { openOrSetAside, type Database } from '../platform/database.ts';
+import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
 import { notFound } from '../platform/ids.ts';
 import { parseOr } from '../platform/parse-or.ts';
 import { MessageStore } from './messages.ts';
@@ -35,27 +35,30 @@ const COLUMNS = `id, title, created_ms AS createdMs, updated_ms AS updatedMs, op
 /** Conversations on disk: one SQLite file that belongs to one process. */
 export class ConversationStore {
   readonly messages: MessageStore;
-  /** Where the file lies that could not be read when this was opened. */
-  readonly setAside: string | undefined;
   readonly #database: Database;
   readonly #clock: Clock;
 
-  private constructor({ database, setAside }: ReturnType<typeof openOrSetAside>, clock: Clock) {
-    this.setAside = setAside;
+  private constructor(database: Database, clock: Clock) {
     this.#database = database;
     this.#clock = clock;
     this.messages = new MessageStore(database, clock);
   }
 
   /** A file that cannot be read is set aside, and an empty one takes its place. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
-  static open(path: string, clock: Clock = systemClock): ConversationStore {
-    const time = new Date(clock.wall()).toISOString().replace(/[-:.]/g, '');
-    const store = new ConversationStore(openOrSetAside(path, MIGRATIONS, time), clock);
-    store.transaction(() => {
-      store.#removeLongDeleted();
-      store.messages.recover();
-    });
-    return store;
+  static open(
+    path: string,
+    clock: Clock = systemClock,
+    onSetAside?: (what: SetAside) => void,
+  ): ConversationStore {
+    const recovered = (database: Database): ConversationStore => {
+      const store = new ConversationStore(database, clock);
+      store.transaction(() => {
+        store.#removeLongDeleted();
+        store.messages.recover();
+      });
+      return store;
+    };
+    return openOrSetAside(path, MIGRATIONS, recovered, onSetAside);
   }
 
   close(): void {

@@ -53,6 +53,19 @@ export class Model {
   }
 
   /** At most `capacity` tokens; memory is taken as it grows. */
+  /**
+   * A pass of two tokens in a session of its own. Where a file makes ggml end the process, or compute what is no number, that
+   * shows here and not in the first answer. MODEL_NUMBERS, OUT_OF_MEMORY, ENGINE_FAILED.
+   */
+  async tryOut(): Promise<void> {
+    const session = this.createSession(2);
+    try {
+      await session.append([{ kind: 'compute', tokens: Int32Array.of(0, 0) }], { kind: 'full' });
+    } finally {
+      session.dispose();
+    }
+  }
+
   createSession(capacity: number): Session {
     return new Session(
       this.#addon,

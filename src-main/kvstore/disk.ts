@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import type { ChunkHeader } from '../engine/engine.ts';
 import type { Logger } from '../platform/logger.ts';
 import { messageOf } from '../platform/failure.ts';
-import { isMissing } from './errors.ts';
+import { codeOf, isMissing } from './errors.ts';
 import { PRECOMPUTE, type LastUse } from './eviction/workload.ts';
 import { kindOf } from './hash.ts';
 import type { Layout, StoreFs } from './files.ts';
@@ -64,7 +64,7 @@ export class ChunkDisk {
     const path = this.path(row);
     const dir = dirname(path);
     const isNew = await this.#fs.makeDir(dir);
-    await this.#fs.rename(temp, path);
+    await this.#place(temp, path);
     try {
       await this.#fs.syncDir(dir);
       if (isNew) await this.#fs.syncDir(this.layout.chunks);
@@ -72,6 +72,17 @@ export class ChunkDisk {
     } catch (error) {
       await this.#fs.unlink(path).catch(() => undefined);
       throw error;
+    }
+  }
+
+  /** What the store did not put there makes way: a folder would refuse the file forever. */
+  async #place(temp: string, path: string): Promise<void> {
+    try {
+      await this.#fs.rename(temp, path);
+    } catch (error) {
+      if (!/^(EISDIR|ENOTEMPTY|EEXIST)$/.test(codeOf(error))) throw error;
+      await this.quarantine.take(path, this.clock());
+      await this.#fs.rename(temp, path);
     }
   }
 

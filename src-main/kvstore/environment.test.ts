@@ -222,6 +222,7 @@ describe('a full disk', () => {
         if (failing && name === step) throw Object.assign(new Error(`${code}: injected`), { code });
       };
       const fs: StoreFs = {
+        ...nodeFs,
         makeDir: async (path) => (fail('makeDir'), nodeFs.makeDir(path)),
         rename: async (from, to) => (fail('rename'), nodeFs.rename(from, to)),
         unlink: async (path) => (fail('unlink'), nodeFs.unlink(path)),
@@ -248,6 +249,24 @@ describe('a full disk', () => {
       expect(await store.verify()).toMatchObject({ ok: 3 });
     },
   );
+
+  test('nothing is stored into the reserve; reading and evicting go on, and so does storing once there is room', async () => {
+    const dir = tempDir();
+    const disk = { total: 100e9, free: 50e9 };
+    const store = await openTestStore({ dir, fs: { ...nodeFs, space: () => Promise.resolve({ ...disk }) } });
+    await fill(store, 2);
+    disk.free = 100e6;
+    await expect(store.put(C, model.encode(12).chunk)).rejects.toMatchObject({
+      code: 'DISK_FULL',
+      message: expect.stringMatching(/100\.0 MB are free, and 268\.4 MB are left/) as string,
+    });
+    expect(readdirSync(join(dir, 'tmp'))).toEqual([]);
+    (await take(store, A)).release();
+    expect(await store.evict({ keys: [B] })).toMatchObject({ entries: 1 });
+    disk.free = 300e6;
+    await store.put(C, model.encode(12).chunk);
+    expect(held(store, [A, B, C])).toEqual([true, false, true]);
+  });
 
   test('a file that cannot be deleted keeps its entry', async () => {
     const dir = tempDir();

@@ -1,4 +1,4 @@
-import { mkdir, open, rename, unlink } from 'node:fs/promises';
+import { mkdir, open, rename, statfs, unlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { messageOf } from '../platform/failure.ts';
 import { isMissing } from './errors.ts';
@@ -9,6 +9,8 @@ export interface StoreFs {
   makeDir(path: string): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
+  /** Bytes of the disk that a folder is on: all, and those that are free. */
+  space(path: string): Promise<{ total: number; free: number }>;
   /** Makes renames and unlinks in a directory durable. */
   syncDir(path: string): Promise<void>;
 }
@@ -27,6 +29,10 @@ export const nodeFs: StoreFs = {
   },
   rename,
   unlink,
+  async space(path) {
+    const { blocks, bavail, bsize } = await statfs(path);
+    return { total: blocks * bsize, free: bavail * bsize };
+  },
   async syncDir(path) {
     // Windows cannot open a directory for this; NTFS journals renames by itself.
     if (process.platform === 'win32') return;

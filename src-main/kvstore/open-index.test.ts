@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -125,6 +125,16 @@ test('a new index is made without a backup', async () => {
     expect.arrayContaining(['chunks', 'index.db', 'lock.db', 'quarantine', 'tmp']),
   );
   expect(existsSync(join(dir, 'index.db-shm'))).toBe(false);
+});
+
+test('a folder in its place is set aside', async () => {
+  const dir = await filledStore();
+  const path = join(dir, 'index.db');
+  rmSync(path);
+  mkdirSync(path);
+  const { index, setAside } = openIndex(path, options);
+  expect(existsSync(setAside ?? '')).toBe(true);
+  index.close();
 });
 
 test.each([

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import SQLite from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { moveAside } from '../platform/damaged-database.ts';
 import { Database } from '../platform/database.ts';
 import { codeOf, isCorruptDatabase } from './errors.ts';
 import { stamp } from './files.ts';
@@ -34,6 +35,7 @@ export function openIndex(path: string, options: OpenIndexOptions): OpenedIndex 
     return { ...openExisting(path, options), setAside: undefined };
   } catch (error) {
     if (!isUnreadable(error)) throw error;
+    // Kept, since someone may want to look at it: labels and pins are only there.
     const setAside = moveAside(path, options.now);
     return { ...openExisting(path, options), setAside };
   }
@@ -70,6 +72,7 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
 /** Leaves a newer version's database exactly as it is. */
 function refuseNewer(path: string, newest: number): void {
   if (!existsSync(path)) return;
+  if (!statSync(path).isFile()) throw new ForeignDatabase('it is not a file');
   const { version, applicationId } = existsSync(`${path}-wal`) ? readByConnection(path) : readHeader(path);
   if (version <= newest || applicationId !== APPLICATION_ID) return;
   throw new KvasirError(
@@ -129,15 +132,6 @@ function migrate(db: Database, path: string, now: number, migrations: readonly s
 
 function versionOf(db: Database): number {
   return Number(db.pragma('user_version'));
-}
-
-/** Keeps an unreadable index, with its log: someone may want to look at it, and labels and pins are only there. */
-function moveAside(path: string, now: number): string {
-  const target = freeName(`${path}.corrupt-${stamp(now)}`);
-  for (const suffix of ['', '-wal', '-shm', '-journal']) {
-    if (existsSync(path + suffix)) renameSync(path + suffix, target + suffix);
-  }
-  return target;
 }
 
 function freeName(path: string): string {

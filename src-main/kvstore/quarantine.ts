@@ -33,9 +33,11 @@ export class Quarantine {
   /** Takes stock of what is there. */
   async load(): Promise<void> {
     // Names begin with the time of arrival.
-    const names = (await readdir(this.#dir)).sort();
+    const entries = await readdir(this.#dir, { withFileTypes: true });
     this.#files = [];
-    for (const name of names) this.#files.push({ name, bytes: await sizeOf(join(this.#dir, name)) });
+    // What the store did not put there, such as a link, is neither counted nor deleted.
+    for (const name of entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])).sort())
+      this.#files.push({ name, bytes: await sizeOf(join(this.#dir, name)) });
     await this.#trim();
   }
 

@@ -23,7 +23,7 @@ interface FoundFile {
  */
 export async function reconcile(disk: ChunkDisk, files: ChunkFiles, fs: StoreFs): Promise<Findings> {
   const findings: Findings = {
-    tempFilesRemoved: await removeTemporaries(disk, fs),
+    tempFilesRemoved: 0,
     adopted: 0,
     duplicatesRemoved: 0,
     rowsDropped: 0,
@@ -31,6 +31,7 @@ export async function reconcile(disk: ChunkDisk, files: ChunkFiles, fs: StoreFs)
     newerFormat: [],
     ignored: [],
   };
+  await removeTemporaries(disk, fs, findings);
   const found = await scan(disk, findings);
   const strays = await checkRows(disk, found, findings);
   // The newest format first, so that of two files with one key the older is the duplicate.
@@ -39,10 +40,17 @@ export async function reconcile(disk: ChunkDisk, files: ChunkFiles, fs: StoreFs)
   return findings;
 }
 
-async function removeTemporaries(disk: ChunkDisk, fs: StoreFs): Promise<number> {
-  const names = await readdir(disk.layout.tmp);
-  for (const name of names) await fs.unlink(join(disk.layout.tmp, name));
-  return names.length;
+async function removeTemporaries(disk: ChunkDisk, fs: StoreFs, findings: Findings): Promise<void> {
+  const { tmp } = disk.layout;
+  for (const entry of await readdir(tmp, { withFileTypes: true })) {
+    const path = join(tmp, entry.name);
+    if (entry.isDirectory()) {
+      findings.ignored.push(disk.layout.relative(path)); // the store makes none there
+    } else {
+      await fs.unlink(path);
+      findings.tempFilesRemoved++;
+    }
+  }
 }
 
 /** Every chunk file by path; what the store would not have put there is noted and left alone. */

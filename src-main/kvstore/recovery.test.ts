@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -72,6 +73,36 @@ describe('reconciling files and rows', () => {
     const store = await openTestStore({ dir });
     expect(store.recovery).toMatchObject({ ...CLEAN, tempFilesRemoved: 1 });
     expect(readdirSync(join(dir, 'tmp'))).toEqual([]);
+  });
+
+  test('what the store would not have put into its folders is left alone', async () => {
+    const dir = await closedStore(1);
+    mkdirSync(join(dir, 'tmp', 'folder'));
+    symlinkSync(join(dir, 'nowhere'), join(dir, 'quarantine', 'dangling'));
+    const store = await openTestStore({ dir });
+    expect(store.recovery).toMatchObject({ ...CLEAN, ignored: ['tmp/folder'] });
+    expect(store.stats()).toMatchObject({ entries: 1, quarantine: { files: 0 } });
+    expect(readdirSync(join(dir, 'quarantine'))).toEqual(['dangling']);
+  });
+
+  test("a folder in a chunk's place is set aside: by a check, which goes on, and by storing the chunk", async () => {
+    const dir = await closedStore(3);
+    const store = await openTestStore({ dir });
+    for (const key of [A, C]) {
+      rmSync(chunkPath(dir, key));
+      mkdirSync(join(chunkPath(dir, key), 'inside'), { recursive: true });
+    }
+    expect(await store.verify()).toMatchObject({
+      checked: 3,
+      ok: 1,
+      corrupt: [A, C].sort().map((key) => ({ key })),
+    });
+    expect(held(store, [A, B, C])).toEqual([false, true, false]);
+    mkdirSync(join(chunkPath(dir, A), 'inside'), { recursive: true });
+    await fill(store, 1);
+    await expectServedRight(store, A);
+    await store.close();
+    expect((await openTestStore({ dir })).recovery).toMatchObject(CLEAN);
   });
 
   test('a row without a file is dropped', async () => {
@@ -208,6 +239,7 @@ class CrashCamera {
       return result;
     };
     this.fs = {
+      ...nodeFs,
       makeDir: (path) => around('makeDir', () => nodeFs.makeDir(path)),
       rename: (from, to) => around('rename', () => nodeFs.rename(from, to)),
       unlink: (path) => around('unlink', () => nodeFs.unlink(path)),

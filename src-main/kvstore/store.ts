@@ -8,10 +8,12 @@ import { requireEvictRequest } from './evict.ts';
 import { LRU, type EvictionPolicy } from './eviction/policy.ts';
 import { Workload, type Access } from './eviction/workload.ts';
 import { isKey } from './hash.ts';
+import { nodeFs } from './files.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { StoreLock } from './lock.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
 import { RamTier } from './ram-tier.ts';
+import { requireSpace } from './reserve.ts';
 import { Serving, type Prefetched } from './serving.ts';
 import { enter, findSimilar } from './similar.ts';
 import type {
@@ -320,6 +322,7 @@ export class ChunkStore {
     }
     const temp = this.#disk.layout.tempFile(key);
     try {
+      await requireSpace(this.#options.fs ?? nodeFs, this.#disk.layout.dir);
       const bytes = await chunk.save(temp);
       const header = this.#options.files.readChunkHeader(temp);
       await this.#changes.run(async () => {

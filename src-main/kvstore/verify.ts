@@ -36,6 +36,7 @@ export async function blameFile(path: string, error: unknown): Promise<Fault> {
   // To the engine a file that is not there is as bad as a damaged one.
   if (!(await exists(path))) return { kind: 'missing' };
   if (codeOf(error) === 'CHUNK_CORRUPT') return { kind: 'corrupt', reason: messageOf(error) };
+  if (!(await isFile(path))) return { kind: 'corrupt', reason: 'something else than a file is in its place' };
   throw error;
 }
 
@@ -44,6 +45,10 @@ function exists(path: string): Promise<boolean> {
     () => true,
     (error: unknown) => !isMissing(error),
   );
+}
+
+function isFile(path: string): Promise<boolean> {
+  return stat(path).then((found) => found.isFile());
 }
 
 interface VerifyHooks {
@@ -69,9 +74,15 @@ export async function verifyAll(
     await hooks.holding(key, async () => {
       const row = disk.row(key);
       if (!row) return;
-      const verdict = await examine(disk, files, row);
-      if (verdict.kind !== 'ok') await hooks.settle(row, verdict);
-      enter(report, row, verdict);
+      try {
+        const verdict = await examine(disk, files, row);
+        if (verdict.kind !== 'ok') await hooks.settle(row, verdict);
+        enter(report, row, verdict);
+      } catch (error) {
+        // The system does not hand it out (a bad sector, no right to read): the others are looked at all the same.
+        disk.log.warn('A chunk file could not be checked.', { key, error: messageOf(error) });
+        enter(report, row, { kind: 'corrupt', reason: messageOf(error) });
+      }
     });
     onProgress({ done: i + 1, total: keys.length, bytes: report.bytes });
   }

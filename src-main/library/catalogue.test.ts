@@ -91,9 +91,13 @@ test('ids of libraries and documents are not given again, in a catalogue of vers
   new WordTable(database); // whose function the triggers call
   onTestFinished(() => database.close());
   expect(existsSync(`${path}.v2`)).toBe(true);
-  expect(['library', 'root', 'document'].map((table) => database.all(`SELECT * FROM ${table}`))).toEqual(
-    before,
-  );
+  // Headings were told by their looks then, and are read anew.
+  const readAnew = (rows: unknown[]): unknown[] =>
+    rows.map((row) => ({ ...(row as object), headings: null }));
+  expect(['library', 'root', 'document'].map((table) => database.all(`SELECT * FROM ${table}`))).toEqual([
+    ...before.slice(0, 2),
+    readAnew(before[2] ?? []),
+  ]);
   expect(database.all('PRAGMA foreign_key_check')).toEqual([]);
   database.run('DELETE FROM document WHERE id = 12');
   const next = database.get(

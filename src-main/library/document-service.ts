@@ -9,6 +9,7 @@ import type { Gate } from '../platform/gate.ts';
 import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
 import { chunkText } from './queue/chunker.ts';
 import type { DocumentRow } from '../catalogue/document-table.ts';
+import type { RootRow } from '../catalogue/library-table.ts';
 import { notFound, rowId } from '../platform/ids.ts';
 import { textKindOf } from './formats/formats.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
@@ -24,8 +25,8 @@ interface DocumentServiceOptions {
   queue: DocumentQueue;
   models: ModelSource;
   gate: Gate;
-  /** Where a library's uploads lie. */
-  managedFolder: (libraryId: number) => string;
+  /** Where uploads of a root lie; undefined when it has none. */
+  uploadFolder: (root: RootRow) => string | undefined;
   onLibraryChanged: (libraryId: number) => void;
 }
 
@@ -133,12 +134,12 @@ export class DocumentService {
   }
 
   /** Sees to it that no scan brings the document back; a file that is Kvasir's own goes. */
-  async #forgetFile({ libraryId, rootId, path }: DocumentRow): Promise<void> {
-    const { catalogue, managedFolder } = this.#options;
-    const { libraries } = catalogue;
-    libraries.exclude(rootId, path);
-    if (libraries.root(rootId)?.kind !== 'managed') return;
-    const file = fileBelow(managedFolder(libraryId), path);
+  async #forgetFile({ rootId, path }: DocumentRow): Promise<void> {
+    const { catalogue, uploadFolder } = this.#options;
+    catalogue.libraries.exclude(rootId, path);
+    const root = catalogue.libraries.root(rootId);
+    const folder = root && uploadFolder(root);
+    const file = folder && fileBelow(folder, path);
     if (file !== undefined) await rm(file, { force: true });
   }
 

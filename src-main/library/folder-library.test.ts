@@ -322,13 +322,15 @@ test('a catalogue of a newer version is refused and left as it is', () => {
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
-test('a damaged catalogue is a typed error', () => {
+test('a damaged catalogue is set aside; a folder that cannot be written is a typed error', () => {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-library-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'c.sqlite'), 'not a database, whatever its name says '.repeat(100));
-  expect(() => Catalogue.open(join(dir, 'c.sqlite'))).toThrow(
-    expect.objectContaining({ code: 'STORE_CORRUPT' }),
-  );
+  let kept = '';
+  const catalogue = Catalogue.open(join(dir, 'c.sqlite'), ({ keptAs }) => (kept = keptAs));
+  expect(catalogue.libraries.list()).toEqual([]);
+  catalogue.close();
+  expect(readFileSync(kept, 'utf8')).toContain('not a database');
   expect(() => Catalogue.open(join(dir, 'c.sqlite', 'below'))).toThrow(
     expect.objectContaining({ code: 'STORE_READ_ONLY' }),
   );

@@ -1,10 +1,21 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { DocumentInfo } from '../../src-shared/contract/libraries.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { MIGRATIONS } from '../catalogue/schema.ts';
+import { WordTable } from '../catalogue/word-table.ts';
 import { openDatabase } from '../platform/database.ts';
 import { FakeModel } from '../testing/fusion.ts';
 import { ServiceFixture } from '../testing/library.ts';
@@ -131,6 +142,19 @@ describe('from a folder to the cache', () => {
     expect(after.map(({ path }) => path)).toEqual(['b.md', 'z.md']);
     expect(after[1]!.id).toBe(before!.id);
     expect(fixture.model.encoded).toBe(2);
+  });
+
+  test('another file of the same size and time is read, whatever it looks like', async () => {
+    const fixture = new ServiceFixture({ 'a.md': 'one text', 'b.md': 'two texts' });
+    const { id } = await fixture.library();
+    const { mtime } = statSync(join(fixture.root, 'a.md'));
+    rmSync(join(fixture.root, 'a.md'));
+    fixture.write('z.md', 'new text');
+    utimesSync(join(fixture.root, 'z.md'), mtime, mtime);
+    await fixture.service.rescan(id);
+    await fixture.idle();
+    const document = fixture.documents(id, 'z.md')[0]!;
+    expect(fixture.service.documents.text({ id: document.id, offset: 0, limit: 100 }).text).toBe('new text');
   });
 });
 
@@ -394,6 +418,10 @@ describe('uploads', () => {
       typeof text === 'string' ? Readable.from([Buffer.from(text)]) : text,
     );
 
+  /** Where a library's uploads lie. */
+  const uploadFolder = (fixture: ServiceFixture, id: string): string =>
+    fixture.info(id).roots.find(({ kind }) => kind === 'managed')!.path;
+
   test('a file is stored, read, replaced by a newer one, and deleted with its document', async () => {
     const fixture = new ServiceFixture();
     fixture.service.start();
@@ -407,7 +435,7 @@ describe('uploads', () => {
     expect(fixture.service.documents.text({ id: document!.id, offset: 0, limit: 100 }).text).toBe('second');
     await fixture.service.rescan(id);
     expect(fixture.documents(id)).toHaveLength(1);
-    const file = join(fixture.dir, 'libraries', id, 'notes', 'a.md');
+    const file = join(uploadFolder(fixture, id), 'notes', 'a.md');
     expect(readFileSync(file, 'utf8')).toBe('second');
     await fixture.service.documents.delete([document!.id]);
     expect(existsSync(file)).toBe(false);
@@ -445,13 +473,58 @@ describe('uploads', () => {
     database.run('UPDATE root SET path = ?', kept);
     database.run("UPDATE document SET path = '../../docs/kept/b.md' WHERE path = 'b.md'");
     database.close();
+    await fixture.restart();
     await fixture.service.documents.delete(fixture.documents(id).map((document) => document.id));
     await fixture.service.removeRoot(
       id,
       fixture.service.list().find((library) => library.id === id)!.roots[0]!.id,
     );
     expect(readdirSync(kept)).toEqual(['a.md', 'b.md']);
-    expect(existsSync(join(fixture.dir, 'libraries', id))).toBe(false);
+    expect(existsSync(join(fixture.dir, 'libraries', 'kept'))).toBe(false);
+  });
+
+  describe('folders', () => {
+    const names = (fixture: ServiceFixture): string[] =>
+      fixture.service
+        .list()
+        .map(({ name }) => name)
+        .filter((name) => name !== 'Sample library');
+
+    test("a new library never gets an old one's, whatever became of the catalogue", async () => {
+      const fixture = new ServiceFixture();
+      fixture.service.start();
+      const old = fixture.service.create('Old');
+      await upload(fixture, old.id, 'a.md', 'precious');
+      const precious = join(uploadFolder(fixture, old.id), 'a.md');
+      await fixture.restart(() => rmSync(join(fixture.dir, 'catalogue.sqlite')));
+      await expect.poll(() => names(fixture)).toEqual(['Recovered files']);
+      const fresh = fixture.service.create('Fresh');
+      await upload(fixture, fresh.id, 'b.md', 'new');
+      await fixture.service.delete(fresh.id);
+      expect(readFileSync(precious, 'utf8')).toBe('precious');
+      const recovered = fixture.service.list().find(({ name }) => name === 'Recovered files')!;
+      await fixture.service.rescan(recovered.id);
+      expect(fixture.documents(recovered.id).map(({ path }) => path)).toEqual(['a.md']);
+      expect(fixture.found).toEqual([expect.objectContaining({ code: 'STORE_CORRUPT' })]);
+    });
+
+    test('one whose deletion was cut short is deleted at the next start, and does not come back', async () => {
+      const fixture = new ServiceFixture();
+      fixture.service.start();
+      const { id } = fixture.service.create('Mine');
+      await upload(fixture, id, 'a.md', 'x');
+      const folder = uploadFolder(fixture, id);
+      await fixture.restart(() => {
+        // As after a crash between the row and the folder.
+        const database = openDatabase(join(fixture.dir, 'catalogue.sqlite'), MIGRATIONS);
+        new WordTable(database); // whose function the triggers call
+        database.run('DELETE FROM library WHERE id = ?', id);
+        database.run('INSERT INTO discarded_folder VALUES (?)', basename(folder));
+        database.close();
+      });
+      await expect.poll(() => existsSync(folder)).toBe(false);
+      expect(names(fixture)).toEqual([]);
+    });
   });
 
   test.each([
@@ -485,7 +558,7 @@ describe('uploads', () => {
     broken.push('x');
     broken.destroy();
     await expect(receiving).rejects.toMatchObject({ code: 'ABORTED' });
-    expect(existsSync(join(fixture.dir, 'libraries', id, 'a.md'))).toBe(false);
+    expect(readdirSync(uploadFolder(fixture, id))).toEqual(['.incoming']);
     expect(fixture.documents(id)).toEqual([]);
   });
 });

@@ -1,10 +1,12 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Failure } from '../../src-shared/contract/common.ts';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { throttled } from '../platform/event-bus.ts';
+import { traceOf } from '../platform/failure.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -23,7 +25,8 @@ import { removeWithCache } from './sources/removal.ts';
 import { RootKeeper } from './sources/root-keeper.ts';
 import type { StepParts } from './queue/steps.ts';
 import { chunkSetOf, type ChunkModel } from './queue/targets.ts';
-import { removeUnfinished, safeRelativePath, storeUpload } from './sources/uploads.ts';
+import { UploadFolders } from './sources/upload-folders.ts';
+import { safeRelativePath, storeUpload } from './sources/uploads.ts';
 import type { Core } from '../platform/core.ts';
 
 export interface LibraryServiceOptions extends Core {
@@ -33,6 +36,8 @@ export interface LibraryServiceOptions extends Core {
   paths: Pick<Paths, 'data' | 'sampleLibrary'>;
   indexer?: DocumentIndexer | undefined;
   parser?: Parser | undefined;
+  /** Told what the start found and a person has to know. */
+  onFound?: ((failure: Failure) => void) | undefined;
   /** For tests that cannot wait: see RootKeeper and DocumentQueue. */
   timing?: { quietMs?: number; absentPollMs?: number; retryMs?: number };
 }
@@ -52,6 +57,7 @@ export class LibraryService {
   readonly queue: DocumentQueue;
   readonly #options: LibraryServiceOptions;
   readonly #catalogue: Catalogue;
+  readonly #uploads: UploadFolders;
   readonly #parser: Parser;
   readonly #steps: StepParts;
   readonly #roots: RootKeeper;
@@ -60,6 +66,7 @@ export class LibraryService {
   readonly #recount: ReturnType<typeof throttled>;
   readonly #ends: (() => void)[] = [];
   #recounting: Promise<void> = Promise.resolve();
+  #recovering: Promise<void> = Promise.resolve();
   #evictions = 0;
   #diskBudget = 0;
 
@@ -67,6 +74,8 @@ export class LibraryService {
     const { catalogue, store, models, gate, events, settings, log, timing = {} } = options;
     this.#options = options;
     this.#catalogue = catalogue;
+    this.#uploads = new UploadFolders(catalogue, join(options.paths.data, 'libraries'));
+    this.#uploads.place();
     this.#parser = options.parser ?? new ParserProcess();
     this.#told = new LibraryEvents(events, () => this.queue.status());
     this.#recount = throttled(RECOUNT_MS, () => this.#recountLater());
@@ -88,7 +97,7 @@ export class LibraryService {
       queue: this.queue,
       models,
       gate,
-      managedFolder: (id) => this.#managedFolder(id),
+      uploadFolder: (root) => this.#uploads.ownFolder(root),
       onLibraryChanged,
     });
     this.#roots = new RootKeeper({
@@ -106,8 +115,7 @@ export class LibraryService {
   /** Makes the sample library at the very first start; begins to watch folders and to work through the queue. */
   start(): void {
     this.#addSample();
-    for (const { kind, libraryId } of this.#catalogue.libraries.roots())
-      if (kind === 'managed') void removeUnfinished(this.#managedFolder(libraryId));
+    this.#recovering = this.#recoverUploads();
     const { events, settings } = this.#options;
     this.#ends.push(
       settings.onChange((now, before) => {
@@ -126,9 +134,26 @@ export class LibraryService {
     this.#recount();
   }
 
+  /** What a crash left of deletions goes; what a damaged catalogue lost comes back. */
+  async #recoverUploads(): Promise<void> {
+    const { log, onFound } = this.#options;
+    try {
+      await this.#uploads.removeDiscarded();
+      const recovered = await this.#uploads.recover();
+      if (recovered === 0) return;
+      onFound?.(recoveredFailure(recovered));
+      this.#told.changed();
+      for (const root of this.#catalogue.libraries.roots())
+        if (root.kind === 'managed') void this.#roots.scan(root.id);
+    } catch (error) {
+      log.error('uploads-not-recovered', { error: traceOf(error) });
+    }
+  }
+
   async close(): Promise<void> {
     this.#abort.abort();
     for (const end of this.#ends.splice(0)) end();
+    await this.#recovering;
     await this.#roots.stop();
     this.#parser.close();
     await this.queue.stop();
@@ -173,13 +198,13 @@ export class LibraryService {
     const library = this.#library(id);
     this.#setDeleting([...new Set([...this.#deleting(), library.id])]);
     this.#told.changed(); // its removal may take long; nobody is to see it meanwhile
-    for (const root of this.#catalogue.libraries.roots(library.id)) this.#roots.unfollow(root.id);
+    const roots = this.#catalogue.libraries.roots(library.id);
+    for (const root of roots) this.#roots.unfollow(root.id);
     this.queue.interrupt();
     const documents = this.#catalogue.documents.idsOfLibrary(library.id);
     await removeWithCache(this.#catalogue, this.#options.store, documents);
-    this.#catalogue.libraries.remove(library.id);
+    await this.#uploads.discard(roots, () => this.#catalogue.libraries.remove(library.id));
     this.#setDeleting(this.#deleting().filter((each) => each !== library.id));
-    await rm(this.#managedFolder(library.id), { recursive: true, force: true });
     this.#told.changed();
     this.queue.removed();
   }
@@ -210,8 +235,7 @@ export class LibraryService {
     this.#roots.unfollow(root.id);
     this.queue.interrupt();
     await removeWithCache(this.#catalogue, this.#options.store, this.#catalogue.documents.idsOfRoot(root.id));
-    this.#catalogue.libraries.removeRoot(root.id);
-    if (root.kind === 'managed') await rm(this.#managedFolder(library.id), { recursive: true, force: true });
+    await this.#uploads.discard([root], () => this.#catalogue.libraries.removeRoot(root.id));
     this.#told.changed(library.id);
     this.queue.removed();
     return this.#info(library);
@@ -249,18 +273,17 @@ export class LibraryService {
     const library = this.#library(libraryId);
     const path = safeRelativePath(relativePath);
     if (!isDocument(path)) throw unsupported(path); // a scan would drop it
-    const folder = this.#managedFolder(library.id);
-    await mkdir(folder, { recursive: true });
-    await storeUpload(folder, path, stream, this.#options.settings.current.maxFileBytes);
-    this.#library(libraryId); // it may have been deleted meanwhile
-    const rootId = this.#catalogue.libraries.addRoot(library.id, {
-      kind: 'managed',
-      path: folder,
-      watched: false,
-    });
-    const { size, mtimeMs } = await stat(join(folder, path));
-    this.#catalogue.libraries.include(rootId, path);
-    this.#catalogue.documents.queueFile(library.id, rootId, {
+    const root = this.#uploads.of(library.id);
+    await mkdir(root.path, { recursive: true });
+    await storeUpload(root.path, path, stream, this.#options.settings.current.maxFileBytes);
+    if (!this.#catalogue.libraries.root(root.id)) {
+      // The library, or its uploads, were deleted meanwhile.
+      await rm(root.path, { recursive: true, force: true });
+      throw notFound('library');
+    }
+    const { size, mtimeMs } = await stat(join(root.path, path));
+    this.#catalogue.libraries.include(root.id, path);
+    this.#catalogue.documents.queueFile(library.id, root.id, {
       path,
       format: formatOf(path),
       bytes: size,
@@ -344,11 +367,6 @@ export class LibraryService {
     return root;
   }
 
-  /** Of uploads. Not read from the catalogue, which may come from a backup: what is in this folder is deleted. */
-  #managedFolder(libraryId: number): string {
-    return join(this.#options.paths.data, 'libraries', String(libraryId));
-  }
-
   /** Whether something has left the store since this was asked last; what comes in, the queue counts itself. */
   #hasEvicted(): boolean {
     const { evictions } = this.#options.store.stats();
@@ -372,6 +390,15 @@ export class LibraryService {
         if (!this.#abort.signal.aborted) this.#options.log.warn('recount-failed', { error: String(error) });
       });
   }
+}
+
+function recoveredFailure(libraries: number): Failure {
+  const them = libraries === 1 ? 'a library' : `${libraries} libraries`;
+  return {
+    code: 'STORE_CORRUPT',
+    message: `Uploaded files were found that belonged to no library: the list of libraries was lost or replaced. They are ${them} named "Recovered files" now.`,
+    advice: 'Rename what you want to keep, and delete the rest.',
+  };
 }
 
 function rootInfo({ id, kind, path, watched, failure }: RootRow, skipped: number): SourceRoot {

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
@@ -31,6 +31,15 @@ class FakeModel {
     this.path = path;
     this.info = { ...info, fingerprint: info.name };
   }
+  /** Set to hold the first pass. */
+  pass: Promise<unknown> | undefined;
+  async tryOut(): Promise<void> {
+    await this.pass;
+  }
+  async embed(): Promise<Float32Array[]> {
+    await this.pass;
+    return [];
+  }
   dispose(): void {
     this.disposed = true;
   }
@@ -43,6 +52,8 @@ class FakeEngine implements ModelEngine {
   devicesNow: Device[] = [];
   /** Set to hold loading. */
   hold: Promise<undefined> | undefined;
+  /** Set to hold the first passes of what is loaded. */
+  holdPass: Promise<unknown> | undefined;
 
   inspect(path: string): GgufInfo {
     if (!existsSync(path)) throw new KvasirError('MODEL_NOT_FOUND', `There is no model file at ${path}.`);
@@ -77,6 +88,7 @@ class FakeEngine implements ModelEngine {
     const info = this.inspect(path) as GgufInfo & FakeFile;
     if (info.fails) throw new KvasirError('MODEL_INVALID', info.fails);
     const model = new FakeModel(path, info);
+    model.pass = this.holdPass;
     this.loaded.push(model);
     return model as unknown as Model;
   }
@@ -85,6 +97,7 @@ class FakeEngine implements ModelEngine {
     const info = this.inspect(path) as GgufInfo & FakeFile;
     if (info.fails) throw new KvasirError('MODEL_UNSUPPORTED', info.fails);
     const model = new FakeModel(path, info);
+    model.pass = this.holdPass;
     this.loaded.push(model);
     return model as unknown as Embedder;
   }
@@ -214,6 +227,39 @@ describe('start', () => {
     expect((await third.models.activate(id)).state).toBe('ready');
   });
 
+  test.each([
+    ['model that answers', { embedding: false }],
+    ['embedding model', { embedding: true }],
+  ])('a %s that ended the program in its first pass is not loaded by itself again', async (_, header) => {
+    const first = kvasir();
+    const { id } = await first.add('mine.gguf', header);
+    await first.models.activate(id);
+    await first.close();
+    const second = kvasir({ data: first.data });
+    const held = Promise.withResolvers<undefined>();
+    onTestFinished(() => held.resolve(undefined));
+    second.engine.holdPass = held.promise;
+    second.models.start();
+    await expect
+      .poll(() => second.engine.loaded.map(({ path }) => path))
+      .toContainEqual(expect.stringMatching(/mine\.gguf$/));
+    // The program is killed here: nothing is closed.
+    const third = kvasir({ data: first.data });
+    third.models.start();
+    expect((await third.models.current()).id).toBe('demo');
+    expect(third.models.embedder).toBeUndefined();
+    expect(third.notices()[0]?.message).toMatch(/ended while it was loading mine.gguf/);
+    expect((await third.models.activate(id)).state).toBe('ready');
+  });
+
+  test('a model whose first pass fails is not used, and its memory is given back', async () => {
+    const { models, engine, add } = kvasir();
+    const { id } = await add('mine.gguf');
+    engine.holdPass = Promise.reject(new KvasirError('MODEL_NUMBERS', 'no numbers'));
+    await expect(models.activate(id)).rejects.toMatchObject({ code: 'MODEL_NUMBERS' });
+    expect(engine.loaded.at(-1)?.disposed).toBe(true);
+  });
+
   test('without any model current() says why, and tries again when asked again', async () => {
     const { models, demoModel } = kvasir();
     const good = readFileSync(demoModel);
@@ -282,8 +328,10 @@ describe('another model', () => {
   test('is loaded again with other threads', async () => {
     const { models, engine, settings } = kvasir();
     await models.current();
-    settings.update({ threads: 3 });
-    await expect.poll(() => engine.loads.at(-1)?.threads).toBe(3);
+    const threads = availableParallelism();
+    settings.update({ threads });
+    await expect.poll(() => engine.loads).toHaveLength(2);
+    expect(engine.loads[1]?.threads).toBe(threads);
     await expect.poll(() => engine.loaded[0]?.disposed).toBe(true);
   });
 

@@ -8,6 +8,7 @@ import type { Settings } from '../../src-shared/settings.ts';
 import type { Embedder, Engine, Model } from '../engine/engine.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { failureOf } from '../platform/failure.ts';
+import type { SetAside } from '../platform/database.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { ActiveEmbedder, ActiveModel, EmbedderSource, ModelSource } from './active-model.ts';
 import { chooseModel } from './model-defaults.ts';
@@ -32,6 +33,8 @@ interface ModelServiceOptions extends Core {
   beforeDispose: (model: Model) => Promise<void>;
   /** Bytes on this machine. Default: what the system says. */
   memory?: () => Memory;
+  /** Told when the list of models could not be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /** Milliseconds between two reports of how far loading is. */
@@ -51,11 +54,11 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly #known: KnownModels;
   readonly #unsubscribe: (() => void)[];
 
-  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
+  /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: ModelServiceOptions) {
     this.#options = options;
     this.files = new ModelFiles(join(options.paths.data, 'models'));
-    this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'));
+    this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'), options.onSetAside);
     this.#known = new KnownModels({ ...options, registry: this.registry });
     this.#embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
     this.#chat = new ChatModel({
@@ -93,7 +96,8 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.current().catch(() => undefined); // told by #attempt
     const id = this.#options.settings.current.embeddingModel;
     const row = id === undefined ? undefined : this.registry.get(id);
-    if (row) this.#embedding.use(row).catch((error: unknown) => this.#notice(error));
+    if (row?.loading === 1) this.#leaveOut(row, 'so search goes by words alone');
+    else if (row) this.#embedding.use(row).catch((error: unknown) => this.#notice(error));
   }
 
   get active(): ActiveModel | undefined {
@@ -219,15 +223,20 @@ export class ModelService implements ModelSource, EmbedderSource {
     const row = this.registry.get(id);
     if (id === DEMO_MODEL_ID || !row) return [demo];
     if (row.loading === 0) return [row, demo];
+    this.#leaveOut(row, 'so it started with the demo model');
+    return [demo];
+  }
+
+  /** Does without a model that ended the program the last time. */
+  #leaveOut(row: ModelRow, instead: string): void {
     const error = new KvasirError(
       'ENGINE_FAILED',
-      `Kvasir ended while it was loading ${modelName(row)} the last time, so it started with the demo model.`,
+      `Kvasir ended while it was loading ${modelName(row)} the last time, ${instead}.`,
       'Activate the model again to try once more.',
     );
-    this.registry.setLoading(id, false);
-    this.#setTrouble(id, { state: 'failed', failure: failureOf(error) });
+    this.registry.setLoading(row.id, false);
+    this.#setTrouble(row.id, { state: 'failed', failure: failureOf(error) });
     this.#notice(error);
-    return [demo];
   }
 
   async #loadChat(row: ModelRow): Promise<Model> {
@@ -240,6 +249,7 @@ export class ModelService implements ModelSource, EmbedderSource {
         kvDtype: settings.current.conversationDtype,
         onProgress,
       });
+      await this.#tried(model, () => model.tryOut());
       this.registry.setFingerprint(row.id, model.info.fingerprint);
       return model;
     });
@@ -247,7 +257,21 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   #loadEmbedder(row: ModelRow): Promise<Embedder> {
     const { threads, device } = this.#options.settings.current;
-    return this.#attempt(row, () => this.#options.engine.loadEmbedder(row.path, { threads, device }));
+    return this.#attempt(row, async () => {
+      const embedder = await this.#options.engine.loadEmbedder(row.path, { threads, device });
+      return this.#tried(embedder, () => embedder.embed(['.']));
+    });
+  }
+
+  /** A model is loaded once it has computed something: a file that makes ggml end the program may do so only then. */
+  async #tried<T extends { dispose(): void }>(model: T, tryOut: () => Promise<unknown>): Promise<T> {
+    try {
+      await tryOut();
+      return model;
+    } catch (error) {
+      model.dispose();
+      throw error;
+    }
   }
 
   /** Keeps account of an attempt to load a model, on its entry and for the next start. */

@@ -1,10 +1,11 @@
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { GgufInfo } from '../engine/engine.ts';
-import { openDatabase, type Database } from '../platform/database.ts';
+import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
 
 export const DEMO_MODEL_ID = 'demo';
 
 /** `header` is the engine's GgufInfo as JSON: what is known of a file that cannot be read now (an unplugged drive). */
-const SCHEMA = `
+const VERSION_1 = `
   CREATE TABLE model (
     id TEXT PRIMARY KEY,          -- 'demo' or random; never used again
     path TEXT NOT NULL UNIQUE,
@@ -30,6 +31,9 @@ const SCHEMA = `
   ) STRICT;
 `;
 
+/** MIGRATIONS[n] leads from version n to n + 1. */
+export const MIGRATIONS = [VERSION_1];
+
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 
 export interface ModelRow {
@@ -53,9 +57,9 @@ const COLUMNS = `id, path, origin, mtime_ms AS mtimeMs, header, fingerprint, tok
 export class ModelRegistry {
   readonly database: Database;
 
-  /** STORE_READ_ONLY, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
-  constructor(path: string) {
-    this.database = openDatabase(path, [SCHEMA]);
+  /** A file that cannot be read is set aside, and an empty one takes its place. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
+  constructor(path: string, onSetAside?: (what: SetAside) => void) {
+    this.database = openOrSetAside(path, MIGRATIONS, requireReadable, onSetAside);
   }
 
   /** The demo model first, then in the order they were added. */
@@ -103,6 +107,14 @@ export class ModelRegistry {
   close(): void {
     this.database.close();
   }
+}
+
+/** A page may be zeroed within a text, which SQLite does not notice. STORE_CORRUPT. */
+function requireReadable(database: Database): Database {
+  const bad = 'SELECT 1 FROM model WHERE NOT json_valid(header) LIMIT 1';
+  const download = 'SELECT 1 FROM download WHERE failure IS NOT NULL AND NOT json_valid(failure) LIMIT 1';
+  if ([bad, download].every((query) => database.value(query) === undefined)) return database;
+  throw new KvasirError('STORE_CORRUPT', 'The list of models has rows that cannot be read.');
 }
 
 function parse(row: RawRow): ModelRow {

@@ -1,7 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import SQLite from 'better-sqlite3';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { findDamage, isCheckedAtOpen, markSuspect, moveAside } from './damaged-database.ts';
 import { openDatabase, openOrSetAside, type Database } from './database.ts';
 
 const NOTES = 'CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)';
@@ -61,6 +64,18 @@ test('compiling ahead finds what the schema does not have', () => {
   expect(() => database.compile(['SELECT heading FROM note'])).toThrow(/heading/);
 });
 
+test('what could not be committed is not given as if it were there', () => {
+  // As on a full disk, this fails only when the statement has given its row and is committed.
+  const late = `CREATE TABLE parent (id INTEGER PRIMARY KEY);
+    CREATE TABLE child (id INTEGER PRIMARY KEY, parent REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)`;
+  const database = openDatabase(':memory:', [late]);
+  onTestFinished(() => database.close());
+  const sql = 'INSERT INTO child (parent) VALUES (7) RETURNING id';
+  for (const insert of [() => database.value(sql), () => database.get(sql), () => database.all(sql)])
+    expect(insert).toThrow(/FOREIGN KEY/);
+  expect(database.value('SELECT count(*) FROM child')).toBe(0);
+});
+
 test("SQLite's failures have a type", () => {
   const database = notes();
   database.pragma('max_page_count = 2');
@@ -68,12 +83,122 @@ test("SQLite's failures have a type", () => {
   expect(fill).toThrow(expect.objectContaining({ code: 'DISK_FULL' }));
 });
 
-test('a file that cannot be read is set aside, and an empty database takes its place', () => {
+const NAMED = 'CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL)';
+
+/** A database of several pages in a file of its own, closed. */
+function filled(): string {
   const path = join(temp(), 'notes.sqlite');
-  writeFileSync(path, 'this is no database '.repeat(100));
-  const { database, setAside } = openOrSetAside(path, [NOTES], 'now');
-  onTestFinished(() => database.close());
-  expect(setAside).toBe(`${path}.corrupt-now`);
-  expect(existsSync(`${path}.corrupt-now`)).toBe(true);
-  expect(database.all('SELECT * FROM note')).toEqual([]);
+  const database = openDatabase(path, [NAMED]);
+  for (let i = 0; i < 200; i++) database.run('INSERT INTO note (text) VALUES (?)', `${i} ${'x'.repeat(100)}`);
+  database.close();
+  return path;
+}
+
+const count = (database: Database): number => {
+  const rows = database.value<number>('SELECT count(*) FROM note');
+  database.close();
+  return rows ?? 0;
+};
+
+/** Opens a file that must be set aside; gives what it was kept as. */
+function opened(path: string, use = count): { result: number; kept: string | undefined } {
+  let kept: string | undefined;
+  const result = openOrSetAside(path, [NAMED], use, ({ keptAs }) => (kept = keptAs));
+  return { result, kept };
+}
+
+describe('a file that cannot be read is set aside, and an empty database takes its place', () => {
+  test('one that is no database', () => {
+    const path = join(temp(), 'notes.sqlite');
+    writeFileSync(path, 'this is no database '.repeat(100));
+    const { result, kept } = opened(path);
+    expect(result).toBe(0);
+    expect(readFileSync(kept!, 'utf8')).toMatch(/^this is no database/);
+  });
+
+  test('one with a zeroed page, whichever it is', () => {
+    const whole = readFileSync(filled());
+    const pages = whole.length / 4096;
+    expect(pages).toBeGreaterThan(5);
+    for (let page = 0; page < pages; page++) {
+      const path = join(temp(), 'notes.sqlite');
+      writeFileSync(path, Buffer.from(whole).fill(0, page * 4096, (page + 1) * 4096));
+      expect(opened(path).kept).toMatch(/corrupt-/);
+    }
+  });
+
+  test('one that was cut', () => {
+    const path = filled();
+    writeFileSync(path, readFileSync(path).subarray(0, 3 * 4096));
+    expect(opened(path).kept).toMatch(/corrupt-/);
+  });
+
+  test.each([
+    ['without a version', 'CREATE TABLE bookmark (url TEXT)'],
+    ['of a version that we have too', 'CREATE TABLE bookmark (url TEXT); PRAGMA user_version = 1'],
+    ['with a table of the same name', 'CREATE TABLE note (url TEXT); PRAGMA user_version = 1'],
+  ])("another program's, %s", (_name, sql) => {
+    const path = join(temp(), 'notes.sqlite');
+    const foreign = new SQLite(path);
+    foreign.exec(sql);
+    foreign.close();
+    const { result, kept } = opened(path);
+    expect(result).toBe(0);
+    expect(existsSync(kept!)).toBe(true);
+  });
+
+  test('one whose damage shows at the first use', () => {
+    const path = filled();
+    let uses = 0;
+    const { result, kept } = opened(path, (database) => {
+      if (uses++ > 0) return count(database);
+      throw new KvasirError('STORE_CORRUPT', 'damaged');
+    });
+    expect(result).toBe(0);
+    expect(kept).toMatch(/corrupt-/);
+  });
+
+  test('and ids in the new one are none that anybody knows', () => {
+    const path = filled();
+    writeFileSync(path, 'junk'.repeat(2000));
+    const { result } = opened(path, (database) => {
+      const given = database.value<number>("INSERT INTO note (text) VALUES ('new') RETURNING id");
+      database.close();
+      return given ?? 0;
+    });
+    expect(result).toBeGreaterThan(1_000_000_000);
+  });
+
+  test("with its log, which would be taken for the new one's", () => {
+    const path = join(temp(), 'notes.sqlite');
+    writeFileSync(path, 'pages');
+    writeFileSync(`${path}-wal`, 'log');
+    const kept = moveAside(path);
+    expect([path, `${path}-wal`].filter((left) => existsSync(left))).toEqual([]);
+    expect([kept, `${kept}-wal`].map((file) => readFileSync(file, 'utf8'))).toEqual(['pages', 'log']);
+  });
+});
+
+test('damage that is met in use is looked for at the next start, however large the file is', () => {
+  const path = filled();
+  expect(isCheckedAtOpen(path)).toBe(true);
+  truncateSync(path, 40 * 2 ** 20);
+  expect(isCheckedAtOpen(path)).toBe(false);
+  markSuspect(path);
+  expect(isCheckedAtOpen(path)).toBe(true);
+});
+
+test('a large database is read through beside its use, and its damage is found', async () => {
+  const path = filled();
+  const database = openDatabase(path, [NAMED]);
+  const big = 'y'.repeat(2 ** 20);
+  for (let i = 0; i < 40; i++) database.run('INSERT INTO note (text) VALUES (?)', big);
+  database.pragma('wal_checkpoint(TRUNCATE)');
+  const { signal } = new AbortController();
+  expect(await findDamage(path, signal)).toBeUndefined();
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0, 3 * 4096, 5 * 4096));
+  expect(await findDamage(path, signal)).toBeTruthy();
+  database.close();
+  expect(opened(path).kept).toMatch(/corrupt-/);
 });

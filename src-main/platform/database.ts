@@ -1,6 +1,15 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import SQLite, { type Statement } from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
+import {
+  clearSuspicion,
+  DamagedDatabase,
+  isCheckedAtOpen,
+  markSuspect,
+  moveAside,
+  requireSound,
+  requireTables,
+} from './damaged-database.ts';
 import { fileError } from './paths.ts';
 
 /* eslint-disable @typescript-eslint/no-unnecessary-type-parameters --
@@ -27,7 +36,7 @@ export class Database {
   }
 
   get<T>(sql: string, ...values: unknown[]): T | undefined {
-    return this.#run(() => this.#compiled(sql).get(...values) as T | undefined);
+    return this.#run(() => first(this.#compiled(sql), values) as T | undefined);
   }
 
   /** The first column of all rows. */
@@ -37,7 +46,7 @@ export class Database {
 
   /** The first column of the first row. */
   value<T>(sql: string, ...values: unknown[]): T | undefined {
-    return this.#run(() => this.#compiled(sql, true).get(...values) as T | undefined);
+    return this.#run(() => first(this.#compiled(sql, true), values) as T | undefined);
   }
 
   /** Gives the number of rows changed. */
@@ -65,9 +74,10 @@ export class Database {
     return this.#run(() => this.#connection.pragma(sql, { simple: true }));
   }
 
-  /** Makes a function of one text that statements and triggers of this connection can call. */
-  define(name: string, work: (text: string) => string): void {
-    this.#connection.function(name, { deterministic: true }, (text: unknown) => work(String(text)));
+  /** Makes a function of texts that statements and triggers of this connection can call. */
+  define(name: string, work: (...texts: string[]) => string): void {
+    const options = { deterministic: true, varargs: true };
+    this.#connection.function(name, options, (...texts: unknown[]) => work(...texts.map(String)));
   }
 
   /** Runs `work` in one transaction, or as a part of the one that is open. */
@@ -98,25 +108,37 @@ export class Database {
   }
 }
 
+/**
+ * The first row. One that writes is run to its end: get() stops at the row, before it is committed, and says nothing when that fails,
+ * as it does on a full disk.
+ */
+function first(statement: Statement, values: unknown[]): unknown {
+  return statement.readonly ? statement.get(...values) : statement.all(...values)[0];
+}
+
 /* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 
 /**
  * Opens an SQLite database in WAL mode and brings its schema to the newest version: `migrations[n]` leads from version
  * n to n + 1, in a transaction with the version number. The database of an older version is kept as <path>.v<version>.
- * Then and later SQLite's failures are typed: STORE_READ_ONLY, DISK_FULL, STORE_CORRUPT, STORE_IN_USE; STORE_VERSION when
- * a newer program has migrated it further.
+ * Then and later SQLite's failures are typed: STORE_READ_ONLY, DISK_FULL, STORE_IN_USE; STORE_CORRUPT when pages are damaged or the
+ * file is another program's; STORE_VERSION when a newer program has migrated it further.
  */
 export function openDatabase(path: string, migrations: readonly string[]): Database {
   let connection: SQLite.Database | undefined;
   try {
     connection = new SQLite(path);
-    const database = new Database(connection, (error) => databaseError(error, path));
+    const database = new Database(connection, (error) => typedInUse(error, path));
+    if (isCheckedAtOpen(path)) requireSound(connection);
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = NORMAL');
     // Off while tables are rebuilt: dropping one would empty those that refer to it.
     database.pragma('foreign_keys = OFF');
+    refuseNewer(Number(database.pragma('user_version')), migrations, path);
+    requireTables(connection, migrations);
     migrate(database, migrations, path);
     database.pragma('foreign_keys = ON');
+    clearSuspicion(path);
     return database;
   } catch (error) {
     connection?.close();
@@ -124,35 +146,63 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
   }
 }
 
+/** A database that had to be set aside. */
+export interface SetAside {
+  path: string;
+  keptAs: string;
+}
+
 /**
- * As openDatabase(), but a file that cannot be read is set aside as <path>.corrupt-<stamp>, and an empty one takes its place:
- * without it Kvasir would not start, and so could not restore a backup.
+ * As openDatabase(), but a file that cannot be read is set aside as <path>.corrupt-<time>, and an empty one takes its place:
+ * without it Kvasir would not start, and so could not restore a backup. `use` makes of it what is wanted; damage that it
+ * meets counts as well. Ids in the new one begin above all that the old one can have given.
  */
-export function openOrSetAside(
+export function openOrSetAside<T>(
   path: string,
   migrations: readonly string[],
-  stamp: string | number,
-): { database: Database; setAside: string | undefined } {
+  use: (database: Database) => T,
+  onSetAside: (what: SetAside) => void = () => undefined,
+): T {
   try {
-    return { database: openDatabase(path, migrations), setAside: undefined };
+    return using(openDatabase(path, migrations), use);
   } catch (error) {
     if (!(error instanceof KvasirError && error.code === 'STORE_CORRUPT')) throw error;
-    const setAside = `${path}.corrupt-${stamp}`;
-    for (const suffix of ['', '-wal', '-shm'])
-      if (existsSync(path + suffix)) renameSync(path + suffix, setAside + suffix);
-    return { database: openDatabase(path, migrations), setAside };
+    const keptAs = moveAside(path);
+    const database = openDatabase(path, migrations);
+    startIdsAt(database, Math.floor(Date.now() / 1000));
+    const used = using(database, use);
+    onSetAside({ path, keptAs });
+    return used;
   }
+}
+
+function using<T>(database: Database, use: (database: Database) => T): T {
+  try {
+    return use(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Seconds since 1970 grow faster than ids: what refers to a row of the old file finds no other one under its id. */
+function startIdsAt(database: Database, first: number): void {
+  const tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'";
+  for (const name of database.column<string>(tables))
+    database.run('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)', name, first);
+}
+
+function refuseNewer(version: number, { length }: readonly string[], path: string): void {
+  if (version <= length) return;
+  throw new KvasirError(
+    'STORE_VERSION',
+    `${path} was written by a newer version of Kvasir (schema ${version}, this one knows ${length}).`,
+    'Update Kvasir, or choose another folder with --data.',
+  );
 }
 
 function migrate(database: Database, migrations: readonly string[], path: string): void {
   const version = Number(database.pragma('user_version'));
-  if (version > migrations.length) {
-    throw new KvasirError(
-      'STORE_VERSION',
-      `${path} was written by a newer version of Kvasir (schema ${version}, this one knows ${migrations.length}).`,
-      'Update Kvasir, or choose another folder with --data.',
-    );
-  }
   if (version > 0 && version < migrations.length) keepCopy(database, `${path}.v${version}`);
   migrations.slice(version).forEach((sql, offset) => {
     database.transaction(() => {
@@ -162,20 +212,41 @@ function migrate(database: Database, migrations: readonly string[], path: string
   });
 }
 
+/**
+ * Looks at a database that nobody has open, as openDatabase() would, and migrates it. STORE_CORRUPT, STORE_VERSION, and what else
+ * opening it meets.
+ */
+export function checkDatabase(path: string, migrations: readonly string[]): void {
+  markSuspect(path); // whatever its size
+  try {
+    openDatabase(path, migrations).close();
+  } finally {
+    clearSuspicion(path);
+  }
+}
+
 /** What a migration gets wrong must not be lost: the database as it was stays beside it. */
 function keepCopy(database: Database, path: string): void {
   if (!existsSync(path)) database.run('VACUUM INTO ?', path);
 }
 
+/** Damage that is met while the database is in use is looked into at the next start. */
+function typedInUse(error: unknown, path: string): unknown {
+  const typed = databaseError(error, path);
+  if (typed instanceof KvasirError && typed.code === 'STORE_CORRUPT') markSuspect(path);
+  return typed;
+}
+
 /** SQLite's own failures as typed errors; anything else as it is. */
 export function databaseError(error: unknown, path: string): unknown {
-  const code = (error as { code?: unknown } | undefined)?.code;
+  const code =
+    error instanceof DamagedDatabase ? 'SQLITE_CORRUPT' : (error as { code?: unknown } | undefined)?.code;
   if (error instanceof KvasirError || typeof code !== 'string') return error;
   // SHMSIZE: the file that connections to a database share could not grow.
   if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code))
-    return fileError({ code: 'ENOSPC' }, `${path} could not be written`);
+    return fileError({ code: 'ENOSPC', path }, `${path} could not be written`);
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
-    const advice = 'Move the file away; Kvasir makes a new one from your documents.';
+    const advice = 'Start Kvasir again: it sets the file aside and opens the rest; then restore a backup.';
     return new KvasirError('STORE_CORRUPT', `The database ${path} is damaged and cannot be read.`, advice, {
       cause: error,
     });

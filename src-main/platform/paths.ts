@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
@@ -82,14 +82,25 @@ function makeDir(dir: string): void {
   }
 }
 
+/** How much is left where a path is, in words; nothing when that cannot be told. */
+function freeWords(path: string | undefined): string {
+  if (path === undefined) return '';
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return ` (${((bavail * bsize) / 1e6).toFixed(1)} MB are free)`;
+  } catch {
+    return '';
+  }
+}
+
 /** What an operating-system error means to a user, as a typed error. */
 export function fileError(error: unknown, what: string): KvasirError {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new KvasirError(
       'DISK_FULL',
-      `${what} because the disk is full.`,
-      'Free some space, or choose another folder with --data.',
+      `${what} because the disk is full${freeWords((error as NodeJS.ErrnoException).path)}.`,
+      'Free some space: empty the cache (its screen, or `cache evict --all`), or delete other files.',
       {
         cause: error,
       },

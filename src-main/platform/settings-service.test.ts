@@ -1,5 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { contract } from '../../src-shared/contract/contract.ts';
@@ -44,4 +44,21 @@ test('listeners hear of a change and of what was before', () => {
   end();
   service.update({ topK: 8 });
   expect(heard).toEqual([[7, 6]]);
+});
+
+test('threads beyond the cores that are free are refused, and used as those where a file names them', () => {
+  const cores = availableParallelism();
+  const path = file();
+  const service = new SettingsService(path);
+  expect(() => service.update({ threads: cores + 1 })).toThrow(
+    expect.objectContaining({
+      code: 'BAD_ARGUMENT',
+      message: expect.stringContaining(`${cores + 1} threads`),
+    }),
+  );
+  expect(service.update({ threads: cores }).threads).toBe(cores);
+  writeFileSync(path, JSON.stringify({ threads: 1024 }));
+  expect(new SettingsService(path).current.threads).toBe(cores);
+  expect(new SettingsService(path, { threads: 900 }).current.threads).toBe(cores);
+  expect(new SettingsService(path, { threads: 0 }).current.threads).toBe(0);
 });

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings, SettingsChanges, SettingsInput } from '../../src-shared/settings.ts';
 import { parseSettings, readObject, readSettings, withChanges, writeSettings } from './settings.ts';
 
@@ -16,7 +18,7 @@ export class SettingsService {
     this.#overrides = overrides;
     readSettings(path); // a bad file is named before anything is laid over it
     this.#set = { ...readObject(path), ...overrides };
-    this.#settings = parseSettings(this.#set);
+    this.#settings = withinMachine(parseSettings(this.#set));
   }
 
   get current(): Settings {
@@ -25,6 +27,7 @@ export class SettingsService {
 
   /** Changes some settings for good. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   update(changes: SettingsChanges): Settings {
+    requireCores(changes.threads);
     writeSettings(this.#path, changes);
     this.#set = withChanges({ ...readObject(this.#path), ...this.#overrides }, changes);
     return this.#refresh();
@@ -37,8 +40,23 @@ export class SettingsService {
 
   #refresh(): Settings {
     const before = this.#settings;
-    this.#settings = parseSettings(this.#set);
+    this.#settings = withinMachine(parseSettings(this.#set));
     for (const listener of this.#listeners) listener(this.#settings, before);
     return this.#settings;
   }
+}
+
+/** A settings file may come from a larger machine: threads beyond the cores that are free to us would wait for each other. */
+function withinMachine(settings: Settings): Settings {
+  return { ...settings, threads: Math.min(settings.threads, availableParallelism()) };
+}
+
+function requireCores(threads: number | null | undefined): void {
+  const cores = availableParallelism();
+  if (!threads || threads <= cores) return;
+  throw new KvasirError(
+    'BAD_ARGUMENT',
+    `${threads} threads are too many: ${cores === 1 ? 'one core is' : `${cores} cores are`} free to Kvasir.`,
+    `Choose at most ${cores}, or 0 for what suits the model.`,
+  );
 }

@@ -24,7 +24,7 @@ export function fuseRankings(fullText: Ranking, vector: readonly Hit[]): Ranking
     ...match,
     score: (reciprocal(match.fullText) + reciprocal(match.vector) - floor) / scale,
   }));
-  fused.sort((a, b) => b.score - a.score || a.chunkId - b.chunkId);
+  fused.sort((a, b) => b.score - a.score); // equal ones stay as they stand in the rankings
   return {
     matches: fused,
     bestOf(documentId) {

@@ -32,11 +32,13 @@ export interface Retrieved extends Match {
 }
 
 /**
- * A match's neighbours get a share of its score. The chunk before gets more: it often holds the name that the match
- * calls "she" or "it".
+ * A match's neighbours under the same headings get a share of its score for each step away. Those before get more: they often
+ * hold the name that the match calls "she" or "it".
  */
 const SHARE_BEFORE = 0.6;
 const SHARE_AFTER = 0.3;
+/** Steps away. */
+const REACH = 2;
 
 /**
  * "Where does the leader of Project X live?": the match on Project X names a person whose own document has the answer.
@@ -48,10 +50,14 @@ const SHARE_MENTIONED = 0.5;
 export const MATCHES_PER_CHUNK = 4;
 
 /**
- * A chunk never comes without what leads up to it: up to this many chunks before it in its document. "His favourite dish
- * is lasagne" without the name above it is worse than nothing, since it seems to speak of whoever the prompt named last.
+ * Short chunks need what leads up to them: "His favourite dish is lasagne" without the name above it is worse than nothing,
+ * since it seems to speak of whoever the prompt named last. So many characters of its section, up to its end, make a chunk
+ * stand on its own; at most REACH chunks are brought in for it.
  */
-const LEAD_IN = 2;
+const STANDS_ALONE = 1000;
+
+/** Matches by words that are ranked: where a document that a match names has its best chunk. */
+const POOL = 1000;
 
 /** At most `topK` chunks that share words with the question. */
 export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
@@ -59,74 +65,103 @@ export function retrieve(index: SearchIndex, question: string, topK: number): Re
   return choosePassages(index, fullTextRanking(index, question, topK * MATCHES_PER_CHUNK), topK);
 }
 
+/** The `limit` best matches by words. */
 export function fullTextRanking(index: SearchIndex, question: string, limit: number): Ranking {
-  const matches = index.search(question, limit).map((hit, i) => ({
+  const pool = index.search(question, POOL).map((hit, i) => ({
     ...hit,
     fullText: { rank: i + 1, score: hit.score },
     vector: null,
   }));
-  const byChunk = new Map(matches.map((match) => [match.chunkId, match]));
+  const best = new Map<number, Match>();
+  for (const match of pool) if (!best.has(match.documentId)) best.set(match.documentId, match);
   return {
-    matches,
+    matches: pool.slice(0, limit),
     bestOf(documentId) {
-      const hit = index.bestOf(documentId, question);
-      return hit && { ...hit, fullText: byChunk.get(hit.chunkId)?.fullText ?? null, vector: null };
+      const first = best.has(documentId) ? undefined : index.firstOf(documentId);
+      return best.get(documentId) ?? (first && { ...first, score: 0, fullText: null, vector: null });
     },
   };
 }
 
 /**
- * At most `topK` chunks. Matches bring their neighbours and documents they name; all compete by score for
- * the same budget, and none comes without what leads up to it. Order: documents by their best chunk, the chunks of a document as they stand in it. Empty when nothing
- * matches.
+ * At most `topK` chunks. Matches bring their neighbours and documents they name; all compete by score for the same budget, and
+ * no match gives way to its own neighbours. Of chunks with one text the best comes. Order: documents by their best chunk, the
+ * chunks of a document as they stand in it. Empty when nothing matches.
  */
 export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): Retrieved[] {
   requireTopK(topK);
   const candidates = new Map<number, Retrieved>();
   const { matches } = ranking;
   for (const match of matches) offerWithNeighbours(candidates, index, match, match.score, 'match');
-  for (const match of matches.slice(0, topK)) {
-    for (const documentId of index.mentions(match)) {
-      const best = ranking.bestOf(documentId);
-      if (!best) continue;
-      const score = best.score + match.score * SHARE_MENTIONED;
-      offerWithNeighbours(candidates, index, best, score, 'named-in-match');
-    }
+  for (const [documentId, score] of namedIn(matches.slice(0, topK), index)) {
+    const best = ranking.bestOf(documentId);
+    if (best) offerWithNeighbours(candidates, index, best, best.score + score, 'named-in-match');
   }
-  const chosen = choose([...candidates.values()].sort(byScore), candidates, index, topK);
-  return inReadingOrder(chosen);
+  const ranked = withoutRepeats([...candidates.values()].sort(byScore), index, topK);
+  return inReadingOrder(withLeadIns(ranked, candidates, index));
 }
 
-function requireTopK(topK: number): void {
-  if (!Number.isInteger(topK) || topK < 1) throw new TypeError('topK must be a positive integer');
-}
-
-/** From the best down, each with what leads up to it, while the whole of that fits. The best one always comes. */
-function choose(
+/**
+ * As many chunks as are given: the better half of them, what leads up to these, of the rest first those that fit with all
+ * that leads up to them. No match of the better half gives way to what stands around another.
+ */
+function withLeadIns(
   ranked: readonly Retrieved[],
   candidates: ReadonlyMap<number, Retrieved>,
   index: SearchIndex,
-  topK: number,
 ): Retrieved[] {
   const chosen = new Map<number, Retrieved>();
-  for (const chunk of ranked) {
-    if (chosen.size === topK) break;
-    if (chosen.has(chunk.chunkId)) continue;
-    const leadIn = index
-      .before(chunk, LEAD_IN)
-      .filter(({ chunkId }) => !chosen.has(chunkId))
+  const add = (chunks: readonly Retrieved[]): void => {
+    for (const chunk of chunks)
+      if (chosen.size < ranked.length && !chosen.has(chunk.chunkId)) chosen.set(chunk.chunkId, chunk);
+  };
+  const leadIn = (chunk: Retrieved): Retrieved[] =>
+    index
+      .before(chunk, REACH, STANDS_ALONE)
       .map(({ chunkId, ordinal }) => candidates.get(chunkId) ?? leadingTo(chunk, chunkId, ordinal));
-    const room = topK - chosen.size - 1;
-    if (leadIn.length > room && chosen.size > 0) continue;
-    // Nearest first: where even the best chunk's lead-in does not fit, its far end is what gives way.
-    for (const each of [chunk, ...leadIn.slice(0, room)]) chosen.set(each.chunkId, each);
+  const half = Math.ceil(ranked.length / 2);
+  add(ranked.slice(0, half));
+  add(ranked.slice(0, half).flatMap(leadIn));
+  for (const chunk of ranked.slice(half)) {
+    const together = [chunk, ...leadIn(chunk)].filter(({ chunkId }) => !chosen.has(chunkId));
+    if (chosen.size + together.length <= ranked.length) add(together);
   }
+  add(ranked.slice(half));
   return [...chosen.values()];
 }
 
 function leadingTo({ documentId, score }: Retrieved, chunkId: number, ordinal: number): Retrieved {
   const place = { chunkId, documentId, ordinal, score: score * SHARE_BEFORE ** 2 };
   return { ...place, ownScore: 0, reason: 'leads-up', fullText: null, vector: null };
+}
+
+/** Documents that matches name, with what the best of these adds to their score. */
+function namedIn(matches: readonly Match[], index: SearchIndex): Map<number, number> {
+  const named = new Map<number, number>();
+  for (const match of matches)
+    for (const documentId of index.mentions(match))
+      named.set(documentId, Math.max(named.get(documentId) ?? 0, match.score * SHARE_MENTIONED));
+  return named;
+}
+
+/** The first `count`, without those whose text stands in a better one: headers, licences, copies of a file. */
+function withoutRepeats(ranked: readonly Retrieved[], index: SearchIndex, count: number): Retrieved[] {
+  const chosen: Retrieved[] = [];
+  const seen = new Set<string>();
+  for (let from = 0; from < ranked.length && chosen.length < count; from += count) {
+    const some = ranked.slice(from, from + count);
+    const texts = index.texts(some.map(({ chunkId }) => chunkId));
+    for (const chunk of some) {
+      const text = (texts.get(chunk.chunkId) ?? '').toLowerCase().replace(/\s+/g, ' ');
+      if (chosen.length < count && !seen.has(text)) chosen.push(chunk);
+      seen.add(text);
+    }
+  }
+  return chosen;
+}
+
+function requireTopK(topK: number): void {
+  if (!Number.isInteger(topK) || topK < 1) throw new TypeError('topK must be a positive integer');
 }
 
 function offerWithNeighbours(
@@ -137,13 +172,14 @@ function offerWithNeighbours(
   reason: 'match' | 'named-in-match',
 ): void {
   offer(candidates, { ...hit, score, ownScore: hit.score, reason });
-  for (const { chunkId, ordinal } of index.neighbours(hit)) {
+  for (const { chunkId, ordinal } of index.neighbours(hit, REACH)) {
     const before = ordinal < hit.ordinal;
+    const share = (before ? SHARE_BEFORE : SHARE_AFTER) ** Math.abs(ordinal - hit.ordinal);
     offer(candidates, {
       chunkId,
       documentId: hit.documentId,
       ordinal,
-      score: score * (before ? SHARE_BEFORE : SHARE_AFTER),
+      score: score * share,
       ownScore: 0,
       reason: before ? 'before-match' : 'after-match',
       fullText: null,
@@ -163,18 +199,16 @@ function offer(candidates: Map<number, Retrieved>, offered: Retrieved): void {
   candidates.set(offered.chunkId, { ...better, ownScore, reason, fullText, vector });
 }
 
+/** Equal ones stay in the order of the ranking, which goes by content. */
 function byScore(a: Retrieved, b: Retrieved): number {
-  return b.score - a.score || a.chunkId - b.chunkId;
+  return b.score - a.score;
 }
 
 function inReadingOrder(chunks: readonly Retrieved[]): Retrieved[] {
-  const bestOf = new Map<number, number>();
-  for (const { documentId, score } of chunks)
-    bestOf.set(documentId, Math.max(score, bestOf.get(documentId) ?? -Infinity));
+  // Documents by their best chunk; the sort is stable, so equal ones stay as the ranking has them.
+  const documents = [...new Set([...chunks].sort(byScore).map(({ documentId }) => documentId))];
+  const place = new Map(documents.map((id, i) => [id, i]));
   return [...chunks].sort(
-    (a, b) =>
-      (bestOf.get(b.documentId) ?? 0) - (bestOf.get(a.documentId) ?? 0) ||
-      a.documentId - b.documentId ||
-      a.ordinal - b.ordinal,
+    (a, b) => (place.get(a.documentId) ?? 0) - (place.get(b.documentId) ?? 0) || a.ordinal - b.ordinal,
   );
 }

@@ -1,9 +1,12 @@
 import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
 import type { ChunkPlace, WordTable } from '../catalogue/word-table.ts';
-import { matchQuery } from '../catalogue/words.ts';
+import { termsFor } from '../catalogue/words.ts';
 
 /** Shorter titles are everyday words more often than names. */
 const MIN_TITLE_LENGTH = 4;
+
+/** Hits that are put in order of their texts where scores are equal. */
+const TIES = 100;
 
 /** Full-text search over some chunk sets, and what stands around the chunks that it finds. */
 export class SearchIndex {
@@ -17,36 +20,50 @@ export class SearchIndex {
 
   /** The chunks that match best, best first. Any text is a valid question; one without words matches nothing. */
   search(question: string, limit: number): Hit[] {
-    const match = matchQuery(question);
-    return match === '' ? [] : this.#words.matches(match, this.#scope, limit);
+    const hits = this.#words.matches(termsFor(question, this.#words.languages()), this.#scope, limit);
+    return this.#tiesByContent(hits);
   }
 
-  /** The chunk's neighbours in its document: before and after, where there are any. */
-  neighbours(hit: ChunkPlace): { chunkId: number; ordinal: number }[] {
-    return this.#words.neighbours(hit, this.#scope);
+  /** Equal scores go by content: ids tell only which file was read first. */
+  #tiesByContent(hits: readonly Hit[]): Hit[] {
+    const tied = hits
+      .slice(0, TIES)
+      .filter(({ score }, i) => hits[i - 1]?.score === score || hits[i + 1]?.score === score);
+    const texts =
+      tied.length > 0 ? this.texts(tied.map(({ chunkId }) => chunkId)) : new Map<number, string>();
+    const text = ({ chunkId }: Hit): string => texts.get(chunkId) ?? '\uffff';
+    return hits.toSorted((a, b) => b.score - a.score || compare(text(a), text(b)));
   }
 
-  /** Up to `count` chunks before one in its document, nearest first. */
-  before(hit: ChunkPlace, count: number): { chunkId: number; ordinal: number }[] {
-    return this.#words.before(hit, this.#scope, count);
+  /** The chunks up to `reach` places before and behind one that stand in its document under the same headings. */
+  neighbours(hit: ChunkPlace, reach: number): { chunkId: number; ordinal: number }[] {
+    return this.#words.neighbours(hit, this.#scope, reach);
   }
 
-  /** The best chunk of one document, or its first one when none matches. */
-  bestOf(documentId: number, question: string): Hit | undefined {
-    const match = matchQuery(question);
-    const best = match === '' ? undefined : this.#words.bestOf(documentId, match, this.#scope);
-    if (best) return best;
-    const first = this.#words.firstOf(documentId, this.#scope);
-    return first && { ...first, score: 0 };
+  /** Up to `count` chunks before one under the same headings, nearest first, until all together have so many characters. */
+  before(hit: ChunkPlace, count: number, characters: number): { chunkId: number; ordinal: number }[] {
+    return this.#words.before(hit, this.#scope, count, characters);
   }
 
-  /** Other documents in reach whose title stands in a chunk's text, word for word. */
+  /** A document's first chunk. */
+  firstOf(documentId: number): ChunkPlace | undefined {
+    return this.#words.firstOf(documentId, this.#scope);
+  }
+
+  /** The texts of chunks, by id. */
+  texts(chunkIds: readonly number[]): Map<number, string> {
+    return this.#words.texts(chunkIds);
+  }
+
+  /** Other documents in reach whose title stands in a chunk's text, word for word. A title that several have names none of them. */
   mentions({ chunkId }: Pick<Hit, 'chunkId'>): number[] {
-    return this.#words
-      .titlesIn(chunkId, this.#scope, MIN_TITLE_LENGTH)
-      .filter(({ title, text }) => standsAlone(title, text))
-      .map(({ id }) => id);
+    const { text, titles } = this.#words.titlesIn(chunkId, this.#scope, MIN_TITLE_LENGTH);
+    return titles.filter(({ title }) => standsAlone(title, text)).map(({ id }) => id);
   }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 /** Whether `title` occurs in `text` with no letter or digit on either side; unspaced scripts have no such borders. */

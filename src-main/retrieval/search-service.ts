@@ -7,7 +7,7 @@ import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
-import { Highlighter } from './highlighter.ts';
+import { highlights } from './highlights.ts';
 import { fuseRankings } from './rank-fusion.ts';
 import {
   MATCHES_PER_CHUNK,
@@ -37,7 +37,6 @@ const BATCH = 8;
 /** Finds passages: by words, and by vectors where an embedding model is in use. */
 export class SearchService implements Retrieval, DocumentIndexer {
   readonly #options: SearchServiceOptions;
-  readonly #highlighter = new Highlighter();
   readonly #clock: Clock;
   readonly #unsubscribe: (() => void)[];
   readonly #closing = new AbortController();
@@ -93,7 +92,6 @@ export class SearchService implements Retrieval, DocumentIndexer {
     for (const end of this.#unsubscribe) end();
     this.#closing.abort();
     await this.#catchingUp;
-    this.#highlighter.close();
   }
 
   /** The ranking with vectors in it; undefined without an embedding model, or when it fails: words alone still find. */
@@ -120,7 +118,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   #highlighted(question: string, chosen: readonly Retrieved[]): FoundChunk[] {
     const { chunkTable } = this.#options.catalogue;
     const texts = chosen.map(({ chunkId }) => chunkTable.text(chunkId) ?? '');
-    const ranges = this.#highlighter.ranges(question, texts);
+    const ranges = highlights(question, texts);
     return chosen.map((chunk, i) => ({ ...chunk, highlights: ranges[i] ?? [] }));
   }
 

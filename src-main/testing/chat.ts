@@ -11,6 +11,7 @@ import { encodeAndStore } from '../fusion/model.ts';
 import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from './fusion.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
+import type { SetAside } from '../platform/database.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
 import { SettingsService } from '../platform/settings-service.ts';
@@ -38,6 +39,7 @@ interface FixtureOptions extends FakeModelOptions {
   dir?: string;
   settings?: Record<string, unknown>;
   clock?: Clock;
+  onSetAside?: (what: SetAside) => void;
   model?: FakeModel;
   /** Documents that cannot be found yet. */
   unready?: Unready;
@@ -50,6 +52,7 @@ export async function fixture({
   precompute = true,
   clock = systemClock,
   unready,
+  onSetAside,
   model: ownModel,
   ...modelOptions
 }: FixtureOptions = {}) {
@@ -98,6 +101,7 @@ export async function fixture({
     gate,
     log: LOG,
     clock,
+    onSetAside,
   });
   let closed = false;
   const close = async (): Promise<void> => {

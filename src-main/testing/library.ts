@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Failure } from '../../src-shared/contract/common.ts';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import type { DocumentInfo, LibraryInfo } from '../../src-shared/contract/libraries.ts';
 import type { Model } from '../engine/engine.ts';
@@ -109,6 +110,8 @@ export class ServiceFixture {
   readonly models: FakeModels;
   readonly events: KvasirEvent[] = [];
   bus = new EventBus();
+  /** What starts found. */
+  readonly found: Failure[] = [];
   readonly settings: SettingsService;
   readonly gate = new Gate();
   catalogue: Catalogue;
@@ -144,6 +147,7 @@ export class ServiceFixture {
       settings,
       events,
       log: silentLogger,
+      onFound: (failure) => void this.found.push(failure),
       paths: { data: dir, sampleLibrary: join(dir, 'sample') },
       timing: { quietMs: 20, absentPollMs: 50, retryMs: 50 },
       ...this.#options,
@@ -198,9 +202,10 @@ export class ServiceFixture {
     this.catalogue.close();
   }
 
-  /** As after the program was ended and started again. */
-  async restart(): Promise<void> {
+  /** As after the program was ended and started again; `between` is what befell the data meanwhile. */
+  async restart(between: () => void = () => undefined): Promise<void> {
     await this.stop();
+    between();
     this.catalogue = Catalogue.open(join(this.dir, 'catalogue.sqlite'));
     this.service = this.#open();
     this.service.start();

@@ -1,6 +1,9 @@
+import i18next from 'i18next';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
-import { useEvent } from '../client/context.tsx';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { useCall, useEvent } from '../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../ui/notify.tsx';
 
 /** What the core tells by itself and belongs to no screen. */
@@ -11,6 +14,11 @@ export function CoreEvents() {
     if (level === 'info') notifyInfo(failure.message);
     else notifyFailure(failure, t(level === 'error' ? 'error.title' : 'notice'));
   });
+  const { data: found } = useCall('app.found');
+  useEffect(() => {
+    for (const { code, message, advice } of found ?? [])
+      notifyFailure(new KvasirError(code, message, advice), i18next.t('error.title'));
+  }, [found]); // once, whatever the language becomes
   useEvent('app.open', ({ route }) => {
     if (route !== '') navigate(route);
   });

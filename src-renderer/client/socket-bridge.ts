@@ -57,7 +57,7 @@ export class SocketBridge implements FileBridge {
     // fetch() cannot tell how far an upload is.
     return new Promise((resolve) => {
       const request = new XMLHttpRequest();
-      request.open('PUT', `/upload?${uploadQuery(file, target).toString()}`);
+      request.open('PUT', `./upload?${uploadQuery(file, target).toString()}`);
       request.upload.onprogress = ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0);
       request.onload = () => resolve(parseReply(request.responseText));
       request.onerror = () => resolve(LOST);
@@ -69,8 +69,10 @@ export class SocketBridge implements FileBridge {
   }
 
   #open(): void {
-    const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-    const socket = new WebSocket(`${scheme}://${location.host}/socket`);
+    // Beside the page, whose path is a secret.
+    const address = new URL('./socket', location.href);
+    address.protocol = address.protocol.replace('http', 'ws');
+    const socket = new WebSocket(address);
     this.#socket = socket;
     socket.onopen = () => {
       this.#failures = 0;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { procedure } from './define.ts';
-import { NothingSchema } from './common.ts';
+import { FailureSchema, NothingSchema } from './common.ts';
 
 const DeviceSchema = z.object({
   name: z.string(),
@@ -28,6 +28,8 @@ const BackupSchema = z.object({ path: z.string(), bytes: z.number(), createdMs: 
 
 export const appContract = {
   'app.info': procedure(NothingSchema, AppInfoSchema),
+  /** What the start found and nobody was told yet, e.g. data that was damaged and set aside. */
+  'app.found': procedure(NothingSchema, z.array(FailureSchema)),
   /** Opens the system's dialog. Empty when the user cancels; BAD_ARGUMENT where the host has no dialogs. */
   'app.choosePaths': procedure(
     z.object({ kind: z.enum(['documents', 'folder', 'model', 'backup']) }),

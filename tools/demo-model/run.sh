@@ -20,6 +20,9 @@ start)
   setsid nohup nice -n 19 sh -c 'until /usr/bin/python3 train.py "$@"; do [ $? = 2 ] && exit; echo "crashed"; sleep 10; done' train \
     --out "$out" --from ../../resources/models/kvasir-demo.gguf "$@" >>"$out/train.log" 2>&1 </dev/null &
   echo $! >"$out/pid"
+  # Where the kernel groups processes by session, it is the group's own niceness that counts.
+  sleep 1
+  echo 19 2>/dev/null >"/proc/$!/autogroup"
   ;;
 stop) # it writes a checkpoint first
   [ -n "$pid" ] || { echo "does not run"; exit 0; }

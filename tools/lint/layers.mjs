@@ -13,7 +13,14 @@ const SERVICES = [
   ...['fusion', 'catalogue', 'models', 'retrieval', 'library', 'answering'],
   ...['chat', 'analysis', 'cache', 'backup'],
 ].map((name) => `src-main/${name}`);
-const CORE = [...FOUNDATION, ...SERVICES, 'src-main/app.ts', 'src-main/api', 'src-main/testing'];
+const CORE = [
+  ...FOUNDATION,
+  ...SERVICES,
+  'src-main/databases.ts',
+  'src-main/app.ts',
+  'src-main/api',
+  'src-main/testing',
+];
 /** What a host may see of the core: the composed app, its services and the platform, but neither engine nor store. */
 const BELOW_HOSTS = ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts', 'src-main/api'];
 
@@ -70,12 +77,18 @@ export const LAYERS = [
     path: 'src-main/cache',
     imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models'].map(inCore)],
   },
-  { path: 'src-main/backup', imports: [...FOUNDATION, inCore('catalogue')] },
+  { path: 'src-main/backup', imports: FOUNDATION },
   // Stand-ins for what tests have no use for; only tests import them.
   { path: 'src-main/testing', imports: [...FOUNDATION, ...SERVICES] },
 
   { path: 'src-main/workspaces.ts', imports: [...FOUNDATION, ...SERVICES] },
-  { path: 'src-main/app.ts', imports: [...FOUNDATION, ...SERVICES, 'src-main/workspaces.ts'] },
+  // Whose migrations make which database.
+  { path: 'src-main/databases.ts', imports: [...FOUNDATION, ...SERVICES] },
+  { path: 'src-main/leftovers.ts', imports: [...FOUNDATION, inCore('backup')] },
+  {
+    path: 'src-main/app.ts',
+    imports: [...FOUNDATION, ...SERVICES, ...['databases.ts', 'leftovers.ts', 'workspaces.ts'].map(inCore)],
+  },
   // From the contract's procedures to the services.
   { path: 'src-main/api', imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'] },
   // What both hosts need to show the window; neither imports the other.

@@ -4,23 +4,57 @@
  */
 import { Document, HeadingLevel, Packer, Paragraph, Table, TableCell, TableRow } from 'docx';
 import ExcelJS from 'exceljs';
-import { PDFDocument, StandardFonts } from 'pdf-lib';
+import { PDFDocument, PDFHexString, PDFName, StandardFonts } from 'pdf-lib';
 import pptxgenModule from 'pptxgenjs';
 import { zip } from './zip.ts';
 
 /** Its types describe a module with a default export; what Node loads is that export itself. */
 const PptxGen = pptxgenModule as unknown as typeof pptxgenModule.default;
 
+interface PdfLooks {
+  /** Of a line's letters. */
+  size?: (line: string) => number;
+  /** Pages from 0. */
+  bookmarks?: readonly { title: string; page: number }[];
+}
+
 /** Pages of lines; an empty page has none. */
-export async function pdf(pages: readonly (readonly string[])[], title = ''): Promise<Buffer> {
+export async function pdf(
+  pages: readonly (readonly string[])[],
+  title = '',
+  { size = () => 12, bookmarks = [] }: PdfLooks = {},
+): Promise<Buffer> {
   const document = await PDFDocument.create();
   const font = await document.embedFont(StandardFonts.Helvetica);
   if (title !== '') document.setTitle(title);
   for (const lines of pages) {
     const page = document.addPage([595, 842]);
-    lines.forEach((line, i) => page.drawText(line, { x: 60, y: 760 - i * 16, size: 12, font }));
+    lines.forEach((line, i) => page.drawText(line, { x: 60, y: 760 - i * 16, size: size(line), font }));
   }
+  if (bookmarks.length > 0) addBookmarks(document, bookmarks);
   return Buffer.from(await document.save());
+}
+
+/** As PDF 32000-1, 12.3.3 has them: items in a list, each with the place it leads to. */
+function addBookmarks(document: PDFDocument, bookmarks: readonly { title: string; page: number }[]): void {
+  const { context } = document;
+  const root = context.nextRef();
+  const refs = bookmarks.map(() => context.nextRef());
+  bookmarks.forEach(({ title, page }, i) => {
+    const [ref, before, behind] = [refs[i], refs[i - 1], refs[i + 1]];
+    if (!ref) return;
+    const item = context.obj({
+      Title: PDFHexString.fromText(title),
+      Parent: root,
+      Dest: [document.getPage(page).ref, 'Fit'],
+      ...(before && { Prev: before }),
+      ...(behind && { Next: behind }),
+    });
+    context.assign(ref, item);
+  });
+  const ends = { First: refs[0] ?? root, Last: refs.at(-1) ?? root };
+  context.assign(root, context.obj({ Type: 'Outlines', ...ends, Count: bookmarks.length }));
+  document.catalog.set(PDFName.of('Outlines'), root);
 }
 
 /** A PDF that opens with a password only. Its key matches no password; none is tried further than that. */

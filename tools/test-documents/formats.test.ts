@@ -1,3 +1,5 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,6 +126,88 @@ describe('what documents say', () => {
   test('HTML in the encoding that it names', async () => {
     const page = Buffer.from('<meta charset="iso-8859-1"><p>caf\xe9', 'latin1');
     expect((await parse('latin.html', page)).text).toBe('café');
+  });
+
+  describe('headings are what the format says', () => {
+    const headingsOf = ({ text, headings }: ParsedDocument): [number, string, string][] =>
+      (headings ?? []).map(({ start, level, title }) => [
+        level,
+        title,
+        text.slice(start).split('\n')[0] ?? '',
+      ]);
+
+    test('HTML: its elements, without the signs that link to them; no line that begins with a #', async () => {
+      const page = `<h1>Shell<a class="headerlink" href="#s">¶</a></h1><pre># rm is final\n#2 too</pre><h3>Use</h3><p>x</p>`;
+      const document = await parse('h.html', page);
+      expect(headingsOf(document)).toEqual([
+        [1, 'Shell', '# Shell'],
+        [3, 'Use', '### Use'],
+      ]);
+      expect(document.text).toContain('# rm is final');
+    });
+
+    test('Word, PowerPoint, Excel: styles, titles, sheets', async () => {
+      expect(headingsOf(await parse('h.docx', await word())).map(([level, title]) => [level, title])).toEqual(
+        [
+          [1, 'Harbour handbook'],
+          [2, 'Tariffs'],
+        ],
+      );
+      expect(headingsOf(await parse('h.pptx', await slides())).map(([, title]) => title)).toEqual([
+        'Lighthouse plan',
+        'Costs',
+      ]);
+      expect(headingsOf(await parse('h.xlsx', await workbook()))).toEqual([
+        [2, 'Ships', '## Ships'],
+        [2, 'Notes', '## Notes'],
+      ]);
+    });
+
+    test('EPUB: of each chapter, where it stands in the book', async () => {
+      const chapter = (title: string): string =>
+        `<html><body><h1>${title}</h1><p># no heading</p></body></html>`;
+      const book = epub([
+        { file: 'a.xhtml', html: chapter('Night') },
+        { file: 'b.xhtml', html: chapter('Day') },
+      ]);
+      expect(headingsOf(await parse('h.epub', book))).toEqual([
+        [1, 'Night', '# Night'],
+        [1, 'Day', '# Day'],
+      ]);
+    });
+
+    test('PDF: the lines that bookmarks name', async () => {
+      const bookmarks = [
+        { title: '1 Getting started', page: 0 },
+        { title: 'Not in the text', page: 0 },
+        { title: 'Upkeep', page: 1 },
+      ];
+      const pages = [
+        ['Getting started', '# a comment', 'Text.'],
+        ['Upkeep', 'More text.'],
+      ];
+      expect(headingsOf(await parse('h.pdf', await pdf(pages, '', { bookmarks })))).toEqual([
+        [1, '1 Getting started', 'Getting started'],
+        [1, 'Upkeep', 'Upkeep'],
+      ]);
+    });
+
+    test('PDF without bookmarks: lines in larger letters, the largest outermost', async () => {
+      const pages = [
+        ['Harbour', 'All boats pay.', '# a comment'],
+        ['Tariffs', 'Twelve crowns.'],
+      ];
+      const size = (line: string): number => (line === 'Harbour' ? 20 : line === 'Tariffs' ? 15 : 12);
+      expect(headingsOf(await parse('i.pdf', await pdf(pages, '', { size })))).toEqual([
+        [1, 'Harbour', 'Harbour'],
+        [2, 'Tariffs', 'Tariffs'],
+      ]);
+    });
+
+    test('plain text has none; of Markdown its own marks count', async () => {
+      expect((await parse('h.txt', 'One\n\n# two\n')).headings).toEqual([]);
+      expect((await parse('h.md', '# two\n')).headings).toBeUndefined();
+    });
   });
 
   test('CSV with separators, quotes and line ends inside', async () => {
@@ -311,6 +395,101 @@ describe('the process that reads', () => {
     const child = spawnParser({ maxMemoryBytes: 512 * MiB });
     onTestFinished(() => void child.kill('SIGKILL'));
     expect(child.spawnargs).toContain('--permission');
-    expect(child.spawnargs.filter((flag) => flag.startsWith('--allow'))).toEqual(['--allow-fs-read=*']);
+    expect(child.spawnargs.filter((flag) => flag.startsWith('--allow'))).toEqual([
+      '--allow-fs-read=*',
+      '--allow-worker',
+    ]);
+  });
+
+  test('what one document leaves behind does not cost the next one', async () => {
+    let children = 0;
+    const { spawnParser } = await import('../../src-main/library/parser/spawn.ts');
+    const late = new ParserProcess({}, (options) => {
+      const child = spawnParser(options);
+      const send = child.send.bind(child) as (message: object, sent: () => void) => boolean;
+      let sent = 0;
+      // It ends at the second document it is given, as if the first had left something.
+      if (children++ === 0)
+        child.send = ((message: object, done: () => void) => {
+          if (++sent === 2) child.kill('SIGSEGV');
+          return send(message, done);
+        }) as typeof child.send;
+      return child;
+    });
+    onTestFinished(() => late.close());
+    await expect(parse('a.md', 'x', late)).resolves.toMatchObject({ text: 'x' });
+    await expect(parse('b.md', 'y', late)).resolves.toMatchObject({ text: 'y' });
+    expect(children).toBe(2);
+  });
+
+  /** Runs a module's text as the parser's process would run. */
+  const inParser = (text: string, from: string[] = []): ChildProcess =>
+    spawn(
+      process.execPath,
+      [
+        ...from,
+        '--permission',
+        '--allow-fs-read=*',
+        '--allow-worker',
+        '--input-type=module',
+        '-e',
+        text,
+        'x',
+        '1e12',
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'], env: { SECRET: 'x' } },
+    );
+  const PARSER = JSON.stringify(new URL('../../src-main/library/parser/', import.meta.url).href).slice(1, -1);
+
+  test('a promise that a parser forgot does not end it', async () => {
+    // The worker takes requests only over a channel, so it is told to forget one as it starts.
+    const child = inParser(`await import('${PARSER}worker.ts'); Promise.reject(new Error('forgotten'));
+      setTimeout(() => { console.log('alive'); process.exit(0); }, 300);`);
+    let text = '';
+    child.stdout?.on('data', (part: Buffer) => (text += part.toString()));
+    await once(child, 'close');
+    expect(text).toBe('alive\n');
+  });
+
+  test('it has neither connections nor our environment', async () => {
+    const child = inParser(`const { confine } = await import('${PARSER}confine.ts'); confine();
+      const net = await import('node:net');
+      const refused = [];
+      for (const attempt of [() => net.connect(9), () => fetch('http://127.0.0.1:48999'), () => import('node:http').then((http) => http.get('http://127.0.0.1:48999'))])
+        try { await attempt(); } catch (error) { refused.push(String(error.cause ?? error)); }
+      console.log(JSON.stringify({ refused, secret: process.env.SECRET ?? null }));
+      process.exit(0);`);
+    const [text] = (await once(child.stdout!, 'data')) as [Buffer];
+    const { refused, secret } = JSON.parse(text.toString()) as { refused: string[]; secret: unknown };
+    expect(refused).toHaveLength(3);
+    for (const why of refused) expect(why).toContain('may not open connections');
+    expect(secret).toBeNull();
+  });
+
+  test('it does not outlive a parent that was killed, however busy it is', async () => {
+    const busy = `import('${PARSER}watchdog.ts').then(({ startWatchdog }) => {
+      startWatchdog(1e12); setTimeout(() => { for (;;); }, 200); });`;
+    const parent = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `import { spawn } from 'node:child_process';
+         const child = spawn(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(busy)}], { stdio: 'ignore' });
+         setTimeout(() => console.log(child.pid), 1000); setInterval(() => {}, 1000);`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
+    const isAlive = (): boolean => {
+      try {
+        return process.kill(Number(pid), 0);
+      } catch {
+        return false;
+      }
+    };
+    expect(isAlive()).toBe(true);
+    parent.kill('SIGKILL');
+    await expect.poll(isAlive).toBe(false);
   });
 });

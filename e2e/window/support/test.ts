@@ -83,14 +83,24 @@ async function withWindow(
 export async function openWindow(app: RunningApp, context: BrowserContext): Promise<Page> {
   const window = await context.newPage();
   const session = sessions.get(app);
-  if (session) await context.addCookies(session);
-  await window.goto(session ? app.origin : app.url);
-  if (!session) sessions.set(app, await context.cookies());
+  if (session) await context.addCookies(session.cookies);
+  await window.goto(session?.home ?? app.url);
+  if (!session) sessions.set(app, { home: homeOf(window), cookies: await context.cookies(window.url()) });
   await expect(navigation(window)).toBeVisible();
   return window;
 }
 
-const sessions = new WeakMap<RunningApp, Awaited<ReturnType<BrowserContext['cookies']>>>();
+/** The address of a window without the place in it: the path is secret, so only a window knows it. */
+export function homeOf(window: Page): string {
+  return window.url().split('#')[0] ?? '';
+}
+
+interface Session {
+  home: string;
+  cookies: Awaited<ReturnType<BrowserContext['cookies']>>;
+}
+
+const sessions = new WeakMap<RunningApp, Session>();
 
 /** Precomputing the sample library, on a machine that does other things too. */
 export const COMPUTED_MS = 240_000;

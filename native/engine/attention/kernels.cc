@@ -28,9 +28,16 @@ bool AttentionTeam::last_to_leave(int nth) {
     return true;
 }
 
-std::vector<const AttentionKernel *> attention_kernels() {
+namespace {
+// Those that this machine has not, too.
+std::vector<const AttentionKernel *> compiled_kernels() {
 #define ADDRESS(isa) &isa::kernel,
-    std::vector<const AttentionKernel *> all{KERNELS(ADDRESS)};
+    return {KERNELS(ADDRESS)};
+}
+}  // namespace
+
+std::vector<const AttentionKernel *> attention_kernels() {
+    auto all = compiled_kernels();
     std::erase_if(all, [](const AttentionKernel * k) { return !k->usable(); });
     return all;
 }
@@ -99,9 +106,10 @@ const AttentionKernel * attention_kernel(bool bf16) {
         const char * wanted = std::getenv("KVASIR_ATTENTION");
         if (wanted && !*wanted) wanted = nullptr;
         bool reached = !wanted;
-        for (const AttentionKernel * k : attention_kernels()) {
+        // What is named may be missing here: then the next slower one is meant.
+        for (const AttentionKernel * k : compiled_kernels()) {
             reached = reached || std::strcmp(k->name, wanted) == 0;
-            if (!reached || (k->bf16 && !coarse)) continue;
+            if (!reached || !k->usable() || (k->bf16 && !coarse)) continue;
             // A wrong kernel would answer wrongly without a word: one that this machine computes otherwise is not used.
             if (attention_error(*k) < (k->bf16 ? 1e-2f : 1e-5f)) return k;
         }

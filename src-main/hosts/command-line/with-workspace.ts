@@ -1,5 +1,6 @@
-import { App, type Workspace } from '../../app.ts';
+import type { App, Workspace } from '../../app.ts';
 import type { CommandContext } from './context.ts';
+import { openApp } from './open-app.ts';
 import { settingsOf, type ModelFlags } from './options.ts';
 
 interface WorkspaceFlags extends ModelFlags {
@@ -13,7 +14,7 @@ export async function withWorkspace(
   flags: WorkspaceFlags,
   work: (app: App, workspace: Workspace) => Promise<void>,
 ): Promise<void> {
-  const app = await App.open({ dataDir: context.flags().data, overrides: settingsOf(flags) });
+  const app = await openApp(context, settingsOf(flags));
   try {
     const root = flags.library ?? app.paths.sampleLibrary;
     await work(app, await app.workspaces.open({ root, modelPath: flags.model }));

@@ -9,6 +9,11 @@ const UNUSED_TOKENS = 4;
  * bits, kept as hashes in memory only; all sessions end with the process.
  */
 export class Access {
+  /**
+   * The path that everything lies under. Cookies go to every port of an address, so another program's page on this machine would be
+   * handed the session's; under a path that only a window knows, it is not.
+   */
+  readonly base = `/k/${newSecret()}/`;
   /** Tokens that were not used yet, newest last. */
   readonly #tokens: Buffer[] = [];
   readonly #sessions: Buffer[] = [];
@@ -35,13 +40,13 @@ export class Access {
   }
 }
 
-/** Cookies of one address are shared by all its ports: the port in the name keeps two Kvasirs apart. */
+/** Cookies of one address are kept for all its ports: the port in the name keeps two Kvasirs apart. */
 export function cookieName(port: number): string {
   return `kvasir-${port}`;
 }
 
-export function sessionCookie(port: number, session: string): string {
-  return `${cookieName(port)}=${session}; Path=/; HttpOnly; SameSite=Strict`;
+export function sessionCookie(port: number, session: string, path: string): string {
+  return `${cookieName(port)}=${session}; Path=${path}; HttpOnly; SameSite=Strict`;
 }
 
 export function readCookie(header: string | undefined, name: string): string | undefined {

@@ -35,7 +35,7 @@ this one is missing, wrong, or has been used.</p>
  * Goes on to the window. For an address that was clicked on another site's page (a terminal in the browser): there the
  * browser would follow a redirect without the new session's cookie; what this page asks for is its own.
  */
-export function onwardPage(): Page {
-  const html = '<!doctype html>\n<meta charset="utf-8">\n<title>Kvasir</title>\n<a href="/">Kvasir</a>\n';
-  return { html, headers: { ...pageHeaders({ nonce: newNonce() }), Refresh: '0; url=/' } };
+export function onwardPage(to: string): Page {
+  const html = `<!doctype html>\n<meta charset="utf-8">\n<title>Kvasir</title>\n<a href="${to}">Kvasir</a>\n`;
+  return { html, headers: { ...pageHeaders({ nonce: newNonce() }), Refresh: `0; url=${to}` } };
 }

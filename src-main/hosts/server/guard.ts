@@ -29,9 +29,10 @@ export class Guard {
     return { status: 403, reason: 'Kvasir takes this only from its own page.' };
   }
 
-  checkSession({ headers }: IncomingMessage): Refusal | undefined {
+  /** A session's cookie counts under the secret path only: whoever was sent one elsewhere was not to have it. */
+  checkSession({ headers, url = '' }: IncomingMessage): Refusal | undefined {
     const session = readCookie(headers.cookie, cookieName(this.#port()));
-    if (this.#access.isSession(session)) return undefined;
+    if (this.#access.isSession(session) && url.startsWith(this.#access.base)) return undefined;
     return { status: 401, reason: 'Kvasir needs the one-time address that it printed.' };
   }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, rmSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, statfs } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, rename, rm, statfs } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { fileError } from '../../platform/paths.ts';
 
-/** Files on their way here; what is left of them after a crash is deleted at the next start. */
+/** Files on their way here; what is left of them after a crash is deleted at the next start (leftovers.ts). */
 const UNFINISHED = '.upload';
 
 export interface IncomingFile {
@@ -39,12 +39,6 @@ export async function receiveFile(dir: string, { name, bytes, body }: IncomingFi
   }
 }
 
-/** Deletes what interrupted uploads left behind; only while nobody uploads. */
-export async function removeUnfinished(dir: string): Promise<void> {
-  const names = await readdir(dir).catch(() => []);
-  for (const name of names) if (name.endsWith(UNFINISHED)) rmSync(join(dir, name), { force: true });
-}
-
 /** What went wrong while bytes came in: the sender went away, or they could not be written. */
 export function receiveError(error: unknown, what: string): KvasirError {
   if (error instanceof KvasirError) return error;
@@ -57,7 +51,8 @@ export function receiveError(error: unknown, what: string): KvasirError {
   return fileError(error, what);
 }
 
-function checkName(name: string): void {
+/** BAD_ARGUMENT. */
+export function checkName(name: string): void {
   // Names that would leave the folder, hide in it, or mean a device on some system.
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
   const bad = name === '' || name.length > 200 || /^\.|[/\\:*?"<>|\u0000-\u001f]|[. ]$/.test(name);

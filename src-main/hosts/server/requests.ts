@@ -39,8 +39,12 @@ export function createRequests(options: RequestsOptions): Answer {
     }
     const refusal = checkUser(request, options.guard);
     if (refusal) return refuse(response, refusal);
-    serve(request, response, url, options, files).catch((error: unknown) => {
-      options.log.error('request-failed', { path: url.pathname, error: String(error) });
+    // From here on the address is what stands behind the secret path.
+    request.url = request.url?.slice(options.access.base.length - 1);
+    const place = urlOf(request);
+    if (!place) return plain(response, 400, 'This is not an address.');
+    serve(request, response, place, options, files).catch((error: unknown) => {
+      options.log.error('request-failed', { path: place.pathname, error: String(error) });
       if (response.headersSent) response.destroy();
       else plain(response, 500, 'Kvasir could not answer; its log says more.');
     });
@@ -81,9 +85,9 @@ function redeem(
 ): void {
   const session = access.redeem(token);
   if (session === undefined) return page(response, 401, explanationPage());
-  response.setHeader('Set-Cookie', sessionCookie(port(), session));
-  if (request.headers['sec-fetch-site'] === 'cross-site') return page(response, 200, onwardPage());
-  response.writeHead(303, { Location: '/', 'Cache-Control': 'no-store' }).end();
+  response.setHeader('Set-Cookie', sessionCookie(port(), session, access.base));
+  if (request.headers['sec-fetch-site'] === 'cross-site') return page(response, 200, onwardPage(access.base));
+  response.writeHead(303, { Location: access.base, 'Cache-Control': 'no-store' }).end();
 }
 
 function refuse(response: ServerResponse, { status, reason }: Refusal): void {

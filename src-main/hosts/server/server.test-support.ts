@@ -31,7 +31,9 @@ export interface TestServer {
   dir: string;
   /** The origin that the window would have. */
   origin: string;
-  /** Plain HTTP, headers exactly as given. */
+  /** The secret path that everything lies under. */
+  base: string;
+  /** Plain HTTP to a path below the secret one, or with the one-time token; headers exactly as given. */
   send: (path: string, options?: RequestOptions) => Promise<Reply>;
   /** The Cookie header of somebody who came by the one-time address. */
   enter: () => Promise<string>;
@@ -66,19 +68,22 @@ export async function testServer(
   });
   onTestFinished(() => server.close());
   const origin = `http://127.0.0.1:${server.port}`;
+  // As a browser learns it; with a token of its own, which the newest ones do not push out.
+  const { headers: arrived } = await sendTo(server.port, `/${new URL(server.newAddress()).search}`, {});
+  const base = arrived.location ?? '';
   const send = (path: string, options: RequestOptions = {}): Promise<Reply> =>
-    sendTo(server.port, path, options);
+    sendTo(server.port, path.startsWith('/?token') ? path : base + path.slice(1), options);
   const enter = async (): Promise<string> => {
     const address = new URL(server.newAddress());
     const { headers } = await send(address.pathname + address.search);
     return headers['set-cookie']?.[0]?.split(';')[0] ?? '';
   };
   const open = async (headers?: Record<string, string>): Promise<TestWindow> =>
-    TestWindow.open(server.port, headers ?? { Origin: origin, Cookie: await enter() });
-  return { server, events, dir, origin, send, enter, open };
+    TestWindow.open(server.port, headers ?? { Origin: origin, Cookie: await enter() }, `${base}socket`);
+  return { server, events, dir, origin, base, send, enter, open };
 }
 
-function sendTo(port: number, path: string, options: RequestOptions): Promise<Reply> {
+export function sendTo(port: number, path: string, options: RequestOptions): Promise<Reply> {
   const { method = 'GET', headers = {}, body } = options;
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
@@ -117,7 +122,7 @@ export class TestWindow {
   }
 
   /** Rejects with the status of a refusal in its message. */
-  static async open(port: number, headers: Record<string, string>, path = '/socket'): Promise<TestWindow> {
+  static async open(port: number, headers: Record<string, string>, path: string): Promise<TestWindow> {
     const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });
     const window = new TestWindow(socket);
     await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));

@@ -2,20 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { SettingsSchema } from '../../../src-shared/settings.ts';
 import { MAX_MESSAGE_BYTES } from './window-socket.ts';
-import { testServer, TestWindow } from './server.test-support.ts';
+import { sendTo, testServer, TestWindow } from './server.test-support.ts';
 
 const settings = SettingsSchema.parse({});
 
 describe('the one-time address', () => {
   test('lets one browser in, to the page and its files', async () => {
-    const { server, send } = await testServer();
+    const { server, send, base } = await testServer();
     const address = new URL(server.newAddress());
     expect(address.origin).toBe(`http://127.0.0.1:${server.port}`);
     expect(address.searchParams.get('token')).toMatch(/^[\w-]{43}$/);
     const entered = await send(address.pathname + address.search);
-    expect([entered.status, entered.headers.location]).toEqual([303, '/']);
+    expect([entered.status, entered.headers.location]).toEqual([303, base]);
+    expect(base).toMatch(/^\/k\/[\w-]{43}\/$/);
     const cookie = entered.headers['set-cookie']?.[0] ?? '';
-    expect(cookie).toMatch(/^kvasir-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+    expect(cookie).toMatch(/^kvasir-\d+=[\w-]{43}; Path=\/k\/[\w-]{43}\/; HttpOnly; SameSite=Strict$/);
     const headers = { Cookie: `other=1; ${cookie.split(';')[0] ?? ''}` };
     expect((await send('/', { headers })).body).toContain('app-1a2b.js');
     const script = await send('/assets/app-1a2b.js', { headers });
@@ -40,11 +41,11 @@ describe('the one-time address', () => {
   });
 
   test('clicked on a page of another site, it goes on by a page of its own', async () => {
-    const { server, send } = await testServer();
+    const { server, send, base } = await testServer();
     const address = new URL(server.newAddress());
     const headers = { 'Sec-Fetch-Site': 'cross-site' };
     const entered = await send(address.pathname + address.search, { headers });
-    expect([entered.status, entered.headers['refresh']]).toEqual([200, '0; url=/']);
+    expect([entered.status, entered.headers['refresh']]).toEqual([200, `0; url=${base}`]);
     expect(entered.headers['set-cookie']).toHaveLength(1);
   });
 });
@@ -126,6 +127,30 @@ describe('strangers get nothing but an explanation', () => {
       403,
     );
     expect((await send('/', { method, headers: { Cookie } })).status).toBe(403);
+  });
+});
+
+describe("a session's cookie in the hands of another program on this machine", () => {
+  test('is not sent there: it belongs to a path that only the window knows', async () => {
+    const [one, other] = [await testServer(), await testServer()];
+    expect(one.base).not.toBe(other.base);
+    const { headers } = await sendTo(one.server.port, `/${new URL(one.server.newAddress()).search}`, {});
+    const [, path] = /Path=([^;]+)/.exec(headers['set-cookie']?.[0] ?? '') ?? [];
+    expect(path).toBe(one.base);
+  });
+
+  test('opens nothing without the path, even with a forged origin', async () => {
+    const { enter, origin, server } = await testServer();
+    const headers = { Cookie: await enter(), Origin: origin };
+    for (const path of ['/', '/index.html', '/assets/app-1a2b.js', '/download?backup=x', '/k/', '/k/x/']) {
+      const { status, body } = await sendTo(server.port, path, { headers });
+      expect([path, status]).toEqual([path, 401]);
+      expect(body).not.toContain('app-1a2b');
+    }
+    const upload = { method: 'PUT', headers, body: 'x' };
+    expect((await sendTo(server.port, '/upload?backup=x', upload)).status).toBe(401);
+    for (const path of ['/socket', '/k/x/socket'])
+      await expect(TestWindow.open(server.port, headers, path)).rejects.toThrow('401');
   });
 });
 
@@ -271,9 +296,9 @@ describe('the socket', () => {
   });
 
   test('is at its own path only', async () => {
-    const { server, enter, origin } = await testServer();
+    const { server, enter, origin, base } = await testServer();
     const headers = { Origin: origin, Cookie: await enter() };
-    await expect(TestWindow.open(server.port, headers, '/')).rejects.toThrow('404');
+    await expect(TestWindow.open(server.port, headers, base)).rejects.toThrow('404');
   });
 });
 

@@ -9,7 +9,6 @@ import type { EventBus } from '../../platform/event-bus.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { Access } from './access.ts';
 import { Guard, type Refusal } from './guard.ts';
-import { removeUnfinished } from './receive-file.ts';
 import { createRequests } from './requests.ts';
 import type { UploadPlaces } from './transfers.ts';
 import { MAX_MESSAGE_BYTES, WindowSocket } from './window-socket.ts';
@@ -39,15 +38,14 @@ const HEARTBEAT_MS = 30_000;
 
 /** Serves windows in browsers of this machine. BAD_ARGUMENT when the port is taken. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { api, events, uploads, log } = options;
-  await Promise.all([removeUnfinished(uploads.modelsDir), removeUnfinished(uploads.backupsDir)]);
+  const { api, events, log } = options;
   const access = new Access();
   const port = (): number => (server.address() as AddressInfo).port;
   const guard = new Guard(access, port);
   const server = createServer(createRequests({ ...options, access, guard, port }));
   // An upload may take as long as it takes; its headers may not.
   server.requestTimeout = 0;
-  const sockets = acceptSockets(server, guard, api);
+  const sockets = acceptSockets(server, guard, api, `${access.base}socket`);
   await listen(server, options.port);
   const unsubscribe = events.on((event) => sockets.forEach((socket) => socket.tell(event)));
   const heartbeat = setInterval(() => sockets.forEach((socket) => socket.checkAlive()), HEARTBEAT_MS);
@@ -68,7 +66,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** The windows that are connected now. */
-function acceptSockets(server: Server, guard: Guard, api: Api): Set<WindowSocket> {
+function acceptSockets(server: Server, guard: Guard, api: Api, path: string): Set<WindowSocket> {
   const sockets = new Set<WindowSocket>();
   const acceptor = new WebSocketServer({
     noServer: true,
@@ -78,7 +76,7 @@ function acceptSockets(server: Server, guard: Guard, api: Api): Set<WindowSocket
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const refusal = guard.checkHost(request) ?? guard.checkOrigin(request) ?? guard.checkSession(request);
     if (refusal) return refuseUpgrade(stream, refusal.status);
-    if (request.url !== '/socket') return refuseUpgrade(stream, 404);
+    if (request.url !== path) return refuseUpgrade(stream, 404);
     acceptor.handleUpgrade(request, stream, head, (socket) => {
       const window = new WindowSocket(socket, api);
       sockets.add(window);

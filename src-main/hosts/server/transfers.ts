@@ -10,7 +10,7 @@ import type { Backup } from '../../../src-shared/contract/app.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Api } from '../../api/api.ts';
 import { failureOf } from '../../platform/failure.ts';
-import { receiveError, receiveFile, type IncomingFile } from './receive-file.ts';
+import { checkName, receiveError, receiveFile, type IncomingFile } from './receive-file.ts';
 
 /** Where files that a browser sends go. */
 export interface UploadPlaces {
@@ -54,7 +54,12 @@ async function received(
     await places.receiveDocument(library, path, body);
     return { ok: true, data: { path } };
   }
-  if (backup) return { ok: true, data: { path: await receiveFile(places.backupsDir, file(backup)) } };
+  if (backup) {
+    checkName(backup);
+    // Under another ending it would not be listed.
+    const name = /\.zip$/i.test(backup) ? backup : `${backup}.zip`;
+    return { ok: true, data: { path: await receiveFile(places.backupsDir, file(name)) } };
+  }
   if (model) return importModel(api, await receiveFile(places.modelsDir, file(model)));
   throw new KvasirError('BAD_ARGUMENT', 'An upload names a library and a path, a model, or a backup.');
 }

@@ -152,7 +152,7 @@ test.each([
   const sent = request({
     host: '127.0.0.1',
     port: server.server.port,
-    path: `/upload?${new URLSearchParams(query as Record<string, string>).toString()}`,
+    path: `${server.base}upload?${new URLSearchParams(query as Record<string, string>).toString()}`,
     method: 'PUT',
     headers,
   });
@@ -164,14 +164,10 @@ test.each([
   await expect.poll(() => files(dir)).toEqual([]);
 });
 
-test('what a crash left of an upload is deleted at the next start', async () => {
-  const first = await testServer();
-  mkdirSync(join(first.dir, 'models'));
-  writeFileSync(join(first.dir, 'models', 'cut.upload'), 'half');
-  writeFileSync(join(first.dir, 'models', 'whole.gguf'), 'all');
-  const { removeUnfinished } = await import('./receive-file.ts');
-  await removeUnfinished(join(first.dir, 'models'));
-  expect(files(join(first.dir, 'models'))).toEqual(['whole.gguf']);
+test('a backup is listed by its ending, so it gets one', async () => {
+  const server = await testServer();
+  for (const backup of ['mine', 'mine.zip', 'MINE.ZIP']) await put(server, { backup });
+  expect(files(join(server.dir, 'backups'))).toEqual(['MINE.ZIP', 'mine (2).zip', 'mine.zip']);
 });
 
 test('uploads need the session and the own page', async () => {

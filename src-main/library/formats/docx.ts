@@ -2,7 +2,7 @@ import mammoth from 'mammoth';
 import { broken, noText, reasonOf } from './errors.ts';
 import type { Parse } from './format.ts';
 import { htmlToText } from './html-text.ts';
-import { markdownTitle } from './titles.ts';
+import { plainTextTitle } from './titles.ts';
 import { ZipArchive } from './zip.ts';
 
 export const docx: Parse = async (file) => {
@@ -10,9 +10,10 @@ export const docx: Parse = async (file) => {
   if (!zip.has('word/document.xml')) throw broken(file.name, 'it is not a Word document');
   await zip.check((path) => path.endsWith('.xml') || path.endsWith('.rels'));
   zip.close();
-  const text = htmlToText(await toHtml(file.bytes, file.name));
+  const { text, headings } = htmlToText(await toHtml(file.bytes, file.name));
   if (text === '') throw noText(file.name, 'it has no paragraph with letters');
-  return { text, title: markdownTitle(text), pages: [], warnings: [] };
+  const title = headings.find(({ level }) => level === 1)?.title ?? plainTextTitle(text);
+  return { text, headings, title, pages: [], warnings: [] };
 };
 
 async function toHtml(buffer: Buffer, name: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { broken, encrypted, noText } from './errors.ts';
-import { joinPages, type Parse } from './format.ts';
+import { joinPages, type Parse, type ParsedHeading } from './format.ts';
 import { htmlTitle } from './html.ts';
 import { htmlToText } from './html-text.ts';
 import { joinParts, readXml } from './xml.ts';
@@ -19,7 +19,7 @@ export const epub: Parse = async (file) => {
   if (packagePath === undefined || opf === undefined) throw broken(file.name, 'it is not an EPUB book');
   const { title, chapters } = readPackage(opf, packagePath.split('/').slice(0, -1).join('/'));
   if (await isProtected(zip, chapters)) throw encrypted(file.name);
-  const pages: { label: string; text: string }[] = [];
+  const pages: ReturnType<typeof chapter>[] = [];
   let missing = 0;
   for (const path of chapters) {
     const page = await zip.text(path);
@@ -32,10 +32,10 @@ export const epub: Parse = async (file) => {
   return { ...joined, title, warnings: missing > 0 ? [`${missing} chapters are missing in the file.`] : [] };
 };
 
-function chapter(page: string, number: number): { label: string; text: string } {
-  const text = htmlToText(page);
-  const heading = /^#{1,6} (.+)$/m.exec(text)?.[1] ?? htmlTitle(page);
-  return { label: heading.slice(0, 80) || String(number), text };
+function chapter(page: string, number: number): { label: string; text: string; headings: ParsedHeading[] } {
+  const { text, headings } = htmlToText(page);
+  const heading = headings[0]?.title ?? htmlTitle(page);
+  return { label: heading.slice(0, 80) || String(number), text, headings };
 }
 
 function rootFile(container: string): string | undefined {

@@ -15,9 +15,20 @@ export interface ParsedPage {
   end: number;
 }
 
-/** What a document says. Headings are Markdown's, since that is what the chunker looks for. */
+/** A line of the text that is a heading in the document's own format, whatever it looks like. */
+export interface ParsedHeading {
+  /** UTF-16 offset of its line. */
+  start: number;
+  /** 1 for the outermost. */
+  level: number;
+  title: string;
+}
+
+/** What a document says. */
 export interface ParsedDocument {
   text: string;
+  /** In order; absent: those that Markdown has. */
+  headings?: readonly ParsedHeading[];
   /** '' when the document has none. */
   title: string;
   pages: readonly ParsedPage[];
@@ -31,17 +42,20 @@ export interface ParsedDocument {
  */
 export type Parse = (file: SourceFile) => Promise<ParsedDocument> | ParsedDocument;
 
-/** Joins the texts of pages, with the range of each. */
+/** Joins the texts of pages, with the range of each. A page's text has no white space before it. */
 export function joinPages(
-  pages: readonly { label: string; text: string }[],
-): Pick<ParsedDocument, 'text' | 'pages'> {
+  pages: readonly { label: string; text: string; headings: readonly ParsedHeading[] }[],
+): { text: string; pages: ParsedPage[]; headings: ParsedHeading[] } {
   const ranges: ParsedPage[] = [];
+  const headings: ParsedHeading[] = [];
   let text = '';
   for (const page of pages) {
-    const trimmed = page.text.trim();
+    const trimmed = page.text.trimEnd();
     if (text !== '' && trimmed !== '') text += '\n\n';
-    ranges.push({ label: page.label, start: text.length, end: text.length + trimmed.length });
+    const start = text.length;
+    ranges.push({ label: page.label, start, end: start + trimmed.length });
+    headings.push(...page.headings.map((heading) => ({ ...heading, start: start + heading.start })));
     text += trimmed;
   }
-  return { text, pages: ranges };
+  return { text, pages: ranges, headings };
 }

@@ -1,12 +1,19 @@
+import type { ParsedHeading } from './format.ts';
 import { compile, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 
 /** Elements nested deeper than this are left out: no page for people has them. */
 const MAX_DEPTH = 200;
 
+/** Stands before what is a heading until the text is whole; of Unicode's private use, and taken out of the page before. */
+const HEADING = '\uE000';
+
+/** Signs behind a heading that link to it. */
+const PERMALINK = /[\s¶§🔗#]+$/u;
+
 const heading: FormatCallback = (elem, walk, builder) => {
   const level = Number(elem.name?.slice(1) ?? 1);
   builder.openBlock({ leadingLineBreaks: 2 });
-  builder.addLiteral(`${'#'.repeat(level)} `);
+  builder.addLiteral(`${HEADING}${'#'.repeat(level)} `);
   walk(elem.children, builder);
   builder.closeBlock({ trailingLineBreaks: 2 });
 };
@@ -78,9 +85,20 @@ const OPTIONS: HtmlToTextOptions = {
 
 const convert = compile(OPTIONS);
 
-/** What a page says, as text with Markdown's headings and lists. */
-export function htmlToText(html: string): string {
-  return convert(html)
+/** What a page says, as text that has Markdown's marks before headings and in lists, and where its headings are. */
+export function htmlToText(html: string): { text: string; headings: ParsedHeading[] } {
+  const marked = convert(html.replaceAll(HEADING, ' '))
     .replace(/\n{3,}/g, '\n\n')
     .trim();
+  const headings: ParsedHeading[] = [];
+  let text = '';
+  for (const line of marked.split('\n')) {
+    if (text !== '') text += '\n';
+    const [, marks = '', words = ''] = /^\uE000(#{1,6}) (.*)$/u.exec(line) ?? [];
+    const title = words.replace(PERMALINK, '').trim();
+    if (title !== '') headings.push({ start: text.length, level: marks.length, title });
+    // A heading without words, or in a list or a table, is text.
+    text += title === '' ? line.replaceAll(HEADING, '').replace(/^#{1,6} $/, '') : `${marks} ${title}`;
+  }
+  return { text, headings };
 }

@@ -11,9 +11,9 @@ const CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]+)/i;
 export const html: Parse = ({ bytes, name }) => {
   const declared = CHARSET.exec(bytes.toString('latin1', 0, HEAD_BYTES))?.[1];
   const page = decodeText(bytes, name, declared);
-  const text = htmlToText(page);
+  const { text, headings } = htmlToText(page);
   if (text === '') throw noText(name, 'it has only scripts, pictures or navigation');
-  return { text, title: htmlTitle(page), pages: [], warnings: [] };
+  return { text, headings, title: htmlTitle(page), pages: [], warnings: [] };
 };
 
 /** The text of the first <title>, else of the first <h1>. */
@@ -32,5 +32,9 @@ export function htmlTitle(page: string): string {
     },
   });
   parser.end(page);
-  return (found['title'] ?? found['h1'] ?? '').replace(/\s+/g, ' ').trim().slice(0, 300);
+  return (found['title'] ?? found['h1'] ?? '')
+    .replace(/\s+/g, ' ')
+    .replace(/[\s¶§]+$/u, '')
+    .trim()
+    .slice(0, 300);
 }

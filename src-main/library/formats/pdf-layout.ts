@@ -11,9 +11,22 @@ export interface TextRun {
 interface Line {
   text: string;
   y: number;
+  /** Of its letters, in the page's units. */
   height: number;
   /** Where the line ends, in the page's units. */
   right: number;
+}
+
+/** A line as it stands in its page's text. */
+export interface PlacedLine extends Pick<Line, 'text' | 'height'> {
+  /** UTF-16 offset. */
+  start: number;
+}
+
+/** A page's text: its lines begin where `lines` says, but for words that were put together again across two. */
+export interface PageText {
+  text: string;
+  lines: PlacedLine[];
 }
 
 /** Distance of two lines, in line heights, above which a paragraph ends between them. */
@@ -25,26 +38,33 @@ const HEADING_SIZE = 1.15;
 const LEADERS = /(?: ?\.){5,} ?/g;
 
 /** The text of a page: runs joined to lines, lines to paragraphs with a blank line between them. */
-export function pageText(runs: readonly TextRun[]): string {
-  let text = '';
+export function pageText(runs: readonly TextRun[]): PageText {
+  const page: PageText = { text: '', lines: [] };
   let before: Line | undefined;
   for (const line of lines(runs)) {
-    if (line.text.trim() === '') continue;
-    if (before) text = append(text, before, line);
-    else text = line.text.trim();
+    const text = line.text.replace(LEADERS, ' … ').trim();
+    if (text === '') continue;
+    append(page, before, { ...line, text });
     before = line;
   }
-  return text.replace(LEADERS, ' … ');
+  return page;
 }
 
-function append(text: string, before: Line, line: Line): string {
-  const size = Math.max(1, Math.min(before.height, line.height));
-  const gap = (before.y - line.y) / size;
-  // Upwards is the next column: the paragraph goes on there, as it does across a wrapped line.
-  const paragraph = gap > PARAGRAPH_GAP || before.height > line.height * HEADING_SIZE;
-  const next = line.text.trim();
-  if (!paragraph && /\p{L}-$/u.test(text) && /^\p{Ll}/u.test(next)) return text.slice(0, -1) + next;
-  return text + (paragraph ? '\n\n' : '\n') + next;
+function append(page: PageText, before: Line | undefined, line: Line): void {
+  const { text } = page;
+  if (before && isParagraphOf(before, line) && /\p{L}-$/u.test(text) && /^\p{Ll}/u.test(line.text)) {
+    page.text = text.slice(0, -1) + line.text;
+    return;
+  }
+  if (before) page.text += isParagraphOf(before, line) ? '\n' : '\n\n';
+  page.lines.push({ start: page.text.length, text: line.text, height: line.height });
+  page.text += line.text;
+}
+
+/** Upwards is the next column: the paragraph goes on there, as it does across a wrapped line. */
+function isParagraphOf(before: Line, line: Line): boolean {
+  const gap = (before.y - line.y) / Math.max(1, Math.min(before.height, line.height));
+  return gap <= PARAGRAPH_GAP && before.height <= line.height * HEADING_SIZE;
 }
 
 function lines(runs: readonly TextRun[]): Line[] {

@@ -1,20 +1,25 @@
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { broken, encrypted, noText, reasonOf } from './errors.ts';
 import { joinPages, type Parse, type SourceFile } from './format.ts';
-import { pageText } from './pdf-layout.ts';
+import { pdfHeadings } from './pdf-headings.ts';
+import { pageText, type PageText } from './pdf-layout.ts';
 
 export const pdf: Parse = async (file) => {
   const document = await open(file);
   const labels = await document.getPageLabels();
-  const pages = [];
+  const texts: PageText[] = [];
   let unreadable = 0;
   for (let number = 1; number <= document.numPages; number++) {
-    const label = labels?.[number - 1] ?? '';
-    const text = await textOf(document, number).catch(() => undefined);
-    if (text === undefined) unreadable++;
-    pages.push({ label: label === '' ? String(number) : label, text: text ?? '' });
+    const page = await textOf(document, number).catch(() => undefined);
+    if (page === undefined) unreadable++;
+    texts.push(page ?? { text: '', lines: [] });
   }
   const title = await titleOf(document);
+  const headings = await pdfHeadings(document, texts);
+  const pages = texts.map(({ text }, i) => {
+    const label = labels?.[i] ?? '';
+    return { label: label === '' ? String(i + 1) : label, text, headings: headings[i] ?? [] };
+  });
   await document.loadingTask.destroy();
   const joined = joinPages(pages);
   if (joined.text === '') throw noText(file.name, 'its pages are pictures, or empty');
@@ -42,7 +47,7 @@ async function open({ bytes, name }: SourceFile): Promise<PDFDocumentProxy> {
   }
 }
 
-async function textOf(document: PDFDocumentProxy, number: number): Promise<string> {
+async function textOf(document: PDFDocumentProxy, number: number): Promise<PageText> {
   const page = await document.getPage(number);
   const { items } = await page.getTextContent();
   page.cleanup();

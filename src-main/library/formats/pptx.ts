@@ -11,7 +11,9 @@ export const pptx: Parse = async (file) => {
   for (const [i, part] of (await slideParts(zip, presentation)).entries()) {
     const slide = readSlide((await zip.text(part)) ?? '');
     const notes = await notesOf(zip, part);
-    slides.push({ label: String(i + 1), ...slide, text: [slide.text, notes].filter(Boolean).join('\n\n') });
+    const text = [slide.text, notes].filter(Boolean).join('\n\n');
+    const headings = slide.title === '' ? [] : [{ start: 0, level: 2, title: slide.title }];
+    slides.push({ label: String(i + 1), title: slide.title, text, headings });
   }
   zip.close();
   const joined = joinPages(slides);

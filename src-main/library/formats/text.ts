@@ -9,7 +9,7 @@ export const markdown: Parse = ({ bytes, name }) => {
 
 export const plainText: Parse = ({ bytes, name }) => {
   const text = decodeText(bytes, name);
-  return { text, title: plainTextTitle(text), pages: [], warnings: [] };
+  return { text, headings: [], title: plainTextTitle(text), pages: [], warnings: [] };
 };
 
 /** Source code and configuration: no headings, no paragraphs; the file's name is its title. */

@@ -11,7 +11,9 @@ export const xlsx: Parse = async (file) => {
   zip.close();
   const sheets = (await read(file)).map(({ sheet, data }) => {
     const table = tableText(data.map((row) => row.map(cellText)));
-    return { label: sheet, text: table === '' ? '' : `## ${sheet}\n\n${table}` };
+    if (table === '') return { label: sheet, text: '', headings: [] };
+    const headings = [{ start: 0, level: 2, title: sheet }];
+    return { label: sheet, text: `## ${sheet}\n\n${table}`, headings };
   });
   const joined = joinPages(sheets);
   if (joined.text === '') throw noText(file.name, 'its sheets are empty');

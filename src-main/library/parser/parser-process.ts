@@ -56,6 +56,17 @@ export class ParserProcess implements Parser {
   }
 
   async parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
+    const fresh = this.#child === undefined;
+    try {
+      return await this.#parse(request, signal);
+    } catch (error) {
+      // What ended the process may be left of a document before this one.
+      if (fresh || !(error instanceof ProcessEnded)) throw error;
+      return await this.#parse(request, signal);
+    }
+  }
+
+  async #parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
     if (this.#job) throw new TypeError('ParserProcess.parse: it is busy with another document.');
     throwIfAborted(signal);
     clearTimeout(this.#idle);
@@ -108,11 +119,11 @@ export class ParserProcess implements Parser {
         job.resolve({ kind: 'unchanged', sha256: reply.sha256 });
         break;
       case 'done': {
-        const { sha256, title, pages, warnings } = reply;
+        const { sha256, title, headings, pages, warnings } = reply;
         job.resolve({
           kind: 'parsed',
           sha256,
-          document: { text: job.text.join(''), title, pages, warnings },
+          document: { text: job.text.join(''), title, ...(headings && { headings }), pages, warnings },
         });
         break;
       }
@@ -175,8 +186,10 @@ function outOfMemory(name: string, bytes: number): KvasirError {
   );
 }
 
+class ProcessEnded extends KvasirError {}
+
 function crash(name: string, how: string): KvasirError {
-  return new KvasirError(
+  return new ProcessEnded(
     'DOCUMENT_UNREADABLE',
     `It cannot be read: the part of Kvasir that reads documents ended (${how}). The file is ${name}.`,
     'Save the document again in the program it was made with, or in another format.',

@@ -1,5 +1,5 @@
 import type { Failure } from '../../../src-shared/contract/common.ts';
-import type { ParsedPage } from '../formats/format.ts';
+import type { ParsedHeading, ParsedPage } from '../formats/format.ts';
 
 /** What the parser process is asked. One document at a time. */
 export interface ParseRequest {
@@ -22,6 +22,7 @@ export type ParseReply =
       type: 'done';
       sha256: string;
       title: string;
+      headings: readonly ParsedHeading[] | undefined;
       pages: readonly ParsedPage[];
       warnings: readonly string[];
     }

@@ -12,12 +12,17 @@ export type SpawnParser = (options: SpawnOptions) => ChildProcess;
 /** Share of the process's memory that is left to the JavaScript heap. */
 const HEAP_SHARE = 0.75;
 
-/** As another Node process, which may read files and do nothing else: no writing, no other programs, no native code. */
+/** As another Node process, which may read files and do nothing else: no writing, no other programs, no native code, no connections, and none of our environment (confine.ts). */
 export function spawnParser({ maxMemoryBytes }: SpawnOptions): ChildProcess {
   const heapMegabytes = Math.max(32, Math.floor((maxMemoryBytes * HEAP_SHARE) / 1024 / 1024));
   return fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [String(maxMemoryBytes)], {
-    execArgv: [`--max-old-space-size=${heapMegabytes}`, '--permission', '--allow-fs-read=*'],
-    env: { ...process.env, NODE_OPTIONS: '' },
+    execArgv: [
+      `--max-old-space-size=${heapMegabytes}`,
+      '--permission',
+      '--allow-fs-read=*',
+      '--allow-worker',
+    ],
+    env: {},
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

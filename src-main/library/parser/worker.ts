@@ -3,30 +3,27 @@
  * eats memory here costs one document.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { parserOf } from '../formats/formats.ts';
 import { broken, reasonOf, tooLarge, overLimit } from '../formats/errors.ts';
 import { tidyTitle, titleOfPath } from '../formats/titles.ts';
-import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
+import { confine } from './confine.ts';
+import type { ParseReply, ParseRequest } from './protocol.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** UTF-16 units of text in one message. */
 const PART_UNITS = 262_144;
 /** No book and no table that people read has more text than this. */
 const MAX_TEXT_UNITS = 64 * 1024 * 1024;
-const MEMORY_CHECK_MS = 200;
-
-const maxMemoryBytes = Number(process.argv[2]);
 
 process.on('message', (request: ParseRequest) => void answer(request));
 process.on('disconnect', () => process.exit(0));
-// The heap has a limit of its own (--max-old-space-size); this one counts buffers too.
-setInterval(() => {
-  if (process.memoryUsage.rss() < maxMemoryBytes) return;
-  writeSync(2, `${OUT_OF_MEMORY_MARK}\n`);
-  process.exit(1);
-}, MEMORY_CHECK_MS).unref();
+// A promise that one document's parser forgot must not cost the next document.
+process.on('unhandledRejection', () => undefined);
+confine();
+startWatchdog(Number(process.argv[2]));
 
 async function answer(request: ParseRequest): Promise<void> {
   const { id } = request;
@@ -43,7 +40,7 @@ async function answer(request: ParseRequest): Promise<void> {
 
 async function parse({ id, path, name, format }: ParseRequest, bytes: Buffer, sha256: string): Promise<void> {
   const read = await parserOf(format);
-  const { text, title, pages, warnings } = await read({ path, name, bytes });
+  const { text, headings, title, pages, warnings } = await read({ path, name, bytes });
   if (text.length > MAX_TEXT_UNITS) {
     throw tooLarge(name, `its text has more than ${MAX_TEXT_UNITS / 1024 / 1024} million characters`);
   }
@@ -51,7 +48,7 @@ async function parse({ id, path, name, format }: ParseRequest, bytes: Buffer, sh
   for (let start = 0; start < whole.length; start += PART_UNITS) {
     send({ id, type: 'text', part: whole.slice(start, start + PART_UNITS) });
   }
-  send({ id, type: 'done', sha256, title: tidyTitle(title) || titleOfPath(name), pages, warnings });
+  send({ id, type: 'done', sha256, title: tidyTitle(title) || titleOfPath(name), headings, pages, warnings });
 }
 
 /** Checks the size of what was opened, which may not be what was found before. */

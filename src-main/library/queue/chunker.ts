@@ -1,5 +1,6 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { TextChunk } from '../../catalogue/chunk-table.ts';
+import type { Heading } from '../../catalogue/document-table.ts';
 import { units, type Boundary, type Unit, type TextKind } from './outline.ts';
 
 /** Stands behind every chunk, so that chunks can follow each other in any order. */
@@ -15,6 +16,8 @@ const LEAST_FILL: Record<Boundary, number> = { 0: 0.75, 1: 0.5, 2: 0.5, 3: 0.25 
 
 interface CutOptions {
   kind?: TextKind | undefined;
+  /** Lines that are headings; null: those that Markdown has. */
+  headings?: readonly Heading[] | null | undefined;
   /** Chunks that an earlier version of the text was cut into and that still stand in it: start → end. */
   kept?: ReadonlyMap<number, number> | undefined;
 }
@@ -34,11 +37,11 @@ export function* chunkText(
   text: string,
   tokenize: Tokenize,
   limit: number,
-  { kind = 'prose', kept = new Map() }: CutOptions = {},
+  { kind = 'prose', headings = null, kept = new Map() }: CutOptions = {},
 ): Generator<TextChunk> {
   if (!Number.isInteger(limit) || limit < 1) throw new TypeError('limit must be a positive integer');
   const ids = remembering((start, end) => tokenize(text.slice(start, end).trim() + CHUNK_SEPARATOR));
-  const source = fittingUnits({ text, ids, limit, kind, kept });
+  const source = fittingUnits({ text, ids, limit, kind, headings, kept });
   const window: Sized[] = [];
   let total = 0;
   let exhausted = false;
@@ -146,14 +149,15 @@ interface Cutting extends Required<CutOptions> {
   ids: Ids;
   limit: number;
   kind: TextKind;
+  headings: readonly Heading[] | null;
   kept: ReadonlyMap<number, number>;
 }
 
 /** The outline's units, divided where a kept chunk begins or ends. */
-function* unitsAtKept({ text, kind, kept }: Cutting): Generator<Unit> {
+function* unitsAtKept({ text, kind, headings, kept }: Cutting): Generator<Unit> {
   const cuts = [...new Set([...kept].flat())].sort((a, b) => a - b);
   let next = 0;
-  for (const unit of units(text, kind)) {
+  for (const unit of units(text, kind, headings)) {
     let { start, boundary } = unit;
     for (; (cuts[next] ?? Infinity) < unit.end; next++) {
       const at = cuts[next] ?? 0;

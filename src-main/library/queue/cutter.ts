@@ -57,7 +57,8 @@ export class DocumentCutter {
     for (; !found.done; found = search.next()) await slice.step(signal);
     const chunks: TextChunk[] = [];
     const tokenize = (piece: string): Int32Array => model.tokenize(piece);
-    const options = { kind: textKindOf(document.format), kept: found.value };
+    const headings = this.#catalogue.documents.headings(document.id);
+    const options = { kind: textKindOf(document.format), headings, kept: found.value };
     for (const chunk of chunkText(text, tokenize, chunkTokens, options)) {
       chunks.push(chunk);
       await slice.step(signal);

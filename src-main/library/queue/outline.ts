@@ -1,3 +1,5 @@
+import type { Heading } from '../../catalogue/document-table.ts';
+
 /**
  * Where a text may be cut, and how well: the text is divided into units (sentences, or lines of code and lists) that
  * cover it without gaps; each unit knows how strong the boundary before it is.
@@ -33,9 +35,31 @@ const WRAPPED_LINE = /\n(?![ \t]*(?:[-*+>|]|\d+[.)])[ \t|])/g;
 /** prose: paragraphs and sentences under headings; lines: code and data, where a # is no heading and a line is a unit. */
 export type TextKind = 'prose' | 'lines';
 
-/** Units in order. A text of nothing but white space gives one unit. */
-export function* units(text: string, kind: TextKind = 'prose'): Generator<Unit> {
-  for (const block of blocks(text, kind)) yield* sentences(text, block);
+/**
+ * Units in order. A text of nothing but white space gives one unit. `headings` are the lines that are headings; null where
+ * Markdown's marks say so, as do its code fences.
+ */
+export function* units(
+  text: string,
+  kind: TextKind = 'prose',
+  headings: readonly Heading[] | null = null,
+): Generator<Unit> {
+  for (const block of blocks(text, kind, headings)) yield* sentences(text, block);
+}
+
+type HeadingAt = (start: number, line: string) => { level: number; title: string } | undefined;
+
+function headingFinder(headings: readonly Heading[] | null): HeadingAt {
+  if (headings === null) return (_, line) => markdownHeading(line);
+  const byStart = new Map(
+    headings.map(([start, level, title]) => [start, { level, title: title.slice(0, MAX_HEADING) }]),
+  );
+  return (start) => byStart.get(start);
+}
+
+function markdownHeading(line: string): { level: number; title: string } | undefined {
+  const [, marks, words = ''] = HEADING.exec(line) ?? [];
+  return marks === undefined ? undefined : { level: marks.length, title: plain(words) };
 }
 
 /**
@@ -45,14 +69,15 @@ export function* units(text: string, kind: TextKind = 'prose'): Generator<Unit> 
 const MAX_BLOCK = 16_384;
 
 /** Paragraphs; a heading is glued to what follows it, so that no chunk ends with a lonely heading. */
-function* blocks(text: string, kind: TextKind): Generator<Block> {
+function* blocks(text: string, kind: TextKind, headings: readonly Heading[] | null): Generator<Block> {
+  const headingAt = headingFinder(headings);
   let open: Block = { start: 0, end: 0, boundary: 3, headings: [], code: kind === 'lines' };
   let stack: { level: number; title: string }[] = [];
   let fence = kind === 'lines' ? kind : ''; // what would end the code; nothing ends a text of lines
   let onlyHeadings = true; // the open block has no text of its own yet
   let blankBefore = false;
   for (const { start, line } of lines(text)) {
-    const heading = fence === '' ? HEADING.exec(line) : null;
+    const heading = fence === '' ? headingAt(start, line) : undefined;
     const blank = line.trim() === '';
     if (start - open.start >= MAX_BLOCK && !blank && !heading && !blankBefore) {
       yield { ...open, end: start };
@@ -65,12 +90,11 @@ function* blocks(text: string, kind: TextKind): Generator<Block> {
       onlyHeadings = true;
     }
     if (heading) {
-      const level = heading[1]?.length ?? 1;
-      stack = [...stack.filter((above) => above.level < level), { level, title: plain(heading[2] ?? '') }];
+      stack = [...stack.filter((above) => above.level < heading.level), heading];
       open.headings = stack.map((above) => above.title);
     } else if (!blank) {
       onlyHeadings = false;
-      const mark = FENCE.exec(line)?.[1] ?? '';
+      const mark = headings === null ? (FENCE.exec(line)?.[1] ?? '') : '';
       if (mark !== '') open.code = true;
       if (fence === '') fence = mark;
       else if (mark.startsWith(fence)) fence = '';

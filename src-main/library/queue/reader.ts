@@ -4,7 +4,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import type { DocumentRow, Page } from '../../catalogue/document-table.ts';
+import type { DocumentRow, Heading, Page } from '../../catalogue/document-table.ts';
 import type { Parser } from '../parser/parser-process.ts';
 import { removeContents } from '../sources/removal.ts';
 import { packText } from '../../catalogue/text-table.ts';
@@ -56,7 +56,7 @@ export class DocumentReader {
         catalogue.documents.setSeen(document.id, file, 'chunking');
         return 'unchanged';
       }
-      const { text, title, pages, warnings } = outcome.document;
+      const { text, title, headings, pages, warnings } = outcome.document;
       const packed = await packText(text);
       catalogue.transaction(() => {
         catalogue.texts.put(document.id, packed);
@@ -66,6 +66,7 @@ export class DocumentReader {
           sha256: outcome.sha256,
           warnings,
           textLength: packed.length,
+          headings: headings?.map(({ start, level, title: words }): Heading => [start, level, words]) ?? null,
           pages: pages.map(({ label, start, end }): Page => [label, start, end]),
         });
       });

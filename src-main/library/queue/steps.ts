@@ -55,6 +55,7 @@ const BLOCKING: readonly ErrorCode[] = [
   'MODEL_INVALID',
   'MODEL_UNSUPPORTED',
   'MODEL_TOO_LARGE',
+  'MODEL_CHANGED',
   'OUT_OF_MEMORY',
 ];
 

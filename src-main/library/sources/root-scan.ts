@@ -67,7 +67,16 @@ export async function scanRoot(
   const removed = gone.filter(({ id }) => !renamedIds.has(id));
   const queued = queue.filter(({ path }) => !renamedPaths.has(path));
   for (const { id } of removed) await removeDocument(catalogue, id, signal);
-  await inBatches(catalogue, renames, ({ id, file }) => catalogue.documents.rename(id, facts(file)), signal);
+  // Read again, whatever its name: another file may have the same size and time. The same bytes keep what was made of them.
+  await inBatches(
+    catalogue,
+    renames,
+    ({ id, file }) => {
+      catalogue.documents.rename(id, facts(file));
+      catalogue.documents.queueFile(root.libraryId, root.id, facts(file));
+    },
+    signal,
+  );
   await inBatches(
     catalogue,
     queued,
@@ -104,7 +113,10 @@ function needsReading(file: ScannedFile, known: KnownFile | undefined, retryFail
   return !unchanged || known.seenMs - known.mtimeMs <= MTIME_GRANULARITY_MS;
 }
 
-/** A file that is gone and a new one of the same size and time are one file, where that fits no other. */
+/**
+ * A file that is gone and a new one of the same size and time are probably one file, where that fits no other: it keeps its document,
+ * and reading it tells.
+ */
 function findRenames(
   gone: readonly KnownFile[],
   added: readonly ScannedFile[],

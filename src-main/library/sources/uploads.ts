@@ -63,11 +63,6 @@ export async function storeUpload(
   }
 }
 
-/** What a crash left of uploads. */
-export async function removeUnfinished(folder: string): Promise<void> {
-  await rm(join(folder, INCOMING), { recursive: true, force: true });
-}
-
 function limited(maxBytes: number, path: string): Transform {
   let bytes = 0;
   return new Transform({

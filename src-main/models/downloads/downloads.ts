@@ -175,6 +175,11 @@ export class Downloads {
     await job.running?.ended;
   }
 
+  /** Whether a file holds what came so far of a download that can go on. */
+  isPart(path: string): boolean {
+    return [...this.#jobs.values()].some((job) => this.#part(job) === path);
+  }
+
   async #work(job: Job, signal: AbortSignal): Promise<void> {
     const path = join(this.#options.files.dir, job.row.file);
     // The program ended between the last two steps: take them again.

@@ -9,6 +9,14 @@ export const failures: Partial<Record<ErrorCode, { message: string; advice: stri
   },
   MODEL_UNSUPPORTED: { message: '暂不支持该模型的架构或其中的某项特性。', advice: '请选择其他模型。' },
   MODEL_TOO_LARGE: { message: '内存放不下该模型。', advice: '请关闭其他程序，或选择较小的模型。' },
+  MODEL_NUMBERS: {
+    message: '模型算出了无效的数值，无法继续。',
+    advice: '文件可能已损坏，请重新获取；若文件完好，则是数值超出了 16 位的范围，请换用该模型的其他版本。',
+  },
+  MODEL_CHANGED: {
+    message: '模型文件在使用期间被修改。',
+    advice: '请重新加载该模型；如无法加载，请重新获取该文件。',
+  },
   CHUNK_CORRUPT: {
     message: '一个文本块的缓存文件已损坏。',
     advice: '该文件已隔离，需要时会自动重新计算。',

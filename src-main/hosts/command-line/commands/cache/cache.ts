@@ -1,8 +1,9 @@
 import Table from 'cli-table3';
 import { InvalidArgumentError, type Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import { App } from '../../../../app.ts';
+import type { App } from '../../../../app.ts';
 import { formatBytes } from '../../../../models/describe.ts';
+import { openApp } from '../../open-app.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
 
@@ -33,7 +34,7 @@ export function addCacheCommand(program: Command, context: CommandContext): void
 }
 
 async function withStore(context: CommandContext, work: (app: App) => Promise<void> | void): Promise<void> {
-  const app = await App.open({ dataDir: context.flags().data });
+  const app = await openApp(context);
   try {
     await work(app);
   } finally {

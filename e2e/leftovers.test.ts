@@ -1,0 +1,56 @@
+/** What a process that was killed leaves behind is gone after the next start, and nothing else. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { App } from '../src-main/app.ts';
+import { removeDir, tempDir } from './cli-support.ts';
+
+let data: string;
+beforeAll(() => {
+  data = tempDir();
+});
+afterAll(() => removeDir(data));
+
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
+const LEFT = [
+  'restore-unpacking/catalogue.sqlite',
+  'restore-ready/old/settings.json',
+  'restore-applying/old/settings.json',
+  'settings.json.4711.tmp',
+  'calibrations.json.4711.tmp',
+  'costs.json.tmp',
+  'backups/Kvasir 2026-01-01 10-00-00.zip.part',
+  'backups/Kvasir 2026-01-01 10-00-00.zip.databases/catalogue.sqlite',
+  `backups/${ID}.upload`,
+  `models/${ID}.upload`,
+  'models/tiny.gguf.part',
+  `models/tiny.gguf.${ID}.part`,
+  `libraries/${ID}/.incoming/${ID}`,
+];
+
+const KEPT = [
+  'backups/Kvasir 2026-01-01 10-00-00.zip',
+  'backups/notes.txt',
+  'models/tiny.gguf',
+  'models/waiting.gguf.part', // of a download that goes on
+  `libraries/${ID}/a.part`,
+  'catalogue.sqlite.corrupt-20260101T100000000Z',
+  'replaced-20260101T100000000Z/settings.json',
+];
+
+test('unfinished files of dead processes go, finished ones and downloads that wait stay', async () => {
+  const before = await App.open({ dataDir: data });
+  before.models.registry.database.run(
+    `INSERT INTO download VALUES ('1', 'http://127.0.0.1:9/x', 'x', '', 'waiting.gguf', 'paused', 0, '', NULL, 1)`,
+  );
+  await before.close();
+  for (const file of [...LEFT, ...KEPT]) {
+    mkdirSync(dirname(join(data, file)), { recursive: true });
+    writeFileSync(join(data, file), 'x');
+  }
+  const after = await App.open({ dataDir: data });
+  await after.close();
+  expect(LEFT.filter((file) => existsSync(join(data, file)))).toEqual([]);
+  expect(KEPT.filter((file) => !existsSync(join(data, file)))).toEqual([]);
+});

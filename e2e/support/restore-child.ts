@@ -1,0 +1,9 @@
+/** What a start does first: node restore-child.ts <data folder>. */
+import { join } from 'node:path';
+import { applyRestore } from '../../src-main/backup/apply-restore.ts';
+import { removeLeftovers } from '../../src-main/leftovers.ts';
+import { silentLogger } from '../../src-main/platform/logger.ts';
+
+const [data = ''] = process.argv.slice(2);
+applyRestore(data, join(data, 'cache'));
+removeLeftovers(data, () => false, silentLogger);

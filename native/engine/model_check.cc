@@ -1,0 +1,140 @@
+#include "model_check.h"
+
+#include <algorithm>
+#include <set>
+
+#include "error.h"
+#include "vocab.h"
+
+namespace kvasir {
+
+namespace {
+
+constexpr size_t kNamed = 4;  // of what is not supported, in a message
+
+Error unsupported(const std::string & what) {
+    return Error("MODEL_UNSUPPORTED", "The model cannot be used yet: " + what + ".",
+                 "Choose another model, or another version of this one.");
+}
+
+std::string listed(const std::set<std::string> & names) {
+    std::string out;
+    size_t n = 0;
+    for (const std::string & name : names) {
+        if (n++ == kNamed) return out + " and " + std::to_string(names.size() - kNamed) + " more";
+        out += (out.empty() ? "" : ", ") + name;
+    }
+    return out;
+}
+
+// Keys under "<family>." that are read elsewhere, and those that say nothing about what is computed.
+const char * const kUsedKeys[] = {
+    "block_count", "embedding_length", "feed_forward_length", "context_length", "attention.head_count",
+    "attention.head_count_kv", "attention.key_length", "attention.value_length", "attention.layer_norm_rms_epsilon",
+    "attention.sliding_window", "rope.dimension_count", "rope.freq_base", "rope.scale_linear", "rope.scaling.type",
+    "rope.scaling.factor", "rope.scaling.attn_factor", "rope.scaling.original_context_length", "rope.scaling.finetuned",
+    "vocab_size", "tensor_data_layout", "pooling_type", "expert_used_count"};
+
+// Keys whose value is what a family computes anyway.
+bool says_nothing_new(const GgufFile & file, const std::string & key, const std::string & name) {
+    if (name == "attention.causal") return file.boolean(key).value_or(true);
+    if (name == "rope.scaling.yarn_beta_fast") return file.number(key) == 32;
+    if (name == "rope.scaling.yarn_beta_slow") return file.number(key) == 1;
+    return file.is_neutral(key);
+}
+
+void check_keys(const GgufFile & file, const std::string & arch) {
+    std::set<std::string> others;
+    for (const std::string & key : file.keys()) {
+        if (!key.starts_with(arch + ".")) continue;
+        const std::string name = key.substr(arch.size() + 1);
+        if (std::find(std::begin(kUsedKeys), std::end(kUsedKeys), name) != std::end(kUsedKeys)) continue;
+        if (!says_nothing_new(file, key, name)) others.insert(key);
+    }
+    if (!others.empty()) throw unsupported("its header asks for what is not supported (" + listed(others) + ")");
+}
+
+bool supported_type(ggml_type t) {
+    switch (t) {
+        case GGML_TYPE_F32: case GGML_TYPE_F16: case GGML_TYPE_BF16: case GGML_TYPE_Q4_0: case GGML_TYPE_Q4_1:
+        case GGML_TYPE_Q5_0: case GGML_TYPE_Q5_1: case GGML_TYPE_Q8_0: case GGML_TYPE_Q2_K: case GGML_TYPE_Q3_K:
+        case GGML_TYPE_Q4_K: case GGML_TYPE_Q5_K: case GGML_TYPE_Q6_K: return true;
+        default: return false;
+    }
+}
+
+// "blk.3.attn_q.bias" → "blk.*.attn_q.bias": layers are alike.
+std::string kind_of(const std::string & tensor) {
+    const size_t end = tensor.find('.', 4);
+    return tensor.starts_with("blk.") && end != std::string::npos ? "blk.*" + tensor.substr(end) : tensor;
+}
+
+struct Expected {
+    std::string name;
+    std::vector<int64_t> shape;
+    bool required;
+};
+
+std::vector<Expected> expected_tensors(const Architecture & arch, const Hparams & hp) {
+    const int64_t d = hp.n_embd, v = hp.n_vocab;
+    std::vector<Expected> out{
+        {"token_embd.weight", {d, v}, true}, {"output_norm.weight", {d}, true}, {"output.weight", {d, v}, false}};
+    for (int il = 0; il < hp.n_layer; ++il)
+        for (const TensorSpec & spec : arch.layer_tensors(hp, il))
+            out.push_back({spec.name, spec.shape, spec.required});
+    return out;
+}
+
+void check_others(const GgufFile & file, const Architecture & arch, const std::vector<Expected> & expected) {
+    std::set<std::string> known, others;
+    for (const Expected & e : expected) known.insert(e.name);
+    if (arch.scales_rope_frequencies()) known.insert("rope_freqs.weight");
+    for (const GgufFile::Tensor & t : file.tensors())
+        if (!known.count(t.name)) others.insert(kind_of(t.name));
+    if (others.empty()) return;
+    throw unsupported("it has weights that are not used in the family " + std::string(arch.name()) + " (" +
+                      listed(others) + "), and without them its answers would be wrong");
+}
+
+void check_tensors(const GgufFile & file, const std::vector<Expected> & expected) {
+    std::set<std::string> types;
+    for (const Expected & e : expected) {
+        const GgufFile::Tensor * t = file.find(e.name);
+        if (!t && !e.required) continue;
+        if (!t) throw Error("MODEL_INVALID", "The model " + file.path() + " lacks the tensor " + e.name + ".");
+        bool fits = true;
+        for (size_t i = 0; i < GGML_MAX_DIMS; ++i) fits = fits && t->ne[i] == (i < e.shape.size() ? e.shape[i] : 1);
+        if (!fits) {
+            throw Error("MODEL_INVALID", "The tensor " + e.name + " of " + file.path() +
+                                             " does not have the shape that its header promises.");
+        }
+        const bool vector = e.shape.size() == 1;
+        if (!supported_type(t->type) || (vector && t->type != GGML_TYPE_F32)) types.insert(ggml_type_name(t->type));
+    }
+    if (!types.empty()) {
+        throw unsupported("it has weights stored as " + listed(types) + ", which is not supported there");
+    }
+}
+
+}  // namespace
+
+CheckedModel check_model(const GgufFile & file) {
+    const auto name = file.string("general.architecture");
+    if (!name) throw Error("MODEL_INVALID", "The model " + file.path() + " does not name its architecture.");
+    const Architecture * arch = find_architecture(*name);
+    if (!arch) {
+        std::set<std::string> families;
+        for (auto & n : architecture_names()) families.insert(n);
+        throw Error("MODEL_UNSUPPORTED", "The model's architecture \"" + *name + "\" is not supported.",
+                    "Supported: " + listed(families) + ".");
+    }
+    CheckedModel out{arch, read_hparams(file, *arch)};
+    check_keys(file, *name);
+    const std::vector<Expected> expected = expected_tensors(*arch, out.hparams);
+    check_others(file, *arch, expected);
+    check_tensors(file, expected);
+    check_vocabulary(file);
+    return out;
+}
+
+}  // namespace kvasir

@@ -1,0 +1,82 @@
+import { stemmer as danish } from '@orama/stemmers/danish';
+import { stemmer as dutch } from '@orama/stemmers/dutch';
+import { stemmer as english } from '@orama/stemmers/english';
+import { stemmer as finnish } from '@orama/stemmers/finnish';
+import { stemmer as french } from '@orama/stemmers/french';
+import { stemmer as german } from '@orama/stemmers/german';
+import { stemmer as italian } from '@orama/stemmers/italian';
+import { stemmer as portuguese } from '@orama/stemmers/portuguese';
+import { stemmer as russian } from '@orama/stemmers/russian';
+import { stemmer as spanish } from '@orama/stemmers/spanish';
+import { stemmer as swedish } from '@orama/stemmers/swedish';
+import { dan, deu, eng, fin, fra, ita, nld, por, rus, spa, swe } from 'stopword';
+
+/** The languages whose words are brought to their stems (Snowball), each with words that hold its sentences together. */
+const LANGUAGES = {
+  en: { stem: english, stop: eng },
+  de: { stem: german, stop: deu },
+  fr: { stem: french, stop: fra },
+  es: { stem: spanish, stop: spa },
+  it: { stem: italian, stop: ita },
+  pt: { stem: portuguese, stop: por },
+  nl: { stem: dutch, stop: nld },
+  sv: { stem: swedish, stop: swe },
+  da: { stem: danish, stop: dan },
+  fi: { stem: finnish, stop: fin },
+  ru: { stem: russian, stop: rus },
+};
+
+export type Language = keyof typeof LANGUAGES;
+
+/** Stand in most English questions and documents beside those of the list. */
+const MORE_ENGLISH = `are does did don had hers if me ours should than theirs us whose whom why yours`.split(
+  ' ',
+);
+
+const STOP = new Map(
+  Object.entries(LANGUAGES).map(([language, { stop }]) => [
+    language as Language,
+    new Set(language === 'en' ? [...stop, ...MORE_ENGLISH] : stop),
+  ]),
+);
+
+/** So many words tell a text's language. */
+const SAMPLE = 200;
+/** Stems that are remembered for each language: those of a document's common words. */
+const REMEMBERED = 20_000;
+
+/** A run of letters, digits and marks. */
+export const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+
+/** The language most of whose function words stand in a text; English where none tells. */
+export function languageOf(text: string): Language {
+  const words =
+    text
+      .slice(0, SAMPLE * 12)
+      .toLowerCase()
+      .match(WORD)
+      ?.slice(0, SAMPLE) ?? [];
+  let best: Language = 'en';
+  let most = 0;
+  for (const [language, stop] of STOP) {
+    const votes = words.reduce((sum, word) => sum + Number(stop.has(word)), 0);
+    if (votes > most) [best, most] = [language, votes];
+  }
+  return best;
+}
+
+/** Whether a word, in lower case, says little of what a text in this language is about. */
+export function isStopWord(word: string, language: Language): boolean {
+  return STOP.get(language)?.has(word) ?? false;
+}
+
+const stems = new Map<Language, Map<string, string>>();
+
+/** A word's stem; the word is in lower case. */
+export function stemOf(word: string, language: Language): string {
+  let known = stems.get(language);
+  if (!known || known.size >= REMEMBERED) stems.set(language, (known = new Map<string, string>()));
+  let stem = known.get(word);
+  if (stem === undefined) known.set(word, (stem = LANGUAGES[language].stem(word)));
+  return stem;
+}

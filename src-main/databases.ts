@@ -1,0 +1,45 @@
+import { basename } from 'node:path';
+import { MIGRATIONS as analyses } from './analysis/schema.ts';
+import type { Schemas } from './backup/manifest.ts';
+import { MIGRATIONS as catalogue } from './catalogue/schema.ts';
+import { MIGRATIONS as conversations } from './chat/schema.ts';
+import { MIGRATIONS as models } from './models/registry.ts';
+import type { SetAside } from './platform/database.ts';
+import type { Failure } from '../src-shared/contract/common.ts';
+
+/** The databases of a data folder. */
+export const SCHEMAS: Schemas = {
+  'catalogue.sqlite': catalogue,
+  'conversations.sqlite': conversations,
+  'analyses.sqlite': analyses,
+  'models.sqlite': models,
+};
+
+const HOLDS: Record<string, string> = {
+  'catalogue.sqlite': 'libraries',
+  'conversations.sqlite': 'conversations',
+  'analyses.sqlite': 'analyses',
+  'models.sqlite': 'list of models',
+};
+
+/** What a person is told of a database that could not be read. */
+export function setAsideFailure({ path, keptAs }: SetAside): Failure {
+  return {
+    code: 'STORE_CORRUPT',
+    message: `The ${holds(path)} could not be read: their file is damaged. It was kept as ${keptAs}.`,
+    advice: 'Restore a backup to get them back as they were then.',
+  };
+}
+
+/** What a person is told of a database that is damaged and in use. */
+export function damagedFailure(path: string): Failure {
+  return {
+    code: 'STORE_CORRUPT',
+    message: `The file of your ${holds(path)}, ${path}, is damaged.`,
+    advice: 'Start Kvasir again: it sets the file aside and opens the rest; then restore a backup.',
+  };
+}
+
+function holds(path: string): string {
+  return HOLDS[basename(path)] ?? 'data';
+}

@@ -1,0 +1,19 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { StoreFs } from './files.ts';
+
+/** Left free for what cannot be computed again; of a small disk two percent. */
+const RESERVE_BYTES = 256 * 2 ** 20;
+const RESERVE_SHARE = 0.02;
+
+/** The cache stops growing before the disk is full. DISK_FULL. */
+export async function requireSpace(fs: StoreFs, dir: string): Promise<void> {
+  const { total, free } = await fs.space(dir);
+  const reserve = Math.min(RESERVE_BYTES, total * RESERVE_SHARE);
+  if (free >= reserve) return;
+  const [left, kept] = [free, reserve].map((bytes) => `${(bytes / 1e6).toFixed(1)} MB`);
+  throw new KvasirError(
+    'DISK_FULL',
+    `The disk that holds the cache folder ${dir} is nearly full: ${left} are free, and ${kept} are left for other data.`,
+    'Free some space, or evict what the cache does not need; what is stored already stays usable.',
+  );
+}

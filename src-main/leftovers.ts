@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { APPLYING_FOLDER, READY_FOLDER, UNPACKING_FOLDER } from './backup/apply-restore.ts';
+import { MANIFEST_NAME } from './backup/manifest.ts';
+import type { Logger } from './platform/logger.ts';
+
+interface Leftover {
+  /** Folder below the data folder; `*` stands for each folder in `libraries`. */
+  in: string;
+  name: RegExp;
+  /** Whether it is one; default: always. */
+  when?: (path: string) => boolean;
+}
+
+const WITHOUT_MANIFEST = (path: string): boolean => !existsSync(join(path, MANIFEST_NAME));
+
+/**
+ * What a process that was killed can leave behind: all that is written aside and renamed when it is whole. Who adds such a file adds its
+ * name here. The chunk store has a folder for them (`cache/tmp`) and empties it itself.
+ */
+function leftovers(isDownload: (file: string) => boolean): Leftover[] {
+  return [
+    { in: '.', name: new RegExp(`^${UNPACKING_FOLDER}$`) },
+    { in: '.', name: new RegExp(`^(${READY_FOLDER}|${APPLYING_FOLDER})$`), when: WITHOUT_MANIFEST },
+    { in: '.', name: /^(settings|calibrations|costs|window)\.json(\.\d+)?\.tmp$/ },
+    { in: '.', name: /^profile-\d+\.tmp$/ },
+    { in: 'backups', name: /\.zip\.(part|databases)$/ },
+    { in: 'backups', name: /^[0-9a-f-]{36}\.upload$/ },
+    { in: 'models', name: /^[0-9a-f-]{36}\.upload$/ },
+    { in: 'models', name: /\.part$/, when: (path) => !isDownload(path) },
+    { in: 'libraries/*/.incoming', name: /^[0-9a-f-]{36}$/ },
+  ];
+}
+
+/**
+ * Removes them. REQUIRES: this process holds the data folder's lock and has not begun to work, so that whatever is there is a
+ * dead process's. `isDownload` says which unfinished files in the folder of models are to be gone on with.
+ */
+export function removeLeftovers(data: string, isDownload: (path: string) => boolean, log: Logger): void {
+  for (const { in: folder, name, when = () => true } of leftovers(isDownload))
+    for (const dir of foldersOf(data, folder))
+      for (const entry of entriesOf(dir)) {
+        const path = join(dir, entry);
+        if (!name.test(entry) || !when(path)) continue;
+        try {
+          rmSync(path, { recursive: true, force: true });
+          log.info('leftover-removed', { path });
+        } catch (error) {
+          log.warn('leftover-not-removed', { path, error: String(error) });
+        }
+      }
+}
+
+function foldersOf(data: string, folder: string): string[] {
+  const [above, below] = folder.split('/*');
+  if (below === undefined) return [join(data, folder)];
+  const dir = join(data, above ?? '');
+  return entriesOf(dir).map((name) => join(dir, name, below));
+}
+
+function entriesOf(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return []; // there is none
+  }
+}

@@ -1,0 +1,115 @@
+import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import type { ParsedHeading } from './format.ts';
+import type { PageText, PlacedLine } from './pdf-layout.ts';
+
+type Outline = Awaited<ReturnType<PDFDocumentProxy['getOutline']>>;
+
+/** A PDF's bookmark. */
+interface Bookmark {
+  title: string;
+  /** 1 for the outermost. */
+  level: number;
+  /** From 0. */
+  page: number;
+}
+
+/** Bookmarks deeper than this, or more than these, are of no use as headings. */
+const MAX_LEVEL = 6;
+const MAX_BOOKMARKS = 20_000;
+/** Letters this much larger than most of a document's are a heading's. */
+const HEADING_SIZE = 1.15;
+/** A heading has at most so many characters, and its letters are one of the so many largest sizes. */
+const MAX_HEADING = 120;
+const MAX_SIZES = 4;
+
+/** Headings of each page: where bookmarks point, else lines in larger letters. */
+export async function pdfHeadings(
+  document: PDFDocumentProxy,
+  pages: readonly PageText[],
+): Promise<ParsedHeading[][]> {
+  const bookmarks = await bookmarksOf(document).catch(() => []);
+  const byBookmark = pages.map((page, i) =>
+    headingsAt(
+      page,
+      bookmarks.filter((bookmark) => bookmark.page === i),
+    ),
+  );
+  return byBookmark.some((headings) => headings.length > 0) ? byBookmark : headingsBySize(pages);
+}
+
+async function bookmarksOf(document: PDFDocumentProxy): Promise<Bookmark[]> {
+  const found: Bookmark[] = [];
+  const walk = async (items: Outline, level: number): Promise<void> => {
+    for (const { title, dest, items: below } of items) {
+      if (found.length >= MAX_BOOKMARKS) return;
+      const page = await pageOf(document, dest).catch(() => undefined);
+      if (page !== undefined) found.push({ title, level, page });
+      if (level < MAX_LEVEL) await walk(below as Outline, level + 1);
+    }
+  };
+  await walk(await document.getOutline(), 1);
+  return found;
+}
+
+async function pageOf(
+  document: PDFDocumentProxy,
+  dest: Outline[number]['dest'],
+): Promise<number | undefined> {
+  const target = typeof dest === 'string' ? await document.getDestination(dest) : dest;
+  const page = target?.[0] as { num: number; gen: number } | number | undefined;
+  return typeof page === 'object' ? document.getPageIndex(page) : page;
+}
+
+/** The lines that bookmarks name, in order; a bookmark whose line is not found on its page is left out. */
+function headingsAt({ lines }: PageText, bookmarks: readonly Bookmark[]): ParsedHeading[] {
+  const headings: ParsedHeading[] = [];
+  let from = 0;
+  for (const { title, level } of bookmarks) {
+    const at = lines.findIndex((line, i) => i >= from && names(line.text, title));
+    if (at < 0) continue;
+    headings.push({ start: lines[at]?.start ?? 0, level, title: title.trim() });
+    from = at + 1;
+  }
+  return headings;
+}
+
+/** Whether a line is a bookmark's heading, or the first line of it; numbers may stand in one of them only. */
+function names(line: string, title: string): boolean {
+  const a = wordsOf(line);
+  const b = wordsOf(title);
+  return a.length > 3 ? b.startsWith(a) || a === b : a !== '' && a === b;
+}
+
+function wordsOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/^[\s\d.:§]+|^(?:chapter|appendix|part|section)\s+[\dA-Z.]+[:.]?/iu, '')
+    .replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+function headingsBySize(pages: readonly PageText[]): ParsedHeading[][] {
+  const body = mostCommonSize(pages);
+  const isHeading = ({ text, height }: PlacedLine): boolean =>
+    sizeOf(height) >= body * HEADING_SIZE && text.length <= MAX_HEADING && /\p{L}{2}/u.test(text);
+  const large = pages.flatMap(({ lines }) => lines.filter(isHeading)).map(({ height }) => sizeOf(height));
+  const sizes = [...new Set(large)].sort((a, b) => b - a).slice(0, MAX_SIZES);
+  return pages.map(({ lines }) =>
+    lines
+      .filter((line) => isHeading(line) && sizes.includes(sizeOf(line.height)))
+      .map(({ start, text, height }) => ({ start, level: sizes.indexOf(sizeOf(height)) + 1, title: text })),
+  );
+}
+
+/** The size that most characters have. */
+function mostCommonSize(pages: readonly PageText[]): number {
+  const characters = new Map<number, number>();
+  for (const { lines } of pages)
+    for (const { text, height } of lines)
+      characters.set(sizeOf(height), (characters.get(sizeOf(height)) ?? 0) + text.length);
+  return [...characters].reduce((best, each) => (each[1] > best[1] ? each : best), [0, 0])[0];
+}
+
+/** To half a unit: one font's letters differ a little. */
+function sizeOf(height: number): number {
+  return Math.round(height * 2) / 2;
+}

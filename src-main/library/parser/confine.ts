@@ -1,0 +1,28 @@
+import dgram from 'node:dgram';
+import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
+
+/**
+ * Takes from this process what reading a document has no use for: connections (Node's permissions do not cover them), and what the
+ * environment says, which may hold secrets. No wall against native code; against what a parser could be talked into.
+ */
+export function confine(): void {
+  const refuse = (): never => {
+    throw new Error('A document may not open connections.');
+  };
+  net.Socket.prototype.connect = refuse;
+  net.Server.prototype.listen = refuse;
+  dgram.createSocket = refuse;
+  syncBuiltinESMExports();
+  for (const name of Object.keys(process.env)) if (!KEPT.has(name)) Reflect.deleteProperty(process.env, name);
+}
+
+/** What the runtime itself reads. */
+const KEPT = new Set([
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'SystemRoot',
+  'NODE_CHANNEL_FD',
+  'NODE_CHANNEL_SERIALIZATION_MODE',
+]);

@@ -1,0 +1,53 @@
+import type { Range } from '../../src-shared/contract/common.ts';
+import { languageOf, stemOf, WORD, type Language } from '../catalogue/language.ts';
+import { termsOf, withoutMarks } from '../catalogue/words.ts';
+
+/** For each text the ranges (UTF-16) that match words of a question as the full-text index does: by stems; ascending and apart. */
+export function highlights(question: string, texts: readonly string[]): Range[][] {
+  const { words, pieces } = termsOf(question);
+  return texts.map((text) => merged([...rangesOfPieces(text, pieces), ...rangesOfWords(text, words)]));
+}
+
+function rangesOfWords(text: string, words: readonly string[]): Range[] {
+  if (words.length === 0) return [];
+  const language = languageOf(text);
+  const wanted = new Set(words.map((word) => keyOf(word, language)));
+  return [...text.matchAll(WORD)]
+    .filter(([word]) => wanted.has(keyOf(word.normalize('NFKC').toLowerCase(), language)))
+    .map(({ 0: word, index }) => ({ start: index, end: index + word.length }));
+}
+
+function keyOf(word: string, language: Language): string {
+  return withoutMarks(stemOf(word, language));
+}
+
+/** Where pairs of characters of unspaced text stand, or a character that stands alone in the question. */
+function rangesOfPieces(text: string, pieces: readonly string[]): Range[] {
+  const lower = text.toLowerCase();
+  const haystack = lower.length === text.length ? lower : text; // a few characters grow when made lower case
+  return pieces.flatMap((piece) => {
+    const characters = Array.from(piece);
+    const needles =
+      characters.length === 1
+        ? [piece]
+        : characters.slice(1).map((second, i) => `${characters[i] ?? ''}${second}`);
+    return needles.flatMap((needle) => occurrences(haystack, needle));
+  });
+}
+
+function occurrences(text: string, needle: string): Range[] {
+  const ranges: Range[] = [];
+  for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1))
+    ranges.push({ start: at, end: at + needle.length });
+  return ranges;
+}
+
+function merged(ranges: readonly Range[]): Range[] {
+  const result: Range[] = [];
+  for (const range of [...ranges].sort((a, b) => a.start - b.start || a.end - b.end)) {
+    const last = result.at(-1);
+    if (last && range.start <= last.end) last.end = Math.max(last.end, range.end);
+    else result.push({ ...range });
+  }
+  return result;
+}

@@ -1,0 +1,20 @@
+import type { Known } from './known.ts';
+
+/** A data folder with something in it, which nobody has open. */
+export interface Place {
+  data: string;
+  known: Known;
+  /** A good backup of it. */
+  backup: string;
+  /** From 0 to below `n`; the same in each run of a round. */
+  random: (n: number) => number;
+}
+
+/**
+ * One thing that can go wrong. `run` brings it about with real processes, all of which have ended afterwards, and throws when Kvasir did
+ * not do what it is to do. Then Kvasir is started once more, and everything has to be there.
+ */
+export interface Fault {
+  name: string;
+  run(place: Place): Promise<void>;
+}

@@ -1,0 +1,110 @@
+/**
+ * Brings about what can go wrong, with real processes on a data folder of its own, and looks whether anything is lost.
+ *
+ *   npm run faults                       every fault, 10 times each
+ *   npm run faults -- --rounds 50
+ *   npm run faults -- --only restoring   those whose name contains this
+ *
+ * After each round Kvasir is started once more: uploaded documents, conversations and answers have to be there, and a new answer has to
+ * be right. Exit code 1 when one time it is not so. A fault is a file in list/ and a line below.
+ */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { messageOf } from '../../src-main/platform/failure.ts';
+import { randomFrom } from '../../src-main/testing/random.ts';
+import type { Fault, Place } from './fault.ts';
+import { fill, requireKept } from './known.ts';
+import { damagedDatabase } from './list/damaged-database.ts';
+import { fullDisk } from './list/full-disk.ts';
+import { killedAtWork } from './list/killed-at-work.ts';
+import { killedBackingUp } from './list/killed-backing-up.ts';
+import { killedRestoring } from './list/killed-restoring.ts';
+import { lostCatalogue } from './list/lost-catalogue.ts';
+import { openFolder } from './list/open-folder.ts';
+import { stolenCookie } from './list/stolen-cookie.ts';
+import { strangeFiles } from './list/strange-files.ts';
+import { RunningApp } from './running-app.ts';
+
+const FAULTS: Fault[] = [
+  killedAtWork,
+  killedRestoring,
+  killedBackingUp,
+  damagedDatabase,
+  lostCatalogue,
+  fullDisk,
+  strangeFiles,
+  openFolder,
+  stolenCookie,
+];
+
+const { values: args } = parseArgs({
+  options: { rounds: { type: 'string', default: '10' }, only: { type: 'string', default: '' } },
+});
+const rounds = Number(args.rounds);
+if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number, 1 or more');
+
+const dir = mkdtempSync(join(tmpdir(), 'kvasir-faults-'));
+const table = new Table({
+  head: ['fault', 'rounds', 'held', 'what went wrong'],
+  style: { head: [], border: [] },
+});
+let lost = 0;
+try {
+  const filled = await prepare(join(dir, 'filled'));
+  for (const fault of FAULTS.filter(({ name }) => name.includes(args.only))) {
+    const wrong: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const why = await failureOf(fault, round, filled);
+      if (why !== undefined) wrong.push(`round ${round}: ${why}`);
+      process.stderr.write(why === undefined ? '.' : 'x');
+    }
+    lost += wrong.length;
+    table.push([fault.name, rounds, rounds - wrong.length, wrong.slice(0, 3).join('\n').slice(0, 600)]);
+  }
+} finally {
+  await RunningApp.killAll();
+  rmSync(dir, { recursive: true, force: true });
+}
+process.stdout.write(`\n${table.toString()}\n`);
+process.exitCode = lost === 0 ? 0 : 1;
+
+async function prepare(data: string) {
+  const app = await RunningApp.start(data);
+  const known = await fill(app);
+  await app.stop();
+  return { data, known };
+}
+
+/** Why a round failed; undefined when it did not. */
+async function failureOf(
+  fault: Fault,
+  round: number,
+  { data: filled, known }: Awaited<ReturnType<typeof prepare>>,
+): Promise<string | undefined> {
+  const data = join(dir, 'data');
+  rmSync(data, { recursive: true, force: true });
+  cpSync(filled, data, { recursive: true });
+  const place: Place = { data, known, backup: known.backup.replace(filled, data), random: seeded(round) };
+  try {
+    await fault.run(place);
+    const app = await RunningApp.start(data);
+    try {
+      await requireKept(app, known);
+    } finally {
+      await app.stop();
+    }
+    return undefined;
+  } catch (error) {
+    await RunningApp.killAll();
+    return messageOf(error);
+  }
+}
+
+/** Rounds are the same every time, and differ from each other. */
+function seeded(round: number): (n: number) => number {
+  const next = randomFrom(round + 1);
+  return (n) => Math.floor(next() * n);
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunningApp } from './running-app.ts';
+
+const DOCUMENTS = {
+  'ferry.txt': 'The ferry leaves the blue pier at seven.',
+  'notes/lamp.md': '# Lamp\n\nThe lamp burns oil.',
+};
+const QUESTION = 'Where does Project Polaris run?';
+const ANSWER = /Riga/;
+const WAIT_MS = 300_000;
+
+/** What was put in and has to be there whatever happens. */
+export interface Known {
+  libraryName: string;
+  conversationId: string;
+  /** Texts of questions and answers. */
+  messages: string[];
+}
+
+/** Fills a fresh Kvasir: uploaded documents, a conversation with an answer, a backup of both. */
+export async function fill(app: RunningApp): Promise<Known & { backup: string }> {
+  const library = await app.call('libraries.create', { name: 'Kept' });
+  for (const [path, text] of Object.entries(DOCUMENTS)) await app.upload(library.id, path, text);
+  await settled(app);
+  const conversation = await app.call('chat.create', {});
+  await ask(app, conversation.id);
+  const { messages } = await app.call('chat.get', { id: conversation.id });
+  const { path: backup } = await app.call('app.backup', {});
+  return {
+    libraryName: library.name,
+    conversationId: conversation.id,
+    messages: messages.map(({ text }) => text),
+    backup,
+  };
+}
+
+/** Throws when something is lost, or an answer is wrong. */
+export async function requireKept(app: RunningApp, known: Known): Promise<void> {
+  await requireDocuments(app);
+  const { messages } = await app.call('chat.get', { id: known.conversationId });
+  const texts = messages.map(({ text }) => text);
+  for (const text of known.messages) if (!texts.includes(text)) throw new Error(`a message is lost: ${text}`);
+  await settled(app);
+  const { id } = await app.call('chat.create', {});
+  await ask(app, id);
+}
+
+/** Documents of uploads, in whatever library they are. */
+export async function requireDocuments(app: RunningApp): Promise<void> {
+  await settled(app);
+  const found = new Map<string, string>();
+  for (const library of await app.call('libraries.list', {})) {
+    const { items } = await app.call('documents.list', { libraryId: library.id });
+    for (const { id, path } of items)
+      found.set(path, (await app.call('documents.text', { id, offset: 0, limit: 10_000 })).text);
+  }
+  for (const [path, text] of Object.entries(DOCUMENTS))
+    if (found.get(path)?.trim() !== text) throw new Error(`the document ${path} is lost`);
+}
+
+/** Asks what the sample library knows, and throws unless the answer is right. */
+async function ask(app: RunningApp, conversationId: string): Promise<void> {
+  const { answerId } = await app.call('chat.send', { conversationId, text: QUESTION });
+  const answer = await until(async () => {
+    const { messages } = await app.call('chat.get', { id: conversationId });
+    const message = messages.find(({ id }) => id === answerId);
+    return message && ['done', 'failed', 'stopped'].includes(message.state) ? message : undefined;
+  });
+  if (answer.state !== 'done' || !ANSWER.test(answer.text))
+    throw new Error(`the answer is wrong (${answer.state}): ${answer.text} ${answer.failure?.message ?? ''}`);
+}
+
+/** Every library is read, cut and computed, the sample library too, which is made and scanned after the start. */
+async function settled(app: RunningApp): Promise<void> {
+  await until(async () => {
+    const libraries = await app.call('libraries.list', {});
+    const ready = libraries.every(
+      ({ sample, documents, pending }) => pending === 0 && (!sample || documents > 0),
+    );
+    const { waiting, active } = await app.call('queue.status', {});
+    return libraries.length > 0 && ready && waiting + active === 0 ? true : undefined;
+  });
+}
+
+export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  const end = Date.now() + WAIT_MS;
+  while (Date.now() < end) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await sleep(100);
+  }
+  throw new Error('it never came to be');
+}

@@ -1,0 +1,24 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RunningApp } from '../running-app.ts';
+import type { Fault } from '../fault.ts';
+
+const DATABASES = ['catalogue.sqlite', 'conversations.sqlite', 'analyses.sqlite', 'models.sqlite'];
+const PAGE = 4096;
+
+/** A page is zeroed, or the file cut: it is told, the rest opens, and the backup brings everything back. */
+export const damagedDatabase: Fault = {
+  name: 'damaged database',
+  async run({ data, backup, random }) {
+    const path = join(data, DATABASES[random(DATABASES.length)] ?? '');
+    const bytes = readFileSync(path);
+    const page = random(bytes.length / PAGE);
+    const cut = random(3) === 0;
+    writeFileSync(path, cut ? bytes.subarray(0, page * PAGE) : bytes.fill(0, page * PAGE, (page + 1) * PAGE));
+    const app = await RunningApp.start(data);
+    await app.call('app.found', {});
+    for (const name of ['libraries.list', 'chat.list', 'models.list'] as const) await app.call(name, {});
+    await app.call('app.restore', { path: backup });
+    await app.stop();
+  },
+};

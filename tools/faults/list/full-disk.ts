@@ -1,0 +1,22 @@
+import { RunningApp, Refused } from '../running-app.ts';
+import type { Fault } from '../fault.ts';
+
+/** From some moment on no file can be made: that is what is said, and nothing else happens. */
+export const fullDisk: Fault = {
+  name: 'full disk',
+  async run({ data, random }) {
+    const app = await RunningApp.start(data, {
+      KVASIR_FULL_FROM: String(1 + random(6)),
+      KVASIR_FAULTS_IN: 'libraries/',
+    });
+    const { id } = await app.call('libraries.create', { name: 'Too much' });
+    for (let i = 0; i < 4; i++) {
+      try {
+        await app.upload(id, `a/${i}.txt`, 'Something.');
+      } catch (error) {
+        if (!(error instanceof Refused && error.code === 'DISK_FULL')) throw error;
+      }
+    }
+    await app.stop();
+  },
+};

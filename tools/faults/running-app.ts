@@ -1,0 +1,149 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { WebSocket } from 'ws';
+import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
+const FILE_CALLS = join(ROOT, 'tools', 'faults', 'file-calls.mjs');
+const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
+const START_MS = 120_000;
+
+interface Reply {
+  id: number;
+  ok: boolean;
+  data?: unknown;
+  error?: { code: string; message: string };
+}
+
+/** What the core said no to. */
+export class Refused extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(`${code}: ${message}`);
+    this.code = code;
+  }
+}
+
+/** Kvasir in a process of its own, with a window's connection to it. */
+export class RunningApp {
+  readonly origin: string;
+  /** The window's address, and the session's cookie. */
+  readonly home: string;
+  readonly cookie: string;
+  readonly #child: ChildProcess;
+  readonly #socket: WebSocket;
+  static readonly #running = new Set<ChildProcess>();
+  readonly #waiting = new Map<number, { resolve: (data: unknown) => void; reject: (error: Error) => void }>();
+  #lastId = 0;
+
+  private constructor(child: ChildProcess, socket: WebSocket, place: { home: string; cookie: string }) {
+    this.#child = child;
+    this.#socket = socket;
+    this.home = place.home;
+    this.cookie = place.cookie;
+    this.origin = new URL(place.home).origin;
+    socket.on('message', (data: Buffer) => this.#take(JSON.parse(data.toString()) as Partial<Reply>));
+    socket.on('close', () => this.#lose());
+    socket.on('error', () => undefined);
+  }
+
+  /** `faults` are for file-calls.mjs. Rejects with what it printed when it does not come up. */
+  static async start(data: string, faults: Record<string, string> = {}): Promise<RunningApp> {
+    const child = spawn(
+      process.execPath,
+      ['--import', FILE_CALLS, CLI, 'serve', '--no-open', '--data', data],
+      { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...faults } },
+    );
+    RunningApp.#running.add(child);
+    child.once('exit', () => RunningApp.#running.delete(child));
+    const address = await printed(child);
+    const entered = await fetch(address, { redirect: 'manual' });
+    const home = new URL(entered.headers.get('location') ?? '', address).href;
+    const cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    const headers = { Cookie: cookie, Origin: new URL(home).origin };
+    const socket = new WebSocket(new URL('./socket', home.replace('http', 'ws')), { headers });
+    const app = new RunningApp(child, socket, { home, cookie });
+    await once(socket, 'open');
+    return app;
+  }
+
+  /** What a fault that failed has left running. */
+  static async killAll(): Promise<void> {
+    for (const child of RunningApp.#running) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  }
+
+  call<P extends ProcedureName>(name: P, input: InputOf<P>): Promise<OutputOf<P>> {
+    const id = ++this.#lastId;
+    return new Promise<OutputOf<P>>((resolve, reject) => {
+      if (this.#socket.readyState !== WebSocket.OPEN) return reject(new Error('it has ended'));
+      this.#waiting.set(id, { resolve: (data) => resolve(data as OutputOf<P>), reject });
+      this.#socket.send(JSON.stringify({ id, name, input }));
+    });
+  }
+
+  async upload(libraryId: string, path: string, text: string): Promise<void> {
+    const query = new URLSearchParams({ library: libraryId, path });
+    const reply = await fetch(new URL(`./upload?${query.toString()}`, this.home), {
+      method: 'PUT',
+      headers: { Cookie: this.cookie, Origin: this.origin },
+      body: text,
+    });
+    const { ok, error } = (await reply.json()) as Reply;
+    if (!ok) throw new Refused(error?.code ?? '', error?.message ?? '');
+  }
+
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM');
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** Resolves once it has ended, by whatever. */
+  async ended(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(signal);
+    await this.ended();
+  }
+
+  #take({ id, ok, data, error }: Partial<Reply>): void {
+    const call = this.#waiting.get(id ?? -1);
+    this.#waiting.delete(id ?? -1);
+    if (ok === true) call?.resolve(data);
+    else call?.reject(new Refused(error?.code ?? '', error?.message ?? ''));
+  }
+
+  #lose(): void {
+    for (const { reject } of this.#waiting.values()) reject(new Error('it ended before it answered'));
+    this.#waiting.clear();
+  }
+}
+
+function printed(child: ChildProcess): Promise<string> {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`Kvasir ${why}: ${text}`));
+    const timer = setTimeout(() => fail('printed no address'), START_MS);
+    const read = (part: Buffer): void => {
+      text += part.toString();
+      const address = ADDRESS.exec(text)?.[0];
+      if (address !== undefined) resolve(address);
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.once('close', () => {
+      clearTimeout(timer);
+      fail('did not start');
+    });
+  }).finally(() => child.removeAllListeners('close')) as Promise<string>;
+}

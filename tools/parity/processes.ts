@@ -1,0 +1,42 @@
+/**
+ * Runs prefills, blends and decoding on a device in many processes, one after another, and counts those that end badly: what
+ * a driver does with memory that came and went shows in some processes only.
+ *
+ *   npm run parity:processes -- --device Vulkan0 [--processes 100] [--prefills 6] [--blends 0] [--decodes 0] [--tokens 64]
+ *
+ * A backend that is not part of the project (ggml's Vulkan) is found once its library lies in build/ggml. Exit code 1 when a
+ * process died, or gave other logits than the processor.
+ */
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { MKGGUF, randomModel } from '../random-model/random-model.ts';
+
+const { values: args } = parseArgs({
+  options: {
+    device: { type: 'string', default: 'cpu' },
+    processes: { type: 'string', default: '100' },
+    prefills: { type: 'string', default: '6' },
+    blends: { type: 'string', default: '0' },
+    decodes: { type: 'string', default: '0' },
+    tokens: { type: 'string', default: '64' },
+  },
+});
+
+const { processes, device, ...passes } = args;
+const program = join(dirname(MKGGUF), process.platform === 'win32' ? 'kvasir-passes.exe' : 'kvasir-passes');
+const model = randomModel({ arch: 'llama', type: 'f32', layers: 4, vocab: 600 });
+const flags = Object.entries({ model, device, ...passes }).flatMap(([key, value]) => [`--${key}`, value]);
+
+let failed = 0;
+for (let i = 1; i <= Number(processes); i++) {
+  const { status, signal, stdout, stderr } = spawnSync(program, flags, {
+    cwd: join(import.meta.dirname, '..', '..'),
+    encoding: 'utf8',
+  });
+  if (status !== 0) failed++;
+  const end = signal ?? (stdout || stderr).trim();
+  console.log(`${i}: ${status === 0 ? 'ok' : 'FAILED'}, ${end}`);
+}
+console.log(`${failed} of ${processes} processes failed.`);
+process.exit(failed === 0 ? 0 : 1);
