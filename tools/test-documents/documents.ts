@@ -154,7 +154,9 @@ export function epub(chapters: readonly Chapter[], title = 'The Keeper', encrypt
     ...(encryption === undefined ? [] : [{ name: 'META-INF/encryption.xml', data: encryption }]),
     { name: 'OEBPS/book.opf', data: opf },
     // A file may be listed several times, at places in it.
-    ...chapters.filter(({ file }) => !file.includes('#')).map(({ file, html }) => ({ name: `OEBPS/${decodeURI(file)}`, data: html })),
+    ...chapters
+      .filter(({ file }) => !file.includes('#'))
+      .map(({ file, html }) => ({ name: `OEBPS/${decodeURI(file)}`, data: html })),
   ]);
 }
 
