@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
-import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { traceOf } from '../platform/failure.ts';
@@ -13,7 +13,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { DocumentService, type LibraryStore } from './document-service.ts';
 import { FolderLibrary } from './folder-library.ts';
 import { notFound, rowId } from '../platform/ids.ts';
-import { formatOf } from './formats/formats.ts';
+import { formatOf, isDocument, unsupported } from './formats/formats.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
@@ -43,8 +43,10 @@ export interface LibraryServiceOptions extends Core {
 }
 
 const RECOUNT_MS = 5000;
+const SKIPPED_SHOWN = 1000;
 const SAMPLE_NAME = 'Sample library';
 const SAMPLE_STATE = 'sample-library';
+const DELETING_STATE = 'deleting-libraries';
 
 /**
  * Libraries: what they are made of, and what goes on in them. Documents and the queue have services of their own. Long for its many
@@ -66,6 +68,7 @@ export class LibraryService {
   #recounting: Promise<void> = Promise.resolve();
   #recovering: Promise<void> = Promise.resolve();
   #evictions = 0;
+  #diskBudget = 0;
 
   constructor(options: LibraryServiceOptions) {
     const { catalogue, store, models, gate, events, settings, log, timing = {} } = options;
@@ -101,9 +104,10 @@ export class LibraryService {
       catalogue,
       log,
       ...timing,
-      onChange: (libraryId) => {
+      onChange: (libraryId, { removed }) => {
         this.#told.changed(libraryId);
-        this.queue.kick();
+        if (removed > 0) this.queue.removed();
+        else this.queue.kick();
       },
     });
   }
@@ -117,11 +121,14 @@ export class LibraryService {
       settings.onChange((now, before) => {
         if (now.dtype !== before.dtype || now.chunkTokens !== before.chunkTokens) this.queue.refresh();
       }),
-      // Others evict too; the counts in lists follow.
       events.on(({ topic }) => {
-        if (topic === 'cache.changed' && this.#hasEvicted()) this.#recount();
+        if (topic !== 'cache.changed') return;
+        if (this.#hasEvicted()) this.#recount(); // others evict too; the counts in lists follow
+        if (this.#hasMoreRoom()) this.queue.fill();
       }),
     );
+    this.#hasMoreRoom();
+    for (const id of this.#deleting()) this.#deleteLater(id);
     this.queue.start();
     this.#roots.start();
     this.#recount();
@@ -156,7 +163,11 @@ export class LibraryService {
   }
 
   list(): LibraryInfo[] {
-    return this.#catalogue.libraries.list().map((row) => this.#info(row));
+    const gone = this.#deleting();
+    return this.#catalogue.libraries
+      .list()
+      .filter(({ id }) => !gone.includes(id))
+      .map((row) => this.#info(row));
   }
 
   create(name: string): LibraryInfo {
@@ -185,14 +196,17 @@ export class LibraryService {
   /** Forgets a library with its chunks and the KV no other library shares; users' own files stay. NOT_FOUND. */
   async delete(id: string): Promise<void> {
     const library = this.#library(id);
+    this.#setDeleting([...new Set([...this.#deleting(), library.id])]);
+    this.#told.changed(); // its removal may take long; nobody is to see it meanwhile
     const roots = this.#catalogue.libraries.roots(library.id);
     for (const root of roots) this.#roots.unfollow(root.id);
     this.queue.interrupt();
     const documents = this.#catalogue.documents.idsOfLibrary(library.id);
     await removeWithCache(this.#catalogue, this.#options.store, documents);
     await this.#uploads.discard(roots, () => this.#catalogue.libraries.remove(library.id));
+    this.#setDeleting(this.#deleting().filter((each) => each !== library.id));
     this.#told.changed();
-    this.queue.kick();
+    this.queue.removed();
   }
 
   /** Adds files and folders by their path, and queues what they hold. NOT_FOUND, LIBRARY_NOT_FOUND. */
@@ -223,7 +237,7 @@ export class LibraryService {
     await removeWithCache(this.#catalogue, this.#options.store, this.#catalogue.documents.idsOfRoot(root.id));
     await this.#uploads.discard([root], () => this.#catalogue.libraries.removeRoot(root.id));
     this.#told.changed(library.id);
-    this.queue.kick();
+    this.queue.removed();
     return this.#info(library);
   }
 
@@ -238,6 +252,12 @@ export class LibraryService {
     return this.#info(library);
   }
 
+  /** Files of a root that are not documents of its library, the first thousand of them. NOT_FOUND. */
+  skipped(id: string, rootId: string): OutputOf<'libraries.skipped'> {
+    const files = this.#roots.skipped(this.#root(this.#library(id), rootId).id);
+    return { total: files.length, files: files.slice(0, SKIPPED_SHOWN) };
+  }
+
   /** Resolves when every root has been looked at. NOT_FOUND. */
   async rescan(id: string): Promise<void> {
     const library = this.#library(id);
@@ -247,11 +267,12 @@ export class LibraryService {
 
   /**
    * Takes a file that a window sends: stored in the data folder, then queued. `relativePath` may have folders.
-   * NOT_FOUND, BAD_ARGUMENT, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
+   * NOT_FOUND, BAD_ARGUMENT, DOCUMENT_UNSUPPORTED, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
    */
   async receiveUpload(libraryId: string, relativePath: string, stream: Readable): Promise<void> {
     const library = this.#library(libraryId);
     const path = safeRelativePath(relativePath);
+    if (!isDocument(path)) throw unsupported(path); // a scan would drop it
     const root = this.#uploads.of(library.id);
     await mkdir(root.path, { recursive: true });
     await storeUpload(root.path, path, stream, this.#options.settings.current.maxFileBytes);
@@ -280,6 +301,23 @@ export class LibraryService {
     return this.queue.status();
   }
 
+  /** Libraries whose removal has begun; one that a crash interrupted goes on at the next start. */
+  #deleting(): number[] {
+    return JSON.parse(this.#catalogue.state(DELETING_STATE) ?? '[]') as number[];
+  }
+
+  #deleteLater(id: number): void {
+    if (!this.#catalogue.libraries.get(id)) this.#setDeleting(this.#deleting().filter((each) => each !== id));
+    else
+      this.delete(String(id)).catch((error: unknown) =>
+        this.#options.log.warn('library-not-deleted', { error: String(error) }),
+      );
+  }
+
+  #setDeleting(ids: readonly number[]): void {
+    this.#catalogue.setState(DELETING_STATE, JSON.stringify(ids));
+  }
+
   #addSample(): void {
     const { libraries } = this.#catalogue;
     if (this.#catalogue.state(SAMPLE_STATE) !== undefined) return; // deleted ones stay deleted
@@ -306,7 +344,9 @@ export class LibraryService {
       sample,
       documents,
       failed,
-      roots: this.#catalogue.libraries.roots(id).map(rootInfo),
+      roots: this.#catalogue.libraries
+        .roots(id)
+        .map((root) => rootInfo(root, this.#roots.skipped(root.id).length)),
       pending: documents - failed - (phases.get('ready') ?? 0),
       chunks: counts.chunks,
       cachedChunks: counts.cachedChunks,
@@ -335,6 +375,14 @@ export class LibraryService {
     return more;
   }
 
+  /** Whether the disk budget is larger than when this was asked last. */
+  #hasMoreRoom(): boolean {
+    const { diskBudgetBytes } = this.#options.store.stats();
+    const more = diskBudgetBytes > this.#diskBudget;
+    this.#diskBudget = diskBudgetBytes;
+    return more;
+  }
+
   #recountLater(): void {
     this.#recounting = this.#recounting
       .then(() => this.queue.recount(this.#abort.signal))
@@ -353,6 +401,6 @@ function recoveredFailure(libraries: number): Failure {
   };
 }
 
-function rootInfo({ id, kind, path, watched, failure }: RootRow): SourceRoot {
-  return { id: String(id), kind, path, watched, failure };
+function rootInfo({ id, kind, path, watched, failure }: RootRow, skipped: number): SourceRoot {
+  return { id: String(id), kind, path, watched, failure, skipped };
 }
