@@ -256,7 +256,7 @@ test('matches that exceed the context are left out, and named', async () => {
   ]);
   expect(answered.code).toBe(0);
   expect(answered.stderr).toMatch(
-    /Note: The context of 160 tokens cannot hold all matches; left out: .+\(part \d\)/,
+    /Note: The context of 160 tokens cannot hold all matches; left out: .+\(chunk \d\)/,
   );
   expect(json(answered).notices.map(({ kind }) => kind)).toContain('left-out');
   expect(json(answered).sources.length).toBeGreaterThan(0);

@@ -24,6 +24,8 @@ export const NoticeSchema = z.object({
   kind: z.enum([
     'no-match', // no document matched: the answer is the model's own
     'still-reading', // documents that cannot be found yet, since they are being read
+    'unprepared', // documents that cannot be found yet, since the model in use has no chunks of them
+    'queue-paused', // the same, and nothing is done about it until the queue is resumed
     'left-out', // chunks that did not fit the context
     'turns-left-out', // older turns of the conversation that did not fit the context
     'plain-prompt', // the chat template could not be used

@@ -38,7 +38,7 @@ test.describe('from the library', () => {
       await expect(window.getByRole('combobox', { name: 'Document' })).toHaveValue('The log');
       await window.getByRole('button', { name: 'Summarise' }).click();
       await window.getByRole('textbox', { name: 'Chunks in a window' }).fill('6');
-      await window.getByRole('textbox', { name: 'Chunks repeated' }).fill('2');
+      await window.getByRole('textbox', { name: 'Overlap (chunks)' }).fill('2');
       await expect(window.getByText(/windows of at most 6 chunks, 2 of them repeated/)).toBeVisible();
     });
 
@@ -79,7 +79,7 @@ test('several questions are answered in a table, from the keyboard alone', async
   sharedWindow: window,
 }) => {
   await runCommand(window, 'Ask several');
-  const field = window.getByRole('textbox', { name: 'Questions, one a line' });
+  const field = window.getByRole('textbox', { name: 'Questions, one per line' });
   await field.fill(
     'Where does Project Polaris run?\n\nWho leads Project Polaris?\nWhere does Project Polaris run?',
   );

@@ -1,15 +1,23 @@
-// `npm run screenshots [-- --out FOLDER]`: pictures of every screen, light and dark, of the real app with the sample library, in
-// docs/screenshots/. For people to look at: nothing compares them.
+// `npm run screenshots [-- --out FOLDER --language zh]`: pictures of every screen, large and small, light and dark, of the real app with
+// the sample library, in docs/screenshots/. For people to look at: nothing compares them.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright-core';
 import { startApp, temporaryFolder } from './support/app.ts';
 import { CHROMIUM, launchOptions, NO_BROWSER } from './support/browsers.ts';
+import { en } from '../../src-renderer/i18n/en/index.ts';
+import { zh } from '../../src-renderer/i18n/zh/index.ts';
 import { ROOT } from './support/root.ts';
 import { homeOf } from './support/test.ts';
 
-const { values: flags } = parseArgs({ options: { out: { type: 'string' } } });
+const { values: flags } = parseArgs({
+  options: { out: { type: 'string' }, language: { type: 'string', default: 'en' } },
+});
+/** Labels are found by the window's own words. */
+const words = flags.language === 'zh' ? zh : en;
+/** Of the strip under an answer: only a measured time has no estimate's "about". */
+const measured = new RegExp(words.chat.stats.insteadMeasured.replace('{{time}}', '\\d'));
 const OUT = resolve(flags.out ?? join(ROOT, 'docs', 'screenshots'));
 const LARGE = { width: 1440, height: 900 };
 const QUESTIONS = [
@@ -60,11 +68,14 @@ mkdirSync(OUT, { recursive: true });
 const folder = temporaryFolder();
 const app = await startApp(folder.path);
 const browser = await chromium.launch(launchOptions);
-const context = await browser.newContext({ viewport: LARGE, locale: 'en-US' });
+const context = await browser.newContext({
+  viewport: LARGE,
+  locale: flags.language === 'zh' ? 'zh-CN' : 'en-US',
+});
 try {
   const page = await context.newPage();
   await page.goto(app.url);
-  await page.getByText('Everything is computed ahead').waitFor({ timeout: 120_000 });
+  await page.getByText(words.welcome.steps.cacheDone).waitFor({ timeout: 120_000 });
   await take(page, 'welcome-first', 'light');
   // People read before they click; meanwhile the caches are brought into memory.
   await page.waitForTimeout(5000);
@@ -78,9 +89,11 @@ try {
     }
   }
   await page.setViewportSize(SMALL);
-  for (const shot of shots(addresses)) {
-    await show(page, shot, 'light');
-    await take(page, `${shot.name}-small`, 'light');
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const shot of shots(addresses)) {
+      await show(page, shot, scheme);
+      await take(page, `${shot.name}-small`, scheme);
+    }
   }
 } finally {
   await browser.close();
@@ -90,30 +103,32 @@ try {
 console.log(`Pictures are in ${OUT}.`);
 
 async function askTheFirst(page: Page): Promise<string> {
-  await page.getByRole('region', { name: 'Ask one of these' }).getByRole('button').first().click();
-  await page.getByRole('button', { name: 'Details' }).waitFor();
-  await page.getByRole('button', { name: /Measure the full prefill/ }).click();
-  await page.getByText(/instead of \d/).waitFor();
+  await page.getByRole('region', { name: words.welcome.try }).getByRole('button').first().click();
+  await page.getByRole('button', { name: words.chat.stats.details }).waitFor();
+  await page.getByRole('button', { name: words.chat.stats.measure }).click();
+  await page.getByRole('group', { name: words.chat.stats.label }).getByText(measured).waitFor();
   return new URL(page.url()).hash.slice(1);
 }
 
 /** Compares the answer's ways, looking into every layer: the figures stay with the report. */
 async function compare(page: Page): Promise<void> {
   await openReport(page);
-  await page.getByRole('button', { name: 'Compare with other ways' }).click();
-  const comparison = page.getByRole('region', { name: 'Compared with other ways', exact: true });
-  await comparison.getByRole('checkbox', { name: 'Look into every layer' }).check();
-  await comparison.getByRole('button', { name: 'Compare', exact: true }).click();
+  await page.getByRole('button', { name: words.compare.open, exact: true }).click();
+  const comparison = page.getByRole('region', { name: words.compare.title, exact: true });
+  await comparison.getByRole('checkbox', { name: words.compare.deep }).check();
+  await comparison.getByRole('button', { name: words.compare.start, exact: true }).click();
   await comparison.getByRole('article').nth(2).waitFor({ timeout: 120_000 });
 }
 
 async function analyse(page: Page): Promise<string> {
   await page.goto(`${homeOf(page)}#/analysis/new?kind=questions`);
-  const field = page.getByRole('textbox', { name: 'Questions, one a line' });
+  const field = page.getByRole('textbox', { name: words.analysis.form.questions });
   await field.fill(QUESTIONS.join('\n'));
   await field.press('Control+Enter');
-  await page.getByRole('table', { name: 'Questions and answers' }).waitFor();
-  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden', timeout: 120_000 });
+  await page.getByRole('table', { name: words.analysis.table.label }).waitFor();
+  await page
+    .getByRole('button', { name: words.analysis.view.stop })
+    .waitFor({ state: 'hidden', timeout: 120_000 });
   return new URL(page.url()).hash.slice(1);
 }
 
@@ -135,31 +150,29 @@ async function take(page: Page, name: string, scheme: string): Promise<void> {
 }
 
 async function openReport(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Details' }).click();
-  await page.getByRole('heading', { name: 'Where the time went' }).waitFor();
+  await page.getByRole('button', { name: words.chat.stats.details }).click();
+  await page.getByRole('heading', { name: words.fusion.waterfall.title }).waitFor();
   // The window remembers the width of the time before.
-  const narrow = page.getByRole('button', { name: 'Beside the conversation' });
+  const narrow = page.getByRole('button', { name: words.chat.report.narrow });
   if (await narrow.isVisible()) await narrow.click();
 }
 
 async function openWideReport(page: Page): Promise<void> {
   await openReport(page);
-  const widen = page.getByRole('button', { name: 'Full width' });
+  const widen = page.getByRole('button', { name: words.chat.report.wide });
   if (await widen.isVisible()) await widen.click();
-  await page.getByRole('heading', { name: 'The prompt, token by token' }).scrollIntoViewIfNeeded();
+  await page.getByRole('heading', { name: words.fusion.tokens.title }).scrollIntoViewIfNeeded();
 }
 
 async function openComparison(page: Page): Promise<void> {
   await openWideReport(page);
-  await page.getByRole('button', { name: 'Compare with other ways' }).click();
-  await page.getByRole('article', { name: 'Full prefill' }).scrollIntoViewIfNeeded();
+  await page.getByRole('button', { name: words.compare.open, exact: true }).click();
+  await page.getByRole('article', { name: words.compare.kind.full }).scrollIntoViewIfNeeded();
 }
 
 async function openDeepFigures(page: Page): Promise<void> {
   await openComparison(page);
-  await page
-    .getByRole('region', { name: 'Every layer, token by token', exact: true })
-    .scrollIntoViewIfNeeded();
+  await page.getByRole('region', { name: words.compare.heat.title, exact: true }).scrollIntoViewIfNeeded();
 }
 
 async function openDocument(page: Page): Promise<void> {
@@ -178,5 +191,5 @@ async function search(page: Page): Promise<void> {
 }
 
 async function openAnswerSettings(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Answers' }).click();
+  await page.getByRole('button', { name: words.settings.sections.answers }).click();
 }

@@ -9,8 +9,8 @@ import { throwIfAborted } from '../platform/abort.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import type { AnswerChoices } from './choices.ts';
 import type { Miss, MissWriter } from './miss-writer.ts';
-import { fallbackNotice, promptNotices, quarantineNotice, stillReadingNotice } from './notices.ts';
-import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
+import { fallbackNotice, promptNotices, quarantineNotice, unreadyNotice } from './notices.ts';
+import { citationsOf, findPassages, type FoundPassage, type Passages, type Unready } from './passages.ts';
 import { PromptAssembler, type History, type Prompt } from './prompt.ts';
 import { headOf, type SessionTokens } from './session-tokens.ts';
 import { answerStats } from './stats.ts';
@@ -42,8 +42,8 @@ export interface AnswerRequest extends NamedModel {
   choices: AnswerChoices;
   /** The turns before, in a conversation. */
   history?: History | undefined;
-  /** Documents in scope that are still being read: the answer knows nothing of them. */
-  unread?: number;
+  /** Documents in scope that cannot be found yet: the answer knows nothing of them. */
+  unready?: Unready;
   /** What kind of request this is, for eviction to learn from. */
   requestClass: string;
   /** Since the question was asked. */
@@ -180,11 +180,11 @@ export class AnswerMaker {
 }
 
 /** What a reader has to know before trusting the answer. */
-function noticesOf(prompt: Prompt<FoundPassage>, { choices, history, unread = 0 }: AnswerRequest): Notice[] {
+function noticesOf(prompt: Prompt<FoundPassage>, { choices, history, unready }: AnswerRequest): Notice[] {
   const { contextTokens } = choices;
-  const name = ({ passage }: FoundPassage): string => `${passage.path} (part ${passage.ordinal + 1})`;
+  const name = ({ passage }: FoundPassage): string => `${passage.path} (chunk ${passage.ordinal + 1})`;
   return [
-    ...promptNotices(prompt, { contextTokens, name, turnsLeftOutBefore: history?.turnsLeftOut }),
-    ...stillReadingNotice(unread),
+    ...promptNotices(prompt, { contextTokens, name, turnsLeftOutBefore: history?.turnsLeftOut, unready }),
+    ...unreadyNotice(unready),
   ];
 }

@@ -1,5 +1,6 @@
 import type { Notice } from '../../src-shared/answer.ts';
 import type { Decision } from '../fusion/planning/planner.ts';
+import type { Unready } from './passages.ts';
 import type { Offered, Prompt } from './prompt.ts';
 
 /** What a reader has to know about a prompt before trusting its answer. `name` tells people which passage is meant. */
@@ -10,13 +11,14 @@ export function promptNotices<C extends Offered>(
     name: (chunk: C) => string;
     /** Turns that an earlier question had left out already. */
     turnsLeftOutBefore?: number | undefined;
+    unready?: Unready | undefined;
   },
 ): Notice[] {
   const notices: Notice[] = [];
-  const { contextTokens, name, turnsLeftOutBefore = 0 } = options;
+  const { contextTokens, name, turnsLeftOutBefore = 0, unready } = options;
   if (prompt.plainBecause !== undefined) notices.push({ kind: 'plain-prompt', message: prompt.plainBecause });
   if (prompt.cited.length + prompt.leftOut.length === 0)
-    notices.push({ kind: 'no-match', message: noMatch(prompt) });
+    notices.push({ kind: 'no-match', message: noMatch(prompt, unready) });
   if (prompt.leftOut.length > 0) {
     const message = `The context of ${contextTokens} tokens cannot hold all matches; left out: ${prompt.leftOut.map(name).join(', ')}.`;
     notices.push({ kind: 'left-out', message });
@@ -29,11 +31,29 @@ export function promptNotices<C extends Offered>(
   return notices;
 }
 
-export function stillReadingNotice(documents: number): Notice[] {
-  if (documents === 0) return [];
-  const [are, them] = documents === 1 ? ['is', 'it'] : ['are', 'them'];
-  const message = `${plural(documents, 'document')} ${are} still being read: this answer knows nothing of ${them}.`;
-  return [{ kind: 'still-reading', message }];
+/** Documents that the answer knows nothing of, though they are in the library: why, and what to do. */
+export function unreadyNotice(
+  { reading, uncut, paused }: Unready = { reading: 0, uncut: 0, paused: false },
+): Notice[] {
+  const notices: Notice[] = [];
+  const pause = paused
+    ? ' The queue is paused: resume it, then ask again.'
+    : ' Ask again when they are ready.';
+  if (reading > 0) {
+    const what = `${plural(reading, 'document')} ${reading === 1 ? 'has' : 'have'} not been read yet`;
+    notices.push({
+      kind: paused ? 'queue-paused' : 'still-reading',
+      message: `${what} and could not be searched.${pause}`,
+    });
+  }
+  if (uncut > 0) {
+    const what = `${plural(uncut, 'document')} ${uncut === 1 ? 'is' : 'are'} waiting to be prepared for this model`;
+    notices.push({
+      kind: paused ? 'queue-paused' : 'unprepared',
+      message: `${what} and could not be searched.${pause}`,
+    });
+  }
+  return notices;
 }
 
 /** Why everything was computed although passages are cached; nothing when it was not. */
@@ -55,7 +75,9 @@ export function quarantineNotice(count: number): Notice[] {
   return [{ kind: 'quarantined', message }];
 }
 
-function noMatch({ parts }: Prompt<Offered>): string {
+function noMatch({ parts }: Prompt<Offered>, unready: Unready | undefined): string {
+  if (unready && unready.reading + unready.uncut > 0)
+    return "None of the documents that are ready matches the question: this answer is the model's own.";
   return parts.some(({ kind }) => kind === 'chunk')
     ? 'No document matches this question: the answer rests on nothing but the passages of earlier questions and the model itself.'
     : "No document matches the question: this answer is the model's own and rests on none of your documents.";

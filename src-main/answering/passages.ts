@@ -17,10 +17,20 @@ export interface Passages {
   neighbours(id: number): number[];
   /** undefined once the document is gone. */
   document(id: number): { path: string } | undefined;
-  /** How many documents of these libraries (all when the list is empty) cannot be found yet, since they are being read. */
-  unread(libraryIds: readonly string[]): number;
+  /** Documents of these libraries (all when the list is empty) that cannot be found yet. */
+  unready(libraryIds: readonly string[]): Unready;
   /** What readers call the page at this UTF-16 offset; null where a document has no pages. */
   pageLabel(documentId: number, offset: number): string | null;
+}
+
+/** Documents that no question finds yet. */
+export interface Unready {
+  /** Their text has not been read. */
+  reading: number;
+  /** They have been read, but not cut into chunks for the model in use. */
+  uncut: number;
+  /** Nothing is done about it until the queue is resumed. */
+  paused: boolean;
 }
 
 /** A passage offered for the prompt, and why. */

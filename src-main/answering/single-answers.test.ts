@@ -59,7 +59,7 @@ test('what does not fit the context is left out, and named', async () => {
   const { service } = await fixture({}, { contextTokens: 64 });
   const answered = await service.answer({ ...REQUEST, maxTokens: 16 });
   const left = answered.notices.find(({ kind }) => kind === 'left-out');
-  expect(left?.message).toMatch(/context of 64 tokens .*left out: .+\(part \d\)/);
+  expect(left?.message).toMatch(/context of 64 tokens .*left out: .+\(chunk \d\)/);
   expect(answered.sources.length).toBeGreaterThan(0);
 });
 

@@ -16,6 +16,7 @@ export function libraryHandlers({ libraries }: App): LibraryHandlers {
     'libraries.addPaths': (input) => libraries.addPaths(input),
     'libraries.removeRoot': ({ id, rootId }) => libraries.removeRoot(id, rootId),
     'libraries.setWatched': ({ id, rootId, watched }) => libraries.setWatched(id, rootId, watched),
+    'libraries.skipped': ({ id, rootId }) => libraries.skipped(id, rootId),
     'libraries.rescan': ({ id }) => libraries.rescan(id),
 
     'documents.list': (input) => documents.list(input),

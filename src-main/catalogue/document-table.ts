@@ -171,6 +171,25 @@ export class DocumentTable {
     return ids.length < limit ? 0 : (ids.at(-1) ?? 0);
   }
 
+  /** Documents that are ready although chunks of theirs are not stored are to be computed again. */
+  reopen({ fingerprint, chunkTokens }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>): void {
+    const sql = `UPDATE document SET phase = 'precomputing' WHERE phase = 'ready' AND id IN (SELECT k.document_id
+      FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE s.fingerprint = ? AND s.chunk_tokens = ? AND k.cached_chunks < k.chunks)`;
+    this.#sql.run(sql, fingerprint, chunkTokens);
+  }
+
+  /** Documents to be computed, with about how many of their tokens are not stored: chunks are taken to be of one size. */
+  missing({
+    fingerprint,
+    chunkTokens,
+  }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>): { id: number; tokens: number }[] {
+    const query = `SELECT d.id, k.tokens * (k.chunks - k.cached_chunks) / max(1, k.chunks) AS tokens
+      FROM document d JOIN chunking k ON k.document_id = d.id JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE d.phase = 'precomputing' AND s.fingerprint = ? AND s.chunk_tokens = ?`;
+    return this.#sql.all(query, fingerprint, chunkTokens);
+  }
+
   beginAttempt(id: number): void {
     this.#sql.run('UPDATE document SET attempts = attempts + 1 WHERE id = ?', id);
   }

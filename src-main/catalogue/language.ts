@@ -48,19 +48,21 @@ const REMEMBERED = 20_000;
 /** A run of letters, digits and marks. */
 export const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
-/** The language most of whose function words stand in a text; English where none tells. */
+/** Beside English another language needs so many times its function words, and these so large a share of all words. */
+const LEAD = 1.3;
+const LEAST_SHARE = 0.15;
+
+/** The language most of whose function words stand in a text; English where none tells: code, tables and names are in none. */
 export function languageOf(text: string): Language {
-  const words =
-    text
-      .slice(0, SAMPLE * 12)
-      .toLowerCase()
-      .match(WORD)
-      ?.slice(0, SAMPLE) ?? [];
+  const head = text.slice(0, SAMPLE * 12).toLowerCase();
+  const words = head.match(WORD)?.slice(0, SAMPLE) ?? [];
+  const votes = (language: Language): number =>
+    words.reduce((sum, word) => sum + Number(isStopWord(word, language)), 0);
   let best: Language = 'en';
-  let most = 0;
-  for (const [language, stop] of STOP) {
-    const votes = words.reduce((sum, word) => sum + Number(stop.has(word)), 0);
-    if (votes > most) [best, most] = [language, votes];
+  let most = Math.max(votes('en') * LEAD, words.length * LEAST_SHARE);
+  for (const language of STOP.keys()) {
+    const found = language === 'en' ? 0 : votes(language);
+    if (found > most) [best, most] = [language, found];
   }
   return best;
 }

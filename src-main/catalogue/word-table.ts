@@ -63,14 +63,15 @@ const SCHEMA = `
   CREATE VIRTUAL TABLE ${TABLE} USING fts5(
     title, text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
   CREATE VIRTUAL TABLE ${TABLE}_counts USING fts5vocab(${TABLE}, row);
-  CREATE TABLE ${TABLE}_languages (language TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE ${TABLE}_languages (language TEXT PRIMARY KEY, chunks INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TRIGGER ${TABLE}_insert AFTER INSERT ON chunk BEGIN
-    INSERT OR IGNORE INTO ${TABLE}_languages VALUES (kvasir_language(new.text));
+    INSERT INTO ${TABLE}_languages VALUES (kvasir_language(new.text), 1) ON CONFLICT DO UPDATE SET chunks = chunks + 1;
     INSERT INTO ${TABLE} (rowid, title, text) VALUES (new.id,
       kvasir_words(new.title, kvasir_language(new.text)), kvasir_words(new.text, kvasir_language(new.text)));
   END;
   CREATE TRIGGER ${TABLE}_delete AFTER DELETE ON chunk BEGIN
     DELETE FROM ${TABLE} WHERE rowid = old.id;
+    UPDATE ${TABLE}_languages SET chunks = chunks - 1 WHERE language = kvasir_language(old.text);
   END;
   CREATE TABLE ${TABLE}_titles (
     document_id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, word TEXT NOT NULL) STRICT;
@@ -86,9 +87,12 @@ const SCHEMA = `
   END;
   INSERT INTO ${TABLE}_titles SELECT id, library_id, kvasir_title_word(title) FROM document;
   CREATE INDEX IF NOT EXISTS chunk_place ON chunk(id, chunk_set_id, document_id, ordinal);
-  INSERT OR IGNORE INTO ${TABLE}_languages SELECT kvasir_language(text) FROM chunk;
+  INSERT INTO ${TABLE}_languages SELECT kvasir_language(text), count(*) FROM chunk GROUP BY 1;
   INSERT INTO ${TABLE} (rowid, title, text)
     SELECT id, kvasir_words(title, kvasir_language(text)), kvasir_words(text, kvasir_language(text)) FROM chunk;`;
+
+/** One chunk in so many may be taken for another language than it is in. */
+const STRAY = 100;
 
 /** In an index of more chunks, words that stand in so large a share of them are not looked for beside others: they tell nothing. */
 const LARGE = 1000;
@@ -117,9 +121,11 @@ export class WordTable {
     });
   }
 
-  /** The languages that texts are in, as far as they can be told. */
+  /** The languages that more than a few stray texts are in. */
   languages(): Language[] {
-    return this.#sql.column(`SELECT language FROM ${TABLE}_languages`);
+    const query = `SELECT language FROM ${TABLE}_languages
+      WHERE chunks > 0 AND chunks * ${STRAY} >= (SELECT sum(chunks) FROM ${TABLE}_languages)`;
+    return this.#sql.column(query);
   }
 
   /** The chunks that hold any of these terms and match best, best first. */

@@ -129,7 +129,7 @@ export class AnswerRuns {
         await models.current(); // outside of the gate, which loading a model needs itself
         const result = await gate.foreground(async () => {
           if (live.signal.aborted) throw new KvasirError('ABORTED', 'It was stopped before it began.');
-          live.state = 'prefilling';
+          live.begin();
           return models.active && { value: await work(models.active) };
         });
         if (result) return result.value;

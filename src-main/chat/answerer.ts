@@ -72,7 +72,7 @@ export class Answerer {
       choices,
       history,
       stopwatch,
-      unread: passages.unread(scope.libraryIds),
+      unready: passages.unready(scope.libraryIds),
       requestClass: history.turns.length > 0 ? 'follow-up' : 'question',
       before: { wait, retrieve },
       signal: live.signal,

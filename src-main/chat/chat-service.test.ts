@@ -62,12 +62,33 @@ describe('one question', () => {
     expect(answer.notices[0]?.message).toContain('none of your documents');
   });
 
-  test('documents that are still being read are told of', async () => {
-    const { chat, ask } = await fixture({ unread: 3 });
+  test.each([
+    [
+      { reading: 3, uncut: 0, paused: false },
+      'still-reading',
+      /3 documents have not been read yet.*when they are/,
+    ],
+    [
+      { reading: 0, uncut: 1, paused: false },
+      'unprepared',
+      /1 document is waiting to be prepared for this model/,
+    ],
+    [
+      { reading: 0, uncut: 130, paused: true },
+      'queue-paused',
+      /130 documents.*The queue is paused: resume it/,
+    ],
+  ])('documents that cannot be found yet are told of: %j', async (unready, kind, message) => {
+    const { chat, ask } = await fixture({ unready });
     const { notices } = await ask(chat.create(NEW).id, 'Mara?');
-    expect(notices).toEqual([
-      { kind: 'still-reading', message: expect.stringContaining('3 documents are still') as string },
-    ]);
+    expect(notices).toEqual([{ kind, message: expect.stringMatching(message) as string }]);
+  });
+
+  test('where documents are not ready, the question is not blamed', async () => {
+    const { chat, ask } = await fixture({ unready: { reading: 0, uncut: 2, paused: true } });
+    const { notices } = await ask(chat.create(NEW).id, 'xylophone?');
+    expect(notices.map(({ kind }) => kind)).toEqual(['no-match', 'queue-paused']);
+    expect(notices[0]?.message).toContain('documents that are ready');
   });
 
   test('a miss is computed and stored afterwards', async () => {
@@ -91,7 +112,9 @@ describe('one question', () => {
     const { chat, ask, events } = await fixture();
     const answer = await ask(chat.create(NEW).id, 'Mara?');
     const progress = ofTopic(events, 'chat.progress').map(({ payload }) => payload);
-    expect(progress[0]).toMatchObject({ answerId: answer.id, done: 1, total: 2, secondsLeft: null });
+    // Its turn has come; then the prompt is processed.
+    expect(progress[0]).toMatchObject({ answerId: answer.id, total: 0, secondsLeft: null });
+    expect(progress[1]).toMatchObject({ answerId: answer.id, done: 1, total: 2, secondsLeft: null });
   });
 
   test('a question that is too long fails with its reason, and the next one is answered', async () => {

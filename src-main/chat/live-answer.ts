@@ -68,6 +68,12 @@ export class LiveAnswer {
     this.#options.events.emit('chat.citations', { ...this.#ids, citations });
   }
 
+  /** Its turn has come. Until then it waits for others, and windows say so. */
+  begin(): void {
+    this.state = 'prefilling';
+    this.#emitProgress();
+  }
+
   progress(progress: Progress): void {
     this.state = 'prefilling';
     this.#progress = progress;
@@ -101,7 +107,8 @@ export class LiveAnswer {
 
   #emitProgress(): void {
     const { done, total } = this.#progress;
-    const elapsed = this.#options.clock.now() - (this.#progressSince ?? 0);
+    const now = this.#options.clock.now();
+    const elapsed = now - (this.#progressSince ?? now);
     const known = elapsed >= FIRST_ESTIMATE_MS && done > 0;
     const secondsLeft = known ? (elapsed / 1000) * ((total - done) / done) : null;
     this.#options.events.emit('chat.progress', { ...this.#ids, done, total, secondsLeft });

@@ -97,7 +97,7 @@ export class DocumentService {
       if (catalogue.libraries.root(rootId)?.kind === 'file') catalogue.libraries.removeRoot(rootId);
     for (const libraryId of new Set(documents.map((document) => document.libraryId)))
       this.#options.onLibraryChanged(libraryId);
-    queue.kick();
+    queue.removed();
     return evicted;
   }
 

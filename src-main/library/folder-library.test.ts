@@ -95,7 +95,7 @@ test('a link to a parent folder ends, a dangling link is reported', async () => 
   const report = await sync(await fixture.open());
   expect(report.documents).toBe(1);
   expect(report.failures).toEqual([
-    { path: 'gone.md', code: 'DOCUMENT_UNREADABLE', message: 'gone.md cannot be read (ENOENT).' },
+    { path: 'gone.md', code: 'DOCUMENT_UNREADABLE', message: 'It cannot be read (ENOENT): gone.md.' },
   ]);
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
-import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { isAborted, throwIfAborted } from '../platform/abort.ts';
 import { throttled } from '../platform/event-bus.ts';
@@ -14,7 +14,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { DocumentService, type LibraryStore } from './document-service.ts';
 import { FolderLibrary } from './folder-library.ts';
 import { notFound, rowId } from '../platform/ids.ts';
-import { formatOf } from './formats/formats.ts';
+import { formatOf, isDocument, unsupported } from './formats/formats.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
@@ -44,6 +44,7 @@ export interface LibraryServiceOptions extends Core {
 }
 
 const RECOUNT_MS = 5000;
+const SKIPPED_SHOWN = 1000;
 const SAMPLE_NAME = 'Sample library';
 const SAMPLE_STATE = 'sample-library';
 
@@ -68,6 +69,7 @@ export class LibraryService {
   #recovering: Promise<void> = Promise.resolve();
   #removing: Promise<unknown> = Promise.resolve();
   #evictions = 0;
+  #diskBudget = 0;
 
   constructor(options: LibraryServiceOptions) {
     const { catalogue, store, models, gate, events, settings, log, timing = {} } = options;
@@ -103,9 +105,10 @@ export class LibraryService {
       catalogue,
       log,
       ...timing,
-      onChange: (libraryId) => {
+      onChange: (libraryId, { removed }) => {
         this.#told.changed(libraryId);
-        this.queue.kick();
+        if (removed > 0) this.queue.removed();
+        else this.queue.kick();
       },
     });
   }
@@ -123,11 +126,13 @@ export class LibraryService {
       settings.onChange((now, before) => {
         if (now.dtype !== before.dtype || now.chunkTokens !== before.chunkTokens) this.queue.refresh();
       }),
-      // Others evict too; the counts in lists follow.
       events.on(({ topic }) => {
-        if (topic === 'cache.changed' && this.#hasEvicted()) this.#recount();
+        if (topic !== 'cache.changed') return;
+        if (this.#hasEvicted()) this.#recount(); // others evict too; the counts in lists follow
+        if (this.#hasMoreRoom()) this.queue.fill();
       }),
     );
+    this.#hasMoreRoom();
     this.queue.start();
     this.#roots.start();
     this.#recount();
@@ -211,7 +216,7 @@ export class LibraryService {
       throwIfAborted(signal);
       await this.#uploads.discard(libraries.roots(id), () => libraries.remove(id));
       this.#told.changed();
-      this.queue.kick();
+      this.queue.removed();
     });
     this.#removing = removed.catch(() => undefined);
     return removed;
@@ -245,7 +250,7 @@ export class LibraryService {
     await removeWithCache(this.#catalogue, this.#options.store, this.#catalogue.documents.idsOfRoot(root.id));
     await this.#uploads.discard([root], () => this.#catalogue.libraries.removeRoot(root.id));
     this.#told.changed(library.id);
-    this.queue.kick();
+    this.queue.removed();
     return this.#info(library);
   }
 
@@ -260,6 +265,12 @@ export class LibraryService {
     return this.#info(library);
   }
 
+  /** Files of a root that are not documents of its library, the first thousand of them. NOT_FOUND. */
+  skipped(id: string, rootId: string): OutputOf<'libraries.skipped'> {
+    const files = this.#roots.skipped(this.#root(this.#library(id), rootId).id);
+    return { total: files.length, files: files.slice(0, SKIPPED_SHOWN) };
+  }
+
   /** Resolves when every root has been looked at. NOT_FOUND. */
   async rescan(id: string): Promise<void> {
     const library = this.#library(id);
@@ -269,11 +280,12 @@ export class LibraryService {
 
   /**
    * Takes a file that a window sends: stored in the data folder, then queued. `relativePath` may have folders.
-   * NOT_FOUND, BAD_ARGUMENT, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
+   * NOT_FOUND, BAD_ARGUMENT, DOCUMENT_UNSUPPORTED, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
    */
   async receiveUpload(libraryId: string, relativePath: string, stream: Readable): Promise<void> {
     const library = this.#library(libraryId);
     const path = safeRelativePath(relativePath);
+    if (!isDocument(path)) throw unsupported(path); // a scan would drop it
     const root = this.#uploads.of(library.id);
     await mkdir(root.path, { recursive: true });
     await storeUpload(root.path, path, stream, this.#options.settings.current.maxFileBytes);
@@ -328,7 +340,9 @@ export class LibraryService {
       sample,
       documents,
       failed,
-      roots: this.#catalogue.libraries.roots(id).map(rootInfo),
+      roots: this.#catalogue.libraries
+        .roots(id)
+        .map((root) => rootInfo(root, this.#roots.skipped(root.id).length)),
       pending: documents - failed - (phases.get('ready') ?? 0),
       chunks: counts.chunks,
       cachedChunks: counts.cachedChunks,
@@ -357,6 +371,14 @@ export class LibraryService {
     return more;
   }
 
+  /** Whether the disk budget is larger than when this was asked last. */
+  #hasMoreRoom(): boolean {
+    const { diskBudgetBytes } = this.#options.store.stats();
+    const more = diskBudgetBytes > this.#diskBudget;
+    this.#diskBudget = diskBudgetBytes;
+    return more;
+  }
+
   #recountLater(): void {
     this.#recounting = this.#recounting
       .then(() => this.queue.recount(this.#abort.signal))
@@ -375,6 +397,6 @@ function recoveredFailure(libraries: number): Failure {
   };
 }
 
-function rootInfo({ id, kind, path, watched, failure }: RootRow): SourceRoot {
-  return { id: String(id), kind, path, watched, failure };
+function rootInfo({ id, kind, path, watched, failure }: RootRow, skipped: number): SourceRoot {
+  return { id: String(id), kind, path, watched, failure, skipped };
 }

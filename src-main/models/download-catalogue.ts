@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CatalogueEntrySchema, type CatalogueEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { firstIssue } from '../../src-shared/settings.ts';
-import { get } from './downloads/request.ts';
+import { get, Interrupted, received } from './downloads/request.ts';
 
 const CatalogueSchema = z.object({
   version: z.literal(1),
@@ -33,11 +33,22 @@ export async function readCatalogue(source: string): Promise<CatalogueEntry[]> {
 
 async function fromWeb(url: string): Promise<string> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    return await textOf(url, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const seconds = TIMEOUT_MS / 1000;
+    throw new Interrupted(`The list of models ${url} did not arrive within ${seconds} seconds.`, 0, {
+      cause: error,
+    });
+  }
+}
+
+async function textOf(url: string, signal: AbortSignal): Promise<string> {
   const response = await get(url, { accept: 'application/json' }, signal);
-  const parts: Uint8Array[] = [];
+  const parts: Buffer[] = [];
   let bytes = 0;
-  const body: AsyncIterable<Uint8Array> = response.body ?? ReadableStream.from<Uint8Array>([]);
-  for await (const part of body) {
+  for await (const part of received(response)) {
     parts.push(part);
     bytes += part.length;
     if (bytes > MAX_BYTES) throw invalid(url, 'it is larger than 4 MB');

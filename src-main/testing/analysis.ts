@@ -114,7 +114,7 @@ export function fixture({
       chunk: (id) => passages.find((passage) => passage.id === id),
       document: (id) => (state.gone || id !== 1 ? undefined : { path: 'towns.md' }),
       neighbours: () => [],
-      unread: () => 0,
+      unready: () => ({ reading: 0, uncut: 0, paused: false }),
       pageLabel: () => null,
     },
     settings: new SettingsService(join(dir, 'settings.json'), overrides),

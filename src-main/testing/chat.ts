@@ -17,6 +17,7 @@ import { Gate } from '../platform/gate.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { ChatService } from '../chat/chat-service.ts';
 import type { NamedModel } from '../answering/answer.ts';
+import type { Unready } from '../answering/passages.ts';
 import { listedLibrary } from './passages.ts';
 
 const CHATML = `{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}
@@ -40,8 +41,8 @@ interface FixtureOptions extends FakeModelOptions {
   clock?: Clock;
   onSetAside?: (what: SetAside) => void;
   model?: FakeModel;
-  /** Documents that are still being read. */
-  unread?: number;
+  /** Documents that cannot be found yet. */
+  unready?: Unready;
   precompute?: boolean;
 }
 
@@ -50,7 +51,7 @@ export async function fixture({
   settings: overrides = {},
   precompute = true,
   clock = systemClock,
-  unread = 0,
+  unready,
   onSetAside,
   model: ownModel,
   ...modelOptions
@@ -59,7 +60,7 @@ export async function fixture({
   const model =
     ownModel ?? new FakeModel({ chatTemplate: CHATML, says: 'She lives in Oslo.', ...modelOptions });
   const store = new FakeStore();
-  const { all: passages, gone, retrieval, passages: library } = listedLibrary(model, TEXTS, unread);
+  const { all: passages, gone, retrieval, passages: library } = listedLibrary(model, TEXTS, unready);
   if (precompute) {
     for (const { tokens } of passages)
       await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });

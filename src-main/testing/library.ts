@@ -109,6 +109,7 @@ export class ServiceFixture {
   readonly model = new FakeModel();
   readonly models: FakeModels;
   readonly events: KvasirEvent[] = [];
+  bus = new EventBus();
   /** What starts found. */
   readonly found: Failure[] = [];
   readonly settings: SettingsService;
@@ -135,7 +136,7 @@ export class ServiceFixture {
   }
 
   #open(): LibraryService {
-    const events = new EventBus();
+    const events = (this.bus = new EventBus());
     events.on((event) => this.events.push(event));
     const { catalogue, store, models, gate, settings, dir } = this;
     return new LibraryService({

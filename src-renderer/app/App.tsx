@@ -1,7 +1,8 @@
-import { MantineProvider } from '@mantine/core';
+import { MantineProvider, mergeThemeOverrides } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
 import { Router } from 'wouter';
 import type { Client } from '../client/client.ts';
 import { ClientProvider } from '../client/context.tsx';
@@ -15,9 +16,19 @@ import { Shell } from './Shell.tsx';
 const OpenedFiles = lazy(() => import('../features/library/OpenedFiles.tsx'));
 
 export function App({ client }: { client: Client }) {
+  const { t } = useTranslation();
+  const close = t('action.close');
+  // Every cross has a name, that of dialogs too.
+  const named = useMemo(
+    () =>
+      mergeThemeOverrides(theme, {
+        components: { CloseButton: { defaultProps: { 'aria-label': close } } },
+      }),
+    [close],
+  );
   return (
     <MantineProvider
-      theme={theme}
+      theme={named}
       cssVariablesResolver={cssVariables}
       defaultColorScheme="auto"
       getStyleNonce={styleNonce}

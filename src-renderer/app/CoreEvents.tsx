@@ -12,7 +12,7 @@ export function CoreEvents() {
   const [, navigate] = useLocation();
   useEvent('app.notice', ({ level, failure }) => {
     if (level === 'info') notifyInfo(failure.message);
-    else notifyFailure(failure, t('error.title'));
+    else notifyFailure(failure, t(level === 'error' ? 'error.title' : 'notice'));
   });
   const { data: found } = useCall('app.found');
   useEffect(() => {

@@ -36,6 +36,9 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
   'calibration.changed': ['calibration.'],
 };
 
+/** Events that carry what a procedure would answer: it is known everywhere, also on screens that are opened later. */
+const FRESH: Partial<Record<EventTopic, ProcedureName>> = { 'queue.status': 'queue.status' };
+
 export function ClientProvider({ client, children }: { client: Client; children: ReactNode }) {
   const [queries] = useState(
     () =>
@@ -51,6 +54,8 @@ export function ClientProvider({ client, children }: { client: Client; children:
     const ends = (Object.keys(STALE) as EventTopic[]).map((topic) =>
       client.on(topic, () => invalidate(STALE[topic] ?? [])),
     );
+    for (const [topic, name] of Object.entries(FRESH) as [EventTopic, ProcedureName][])
+      ends.push(client.on(topic, (payload) => queries.setQueryData([name, {}], payload)));
     // Events may have been missed while the connection was lost.
     let lost = false;
     const end = client.onConnection((connection) => {
@@ -104,14 +109,11 @@ export function useEvent<T extends EventTopic>(topic: T, listener: (payload: Eve
   useEffect(() => client.on(topic, (payload) => latest.current(payload)), [client, topic]);
 }
 
-/** The newest payload of a topic, beginning with what a procedure says. */
-export function useLatest<T extends EventTopic>(
-  topic: T,
-  initial: EventPayload<T> | undefined,
-): EventPayload<T> | undefined {
+/** The newest payload of a topic since the component is there. */
+export function useLatest<T extends EventTopic>(topic: T): EventPayload<T> | undefined {
   const [latest, setLatest] = useState<EventPayload<T>>();
   useEvent(topic, setLatest);
-  return latest ?? initial;
+  return latest;
 }
 
 export function useConnection(): Connection {

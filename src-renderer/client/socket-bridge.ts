@@ -96,6 +96,10 @@ export class SocketBridge implements FileBridge {
     this.#tell('lost');
     const reply = await fetch('./', { method: 'HEAD' }).catch(() => undefined);
     if (reply?.status === 401) {
+      // Nothing of what waits to be sent will be: whoever asked has to know.
+      this.#unsent.length = 0;
+      for (const resolve of this.#waiting.values()) resolve(LOST);
+      this.#waiting.clear();
       this.#tell('expired');
       return;
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureWords } from './failures.ts';
+import { failureWords, shownFailure } from './failures.ts';
 
 const FULL = {
   code: 'DISK_FULL' as const,
@@ -22,4 +22,10 @@ test('what has no code, or a code that says little, is shown as it came', () => 
   const plain = { message: 'Something else.', advice: '' };
   for (const failure of [plain, { ...plain, code: 'CONFLICT' as const }])
     expect(failureWords(failure, 'zh')).toEqual({ ...plain, detail: '' });
+});
+
+test('a failure that has travelled as plain data is shown as one', () => {
+  const failure = { code: 'CACHE_FULL', message: 'The cache is full.', advice: 'Raise the budget.' } as const;
+  expect(shownFailure(failure)).toEqual(failure);
+  expect(shownFailure(new Error('x'))).toEqual({ message: 'x', advice: '' });
 });

@@ -1,10 +1,21 @@
-import type { Failure } from '../../src-shared/contract/common.ts';
-import type { ErrorCode } from '../../src-shared/errors.ts';
+import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
+import { KvasirError, type ErrorCode } from '../../src-shared/errors.ts';
 import type { Language } from './i18n.ts';
 import { failures as zh } from './zh/failures.ts';
 
 /** A failure as it may come from anywhere: with the core's words, in English, and its code where it has one. */
 export type ShownFailure = Pick<Failure, 'message' | 'advice'> & { code?: ErrorCode | undefined };
+
+/** Of what was thrown, or told by an event: a failure is one whether it is an Error or has travelled as plain data. */
+export function shownFailure(error: unknown): ShownFailure {
+  if (error instanceof KvasirError) return { code: error.code, message: error.message, advice: error.advice };
+  if (isFailure(error)) return error;
+  return { message: error instanceof Error ? error.message : String(error), advice: '' };
+}
+
+function isFailure(value: unknown): value is Failure {
+  return FailureSchema.safeParse(value).success;
+}
 
 const FAILURES: Partial<Record<Language, typeof zh>> = { zh };
 

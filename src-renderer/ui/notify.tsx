@@ -1,8 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import i18next from 'i18next';
-import { KvasirError } from '../../src-shared/errors.ts';
-import { failureWords, type ShownFailure } from '../i18n/failures.ts';
+import { failureWords, shownFailure } from '../i18n/failures.ts';
 
 const UNDO_MS = 10_000;
 
@@ -13,7 +12,7 @@ function closable() {
 
 /** Tells of a failure: what happened and why, then what to do. */
 export function notifyFailure(error: unknown, title: string): void {
-  const { message, advice, detail } = failureWords(failureOf(error), i18next.language);
+  const { message, advice, detail } = failureWords(shownFailure(error), i18next.language);
   notifications.show({
     color: 'red',
     title,
@@ -48,9 +47,4 @@ export function notifyUndo(message: string, undoLabel: string, undo: () => void)
       </Group>
     ),
   });
-}
-
-function failureOf(error: unknown): ShownFailure {
-  if (error instanceof KvasirError) return error;
-  return { message: error instanceof Error ? error.message : String(error), advice: '' };
 }

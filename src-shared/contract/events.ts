@@ -14,7 +14,7 @@ const OfAnswer = z.object({ conversationId: IdSchema, answerId: IdSchema });
 export const events = {
   /** Titles, messages, branches or options; without an id, the list. */
   'chat.changed': z.object({ conversationId: IdSchema.optional() }),
-  /** Prompt processing: rows × layers done, in all, and time left. */
+  /** Prompt processing: rows × layers done, in all, and time left; 0 in all while passages are looked for. */
   'chat.progress': OfAnswer.extend({
     done: z.number(),
     total: z.number(),

@@ -19,6 +19,15 @@ const SourceRootSchema = z.object({
   watched: z.boolean(),
   /** Why the folder cannot be used now (moved, unplugged); its documents are kept. */
   failure: FailureSchema.nullable(),
+  /** Files in it that are no documents, as last looked at; 'libraries.skipped' names them. */
+  skipped: z.int(),
+});
+
+const SkippedFileSchema = z.object({
+  /** Relative to the root, with forward slashes. */
+  path: z.string(),
+  /** kind: of a kind that is not read; unreadable: the system does not give it, as with a broken link. */
+  reason: z.enum(['kind', 'unreadable']),
 });
 
 const LibraryInfoSchema = z.object({
@@ -157,6 +166,10 @@ export const librariesContract = {
     z.object({ id: IdSchema, rootId: IdSchema, watched: z.boolean() }),
     LibraryInfoSchema,
   ),
+  'libraries.skipped': procedure(
+    z.object({ id: IdSchema, rootId: IdSchema }),
+    z.object({ total: z.int(), files: z.array(SkippedFileSchema) }),
+  ),
   /** Looks for new, changed and deleted files now. */
   'libraries.rescan': procedure(ById, NothingSchema),
 
@@ -210,6 +223,7 @@ export const librariesContract = {
 };
 
 export type SourceRoot = z.infer<typeof SourceRootSchema>;
+export type SkippedFile = z.infer<typeof SkippedFileSchema>;
 export type LibraryInfo = z.infer<typeof LibraryInfoSchema>;
 export type DocumentPhase = z.infer<typeof DocumentPhaseSchema>;
 export type DocumentInfo = z.infer<typeof DocumentInfoSchema>;

@@ -153,7 +153,10 @@ export function epub(chapters: readonly Chapter[], title = 'The Keeper', encrypt
     { name: 'META-INF/container.xml', data: container },
     ...(encryption === undefined ? [] : [{ name: 'META-INF/encryption.xml', data: encryption }]),
     { name: 'OEBPS/book.opf', data: opf },
-    ...chapters.map(({ file, html }) => ({ name: `OEBPS/${decodeURI(file)}`, data: html })),
+    // A file may be listed several times, at places in it.
+    ...chapters
+      .filter(({ file }) => !file.includes('#'))
+      .map(({ file, html }) => ({ name: `OEBPS/${decodeURI(file)}`, data: html })),
   ]);
 }
 

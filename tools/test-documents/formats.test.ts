@@ -89,6 +89,20 @@ describe('what documents say', () => {
     ]);
   });
 
+  test('EPUB: sections listed with a fragment are in their file, and none is missed', async () => {
+    const html = '<h1>Lamps</h1><p>The keeper trims them.</p><h2 id="b">Oil</h2><p>It comes by boat.</p>';
+    const document = await parse(
+      'a.epub',
+      epub([
+        { file: 'one.xhtml', html },
+        { file: 'one.xhtml#b', html: '' },
+      ]),
+    );
+    expect(document.warnings).toEqual([]);
+    expect(document.pages).toHaveLength(1);
+    expect(document.text.match(/It comes by boat/g)).toHaveLength(1);
+  });
+
   test('EPUB: chapters in reading order', async () => {
     const book = epub([
       { file: 'two.xhtml', html: '<html><body><h1>Night</h1><p>The lamp went out.</p></body></html>' },

@@ -49,7 +49,7 @@ export async function writeMixedFolder(dir: string): Promise<MixedFolder> {
   for (const path of present) copyFileSync(path, join(dir, basename(path)));
   return {
     good: [...Object.keys(made), ...present.map((path) => basename(path))],
-    bad: { 'broken.pdf': /not a sound PDF/, 'locked.pdf': /protected by a password/ },
+    bad: { 'broken.pdf': /damaged or not a PDF/, 'locked.pdf': /protected by a password/ },
     absent: REAL_WORLD.filter((path) => !present.includes(path)),
   };
 }

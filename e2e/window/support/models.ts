@@ -2,14 +2,14 @@ import type { Locator, Page } from '@playwright/test';
 import { expect, goTo } from './test.ts';
 
 export function chatModels(window: Page): Locator {
-  return window.getByRole('region', { name: 'Models that answer' });
+  return window.getByRole('region', { name: 'Chat models' });
 }
 
 /** Gives the app a model file of this machine; whether it takes it is for the test to see. */
 export async function importModel(window: Page, path: string): Promise<void> {
   await goTo(window, 'Models');
-  await window.getByRole('button', { name: 'Import a GGUF…' }).click();
-  await window.getByRole('menuitem', { name: 'By its path' }).click();
+  await window.getByRole('button', { name: 'Import', exact: true }).click();
+  await window.getByRole('menuitem', { name: 'From a path…' }).click();
   await window.getByLabel('Path of a .gguf file on this machine').fill(path);
   await window.keyboard.press('Enter');
 }

@@ -31,6 +31,7 @@ export const PLACES: readonly Place[] = [
     open: (window: Page) => openSettings(window, index),
   })),
   { name: 'palette', open: openPalette },
+  { name: 'dialog', open: openDialog },
 ];
 
 export async function route(window: Page, path: string): Promise<void> {
@@ -94,5 +95,11 @@ async function openSettings(window: Page, section: number): Promise<void> {
 async function openPalette(window: Page): Promise<void> {
   await route(window, '/');
   await window.keyboard.press('Control+K');
+  await expect(window.getByRole('dialog')).toBeVisible();
+}
+
+async function openDialog(window: Page): Promise<void> {
+  await route(window, '/library');
+  await window.locator('main button:has(.tabler-icon-plus)').first().click();
   await expect(window.getByRole('dialog')).toBeVisible();
 }

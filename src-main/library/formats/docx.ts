@@ -22,6 +22,6 @@ async function toHtml(buffer: Buffer, name: string): Promise<string> {
     const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"];
     return (await mammoth.convertToHtml({ buffer }, { convertImage: noImages, styleMap })).value;
   } catch (error) {
-    throw broken(name, `it is not a sound Word document (${reasonOf(error)})`, error);
+    throw broken(name, `it is damaged or not a Word document (${reasonOf(error)})`, error);
   }
 }

@@ -56,9 +56,13 @@ function readPackage(opf: string, folder: string): Package {
     open: (name, attributes) => {
       const element = name.replace(/^.*:/, '');
       if (element === 'item')
-        paths.set(attributes['id'] ?? '', joinParts(folder, decodeURI(attributes['href'] ?? '')));
+        paths.set(
+          attributes['id'] ?? '',
+          joinParts(folder, decodeURI((attributes['href'] ?? '').replace(/#.*$/, ''))),
+        );
       const path = element === 'itemref' ? paths.get(attributes['idref'] ?? '') : undefined;
-      if (path !== undefined) chapters.push(path);
+      // Books may list every section of a file, each with a fragment.
+      if (path !== undefined && !chapters.includes(path)) chapters.push(path);
     },
     text: (text, inside) => {
       if (inside.at(-1) === 'dc:title') title += text;

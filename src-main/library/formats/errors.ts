@@ -1,11 +1,12 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { formatBytes } from '../../models/describe.ts';
 import { messageOf } from '../../platform/failure.ts';
 
 /** The file is not what its name says, or broken. */
 export function broken(name: string, why: string, cause?: unknown): KvasirError {
   return new KvasirError(
     'DOCUMENT_UNREADABLE',
-    `${name} cannot be read: ${why}.`,
+    `It cannot be read: ${why}. The file is ${name}.`,
     'Open it in the program it was made with and save it again.',
     { cause },
   );
@@ -14,7 +15,7 @@ export function broken(name: string, why: string, cause?: unknown): KvasirError 
 export function encrypted(name: string): KvasirError {
   return new KvasirError(
     'DOCUMENT_ENCRYPTED',
-    `${name} is protected by a password.`,
+    `It is protected by a password. The file is ${name}.`,
     'Save a copy without the password and add that.',
   );
 }
@@ -22,7 +23,7 @@ export function encrypted(name: string): KvasirError {
 export function noText(name: string, why: string): KvasirError {
   return new KvasirError(
     'DOCUMENT_NO_TEXT',
-    `${name} has no text in it: ${why}.`,
+    `There is no text in it: ${why}. The file is ${name}.`,
     'Run text recognition (OCR) on it if it is made of pictures.',
   );
 }
@@ -30,8 +31,18 @@ export function noText(name: string, why: string): KvasirError {
 export function tooLarge(name: string, why: string): KvasirError {
   return new KvasirError(
     'DOCUMENT_TOO_LARGE',
-    `${name} is too large: ${why}.`,
+    `It is too large: ${why}. The file is ${name}.`,
     'Split it into smaller files.',
+  );
+}
+
+/** Larger than the settings allow; `bytes` where its size is known. */
+export function overLimit(name: string, limit: number, bytes?: number): KvasirError {
+  const size = bytes === undefined ? 'more bytes than it may have,' : `${formatBytes(bytes)},`;
+  return new KvasirError(
+    'DOCUMENT_TOO_LARGE',
+    `It is too large: ${size} and the limit is ${formatBytes(limit)}. The file is ${name}.`,
+    'Split the file, or raise “Largest file” in Settings → Documents.',
   );
 }
 

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { KvasirError } from '../../../src-shared/errors.ts';
 import type { TextKind } from '../queue/outline.ts';
 import type { Parse } from './format.ts';
 
@@ -55,9 +56,32 @@ export function formatOf(path: string): string {
   return extname(path).slice(1).toLowerCase();
 }
 
-/** What reads files of this extension. One of unknown kind, which somebody named on purpose, is tried as text; the parser refuses what is none. */
+/** Documents of other programs. They must not be taken for text, which some of them (RTF) look like. */
+const UNSUPPORTED = new Set(
+  'doc dot ppt xls rtf odt ods odp pages numbers key wpd eml msg mht ps'.split(' '),
+);
+
+/**
+ * What reads files of this extension. One of unknown kind, which somebody named on purpose, is tried as text; the parser
+ * refuses what is none.
+ */
 export function parserOf(format: string): Promise<Parse> {
+  if (UNSUPPORTED.has(format))
+    return Promise.resolve(({ name }) => {
+      throw unsupported(name);
+    });
   return kindOf(format).parser();
+}
+
+/** DOCUMENT_UNSUPPORTED, of a file that no scan picks up. */
+export function unsupported(name: string): KvasirError {
+  const format = formatOf(name);
+  const what = format === '' ? 'has no extension that says what it is' : `is a .${format} file`;
+  return new KvasirError(
+    'DOCUMENT_UNSUPPORTED',
+    `Kvasir does not read this kind of file: ${name} ${what}.`,
+    'Save it as PDF, DOCX, HTML or plain text, and add that.',
+  );
 }
 
 export function textKindOf(format: string): TextKind {

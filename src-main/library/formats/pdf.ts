@@ -43,7 +43,7 @@ async function open({ bytes, name }: SourceFile): Promise<PDFDocumentProxy> {
     }).promise;
   } catch (error) {
     if ((error as Error).name === 'PasswordException') throw encrypted(name);
-    throw broken(name, `it is not a sound PDF (${reasonOf(error)})`, error);
+    throw broken(name, `it is damaged or not a PDF (${reasonOf(error)})`, error);
   }
 }
 

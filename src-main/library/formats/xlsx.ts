@@ -24,7 +24,7 @@ async function read({ bytes, name }: SourceFile): Promise<{ sheet: string; data:
   try {
     return await readSheets(bytes);
   } catch (error) {
-    throw broken(name, `it is not a sound workbook (${reasonOf(error)})`, error);
+    throw broken(name, `it is damaged or not a workbook (${reasonOf(error)})`, error);
   }
 }
 

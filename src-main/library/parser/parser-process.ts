@@ -191,7 +191,7 @@ class ProcessEnded extends KvasirError {}
 function crash(name: string, how: string): KvasirError {
   return new ProcessEnded(
     'DOCUMENT_UNREADABLE',
-    `${name} cannot be read: the program part that reads it came to an end (${how}).`,
+    `It cannot be read: the part of Kvasir that reads documents ended (${how}). The file is ${name}.`,
     'Save the document again in the program it was made with, or in another format.',
   );
 }

@@ -7,7 +7,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { parserOf } from '../formats/formats.ts';
-import { broken, reasonOf, tooLarge } from '../formats/errors.ts';
+import { broken, reasonOf, tooLarge, overLimit } from '../formats/errors.ts';
 import { tidyTitle, titleOfPath } from '../formats/titles.ts';
 import { confine } from './confine.ts';
 import type { ParseReply, ParseRequest } from './protocol.ts';
@@ -57,11 +57,7 @@ function readWhole({ path, name, maxBytes }: ParseRequest): Buffer {
   try {
     const { size } = fstatSync(file);
     if (size > maxBytes) {
-      throw new KvasirError(
-        'DOCUMENT_TOO_LARGE',
-        `${name} has ${megabytes(size)}, more than the limit of ${megabytes(maxBytes)}.`,
-        'Split the file, or raise maxFileBytes in the settings.',
-      );
+      throw overLimit(name, maxBytes, size);
     }
     const bytes = Buffer.alloc(size);
     let length = 0;
@@ -90,10 +86,6 @@ function unreadable(name: string, error: unknown): KvasirError {
     `${name} cannot be read (${code}).`,
     'Check that the file is there and may be read.',
   );
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
 }
 
 function send(reply: ParseReply): void {

@@ -3,6 +3,7 @@ import type { DocumentPhase, QueueStatus } from '../../../src-shared/contract/li
 import type { DocumentRow } from '../../catalogue/document-table.ts';
 import type { KvDtype } from '../../engine/engine.ts';
 import type { ModelSource } from '../../models/active-model.ts';
+import { formatBytes } from '../../models/describe.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { DocumentSteps, type WorkerName, type StepParts } from './steps.ts';
@@ -38,7 +39,7 @@ export class DocumentQueue {
 
   constructor(options: QueueOptions) {
     this.#options = options;
-    this.#targets = new TargetKeeper({ ...options, onAdopted: () => this.#onAdopted() });
+    this.#targets = new TargetKeeper({ ...options, onAdopted: (changed) => this.#onAdopted(changed) });
     this.#steps = new DocumentSteps({
       ...options,
       ready: () => this.#targets.ready(),
@@ -103,6 +104,22 @@ export class DocumentQueue {
     this.kick();
   }
 
+  /** Documents were removed: nothing of them is left to do. */
+  removed(): void {
+    this.#steps.meter.prune((id) => this.#options.catalogue.documents.get(id) !== undefined);
+    this.kick();
+  }
+
+  /** The disk budget has been raised: what did not fit is computed now. */
+  fill(): void {
+    this.#overBudgetTold = false;
+    const { target } = this.#targets;
+    if (!target) return;
+    this.#options.catalogue.documents.reopen(target);
+    this.#expectMissing(target);
+    this.kick();
+  }
+
   /** Counts what is stored of every document again. ABORTED. */
   async recount(signal: AbortSignal): Promise<void> {
     const { target } = this.#targets;
@@ -119,7 +136,8 @@ export class DocumentQueue {
     const waiting = Math.max(0, of('waiting') - reading);
     const active = of('chunking', 'indexing', 'precomputing') + reading;
     if (waiting + active === 0) meter.endRun();
-    const { done, tokensDone, tokensTotal, tokensPerSecond } = meter;
+    const room = this.#room();
+    const { done, tokensDone, tokensPerSecond } = meter;
     return {
       paused: this.#paused,
       waiting,
@@ -129,9 +147,9 @@ export class DocumentQueue {
       total: waiting + active + done,
       current: current.get('compute') ?? current.get('cut') ?? current.get('read') ?? null,
       tokensDone,
-      tokensTotal,
+      tokensTotal: tokensDone + Math.min(meter.tokensLeft, room),
       tokensPerSecond,
-      secondsLeft: waiting + active === 0 ? null : meter.secondsLeft(waiting),
+      secondsLeft: waiting + active === 0 ? null : meter.secondsLeft(waiting, room),
       blocked: this.#paused ? null : ([...this.#blocked.values()][0] ?? null),
     };
   }
@@ -163,9 +181,29 @@ export class DocumentQueue {
     return this.#options.retryMs ?? RETRY_MS;
   }
 
-  #onAdopted(): void {
+  #onAdopted(changed: boolean): void {
+    const { target } = this.#targets;
+    if (changed) this.#steps.meter.reset();
+    if (target) this.#expectMissing(target);
     for (const { id } of this.#options.catalogue.libraries.list()) this.#options.onLibraryChanged(id);
     this.kick();
+  }
+
+  #expectMissing(target: Target): void {
+    for (const { id, tokens } of this.#options.catalogue.documents.missing(target))
+      this.#steps.meter.expect(id, tokens);
+  }
+
+  /** Tokens that the disk budget has room for. */
+  #room(): number {
+    const { store, catalogue, models } = this.#options;
+    const { target } = this.#targets;
+    const perToken = target ? (models.active?.model.bytesPerToken(target.dtype) ?? 0) : 0;
+    const { bytes, diskBudgetBytes } = store.stats();
+    if (!target || perToken === 0) return Infinity;
+    if (bytes + this.#steps.meter.tokensLeft * perToken <= diskBudgetBytes) return Infinity;
+    const own = catalogue.chunkTable.cachedBytes(target.fingerprint, target.chunkTokens); // those of other models may go
+    return Math.max(0, Math.floor((diskBudgetBytes - own) / perToken));
   }
 
   #setPaused(paused: boolean): void {
@@ -177,11 +215,12 @@ export class DocumentQueue {
   #tellOverBudget(): void {
     if (this.#overBudgetTold) return;
     this.#overBudgetTold = true;
+    const budget = formatBytes(this.#options.store.stats().diskBudgetBytes);
     this.#options.onNotice({
-      code: 'DISK_FULL',
-      message:
-        'The cache budget cannot hold the KV of all documents; the rest is computed when a question needs it.',
-      advice: 'Raise the cache budget, or store KV as q8_0.',
+      code: 'CACHE_FULL',
+      message: `The cache is full: its budget of ${budget} on disk cannot hold all documents. The rest is computed when a question needs it.`,
+      advice:
+        'Raise the budget on the Cache screen, or store the cache as q8_0; what is missing is then computed.',
     });
   }
 }

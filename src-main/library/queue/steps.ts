@@ -141,13 +141,16 @@ export class DocumentSteps {
         this.#show('compute', document, 'precomputing', done, total);
       };
       const chunkSetId = this.#chunkSet(document, target);
+      const { missingTokens } = await this.#counts.count(document, target, signal);
+      this.meter.expect(document.id, missingTokens);
       try {
         await this.#precomputer.precompute(document, chunkSetId, target, onChunk, signal);
-        if (this.#options.catalogue.documents.advance(document.id, 'precomputing', 'ready'))
-          this.#finished(document);
       } finally {
         await this.#counts.count(document, target);
       }
+      // After counting, so that what is ready says how much of it is stored.
+      if (this.#options.catalogue.documents.advance(document.id, 'precomputing', 'ready'))
+        this.#finished(document);
     });
     return true;
   }

@@ -7,8 +7,8 @@ interface TargetKeeperOptions {
   catalogue: Catalogue;
   models: ModelSource;
   dtype: () => KvDtype;
-  /** Documents stand where they have to for the target now. */
-  onAdopted: () => void;
+  /** Documents stand where they have to for the target now; `changed`: it is another one than before. */
+  onAdopted: (changed: boolean) => void;
 }
 
 /** Knows what chunks are made for, and puts documents back when that changes. */
@@ -56,8 +56,9 @@ export class TargetKeeper {
     if (this.#adopted && isSameTarget(this.#target, target)) return;
     for (const { id } of catalogue.libraries.list()) await putBack(catalogue, id, target);
     saveTarget(catalogue, target); // last: until then it is what libraries without a target of their own stand for
+    const changed = !isSameTarget(this.#target, target);
     this.#target = target;
     this.#adopted = true;
-    onAdopted();
+    onAdopted(changed);
   }
 }

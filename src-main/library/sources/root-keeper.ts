@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
+import type { SkippedFile } from '../../../src-shared/contract/libraries.ts';
 import { isAborted } from '../../platform/abort.ts';
 import { failureOf } from '../../platform/failure.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -11,8 +12,8 @@ import { isSkipped } from './scan.ts';
 interface RootKeeperOptions {
   catalogue: Catalogue;
   log: Logger;
-  /** A root's documents, or whether it can be used, have changed; `queued`: there are files to be read. */
-  onChange: (libraryId: number, queued: number) => void;
+  /** A root's documents, or whether it can be used, have changed. */
+  onChange: (libraryId: number, changes: { removed: number }) => void;
   /** Milliseconds without a change before changes are looked at: editors and copies write in bursts. */
   quietMs?: number;
   /** How often a root that cannot be used is looked for. */
@@ -35,6 +36,8 @@ export class RootKeeper {
   readonly #files = new Map<string, number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
   readonly #waiting = new Map<number, Promise<void>>();
+  /** By root, as last scanned. */
+  readonly #skipped = new Map<number, readonly SkippedFile[]>();
   readonly #abort = new AbortController();
   #tail: Promise<unknown> = Promise.resolve();
   #poll: NodeJS.Timeout | undefined;
@@ -116,6 +119,11 @@ export class RootKeeper {
     return turn;
   }
 
+  /** Files of a root that are no documents, as its last scan found them; none before the first. */
+  skipped(rootId: number): readonly SkippedFile[] {
+    return this.#skipped.get(rootId) ?? [];
+  }
+
   #scanLater(rootId: number): void {
     void this.scan(rootId);
   }
@@ -136,14 +144,17 @@ export class RootKeeper {
       const changes = await scanRoot(catalogue, root, { signal, retryFailed: root.failure !== null });
       const back = catalogue.libraries.setFailure(rootId, null);
       if (back) this.#followAnew(root);
-      if (back || changes.queued + changes.removed + changes.renamed > 0)
-        onChange(root.libraryId, changes.queued);
+      const skippedBefore = this.skipped(rootId).length;
+      this.#skipped.set(rootId, changes.skipped);
+      const skippedMore = changes.skipped.length !== skippedBefore;
+      if (back || skippedMore || changes.queued + changes.removed + changes.renamed > 0)
+        onChange(root.libraryId, changes);
       for (const { message } of changes.failures) log.warn('not-scanned', { root: root.path, message });
     } catch (error) {
       if (isAborted(error)) return;
       if (!catalogue.libraries.setFailure(rootId, failureOf(error))) return; // known: it is looked for again and again
       log.warn('root-not-scanned', { root: root.path, error: String(error) });
-      onChange(root.libraryId, 0);
+      onChange(root.libraryId, { removed: 0 });
     }
   }
 

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import type { SkippedFile } from '../../../src-shared/contract/libraries.ts';
 import type { DocumentFailure } from '../../../src-shared/library.ts';
 import { yieldToEventLoop, throwIfAborted } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
@@ -24,6 +25,7 @@ export interface RootChanges {
   renamed: number;
   /** What could not be looked at. */
   failures: DocumentFailure[];
+  skipped: SkippedFile[];
 }
 
 interface RootScanOptions {
@@ -87,6 +89,7 @@ export async function scanRoot(
     removed: removed.length,
     renamed: renames.length,
     failures: scan.failures,
+    skipped: scan.skipped,
   };
 }
 
@@ -130,9 +133,9 @@ function findRenames(
 
 async function scanFile(path: string): Promise<Scan> {
   const info = await stat(path).catch(() => undefined);
-  if (!info?.isFile()) return { files: [], failures: [] };
+  if (!info?.isFile()) return { files: [], failures: [], skipped: [] };
   const file = { path: basename(path), absolutePath: path, bytes: info.size, mtimeMs: info.mtimeMs };
-  return { files: [file], failures: [] };
+  return { files: [file], failures: [], skipped: [] };
 }
 
 async function knownFiles(

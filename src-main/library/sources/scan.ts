@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SkippedFile } from '../../../src-shared/contract/libraries.ts';
 import type { DocumentFailure } from '../../../src-shared/library.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
@@ -21,6 +22,8 @@ export interface Scan {
   /** Sorted by path, so that every run sees the same order. */
   files: ScannedFile[];
   failures: DocumentFailure[];
+  /** Files that are in no list of documents, sorted likewise; hidden ones are nobody's business. */
+  skipped: SkippedFile[];
 }
 
 /**
@@ -28,10 +31,10 @@ export interface Scan {
  * is visited once, so that a link to a parent ends. LIBRARY_NOT_FOUND when `root` is not a readable folder.
  */
 export async function scanFolder(root: string, signal?: AbortSignal): Promise<Scan> {
-  const scan: Scan = { files: [], failures: [] };
+  const scan: Scan = { files: [], failures: [], skipped: [] };
   await requireFolder(root);
   await visit(root, '', scan, new Set([await realpath(root)]), signal);
-  scan.files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  for (const list of [scan.files, scan.skipped]) list.sort((a, b) => (a.path < b.path ? -1 : 1));
   return scan;
 }
 
@@ -60,13 +63,14 @@ async function visit(
     entries = await readdir(join(root, folder), { withFileTypes: true });
   } catch (error) {
     scan.failures.push(unreadable(folder || '.', error));
+    scan.skipped.push({ path: folder || '.', reason: 'unreadable' });
     return;
   }
   for (const entry of entries) {
     if (isSkipped(entry.name)) continue;
     const path = folder ? `${folder}/${entry.name}` : entry.name;
-    if (entry.isFile() && !isDocument(entry.name)) continue;
-    await visitEntry(root, path, scan, visited, signal);
+    if (entry.isFile() && !isDocument(entry.name)) scan.skipped.push({ path, reason: 'kind' });
+    else await visitEntry(root, path, scan, visited, signal);
   }
 }
 
@@ -87,9 +91,10 @@ async function visitEntry(
       await visit(root, path, scan, visited, signal);
     } else if (info.isFile() && isDocument(path)) {
       scan.files.push({ path, absolutePath, bytes: info.size, mtimeMs: info.mtimeMs });
-    }
+    } else if (info.isFile()) scan.skipped.push({ path, reason: 'kind' });
   } catch (error) {
     throwIfAborted(signal);
+    scan.skipped.push({ path, reason: 'unreadable' });
     // A dangling link to something else than a document is nobody's loss.
     if (isDocument(path)) scan.failures.push(unreadable(path, error));
   }
@@ -103,5 +108,5 @@ export function isSkipped(name: string): boolean {
 /** The failure of a file or folder that the operating system does not hand out. */
 export function unreadable(path: string, error: unknown): DocumentFailure {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
-  return { path, code: 'DOCUMENT_UNREADABLE', message: `${path} cannot be read (${code}).` };
+  return { path, code: 'DOCUMENT_UNREADABLE', message: `It cannot be read (${code}): ${path}.` };
 }

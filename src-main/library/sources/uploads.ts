@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { overLimit } from '../formats/errors.ts';
 import { fileError } from '../../platform/paths.ts';
 
 /** Files on their way in: hidden, so that no scan takes them for documents. */
@@ -68,18 +69,9 @@ function limited(maxBytes: number, path: string): Transform {
     transform(part: Buffer, _encoding, done) {
       bytes += part.length;
       if (bytes <= maxBytes) done(null, part);
-      else done(tooLarge(path, maxBytes));
+      else done(overLimit(path, maxBytes));
     },
   });
-}
-
-function tooLarge(path: string, maxBytes: number): KvasirError {
-  const limit = `${(maxBytes / (1024 * 1024)).toFixed(1)} MB`;
-  return new KvasirError(
-    'DOCUMENT_TOO_LARGE',
-    `${path} is larger than the limit of ${limit}.`,
-    'Split the file, or raise maxFileBytes in the settings.',
-  );
 }
 
 function uploadError(error: unknown, path: string): KvasirError {

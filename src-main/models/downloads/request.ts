@@ -1,3 +1,5 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { messageOf } from '../../platform/failure.ts';
 
@@ -16,32 +18,54 @@ export class Interrupted extends KvasirError {
 
 /**
  * GET, following at most five redirects, none of them away from http and https or from https to http. Interrupted when the
- * server cannot be reached or says to come again; DOWNLOAD_FAILED when it refuses. 416 is handed out.
+ * server cannot be reached or says to come again; DOWNLOAD_FAILED when it refuses. 416 is handed out. What is not read to
+ * its end has to be destroyed.
+ *
+ * Not by `fetch`: with the undici in Node 24, a server that closes the connection while the body waits to be read ends the
+ * whole process (nodejs/undici#5360).
  */
 export async function get(
   address: string,
   headers: Record<string, string>,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<IncomingMessage> {
   let url = new URL(address);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await fetchOnce(url, headers, signal);
-    const location = response.headers.get('location');
-    if (response.status < 300 || response.status >= 400 || location === null) {
-      await requireUsable(response, url);
+    const response = await getOnce(url, headers, signal);
+    const { location } = response.headers;
+    const status = statusOf(response);
+    if (status < 300 || status >= 400 || location === undefined) {
+      requireUsable(response, url);
       return response;
     }
-    await response.body?.cancel();
+    response.destroy();
     url = redirected(url, location);
   }
   throw refused(url, `it redirected more than ${MAX_REDIRECTS} times`);
 }
 
-async function fetchOnce(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+export function statusOf({ statusCode = 0 }: IncomingMessage): number {
+  return statusCode;
+}
+
+async function getOnce(
+  url: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   try {
-    // A compressed body would have other byte positions than the file.
-    const all = { 'accept-encoding': 'identity', ...headers };
-    return await fetch(url, { headers: all, redirect: 'manual', signal });
+    return await new Promise((resolve, reject) => {
+      const { request } = url.protocol === 'https:' ? https : http;
+      // A compressed body would have other byte positions than the file. agent: no connection that a server may have left already.
+      const all = { 'accept-encoding': 'identity', 'user-agent': 'kvasir', ...headers };
+      request(url, { headers: all, agent: false, signal }, (response) => {
+        response.on('error', () => undefined); // whoever reads it meets it; a body that nobody reads must not end the process
+        resolve(response);
+      })
+        .on('error', reject) // for as long as the request lives, also after the answer has begun
+        .on('close', () => reject(new Error('it closed the connection without an answer')))
+        .end();
+    });
   } catch (error) {
     if (signal.aborted) throw error;
     throw new Interrupted(`${url.host} could not be reached (${causeOf(error)}).`, 0, { cause: error });
@@ -58,12 +82,12 @@ function redirected(from: URL, location: string): URL {
   return to;
 }
 
-async function requireUsable(response: Response, url: URL): Promise<void> {
-  const { status } = response;
+function requireUsable(response: IncomingMessage, url: URL): void {
+  const status = statusOf(response);
   if (status === 200 || status === 206 || status === 416) return;
-  await response.body?.cancel();
+  response.destroy();
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    const seconds = Number(response.headers.get('retry-after'));
+    const seconds = Number(response.headers['retry-after']);
     const wait = Number.isFinite(seconds) ? Math.min(60, Math.max(0, seconds)) * 1000 : 0;
     throw new Interrupted(`${url.host} answered with status ${status}.`, wait);
   }
@@ -71,14 +95,21 @@ async function requireUsable(response: Response, url: URL): Promise<void> {
 }
 
 function refused({ host }: URL, why: string): KvasirError {
-  const message = `${host} does not hand out the file: ${why}.`;
+  const message = `${host} did not return the file: ${why}.`;
   return new KvasirError('DOWNLOAD_FAILED', message, 'Check the address.');
 }
 
-/** What `fetch failed` is hiding. */
-export function causeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = (cause as { code?: unknown } | undefined)?.code;
-  if (typeof code === 'string') return code;
-  return messageOf(error);
+/** A body, piece by piece. Interrupted when the connection breaks. */
+export async function* received(body: IncomingMessage): AsyncGenerator<Buffer, void> {
+  try {
+    yield* body as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new Interrupted(`The connection was cut (${causeOf(error)}).`, 0, { cause: error });
+  }
+}
+
+/** The code of a failure of the network, or its words. */
+function causeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' ? code : messageOf(error);
 }

@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { fileError } from '../../platform/paths.ts';
-import { Interrupted, causeOf, get } from './request.ts';
+import { Interrupted, get, received, statusOf } from './request.ts';
 
 /** What is known of the file on the server; kept so that a later run can go on. */
 interface RemoteFile {
@@ -55,27 +56,40 @@ async function receive(options: TransferOptions, signal: AbortSignal, stall: Sta
   const response = await get(url, headers, signal);
   const remote = remoteOf(response);
 
-  if (response.status === 416) {
-    await response.body?.cancel();
+  if (statusOf(response) === 416) {
+    response.destroy();
     if (resume && remote.bytesTotal === have) return options.onRemote(remote, have);
     await startAnew(part, 'the server has less than what was there before');
   }
-  const goesOn = response.status === 206;
+  const goesOn = statusOf(response) === 206;
   if (goesOn && !continues(response, remote, have, known)) {
-    await response.body?.cancel();
+    response.destroy();
     await startAnew(part, 'the file on the server has changed');
   }
-  if (!response.body) throw new Interrupted('The server sent nothing.');
-  await options.onRemote(remote, goesOn ? have : 0);
-  const done = await write(response.body, options, goesOn ? have : 0, stall);
+  const done = await keep(response, remote, options, goesOn ? have : 0, stall);
   if (remote.bytesTotal > 0 && done < remote.bytesTotal)
     throw new Interrupted('The connection was cut before the file was whole.');
   if (remote.bytesTotal > 0 && done > remote.bytesTotal)
     await startAnew(part, 'the server sent more than it announced');
 }
 
+async function keep(
+  response: IncomingMessage,
+  remote: RemoteFile,
+  options: TransferOptions,
+  from: number,
+  stall: Stall,
+): Promise<number> {
+  try {
+    await options.onRemote(remote, from);
+    return await write(response, options, from, stall);
+  } finally {
+    response.destroy();
+  }
+}
+
 async function write(
-  body: ReadableStream<Uint8Array>,
+  body: IncomingMessage,
   options: TransferOptions,
   from: number,
   stall: Stall,
@@ -93,14 +107,6 @@ async function write(
     return done;
   } finally {
     await file.close();
-  }
-}
-
-async function* received(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw new Interrupted(`The connection was cut (${causeOf(error)}).`, 0, { cause: error });
   }
 }
 
@@ -126,22 +132,23 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number, p
 }
 
 /** Size and version of the whole file, from whatever the server said. */
-function remoteOf({ headers, status }: Response): RemoteFile {
+function remoteOf(response: IncomingMessage): RemoteFile {
+  const { headers } = response;
   // A body that is encoded all the same has another length than the file.
-  const encoded = !['', 'identity'].includes(headers.get('content-encoding') ?? '');
+  const encoded = !['', 'identity'].includes(headers['content-encoding'] ?? '');
   const total = encoded
     ? 0
-    : status === 200
-      ? headers.get('content-length')
-      : /\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1];
-  const etag = headers.get('etag') ?? '';
+    : statusOf(response) === 200
+      ? headers['content-length']
+      : /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1];
+  const { etag = '' } = headers;
   const strong = etag.startsWith('"') ? etag : '';
-  return { bytesTotal: Number(total ?? 0) || 0, validator: strong || (headers.get('last-modified') ?? '') };
+  return { bytesTotal: Number(total ?? 0) || 0, validator: strong || (headers['last-modified'] ?? '') };
 }
 
 /** Whether a partial answer goes on exactly where the part ends, in the same file. */
-function continues(response: Response, remote: RemoteFile, have: number, known: RemoteFile): boolean {
-  const start = /^bytes (\d+)-\d+\/(?:\d+|\*)$/.exec(response.headers.get('content-range') ?? '')?.[1];
+function continues(response: IncomingMessage, remote: RemoteFile, have: number, known: RemoteFile): boolean {
+  const start = /^bytes (\d+)-\d+\/(?:\d+|\*)$/.exec(response.headers['content-range'] ?? '')?.[1];
   if (start === undefined || Number(start) !== have) return false;
   if (known.validator !== '' && remote.validator !== '' && remote.validator !== known.validator) return false;
   return known.bytesTotal === 0 || remote.bytesTotal === 0 || remote.bytesTotal === known.bytesTotal;

@@ -1,7 +1,10 @@
 import { Alert } from '@mantine/core';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { MarkdownBlocks } from '../../ui/markdown/Markdown.tsx';
+import { lex } from '../../ui/markdown/tokens.ts';
 import { NoticeText } from '../../ui/NoticeText.tsx';
 import { Again } from './Again.tsx';
 import { StepSources } from './StepSources.tsx';
@@ -45,7 +48,13 @@ export function StepCard({
 /** A step's answer, or why there is none yet. */
 export function StepText({ step: { state, text, failure } }: { step: Step }) {
   const { t } = useTranslation('analysis');
-  if (text !== '') return <p className={classes.answer}>{text}</p>;
+  const blocks = useMemo(() => lex(text).blocks, [text]);
+  if (text !== '')
+    return (
+      <div className={classes.answer}>
+        <MarkdownBlocks blocks={blocks} />
+      </div>
+    );
   if (failure) return null;
   const words = {
     waiting: 'view.waiting',

@@ -47,7 +47,7 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
   const actions = useConversationActions(id);
   const list = useListPlacement(report !== null);
 
-  const closeReport = (): void => useChatState.setState({ report: null });
+  const closeReport = (): void => void useChatState.setState({ report: null });
   const startNew = (): void => {
     closeReport();
     navigate('/');

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { persist } from 'zustand/middleware';
+import { createJSONStorage, persist } from 'zustand/middleware';
 import type { ConversationOptions } from '../../../src-shared/contract/chat.ts';
 import type { Failure } from '../../../src-shared/contract/common.ts';
 
@@ -25,13 +25,17 @@ interface ChatState {
 
 export const NO_OPTIONS: ConversationOptions = { scope: { libraryIds: [], documentIds: [] } };
 
-export const useChatState = create<ChatState>(() => ({
-  drafts: {},
-  pending: {},
-  newOptions: NO_OPTIONS,
-  report: null,
-  helpOpen: false,
-}));
+/** Drafts outlive a reload of the page, as after a restart of the core. */
+export const useChatState = create<ChatState>()(
+  persist(
+    (): ChatState => ({ drafts: {}, pending: {}, newOptions: NO_OPTIONS, report: null, helpOpen: false }),
+    {
+      name: 'kvasir-drafts',
+      storage: createJSONStorage(() => sessionStorage),
+      partialize: ({ drafts }) => ({ drafts }),
+    },
+  ),
+);
 
 export function setDraft(key: string, text: string): void {
   useChatState.setState(({ drafts }) => ({ drafts: { ...drafts, [key]: text } }));

@@ -30,7 +30,12 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
       if (conversationId === undefined) navigate(`/chat/${id}`);
       onSent?.();
     } catch (error) {
-      setPending(key, { text, failure: failureOf(error) });
+      // The core has not taken the question, and may not know this window any more: it goes back to where it was written.
+      const lost = error instanceof KvasirError && error.code === 'CONNECTION_LOST';
+      setPending(key, lost ? undefined : { text, failure: failureOf(error) });
+      if (!lost) return;
+      setDraft(key, text);
+      notifyFailure(error, t('error.title'));
     }
   };
 

@@ -17,7 +17,7 @@ export function useChatKeys({
   focusComposer: () => void;
 }): void {
   const { t } = useTranslation('chat');
-  const help = (): void => useChatState.setState({ helpOpen: true });
+  const help = (): void => void useChatState.setState({ helpOpen: true });
   useHotkeys(
     [
       ['mod+shift+O', startNew],

@@ -42,9 +42,9 @@ describe('what is said of the time to the first token', () => {
   };
 
   test('search counts for both', () => {
-    expect(said({ total: 85, retrieve: 60, recompute: 25 }, 50)).toBe('1.3× sooner than a full prefill');
-    expect(said({ total: 85, retrieve: 60, recompute: 25 }, 27)).toBe('As fast as a full prefill');
-    expect(said({ total: 102, retrieve: 60, recompute: 42 }, 27)).toBe('1.2× later than a full prefill');
+    expect(said({ total: 85, retrieve: 60, recompute: 25 }, 50)).toBe('1.3× faster than a full prefill');
+    expect(said({ total: 85, retrieve: 60, recompute: 25 }, 27)).toBe('About as fast as a full prefill');
+    expect(said({ total: 102, retrieve: 60, recompute: 42 }, 27)).toBe('1.2× slower than a full prefill');
   });
 
   test('what was computed in full is compared with nothing', () => {

@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconPlayerPause, IconPlayerPlay } from '@tabler/icon
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { QueueStatus } from '../../../src-shared/contract/libraries.ts';
-import { useAction, useCall, useLatest } from '../../client/context.tsx';
+import { useAction, useCall } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import classes from './QueueBar.module.css';
@@ -11,8 +11,7 @@ import classes from './QueueBar.module.css';
 /** What the queue of documents does now. Always there and always as high, so that nothing moves. */
 export function QueueBar() {
   const { t } = useTranslation(['library', 'common']);
-  const { data } = useCall('queue.status');
-  const status = useLatest('queue.status', data);
+  const { data: status } = useCall('queue.status');
   return (
     <section className={classes.bar} aria-label={t('queue.label')}>
       {status && <Status status={status} />}
@@ -52,6 +51,7 @@ function Work({ status, working }: { status: QueueStatus; working: boolean }) {
   );
 
   function sentence(): ReactNode {
+    if (status.paused && working) return t('queue.pausedWaiting', { count: status.waiting + status.active });
     if (status.paused) return t('queue.paused');
     if (!working) return status.failed > 0 ? t('queue.idleFailed') : t('queue.idle');
     if (!status.current) return t('queue.starting');
@@ -97,15 +97,21 @@ function PauseButton({ paused }: { paused: boolean }) {
   const resume = useAction('queue.resume');
   const label = paused ? t('queue.resume') : t('queue.pause');
   const failed = { onError: (error: unknown) => notifyFailure(error, t('common:error.title')) };
+  if (paused) {
+    return (
+      <Button
+        size="compact-sm"
+        leftSection={<IconPlayerPlay size={15} />}
+        onClick={() => resume.mutate({}, failed)}
+      >
+        {label}
+      </Button>
+    );
+  }
   return (
     <Tooltip label={label}>
-      <ActionIcon
-        variant="light"
-        size="md"
-        aria-label={label}
-        onClick={() => (paused ? resume : pause).mutate({}, failed)}
-      >
-        {paused ? <IconPlayerPlay size={17} /> : <IconPlayerPause size={17} />}
+      <ActionIcon variant="light" size="md" aria-label={label} onClick={() => pause.mutate({}, failed)}>
+        <IconPlayerPause size={17} />
       </ActionIcon>
     </Tooltip>
   );

@@ -1,9 +1,10 @@
 import { ActionIcon, Code, Group, Paper, Stack, Switch, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconFile, IconFolder, IconTrash, IconUpload } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LibraryInfo, SourceRoot } from '../../../src-shared/contract/libraries.ts';
-import { useAction } from '../../client/context.tsx';
+import { useAction, useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import classes from './Library.module.css';
@@ -83,11 +84,34 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
           <IconTrash size={17} />
         </ActionIcon>
       </Group>
+      {root.skipped > 0 && <Skipped libraryId={libraryId} root={root} />}
       {failure && (
         <div className={classes.sourceFailure}>
           <FailureAlert failure={failure} onRetry={onRetry} />
         </div>
       )}
     </Paper>
+  );
+}
+
+/** Files of a folder that are no documents, each with the reason; asked for when they are wanted. */
+function Skipped({ libraryId, root }: { libraryId: string; root: SourceRoot }) {
+  const { t } = useTranslation('library');
+  const [open, setOpen] = useState(false);
+  const { data } = useCall('libraries.skipped', { id: libraryId, rootId: root.id }, { enabled: open });
+  const more = data ? data.total - data.files.length : 0;
+  return (
+    <details className={classes.skipped} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{t('sources.skipped', { count: root.skipped })}</summary>
+      <ul>
+        {data?.files.map(({ path, reason }) => (
+          <li key={path}>
+            <strong>{path}</strong>{' '}
+            {t(reason === 'kind' ? 'sources.skippedKind' : 'sources.skippedUnreadable')}
+          </li>
+        ))}
+      </ul>
+      {more > 0 && t('sources.skippedMore', { count: more })}
+    </details>
   );
 }

@@ -1,7 +1,6 @@
 import { create } from 'zustand';
-import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Client } from '../../client/client.ts';
-import type { ShownFailure } from '../../i18n/failures.ts';
+import { shownFailure, type ShownFailure } from '../../i18n/failures.ts';
 import type { FoundFile } from '../../ui/dropped-files.ts';
 
 export interface UploadBatch {
@@ -64,7 +63,7 @@ export async function upload({
       await client.upload(file, { target: { libraryId: library.id, path }, signal: abort.signal });
     } catch (error) {
       if (abort.signal.aborted) return;
-      failures.push({ path, failure: failureOf(error) });
+      failures.push({ path, failure: shownFailure(error) });
       batch.tell({ failed: [...failures] });
     }
     batch.tell({ done: batch.now().done + 1 });
@@ -122,9 +121,4 @@ function startBatch(libraryName: string, abort: AbortController) {
       return now;
     },
   };
-}
-
-function failureOf(error: unknown): ShownFailure {
-  if (error instanceof KvasirError) return { code: error.code, message: error.message, advice: error.advice };
-  return { message: error instanceof Error ? error.message : String(error), advice: '' };
 }

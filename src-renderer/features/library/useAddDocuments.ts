@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useCall, useClient } from '../../client/context.tsx';
 import { chosenFiles, filesBelow, type Dropped, type FoundFile } from '../../ui/dropped-files.ts';
@@ -25,17 +26,28 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
   const { data: settings } = useCall('settings.get');
   const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const askPath = useAskPath();
+  const [, navigate] = useLocation();
 
+  // One's own documents do not go into the sample library: its answers would no longer be right, nor would one's own be found there.
+  const target = async (): Promise<LibraryInfo | undefined> => {
+    if (!library?.sample) return library;
+    const own = (await client.call('libraries.list')).find((each) => !each.sample);
+    const to = own ?? (await client.call('libraries.create', { name: t('opened.newName') }));
+    navigate(`/library/${encodeURIComponent(to.id)}`);
+    return to;
+  };
   const addPaths = async (paths: string[]): Promise<void> => {
-    if (!library || paths.length === 0) return;
-    await client.call('libraries.addPaths', { id: library.id, paths });
+    const to = paths.length > 0 ? await target() : undefined;
+    if (!to) return;
+    await client.call('libraries.addPaths', { id: to.id, paths });
     notifyInfo(t('add.added', { count: paths.length }));
   };
-  const send = (files: AsyncIterable<FoundFile> | Iterable<FoundFile>): void => {
-    if (!library) return;
+  const send = async (files: AsyncIterable<FoundFile> | Iterable<FoundFile>): Promise<void> => {
+    const to = await target();
+    if (!to) return;
     const maxBytes = settings?.maxFileBytes ?? Number.POSITIVE_INFINITY;
     const tooLarge = t('upload.tooLarge', { size: format.bytes(maxBytes) });
-    upload({ client, library, files, maxBytes, tooLarge }).catch(failed);
+    await upload({ client, library: to, files, maxBytes, tooLarge });
   };
   const choose = async (kind: 'documents' | 'folder'): Promise<void> =>
     addPaths((await client.call('app.choosePaths', { kind })).paths);
@@ -43,11 +55,11 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
   return {
     nativeDialogs: info?.nativeDialogs ?? false,
     choose: (kind) => void choose(kind).catch(failed),
-    take: (files) => send(chosenFiles(files)),
+    take: (files) => void send(chosenFiles(files)).catch(failed),
     drop: ({ files, entries }) => {
-      if (client.uploads) send(filesBelow(entries));
+      if (client.uploads) send(filesBelow(entries)).catch(failed);
       else addPaths(pathsOf(files)).catch(failed);
     },
-    askPath: () => library && askPath(library),
+    askPath: () => void target().then((to) => to && askPath(to), failed),
   };
 }

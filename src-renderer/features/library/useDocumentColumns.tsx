@@ -5,7 +5,7 @@ import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { DocumentInfo } from '../../../src-shared/contract/libraries.ts';
-import { useCall, useLatest } from '../../client/context.tsx';
+import { useCall } from '../../client/context.tsx';
 import { Meter } from '../../ui/Meter.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import type { Column } from '../../ui/VirtualTableParts.tsx';
@@ -146,8 +146,7 @@ function State({ document, active }: { document: DocumentInfo; active: boolean }
 
 function Working({ document: { id, phase } }: { document: DocumentInfo }) {
   const { t } = useTranslation(['library', 'common']);
-  const { data } = useCall('queue.status');
-  const current = useLatest('queue.status', data)?.current;
+  const current = useCall('queue.status').data?.current;
   const mine = current?.documentId === id ? current : undefined;
   return (
     <span className={classes.working}>

@@ -47,7 +47,7 @@ export function AddModel({ importing }: { importing: Importing }) {
             <FileButton accept=".gguf" onChange={(file) => file && void importing.importFiles([file])}>
               {(props) => (
                 <Menu.Item {...props} closeMenuOnClick={false}>
-                  {t('add.import')}
+                  {t('add.file')}
                 </Menu.Item>
               )}
             </FileButton>
@@ -83,7 +83,7 @@ function PathDialog({
     onClose();
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={t('add.import')}>
+    <Modal opened={opened} onClose={onClose} title={t('add.pathTitle')}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -88,7 +88,7 @@ function Start({ measured, ready }: { measured: boolean; ready: boolean }) {
 function Running() {
   const { t } = useTranslation('models');
   const format = useFormat();
-  const progress = useLatest('calibration.progress', undefined);
+  const progress = useLatest('calibration.progress');
   const stop = useAction('calibration.stop');
   const { done, total } = progress ?? { done: 0, total: 0 };
   return (

@@ -1,6 +1,8 @@
 import { Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
+import type { ReactElement } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import type { ModelEntry, ModelImpact } from '../../../src-shared/contract/models.ts';
 import { useAction, useClient } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -18,10 +20,10 @@ export function useActivate({ id, name, role }: ModelEntry): {
 
   async function activate(): Promise<void> {
     try {
-      const impact = role === 'chat' ? await client.call('models.impact', { id }) : undefined;
+      const children = role === 'chat' ? await impact() : <Text size="sm">{t('impact.embedding')}</Text>;
       modals.openConfirmModal({
         title: t('impact.title', { name }),
-        children: impact ? <Impact impact={impact} /> : <Text size="sm">{t('impact.embedding')}</Text>,
+        children,
         labels: { confirm: t('impact.confirm'), cancel: t('common:action.cancel') },
         onConfirm: () => change.mutate({ id }, { onError: failed }),
       });
@@ -30,25 +32,50 @@ export function useActivate({ id, name, role }: ModelEntry): {
     }
   }
 
+  async function impact(): Promise<ReactElement> {
+    const [means, cache] = await Promise.all([
+      client.call('models.impact', { id }),
+      client.call('cache.stats'),
+    ]);
+    return <Impact impact={means} cache={cache} />;
+  }
+
   return { activate, busy: change.isPending };
 }
 
-function Impact({ impact }: { impact: ModelImpact }) {
+/** What is to be computed, whether there is room for it, and how long it takes. */
+function Impact({ impact, cache }: { impact: ModelImpact; cache: CacheStats }) {
   const { t } = useTranslation('models');
   const format = useFormat();
   const { chunks, cachedChunks, tokensToCompute, bytesToStore, secondsEstimate } = impact;
+  // Caches of other models give way.
+  const budget = Math.min(cache.diskBudgetBytes, cache.diskBytes + cache.diskFreeBytes);
+  const share = Math.min(1, budget / Math.max(1, bytesToStore));
   const lines = [
     chunks > 0
       ? t('impact.chunks', { count: chunks, cached: format.number(cachedChunks) })
       : t('impact.unknown'),
     tokensToCompute > 0 &&
       t('impact.work', { tokens: format.number(tokensToCompute), bytes: format.bytes(bytesToStore) }),
+    tokensToCompute > 0 && room(),
     tokensToCompute > 0 &&
-      secondsEstimate !== null &&
-      t('impact.time', { time: format.duration(secondsEstimate * 1000) }),
+      (secondsEstimate === null
+        ? t('impact.timeUnknown')
+        : t('impact.time', { time: format.duration(secondsEstimate * 1000 * share) })),
     chunks > 0 && tokensToCompute === 0 && t('impact.nothing'),
     t('impact.kept'),
   ].filter((line) => line !== false);
+
+  function room(): string {
+    const sizes = {
+      budget: format.bytes(cache.diskBudgetBytes),
+      free: format.bytes(cache.diskFreeBytes),
+      share: format.percent(share),
+    };
+    if (share >= 1) return t('impact.fits', sizes);
+    return budget < cache.diskBudgetBytes ? t('impact.overDisk', sizes) : t('impact.overBudget', sizes);
+  }
+
   return (
     <Stack gap="xs">
       {lines.map((line) => (

@@ -1,6 +1,7 @@
 import { Switch } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Settings } from '../../../src-shared/settings.ts';
+import { useChunkSize } from '../../ui/useChunkSize.tsx';
 import { NumberSetting } from './NumberSetting.tsx';
 import { useChange } from './useChange.ts';
 
@@ -11,6 +12,7 @@ const FIRST_OWN_CHUNK_SIZE = 512;
 export function DocumentsSection({ settings }: { settings: Settings }) {
   const { t } = useTranslation('settings');
   const change = useChange();
+  const changeSize = useChunkSize();
   const { chunkTokens } = settings;
   return (
     <>
@@ -18,9 +20,7 @@ export function DocumentsSection({ settings }: { settings: Settings }) {
         label={t('documents.automaticPlain')}
         description={t('documents.chunkTokensHelp')}
         checked={chunkTokens === undefined}
-        onChange={(event) =>
-          change({ chunkTokens: event.currentTarget.checked ? null : FIRST_OWN_CHUNK_SIZE })
-        }
+        onChange={(event) => changeSize(event.currentTarget.checked ? null : FIRST_OWN_CHUNK_SIZE)}
       />
       {chunkTokens !== undefined && (
         <NumberSetting
@@ -29,7 +29,7 @@ export function DocumentsSection({ settings }: { settings: Settings }) {
           min={16}
           max={8192}
           step={64}
-          onChange={(value) => change({ chunkTokens: value })}
+          onChange={changeSize}
         />
       )}
       <NumberSetting

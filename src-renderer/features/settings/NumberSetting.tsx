@@ -41,7 +41,7 @@ export function NumberSetting({
       step={step}
       decimalScale={decimals}
       clampBehavior="none"
-      thousandSeparator=" "
+      thousandSeparator=","
       wrapperProps={{ className: classes.field }}
       error={valid ? undefined : t('range', { min, max })}
       onChange={setDraft}

@@ -2,7 +2,7 @@ import { Loader, Progress } from '@mantine/core';
 import { IconBooks, IconCircleCheckFilled, IconCpu, IconDatabase, type Icon } from '@tabler/icons-react';
 import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
-import { useCall, useLatest } from '../../client/context.tsx';
+import { useCall } from '../../client/context.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { modelStep, type ModelStep } from './readiness.ts';
 import classes from './Welcome.module.css';
@@ -55,8 +55,7 @@ function CacheStep() {
   const { t } = useTranslation('welcome');
   const format = useFormat();
   const { data: libraries = [] } = useCall('libraries.list');
-  const { data: initial } = useCall('queue.status');
-  const queue = useLatest('queue.status', initial);
+  const { data: queue } = useCall('queue.status');
   const total = libraries.reduce((sum, { chunks }) => sum + chunks, 0);
   const done = libraries.reduce((sum, { cachedChunks }) => sum + cachedChunks, 0);
   const complete = total > 0 && done >= total;

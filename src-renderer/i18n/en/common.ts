@@ -37,15 +37,15 @@ export const common = {
     language: 'Switch the language',
   },
   connection: {
-    lost: 'Kvasir does not answer. Trying to connect again…',
-    expired:
-      'Kvasir was started anew. Open the address that it printed, or press Enter in its terminal for a new one.',
+    lost: 'Kvasir is not responding. Reconnecting…',
+    expired: 'Kvasir restarted. Open the address it printed, or press Enter in its terminal for a new one.',
   },
   error: {
     title: 'That did not work',
     crashed: 'This part of the window ran into an error',
     reload: 'Reload the window',
   },
+  notice: 'Please note',
   table: { selectAll: 'Select all', select: 'Select' },
   skipToContent: 'Skip to content',
   loading: 'Loading…',

@@ -2,23 +2,26 @@
 export const stages = {
   wait: {
     name: 'Waiting',
-    help: 'For the model’s turn: for other answers, and for work in the background to stop.',
+    help: 'For the model to be free: other answers finish, and background work stops.',
   },
   retrieve: { name: 'Search', help: 'Finding the passages that match the question.' },
   assemble: { name: 'Prompt', help: 'Putting instructions, passages and question together as tokens.' },
   acquire: {
     name: 'Look-up',
-    help: 'Asking the store which passages have a cache, deciding how to use it, and opening its files.',
+    help: 'Checking which passages are cached, deciding how to use them, and opening their files.',
   },
-  load: { name: 'Loading', help: 'Waiting for bytes of the cache that computing could not hide.' },
-  place: { name: 'Placing', help: 'Turning the stored keys to the positions where the passages stand now.' },
+  load: { name: 'Loading', help: 'Waiting for cached bytes that could not be loaded while computing.' },
+  place: {
+    name: 'Placing',
+    help: 'Rotating the stored keys to the positions of the passages in this prompt.',
+  },
   check: {
     name: 'Checking',
     help: 'The first layers for the whole context, comparing fresh values with stored ones, and choosing what to recompute.',
   },
   recompute: {
     name: 'Computing',
-    help: 'The other layers, for the chosen tokens and for everything no cache had, up to the model’s scores.',
+    help: 'The other layers, for the chosen tokens and for everything that was not cached, up to the model’s scores.',
   },
   firstToken: { name: 'First token', help: 'Choosing the first token from the model’s scores.' },
   other: {

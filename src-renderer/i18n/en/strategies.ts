@@ -2,14 +2,14 @@
 export const strategies = {
   auto: {
     name: 'Automatic',
-    help: 'What was measured to keep this model’s quality, and to be fastest on this machine.',
+    help: 'The fastest way on this machine that was measured to keep this model’s quality.',
   },
   deviation: {
     name: 'Blend by deviation',
-    help: 'Reuses cached text and recomputes the tokens whose values are off the most (CacheBlend).',
+    help: 'Reuses cached text and recomputes the tokens whose values deviate most (CacheBlend).',
   },
-  none: { name: 'Reuse everything', help: 'The fastest; passages do not see one another.' },
-  full: { name: 'Full prefill', help: 'Computes everything anew: the slowest, and the yardstick.' },
+  none: { name: 'Reuse everything', help: 'The fastest; passages do not take notice of each other.' },
+  full: { name: 'Full prefill', help: 'Computes everything from scratch: the slowest, and the reference.' },
   'chunk-head': {
     name: 'Blend passage heads',
     help: 'Reuses cached text and recomputes the beginning of every passage (EPIC).',
@@ -20,7 +20,7 @@ export const strategies = {
   },
   union: {
     name: 'Blend by deviation + question',
-    help: 'Reuses cached text and recomputes what is off, and what the question pays attention to.',
+    help: 'Reuses cached text and recomputes what deviates most and what the question pays attention to.',
   },
   /** Behind a name, where tokens are chosen at other layers than usual. */
   /** Between the layers. */

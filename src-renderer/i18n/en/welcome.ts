@@ -1,7 +1,7 @@
 export const welcome = {
   title: 'Ask your documents. Get the first word sooner.',
   intro:
-    'Kvasir reads every document once and keeps what the model computed. A question then joins these pieces instead of computing them again. All of it happens on this machine.',
+    'Kvasir reads every document once and keeps what the model computed. A question then blends these pieces instead of computing them again. Everything happens on this machine.',
   steps: {
     label: 'What is ready',
     library: 'Sample library',
@@ -21,13 +21,13 @@ export const welcome = {
     cachePaused: 'Paused at {{share}}',
   },
   try: 'Ask one of these',
-  see: 'Below the answer you see how much sooner its first token came, and why. You need not wait for the precomputing.',
+  see: 'Below the answer you see how much faster its first token came, and why. You do not have to wait for the precomputing to finish.',
   own: 'Then use your own',
   addDocuments: 'Add your documents',
-  addDocumentsText: 'PDF, Word, slides, sheets, web pages, notes, code. They stay where they are.',
+  addDocumentsText: 'PDF, Word, slides, sheets, web pages, notes, code. They never leave this machine.',
   importModel: 'Import a model',
   importModelText:
-    'The demo model was made for the sample library and answers nonsense about anything else. For your own documents, import a model (a GGUF file).',
+    'The demo model was made for the sample library and writes nonsense about anything else. For your own documents, import a model (a GGUF file).',
   slimTitle: 'What would you like to know?',
   slimText_one: '{{count, number}} document is ready to be asked.',
   slimText_other: '{{count, number}} documents are ready to be asked.',
@@ -35,7 +35,7 @@ export const welcome = {
   demoWithOwn:
     'The demo model knows the sample library only. Import a model before you ask about your own documents.',
   next: {
-    title: 'That was the sample library. Now yours?',
+    title: 'That was the sample library. Now try your own documents.',
     text: 'Add your documents, and import a model made for general use: the demo model knows the sample library only.',
     dismiss: 'Not now',
   },

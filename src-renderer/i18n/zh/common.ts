@@ -47,6 +47,7 @@ export const common: Words<typeof en.common> = {
     crashed: '窗口的这一部分出错了',
     reload: '重新加载窗口',
   },
+  notice: '请注意',
   table: { selectAll: '全选', select: '选择' },
   skipToContent: '跳到内容',
   loading: '加载中…',

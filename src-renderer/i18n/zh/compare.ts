@@ -1,7 +1,7 @@
 import type { en, Words } from '../en/index.ts';
 
 export const compare: Words<typeof en.compare> = {
-  title: '与其他方式比较',
+  title: '各种方式的比较',
   intro:
     '同一个提示分别以完整预填充、前缀缓存、全部复用以及本回答的方式来做，并排比较各自写出什么、多久开始。',
   open: '与其他方式比较',
@@ -21,7 +21,7 @@ export const compare: Words<typeof en.compare> = {
   left: '约剩 {{time}}',
   failed: '无法进行比较',
   nothing: '没有可比较的内容。',
-  made: '{{ago}}在 {{device}} 上完成：每种方式最多 {{tokens}} 个 token，每次都取最可能的。',
+  made: '{{ago}}在 {{device}} 上完成：每种方式最多 {{tokens}} 个 token，每次都取最可能的。每个时间都只测了一次，细小的差别没有意义。',
   kind: { full: '完整预填充', prefix: '前缀缓存', reuse: '全部复用', blend: '融合' },
   answered: '本回答',
   reference: '其他方式以此为准。',
@@ -30,18 +30,21 @@ export const compare: Words<typeof en.compare> = {
   noText: '没有写出任何内容。',
   cut: '等等',
   times: '{{times}} 倍',
+  aboutSame: '差不多',
+  legend: '各阶段',
   lead: {
     sooner:
       '{{name}}：{{ttft}} 后开始，完整预填充为 {{full}}，速度是它的 {{times}} 倍；写出了{{text}}，首个 token 的 KL 为 {{kl}}。',
     later:
       '{{name}}：{{ttft}} 后开始，完整预填充为 {{full}}，用时是它的 {{times}} 倍；写出了{{text}}，首个 token 的 KL 为 {{kl}}。',
+    near: '{{name}}：{{ttft}} 后开始，与完整预填充（{{full}}）差不多；写出了{{text}}，首个 token 的 KL 为 {{kl}}。',
     same: '相同的文本',
     other: '不同的文本',
   },
-  picture: '各种方式的首 token 时间，同一比例尺',
+  picture: '各种方式的首个 token 的时间，同一比例尺',
   row: {
     way: '方式',
-    ttft: '首 token 时间',
+    ttft: '首个 token 的时间',
     resident: '事先在内存中',
     recomputed: '重新计算',
     kl: '首个 token 的 KL',

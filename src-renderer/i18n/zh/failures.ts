@@ -31,6 +31,10 @@ export const failures: Partial<Record<ErrorCode, { message: string; advice: stri
   STORE_READ_ONLY: { message: '无法写入数据文件夹。', advice: '请检查该文件夹的权限。' },
   STORE_CORRUPT: { message: '一个数据文件已损坏，无法读取。', advice: '损坏的文件已保留；可以从备份恢复。' },
   DISK_FULL: { message: '磁盘空间不足。', advice: '请腾出空间，或在设置中调低缓存的磁盘预算。' },
+  CACHE_FULL: {
+    message: '缓存已达到磁盘预算，放不下全部文档；其余的在问题用到时计算。',
+    advice: '请在“缓存”页面调高预算，或以 q8_0 存储；缺少的部分会自动补算。',
+  },
   DOWNLOAD_FAILED: { message: '下载失败。', advice: '请检查网络连接，然后继续下载。' },
   CHECKSUM_MISMATCH: { message: '下载的文件与说明不符。', advice: '该文件未被使用，请重新下载。' },
   LIBRARY_NOT_FOUND: {

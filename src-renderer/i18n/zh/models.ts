@@ -2,10 +2,12 @@ import type { en, Words } from '../en/index.ts';
 
 export const models: Words<typeof en.models> = {
   title: '模型',
-  subtitle: '本机上的 GGUF 文件，由其中一个来回答。',
+  subtitle: '本机上的模型，其中一个正在使用。',
   add: {
-    import: '导入 GGUF…',
-    path: '按路径导入',
+    file: '选择文件…',
+    path: '按路径…',
+    pathTitle: '按路径导入',
+    import: '导入',
     pathLabel: '本机上 .gguf 文件的路径',
     drop: '把 .gguf 文件拖到本页任意位置即可导入。',
     dropHere: '松开即可导入',
@@ -15,12 +17,13 @@ export const models: Words<typeof en.models> = {
     copy: '复制到 Kvasir 的数据文件夹',
     copyHelp: '否则直接使用原位置的文件。',
   },
-  role: { chat: '回答', embedding: '按含义检索' },
-  sections: { chat: '用于回答的模型', embedding: '按含义检索段落的模型' },
-  embeddingNone: '尚未安装：目前按词语检索段落。装上嵌入模型后还可以按含义检索；像其他 GGUF 一样导入即可。',
+  role: { chat: '对话', embedding: '嵌入' },
+  sections: { chat: '对话模型', embedding: '嵌入模型' },
+  embeddingNone:
+    '尚未安装：目前按词语检索段落。装上嵌入模型后还可以按语义检索；像其他 GGUF 文件一样导入即可。',
   origin: { demo: 'Kvasir 自带', imported: '导入', downloaded: '下载' },
   demoNote:
-    '专为示例资料库制作，不适用于您的文档：它只认识几百个词，只能回答与这些文档有关的问题。要就自己的文档提问，请导入您自己的模型。',
+    '专为示例资料库制作，不适用于你的文档：它只认识几百个词，只能回答与这些文档有关的问题。要就自己的文档提问，请导入你自己的模型。',
   state: {
     idle: '未加载',
     loading: '加载中',
@@ -35,7 +38,7 @@ export const models: Words<typeof en.models> = {
   remove: '移除',
   removeTitle: '移除 {{name}}？',
   removeText: {
-    imported: 'Kvasir 会忘记这个模型。文件保留在原处：{{path}}',
+    imported: '模型会从列表中移除。文件保留在原处：{{path}}',
     downloaded: 'Kvasir 下载的文件会被删除：{{path}}',
     demo: '',
   },
@@ -58,20 +61,27 @@ export const models: Words<typeof en.models> = {
   unsupported: '无法在此运行：{{reason}}',
   impact: {
     title: '使用 {{name}}？',
-    chunks_one: '对这个模型，您的资料库有 {{count, number}} 个文本块，其中 {{cached}} 个已有缓存。',
-    chunks_other: '对这个模型，您的资料库有 {{count, number}} 个文本块，其中 {{cached}} 个已有缓存。',
+    chunks_one: '对这个模型，你的资料库有 {{count, number}} 个文本块，其中 {{cached}} 个已有缓存。',
+    chunks_other: '对这个模型，你的资料库有 {{count, number}} 个文本块，其中 {{cached}} 个已有缓存。',
     unknown: '文档会为这个模型重新切分，缓存在后台计算。',
-    work: '还需计算：{{tokens}} 个 token，占用磁盘 {{bytes}}。',
+    work: '还需计算：{{tokens}} 个 token，需要磁盘空间 {{bytes}}。',
+    fits: '空间足够：缓存预算为 {{budget}}，磁盘剩余 {{free}}。',
+    overBudget:
+      '缓存预算只有 {{budget}}（磁盘剩余 {{free}}），因此大约只能预先计算其中的 {{share}}，其余的在问题用到时计算。要保留更多，请在“缓存”页面调高预算、以 q8_0 存储，或选择较小的模型。',
+    overDisk:
+      '磁盘只剩 {{free}}，因此大约只能预先计算其中的 {{share}}，其余的在问题用到时计算。请腾出空间、以 q8_0 存储，或选择较小的模型。',
     time: '在本机后台大约需要 {{time}}，期间可以照常提问。',
+    timeUnknown:
+      '这个模型还没有在本机计算过，所以还不知道需要多久；开始之后，“资料库”页面会显示剩余时间。期间可以照常提问。',
     nothing: '所需缓存已全部就绪。',
     kept: '当前模型的缓存会保留到需要空间为止，因此换回来很快。',
-    embedding: '段落会在后台得到含义向量，检索会随之逐步用上。',
+    embedding: '段落的向量会在后台计算，检索会随之逐步用上。',
     confirm: '使用这个模型',
   },
   download: {
     title: '下载',
     open: '下载…',
-    text: '请使用您信任的地址。连接中断后会从断点继续；模型可用之前会核对校验和。',
+    text: '请使用你信任的地址。下载中断后会从断点继续；模型可用之前会核对校验和。',
     url: '.gguf 文件的地址',
     name: '名称（可选）',
     sha256: 'SHA-256 校验和（可选，建议填写）',

@@ -2,7 +2,7 @@ import type { en, Words } from '../en/index.ts';
 
 export const settings: Words<typeof en.settings> = {
   title: '设置',
-  subtitle: '改动会立即保存。',
+  subtitle: '改动会自动保存。',
   sections: {
     label: '分区',
     appearance: '外观',
@@ -31,17 +31,17 @@ export const settings: Words<typeof en.settings> = {
     contextHelp: '提示与回答合计的 token 数；同时受模型自身上限约束。',
     temperature: '温度',
     temperatureHelp: '为 0 时每次都取最可能的词。',
-    systemPrompt: '给模型的指示',
+    systemPrompt: '给模型的指令',
     systemPromptHelp: '如果模型的模板留有位置，会放在每个对话之前。',
   },
   documents: {
     chunkTokens: '文本块大小',
     chunkTokensHelp:
       '每个文本块的 token 数。更改后所有文档会重新切分并重新计算缓存。请先在文档页面上试一试。',
-    automatic: '按模型自动选择（{{count}}）',
-    automaticPlain: '按模型自动选择',
+    automatic: '自动选择块大小（{{count}}）',
+    automaticPlain: '自动选择块大小',
     maxFile: '文件大小上限（MB）',
-    maxFileHelp: '更大的文件会被拒绝。',
+    maxFileHelp: '更大的文件不会读取，并以此为由列为失败。',
     storeMisses: '保留回答时临时计算的内容',
     storeMissesHelp: '尚未缓存的段落会在回答之后存入缓存。',
   },
@@ -70,6 +70,7 @@ export const settings: Words<typeof en.settings> = {
     backup: '备份',
     backupHelp: '把上传的文档、目录、对话和设置存入一个文件。KV 缓存不包括在内，因为可以重新计算。',
     backupNow: '立即备份',
+    backingUp: '正在备份…你可以继续使用。',
     backupDone: '已备份到 {{path}}（{{size}}）。',
     none: '还没有备份。',
     restore: '恢复',

@@ -3,7 +3,7 @@ import type { en, Words } from '../en/index.ts';
 export const welcome: Words<typeof en.welcome> = {
   title: '向文档提问，更快看到第一个词。',
   intro:
-    'Kvasir 把每篇文档读一遍，并保存模型算出的结果。提问时把这些结果拼接起来，而不是重新计算。一切都在本机完成。',
+    'Kvasir 把每篇文档读一遍，并保存模型算出的结果。提问时把这些结果融合起来，而不是重新计算。一切都在本机完成。',
   steps: {
     label: '已就绪的内容',
     library: '示例资料库',
@@ -26,7 +26,7 @@ export const welcome: Words<typeof en.welcome> = {
   see: '回答下方会显示首个 token 快了多少，以及原因。不必等待预先计算完成。',
   own: '然后换成你自己的',
   addDocuments: '添加你的文档',
-  addDocumentsText: 'PDF、Word、幻灯片、表格、网页、笔记、代码。文件留在原处。',
+  addDocumentsText: 'PDF、Word、幻灯片、表格、网页、笔记、代码。文件不会离开本机。',
   importModel: '导入模型',
   importModelText:
     '演示模型专为示例资料库训练，对其他内容只会胡言乱语。要用自己的文档，请导入一个模型（GGUF 文件）。',

@@ -11,7 +11,8 @@ import classes from './Answer.module.css';
 export function AnswerPhase({ message, live }: { message: Message; live: LiveAnswer | undefined }) {
   const { t } = useTranslation('chat');
   const modelFraction = useModelLoading();
-  if (message.state === 'prefilling' && live?.progress) return <Prefill {...live.progress} />;
+  if (message.state === 'prefilling' && live?.progress && live.progress.total > 0)
+    return <Prefill {...live.progress} />;
   const found = live?.citations?.length ?? message.citations.length;
   return (
     <Stack gap={6} className={classes.phase} role="status">
@@ -20,9 +21,11 @@ export function AnswerPhase({ message, live }: { message: Message; live: LiveAns
         <Text size="sm" c="dimmed">
           {modelFraction !== undefined
             ? t('phase.loadingModel')
-            : found > 0
-              ? t('phase.found', { count: found })
-              : t('phase.searching')}
+            : message.state === 'waiting'
+              ? t('phase.queued')
+              : found > 0
+                ? t('phase.found', { count: found })
+                : t('phase.searching')}
         </Text>
       </Group>
       {modelFraction !== undefined && (

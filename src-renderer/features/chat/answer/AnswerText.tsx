@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
-import { MarkdownBlocks } from '../markdown/Markdown.tsx';
-import type { Split } from '../markdown/split.ts';
-import { lex } from '../markdown/tokens.ts';
+import { MarkdownBlocks } from '../../../ui/markdown/Markdown.tsx';
+import type { Split } from '../../../ui/markdown/split.ts';
+import { lex } from '../../../ui/markdown/tokens.ts';
 import classes from './Answer.module.css';
 
 /** An answer's text: while it is written from the blocks that are split already, later from the whole text. */

@@ -28,14 +28,20 @@ export function FullPrefill({
   };
   if (times && stats.fullPrefillMeasured) {
     return (
-      <Tooltip label={t('stats.measured', times)} multiline maw={320}>
+      <Tooltip label={t('stats.measured', times)} multiline maw={320} position="bottom" openDelay={400}>
         <span className={classes.instead}>{t('stats.insteadMeasured', times)}</span>
       </Tooltip>
     );
   }
   const label = times ? t('stats.insteadEstimated', times) : t('stats.measure');
   return (
-    <Tooltip label={times ? t('stats.estimated', times) : t('term.ttft')} multiline maw={320}>
+    <Tooltip
+      label={times ? t('stats.estimated', times) : t('term.ttft')}
+      multiline
+      maw={320}
+      position="bottom"
+      openDelay={400}
+    >
       <Button
         size="compact-sm"
         variant="subtle"

@@ -1,7 +1,10 @@
-import { Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { IconFileOff, IconInfoCircle } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
 import type { Notice } from '../../../../src-shared/answer.ts';
+import { useAction, useCall } from '../../../client/context.tsx';
 import { NoticeText } from '../../../ui/NoticeText.tsx';
+import { notifyFailure } from '../../../ui/notify.tsx';
 import classes from './Answer.module.css';
 
 /** What the reader should know before reading the answer. */
@@ -14,6 +17,25 @@ export function Notices({ notices }: { notices: readonly Notice[] }) {
         <IconInfoCircle size={18} aria-hidden />
       )}
       <NoticeText notice={notice} />
+      {notice.kind === 'queue-paused' && <Resume />}
     </Group>
   ));
+}
+
+/** As long as the queue is still paused. */
+function Resume() {
+  const { t } = useTranslation(['chat', 'common']);
+  const { data: queue } = useCall('queue.status');
+  const resume = useAction('queue.resume');
+  if (!queue?.paused) return null;
+  return (
+    <Button
+      size="compact-sm"
+      variant="light"
+      loading={resume.isPending}
+      onClick={() => resume.mutate({}, { onError: (error) => notifyFailure(error, t('common:error.title')) })}
+    >
+      {t('notice.resume')}
+    </Button>
+  );
 }

@@ -2,7 +2,7 @@ import type { Citation, AnswerStats, Message } from '../../../../src-shared/cont
 import type { Failure } from '../../../../src-shared/contract/common.ts';
 import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
 import type { Notice } from '../../../../src-shared/answer.ts';
-import { append, EMPTY_SPLIT, type Split } from '../markdown/split.ts';
+import { append, EMPTY_SPLIT, type Split } from '../../../ui/markdown/split.ts';
 
 /** What is known of an answer that is being made, from events alone. */
 export interface LiveAnswer {

@@ -38,7 +38,7 @@ export function ReportPane({
       style={full ? undefined : { width: reportWidth }}
       aria-label={t('report.label')}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        if (event.key !== 'Escape' || event.defaultPrevented || isOfMenu(event)) return;
         event.stopPropagation();
         onClose();
       }}
@@ -103,4 +103,10 @@ function Edge({
       }}
     />
   );
+}
+
+/** Whether a key goes to an open menu: in React it bubbles to here, although menus lie elsewhere in the page. */
+function isOfMenu({ target, currentTarget }: React.KeyboardEvent): boolean {
+  const element = target as HTMLElement;
+  return !currentTarget.contains(element) || element.matches('[aria-haspopup=menu][aria-expanded=true]');
 }

@@ -53,7 +53,7 @@ export function AnswerMessage({
       )}
       {message.state === 'stopped' && (
         <Text c="dimmed" size="sm" mt={6}>
-          {t('message.stopped')}
+          {t(message.text === '' ? 'message.stoppedEmpty' : 'message.stopped')}
         </Text>
       )}
       {message.failure && (

@@ -8,9 +8,10 @@ import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { bars } from '../../../viz/bars/bars.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
-import { STAGES } from '../../../viz/stages.ts';
+import { STAGE_COLOURS, STAGES } from '../../../viz/stages.ts';
 import { TipRows } from '../../../viz/Tip.tsx';
 import classes from './CompareSection.module.css';
+import legend from '../legend.module.css';
 import { Section } from '../Section.tsx';
 import type { Files } from '../useFiles.ts';
 import type { Words } from '../useWords.ts';
@@ -63,6 +64,7 @@ export function CompareSection({ report, state, words, files }: CompareSectionPr
       onJson={() => files.json('comparison', comparison)}
     >
       <MethodPicture comparison={comparison} words={words} />
+      <StageLegend comparison={comparison} words={words} />
       <Methods comparison={comparison} words={words} />
       <Made comparison={comparison} words={words} />
       {head}
@@ -201,5 +203,24 @@ function MethodTable({ comparison: { methods }, words }: Made) {
         ];
       }}
     />
+  );
+}
+
+/** What the colours of the bars mean; stages that took no time in any way are left out. */
+function StageLegend({ comparison: { methods }, words: { t } }: { comparison: Comparison; words: Words }) {
+  const shown = STAGES.filter((stage) => methods.some(({ ttftMs }) => ttftMs[stage] > 0));
+  return (
+    <div className={legend.legend} role="list" aria-label={t('compare:legend')}>
+      {shown.map((stage) => (
+        <span key={stage} role="listitem">
+          <span
+            className={legend.swatch}
+            style={{ background: `var(--kv-${STAGE_COLOURS[stage]})` }}
+            aria-hidden
+          />
+          {t(`stages:${stage}.name`)}
+        </span>
+      ))}
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
 import { joined } from '../captions.ts';
 import type { Words } from '../useWords.ts';
-import { fullOf, judged, nameOf, reuseOf, timesSooner } from './methods.ts';
+import { fullOf, isAboutTheSame, judged, nameOf, reuseOf, timesSooner } from './methods.ts';
 import { isSame, textDiff } from './text-diff.ts';
 
 /** What the comparison says: the answer's own way, then full reuse, against the full prefill. */
@@ -24,7 +24,8 @@ function sentence(
   const text = t(
     isSame(textDiff(full.text, way.text, language)) ? 'compare:lead.same' : 'compare:lead.other',
   );
-  return t(times >= 1 ? 'compare:lead.sooner' : 'compare:lead.later', {
+  const verdict = isAboutTheSame(times) ? 'near' : times > 1 ? 'sooner' : 'later';
+  return t(`compare:lead.${verdict}`, {
     name: nameOf(way, words),
     times: format.number(times >= 1 ? times : 1 / times, 1),
     ttft: format.duration(way.ttftMs.total),

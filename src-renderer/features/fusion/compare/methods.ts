@@ -32,6 +32,14 @@ export function reuseOf({ methods }: Comparison): ComparedMethod | undefined {
   return methods.find(({ kind }) => kind === 'reuse');
 }
 
+/** Each way is timed once: a difference within this factor is noise. */
+const NOISE = 1.3;
+
+/** Whether a first token came about as soon as that of the full prefill. */
+export function isAboutTheSame(times: number): boolean {
+  return times <= NOISE && times >= 1 / NOISE;
+}
+
 export function barRows(comparison: Comparison, words: Words): ColouredRow[] {
   const { t, format } = words;
   return comparison.methods.map((method) => {
@@ -40,7 +48,9 @@ export function barRows(comparison: Comparison, words: Words): ColouredRow[] {
     return {
       label: nameOf(method, words),
       value:
-        times === undefined ? value : `${value} · ${t('compare:times', { times: format.number(times, 1) })}`,
+        times === undefined
+          ? value
+          : `${value} · ${isAboutTheSame(times) ? t('compare:aboutSame') : t('compare:times', { times: format.number(times, 1) })}`,
       stages: STAGES.map((stage) => ({ ms: method.ttftMs[stage], colour: STAGE_COLOURS[stage] })),
     };
   });

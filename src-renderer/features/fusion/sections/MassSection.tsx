@@ -107,7 +107,7 @@ function WhatIf({ curve, check, words: { t, share } }: Selection) {
             <th scope="row">{t('mass.covered')}</th>
             {ratios.map((ratio) => (
               <td key={ratio} data-chosen={ratio === chosen}>
-                {share(curve.covered(ratio))}
+                {share(ratio === chosen ? check.check.massCovered : curve.covered(ratio))}
               </td>
             ))}
           </tr>

@@ -9,7 +9,7 @@ import { fromSlider, SLIDER_STEPS, toSlider } from '../../../ui/log-scale.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { histogramOf, summaryOf } from './chunk-sizes.ts';
 import { CutPreview } from './CutPreview.tsx';
-import { useUseSize } from './useUseSize.tsx';
+import { useChunkSize } from '../../../ui/useChunkSize.tsx';
 import classes from './Document.module.css';
 
 const LIMITS = { min: 16, max: 8192 };
@@ -30,7 +30,7 @@ export function ChunkSizes({ document }: { document: DocumentInfo }) {
     { chunkTokens, source: { documentId: document.id } },
     { keepPrevious: true, enabled: settings !== undefined },
   );
-  const askUse = useUseSize();
+  const askUse = useChunkSize();
   const inUse = settings?.chunkTokens === tokens;
   const sizes = preview.data?.chunks.map((chunk) => chunk.tokens);
   return (

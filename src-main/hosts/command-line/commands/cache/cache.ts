@@ -80,7 +80,7 @@ async function verify(app: App, { terminal, setExitCode }: CommandContext, json:
     terminal.out(`${JSON.stringify(report, null, 2)}\n`);
     return;
   }
-  terminal.out(`${report.ok} of ${report.checked} chunks are sound (${formatBytes(report.bytes)}).\n`);
+  terminal.out(`${report.ok} of ${report.checked} chunks are undamaged (${formatBytes(report.bytes)}).\n`);
   for (const { key, reason } of report.corrupt) terminal.err(`Damaged, set aside: ${key}: ${reason}`);
   for (const key of report.missing) terminal.err(`Missing: ${key}: its file is gone`);
   for (const key of report.newerFormat) {

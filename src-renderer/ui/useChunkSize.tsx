@@ -1,12 +1,12 @@
 import { Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useTranslation } from 'react-i18next';
-import { useAction, useCall } from '../../../client/context.tsx';
-import { notifyFailure, notifyInfo } from '../../../ui/notify.tsx';
-import { useFormat } from '../../../ui/useFormat.ts';
+import { useAction, useCall } from '../client/context.tsx';
+import { notifyFailure, notifyInfo } from './notify.tsx';
+import { useFormat } from './useFormat.ts';
 
-/** Makes a chunk size the one in use, after saying what that costs. */
-export function useUseSize(): (chunkTokens: number) => void {
+/** Makes a chunk size the one in use, null for the automatic one, after saying what that costs. */
+export function useChunkSize(): (chunkTokens: number | null) => void {
   const { t } = useTranslation(['library', 'common']);
   const format = useFormat();
   const { data: libraries = [] } = useCall('libraries.list');
@@ -15,11 +15,11 @@ export function useUseSize(): (chunkTokens: number) => void {
   const sum = (of: (library: (typeof libraries)[number]) => number): number =>
     libraries.reduce((total, library) => total + of(library), 0);
   return (chunkTokens) => {
-    const size = t('common:unit.tokens', { count: chunkTokens });
+    const size = chunkTokens === null ? '' : t('common:unit.tokens', { count: chunkTokens });
     const tokens = sum((library) => library.tokens);
     const speed = queue?.tokensPerSecond ?? 0;
     modals.openConfirmModal({
-      title: t('sizes.useTitle', { tokens: size }),
+      title: chunkTokens === null ? t('sizes.automaticTitle') : t('sizes.useTitle', { tokens: size }),
       children: (
         <Stack gap="xs">
           <Text size="sm">
@@ -36,7 +36,10 @@ export function useUseSize(): (chunkTokens: number) => void {
           </Text>
         </Stack>
       ),
-      labels: { confirm: t('sizes.confirm', { tokens: size }), cancel: t('common:action.cancel') },
+      labels: {
+        confirm: chunkTokens === null ? t('sizes.automaticConfirm') : t('sizes.confirm', { tokens: size }),
+        cancel: t('common:action.cancel'),
+      },
       onConfirm: () =>
         update.mutate(
           { chunkTokens },

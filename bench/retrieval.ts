@@ -1,0 +1,188 @@
+/**
+ * How well passages are found by words, in documents that nothing was tuned to: the manuals of Debian packages (English,
+ * German, Chinese; HTML, text, PDF, EPUB), beside plain BM25 over the same chunks.
+ *
+ *   apt-get install debian-policy debian-faq debian-faq-de debian-faq-zh-cn debian-reference-en debian-reference-de \
+ *     debian-reference-zh-cn developers-reference developers-reference-de bash-doc git-doc maint-guide maint-guide-de maint-guide-zh-cn
+ *   npm run bench:retrieval -- [--questions 240] [--chunk-tokens 900] [--packages a,b] [--out FILE.json]
+ *
+ * Questions are made from the documents' texts by a rule, from a seed, before anything is indexed:
+ * - "sentence": of a sentence of 8 to 40 words (Chinese: 16 to 80 characters) that stands in four places at most, every third
+ *   word (Chinese: every third run of four characters) is left out. A passage is right if the sentence's place overlaps it, or if it
+ *   has the sentence word for word, as other formats of the same manual do.
+ * - "heading": a heading of two to eight words that four sections have at most. A passage is right if it overlaps the first 1,500
+ *   characters of its section.
+ * Plain BM25 is SQLite's FTS5 over the chunks' texts (unicode61, Chinese as pairs), every word of the question, best 6.
+ */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, extname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { App } from '../src-main/app.ts';
+import { Catalogue, type ChunkRow } from '../src-main/catalogue/catalogue.ts';
+import { openDatabase } from '../src-main/platform/database.ts';
+import { retrieve } from '../src-main/retrieval/retriever.ts';
+import { SearchIndex } from '../src-main/retrieval/search-index.ts';
+import { writeResult } from './lib/result.ts';
+import { questionsFrom, rightChunks, type BenchQuestion } from './retrieval/questions.ts';
+import { plainQuery, plainText } from './retrieval/plain.ts';
+
+const { values: args } = parseArgs({
+  options: {
+    questions: { type: 'string', default: '240' },
+    'chunk-tokens': { type: 'string', default: '900' },
+    packages: {
+      type: 'string',
+      default:
+        'debian-policy,debian-faq,debian-faq-de,debian-faq-zh-cn,debian-reference-en,debian-reference-de,debian-reference-zh-cn,' +
+        'developers-reference,developers-reference-de,bash-doc,git-doc,maint-guide,maint-guide-de,maint-guide-zh-cn',
+    },
+    out: { type: 'string' },
+  },
+});
+
+const TOP_K = 6;
+const KINDS = new Set(['.html', '.htm', '.txt', '.pdf', '.epub']);
+
+interface Scores {
+  hit1: number;
+  hit6: number;
+  ndcg6: number;
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'kvasir-retrieval-'));
+try {
+  await bench();
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}
+
+async function bench(): Promise<void> {
+  const packages = args.packages.split(',');
+  const files = packages.reduce((sum, name) => sum + copyDocuments(name), 0);
+  const { path, set } = await ingest();
+  const catalogue = Catalogue.open(path);
+  const chunks = [...catalogue.chunks(set)];
+  const questions = questionsFrom(catalogue, chunks, Number(args.questions));
+  const plain = plainIndex(chunks);
+  const index = new SearchIndex(catalogue.words, set);
+  const rows: { question: BenchQuestion; ours: Scores; plain: Scores; cpuMs: number }[] = [];
+  for (const question of questions) {
+    const right = rightChunks(question, chunks);
+    const before = process.cpuUsage();
+    const found = retrieve(index, question.text, TOP_K);
+    const { user, system } = process.cpuUsage(before);
+    const ranked = found.toSorted((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
+    rows.push({
+      question,
+      ours: scoresOf(ranked, right),
+      plain: scoresOf(plain(question.text), right),
+      cpuMs: (user + system) / 1000,
+    });
+  }
+  const characters = chunks.reduce((sum, { text }) => sum + text.length, 0) / chunks.length;
+  const groups = [...new Set(rows.map(({ question }) => `${question.language} ${question.kind}`)), 'all'];
+  const table = new Table({
+    head: ['questions', 'n', 'hit@1', 'plain', 'hit@6', 'plain', 'nDCG@6', 'plain'],
+    style: { head: [], border: [] },
+  });
+  const summary = groups.map((group) => {
+    const some = rows.filter(
+      ({ question }) => group === 'all' || group === `${question.language} ${question.kind}`,
+    );
+    const mean = (of: 'ours' | 'plain', score: keyof Scores): number =>
+      some.reduce((sum, row) => sum + row[of][score], 0) / some.length;
+    const all = { ours: meanOf(mean, 'ours'), plain: meanOf(mean, 'plain') };
+    table.push([
+      group,
+      some.length,
+      ...(['hit1', 'hit6', 'ndcg6'] as const).flatMap((s) => [f(all.ours[s]), f(all.plain[s])]),
+    ]);
+    return { group, n: some.length, ...all };
+  });
+  const times = rows.map(({ cpuMs }) => cpuMs).sort((a, b) => a - b);
+  const at = (share: number): number =>
+    times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  const cpuMs = { p50: at(0.5), p95: at(0.95), max: at(1) };
+  console.log(`${files} files, ${chunks.length} chunks of ${characters.toFixed(0)} characters on average`);
+  console.log(table.toString());
+  console.log(`CPU a question: p50 ${f(cpuMs.p50)} ms, p95 ${f(cpuMs.p95)} ms, max ${f(cpuMs.max)} ms`);
+  writeResult('retrieval', args.out, {
+    packages,
+    files,
+    chunks: chunks.length,
+    characters,
+    topK: TOP_K,
+    summary,
+    cpuMs,
+  });
+  const misses = rows.filter(({ ours }) => ours.hit6 === 0).slice(0, 8);
+  for (const { question } of misses)
+    console.log(`  missed (${question.kind}): ${question.text.slice(0, 110)}`);
+  catalogue.close();
+}
+
+function meanOf(mean: (of: 'ours' | 'plain', score: keyof Scores) => number, of: 'ours' | 'plain'): Scores {
+  return { hit1: mean(of, 'hit1'), hit6: mean(of, 'hit6'), ndcg6: mean(of, 'ndcg6') };
+}
+
+/** Copies a package's documents that Kvasir reads; gives how many. */
+function copyDocuments(name: string): number {
+  const listed = execFileSync('dpkg', ['-L', name], { encoding: 'utf8' }).split('\n');
+  const files = listed.filter(
+    (path) => KINDS.has(extname(path)) && statSync(path, { throwIfNoEntry: false })?.isFile(),
+  );
+  const unique = [...new Set(files.map((path) => realpathSync(path)))];
+  unique.forEach((path, i) => {
+    const folder = join(dir, 'documents', name, String(i));
+    mkdirSync(folder, { recursive: true });
+    copyFileSync(path, join(folder, basename(path)));
+  });
+  return unique.length;
+}
+
+async function ingest(): Promise<{ path: string; set: number }> {
+  const app = await App.open({
+    dataDir: join(dir, 'data'),
+    overrides: { chunkTokens: Number(args['chunk-tokens']), contextTokens: 8192 },
+  });
+  try {
+    const started = performance.now();
+    const { library } = await app.workspaces.open({ root: join(dir, 'documents') });
+    await library.drain({ precompute: false });
+    console.log(`read and cut in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+    return { path: app.paths.catalogue, set: library.chunkSetId };
+  } finally {
+    await app.close();
+  }
+}
+
+function plainIndex(chunks: readonly ChunkRow[]): (question: string) => number[] {
+  const database = openDatabase(':memory:', [
+    `CREATE VIRTUAL TABLE plain USING fts5(text, content='', tokenize='unicode61 remove_diacritics 2')`,
+  ]);
+  database.transaction(() => {
+    for (const { id, text } of chunks)
+      database.run('INSERT INTO plain (rowid, text) VALUES (?, ?)', id, plainText(text));
+  });
+  const query = 'SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?';
+  return (question) => database.column<number>(query, plainQuery(question), TOP_K);
+}
+
+function scoresOf(ranked: readonly number[], right: ReadonlySet<number>): Scores {
+  const gains = ranked.slice(0, TOP_K).map((id, i) => (right.has(id) ? 1 / Math.log2(i + 2) : 0));
+  const ideal = Array.from({ length: Math.min(TOP_K, right.size) }, (_, i) => 1 / Math.log2(i + 2));
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  return {
+    hit1: Number((gains[0] ?? 0) > 0),
+    hit6: Number(gains.some((gain) => gain > 0)),
+    ndcg6: sum(gains) / Math.max(sum(ideal), Number.EPSILON),
+  };
+}
+
+function f(value: number): string {
+  return value.toFixed(value < 10 ? 3 : 0);
+}

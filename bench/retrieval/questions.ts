@@ -1,0 +1,136 @@
+import type { Catalogue, ChunkRow } from '../../src-main/catalogue/catalogue.ts';
+import { randomFrom } from '../../src-main/testing/random.ts';
+
+export interface BenchQuestion {
+  kind: 'sentence' | 'heading';
+  language: 'en' | 'de' | 'zh';
+  text: string;
+  /** Where the answer stands: UTF-16 ranges in documents' texts. */
+  places: { documentId: number; start: number; end: number }[];
+  /** The sentence, as `squeezed` has it; '' for headings. */
+  sentence: string;
+}
+
+/** A manual comes in several formats; what stands in more places is no question about one of them. */
+const MAX_PLACES = 4;
+
+const LANGUAGES = ['en', 'de', 'zh'] as const;
+/** Half of the questions are English, a quarter each of the others. */
+const SHARES = { en: 0.5, de: 0.25, zh: 0.25 };
+/** Characters of a section in which what its heading asks for is expected. */
+const SECTION_HEAD = 1500;
+
+interface Text {
+  documentId: number;
+  language: BenchQuestion['language'];
+  text: string;
+}
+
+/** Questions by the rule in bench/retrieval.ts, half of each kind. */
+export function questionsFrom(
+  catalogue: Catalogue,
+  chunks: readonly ChunkRow[],
+  count: number,
+): BenchQuestion[] {
+  const ids = [...new Set(chunks.map(({ documentId }) => documentId))];
+  const texts = ids.map((documentId): Text => {
+    const text = [...catalogue.texts.blocks(documentId)].join('');
+    return { documentId, text, language: languageOf(text) };
+  });
+  const random = randomFrom(1);
+  const kinds = [together(texts.flatMap(sentencesOf)), together(headingsOf(catalogue, texts))];
+  return LANGUAGES.flatMap((language) =>
+    kinds.flatMap((all) => {
+      const some = all.filter((question) => question.language === language);
+      const wanted = Math.round((count * SHARES[language]) / 2);
+      for (let i = 0; i < Math.min(wanted, some.length); i++) {
+        const other = i + Math.floor(random() * (some.length - i));
+        [some[i], some[other]] = [some[other] as BenchQuestion, some[i] as BenchQuestion];
+      }
+      return some.slice(0, wanted);
+    }),
+  );
+}
+
+/** Chunks that answer a question. */
+export function rightChunks({ places, sentence }: BenchQuestion, chunks: readonly ChunkRow[]): Set<number> {
+  const overlaps = (chunk: ChunkRow): boolean =>
+    places.some(
+      ({ documentId, start, end }) =>
+        chunk.documentId === documentId && chunk.start < end && chunk.end > start,
+    );
+  const right = chunks.filter(
+    (chunk) => overlaps(chunk) || (sentence !== '' && squeezed(chunk.text).includes(sentence)),
+  );
+  return new Set(right.map(({ id }) => id));
+}
+
+/** Questions of one wording are one question with several places. */
+function together(questions: readonly BenchQuestion[]): BenchQuestion[] {
+  const groups = Map.groupBy(questions, ({ language, text }) => `${language} ${text.toLowerCase()}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const places = group.flatMap((each) => each.places);
+    return first && places.length <= MAX_PLACES ? [{ ...first, places }] : [];
+  });
+}
+
+function sentencesOf({ documentId, language, text }: Text): BenchQuestion[] {
+  const segmenter = new Intl.Segmenter(language, { granularity: 'sentence' });
+  return text.split(/\n\s*\n/).reduce<{ at: number; found: BenchQuestion[] }>(
+    ({ at, found }, paragraph) => {
+      const start = text.indexOf(paragraph, at);
+      for (const { segment, index } of segmenter.segment(paragraph.replaceAll('\n', ' '))) {
+        const asked = thinned(segment.trim(), language);
+        if (asked === undefined) continue;
+        const from = start + index;
+        const places = [{ documentId, start: from, end: from + segment.length }];
+        found.push({ kind: 'sentence', language, text: asked, places, sentence: squeezed(segment) });
+      }
+      return { at: start + paragraph.length, found };
+    },
+    { at: 0, found: [] },
+  ).found;
+}
+
+/** Every third word left out; undefined where a sentence is too short, too long, or no sentence. */
+function thinned(sentence: string, language: BenchQuestion['language']): string | undefined {
+  if (!/[.。!！?？]$/u.test(sentence)) return undefined;
+  if (language === 'zh') {
+    const characters = sentence.match(/\p{Script=Han}/gu) ?? [];
+    if (characters.length < 16 || characters.length > 80) return undefined;
+    const runs = characters.join('').match(/.{1,4}/gu) ?? [];
+    return runs.filter((_, i) => i % 3 !== 2).join(' ');
+  }
+  const words = sentence.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’-]*/gu) ?? [];
+  const letters = words.filter((word) => /^\p{L}+$/u.test(word)).length;
+  if (words.length < 8 || words.length > 40 || letters < words.length * 0.8) return undefined;
+  return words.filter((_, i) => i % 3 !== 2).join(' ');
+}
+
+function headingsOf(catalogue: Catalogue, texts: readonly Text[]): BenchQuestion[] {
+  const all = texts.flatMap(({ documentId, language, text }) =>
+    (catalogue.documents.headings(documentId) ?? []).map(([start, , title]): BenchQuestion => {
+      const words = title.replace(/^[\d.A-Z\s]+(?=\p{L}{2})/u, '').trim();
+      const places = [{ documentId, start, end: Math.min(text.length, start + SECTION_HEAD) }];
+      return { kind: 'heading', language, text: words, places, sentence: '' };
+    }),
+  );
+  return all.filter(({ text, language }) => {
+    const length =
+      language === 'zh' ? (text.match(/\p{Script=Han}/gu) ?? []).length / 2 : text.split(/\s+/).length;
+    return length >= 2 && length <= 8;
+  });
+}
+
+function squeezed(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+function languageOf(text: string): BenchQuestion['language'] {
+  const head = text.slice(0, 20_000);
+  if ((head.match(/\p{Script=Han}/gu) ?? []).length > head.length / 10) return 'zh';
+  const german = (head.match(/\b(?:der|die|das|und|nicht|werden|ist|Sie)\b/g) ?? []).length;
+  const english = (head.match(/\b(?:the|and|of|is|not|to|be|you)\b/g) ?? []).length;
+  return german > english ? 'de' : 'en';
+}

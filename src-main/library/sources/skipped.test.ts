@@ -1,0 +1,62 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { ServiceFixture } from '../../testing/library.ts';
+
+test.each(['letter.odt', 'letter.rtf', 'letter.doc', 'sheet.ods', 'program.exe', 'README'])(
+  'an upload that a scan would not pick up is refused, with the reason: %s',
+  async (name) => {
+    const fixture = new ServiceFixture();
+    const { id } = fixture.service.create('Docs');
+    fixture.service.start();
+    const body = Readable.from([Buffer.from('{\\rtf1 words}')]);
+    await expect(fixture.service.receiveUpload(id, name, body)).rejects.toMatchObject({
+      code: 'DOCUMENT_UNSUPPORTED',
+      message: expect.stringContaining(name) as string,
+      advice: expect.stringMatching(/PDF/) as string,
+    });
+    expect(fixture.info(id).documents).toBe(0);
+  },
+);
+
+test('what was uploaded is there after a restart', async () => {
+  const fixture = new ServiceFixture();
+  const { id } = fixture.service.create('Docs');
+  fixture.service.start();
+  await fixture.service.receiveUpload(id, 'notes/a.md', Readable.from([Buffer.from('words')]));
+  await fixture.restart();
+  await fixture.service.rescan(id);
+  await fixture.idle();
+  expect(fixture.documents(id).map(({ path, phase }) => [path, phase])).toEqual([['notes/a.md', 'ready']]);
+});
+
+test('a file of such a kind that was named by its path fails with the reason; RTF is not read as text', async () => {
+  const fixture = new ServiceFixture({ 'letter.rtf': '{\\rtf1\\ansi words}' });
+  const { id } = fixture.service.create('Docs');
+  fixture.service.start();
+  await fixture.service.addPaths({ id, paths: [join(fixture.root, 'letter.rtf')], watch: true });
+  await fixture.service.rescan(id);
+  await fixture.idle();
+  expect(fixture.documents(id)).toMatchObject([
+    { phase: 'failed', failure: { code: 'DOCUMENT_UNSUPPORTED' } },
+  ]);
+});
+
+test('files of a folder that are skipped are listed with the reason, but for hidden ones', async () => {
+  const fixture = new ServiceFixture({ 'a.md': 'one', 'b.odt': 'x', 'sub/c.exe': 'x', '.hidden': 'x' });
+  mkdirSync(join(fixture.root, 'node_modules'));
+  symlinkSync(join(fixture.root, 'nowhere.md'), join(fixture.root, 'broken.md'));
+  symlinkSync(join(fixture.root, 'nowhere'), join(fixture.root, 'broken'));
+  const { id, roots } = await fixture.library();
+  expect(roots).toMatchObject([{ skipped: 4 }]);
+  expect(fixture.service.skipped(id, roots[0]!.id)).toEqual({
+    total: 4,
+    files: [
+      { path: 'b.odt', reason: 'kind' },
+      { path: 'broken', reason: 'unreadable' },
+      { path: 'broken.md', reason: 'unreadable' },
+      { path: 'sub/c.exe', reason: 'kind' },
+    ],
+  });
+});
