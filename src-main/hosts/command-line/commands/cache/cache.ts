@@ -59,7 +59,10 @@ async function list(app: App, { terminal, signal }: CommandContext, json: boolea
       const lastUsed = new Date(lastUsedAt).toISOString().slice(0, 19);
       return [key.slice(0, 12), label, String(tokens), formatBytes(bytes), dtype, String(hits), lastUsed];
     });
-    const lines = columns([['key', 'from', 'tokens', 'size', 'dtype', 'hits', 'last used'], ...rows], ALIGNED);
+    const lines = columns(
+      [['key', 'from', 'tokens', 'size', 'dtype', 'hits', 'last used'], ...rows],
+      ALIGNED,
+    );
     const slice = new TimeSlice();
     for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
       terminal.out(`${lines.slice(start, start + LINES_AT_ONCE).join('\n')}\n`);
