@@ -186,7 +186,8 @@ describe('the store is unharmed by', () => {
       const large = writeFiles(join(dir, 'large'), { 'large.txt': Buffer.alloc(50 * 1024 * 1024, 'text ') });
       const failed = await withLibrary(large);
       expectFailure(failed, 'DOCUMENT_TOO_LARGE');
-      expect(failed.stderr).toContain('large.txt has 50.0 MB');
+      expect(failed.stderr).toContain('too large: 52.4 MB');
+      expect(failed.stderr).toContain('The file is large.txt.');
     });
 
     test('that are no text, whatever their name says', async () => {

@@ -80,6 +80,8 @@ export class DiskBudget {
     const rows = [...prefixes.rows, ...chunks.rows];
     const gone = await this.#remove(rows);
     const bytes = sumOfBytes(gone);
+    // Where the disk was full the index's log could not go into the index, and grew: now it can.
+    if (!request.keys) this.#disk.index.foldLog();
     if (bytes >= (request.bytes ?? Infinity)) return { entries: gone.length, bytes, kept: 0 };
     const pinned = this.#pinnedOf(request);
     const undeletable = rows.length - gone.length;

@@ -251,6 +251,12 @@ export class ChunkIndex {
     }
   }
 
+  /** Brings what SQLite's log holds into the file, and gives the log's space back, as far as readers allow. */
+  foldLog(): void {
+    this.flush();
+    this.#db.pragma('wal_checkpoint(TRUNCATE)');
+  }
+
   /** Does not flush. */
   close(): void {
     this.#db.close();

@@ -53,7 +53,7 @@ test('threads beyond the cores that are free are refused, and used as those wher
   expect(() => service.update({ threads: cores + 1 })).toThrow(
     expect.objectContaining({
       code: 'BAD_ARGUMENT',
-      message: expect.stringContaining(`${cores + 1} threads`),
+      message: expect.stringContaining(`${cores + 1} threads`) as string,
     }),
   );
   expect(service.update({ threads: cores }).threads).toBe(cores);
