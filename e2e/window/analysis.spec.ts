@@ -39,7 +39,7 @@ test.describe('from the library', () => {
       await window.getByRole('button', { name: 'Summarise' }).click();
       await window.getByRole('textbox', { name: 'Chunks in a window' }).fill('6');
       await window.getByRole('textbox', { name: 'Overlap (chunks)' }).fill('2');
-      await expect(window.getByText(/windows of at most 6 chunks, 2 of them repeated/)).toBeVisible();
+      await expect(window.getByText(/windows of at most 6 chunks, with an overlap of 2/)).toBeVisible();
     });
 
     await test.step('windows come one by one, and the result at the end', async () => {
