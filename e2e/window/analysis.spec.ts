@@ -89,7 +89,7 @@ test('several questions are answered in a table, from the keyboard alone', async
 
   const table = window.getByRole('table', { name: 'Questions and answers' });
   await expect(table.getByRole('row')).toHaveCount(4);
-  const figures = window.getByLabel('What steps had in common');
+  const figures = window.getByLabel('What the steps shared');
   await expect(window.getByRole('button', { name: 'Stop' })).toBeHidden({ timeout: ANSWER_MS });
   await expect(rowAt(table, 1)).toContainText('Riga');
   await expect(rowAt(table, 3)).toContainText('Riga');
