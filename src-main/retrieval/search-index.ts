@@ -5,9 +5,6 @@ import { termsFor } from '../catalogue/words.ts';
 /** Shorter titles are everyday words more often than names. */
 const MIN_TITLE_LENGTH = 4;
 
-/** Hits that are put in order of their texts where scores are equal. */
-const TIES = 100;
-
 /** Full-text search over some chunk sets, and what stands around the chunks that it finds. */
 export class SearchIndex {
   readonly #words: WordTable;
@@ -20,19 +17,7 @@ export class SearchIndex {
 
   /** The chunks that match best, best first. Any text is a valid question; one without words matches nothing. */
   search(question: string, limit: number): Hit[] {
-    const hits = this.#words.matches(termsFor(question, this.#words.languages()), this.#scope, limit);
-    return this.#tiesByContent(hits);
-  }
-
-  /** Equal scores go by content: ids tell only which file was read first. */
-  #tiesByContent(hits: readonly Hit[]): Hit[] {
-    const tied = hits
-      .slice(0, TIES)
-      .filter(({ score }, i) => hits[i - 1]?.score === score || hits[i + 1]?.score === score);
-    const texts =
-      tied.length > 0 ? this.texts(tied.map(({ chunkId }) => chunkId)) : new Map<number, string>();
-    const text = ({ chunkId }: Hit): string => texts.get(chunkId) ?? '\uffff';
-    return hits.toSorted((a, b) => b.score - a.score || compare(text(a), text(b)));
+    return this.#words.matches(termsFor(question, this.#words.languages()), this.#scope, limit);
   }
 
   /** The chunks up to `reach` places before and behind one that stand in its document under the same headings. */
@@ -60,10 +45,6 @@ export class SearchIndex {
     const { text, titles } = this.#words.titlesIn(chunkId, this.#scope, MIN_TITLE_LENGTH);
     return titles.filter(({ title }) => standsAlone(title, text)).map(({ id }) => id);
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 /** Whether `title` occurs in `text` with no letter or digit on either side; unspaced scripts have no such borders. */
