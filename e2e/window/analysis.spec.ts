@@ -98,7 +98,7 @@ test('several questions are answered in a table, from the keyboard alone', async
 
   await test.step('one can be asked again', async () => {
     await rowAt(table, 2)
-      .getByRole('button', { name: /^Take it again/ })
+      .getByRole('button', { name: /^Run again/ })
       .click();
     await expect(window.getByRole('button', { name: 'Stop' })).toBeHidden({ timeout: ANSWER_MS });
     await expect(rowAt(table, 2)).toContainText('ms');

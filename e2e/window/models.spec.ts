@@ -8,7 +8,7 @@ test('a model is imported and taken into use', async ({ window, dataDir }) => {
   const path = join(dataDir, 'small-random.gguf');
   copyFileSync(randomModel({ arch: 'llama', layers: 2, seed: 7 }), path);
   await importModel(window, path);
-  await expect(window.getByText(/is imported/)).toBeVisible();
+  await expect(window.getByText(/was imported/)).toBeVisible();
 
   await useImported(window);
   await expect(chatModels(window).getByText('In use')).toHaveCount(1);

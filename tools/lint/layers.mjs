@@ -124,7 +124,10 @@ export const LAYERS = [
   // Benches take the words and the tables of the command line.
   { path: 'bench', imports: [...CORE, 'src-main/hosts/command-line', 'tools', 'e2e'] },
   // The bundle for Electron is run on the stand-in that its host's tests use.
-  { path: 'e2e', imports: [...CORE, 'src-main/leftovers.ts', 'src-main/hosts/electron', 'src-renderer/i18n', 'tools'] },
+  {
+    path: 'e2e',
+    imports: [...CORE, 'src-main/leftovers.ts', 'src-main/hosts/electron', 'src-renderer/i18n', 'tools'],
+  },
 ];
 
 /** What any test may import, wherever it stands. */

@@ -49,8 +49,11 @@ export async function libraryDone(window: Page, library: string, documents: numb
     timeout: QUEUE_MS,
   });
   const working = window.getByRole('navigation', { name: 'Libraries' }).getByRole('meter');
-  await expect(window.getByRole('region', { name: 'Queue' })).toContainText(/Every document is ready|Nothing left to do/, {
-    timeout: QUEUE_MS,
-  });
+  await expect(window.getByRole('region', { name: 'Queue' })).toContainText(
+    /Every document is ready|Nothing left to do/,
+    {
+      timeout: QUEUE_MS,
+    },
+  );
   await expect(working).toHaveCount(0);
 }

@@ -18,7 +18,7 @@ export async function importModel(window: Page, path: string): Promise<void> {
 export async function useImported(window: Page): Promise<void> {
   const models = chatModels(window);
   await models.getByRole('button', { name: 'Use', exact: true }).click();
-  await expect(window.getByRole('dialog')).toContainText('Caches of the present model are kept');
+  await expect(window.getByRole('dialog')).toContainText('Caches of the current model are kept');
   await window.getByRole('button', { name: 'Use this model' }).click();
   await expect(models.locator('[data-active]')).toContainText('random llama');
 }
