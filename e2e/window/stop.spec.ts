@@ -46,7 +46,8 @@ test('a stopped answer keeps its words, and can be made again', async ({ window,
   expect(await lengthOf(answers(window))).toBeGreaterThan(LONGER_THAN_ANY_PHASE);
 });
 
-/** Characters of an answer so far. */
+/** Characters of an answer so far, without its sources, which are there before its first word. */
 async function lengthOf(answer: ReturnType<typeof answers>): Promise<number> {
-  return (await answer.innerText()).length;
+  const sources = await answer.getByRole('group', { name: /^\d+ sources?$/ }).allInnerTexts();
+  return (await answer.innerText()).length - sources.join('').length;
 }
