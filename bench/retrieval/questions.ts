@@ -111,7 +111,7 @@ function thinned(sentence: string, language: BenchQuestion['language']): string 
 function headingsOf(catalogue: Catalogue, texts: readonly Text[]): BenchQuestion[] {
   const all = texts.flatMap(({ documentId, language, text }) =>
     (catalogue.documents.headings(documentId) ?? []).map(([start, , title]): BenchQuestion => {
-      const words = title.replace(/^[\d.A-Z\s]+(?=\p{L}{2})/u, '').trim();
+      const words = title.replace(/^(?:\d[\d.]*|[A-Z](?:\.\d+)*\.)\s+/u, '').trim();
       const places = [{ documentId, start, end: Math.min(text.length, start + SECTION_HEAD) }];
       return { kind: 'heading', language, text: words, places, sentence: '' };
     }),

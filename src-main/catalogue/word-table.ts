@@ -9,6 +9,12 @@ export interface ChunkPlace {
   ordinal: number;
 }
 
+export interface ChunkText {
+  /** The document's title and the headings above the chunk. */
+  title: string;
+  text: string;
+}
+
 /** A chunk that matches a question. */
 export interface Hit extends ChunkPlace {
   /** Larger is better. */
@@ -136,7 +142,7 @@ export class WordTable {
     if (tied.length === 0) return hits;
     // Equal scores go by content: ids tell only which file was read first.
     const texts = this.texts(tied.map(({ chunkId }) => chunkId));
-    const textOf = ({ chunkId }: Hit): string => texts.get(chunkId) ?? '';
+    const textOf = ({ chunkId }: Hit): string => texts.get(chunkId)?.text ?? '';
     return hits.sort(
       (a, b) => b.score - a.score || Number(textOf(a) > textOf(b)) - Number(textOf(a) < textOf(b)),
     );
@@ -151,6 +157,7 @@ export class WordTable {
     const query = `SELECT coalesce(sum(doc), 0) FROM ${TABLE}_counts WHERE term = ?`;
     const counted = terms
       .map((term) => ({ term, count: this.#sql.value<number>(query, withoutMarks(term.text)) ?? 0 }))
+      .filter(({ term, count }) => count > 0 || term.prefix === true)
       .sort((a, b) => a.count - b.count);
     const rare = counted.filter(({ count }) => count <= chunks * COMMON_SHARE);
     return (rare.length > 0 ? rare : counted.slice(0, 1)).slice(0, MAX_TERMS).map(({ term }) => term);
@@ -212,11 +219,11 @@ export class WordTable {
     };
   }
 
-  /** The texts of chunks. */
-  texts(chunkIds: readonly number[]): Map<number, string> {
-    const query = 'SELECT id, text FROM chunk WHERE id IN (SELECT value FROM json_each(?))';
-    const rows = this.#sql.all<{ id: number; text: string }>(query, JSON.stringify(chunkIds));
-    return new Map(rows.map(({ id, text }) => [id, text]));
+  /** The texts of chunks, and the titles above them, by id. */
+  texts(chunkIds: readonly number[]): Map<number, ChunkText> {
+    const query = 'SELECT id, title, text FROM chunk WHERE id IN (SELECT value FROM json_each(?))';
+    const rows = this.#sql.all<ChunkText & { id: number }>(query, JSON.stringify(chunkIds));
+    return new Map(rows.map(({ id, title, text }) => [id, { title, text }]));
   }
 
   /** The first versions had an index, a view and triggers for each chunk set. */

@@ -29,6 +29,15 @@ export function indexedText(text: string, language: Language): string {
     .replace(WORD, (word) => (UNSPACED_START.test(word) ? word : stemOf(word, language)));
 }
 
+/** The words of a text as they follow each other; of unspaced text each character is one. */
+export function sequenceOf(text: string): string[] {
+  const spaced = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(UNSPACED, (run) => ` ${Array.from(run).join(' ')} `);
+  return spaced.match(WORD) ?? [];
+}
+
 /** The words of a text, each once; of unspaced text the pairs. */
 export function wordsOf(text: string): string[] {
   const spaced = text

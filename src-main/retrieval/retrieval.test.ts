@@ -297,6 +297,8 @@ describe('words of other languages', () => {
     expect(index.search('project', 9)).toHaveLength(9);
     const pasted = Array.from({ length: 300 }, (_, i) => `item${i * 2}`).join(' ');
     expect(index.search(pasted, 400).length).toBeLessThanOrEqual(24);
+    const unknown = Array.from({ length: 30 }, (_, i) => `nowhere${i}`).join(' ');
+    expect(index.search(`${unknown} item77`, 9).map(({ ordinal }) => ordinal)).toEqual([77]);
   });
 });
 
@@ -329,5 +331,31 @@ describe('one index for all chunk sets', () => {
     expect(database.all(old)).toEqual([]);
     add(database, { New: ['Mara again'] }, 1);
     expect(indexOf(database, 1).search('Mara', 9)).toHaveLength(4);
+  });
+});
+
+describe('the order of words', () => {
+  const notes = [
+    'Tags are names. Whoever has a key has signed the agreement; tags of that key are trusted, signed or not.',
+    'Whoever makes releases needs a key. A release is announced by signed tags, which name its maker.',
+    'Signed papers lie in the archive.',
+  ];
+
+  test('of passages with the same words, the one that has them as the question has comes first', () => {
+    const index = indexOf(databaseOf({ notes }), 1);
+    expect(index.search('signed tags', 3)[0]).toMatchObject({ ordinal: 1 });
+    expect(index.search('tags signed', 3)[0]).toMatchObject({ ordinal: 0 });
+  });
+
+  test('counts in the titles above a passage as well', () => {
+    const text = 'It is done once a year, by the office.';
+    const index = indexOf(databaseOf({ 'Office keys': [text], 'Keys of the office': [`${text} `] }), 1);
+    expect(index.search('keys of the office', 2)[0]).toMatchObject({ documentId: 2 });
+    expect(index.search('office keys', 2)[0]).toMatchObject({ documentId: 1 });
+  });
+
+  test('unspaced text goes by its characters', () => {
+    const index = indexOf(databaseOf({ 甲: ['明月，上海', '上海的明月'] }), 1);
+    expect(index.search('上海的明月', 2)[0]).toMatchObject({ ordinal: 1 });
   });
 });

@@ -152,7 +152,7 @@ function withoutRepeats(ranked: readonly Retrieved[], index: SearchIndex, count:
     const some = ranked.slice(from, from + count);
     const texts = index.texts(some.map(({ chunkId }) => chunkId));
     for (const chunk of some) {
-      const text = (texts.get(chunk.chunkId) ?? '').toLowerCase().replace(/\s+/g, ' ');
+      const text = (texts.get(chunk.chunkId)?.text ?? '').toLowerCase().replace(/\s+/g, ' ');
       if (chosen.length < count && !seen.has(text)) chosen.push(chunk);
       seen.add(text);
     }

@@ -1,9 +1,13 @@
 import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
-import type { ChunkPlace, WordTable } from '../catalogue/word-table.ts';
+import type { ChunkPlace, ChunkText, WordTable } from '../catalogue/word-table.ts';
 import { termsFor } from '../catalogue/words.ts';
+import { WordOrder } from './word-order.ts';
 
 /** Shorter titles are everyday words more often than names. */
 const MIN_TITLE_LENGTH = 4;
+
+/** The best by BM25, whose texts are then read for the order of a question's words. */
+const READ = 100;
 
 /** Full-text search over some chunk sets, and what stands around the chunks that it finds. */
 export class SearchIndex {
@@ -15,9 +19,17 @@ export class SearchIndex {
     this.#scope = boundScope(typeof scope === 'number' ? { chunkSetIds: [scope] } : scope);
   }
 
-  /** The chunks that match best, best first. Any text is a valid question; one without words matches nothing. */
+  /**
+   * The chunks that match best, best first: by BM25, and the best of these by the order of the question's words, too. Any
+   * text is a valid question; one without words matches nothing.
+   */
   search(question: string, limit: number): Hit[] {
-    return this.#words.matches(termsFor(question, this.#words.languages()), this.#scope, limit);
+    const terms = termsFor(question, this.#words.languages());
+    const hits = this.#words.matches(terms, this.#scope, Math.max(limit, READ));
+    const order = new WordOrder(question);
+    const texts = this.texts(hits.slice(0, READ).map(({ chunkId }) => chunkId));
+    const scored = hits.map((hit) => ({ ...hit, score: hit.score * order.worth(texts.get(hit.chunkId)) }));
+    return scored.sort((a, b) => b.score - a.score).slice(0, limit);
   }
 
   /** The chunks up to `reach` places before and behind one that stand in its document under the same headings. */
@@ -36,7 +48,7 @@ export class SearchIndex {
   }
 
   /** The texts of chunks, by id. */
-  texts(chunkIds: readonly number[]): Map<number, string> {
+  texts(chunkIds: readonly number[]): Map<number, ChunkText> {
     return this.#words.texts(chunkIds);
   }
 
