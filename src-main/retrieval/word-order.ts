@@ -13,28 +13,37 @@ const IN_TITLES = 0.5;
  * in the text tells something as well.
  */
 export class WordOrder {
-  readonly #pairs: readonly string[];
+  /** The words that follow a word in the question; each such pair has a number. */
+  readonly #pairs = new Map<string, Map<string, number>>();
+  #count = 0;
 
   constructor(question: string) {
-    this.#pairs = pairsOf(sequenceOf(question), 1);
+    const words = sequenceOf(question);
+    words.slice(1).forEach((word, i) => {
+      const before = words[i] ?? '';
+      const followers = this.#pairs.get(before) ?? new Map<string, number>();
+      if (!followers.has(word)) followers.set(word, this.#count++);
+      this.#pairs.set(before, followers);
+    });
   }
 
   /** From 1 (none of the question's pairs) to 2.5 (all of them, in text and titles); 1 where there is no text. */
   worth(passage: ChunkText | undefined): number {
-    if (!passage || this.#pairs.length === 0) return 1;
+    if (!passage || this.#count === 0) return 1;
     return 1 + this.#share(passage.text) + IN_TITLES * this.#share(passage.title);
   }
 
   #share(text: string): number {
+    const found = new Map<number, number>();
     const words = sequenceOf(text);
-    const unbroken = new Set(pairsOf(words, 1));
-    const broken = new Set(pairsOf(words, 2));
-    const of = (pair: string): number => (unbroken.has(pair) ? 1 : broken.has(pair) ? BROKEN : 0);
-    return this.#pairs.reduce((sum, pair) => sum + of(pair), 0) / this.#pairs.length;
+    for (let at = 0; at < words.length; at++) {
+      const followers = this.#pairs.get(words[at] ?? '');
+      if (!followers) continue;
+      const broken = followers.get(words[at + 2] ?? '');
+      if (broken !== undefined) found.set(broken, Math.max(found.get(broken) ?? 0, BROKEN));
+      const unbroken = followers.get(words[at + 1] ?? '');
+      if (unbroken !== undefined) found.set(unbroken, 1);
+    }
+    return found.values().reduce((sum, worth) => sum + worth, 0) / this.#count;
   }
-}
-
-/** Each word with the one `distance` places behind it. */
-function pairsOf(words: readonly string[], distance: number): string[] {
-  return words.slice(distance).map((word, i) => `${words[i]} ${word}`);
 }
