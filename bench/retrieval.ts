@@ -27,7 +27,7 @@ import { openDatabase } from '../src-main/platform/database.ts';
 import { retrieve } from '../src-main/retrieval/retriever.ts';
 import { SearchIndex } from '../src-main/retrieval/search-index.ts';
 import { writeResult } from './lib/result.ts';
-import { questionsFrom, rightChunks, type BenchQuestion } from './retrieval/questions.ts';
+import { answersAmong, questionsFrom, type BenchQuestion } from './retrieval/questions.ts';
 import { plainQuery, plainText } from './retrieval/plain.ts';
 
 const { values: args } = parseArgs({
@@ -69,9 +69,10 @@ async function bench(): Promise<void> {
   const questions = questionsFrom(catalogue, chunks, Number(args.questions));
   const plain = plainIndex(chunks);
   const index = new SearchIndex(catalogue.words, set);
+  const rightOf = answersAmong(chunks);
   const rows: { question: BenchQuestion; ours: Scores; plain: Scores; cpuMs: number }[] = [];
   for (const question of questions) {
-    const right = rightChunks(question, chunks);
+    const right = rightOf(question);
     const before = process.cpuUsage();
     const found = retrieve(index, question.text, TOP_K);
     const { user, system } = process.cpuUsage(before);

@@ -52,17 +52,20 @@ export function questionsFrom(
   );
 }
 
-/** Chunks that answer a question. */
-export function rightChunks({ places, sentence }: BenchQuestion, chunks: readonly ChunkRow[]): Set<number> {
-  const overlaps = (chunk: ChunkRow): boolean =>
-    places.some(
-      ({ documentId, start, end }) =>
-        chunk.documentId === documentId && chunk.start < end && chunk.end > start,
+/** Tells which chunks answer a question. */
+export function answersAmong(chunks: readonly ChunkRow[]): (question: BenchQuestion) => Set<number> {
+  const texts = new Map(chunks.map(({ id, text }) => [id, squeezed(text)]));
+  return ({ places, sentence }) => {
+    const right = chunks.filter(
+      (chunk) =>
+        places.some(
+          ({ documentId, start, end }) =>
+            chunk.documentId === documentId && chunk.start < end && chunk.end > start,
+        ) ||
+        (sentence !== '' && texts.get(chunk.id)?.includes(sentence)),
     );
-  const right = chunks.filter(
-    (chunk) => overlaps(chunk) || (sentence !== '' && squeezed(chunk.text).includes(sentence)),
-  );
-  return new Set(right.map(({ id }) => id));
+    return new Set(right.map(({ id }) => id));
+  };
 }
 
 /** Questions of one wording are one question with several places. */

@@ -103,6 +103,8 @@ const STRAY = 100;
 /** In an index of more chunks, words that stand in so large a share of them are not looked for beside others: they tell nothing. */
 const LARGE = 1000;
 const COMMON_SHARE = 0.3;
+/** The rarest words are looked for that together stand in so many chunks: a search takes as long as its words have places. */
+const MAX_POSTINGS = 20_000;
 /** More words than these, the rarest, do not make a search better. */
 const MAX_TERMS = 24;
 
@@ -159,7 +161,10 @@ export class WordTable {
       .map((term) => ({ term, count: this.#sql.value<number>(query, withoutMarks(term.text)) ?? 0 }))
       .filter(({ term, count }) => count > 0 || term.prefix === true)
       .sort((a, b) => a.count - b.count);
-    const rare = counted.filter(({ count }) => count <= chunks * COMMON_SHARE);
+    let postings = 0;
+    const rare = counted.filter(
+      ({ count }) => count <= chunks * COMMON_SHARE && (postings += count) <= MAX_POSTINGS,
+    );
     return (rare.length > 0 ? rare : counted.slice(0, 1)).slice(0, MAX_TERMS).map(({ term }) => term);
   }
 

@@ -13,6 +13,9 @@ const UNSPACED_START = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p
 /** The part of such text that says something: kana that are not katakana mostly hold a Japanese sentence together. */
 const TELLING_UNSPACED = /[\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu;
 
+const ASCII = /^[\0-\x7f]*$/;
+const ASCII_WORD = /[a-z0-9]+/g;
+
 /** Stand in most Chinese questions. */
 const CHINESE_STOP_WORDS =
   /为什么|什么|怎么样|怎么|怎样|如何|哪里|哪儿|哪个|哪些|多少|是否|可以|请问|我们|你们|他们|她们|它们|这个|那个|这些|那些|[的了吗呢吧啊谁是]/gu;
@@ -31,6 +34,7 @@ export function indexedText(text: string, language: Language): string {
 
 /** The words of a text as they follow each other; of unspaced text each character is one. */
 export function sequenceOf(text: string): string[] {
+  if (ASCII.test(text)) return text.toLowerCase().match(ASCII_WORD) ?? []; // the same, four times as fast
   const spaced = text
     .normalize('NFKC')
     .toLowerCase()

@@ -44,6 +44,6 @@ export class WordOrder {
       const unbroken = followers.get(words[at + 1] ?? '');
       if (unbroken !== undefined) found.set(unbroken, 1);
     }
-    return found.values().reduce((sum, worth) => sum + worth, 0) / this.#count;
+    return [...found.values()].reduce((sum, worth) => sum + worth, 0) / this.#count;
   }
 }
