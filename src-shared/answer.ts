@@ -38,10 +38,13 @@ export const NoticeSchema = z.object({
   message: z.string(),
 });
 
+/** Why an answer ended: of itself, at the limit for answers, stopped, or at the end of the context. */
+export const StopSchema = z.enum(['eos', 'length', 'aborted', 'callback', 'context']);
+
 export const AnswerSchema = z.object({
   question: z.string(),
   answer: z.string(),
-  stop: z.enum(['eos', 'length', 'aborted', 'callback', 'context']),
+  stop: StopSchema,
   sources: z.array(SourceSchema),
   notices: z.array(NoticeSchema),
   ttftMs: TtftSchema,

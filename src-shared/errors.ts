@@ -35,6 +35,7 @@ export const ERROR_CODES = [
   'DOCUMENT_UNSUPPORTED', // a format Kvasir does not read
   'DOCUMENT_TIMEOUT', // reading took longer than the limit
   'DOCUMENT_MEMORY', // reading needed more memory than the limit
+  'NO_MATCH', // no passage to answer from, and the model is not asked to guess
   'QUESTION_TOO_LONG', // the question alone exceeds the context
   'CONTEXT_OVERFLOW', // a prompt exceeds the context
   // general

@@ -47,6 +47,8 @@ export const SettingsSchema = z.object({
     .int()
     .min(0)
     .default(1024 * MiB),
+  /** Whether the model is told to answer from the passages alone, where a conversation does not say. */
+  strict: z.boolean().default(false),
   /** Sent as the system message where the model's template takes one. */
   systemPrompt: z.string().max(16_384).default(''),
   /** Whether chunks computed for an answer are stored afterwards. */

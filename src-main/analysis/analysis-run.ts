@@ -44,6 +44,14 @@ interface AnalysisRunOptions {
   clock: Clock;
 }
 
+interface AskedOf {
+  signal: AbortSignal;
+  /** Milliseconds that finding the passages took. */
+  retrieveMs?: number;
+  /** Whether it is a question that needs no passages. */
+  mayGuess?: boolean;
+}
+
 /** What the steps of one run of an analysis are taken with: its model, its choices, and one way to take a step. */
 export class AnalysisRun {
   readonly row: AnalysisRow;
@@ -127,7 +135,7 @@ export class AnalysisRun {
   async ask(
     question: string,
     offered: readonly FoundPassage[],
-    { signal, retrieveMs = 0 }: { signal: AbortSignal; retrieveMs?: number },
+    { signal, retrieveMs = 0, mayGuess = false }: AskedOf,
   ): Promise<StepResult> {
     const { active, choices, live, options } = this;
     const { model } = active;
@@ -149,6 +157,7 @@ export class AnalysisRun {
         signal,
         requestClass: 'analysis',
         passages: offered,
+        mayGuess,
         stopwatch: new Stopwatch(clock),
         before: { retrieve: retrieveMs },
         onProgress: (progress: Progress) => live.progress(progress),

@@ -140,7 +140,7 @@ async function combineNotes(
     detokenize: (tokens) => model.detokenize(tokens),
     fits: (some) => roomBeside(combiningQuestion(instruction, some), model, choices) >= 0,
   });
-  const made = await run.ask(combiningQuestion(instruction, notes), [], { signal });
+  const made = await run.ask(combiningQuestion(instruction, notes), [], { signal, mayGuess: true });
   const notices = made.notices.filter(({ kind }) => kind !== 'no-match'); // it is not meant to rest on passages
   if (cut > 0) {
     const message = `The context of ${choices.contextTokens} tokens cannot hold what was found: the ends of ${cut} partial answers were left out here.`;

@@ -9,7 +9,7 @@ import { throwIfAborted } from '../platform/abort.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import type { AnswerChoices } from './choices.ts';
 import type { Miss, MissWriter } from './miss-writer.ts';
-import { fallbackNotice, promptNotices, quarantineNotice, unreadyNotice } from './notices.ts';
+import { fallbackNotice, nothingMatches, promptNotices, quarantineNotice, unreadyNotice } from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages, type Unready } from './passages.ts';
 import { PromptAssembler, type History, type Prompt } from './prompt.ts';
 import { headOf, type SessionTokens } from './session-tokens.ts';
@@ -40,6 +40,8 @@ export interface AnswerRequest extends NamedModel {
   /** In prompt order. */
   passages: readonly FoundPassage[];
   choices: AnswerChoices;
+  /** Whether the model is asked even where there is no passage to answer from. */
+  mayGuess: boolean;
   /** The turns before, in a conversation. */
   history?: History | undefined;
   /** Documents in scope that cannot be found yet: the answer knows nothing of them. */
@@ -99,12 +101,17 @@ export class AnswerMaker {
     return findPassages(found.chunks, this.#options.passages);
   }
 
-  /** QUESTION_TOO_LONG. */
-  layOut({ model, question, passages, choices, history, stopwatch }: AnswerRequest): LaidOut {
+  /** NO_MATCH, QUESTION_TOO_LONG. */
+  layOut({ model, question, passages, choices, history, stopwatch, ...request }: AnswerRequest): LaidOut {
     const { systemPrompt, contextTokens, maxTokens } = choices;
     const budget = { contextTokens, answerTokens: maxTokens };
     const assembler = new PromptAssembler(model, systemPrompt);
     const prompt = assembler.assemble(question, passages, budget, history?.turns);
+    const hasPassages = prompt.parts.some(({ kind }) => kind === 'chunk') || prompt.leftOut.length > 0;
+    if (!hasPassages && !request.mayGuess) {
+      for (const notice of unreadyNotice(request.unready)) request.onNotice?.(notice);
+      throw nothingMatches(request.unready);
+    }
     const need = Math.min(contextTokens, prompt.tokens + maxTokens);
     return { prompt, need, assembleMs: stopwatch.lap() };
   }

@@ -18,6 +18,7 @@ export interface AnswerChoices {
   /** Tokens of prompt and answer at most. */
   contextTokens: number;
   dtype: KvDtype;
+  /** With what a strict answer's model is told. */
   systemPrompt: string;
   storeMisses: boolean;
   sampling: Partial<Sampling>;
@@ -29,7 +30,12 @@ interface AskedChoices {
   topK?: number | undefined;
   maxTokens?: number | undefined;
   temperature?: number | undefined;
+  strict?: boolean | undefined;
 }
+
+/** What a strict answer's model is told; small models do not always keep to it. */
+const STRICT =
+  'Answer from the passages in this conversation alone. If they do not contain the answer, say that they do not.';
 
 export function choicesOf(
   asked: AskedChoices,
@@ -37,14 +43,15 @@ export function choicesOf(
   model: FusionModel,
   planner: Planner,
 ): AnswerChoices {
-  const { dtype, systemPrompt, storeMisses } = settings;
+  const { dtype, storeMisses } = settings;
+  const strict = (asked.strict ?? settings.strict) ? STRICT : '';
   const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
   const temperature = asked.temperature ?? settings.temperature;
   return {
     strategy,
     dtype,
-    systemPrompt,
     storeMisses,
+    systemPrompt: [settings.systemPrompt, strict].filter((text) => text !== '').join('\n\n'),
     blends: planner.blends(model, strategy),
     topK: asked.topK ?? settings.topK,
     maxTokens: asked.maxTokens ?? settings.maxTokens,

@@ -16,8 +16,10 @@ export class StreamDetokenizer {
   #shown: number[] = [];
   #pending: number[] = [];
 
-  constructor(detokenize: Detokenize) {
+  /** `before`: tokens of the same text whose own text is there already. */
+  constructor(detokenize: Detokenize, before: Int32Array = new Int32Array(0)) {
     this.#detokenize = detokenize;
+    this.#shown = [...before.subarray(-MAX_TOKENS_PER_CHARACTER)];
   }
 
   /** The text that `token` completes; '' while a character is incomplete. */

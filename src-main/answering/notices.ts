@@ -1,4 +1,5 @@
 import type { Notice } from '../../src-shared/answer.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { Decision } from '../fusion/planning/planner.ts';
 import type { Unready } from './passages.ts';
 import type { Offered, Prompt } from './prompt.ts';
@@ -73,6 +74,15 @@ export function quarantineNotice(count: number): Notice[] {
   if (count === 0) return [];
   const message = `The cached KV of ${plural(count, 'chunk')} was damaged: it was set aside and computed again for this answer.`;
   return [{ kind: 'quarantined', message }];
+}
+
+/** Why the model was not asked at all. */
+export function nothingMatches(unready: Unready | undefined): KvasirError {
+  const all = unreadyNotice(unready).length === 0;
+  const what = all ? 'No passage of your documents' : 'None of the documents that are ready';
+  const message = `${what} matches this question, so the model was not asked to guess.`;
+  const advice = 'Ask in other words, choose other libraries, or add documents about it.';
+  return new KvasirError('NO_MATCH', message, advice);
 }
 
 function noMatch({ parts }: Prompt<Offered>, unready: Unready | undefined): string {

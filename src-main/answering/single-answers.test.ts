@@ -45,9 +45,11 @@ test('the ids in the prompt are those stored, never tokenised again', async () =
   expect(placed.every((tokens) => known.has(tokens))).toBe(true);
 });
 
-test('without a match it answers from no document, and says so', async () => {
+test('without a match the model is asked only when it may guess, and that is said', async () => {
   const { service } = await fixture();
-  const answered = await service.answer({ ...REQUEST, question: 'xylophone?' });
+  const question = 'xylophone?';
+  await expect(service.answer({ ...REQUEST, question })).rejects.toMatchObject({ code: 'NO_MATCH' });
+  const answered = await service.answer({ ...REQUEST, question, mayGuess: true });
   expect(answered.sources).toEqual([]);
   expect(answered.notices).toContainEqual({
     kind: 'no-match',

@@ -28,6 +28,8 @@ export interface SingleRequest {
   topK: number;
   /** Tokens of the answer at most. */
   maxTokens: number;
+  /** Whether the model is asked even where there is no passage to answer from. */
+  mayGuess?: boolean;
 }
 
 /** A question whose prompt is made in several ways. */
@@ -76,7 +78,7 @@ export class SingleAnswers {
     return this.#misses.stop();
   }
 
-  /** QUESTION_TOO_LONG, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
+  /** NO_MATCH, QUESTION_TOO_LONG, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
   answer(request: SingleRequest, run: SingleRun = {}): Promise<Answered> {
     return this.#gate.foreground(() => this.#answer(request, run));
   }
@@ -101,7 +103,8 @@ export class SingleAnswers {
     });
   }
 
-  async #answer({ question, strategy, topK, maxTokens }: SingleRequest, run: SingleRun): Promise<Answered> {
+  async #answer(asked: SingleRequest, run: SingleRun): Promise<Answered> {
+    const { question, strategy, topK, maxTokens, mayGuess = false } = asked;
     const { model, name, planner, settings } = this.#options;
     const { signal } = run;
     const choices = choicesOf({ topK, maxTokens }, settings.current, model, planner);
@@ -113,6 +116,7 @@ export class SingleAnswers {
       name,
       question,
       passages,
+      mayGuess,
       stopwatch,
       signal,
       before: { retrieve },

@@ -23,6 +23,7 @@ export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: Cost
     ...fullPrefillOf({ prompt, turn, model }, costs),
     tokensPerSecond: turn.tokensPerSecond,
     answerTokens: turn.answer.length,
+    stop: turn.stop,
     promptTokens: prompt.tokens,
     residentTokens: turn.residentTokens,
     prefixTokens: turn.prefixTokens,

@@ -20,6 +20,8 @@ interface TurnOptions {
   /** Beginnings of prompts that are kept beyond a restart. */
   prefixes?: StoredPrefixes | undefined;
   maxTokens: number;
+  /** Tokens that the answer begins with already: it goes on behind them. */
+  begun?: Int32Array | undefined;
   sampling?: Partial<Sampling> | undefined;
   stopwatch: Stopwatch;
   /** What kind of request this is, for eviction to learn from. Default: a question. */
@@ -55,8 +57,9 @@ export interface TurnResult {
   /** What was decided and expected, and what came of it. */
   plan: FusionPlan;
   tiers: PartTiers;
+  /** What was written, without what the answer began with. */
   answer: Int32Array;
-  /** 'aborted' when it was stopped while it was being written. */
+  /** 'aborted' when it was stopped while it was being written, 'context' when nothing more fits behind it. */
   stop: GenerateResult['stop'];
   tokensPerSecond: number;
   ttftMs: Ttft;
@@ -138,16 +141,17 @@ export async function begin(
 async function write(held: SessionTokens, options: TurnOptions) {
   const { model, stopwatch } = options;
   const { session } = held;
-  const detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
-  let begun = false;
+  const detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens), options.begun);
+  let begun = options.begun !== undefined;
   let firstTokenAt: number | undefined;
   const show = (text: string): void => {
     const shown = begun ? text : text.trimStart(); // the space that belongs to the prompt's last word
     begun ||= shown !== '';
     if (shown !== '') options.onText?.(shown);
   };
+  const room = session.capacity - session.length;
   const result = await session.generate({
-    maxTokens: Math.min(options.maxTokens, session.capacity - session.length),
+    maxTokens: Math.min(options.maxTokens, room),
     signal: options.signal,
     ...(options.sampling && { sampling: options.sampling }),
     onToken: (token) => {
@@ -158,7 +162,12 @@ async function write(held: SessionTokens, options: TurnOptions) {
   show(detokenizer.flush());
   held.generated(result.tokens);
   firstTokenAt ??= stopwatch.clock.now();
-  return { result, firstToken: firstTokenAt - stopwatch.lapStart, total: firstTokenAt - stopwatch.start };
+  const stop = result.stop === 'length' && room < options.maxTokens ? 'context' : result.stop;
+  return {
+    result: { ...result, stop },
+    firstToken: firstTokenAt - stopwatch.lapStart,
+    total: firstTokenAt - stopwatch.start,
+  };
 }
 
 function partTiers(

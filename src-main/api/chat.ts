@@ -14,7 +14,9 @@ export function chatHandlers({ chat, prefetcher }: App): ChatHandlers {
     'chat.restore': ({ id }) => chat.restore(id),
     'chat.send': ({ conversationId, text, parentId }) => chat.send(conversationId, text, parentId),
     'chat.draft': (draft) => prefetcher.draft(draft),
-    'chat.regenerate': ({ conversationId, answerId }) => chat.regenerate(conversationId, answerId),
+    'chat.regenerate': ({ conversationId, answerId, mayGuess }) =>
+      chat.regenerate(conversationId, answerId, mayGuess),
+    'chat.continue': ({ conversationId, answerId }) => chat.continue(conversationId, answerId),
     'chat.edit': ({ conversationId, questionId, text }) => chat.edit(conversationId, questionId, text),
     'chat.selectLeaf': ({ id, leafId }) => chat.selectLeaf(id, leafId),
     'chat.stop': ({ id }) => chat.stop(id),

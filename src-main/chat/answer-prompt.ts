@@ -6,7 +6,7 @@ import { historyBefore, sourceOf } from './history.ts';
 import { contextLimit } from '../answering/limits.ts';
 import type { MessageStore } from './messages.ts';
 import { PromptAssembler, type Offered, type Prompt } from '../answering/prompt.ts';
-import type { MessageRecord } from './records.ts';
+import type { MessageRecord, TurnContext } from './records.ts';
 
 /** The prompt that an answer was made from, laid out again, and the answer's numbers. CONFLICT when that can no longer be done. */
 export function answerPrompt(
@@ -14,13 +14,13 @@ export function answerPrompt(
   model: FusionModel,
   messages: MessageStore,
   settings: Settings,
-): { prompt: Prompt<Offered>; stats: AnswerStats } {
+): { prompt: Prompt<Offered>; stats: AnswerStats; context: TurnContext } {
   const { stats } = answer;
   const context = messages.context(answer.id);
   if (!stats || !context || context.fingerprint !== model.info.fingerprint) {
     throw new KvasirError(
       'CONFLICT',
-      'The prompt of this answer can only be measured with the model that made it.',
+      'The prompt of this answer can only be made again with the model that made it.',
       'Choose that model again, or ask again.',
     );
   }
@@ -32,6 +32,6 @@ export function answerPrompt(
   });
   const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: 0 };
   const history = turns.slice(context.turnsLeftOut - turnsLeftOut);
-  const assembler = new PromptAssembler(model, settings.systemPrompt);
-  return { prompt: assembler.assemble(question.text, offered, budget, history), stats };
+  const assembler = new PromptAssembler(model, context.systemPrompt ?? settings.systemPrompt);
+  return { prompt: assembler.assemble(question.text, offered, budget, history), stats, context };
 }

@@ -60,16 +60,41 @@ export class AnswerRuns {
     throw new KvasirError('CONFLICT', 'This conversation is still answering the question before.', advice);
   }
 
-  start(question: MessageRecord, answerId: number, options: ConversationOptions): void {
+  start(
+    question: MessageRecord,
+    answerId: number,
+    { options, mayGuess }: { options: ConversationOptions; mayGuess: boolean },
+  ): void {
     const { clock, settings } = this.#options;
     const live = this.#newLive(question.conversationId, answerId, true);
-    const task = { live, question, options, settings: settings.current, stopwatch: new Stopwatch(clock) };
+    const stopwatch = new Stopwatch(clock);
+    const task = { live, question, options, mayGuess, settings: settings.current, stopwatch };
     const made = this.#withModel(live, (model) => this.#options.answerer.answer(model, task));
     const done = made.then(
       (answer) => this.#end(live, endOf(live, answer), answer),
       (error: unknown) => this.#end(live, this.#failedEnd(live, error)),
     );
     this.#runs.set(question.conversationId, { live, done });
+  }
+
+  /** Goes on with an answer that was kept; when that fails, it stands as it was, with what was added and why no more came. */
+  continue(answer: MessageRecord, options: ConversationOptions): void {
+    const { clock, settings, messages, answerer } = this.#options;
+    const live = this.#newLive(answer.conversationId, answer.id, true);
+    live.goOnFrom(answer);
+    messages.reopen(answer.id);
+    const task = { live, answer, options, settings: settings.current, stopwatch: new Stopwatch(clock) };
+    const made = this.#withModel(live, (model) => answerer.continue(model, task));
+    const done = made.then(
+      (end) => this.#end(live, end),
+      (error: unknown) => {
+        const { failure, text, notices } = this.#failedEnd(live, error);
+        const { state, citations, stats } = answer;
+        const kept = state === 'waiting' ? 'stopped' : state;
+        this.#end(live, { text, state: kept, failure, citations, notices, stats, context: undefined });
+      },
+    );
+    this.#runs.set(answer.conversationId, { live, done });
   }
 
   /** Other work on a conversation that nothing else may happen in meanwhile, and that stop() ends. CONFLICT. */

@@ -14,10 +14,15 @@ import type { History, Prompt } from '../answering/prompt.ts';
 import { answerReport } from '../answering/report.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
 import type { FusionModel } from '../fusion/model.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { tokenTexts } from '../answering/detokenizer.ts';
+import { runTurn } from '../answering/turn.ts';
+import type { PromptPart } from '../fusion/blender.ts';
+import { answerPrompt } from './answer-prompt.ts';
 import { searchText } from './follow-up.ts';
 import { historyBefore } from './history.ts';
 import type { LiveAnswer } from './live-answer.ts';
-import type { MessageStore } from './messages.ts';
+import type { AnswerEnd, MessageStore } from './messages.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 
@@ -31,6 +36,8 @@ interface AnswerTask {
   question: MessageRecord;
   options: ConversationOptions;
   settings: Settings;
+  /** Whether the model is asked even where there is no passage to answer from. */
+  mayGuess: boolean;
   /** Since the question was asked. */
   stopwatch: Stopwatch;
 }
@@ -40,6 +47,10 @@ export interface ConversationAnswer {
   made: MadeAnswer;
   context: TurnContext;
   report: FusionReport;
+}
+
+interface ContinueTask extends Omit<AnswerTask, 'question' | 'mayGuess'> {
+  answer: MessageRecord;
 }
 
 /** Makes the answers of conversations: in the session that holds the turns before, told to windows as they come. */
@@ -64,12 +75,17 @@ export class Answerer {
     const text = searchText(question.text, history.turns.at(-1)?.question);
     const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal });
     const retrieve = stopwatch.lap();
-    const context = (prompt: Prompt<FoundPassage>): TurnContext => contextOf(prompt, history, model);
+    const { systemPrompt } = choices;
+    const context = (prompt: Prompt<FoundPassage>): TurnContext => ({
+      ...contextOf(prompt, history, model),
+      systemPrompt,
+    });
     const request: AnswerRequest = {
       ...active,
       question: question.text,
       passages: found,
       choices,
+      mayGuess: task.mayGuess,
       history,
       stopwatch,
       unready: passages.unready(scope.libraryIds),
@@ -99,6 +115,75 @@ export class Answerer {
       report: answerReport(String(live.answerId), made, request),
     };
   }
+
+  /**
+   * Goes on with an answer: its prompt is laid out as it was, with what was written at its end, and the session mostly has all of
+   * it. Numbers of the first token stay those of its beginning. CONFLICT when that can no longer be done, or nothing more fits;
+   * else as answer().
+   */
+  async continue({ model }: NamedModel, task: ContinueTask): Promise<AnswerEnd> {
+    const { live, answer, settings, stopwatch } = task;
+    const { messages, sessions, planner, store, prefixes } = this.#options;
+    const before = { wait: stopwatch.lap(), retrieve: 0 };
+    const { prompt, stats, context } = answerPrompt(answer, model, messages, settings);
+    const choices = choicesOf(task.options, settings, model, planner);
+    const { dtype, strategy, sampling, maxTokens, contextTokens: limit } = choices;
+    const begun = Int32Array.from(context.answer ?? []);
+    const tokens = prompt.tokens + begun.length;
+    if (tokens >= limit) throw nothingFollows();
+    const written: PromptPart = { kind: 'text', tokens: begun, turn: prompt.parts.at(-1)?.turn ?? 0 };
+    const whole = { ...prompt, tokens, parts: [...prompt.parts, written] };
+    live.restore(writtenText(begun, model));
+    const need = Math.min(limit, tokens + maxTokens);
+    const session = await sessions.open(live.conversationId, {
+      model,
+      parts: whole.parts,
+      need,
+      strategy,
+      limit,
+    });
+    const turn = await runTurn(whole, session, {
+      model,
+      store,
+      planner,
+      prefixes,
+      stopwatch,
+      dtype,
+      strategy,
+      sampling,
+      maxTokens,
+      begun,
+      before: { ...before, assemble: stopwatch.lap() },
+      requestClass: 'follow-up',
+      signal: live.signal,
+      onProgress: (progress) => live.progress(progress),
+      onText: (more) => live.addText(more),
+    });
+    const { stop, tokensPerSecond } = turn;
+    const all = [...begun, ...turn.answer];
+    return {
+      text: live.text.trimEnd(),
+      state: stop === 'aborted' ? 'stopped' : 'done',
+      failure: null,
+      citations: answer.citations,
+      notices: live.notices,
+      stats: { ...stats, stop, tokensPerSecond, answerTokens: all.length },
+      context: { ...context, answer: all },
+    };
+  }
+}
+
+/** The beginning of an answer as it came from the model. */
+function writtenText(tokens: Int32Array, model: FusionModel): string {
+  return tokenTexts([...tokens], (some) => model.detokenize(some))
+    .join('')
+    .trimStart();
+}
+
+function nothingFollows(): KvasirError {
+  const message = 'Nothing more fits behind this answer: the context is full.';
+  const advice = 'Allow a larger context in Settings, or ask for the rest in a new conversation.';
+  return new KvasirError('CONFLICT', message, advice);
 }
 
 function contextOf(prompt: Prompt<FoundPassage>, history: History, { info }: FusionModel): TurnContext {

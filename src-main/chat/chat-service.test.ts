@@ -55,11 +55,18 @@ describe('one question', () => {
     expect(report.tokens.join('')).toContain('Mara Lind lives in Oslo.');
   });
 
-  test('that no document matches is answered, and said plainly', async () => {
-    const { chat, ask } = await fixture();
-    const answer = await ask(chat.create(NEW).id, 'xylophone?');
-    expect(answer).toMatchObject({ state: 'done', citations: [], notices: [{ kind: 'no-match' }] });
-    expect(answer.notices[0]?.message).toContain('none of your documents');
+  test('that no document matches is not put to the model, unless it may guess', async () => {
+    const { chat, ask, session } = await fixture();
+    const { id } = chat.create(NEW);
+    const refused = await ask(id, 'xylophone?');
+    expect(refused).toMatchObject({ state: 'failed', text: '', failure: { code: 'NO_MATCH' }, notices: [] });
+    expect(session()).toBeUndefined();
+    const { answerId } = chat.regenerate(id, refused.id, true);
+    await chat.idle();
+    const guessed = messageOf(chat.get(id), answerId);
+    expect(guessed).toMatchObject({ state: 'done', citations: [], notices: [{ kind: 'no-match' }] });
+    expect(guessed.text).not.toBe('');
+    expect(guessed.notices[0]?.message).toContain('none of your documents');
   });
 
   test.each([
@@ -86,9 +93,9 @@ describe('one question', () => {
 
   test('where documents are not ready, the question is not blamed', async () => {
     const { chat, ask } = await fixture({ unready: { reading: 0, uncut: 2, paused: true } });
-    const { notices } = await ask(chat.create(NEW).id, 'xylophone?');
-    expect(notices.map(({ kind }) => kind)).toEqual(['no-match', 'queue-paused']);
-    expect(notices[0]?.message).toContain('documents that are ready');
+    const { notices, failure } = await ask(chat.create(NEW).id, 'xylophone?');
+    expect(notices.map(({ kind }) => kind)).toEqual(['queue-paused']);
+    expect(failure?.message).toContain('documents that are ready');
   });
 
   test('a miss is computed and stored afterwards', async () => {

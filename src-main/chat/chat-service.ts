@@ -1,9 +1,10 @@
-import type {
-  AnswerStats,
-  Conversation,
-  ConversationOptions,
-  ConversationSummary,
-  Message,
+import {
+  mayContinue,
+  type AnswerStats,
+  type Conversation,
+  type ConversationOptions,
+  type ConversationSummary,
+  type Message,
 } from '../../src-shared/contract/chat.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
@@ -186,13 +187,27 @@ export class ChatService {
     return this.#ask(conversation.id, parent, text);
   }
 
-  /** Asks again: the new answer stands beside the old one. */
-  regenerate(conversationId: string, answerId: string): Sent {
+  /** Asks again: the new answer stands beside the old one. `mayGuess`: also where no passage matches. */
+  regenerate(conversationId: string, answerId: string, mayGuess = false): Sent {
     const conversation = this.#require(conversationId);
     const answer = this.#message(answerId, conversation.id, 'assistant');
     this.#runs.requireFree(conversation.id);
     const question = this.#store.messages.require(answer.parentId ?? -1, conversation.id);
-    return this.#answer(conversation.id, question);
+    return this.#answer(conversation.id, question, mayGuess);
+  }
+
+  /** Goes on with an answer in its place. NOT_FOUND, CONFLICT while another is being made, or when nothing more can follow. */
+  continue(conversationId: string, answerId: string): Sent {
+    const conversation = this.#require(conversationId);
+    const answer = this.#message(answerId, conversation.id, 'assistant');
+    this.#runs.requireFree(conversation.id);
+    if (!mayContinue(answer)) {
+      const message = 'This answer came to its end by itself, or was never begun.';
+      throw new KvasirError('CONFLICT', message, 'Ask for more with another question.');
+    }
+    this.#runs.continue(answer, conversation.options);
+    this.#changed(conversationId);
+    return { conversationId, questionId: String(answer.parentId), answerId };
   }
 
   /** Asks something else in a question's place: both stand beside each other, each with an answer of its own. */
@@ -247,14 +262,14 @@ export class ChatService {
     return this.#answer(conversationId, question);
   }
 
-  #answer(conversationId: number, question: MessageRecord): Sent {
+  #answer(conversationId: number, question: MessageRecord, mayGuess = false): Sent {
     const answerId = this.#store.transaction(() => {
       const id = this.#store.messages.add(conversationId, question.id, 'assistant', '');
       this.#store.setLeaf(conversationId, id);
       return id;
     });
     const { options } = this.#store.require(conversationId);
-    this.#runs.start(question, answerId, options);
+    this.#runs.start(question, answerId, { options, mayGuess });
     this.#changed(String(conversationId));
     return {
       conversationId: String(conversationId),

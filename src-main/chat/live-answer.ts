@@ -58,6 +58,19 @@ export class LiveAnswer {
     this.#abort.abort();
   }
 
+  /** Goes on with an answer; windows have `shown` of its text, which is what it begins with. */
+  goOnFrom({ text: shown, citations, notices }: Pick<Message, 'text' | 'citations' | 'notices'>): void {
+    this.text = shown;
+    this.#told = shown.length;
+    this.citations = citations;
+    this.notices.push(...notices);
+  }
+
+  /** What the text begins with to the last blank, now that it is known. */
+  restore(text: string): void {
+    if (text.startsWith(this.text)) this.text = text;
+  }
+
   addNotice(notice: Notice): void {
     this.notices.push(notice);
     this.#options.events.emit('chat.notice', { ...this.#ids, notice });

@@ -118,6 +118,11 @@ export class MessageStore {
     return context;
   }
 
+  /** It is being written again: what it has by then is kept should the process end. */
+  reopen(answerId: number): void {
+    this.#database.run("UPDATE message SET state = 'waiting' WHERE id = ?", answerId);
+  }
+
   saveText(answerId: number, text: string): void {
     this.#database.run('UPDATE message SET text = ? WHERE id = ?', text, answerId);
   }

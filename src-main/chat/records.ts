@@ -19,6 +19,8 @@ const TurnContextSchema = z.object({
   turnsLeftOut: z.int().min(0),
   /** Passages that were placed in this turn, in prompt order: index of the citation, token ids. */
   chunks: z.array(z.object({ citation: z.int().min(0), tokens: z.array(z.int()) })),
+  /** The system message; absent in older turns, which had that of the settings. */
+  systemPrompt: z.string().optional(),
   /** The sampled tokens; null until the answer has ended. */
   answer: z.array(z.int()).nullable(),
 });

@@ -270,7 +270,7 @@ export class FakeSession implements FusionSession {
   }
 
   async generate({ maxTokens, onToken, signal }: GenerateOptions): Promise<GenerateResult> {
-    const says = this.#model.tokenize(this.#model.says);
+    const says = this.#unsaid(this.#model.tokenize(this.#model.says));
     const stopAt = Math.min(maxTokens, says.length);
     let written = 0;
     for (const token of says.subarray(0, stopAt)) {
@@ -282,6 +282,15 @@ export class FakeSession implements FusionSession {
     }
     const stop = signal?.aborted ? 'aborted' : stopAt < says.length ? 'length' : 'eos';
     return { tokens: says.slice(0, written), stop, ms: 1 };
+  }
+
+  /** What is left to say where the session ends with the beginning of it. */
+  #unsaid(says: Int32Array): Int32Array {
+    for (let said = says.length - 1; said > 1; said--) {
+      const tail = this.ids.slice(-said);
+      if (tail.every((token, i) => token === says[i])) return says.subarray(said);
+    }
+    return says;
   }
 
   async adopt(tokens: Int32Array): Promise<number> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema, RangeSchema } from './common.ts';
 import { ScopeSchema } from './search.ts';
-import { NoticeSchema } from '../answer.ts';
+import { NoticeSchema, StopSchema } from '../answer.ts';
 import { ComparisonSchema } from '../comparison.ts';
 import { FusionReportSchema } from '../fusion-report.ts';
 import { StrategyChoiceSchema, StrategyRequestSchema } from '../strategy.ts';
@@ -16,6 +16,7 @@ export const ConversationOptionsSchema = z.object({
   topK: z.int().min(1).max(256).optional(),
   maxTokens: z.int().min(1).max(65_536).optional(),
   temperature: z.number().min(0).max(2).optional(),
+  strict: z.boolean().optional(),
 });
 
 /** A passage that stood in an answer's prompt. */
@@ -54,6 +55,8 @@ export const AnswerStatsSchema = z.object({
   fullPrefillMeasured: z.boolean(),
   tokensPerSecond: z.number(),
   answerTokens: z.int(),
+  /** Why it ended: of itself, at the limit for answers, at the end of the context, or stopped. Older answers do not say. */
+  stop: StopSchema.optional(),
   promptTokens: z.int(),
   /** Tokens that were in memory already: the conversation's own, and text it begins with that was computed exactly before. */
   residentTokens: z.int(),
@@ -175,8 +178,16 @@ export const chatContract = {
     }),
     NothingSchema,
   ),
-  /** Asks again: the new answer is a sibling of the old one. */
-  'chat.regenerate': procedure(z.object({ conversationId: IdSchema, answerId: IdSchema }), Sent),
+  /** Asks again: the new answer is a sibling of the old one. `mayGuess`: also where no passage matches. */
+  'chat.regenerate': procedure(
+    z.object({ conversationId: IdSchema, answerId: IdSchema, mayGuess: z.boolean().default(false) }),
+    Sent,
+  ),
+  /**
+   * Goes on with an answer that was cut off or stopped, in its place. CONFLICT when nothing more can follow; one that fails keeps
+   * what was there.
+   */
+  'chat.continue': procedure(z.object({ conversationId: IdSchema, answerId: IdSchema }), Sent),
   /** Changes a question: the new one is a sibling of the old one, with an answer of its own. */
   'chat.edit': procedure(z.object({ conversationId: IdSchema, questionId: IdSchema, text: Question }), Sent),
   /** Shows another branch. */
@@ -211,5 +222,11 @@ export type AnswerStats = z.infer<typeof AnswerStatsSchema>;
 export type CompareRequest = z.output<typeof CompareRequestSchema>;
 export type ComparisonStatus = z.infer<typeof ComparisonStatusSchema>;
 export type Message = z.infer<typeof MessageSchema>;
+
+/** Whether an answer was cut off or stopped before its end, so that more of it can follow. */
+export function mayContinue({ text, stats }: Pick<Message, 'text' | 'stats'>): boolean {
+  return text !== '' && (stats?.stop === 'length' || stats?.stop === 'aborted');
+}
+
 export type Conversation = z.infer<typeof ConversationSchema>;
 export type ConversationSummary = z.infer<typeof ConversationSummarySchema>;

@@ -62,8 +62,18 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
 
   return {
     ask,
-    regenerate: (answer: Message) =>
-      again(answer, (id) => client.call('chat.regenerate', { conversationId: id, answerId: answer.id }), ''),
+    regenerate: (answer: Message, mayGuess = false) =>
+      again(
+        answer,
+        (id) => client.call('chat.regenerate', { conversationId: id, answerId: answer.id, mayGuess }),
+        '',
+      ),
+    goOn: async ({ id: answerId }: Message): Promise<void> => {
+      if (conversationId === undefined) return;
+      await client
+        .call('chat.continue', { conversationId, answerId })
+        .catch((error: unknown) => notifyFailure(error, t('error.title')));
+    },
     edit: (question: Message, text: string) =>
       again(
         question,

@@ -1,4 +1,4 @@
-import { Input, Select, Slider } from '@mantine/core';
+import { Input, Select, Slider, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Settings } from '../../../src-shared/settings.ts';
@@ -28,6 +28,12 @@ export function AnswersSection({ settings }: { settings: Settings }) {
           onChange={(ratio) => change({ strategy: { ...strategy, ratio } })}
         />
       )}
+      <Switch
+        label={t('answers.strict')}
+        description={t('answers.strictHelp')}
+        checked={settings.strict}
+        onChange={({ currentTarget }) => change({ strict: currentTarget.checked })}
+      />
       <NumberSetting
         label={t('answers.topK')}
         description={t('answers.topKHelp')}

@@ -59,6 +59,9 @@ export const chat = {
       'Share of the cached tokens to recompute, where it matters most. More is slower and closer to a full prefill.',
     topK: 'Passages',
     maxTokens: 'Longest answer (tokens)',
+    strict: 'From your documents only',
+    strictHelp:
+      'The model is told to answer from the passages alone, and to say so when they do not contain the answer.',
     temperature: 'Temperature',
     temperatureHelp: '0 always picks the most likely word.',
     reset: 'Use the defaults from Settings',
@@ -85,6 +88,12 @@ export const chat = {
     previous: 'Previous version',
     next: 'Next version',
     versions: 'Versions',
+    cutOff_one: 'This answer reached its limit of {{count, number}} token.',
+    cutOff_other: 'This answer was cut off after {{count, number}} tokens, its limit.',
+    contextFull:
+      'The context of {{tokens}} tokens is full. To go on, allow a larger one in Settings, or ask for the rest in a new conversation.',
+    continue: 'Continue',
+    guess: 'Answer from the model’s own knowledge',
     stopped: 'Stopped. What had been written is kept.',
     stoppedEmpty: 'Stopped before anything was written.',
     empty: 'The model finished without writing anything.',

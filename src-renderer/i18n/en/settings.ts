@@ -24,6 +24,9 @@ export const settings = {
       'Share of the cached tokens to recompute: those whose values change most in their new context. More is slower and closer to a full prefill.',
     topK: 'Passages in a prompt',
     topKHelp: 'More passages cover more, and take longer.',
+    strict: 'From your documents only',
+    strictHelp:
+      'The model is told to answer from the passages alone, and to say so when they do not contain the answer. When nothing matches a question, the model is not asked at all.',
     maxTokens: 'Longest answer',
     contextTokens: 'Context',
     contextHelp: 'Tokens of prompt and answer together; the model’s own limit applies too.',

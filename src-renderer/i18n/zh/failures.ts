@@ -53,6 +53,10 @@ export const failures: Partial<Record<ErrorCode, { message: string; advice: stri
   DOCUMENT_UNSUPPORTED: { message: '不支持这种文档格式。', advice: '请转换为 PDF、DOCX 或纯文本等格式。' },
   DOCUMENT_TIMEOUT: { message: '读取文档花费的时间过长，已停止。', advice: '请拆分该文档，或重试。' },
   DOCUMENT_MEMORY: { message: '读取文档需要的内存过多，已停止。', advice: '请拆分该文档。' },
+  NO_MATCH: {
+    message: '你的文档中没有与此问题匹配的段落，因此没有让模型猜测。',
+    advice: '请换一种说法提问，选择其他资料库，或添加相关文档。',
+  },
   QUESTION_TOO_LONG: { message: '问题太长，上下文放不下。', advice: '请缩短问题，或使用上下文更长的模型。' },
   CONTEXT_OVERFLOW: { message: '提示超出了上下文长度。', advice: '请减少段落数量，或使用上下文更长的模型。' },
   BACKUP_INVALID: { message: '该备份文件无法恢复。', advice: '请选择其他备份文件。' },

@@ -26,6 +26,9 @@ export const settings: Words<typeof en.settings> = {
       '缓存的 token 中重新计算的比例：选取在新上下文里数值变化最大的那些。比例越高越慢，也越接近完整预填充。',
     topK: '提示中的段落数',
     topKHelp: '段落越多，找到的越多，耗时也越长。',
+    strict: '仅依据我的文档',
+    strictHelp:
+      '要求模型只依据所给段落回答；段落中没有答案时，请它直接说明。没有任何段落匹配时，不会向模型提问。',
     maxTokens: '回答的最大长度',
     contextTokens: '上下文',
     contextHelp: '提示与回答合计的 token 数；同时受模型自身上限约束。',

@@ -1,4 +1,4 @@
-import { Button, Group, MultiSelect, NumberInput, Radio, Slider, Stack, Text } from '@mantine/core';
+import { Button, Group, MultiSelect, NumberInput, Radio, Slider, Stack, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
@@ -29,6 +29,14 @@ export function OptionsForm({ options, onChange }: FormProps) {
         <StrategyFields
           strategy={options.strategy ?? settings.strategy}
           onChange={(strategy) => onChange({ ...options, strategy })}
+        />
+      )}
+      {settings && (
+        <Switch
+          label={t('options.strict')}
+          description={t('options.strictHelp')}
+          checked={options.strict ?? settings.strict}
+          onChange={({ currentTarget }) => onChange({ ...options, strict: currentTarget.checked })}
         />
       )}
       <Group grow align="flex-start">

@@ -2,7 +2,8 @@ import { Text, VisuallyHidden } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { AnswerEnding } from '../answer/AnswerEnding.tsx';
+import { AnswerFailure } from '../answer/AnswerFailure.tsx';
 import { AnswerPhase } from '../answer/AnswerPhase.tsx';
 import { AnswerText } from '../answer/AnswerText.tsx';
 import { Notices } from '../answer/Notices.tsx';
@@ -21,7 +22,8 @@ interface AnswerMessageProps {
   busy: boolean;
   reportOpen: boolean;
   onReport: () => void;
-  onRegenerate: () => void;
+  onRegenerate: (mayGuess?: boolean) => void;
+  onContinue: () => void;
   onSelect: (id: string) => void;
 }
 
@@ -32,6 +34,7 @@ export function AnswerMessage({
   reportOpen,
   onReport,
   onRegenerate,
+  onContinue,
   onSelect,
 }: AnswerMessageProps) {
   const { t } = useTranslation('chat');
@@ -42,7 +45,7 @@ export function AnswerMessage({
     <article className={classes.answer} aria-label={t('thread.kvasir')} aria-busy={working}>
       <VisuallyHidden component="h2">{t('thread.kvasir')}</VisuallyHidden>
       <Notices notices={message.notices} />
-      {working && message.text === '' && <AnswerPhase message={message} live={live} />}
+      {working && message.state !== 'streaming' && <AnswerPhase message={message} live={live} />}
       {message.text !== '' && (
         <AnswerText text={message.text} live={live && isUnfinished(kept) ? live.split : undefined} />
       )}
@@ -51,13 +54,13 @@ export function AnswerMessage({
           {t('message.empty')}
         </Text>
       )}
-      {message.state === 'stopped' && (
-        <Text c="dimmed" size="sm" mt={6}>
-          {t(message.text === '' ? 'message.stoppedEmpty' : 'message.stopped')}
-        </Text>
-      )}
-      {message.failure && (
-        <FailureAlert failure={message.failure} onRetry={busy ? undefined : onRegenerate} />
+      {!working && <AnswerEnding message={message} onContinue={busy ? undefined : onContinue} />}
+      {message.failure && !working && (
+        <AnswerFailure
+          failure={message.failure}
+          kept={message.state !== 'failed'}
+          onRegenerate={busy ? undefined : onRegenerate}
+        />
       )}
       {!working && (
         <div className={classes.actions}>
@@ -67,7 +70,7 @@ export function AnswerMessage({
             label={t('message.regenerate')}
             icon={<IconRefresh size={16} />}
             disabled={busy}
-            onClick={onRegenerate}
+            onClick={() => onRegenerate()}
           />
         </div>
       )}

@@ -65,7 +65,8 @@ export function Thread({
                 busy={busy}
                 reportOpen={reportId === shown.message.id}
                 onReport={() => conversation && toggleReport(conversation.id, shown.message.id)}
-                onRegenerate={() => void asking.regenerate(shown.message)}
+                onRegenerate={(mayGuess) => void asking.regenerate(shown.message, mayGuess)}
+                onContinue={() => void asking.goOn(shown.message)}
                 onSelect={onSelect}
               />
             ),

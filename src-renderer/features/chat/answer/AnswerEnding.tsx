@@ -1,0 +1,41 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { mayContinue, type Message } from '../../../../src-shared/contract/chat.ts';
+import { useCall } from '../../../client/context.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
+
+/** Why an answer ended where it did, if not by itself, and more of it where more can follow. */
+export function AnswerEnding({
+  message,
+  onContinue,
+}: {
+  message: Message;
+  onContinue: (() => void) | undefined;
+}) {
+  const { t } = useTranslation('chat');
+  const words = useEndingWords(message);
+  if (words === '') return null;
+  return (
+    <Group gap="sm" mt={6}>
+      <Text c="dimmed" size="sm">
+        {words}
+      </Text>
+      {mayContinue(message) && (
+        <Button size="compact-sm" variant="light" disabled={!onContinue} onClick={onContinue}>
+          {t('message.continue')}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function useEndingWords({ state, text, stats }: Message): string {
+  const { t } = useTranslation('chat');
+  const format = useFormat();
+  const { data: settings } = useCall('settings.get');
+  if (state === 'stopped') return t(text === '' ? 'message.stoppedEmpty' : 'message.stopped');
+  if (state !== 'done' || !stats) return '';
+  if (stats.stop === 'length') return t('message.cutOff', { count: stats.answerTokens });
+  if (stats.stop !== 'context') return '';
+  return t('message.contextFull', { tokens: format.number(settings?.contextTokens ?? 0) });
+}

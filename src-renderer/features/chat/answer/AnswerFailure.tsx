@@ -1,0 +1,40 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { IconSearchOff } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Failure } from '../../../../src-shared/contract/common.ts';
+import { failureWords } from '../../../i18n/failures.ts';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+
+/** Why there is no answer, or no more of it. That nothing was found is no fault: the model may still be asked. */
+export function AnswerFailure({
+  failure,
+  kept,
+  onRegenerate,
+}: {
+  failure: Failure;
+  /** Whether there is an answer all the same. */
+  kept: boolean;
+  onRegenerate: ((mayGuess?: boolean) => void) | undefined;
+}) {
+  const { t, i18n } = useTranslation('chat');
+  if (failure.code !== 'NO_MATCH')
+    return (
+      <FailureAlert failure={failure} onRetry={kept ? undefined : onRegenerate && (() => onRegenerate())} />
+    );
+  const { message, advice } = failureWords(failure, i18n.language);
+  return (
+    <Alert color="gray" variant="light" icon={<IconSearchOff />} role="status">
+      <Text size="sm">{message}</Text>
+      <Text size="sm" c="dimmed" mt={4}>
+        {advice}
+      </Text>
+      {onRegenerate && (
+        <Group mt="xs">
+          <Button size="compact-sm" variant="light" onClick={() => onRegenerate(true)}>
+            {t('message.guess')}
+          </Button>
+        </Group>
+      )}
+    </Alert>
+  );
+}
