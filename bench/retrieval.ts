@@ -4,7 +4,9 @@
  *
  *   apt-get install debian-policy debian-faq debian-faq-de debian-faq-zh-cn debian-reference-en debian-reference-de \
  *     debian-reference-zh-cn developers-reference developers-reference-de bash-doc git-doc maint-guide maint-guide-de maint-guide-zh-cn
- *   npm run bench:retrieval -- [--questions 240] [--chunk-tokens 900] [--packages a,b] [--out FILE.json]
+ *   npm run bench:retrieval -- [--questions 240] [--chunk-tokens 900] [--packages a,b] [--keep FOLDER] [--out FILE.json]
+ *
+ * --keep: the library is read into FOLDER and stays there; what is there already is used as it is.
  *
  * Questions are made from the documents' texts by a rule, from a seed, before anything is indexed:
  * - "sentence": of a sentence of 8 to 40 words (Chinese: 16 to 80 characters) that stands in four places at most, every third
@@ -15,7 +17,7 @@
  * Plain BM25 is SQLite's FTS5 over the chunks' texts (unicode61, Chinese as pairs), every word of the question, best 6.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -40,6 +42,7 @@ const { values: args } = parseArgs({
         'debian-policy,debian-faq,debian-faq-de,debian-faq-zh-cn,debian-reference-en,debian-reference-de,debian-reference-zh-cn,' +
         'developers-reference,developers-reference-de,bash-doc,git-doc,maint-guide,maint-guide-de,maint-guide-zh-cn',
     },
+    keep: { type: 'string' },
     out: { type: 'string' },
   },
 });
@@ -53,19 +56,19 @@ interface Scores {
   ndcg6: number;
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'kvasir-retrieval-'));
+const dir = args.keep ?? mkdtempSync(join(tmpdir(), 'kvasir-retrieval-'));
 try {
   await bench();
 } finally {
-  rmSync(dir, { recursive: true, force: true });
+  if (args.keep === undefined) rmSync(dir, { recursive: true, force: true });
 }
 
 async function bench(): Promise<void> {
   const packages = args.packages.split(',');
-  const files = packages.reduce((sum, name) => sum + copyDocuments(name), 0);
-  const { path, set } = await ingest();
+  const { path, set } = await ingest(packages);
   const catalogue = Catalogue.open(path);
   const chunks = [...catalogue.chunks(set)];
+  const files = new Set(chunks.map(({ documentId }) => documentId)).size;
   const questions = questionsFrom(catalogue, chunks, Number(args.questions));
   const plain = plainIndex(chunks);
   const index = new SearchIndex(catalogue.words, set);
@@ -130,8 +133,8 @@ function meanOf(mean: (of: 'ours' | 'plain', score: keyof Scores) => number, of:
   return { hit1: mean(of, 'hit1'), hit6: mean(of, 'hit6'), ndcg6: mean(of, 'ndcg6') };
 }
 
-/** Copies a package's documents that Kvasir reads; gives how many. */
-function copyDocuments(name: string): number {
+/** Copies a package's documents that Kvasir reads. */
+function copyDocuments(name: string): void {
   const listed = execFileSync('dpkg', ['-L', name], { encoding: 'utf8' }).split('\n');
   const files = listed.filter(
     (path) => KINDS.has(extname(path)) && statSync(path, { throwIfNoEntry: false })?.isFile(),
@@ -142,10 +145,10 @@ function copyDocuments(name: string): number {
     mkdirSync(folder, { recursive: true });
     copyFileSync(path, join(folder, basename(path)));
   });
-  return unique.length;
 }
 
-async function ingest(): Promise<{ path: string; set: number }> {
+async function ingest(packages: readonly string[]): Promise<{ path: string; set: number }> {
+  if (!existsSync(join(dir, 'data'))) for (const name of packages) copyDocuments(name);
   const app = await App.open({
     dataDir: join(dir, 'data'),
     overrides: { chunkTokens: Number(args['chunk-tokens']), contextTokens: 8192 },

@@ -132,6 +132,24 @@ describe('ask', () => {
   /** By one strategy, whatever the controller would think best on this machine. */
   const blendJson = (...flags: string[]): Promise<AskJson> => askJson('--strategy', 'deviation', ...flags);
 
+  test('an answer at its limit is said to be cut off', async () => {
+    const [{ stop }, { stderr }] = [await blendJson(), await runCli([...base, QUESTION])];
+    expect(stop).toBe('length');
+    expect(stderr).toContain('Cut off: the answer reached its limit. --max-tokens allows a longer one.');
+  });
+
+  test('without a match the model is not asked', async () => {
+    const { code, stdout, stderr } = await runCli([...base, 'xylophone?']);
+    expect(code).toBe(1);
+    expect(stdout.trim()).toBe('');
+    expect(stderr).toMatch(/No passage of your documents matches this question.*Ask in other words/s);
+  });
+
+  test('--strict tells the model to keep to the passages', async () => {
+    const { prompt } = await askJson('--strict');
+    expect(prompt.tokens).toBeGreaterThan((await askJson()).prompt.tokens);
+  });
+
   test('streams the answer to stdout, sources and times to stderr', async () => {
     const { code, stdout, stderr } = await runCli([...base, '--strategy', 'deviation', QUESTION]);
     expect(code).toBe(0);
@@ -200,13 +218,6 @@ describe('ask', () => {
     expect(first.sources.every(({ tier }) => tier === 'computed')).toBe(true);
     const second = await blendJson(...fresh);
     expect(second.sources.every(({ tier }) => tier === 'disk')).toBe(true);
-  });
-
-  test('a question that no document matches says so', async () => {
-    const { code, stderr } = await runCli([...base, 'xylophone?']);
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/Note: No document matches the question/);
-    expect(stderr).toContain('Sources: none');
   });
 
   test('an edited document is computed again, the others are not', async () => {

@@ -13,6 +13,7 @@ export interface ModelFlags {
   chunkTokens?: number;
   topK?: number;
   maxTokens?: number;
+  strict?: boolean;
   dtype?: 'f16' | 'q8_0';
   threads?: number;
 }
@@ -36,6 +37,7 @@ export function addModelFlags(command: Command): Command {
       integer(16),
     )
     .option('--max-tokens <n>', 'tokens of an answer at most', integer(1))
+    .option('--strict', 'tell the model to answer from the passages alone')
     .addOption(new Option('--dtype <type>', 'how chunk KV is stored').choices(['f16', 'q8_0']))
     .option(
       '--threads <n>',
@@ -49,6 +51,7 @@ export function settingsOf({
   chunkTokens,
   topK,
   maxTokens,
+  strict,
   dtype,
   threads,
 }: ModelFlags): Partial<SettingsInput> {
@@ -56,6 +59,7 @@ export function settingsOf({
     ...(chunkTokens !== undefined && { chunkTokens }),
     ...(topK !== undefined && { topK }),
     ...(maxTokens !== undefined && { maxTokens }),
+    ...(strict !== undefined && { strict }),
     ...(dtype !== undefined && { dtype }),
     ...(threads !== undefined && { threads }),
   };

@@ -97,6 +97,7 @@ function summaryLines(answered: Answered): string[] {
   const { sources, ttftMs, prompt, plan, tokensPerSecond } = answered;
   return [
     '',
+    ...cutOffLines(answered),
     sources.length > 0 ? 'Sources:' : 'Sources: none',
     ...sources.map((source, i) => `  [${i + 1}] ${sourceLine(source)}`),
     `First token after ${ms(ttftMs.total)} (${stagesOf(ttftMs)}); then ${tokensPerSecond.toFixed(0)} tokens/s.`,
@@ -105,6 +106,15 @@ function summaryLines(answered: Answered): string[] {
       `${formatBytes(prompt.bytesLoaded)} loaded.`,
     ...(plan ? [planLine(plan)] : []),
   ];
+}
+
+/** Why the answer is not whole. */
+function cutOffLines({ stop }: Answered): string[] {
+  if (stop === 'length')
+    return ['Cut off: the answer reached its limit. --max-tokens allows a longer one.', ''];
+  if (stop === 'context')
+    return ['Cut off: the context is full. Allow a larger one, or fewer passages with --top-k.', ''];
+  return [];
 }
 
 /** The first token beside that of a full prefill, as the window compares them. */
