@@ -63,31 +63,40 @@ try {
   if (args.keep === undefined) rmSync(dir, { recursive: true, force: true });
 }
 
+/** A question, and what plain BM25 is worth on it. */
+interface Asked {
+  question: BenchQuestion;
+  right: ReadonlySet<number>;
+  plain: Scores;
+}
+
+/** Makes the questions; all that was needed for it is garbage afterwards, so that it does not cost while searches are timed. */
+function ask(catalogue: Catalogue, set: number) {
+  const chunks = [...catalogue.chunks(set)];
+  const plain = plainIndex(chunks);
+  const rightOf = answersAmong(chunks);
+  const asked = questionsFrom(catalogue, chunks, Number(args.questions)).map((question): Asked => {
+    const right = rightOf(question);
+    return { question, right, plain: scoresOf(plain(question.text), right) };
+  });
+  const files = new Set(chunks.map(({ documentId }) => documentId)).size;
+  const characters = chunks.reduce((sum, { text }) => sum + text.length, 0) / chunks.length;
+  return { asked, files, chunks: chunks.length, characters };
+}
+
 async function bench(): Promise<void> {
   const packages = args.packages.split(',');
   const { path, set } = await ingest(packages);
   const catalogue = Catalogue.open(path);
-  const chunks = [...catalogue.chunks(set)];
-  const files = new Set(chunks.map(({ documentId }) => documentId)).size;
-  const questions = questionsFrom(catalogue, chunks, Number(args.questions));
-  const plain = plainIndex(chunks);
+  const { asked, files, chunks, characters } = ask(catalogue, set);
   const index = new SearchIndex(catalogue.words, set);
-  const rightOf = answersAmong(chunks);
-  const rows: { question: BenchQuestion; ours: Scores; plain: Scores; cpuMs: number }[] = [];
-  for (const question of questions) {
-    const right = rightOf(question);
+  const rows = asked.map(({ question, right, plain }) => {
     const before = process.cpuUsage();
     const found = retrieve(index, question.text, TOP_K);
     const { user, system } = process.cpuUsage(before);
     const ranked = found.toSorted((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
-    rows.push({
-      question,
-      ours: scoresOf(ranked, right),
-      plain: scoresOf(plain(question.text), right),
-      cpuMs: (user + system) / 1000,
-    });
-  }
-  const characters = chunks.reduce((sum, { text }) => sum + text.length, 0) / chunks.length;
+    return { question, plain, ours: scoresOf(ranked, right), cpuMs: (user + system) / 1000 };
+  });
   const groups = [...new Set(rows.map(({ question }) => `${question.language} ${question.kind}`)), 'all'];
   const table = new Table({
     head: ['questions', 'n', 'hit@1', 'plain', 'hit@6', 'plain', 'nDCG@6', 'plain'],
@@ -111,13 +120,13 @@ async function bench(): Promise<void> {
   const at = (share: number): number =>
     times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   const cpuMs = { p50: at(0.5), p95: at(0.95), max: at(1) };
-  console.log(`${files} files, ${chunks.length} chunks of ${characters.toFixed(0)} characters on average`);
+  console.log(`${files} files, ${chunks} chunks of ${characters.toFixed(0)} characters on average`);
   console.log(table.toString());
   console.log(`CPU a question: p50 ${f(cpuMs.p50)} ms, p95 ${f(cpuMs.p95)} ms, max ${f(cpuMs.max)} ms`);
   writeResult('retrieval', args.out, {
     packages,
     files,
-    chunks: chunks.length,
+    chunks,
     characters,
     topK: TOP_K,
     summary,
