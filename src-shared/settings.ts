@@ -28,7 +28,7 @@ export const SettingsSchema = z.object({
   maxFileBytes: z
     .int()
     .min(1)
-    .default(20 * MiB),
+    .default(50_000_000),
   /** Bytes of chunk KV kept on disk and in memory. */
   diskBudgetBytes: z
     .int()

@@ -5,7 +5,7 @@ import { useChunkSize } from '../../ui/useChunkSize.tsx';
 import { NumberSetting } from './NumberSetting.tsx';
 import { useChange } from './useChange.ts';
 
-const MB = 1024 * 1024;
+const MB = 1_000_000; // as sizes are shown everywhere
 /** Shown when the automatic choice is switched off; the most common chunk size. */
 const FIRST_OWN_CHUNK_SIZE = 512;
 

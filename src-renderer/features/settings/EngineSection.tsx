@@ -31,7 +31,7 @@ export function EngineSection({ settings }: { settings: Settings }) {
         description={t('engine.threadsHelp')}
         value={settings.threads}
         min={0}
-        max={1024}
+        max={Math.max(1, navigator.hardwareConcurrency)}
         onChange={(threads) => change({ threads })}
       />
       <PrecisionSetting

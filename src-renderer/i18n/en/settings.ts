@@ -52,7 +52,7 @@ export const settings = {
     deviceHelp: 'Takes effect the next time the model is loaded.',
     threads: 'CPU threads',
     threadsHelp:
-      '0 means automatic: usually one per physical core. Takes effect the next time the model is loaded.',
+      '0 means automatic: usually one per physical core. More than this machine’s cores are never used. Takes effect the next time the model is loaded.',
     dtype: 'Precision of the cache',
     dtypeHelp:
       'q8_0 takes about half the space of f16 and is nearly as exact. What is stored in the other precision stays until it is evicted; chunks are recomputed in the new one when needed.',

@@ -53,7 +53,7 @@ export const settings: Words<typeof en.settings> = {
     deviceAuto: '自动：GPU 能放多少放多少，其余用 CPU',
     deviceHelp: '下次加载模型时生效。',
     threads: 'CPU 线程数',
-    threadsHelp: '0 表示按模型自动选择，通常每个物理核心一个。下次加载模型时生效。',
+    threadsHelp: '0 表示按模型自动选择，通常每个物理核心一个。不会超过本机的核心数。下次加载模型时生效。',
     dtype: '缓存精度',
     dtypeHelp:
       'q8_0 占用约为 f16 的一半，精度几乎相同。以另一种精度存储的内容会保留到被淘汰为止，需要时重新计算。',
