@@ -118,7 +118,11 @@ export class App {
       await store.forget(model);
     };
     const onSetAside = (what: SetAside): void => void found.push(setAsideFailure(what));
-    this.models = new ModelService({ paths, settings, log, engine, events, gate, beforeDispose, onSetAside });
+    const forgetKv = async ({ model }: ActiveModel): Promise<boolean> => {
+      await beforeDispose(model);
+      return this.cache.forgetModel(model.info.fingerprint);
+    };
+    this.models = new ModelService({ ...core, paths, engine, beforeDispose, forgetKv, onSetAside });
     this.#catalogue = catalogue;
     this.search = new SearchService({
       catalogue,

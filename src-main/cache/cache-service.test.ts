@@ -255,3 +255,11 @@ test('verify sets damaged files aside, tells how far it is, and counts what is g
   expect(seen.find(({ topic }) => topic === 'cache.progress')).toMatchObject({ payload: { total: 4 } });
   expect((await cache.entries({ ...PAGE, sort: 'document' })).total).toBe(2);
 });
+
+test('all that was computed with a model can be deleted, pinned or not; that of another stays', async () => {
+  const { cache, store, key } = await kvasir();
+  const others = await put(store, other, 9);
+  store.pin(key(1));
+  expect(await cache.forgetModel(model.fingerprint)).toBe(true);
+  expect(store.list().map(({ key }) => key)).toEqual([others]);
+});

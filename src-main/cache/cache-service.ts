@@ -108,6 +108,16 @@ export class CacheService {
     return { chunks: entries, bytes };
   }
 
+  /** Deletes all that was computed with a model, pinned or not; false when some of it is in use. */
+  async forgetModel(fingerprint: string): Promise<boolean> {
+    const { store } = this.#options;
+    const keys = store.list({ fingerprint }).map(({ key }) => key);
+    for (const key of keys) store.unpin(key);
+    const { kept } = await store.evict({ keys });
+    this.#changed();
+    return kept === 0;
+  }
+
   /** Checks every chunk file, and gives what a window shows of that. */
   async verify(): Promise<VerifyResult> {
     const started = performance.now();

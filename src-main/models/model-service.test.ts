@@ -126,6 +126,7 @@ function kvasir({ data = tempDir(), memory = { free: 8 * GB, total: 16 * GB } }:
     paths: { data, demoModel },
     log: silentLogger,
     beforeDispose: async (model) => void released.push(model.path),
+    forgetKv: () => Promise.resolve(true),
     memory: () => memory,
   });
   let closed: Promise<void> | undefined;
@@ -502,6 +503,7 @@ test('with the real engine: the demo model answers, a truncated copy is refused'
     gate: new Gate(),
     log: silentLogger,
     beforeDispose: async () => undefined,
+    forgetKv: () => Promise.resolve(true),
   });
   onTestFinished(() => models.close());
   expect((await models.current()).model.info.architecture).toBe('llama');

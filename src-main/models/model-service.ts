@@ -22,6 +22,8 @@ import { KnownModels, type Trouble } from './known-models.ts';
 import { ModelFiles, modifiedMs } from './model-files.ts';
 import { DEMO_MODEL_ID, ModelRegistry, type ModelRow } from './registry.ts';
 import type { Core } from '../platform/core.ts';
+import { WeightsCheck } from './weights-check.ts';
+import { WeightsTable } from './weights-table.ts';
 
 /** What the service needs of the engine. */
 export type ModelEngine = Pick<Engine, 'inspect' | 'loadModel' | 'loadEmbedder' | 'devices'>;
@@ -31,6 +33,8 @@ interface ModelServiceOptions extends Core {
   paths: Pick<Paths, 'data' | 'demoModel'>;
   /** Ends what others keep of a model's memory, before it is disposed. */
   beforeDispose: (model: Model) => Promise<void>;
+  /** Deletes what was computed with a model whose weights turned out to be others; false when some of it is in use. */
+  forgetKv: (active: ActiveModel) => Promise<boolean>;
   /** Bytes on this machine. Default: what the system says. */
   memory?: () => Memory;
   /** Told when the list of models could not be read. */
@@ -52,6 +56,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly #chat: ChatModel;
   readonly #embedding: EmbeddingModel;
   readonly #known: KnownModels;
+  readonly #weights: WeightsCheck<ActiveModel>;
   readonly #unsubscribe: (() => void)[];
 
   /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
@@ -60,6 +65,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.files = new ModelFiles(join(options.paths.data, 'models'));
     this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'), options.onSetAside);
     this.#known = new KnownModels({ ...options, registry: this.registry });
+    this.#weights = new WeightsCheck({ ...options, table: new WeightsTable(this.registry.database) });
     this.#embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
     this.#chat = new ChatModel({
       gate: options.gate,
@@ -83,6 +89,7 @@ export class ModelService implements ModelSource, EmbedderSource {
       onFinished: (path) => this.import(path, { downloaded: true }),
     });
     this.#unsubscribe = [
+      this.onChange((active) => void this.#weights.check(active)),
       options.settings.onChange((now, before) => this.#onSettings(now, before)),
       options.events.on((event) => {
         if (event.topic === 'queue.status') this.#noteSpeed(event.payload.tokensPerSecond);
@@ -207,6 +214,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
     await this.downloads.close();
+    await this.#weights.close();
     await this.#embedding.stop();
     await this.#chat.close();
     this.registry.close();

@@ -31,8 +31,21 @@ const VERSION_1 = `
   ) STRICT;
 `;
 
+/** See weights-check.ts. */
+const VERSION_2 = `
+  CREATE TABLE weights_file (
+    path TEXT PRIMARY KEY,
+    identity TEXT NOT NULL,       -- device, inode, size and times of the file that was hashed
+    sha256 TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE weights (
+    fingerprint TEXT PRIMARY KEY,
+    sha256 TEXT NOT NULL          -- of the file that KV under this fingerprint was computed with
+  ) STRICT;
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1];
+export const MIGRATIONS = [VERSION_1, VERSION_2];
 
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 

@@ -1,0 +1,93 @@
+import { mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Gate } from '../platform/gate.ts';
+import { silentLogger } from '../platform/logger.ts';
+import { ModelRegistry } from './registry.ts';
+import { WeightsCheck } from './weights-check.ts';
+import { WeightsTable } from './weights-table.ts';
+
+/** Larger than what is read at once. */
+const GOOD = Buffer.alloc(3 << 20, 'weights');
+const DAMAGED = Buffer.from(GOOD).fill(0, 1 << 20, (1 << 20) + 4096);
+
+function fixture({ inUse = false } = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-weights-'));
+  const registry = new ModelRegistry(join(dir, 'models.sqlite'));
+  const gate = new Gate();
+  const table = new WeightsTable(registry.database);
+  const path = join(dir, 'model.gguf');
+  const state = { inUse, forgotten: 0 };
+  const forgetKv = (): Promise<boolean> => {
+    state.forgotten++;
+    return Promise.resolve(!state.inUse);
+  };
+  const weights = new WeightsCheck({ table, gate, log: silentLogger, forgetKv });
+  onTestFinished(async () => {
+    await weights.close();
+    registry.close();
+    rmSync(dir, { recursive: true });
+  });
+  // What the engine says of both files, which differ between the ends of a tensor.
+  const active = { path, model: { info: { fingerprint: 'f' } } };
+  return { dir, path, gate, table, weights, state, load: () => weights.check(active) };
+}
+
+test('KV of a file that was damaged in the middle goes when a sound one takes its place', async () => {
+  const { path, load, state, dir } = fixture();
+  writeFileSync(path, DAMAGED);
+  await load();
+  expect(state.forgotten).toBe(0);
+  writeFileSync(join(dir, 'new'), GOOD);
+  renameSync(join(dir, 'new'), path);
+  await load();
+  expect(state.forgotten).toBe(1);
+  await load();
+  expect(state.forgotten).toBe(1);
+});
+
+test('a file that is only moved or touched keeps its KV', async () => {
+  const { path, load, state } = fixture();
+  writeFileSync(path, GOOD);
+  await load();
+  utimesSync(path, 1, 1);
+  await load();
+  expect(state.forgotten).toBe(0);
+});
+
+test('a known file is not read again', async () => {
+  const { path, load, table } = fixture();
+  writeFileSync(path, GOOD);
+  await load();
+  const known = table.sha256('f');
+  table.put('f', 'other'); // as if another file had been in use since
+  await load();
+  expect(table.sha256('f')).toBe(known);
+});
+
+test('KV in use is deleted the next time', async () => {
+  const { path, load, state } = fixture({ inUse: true });
+  writeFileSync(path, DAMAGED);
+  await load();
+  writeFileSync(path, GOOD);
+  await load();
+  await load();
+  expect(state.forgotten).toBe(2);
+  state.inUse = false;
+  await load();
+  await load();
+  expect(state.forgotten).toBe(3);
+});
+
+test('questions interrupt it, and it goes on where it was', async () => {
+  const { path, load, gate, table } = fixture();
+  writeFileSync(path, GOOD);
+  const done = load();
+  for (let i = 0; i < 3; i++) await gate.foreground(() => new Promise((resolve) => setImmediate(resolve)));
+  await done;
+  const first = table.sha256('f');
+  utimesSync(path, 1, 1); // hashed anew
+  await load();
+  expect(table.sha256('f')).toBe(first);
+});

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { open, stat } from 'node:fs/promises';
+import { isAborted, throwIfAborted } from '../platform/abort.ts';
+import type { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { WeightsTable } from './weights-table.ts';
+
+/** Bytes read and hashed before other work gets its turn: about a millisecond. */
+const SLICE = 1 << 20;
+
+/** What is checked of a model in use. */
+interface Weights {
+  path: string;
+  model: { info: { fingerprint: string } };
+}
+
+interface WeightsCheckOptions<M extends Weights> {
+  table: WeightsTable;
+  gate: Gate;
+  log: Logger;
+  /** Deletes all KV that was computed with a model's weights; false when some of it could not be. */
+  forgetKv: (active: M) => Promise<boolean>;
+}
+
+/**
+ * KV belongs to weights. The fingerprint that names them is of the file's header and the ends of each tensor, which is quick; a
+ * file that is damaged in the middle, and later replaced by a sound one, has the same. So all bytes of a model's file are hashed
+ * once, in the background, and what was computed under this fingerprint with other bytes is deleted.
+ */
+export class WeightsCheck<M extends Weights> {
+  readonly #options: WeightsCheckOptions<M>;
+  readonly #closing = new AbortController();
+  #tail: Promise<void> = Promise.resolve();
+
+  constructor(options: WeightsCheckOptions<M>) {
+    this.#options = options;
+  }
+
+  /** A model has come into use. Resolves when its file is known; never rejects. */
+  check(active: M): Promise<void> {
+    this.#tail = this.#tail
+      .then(() => this.#check(active))
+      .catch((error: unknown) => {
+        if (!isAborted(error)) this.#options.log.warn('weights-not-checked', { error: String(error) });
+      });
+    return this.#tail;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#tail;
+  }
+
+  async #check(active: M): Promise<void> {
+    const { table, gate, log, forgetKv } = this.#options;
+    throwIfAborted(this.#closing.signal);
+    const { fingerprint } = active.model.info;
+    const sha256 = await this.#sha256Of(active.path);
+    const known = table.sha256(fingerprint);
+    if (known !== undefined && known !== sha256) {
+      log.warn('weights-changed', { path: active.path, fingerprint });
+      if (!(await gate.foreground(() => forgetKv(active)))) return; // tried again the next time
+    }
+    table.put(fingerprint, sha256);
+  }
+
+  /** Of a whole file; one that nobody has written to since it was hashed is not read again. */
+  async #sha256Of(path: string): Promise<string> {
+    const { table, gate } = this.#options;
+    const identity = await identityOf(path);
+    const known = table.fileSha256(path, identity);
+    if (known !== undefined) return known;
+    const file = await open(path);
+    try {
+      const hash = createHash('sha256');
+      const buffer = Buffer.allocUnsafe(SLICE);
+      let at = 0;
+      // A question interrupts it; it then goes on where it was.
+      await gate.background(async (signal) => {
+        for (let read = -1; read !== 0; at += read) {
+          throwIfAborted(signal);
+          read = (await file.read(buffer, 0, SLICE, at)).bytesRead;
+          hash.update(buffer.subarray(0, read));
+        }
+      }, this.#closing.signal);
+      const sha256 = hash.digest('hex');
+      // Written to meanwhile: what was hashed is neither the old file nor the new one.
+      if ((await identityOf(path)) === identity) table.putFile(path, identity, sha256);
+      return sha256;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** Changes whenever a file's bytes may have. */
+async function identityOf(path: string): Promise<string> {
+  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}
