@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import SQLite, { type Statement } from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
 import {
@@ -127,6 +127,8 @@ function first(statement: Statement, values: unknown[]): unknown {
 export function openDatabase(path: string, migrations: readonly string[]): Database {
   let connection: SQLite.Database | undefined;
   try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+      throw new DamagedDatabase('a folder stands in its place');
     connection = new SQLite(path);
     const database = new Database(connection, (error) => typedInUse(error, path));
     if (isCheckedAtOpen(path)) requireSound(connection);

@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase, type SetAside } from '../platform/database.ts';
+import { MIGRATIONS, ModelRegistry } from './registry.ts';
+
+function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-registry-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Opens what lies at a path as the list of models; gives what was set aside. */
+function open(path: string): { models: number; setAside: SetAside[] } {
+  const setAside: SetAside[] = [];
+  const registry = new ModelRegistry(path, (what) => setAside.push(what));
+  const models = registry.all().length;
+  registry.close();
+  return { models, setAside };
+}
+
+test.each([
+  ['a header whose bytes were zeroed', "UPDATE model SET header = zeroblob(0) || ''"],
+  ['a header that was cut', 'UPDATE model SET header = \'{"name":\''],
+  ['a failed download that does not say why', "UPDATE download SET failure = '{'"],
+])('%s: the list is set aside, and an empty one takes its place', (_, damage) => {
+  const path = join(tempDir(), 'models.sqlite');
+  const database = openDatabase(path, MIGRATIONS);
+  database.exec(`INSERT INTO model (id, path, origin, mtime_ms, header, added_ms) VALUES ('a', '/a', 'imported', 0, '{}', 0);
+    INSERT INTO download VALUES ('d', 'u', 'n', '', 'f', 'failed', 0, '', '{}', 0);
+    ${damage};`);
+  database.close();
+  const { models, setAside } = open(path);
+  expect(models).toBe(0);
+  expect(setAside).toEqual([{ path, keptAs: expect.stringMatching(/\.corrupt-/) as string }]);
+  expect(existsSync(setAside[0]?.keptAs ?? '')).toBe(true);
+  expect(open(path).setAside).toEqual([]);
+});
+
+test('what is no database is set aside as it is', () => {
+  const path = join(tempDir(), 'models.sqlite');
+  writeFileSync(path, 'SQLite format 3\0 and then nothing of the kind'.repeat(100));
+  const [{ keptAs } = { keptAs: '' }] = open(path).setAside;
+  expect(readFileSync(keptAs, 'utf8')).toContain('nothing of the kind');
+});
+
+test('a folder in its place is set aside, too', () => {
+  const path = join(tempDir(), 'models.sqlite');
+  mkdirSync(join(path, 'inside'), { recursive: true });
+  const [{ keptAs } = { keptAs: '' }] = open(path).setAside;
+  expect(existsSync(join(keptAs, 'inside'))).toBe(true);
+});
