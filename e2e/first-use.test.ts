@@ -19,7 +19,9 @@ test('a first start learns what the model costs, and calibrates it once the libr
   const { model } = await app.models.current();
   await expect.poll(() => app.planner.costs.knows(model.info, 'disk'), { timeout: WAIT_MS }).toBe(true);
   const { id } = app.chat.create({ scope: { libraryIds: [], documentIds: [] } });
-  app.chat.send(id, 'Where was Mara born?');
+  const { answerId } = app.chat.send(id, 'Where was Mara born?');
+  await app.chat.idle();
+  app.chat.regenerate(id, answerId, true); // no document may be ready yet
   await app.chat.idle();
   expect(app.chat.get(id).messages.at(-1)).toMatchObject({ state: 'done' });
   await expect
