@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { startApp } from './support/app.ts';
-import { answers, ask, QUESTION, sourcesOf, startConversation, stripOf } from './support/chat.ts';
+import { ANSWER_MS, answers, ask, QUESTION, sourcesOf, startConversation, stripOf } from './support/chat.ts';
 import { expect, openWindow, test } from './support/test.ts';
 
 test('a second turn computes only what is new', async ({ sharedWindow: window }) => {
@@ -41,10 +41,34 @@ test('a source opens its document at the passage', async ({ sharedWindow: window
   await expect(window.locator('mark').first()).toBeInViewport();
 });
 
-test('without a match the answer says so', async ({ sharedWindow: window }) => {
+test('without a match the model is not asked, unless the reader wants it', async ({
+  sharedWindow: window,
+}) => {
   await startConversation(window);
-  const answer = await ask(window, 'xylophone zeitgeist?');
-  await expect(answer.getByRole('note')).toContainText('No document matches');
+  const field = window.getByRole('textbox', { name: 'Your question' });
+  await field.fill('xylophone zeitgeist?');
+  await field.press('Enter');
+  await expect(answers(window).getByRole('status')).toContainText('was not asked to guess');
+  await answers(window)
+    .getByRole('button', { name: /own knowledge/ })
+    .click();
+  await expect(stripOf(answers(window))).toBeVisible({ timeout: ANSWER_MS });
+  await expect(answers(window).getByRole('note')).toContainText('No document matches');
+});
+
+test('an answer that is cut off says so and goes on in its place', async ({ sharedWindow: window }) => {
+  await startConversation(window);
+  await window.getByRole('button', { name: /^Sources and settings of this conversation/ }).click();
+  await window.getByLabel('Longest answer (tokens)').fill('1');
+  await window.keyboard.press('Enter');
+  await window.keyboard.press('Escape');
+  const answer = await ask(window, QUESTION);
+  await expect(answer).toContainText('This answer reached its limit of 1 token.');
+  const before = await answer.innerText();
+  await answer.getByRole('button', { name: 'Continue' }).click();
+  await expect(answer).toContainText('after 2 tokens, its limit', { timeout: ANSWER_MS });
+  expect(await answer.innerText()).not.toBe(before);
+  await expect(answers(window)).toHaveCount(1);
 });
 
 test('a conversation can be renamed, found, exported, deleted and brought back', async ({ window }) => {
