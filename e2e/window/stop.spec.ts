@@ -48,6 +48,9 @@ test('a stopped answer keeps its words, and can be made again', async ({ window,
 
 /** Characters of an answer so far, without its sources, which are there before its first word. */
 async function lengthOf(answer: ReturnType<typeof answers>): Promise<number> {
-  const sources = await answer.getByRole('group', { name: /^\d+ sources?$/ }).allInnerTexts();
-  return (await answer.innerText()).length - sources.join('').length;
+  // In one look: sources may come in between two.
+  return answer.evaluate((element: HTMLElement) => {
+    const sources = [...element.querySelectorAll<HTMLElement>('[role="group"]')];
+    return sources.reduce((length, { innerText }) => length - innerText.length, element.innerText.length);
+  });
 }

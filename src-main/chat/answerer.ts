@@ -159,7 +159,9 @@ export class Answerer {
       onProgress: (progress) => live.progress(progress),
       onText: (more) => live.addText(more),
     });
-    const { stop, tokensPerSecond } = turn;
+    const { stop } = turn;
+    // One that only had to end tells no speed.
+    const { tokensPerSecond } = turn.answer.length > 1 ? turn : stats;
     const all = [...begun, ...turn.answer];
     return {
       text: live.text.trimEnd(),
