@@ -53,7 +53,7 @@ interface AppOptions {
   parser?: Parser | undefined;
 }
 
-/** All of Kvasir but its hosts. */
+/** All of Kvasir but its hosts. Long, since this is where every service is given what it needs: nothing else is done here. */
 export class App {
   readonly paths: Paths;
   readonly settings: SettingsService;

@@ -25,10 +25,7 @@ export const SettingsSchema = z.object({
   /** 'auto', 'cpu' or a device's name. */
   device: z.string().min(1).default('auto'),
   /** Bytes above which a document is refused. */
-  maxFileBytes: z
-    .int()
-    .min(1)
-    .default(50_000_000),
+  maxFileBytes: z.int().min(1).default(50_000_000),
   /** Bytes of chunk KV kept on disk and in memory. */
   diskBudgetBytes: z
     .int()

@@ -49,7 +49,10 @@ const SPACE_CHECK_BYTES = 256 * 1024 * 1024;
 /** Milliseconds between two events of one download. */
 const EVENT_MS = 200;
 
-/** Model files on their way from the web: resumed after a cut and after a restart, checked, then handed on. */
+/**
+ * Model files on their way from the web: resumed after a cut and after a restart, checked, then handed on. A little long: all of it is
+ * one state machine.
+ */
 export class Downloads {
   readonly #options: DownloadsOptions;
   readonly #table: DownloadTable;
