@@ -35,6 +35,8 @@ const { values: args } = parseArgs({
 const ENTRIES = Number(args.entries);
 const CHUNKS_PER_DOCUMENT = 9;
 const TOKENS = 256;
+/** In a chunk's text, of as many different ones as English has. */
+const WORDS = 180;
 const TARGET = {
   fingerprint: 'bench',
   chunkTokens: TOKENS,
@@ -69,7 +71,7 @@ function fillCatalogue(dir: string): Stored {
       const id = catalogue.documents.ofPath(root, path)?.id ?? 0;
       for (let ordinal = 0; ordinal < CHUNKS_PER_DOCUMENT; ordinal++) {
         const tokens = tokensOf(keys.length);
-        const text = tokens.subarray(0, 12).join(' ');
+        const text = tokens.subarray(0, WORDS).join(' ');
         const chunk = { start: ordinal, end: ordinal + 1, text, tokens, headings: [] };
         catalogue.chunkTable.insert(set, id, ordinal, path, chunk);
         keys.push(chunkKey({ ...TARGET, tokens }));

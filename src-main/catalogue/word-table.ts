@@ -97,6 +97,12 @@ const SCHEMA = `
   INSERT INTO ${TABLE} (rowid, title, text)
     SELECT id, kvasir_words(title, kvasir_language(text)), kvasir_words(text, kvasir_language(text)) FROM chunk;`;
 
+/**
+ * How FTS5 tidies up. It merges a segment once half of it has been deleted; at a tenth, its default, deleting a library took fifteen
+ * times as long. A merge goes 64 pages at a stretch: small pages make stretches short.
+ */
+const TIDYING = { deletemerge: 50, pgsz: 1000 };
+
 /** One chunk in so many may be taken for another language than it is in. */
 const STRAY = 100;
 
@@ -122,11 +128,18 @@ export class WordTable {
     sql.define('kvasir_title_word', (title = '') => titleWord(title));
     sql.define('kvasir_language', rememberingLast(languageOf));
     const known = 'SELECT count(*) FROM sqlite_master WHERE name IN (?, ?, ?)';
-    if (sql.value<number>(known, TABLE, `${TABLE}_insert`, `${TABLE}_delete`) === 3) return;
-    sql.transaction(() => {
-      this.#dropOlder();
-      sql.exec(SCHEMA);
-    });
+    if (sql.value<number>(known, TABLE, `${TABLE}_insert`, `${TABLE}_delete`) !== 3)
+      sql.transaction(() => {
+        this.#dropOlder();
+        sql.exec(SCHEMA);
+      });
+    for (const [name, value] of Object.entries(TIDYING)) this.#configure(name, value);
+  }
+
+  /** It is kept in the database, so most starts have nothing to write. */
+  #configure(name: string, value: number): void {
+    if (this.#sql.value(`SELECT v FROM ${TABLE}_config WHERE k = ?`, name) === value) return;
+    this.#sql.run(`INSERT INTO ${TABLE} (${TABLE}, rank) VALUES (?, CAST(? AS INTEGER))`, name, value);
   }
 
   /** The languages that more than a few stray texts are in. */

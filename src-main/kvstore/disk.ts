@@ -99,7 +99,7 @@ export class ChunkDisk {
 
   /**
    * Deletes files and then their rows; gives the rows that went. Files first: on a full disk the index cannot be
-   * written before there is room. A file that cannot be deleted keeps its row. Batch by batch, since a row's fingerprints go with it:
+   * written before there is room. A file that cannot be deleted keeps its row. Batch by batch, so that transactions are short:
    * what a kill leaves of one are rows without files, which the next start drops.
    */
   async remove(rows: readonly ChunkRow[]): Promise<ChunkRow[]> {
@@ -112,6 +112,7 @@ export class ChunkDisk {
         for (const row of rows.slice(start, start + REMOVED_AT_ONCE))
           if (await this.#unlink(this.path(row))) batch.push(row);
         this.index.remove(batch.map((row) => row.key));
+        this.similar.sweep(batch.length);
         gone.push(...batch);
         await slice.step();
       }

@@ -79,7 +79,7 @@ test('an older index is copied, then migrated', async () => {
 /** Takes a store's index back to the first version, rows and all. */
 function toFirstVersion(dir: string): void {
   const db = new Database(join(dir, 'index.db'));
-  db.exec(`DROP INDEX chunks_by_kind; DROP TABLE fingerprints; DROP TABLE sketches; DROP TABLE workload; DROP INDEX chunks_by_class; ALTER TABLE chunks DROP COLUMN kind; ALTER TABLE chunks DROP COLUMN class;
+  db.exec(`DROP INDEX chunks_by_kind; DROP TABLE fingerprints; DROP TABLE sketches; DROP TABLE sweep; DROP TABLE workload; DROP INDEX chunks_by_class; ALTER TABLE chunks DROP COLUMN kind; ALTER TABLE chunks DROP COLUMN class;
     ALTER TABLE chunks DROP COLUMN use_offset; PRAGMA user_version = 1`);
   db.close();
 }

@@ -43,4 +43,26 @@ export const MIGRATIONS: readonly string[] = [
      state TEXT    NOT NULL                       -- JSON: what was learned of classes; without it, it is learned again
    ) STRICT;`,
   `CREATE INDEX chunks_by_kind ON chunks (kind, fingerprint, use_order);`,
+  // Fingerprints lie in the order of their hashes: deleting a chunk's own would touch a page for each. They stay, and are swept.
+  `CREATE TABLE sketches_6 (
+     id  INTEGER PRIMARY KEY AUTOINCREMENT,       -- never given again: fingerprints outlive it
+     key TEXT    NOT NULL UNIQUE REFERENCES chunks (key) ON DELETE CASCADE
+   ) STRICT;
+   INSERT INTO sketches_6 SELECT id, key FROM sketches;
+   CREATE TABLE fingerprints_6 (
+     hash   INTEGER NOT NULL,
+     sketch INTEGER NOT NULL,                     -- one that is gone says nothing
+     PRIMARY KEY (hash, sketch)
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO fingerprints_6 SELECT hash, sketch FROM fingerprints ORDER BY hash, sketch;
+   DROP TABLE fingerprints;
+   DROP TABLE sketches;
+   ALTER TABLE sketches_6 RENAME TO sketches;
+   ALTER TABLE fingerprints_6 RENAME TO fingerprints;
+   CREATE TABLE sweep (
+     id   INTEGER PRIMARY KEY CHECK (id = 0),
+     gone INTEGER NOT NULL                        -- sketches that went since fingerprints were last swept
+   ) STRICT;
+   INSERT INTO sweep VALUES (0, 0);
+   CREATE TRIGGER sketch_goes AFTER DELETE ON sketches BEGIN UPDATE sweep SET gone = gone + 1; END;`,
 ];

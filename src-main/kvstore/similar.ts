@@ -24,18 +24,37 @@ export function fingerprints(tokens: Int32Array): number[] {
   return [...new Set(rollingHashes(tokens, GRAM))].sort((a, b) => a - b).slice(0, KEPT);
 }
 
+/** Fingerprints looked at in one transaction of a sweep. */
+const SWEPT_AT_ONCE = 2000;
+
 const SQL = {
   enter: `INSERT INTO sketches (key) VALUES (?) ON CONFLICT DO NOTHING RETURNING id`,
   fingerprint: `INSERT INTO fingerprints (hash, sketch) VALUES (?, ?)`,
-  newest: `SELECT sketch FROM fingerprints WHERE hash = ? ORDER BY sketch DESC LIMIT ?`,
+  newest: `SELECT sketch FROM fingerprints JOIN sketches ON id = sketch WHERE hash = ? ORDER BY sketch DESC LIMIT ?`,
   key: `SELECT key FROM sketches JOIN chunks USING (key) WHERE id = @sketch AND kind = 'chunk'
     AND fingerprint = @fingerprint AND prefix_hash = @prefixHash AND dtype = @dtype`,
   missing: `SELECT key FROM chunks WHERE kind = 'chunk' AND key NOT IN (SELECT key FROM sketches)`,
+  held: `SELECT gone, (SELECT count(*) FROM sketches) AS live FROM sweep`,
+  sweepTo: `SELECT hash, sketch FROM fingerprints WHERE (hash, sketch) > (@hash, @sketch)
+    ORDER BY hash, sketch LIMIT 1 OFFSET ${SWEPT_AT_ONCE - 1}`,
+  sweep: `DELETE FROM fingerprints WHERE (hash, sketch) > (@hash, @sketch) AND (hash, sketch) <= (@toHash, @toSketch)
+    AND sketch NOT IN (SELECT id FROM sketches)`,
+  swept: `UPDATE sweep SET gone = max(0, gone - ?)`,
 };
 
-/** Which chunks have fingerprints in common. Lives in the index; a chunk's fingerprints leave it with its row. */
+interface Fingerprint {
+  hash: number;
+  sketch: number;
+}
+
+const FIRST: Fingerprint = { hash: -1, sketch: 0 };
+const LAST: Fingerprint = { hash: 2 ** 32, sketch: 0 };
+
+/** Which chunks have fingerprints in common. Lives in the index; once a chunk's row is gone its fingerprints are found no more. */
 export class SimilarChunks {
   readonly #db: Database;
+  /** How far a sweep has come, and how many sketches had gone when it began. */
+  #sweep: { at: Fingerprint; gone: number } | undefined;
 
   /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
   constructor(db: Database) {
@@ -79,6 +98,29 @@ export class SimilarChunks {
       if (key !== undefined) found.push({ key, shared });
     }
     return found;
+  }
+
+  /**
+   * To be called after `removed` rows have gone: deletes fingerprints of chunks that are gone, a stretch for each call, once they are
+   * more than the others. So they are swept in the order in which they lie, never take more than half of the room for long, and what
+   * sweeping costs is in proportion to what went.
+   */
+  sweep(removed: number): void {
+    const { gone, live } = this.#db.get<{ gone: number; live: number }>(SQL.held) ?? { gone: 0, live: 0 };
+    if (!this.#sweep && gone <= live) return;
+    this.#sweep ??= { at: FIRST, gone };
+    for (let looked = 0; this.#sweep && looked < 2 * KEPT * removed; looked += SWEPT_AT_ONCE)
+      this.#sweepOn(this.#sweep);
+  }
+
+  #sweepOn({ at, gone }: { at: Fingerprint; gone: number }): void {
+    const to = this.#db.get<Fingerprint>(SQL.sweepTo, at);
+    const { hash: toHash, sketch: toSketch } = to ?? LAST;
+    this.#db.transaction(() => {
+      this.#db.run(SQL.sweep, { ...at, toHash, toSketch });
+      if (!to) this.#db.run(SQL.swept, gone);
+    });
+    this.#sweep = to && { at: to, gone };
   }
 
   /** Chunks that were never entered. */
