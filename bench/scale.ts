@@ -153,6 +153,13 @@ try {
   await measure('cache.entries: first page', () => cache.entries(page));
   await sleep(2100);
   await measure('cache.entries: a page, two seconds later', () => cache.entries({ ...page, offset: 50 }));
+  await measure('cache.documents: first page', () =>
+    cache.documents({ ...page, sort: 'bytes' as const, descending: true }),
+  );
+  await measure('cache: pin all, unpin all', async () => {
+    await cache.pin({ all: true }, true);
+    await cache.pin({ all: true }, false);
+  });
   await measure('stats: asked 100 times', () => {
     for (let i = 0; i < 100; i++) store.stats();
   });

@@ -9,6 +9,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/impact.ts';
 import type { ModelService } from '../models/model-service.ts';
 import { throttled } from '../platform/event-bus.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import { ChunkKeys } from './chunk-keys.ts';
 import { HitCounts } from './hit-counts.ts';
 import { CacheListing } from './listing.ts';
@@ -24,6 +25,8 @@ interface CacheServiceOptions extends Omit<Core, 'gate'> {
 
 /** How long a list may be behind what the store holds: pages of one scroll come from one listing. */
 const LISTING_MS = 2000;
+/** A store that others fill must not keep a core busy with lists of it. */
+const LISTING_SHARE = 0.05;
 const CHANGED_MS = 2000;
 const PROGRESS_MS = 200;
 
@@ -34,7 +37,7 @@ export class CacheService {
   readonly #hits: HitCounts;
   readonly #unsubscribe: (() => void)[];
   readonly #watch: ReturnType<typeof throttled>;
-  #listing: { at: number; listing: Promise<CacheListing> } | undefined;
+  #listing: { until: number; listing: Promise<CacheListing> } | undefined;
   #seen = '';
 
   constructor(options: CacheServiceOptions) {
@@ -94,10 +97,14 @@ export class CacheService {
   /** Pins or unpins; gives how many there are now that are as asked. */
   async pin(selection: CacheSelection, pinned: boolean): Promise<{ chunks: number }> {
     const { store } = this.#options;
-    const keys = await this.#keysOf(selection);
-    const done = keys.filter((key) => (pinned ? store.pin(key) : store.unpin(key)));
+    const slice = new TimeSlice();
+    let chunks = 0;
+    for (const key of await this.#keysOf(selection)) {
+      if (pinned ? store.pin(key) : store.unpin(key)) chunks++;
+      await slice.step();
+    }
     this.#changed();
-    return { chunks: done.length };
+    return { chunks };
   }
 
   /** Pinned entries and entries in use stay. */
@@ -189,11 +196,17 @@ export class CacheService {
   }
 
   #list(): Promise<CacheListing> {
-    const now = performance.now();
-    if (!this.#listing || now - this.#listing.at > LISTING_MS) {
-      const listing = this.#makeListing();
-      listing.catch(() => (this.#listing = undefined));
-      this.#listing = { at: now, listing };
+    if (!this.#listing || performance.now() > this.#listing.until) {
+      const made = { until: Infinity, listing: this.#makeListing() };
+      const began = performance.now();
+      made.listing.then(
+        () => {
+          const now = performance.now();
+          made.until = now + Math.max(LISTING_MS, (now - began) / LISTING_SHARE);
+        },
+        () => (made.until = 0),
+      );
+      this.#listing = made;
     }
     return this.#listing.listing;
   }
@@ -202,17 +215,17 @@ export class CacheService {
     const { store, catalogue } = this.#options;
     const dtypes = [...new Set(store.totals().map(({ dtype }) => dtype))];
     await this.#keys.update(dtypes);
-    return new CacheListing(store.list(), catalogue.kvKeys.places(dtypes), this.#fingerprint);
+    return CacheListing.make({ store, keys: catalogue.kvKeys, dtypes, fingerprint: this.#fingerprint });
   }
 
   async #keysOf(selection: CacheSelection): Promise<string[]> {
     if ('keys' in selection) return selection.keys;
     const listing = await this.#list();
     if ('documentIds' in selection) return listing.keysOf(selection.documentIds);
+    const keys = (chunks: CacheListing['chunks']): string[] => chunks.map(({ entry }) => entry.key);
+    if ('all' in selection) return keys(listing.chunks);
     const { fingerprint } = (await this.#options.models.current()).model.info;
-    return listing.chunks
-      .filter(({ entry }) => 'all' in selection || entry.fingerprint !== fingerprint)
-      .map(({ entry }) => entry.key);
+    return keys(listing.chunks.filter(({ entry }) => entry.fingerprint !== fingerprint));
   }
 
   #applyBudgets(now: Settings, before: Settings): void {

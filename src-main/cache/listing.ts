@@ -1,16 +1,34 @@
 import type { CacheDocument, CacheEntry } from '../../src-shared/contract/cache.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
-import type { KeyPlace } from '../catalogue/kv-key-table.ts';
-import type { ChunkEntry } from '../kvstore/store.ts';
+import type { KeyPlace, KvKeyTable } from '../catalogue/kv-key-table.ts';
+import type { ChunkEntry, ChunkStore } from '../kvstore/store.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 
 /** A stored chunk, and where its text stands: nowhere any more, or in several documents. */
 interface StoredChunk {
   entry: ChunkEntry;
   places: KeyPlace[];
+  /** Rises with the name, and with the place in the document. */
+  order: number;
+}
+
+interface ListingSources {
+  store: Pick<ChunkStore, 'after'>;
+  keys: Pick<KvKeyTable, 'documents' | 'places'>;
+  /** Number formats that the store has. */
+  dtypes: readonly string[];
+  /** Of the active model. */
+  fingerprint: string | undefined;
 }
 
 type EntryQuery = ParsedInputOf<'cache.entries'>;
 type DocumentQuery = ParsedInputOf<'cache.documents'>;
+
+/** Rows read before others get their turn: some milliseconds. */
+const ENTRIES_AT_ONCE = 500;
+const DOCUMENTS_AT_ONCE = 100;
+/** More than the chunks of any document. */
+const ORDINALS = 2 ** 24;
 
 /** What the store holds at one time, joined with the catalogue. */
 export class CacheListing {
@@ -19,12 +37,33 @@ export class CacheListing {
   #sorted: { by: string; chunks: StoredChunk[] } | undefined;
   #documents: CacheDocument[] | undefined;
 
-  /** `fingerprint`: of the active model. */
-  constructor(entries: readonly ChunkEntry[], places: readonly KeyPlace[], fingerprint: string | undefined) {
-    const byKey = new Map<string, StoredChunk>(entries.map((entry) => [entry.key, { entry, places: [] }]));
-    for (const place of places) byKey.get(place.key)?.places.push(place);
-    this.chunks = [...byKey.values()];
+  /** Reads piece by piece; what changes meanwhile may be in it or not. */
+  static async make({ store, keys, dtypes, fingerprint }: ListingSources): Promise<CacheListing> {
+    const slice = new TimeSlice();
+    const byKey = new Map<string, StoredChunk>();
+    let page: ChunkEntry[] = [];
+    do {
+      page = store.after(page.at(-1)?.key ?? '', ENTRIES_AT_ONCE);
+      for (const entry of page) byKey.set(entry.key, { entry, places: [], order: 0 });
+      await slice.step();
+    } while (page.length === ENTRIES_AT_ONCE);
+    const documents = keys.documents();
+    for (let start = 0; start < documents.length; start += DOCUMENTS_AT_ONCE) {
+      const some = documents.slice(start, start + DOCUMENTS_AT_ONCE);
+      for (const place of keys.places(some, dtypes)) byKey.get(place.key)?.places.push(place);
+      await slice.step();
+    }
+    return new CacheListing([...byKey.values()], fingerprint);
+  }
+
+  private constructor(chunks: readonly StoredChunk[], fingerprint: string | undefined) {
+    this.chunks = chunks;
     this.#fingerprint = fingerprint;
+    // Plain comparison of code units: a locale's order costs a second for 50,000 paths.
+    const names = [...new Set(chunks.map(nameOf))].sort();
+    const ranks = new Map(names.map((name, rank) => [name, rank]));
+    for (const chunk of chunks)
+      chunk.order = (ranks.get(nameOf(chunk)) ?? 0) * ORDINALS + (chunk.places[0]?.ordinal ?? 0);
   }
 
   entries(query: EntryQuery): { total: number; items: CacheEntry[] } {
@@ -45,7 +84,7 @@ export class CacheListing {
     const found = this.#documents.filter(({ document }) => document.toLowerCase().includes(needle));
     const key = (row: CacheDocument): string | number =>
       sort === 'document' ? row.document : sort === 'lastUsed' ? (row.lastUsedMs ?? 0) : row[sort];
-    found.sort(order(key, descending, (row) => row.document));
+    found.sort(ordered(key, descending, (a, b) => compare(a.document, b.document)));
     return { total: found.length, items: found.slice(offset, offset + limit) };
   }
 
@@ -65,11 +104,9 @@ export class CacheListing {
         nameOf(chunk).toLowerCase().includes(needle) &&
         (id === undefined || chunk.places.some((place) => place.documentId === id)),
     );
-    const name = (chunk: StoredChunk): string =>
-      `${nameOf(chunk)}\0${String(chunk.places[0]?.ordinal ?? 0).padStart(9, '0')}`;
-    const key = ({ entry }: StoredChunk): number =>
-      sort === 'lastUsed' ? entry.lastUsedAt : entry[sort as 'bytes'];
-    return found.sort(order(sort === 'document' ? name : key, descending, name));
+    const key = ({ entry, order }: StoredChunk): number =>
+      sort === 'document' ? order : sort === 'lastUsed' ? entry.lastUsedAt : entry[sort];
+    return found.sort(ordered(key, descending, (a, b) => a.order - b.order));
   }
 
   #describe({ entry, places }: StoredChunk, documentId?: string): CacheEntry {
@@ -130,13 +167,15 @@ function emptyDocument(place: KeyPlace | undefined, label: string): CacheDocumen
   };
 }
 
-/** Plain comparison of code units: a locale's order costs a second for 50,000 paths. */
-function order<T>(
+function compare<T extends string | number>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function ordered<T>(
   key: (row: T) => string | number,
   descending: boolean,
-  tie: (row: T) => string,
+  tie: (a: T, b: T) => number,
 ): (a: T, b: T) => number {
   const sign = descending ? -1 : 1;
-  const compare = <V extends string | number>(x: V, y: V): number => (x < y ? -1 : x > y ? 1 : 0);
-  return (a, b) => sign * compare(key(a), key(b)) || compare(tie(a), tie(b));
+  return (a, b) => sign * compare(key(a), key(b)) || tie(a, b);
 }

@@ -29,17 +29,22 @@ export class KvKeyTable {
     sql.exec(SCHEMA);
   }
 
+  /** Ids of all documents. */
+  documents(): number[] {
+    return this.#sql.column('SELECT id FROM document ORDER BY id');
+  }
+
   /**
-   * Where every key's text stands. In this order of tables chunks are read from their index of places alone: their rows, with
+   * Where the texts of these documents' keys stand. In this order of tables chunks are read from an index alone: their rows, with
    * texts and tokens, are a hundred times as large.
    */
-  places(dtypes: readonly string[]): KeyPlace[] {
-    const query = `SELECT k.key, c.document_id AS documentId, d.library_id AS libraryId, d.path, c.ordinal
-      FROM chunk_set s CROSS JOIN document d ON d.library_id = s.library_id
+  places(documentIds: readonly number[], dtypes: readonly string[]): KeyPlace[] {
+    const query = `SELECT k.key, d.id AS documentId, d.library_id AS libraryId, d.path, c.ordinal
+      FROM json_each(?) j CROSS JOIN document d ON d.id = j.value CROSS JOIN chunk_set s ON s.library_id = d.library_id
         CROSS JOIN chunk c ON c.chunk_set_id = s.id AND c.document_id = d.id
         CROSS JOIN chunk_kv_key k ON k.chunk_id = c.id
       WHERE k.dtype IN (SELECT value FROM json_each(?))`;
-    return this.#sql.all(query, JSON.stringify(dtypes));
+    return this.#sql.all(query, JSON.stringify(documentIds), JSON.stringify(dtypes));
   }
 
   /** A set's chunks of a document in order, each with its key in this format where that is known; from indexes alone. */

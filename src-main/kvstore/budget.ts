@@ -1,4 +1,5 @@
 import { KvasirError } from '../../src-shared/errors.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import type { ChunkDisk } from './disk.ts';
 import { chooseVictims, coverage, type Victims } from './evict.ts';
 import type { ChunkRow } from './index-db.ts';
@@ -16,6 +17,12 @@ interface DiskBudgetOptions {
   /** Called before an entry's file is deleted. */
   onLeaving: (key: string) => void;
 }
+
+/** A request of which a part is dealt with at a time. */
+type PartRequest = Omit<EvictRequest, 'keys' | 'bytes'> & {
+  keys?: readonly string[] | undefined;
+  bytes: number;
+};
 
 /** Room wanted for a new entry. */
 interface Incoming {
@@ -65,31 +72,52 @@ export class DiskBudget {
 
   /** Evicts what exceeds the budget, as far as pins and leases allow. */
   async shed(): Promise<EvictReport> {
-    if (!this.#isOver(NOTHING)) return { entries: 0, bytes: 0, kept: 0 };
-    const { rows, inUse } = this.#excess(NOTHING);
-    const gone = await this.#remove(rows);
-    const stayed = this.#disk.index.pinnedTotals().entries + inUse + rows.length - gone.length;
-    return { entries: gone.length, bytes: sumOfBytes(gone), kept: this.#isOver(NOTHING) ? stayed : 0 };
+    const report = { entries: 0, bytes: 0, kept: 0 };
+    await this.#evictSome({ bytes: this.#over(NOTHING).prefix }, 'prefix', report);
+    await this.#evictSome({ bytes: this.#over(NOTHING).all }, 'chunk', report);
+    await this.#evictSome({ bytes: this.#over(NOTHING).all }, 'prefix', report);
+    if (!this.#isOver(NOTHING)) return { ...report, kept: 0 };
+    return { ...report, kept: report.kept + this.#disk.index.pinnedTotals().entries };
   }
 
   /** Prefixes go first: they are the cheapest to make again. */
-  async evict(request: EvictRequest): Promise<EvictReport> {
-    const prefixes = this.#choose(request, 'prefix');
-    const rest = (request.bytes ?? Infinity) - prefixes.bytes;
-    const chunks = this.#choose({ ...request, bytes: rest }, 'chunk');
-    const rows = [...prefixes.rows, ...chunks.rows];
-    const gone = await this.#remove(rows);
-    const bytes = sumOfBytes(gone);
+  async evict({ bytes: wanted = Infinity, keys, ...request }: EvictRequest): Promise<EvictReport> {
+    const report = { entries: 0, bytes: 0, kept: 0 };
+    for (const part of keys ? partsOf(keys) : [undefined])
+      for (const kind of ['prefix', 'chunk'] as const)
+        await this.#evictSome({ ...request, keys: part, bytes: wanted - report.bytes }, kind, report);
     // Where the disk was full the index's log could not go into the index, and grew: now it can.
-    if (!request.keys) this.#disk.index.foldLog();
-    if (bytes >= (request.bytes ?? Infinity)) return { entries: gone.length, bytes, kept: 0 };
-    const pinned = this.#pinnedOf(request);
-    const undeletable = rows.length - gone.length;
-    return { entries: gone.length, bytes, kept: pinned + prefixes.inUse + chunks.inUse + undeletable };
+    if (!keys) this.#disk.index.foldLog();
+    if (report.bytes >= wanted) return { ...report, kept: 0 };
+    return { ...report, kept: report.kept + this.#pinnedOf({ ...request, keys }) };
+  }
+
+  /** Evicts entries of one kind round by round, so that choosing among very many keeps nobody waiting; adds to the report. */
+  async #evictSome(request: PartRequest, kind: EntryKind, report: EvictReport): Promise<void> {
+    const slice = new TimeSlice();
+    const stuck = new Set<string>();
+    let wanted = request.bytes;
+    for (;;) {
+      const { rows, inUse } = this.#choose({ ...request, bytes: wanted }, kind, stuck, ROUND);
+      const gone = new Set(await this.#remove(rows));
+      for (const row of rows) {
+        if (!gone.has(row)) stuck.add(row.key);
+        else {
+          report.entries++;
+          report.bytes += row.bytes;
+          wanted -= row.bytes;
+        }
+      }
+      if (rows.length < ROUND) {
+        report.kept += inUse + stuck.size;
+        return;
+      }
+      await slice.step();
+    }
   }
 
   /** How many pinned entries a request covers. */
-  #pinnedOf(request: EvictRequest): number {
+  #pinnedOf(request: Omit<PartRequest, 'bytes'>): number {
     const { index } = this.#disk;
     if (!request.keys && request.olderThan === undefined) return index.pinnedTotals().entries;
     const rows = request.keys
@@ -116,26 +144,22 @@ export class DiskBudget {
   }
 
   /** What has to go: prefixes above their share, then chunks; further prefixes only when no chunk may go. */
-  #excess(incoming: Incoming): { rows: ChunkRow[]; enough: boolean; inUse: number } {
+  #excess(incoming: Incoming): { rows: ChunkRow[]; enough: boolean } {
     const over = this.#over(incoming);
     let prefixes = this.#choose({ bytes: over.prefix }, 'prefix');
     const chunks = this.#choose({ bytes: over.all - prefixes.bytes }, 'chunk');
     const missing = over.all - chunks.bytes;
     if (missing > prefixes.bytes) prefixes = this.#choose({ bytes: missing }, 'prefix');
     const left = { prefix: over.prefix - prefixes.bytes, all: missing - prefixes.bytes };
-    const enough = this.#fits(left, incoming.kind);
-    return { rows: [...prefixes.rows, ...chunks.rows], enough, inUse: prefixes.inUse + chunks.inUse };
+    return { rows: [...prefixes.rows, ...chunks.rows], enough: this.#fits(left, incoming.kind) };
   }
 
-  #choose(request: EvictRequest, kind: EntryKind): Victims {
+  #choose(request: PartRequest, kind: EntryKind, stuck?: ReadonlySet<string>, most = Infinity): Victims {
     const { index, clock } = this.#disk;
-    return chooseVictims(
-      request.keys ? index.candidatesOf(kind, request.keys) : index.candidates(kind),
-      this.#options.policy(kind),
-      request,
-      this.#options.isInUse,
-      clock(),
-    );
+    const { policy, isInUse } = this.#options;
+    const queues = request.keys ? index.candidatesOf(kind, request.keys) : index.candidates(kind);
+    const isFree = (key: string): boolean => stuck?.has(key) !== true;
+    return chooseVictims(queues, policy(kind), { ...request, most }, { isFree, isInUse }, clock());
   }
 
   async #remove(rows: ChunkRow[]): Promise<ChunkRow[]> {
@@ -148,8 +172,11 @@ export class DiskBudget {
 
 const NOTHING: Incoming = { kind: 'chunk', bytes: 0 };
 
-function sumOfBytes(rows: readonly ChunkRow[]): number {
-  return rows.reduce((sum, row) => sum + row.bytes, 0);
+/** Entries chosen and deleted before others get their turn. */
+const ROUND = 500;
+
+function* partsOf(keys: readonly string[]): Generator<readonly string[]> {
+  for (let start = 0; start < keys.length; start += ROUND) yield keys.slice(start, start + ROUND);
 }
 
 function megabytes(bytes: number): string {

@@ -10,6 +10,13 @@ export interface Victims {
   inUse: number;
 }
 
+/** A request as victims are chosen by it: at most so many, with at least so many bytes. */
+type Wanted = Omit<EvictRequest, 'keys'> & {
+  keys?: readonly string[] | undefined;
+  bytes: number;
+  most: number;
+};
+
 /**
  * Reads unpinned rows, by class, in the policy's order and picks those the request covers, until it has enough.
  * Writes nothing, so `queues` may be open queries.
@@ -17,29 +24,28 @@ export interface Victims {
 export function chooseVictims(
   queues: Iterable<Iterable<ChunkRow>>,
   policy: EvictionPolicy,
-  request: EvictRequest,
-  isInUse: (key: string) => boolean,
+  request: Wanted,
+  { isFree, isInUse }: Record<'isFree' | 'isInUse', (key: string) => boolean>,
   now: number,
 ): Victims {
   const victims: Victims = { rows: [], bytes: 0, inUse: 0 };
-  const enough = request.bytes ?? Infinity;
   const covers = coverage(request);
-  if (enough <= 0) return victims;
+  if (request.bytes <= 0) return victims;
   for (const row of leastWorthFirst(queues, policy, now)) {
-    if (!covers(row)) continue;
+    if (!isFree(row.key) || !covers(row)) continue;
     if (isInUse(row.key)) {
       victims.inUse++;
       continue;
     }
     victims.rows.push(row);
     victims.bytes += row.bytes;
-    if (victims.bytes >= enough) break;
+    if (victims.bytes >= request.bytes || victims.rows.length === request.most) break;
   }
   return victims;
 }
 
 /** Whether a request, `bytes` aside, covers a row. */
-export function coverage(request: EvictRequest): (row: ChunkRow) => boolean {
+export function coverage(request: Pick<Wanted, 'keys' | 'olderThan'>): (row: ChunkRow) => boolean {
   const keys = request.keys && new Set(request.keys);
   const { olderThan } = request;
   return (row) => (!keys || keys.has(row.key)) && (olderThan === undefined || row.lastUsedAt < olderThan);

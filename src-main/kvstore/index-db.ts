@@ -30,11 +30,6 @@ interface Held {
   bytes: number;
 }
 
-interface HeldRow extends Held {
-  kind: EntryKind;
-  lastOrder: number;
-}
-
 interface Use {
   class: string;
   lastUsedAt: number;
@@ -63,14 +58,15 @@ function listQuery({ kind, fingerprint, pinned }: ListFilter): string {
 
 /** Each compiled when the index is opened. */
 const SQL = {
-  held: `SELECT kind, count(*) AS entries, sum(bytes) AS bytes, max(use_order) AS lastOrder FROM chunks GROUP BY kind`,
   get: `SELECT ${COLUMNS} FROM chunks WHERE key = ?`,
+  after: `SELECT ${COLUMNS} FROM chunks WHERE key > ? ORDER BY key LIMIT ?`,
   all: `SELECT ${COLUMNS} FROM chunks ORDER BY key`,
   classes: `SELECT DISTINCT kind, class AS name FROM chunks`,
   candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_class WHERE NOT pinned AND kind = ? AND class = ?
     ORDER BY use_order, use_offset DESC`,
   kinds: `SELECT kind, fingerprint, dtype, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes FROM chunks
-    GROUP BY kind, fingerprint, dtype ORDER BY kind, fingerprint, dtype`,
+    GROUP BY kind, fingerprint, dtype`,
+  lastOrder: `SELECT max(use_order) FROM chunks`,
   pinned: `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM chunks WHERE pinned`,
   insert: `INSERT INTO chunks (key, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
       label, pinned, hits, created_at, last_used_at, class, use_order, use_offset)
@@ -86,7 +82,7 @@ const SQL = {
 
 /**
  * Rows and their totals. Not thread-safe and not shared: the store's lock makes this the only connection.
- * Invariant: what is held of each kind, and what is pinned, equals count and sum over the table.
+ * Invariant: what is held of each kind and model, and what is pinned, equals count and sum over the table.
  */
 export class ChunkIndex {
   readonly #db: Database;
@@ -101,6 +97,8 @@ export class ChunkIndex {
     prefix: { entries: 0, bytes: 0 },
   };
   readonly #pinned: Held;
+  /** What counting would take as long for as there are entries. */
+  readonly #totals = new Map<string, KindTotals>();
 
   /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
   constructor(db: Database, onFlushFailed: (error: unknown) => void) {
@@ -109,10 +107,12 @@ export class ChunkIndex {
     db.compile(Object.values(SQL));
     for (const { kind, name } of db.all<{ kind: EntryKind; name: string }>(SQL.classes))
       this.#classes[kind].add(name);
-    for (const { kind, entries, bytes, lastOrder } of db.all<HeldRow>(SQL.held)) {
-      this.#held[kind] = { entries, bytes };
-      this.#order = Math.max(this.#order, lastOrder);
+    for (const totals of db.all<KindTotals>(SQL.kinds)) {
+      this.#totals.set(kindKey(totals), totals);
+      this.#held[totals.kind].entries += totals.entries;
+      this.#held[totals.kind].bytes += totals.bytes;
     }
+    this.#order = db.value<number | null>(SQL.lastOrder) ?? 0;
     this.#pinned = db.get<Held>(SQL.pinned) ?? { entries: 0, bytes: 0 };
   }
 
@@ -163,8 +163,15 @@ export class ChunkIndex {
     return this.#db.all(listQuery(filter), { kind, fingerprint, pinned: Number(pinned), limit, offset });
   }
 
+  /** In the order of keys, those behind one. */
+  after(key: string, limit: number): ChunkRow[] {
+    this.flush();
+    return this.#db.all(SQL.after, key, limit);
+  }
+
   totals(): KindTotals[] {
-    return this.#db.all(SQL.kinds);
+    const held = [...this.#totals.values()].filter(({ entries }) => entries > 0);
+    return held.map((totals) => ({ ...totals })).sort((a, b) => (kindKey(a) < kindKey(b) ? -1 : 1));
   }
 
   pinnedTotals(): Held {
@@ -174,9 +181,7 @@ export class ChunkIndex {
   insert(row: ChunkRow): void {
     this.#db.run(SQL.insert, row);
     this.#classes[row.kind].add(row.class);
-    const held = this.#held[row.kind];
-    held.entries++;
-    held.bytes += row.bytes;
+    this.#count(row, 1);
     if (row.pinned) this.#countPinned(row, 1);
   }
 
@@ -188,9 +193,7 @@ export class ChunkIndex {
     });
     for (const row of rows) {
       this.#uses.delete(row.key);
-      const held = this.#held[row.kind];
-      held.entries--;
-      held.bytes -= row.bytes;
+      this.#count(row, -1);
       if (row.pinned) this.#countPinned(row, -1);
     }
   }
@@ -203,6 +206,19 @@ export class ChunkIndex {
     this.#db.run(SQL.setPinned, Number(pinned), key);
     this.#countPinned(row, pinned ? 1 : -1);
     return true;
+  }
+
+  #count(row: ChunkRow, by: 1 | -1): void {
+    const { kind, fingerprint, dtype, tokens, bytes } = row;
+    const held = this.#held[kind];
+    held.entries += by;
+    held.bytes += by * bytes;
+    const key = kindKey(row);
+    const totals = this.#totals.get(key) ?? { kind, fingerprint, dtype, entries: 0, tokens: 0, bytes: 0 };
+    totals.entries += by;
+    totals.tokens += by * tokens;
+    totals.bytes += by * bytes;
+    this.#totals.set(key, totals);
   }
 
   #countPinned({ bytes }: ChunkRow, by: 1 | -1): void {
@@ -261,4 +277,8 @@ export class ChunkIndex {
   close(): void {
     this.#db.close();
   }
+}
+
+function kindKey({ kind, fingerprint, dtype }: Pick<KindTotals, 'kind' | 'fingerprint' | 'dtype'>): string {
+  return `${kind} ${fingerprint} ${dtype}`;
 }

@@ -105,6 +105,7 @@ describe('after close', () => {
     ['pin', (store) => store.pin('0'.repeat(64))],
     ['unpin', (store) => store.unpin('0'.repeat(64))],
     ['list', (store) => store.list()],
+    ['after', (store) => store.after('', 1)],
     ['entry', (store) => store.entry('0'.repeat(64))],
     [
       'similar',
@@ -159,7 +160,8 @@ describe('after close', () => {
 });
 
 test('totals by model and number format', async () => {
-  const store = await openTestStore({ dir: tempDir() });
+  const dir = tempDir();
+  const store = await openTestStore({ dir });
   expect(store.totals()).toEqual([]);
   await fill(store, 2);
   const foreign = new FakeModel('0'.repeat(64)).encode(1);
@@ -179,6 +181,11 @@ test('totals by model and number format', async () => {
   ]);
   expect(store.entry(foreign.key)).toEqual(entries.find(({ key }) => key === foreign.key));
   expect(store.entry('f'.repeat(64))).toBeUndefined();
+  await store.evict({ keys: [foreign.key] });
+  const [left, ...others] = store.totals();
+  expect([left?.entries, others]).toEqual([2, []]);
+  await store.close();
+  expect((await openTestStore({ dir })).totals()).toEqual([left]);
 });
 
 test('misuse of options names the argument', async () => {

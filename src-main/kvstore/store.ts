@@ -218,6 +218,12 @@ export class ChunkStore {
     return this.#disk.index.list(filter).map((row) => this.#entry(row));
   }
 
+  /** At most `limit` entries in the order of keys, those behind `key`: all of them, page by page, whatever changes meanwhile. */
+  after(key: string, limit: number): ChunkEntry[] {
+    this.#requireOpen('after');
+    return this.#disk.index.after(key, limit).map((row) => this.#entry(row));
+  }
+
   /** What is known of one key; undefined when it is not stored. Uses of the last moments may not be counted yet. */
   entry(key: string): ChunkEntry | undefined {
     this.#requireOpen('entry');
