@@ -314,6 +314,13 @@ export class LibraryService {
     return this.queue.status();
   }
 
+  /** KV was deleted that is still wanted: it is computed again. */
+  async recompute(): Promise<void> {
+    this.#recountLater();
+    await this.#recounting;
+    this.queue.fill();
+  }
+
   #addSample(): void {
     const { libraries } = this.#catalogue;
     if (this.#catalogue.state(SAMPLE_STATE) !== undefined) return; // deleted ones stay deleted
