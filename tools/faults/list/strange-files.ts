@@ -7,6 +7,7 @@ import type { Fault } from '../fault.ts';
 /** Files that Kvasir did not put there, where it keeps its own. */
 export const strangeFiles: Fault = {
   name: 'strange files',
+  covers: 'foreign files, folders and links in the data folder: it starts',
   async run({ data, backup, random }) {
     const put = [
       () => {
