@@ -31,6 +31,7 @@ import { makePrivate } from './platform/private-data.ts';
 import { programVersion } from './platform/root.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { Gate } from './platform/gate.ts';
+import type { Adjusted } from './platform/settings.ts';
 import { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
@@ -120,7 +121,9 @@ export class App {
     const onSetAside = (what: SetAside): void => void found.push(setAsideFailure(what));
     const forgetKv = async ({ model }: ActiveModel): Promise<boolean> => {
       await beforeDispose(model);
-      return this.cache.forgetModel(model.info.fingerprint);
+      const all = await this.cache.forgetModel(model.info.fingerprint);
+      await this.libraries.recompute();
+      return all;
     };
     this.models = new ModelService({ ...core, paths, engine, beforeDispose, forgetKv, onSetAside });
     this.#catalogue = catalogue;
@@ -230,6 +233,7 @@ export class App {
     if (restored) log.info('restored-from-backup');
     if (failure) found.push(failure);
     const settings = new SettingsService(paths.settings, overrides);
+    if (settings.adjusted.length > 0) found.push(adjustedFailure(settings.adjusted));
     const engine = Engine.open();
     const store = await openStore(paths, settings.current, engine, log);
     try {
@@ -327,6 +331,15 @@ export class App {
       log,
     };
   }
+}
+
+function adjustedFailure(adjusted: readonly Adjusted[]): Failure {
+  const changes = adjusted.map(({ name, asked, used }) => `${name} ${asked} → ${used}`);
+  return {
+    code: 'BAD_ARGUMENT',
+    message: `Some settings were beyond what is possible on this machine, and were adjusted: ${changes.join(', ')}.`,
+    advice: 'Choose other values in the settings if these do not suit you.',
+  };
 }
 
 /** Databases cannot be opened on a full disk. The cache can be computed again: so it makes room. */

@@ -60,6 +60,17 @@ export class LibraryTable {
     this.#sql.run('UPDATE library SET doomed = 1 WHERE id = ?', id);
   }
 
+  /** Puts a root and its documents into a doomed library of their own; gives its id. */
+  doomRoot(rootId: number): number {
+    return this.#sql.transaction(() => {
+      const id = this.create('');
+      this.doom(id);
+      this.#sql.run('UPDATE root SET library_id = ? WHERE id = ?', id, rootId);
+      this.#sql.run('UPDATE document SET library_id = ? WHERE root_id = ?', id, rootId);
+      return id;
+    });
+  }
+
   /** Libraries whose deletion has begun and not ended. */
   doomed(): number[] {
     return this.#sql.column<number>('SELECT id FROM library WHERE doomed ORDER BY id');
@@ -137,6 +148,11 @@ export class LibraryTable {
 
   removeRoot(id: number): void {
     this.#sql.run('DELETE FROM root WHERE id = ?', id);
+  }
+
+  /** Single files that were taken out: nothing is left of such a root but what a crash kept from going. */
+  removeExcludedFiles(): void {
+    this.#sql.run("DELETE FROM root WHERE kind = 'file' AND id IN (SELECT root_id FROM excluded)");
   }
 
   exclude(rootId: number, path: string): void {

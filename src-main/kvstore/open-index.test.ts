@@ -153,3 +153,29 @@ test.each([
   expect(index.get(A)).toBeUndefined();
   index.close();
 });
+
+test.each([
+  ['bytes', -1],
+  ['bytes', 2 ** 60],
+  ['tokens', 0],
+  ['layers', 0],
+  ['format_version', -3],
+  ['pinned', 2],
+  ['hits', -1],
+  ['last_used_at', 9e15],
+  ['use_order', 2 ** 60],
+  ['use_offset', -1],
+  ['dtype', "'f64'"],
+  ['kind', "'chunky'"],
+  ['key', "'../../x'"],
+])('an index whose %s is %s is set aside, and filled again from the files', async (column, value) => {
+  const dir = await filledStore();
+  const db = new Database(join(dir, 'index.db'));
+  db.pragma('foreign_keys = OFF');
+  db.exec(`UPDATE chunks SET ${column} = ${String(value)} WHERE key = '${A}'`);
+  db.close();
+  const store = await openTestStore({ dir });
+  expect(existsSync(store.recovery.indexSetAside ?? '')).toBe(true);
+  expect(store.list().map(({ key }) => key)).toContain(A);
+  expect(store.stats().entries).toBe(2);
+});

@@ -62,12 +62,21 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
     db.pragma('synchronous = NORMAL');
     if (db.pragma('quick_check(1)') !== 'ok') throw new ForeignDatabase('quick_check failed');
     const backup = migrate(db, path, now, migrations);
+    if (db.value(IMPOSSIBLE_ROW) !== undefined) throw new ForeignDatabase('it has rows that cannot be');
     return { index: new ChunkIndex(db, onFlushFailed), similar: new SimilarChunks(db), backup };
   } catch (error) {
     db.close();
     throw error;
   }
 }
+
+/** Sums and orders are reckoned with in JavaScript; keys are parts of paths. Whoever reads a row takes it to be like this. */
+const IMPOSSIBLE_ROW = `SELECT 1 FROM chunks WHERE NOT (
+  length(key) = 64 AND key NOT GLOB '*[^0-9a-f]*' AND kind IN ('chunk', 'prefix') AND dtype IN ('f16', 'q8_0')
+  AND layers BETWEEN 1 AND 65536 AND tokens BETWEEN 1 AND 2147483647 AND bytes BETWEEN 1 AND 1099511627776
+  AND format_version BETWEEN 1 AND 65536 AND pinned IN (0, 1) AND hits BETWEEN 0 AND 9007199254740991
+  AND created_at BETWEEN 0 AND 8640000000000000 AND last_used_at BETWEEN 0 AND 8640000000000000
+  AND use_order BETWEEN 0 AND 4503599627370496 AND use_offset BETWEEN 0 AND 2147483647) LIMIT 1`;
 
 /** Leaves a newer version's database exactly as it is. */
 function refuseNewer(path: string, newest: number): void {

@@ -86,8 +86,12 @@ export class DocumentService {
     const { catalogue, store, queue } = this.#options;
     const documents = ids.map((id) => this.#document(id));
     queue.interrupt();
-    // First, so that neither a crash nor a scan meanwhile brings them back, and what is uploaded meanwhile stays.
-    for (const document of documents) await this.#forgetFile(document);
+    // First, so that neither a crash nor a scan meanwhile brings them back, and what is uploaded meanwhile stays. After a crash scans
+    // take out what is left of them.
+    catalogue.transaction(() => {
+      for (const { rootId, path } of documents) catalogue.libraries.exclude(rootId, path);
+    });
+    for (const document of documents) await this.#deleteUpload(document);
     const evicted = await removeWithCache(
       catalogue,
       store,
@@ -133,10 +137,9 @@ export class DocumentService {
     return { text, chunks };
   }
 
-  /** Sees to it that no scan brings the document back; a file that is Kvasir's own goes. */
-  async #forgetFile({ rootId, path }: DocumentRow): Promise<void> {
+  /** A file that is Kvasir's own goes. */
+  async #deleteUpload({ rootId, path }: DocumentRow): Promise<void> {
     const { catalogue, uploadFolder } = this.#options;
-    catalogue.libraries.exclude(rootId, path);
     const root = catalogue.libraries.root(rootId);
     const folder = root && uploadFolder(root);
     const file = folder && fileBelow(folder, path);

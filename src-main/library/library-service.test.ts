@@ -687,6 +687,16 @@ describe('what windows see', () => {
   });
 });
 
+test('KV that was deleted and is still wanted is computed again', async () => {
+  const fixture = new ServiceFixture({ 'a.md': 'The ship sails at dawn.', 'b.md': 'The mill stands still.' });
+  const { id, cachedChunks } = await fixture.library();
+  await fixture.store.evict({ keys: [...fixture.store.chunks.keys()] });
+  await fixture.service.recompute();
+  await fixture.idle();
+  expect(fixture.store.chunks.size).toBe(cachedChunks);
+  expect(fixture.info(id).cachedChunks).toBe(cachedChunks);
+});
+
 /** The library's first document and the keys in the store, whenever a chunk begins to be encoded. */
 function atEncoding(fixture: ServiceFixture, id: string): { document: DocumentInfo; stored: Set<string> }[] {
   const seen: { document: DocumentInfo; stored: Set<string> }[] = [];

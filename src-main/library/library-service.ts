@@ -116,6 +116,7 @@ export class LibraryService {
   /** Makes the sample library at the very first start; begins to watch folders and to work through the queue. */
   start(): void {
     this.#addSample();
+    this.#catalogue.libraries.removeExcludedFiles();
     this.#recovering = this.#recoverUploads();
     for (const id of this.#catalogue.libraries.doomed())
       this.#remove(id).catch((error: unknown) => {
@@ -241,16 +242,15 @@ export class LibraryService {
     return this.#info(library);
   }
 
-  /** Takes a root out, with its documents and the KV no other shares. NOT_FOUND. */
+  /** Takes a root out, with its documents and the KV no other shares; as delete() does a library. NOT_FOUND, ABORTED by close(). */
   async removeRoot(id: string, rootId: string): Promise<LibraryInfo> {
     const library = this.#library(id);
     const root = this.#root(library, rootId);
+    const doomed = this.#catalogue.libraries.doomRoot(root.id);
     this.#roots.unfollow(root.id);
     this.queue.interrupt();
-    await removeWithCache(this.#catalogue, this.#options.store, this.#catalogue.documents.idsOfRoot(root.id));
-    await this.#uploads.discard([root], () => this.#catalogue.libraries.removeRoot(root.id));
+    await this.#remove(doomed);
     this.#told.changed(library.id);
-    this.queue.removed();
     return this.#info(library);
   }
 
@@ -288,6 +288,7 @@ export class LibraryService {
     if (!isDocument(path)) throw unsupported(path); // a scan would drop it
     const root = this.#uploads.of(library.id);
     await mkdir(root.path, { recursive: true });
+    this.#catalogue.libraries.include(root.id, path); // first: a scan deletes what was taken out and is there
     await storeUpload(root.path, path, stream, this.#options.settings.current.maxFileBytes);
     if (!this.#catalogue.libraries.root(root.id)) {
       // The library, or its uploads, were deleted meanwhile.
@@ -295,7 +296,6 @@ export class LibraryService {
       throw notFound('library');
     }
     const { size, mtimeMs } = await stat(join(root.path, path));
-    this.#catalogue.libraries.include(root.id, path);
     this.#catalogue.documents.queueFile(library.id, root.id, {
       path,
       format: formatOf(path),
@@ -312,6 +312,13 @@ export class LibraryService {
     this.queue.retry(this.#catalogue.documents.failed(library));
     for (const { id } of this.#catalogue.libraries.list()) this.#told.changed(id);
     return this.queue.status();
+  }
+
+  /** KV was deleted that is still wanted: it is computed again. */
+  async recompute(): Promise<void> {
+    this.#recountLater();
+    await this.#recounting;
+    this.queue.fill();
   }
 
   #addSample(): void {

@@ -52,7 +52,7 @@ describe('settings', () => {
     expect(readdirSync(resolve(path, '..'))).toEqual(['settings.json']);
   });
 
-  test.each(['{', '[]', 'null', '{"topK": 0}', '{"dtype": "f32"}', '{"maxFileBytes": "1"}'])(
+  test.each(['{', '[]', 'null', '{"topK": 1.5}', '{"dtype": "f32"}', '{"maxFileBytes": "1"}'])(
     '%s is a bad argument',
     (text) => {
       const path = join(tempDir(), 'settings.json');

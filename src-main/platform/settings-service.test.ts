@@ -62,3 +62,36 @@ test('threads beyond the cores that are free are refused, and used as those wher
   expect(new SettingsService(path, { threads: 900 }).current.threads).toBe(cores);
   expect(new SettingsService(path, { threads: 0 }).current.threads).toBe(0);
 });
+
+test('numbers out of range in a file are brought within it, which is told, and other settings can be changed', () => {
+  const path = file();
+  const cores = availableParallelism();
+  writeFileSync(path, JSON.stringify({ threads: 1e9, topK: 0, temperature: 99, theme: 'dark', more: 1 }));
+  const service = new SettingsService(path);
+  expect(service.current).toMatchObject({ threads: cores, topK: 1, temperature: 2, theme: 'dark' });
+  expect(service.adjusted).toEqual([
+    { name: 'topK', asked: 0, used: 1 },
+    { name: 'threads', asked: 1e9, used: cores },
+    { name: 'temperature', asked: 99, used: 2 },
+  ]);
+  expect(service.update({ theme: 'light' })).toMatchObject({ topK: 1, theme: 'light' });
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ topK: 1, theme: 'light', more: 1 });
+  expect(() => new SettingsService(path, { topK: 0 })).toThrow(
+    expect.objectContaining({ code: 'BAD_ARGUMENT' }),
+  );
+});
+
+test('threads beyond the cores are told, whoever asked for them; what is within is not', () => {
+  const path = file();
+  const cores = availableParallelism();
+  expect(new SettingsService(path, { threads: cores + 1 }).adjusted).toEqual([
+    { name: 'threads', asked: cores + 1, used: cores },
+  ]);
+  expect(new SettingsService(path, { threads: cores }).adjusted).toEqual([]);
+});
+
+test.each(['{"topK": "six"}', '[]', 'no JSON'])('a file that says %s is refused', (text) => {
+  const path = file();
+  writeFileSync(path, text);
+  expect(() => new SettingsService(path)).toThrow(expect.objectContaining({ code: 'BAD_ARGUMENT' }));
+});

@@ -1,10 +1,20 @@
 import { availableParallelism } from 'node:os';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings, SettingsChanges, SettingsInput } from '../../src-shared/settings.ts';
-import { parseSettings, readObject, readSettings, withChanges, writeSettings } from './settings.ts';
+import {
+  parseSettings,
+  readObject,
+  readSettings,
+  withChanges,
+  withinRange,
+  writeSettings,
+  type Adjusted,
+} from './settings.ts';
 
 /** The settings as they are now. Services that cannot read them at each use listen for changes. */
 export class SettingsService {
+  /** Numbers that were asked for and could not be used, when this was made. */
+  readonly adjusted: readonly Adjusted[];
   readonly #path: string;
   readonly #overrides: Partial<SettingsInput>;
   readonly #listeners = new Set<(settings: Settings, before: Settings) => void>();
@@ -17,8 +27,11 @@ export class SettingsService {
     this.#path = path;
     this.#overrides = overrides;
     readSettings(path); // a bad file is named before anything is laid over it
-    this.#set = { ...readObject(path), ...overrides };
-    this.#settings = withinMachine(parseSettings(this.#set));
+    parseSettings(overrides);
+    const { settings, adjusted } = withinRange({ ...readObject(path), ...overrides });
+    this.#set = settings;
+    this.#settings = parseSettings(settings);
+    this.adjusted = adjusted;
   }
 
   get current(): Settings {
@@ -29,7 +42,8 @@ export class SettingsService {
   update(changes: SettingsChanges): Settings {
     requireCores(changes.threads);
     writeSettings(this.#path, changes);
-    this.#set = withChanges({ ...readObject(this.#path), ...this.#overrides }, changes);
+    const set = withChanges({ ...readObject(this.#path), ...this.#overrides }, changes);
+    this.#set = withinRange(set).settings;
     return this.#refresh();
   }
 
@@ -40,15 +54,10 @@ export class SettingsService {
 
   #refresh(): Settings {
     const before = this.#settings;
-    this.#settings = withinMachine(parseSettings(this.#set));
+    this.#settings = parseSettings(this.#set);
     for (const listener of this.#listeners) listener(this.#settings, before);
     return this.#settings;
   }
-}
-
-/** A settings file may come from a larger machine: threads beyond the cores that are free to us would wait for each other. */
-function withinMachine(settings: Settings): Settings {
-  return { ...settings, threads: Math.min(settings.threads, availableParallelism()) };
 }
 
 function requireCores(threads: number | null | undefined): void {

@@ -1,4 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
 import { KvasirError } from '../../src-shared/errors.ts';
 import {
   SettingsSchema,
@@ -8,9 +10,38 @@ import {
 } from '../../src-shared/settings.ts';
 import { fileError } from './paths.ts';
 
+/** Threads beyond the cores that are free to us would wait for each other. */
+const HereSchema = SettingsSchema.extend({
+  threads: z.int().min(0).max(availableParallelism()).default(0),
+});
+
 /** Reads settings; a missing file means defaults. BAD_ARGUMENT when the file is not valid. */
 export function readSettings(path: string): Settings {
-  return parseSettings(readObject(path), `The settings file ${path}`);
+  return parseSettings(withinRange(readObject(path)).settings, `The settings file ${path}`);
+}
+
+/** A number that a settings file asked for and that cannot be used. */
+export interface Adjusted {
+  name: string;
+  asked: number;
+  used: number;
+}
+
+/** Brings numbers that are out of range to the nearest that is not: a file may come from a larger machine, or be edited by hand. */
+export function withinRange(given: Record<string, unknown>): {
+  settings: Record<string, unknown>;
+  adjusted: Adjusted[];
+} {
+  const issues = HereSchema.safeParse(given).error?.issues ?? [];
+  const adjusted = issues.flatMap((issue) => {
+    const [name = '', ...below] = issue.path.map(String);
+    const asked = given[name];
+    if (below.length > 0 || typeof asked !== 'number') return [];
+    if (issue.code === 'too_big') return [{ name, asked, used: Number(issue.maximum) }];
+    return issue.code === 'too_small' ? [{ name, asked, used: Number(issue.minimum) }] : [];
+  });
+  const used = Object.fromEntries(adjusted.map((each) => [each.name, each.used]));
+  return { settings: { ...given, ...used }, adjusted };
 }
 
 /** Checks a whole set of settings. BAD_ARGUMENT. */
@@ -32,7 +63,7 @@ export function parseSettings(value: unknown, what = 'The settings'): Settings {
  * new one. Keys this version does not know are kept. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL.
  */
 export function writeSettings(path: string, changes: SettingsChanges): Settings {
-  const merged = withChanges(readObject(path), changes);
+  const merged = withChanges(withinRange(readObject(path)).settings, changes);
   const settings = parseSettings(merged);
   const temporary = `${path}.${process.pid}.tmp`;
   try {

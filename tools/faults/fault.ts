@@ -16,5 +16,7 @@ export interface Place {
  */
 export interface Fault {
   name: string;
+  /** For the table: what goes wrong, and what has to hold besides what always does. */
+  covers: string;
   run(place: Place): Promise<void>;
 }

@@ -18,23 +18,45 @@ import { randomFrom } from '../../src-main/testing/random.ts';
 import type { Fault, Place } from './fault.ts';
 import { fill, requireKept } from './known.ts';
 import { damagedDatabase } from './list/damaged-database.ts';
+import { damagedDocuments } from './list/damaged-documents.ts';
+import { damagedWeights } from './list/damaged-weights.ts';
+import { forgedBackup } from './list/forged-backup.ts';
 import { fullDisk } from './list/full-disk.ts';
+import { fullDiskCache } from './list/full-disk-cache.ts';
+import { impossibleHeader } from './list/impossible-header.ts';
 import { killedAtWork } from './list/killed-at-work.ts';
 import { killedBackingUp } from './list/killed-backing-up.ts';
+import { killedLoading } from './list/killed-loading.ts';
+import { killedReading } from './list/killed-reading.ts';
 import { killedRestoring } from './list/killed-restoring.ts';
+import { leftBehind } from './list/left-behind.ts';
 import { lostCatalogue } from './list/lost-catalogue.ts';
+import { modelChanged } from './list/model-changed.ts';
 import { openFolder } from './list/open-folder.ts';
 import { stolenCookie } from './list/stolen-cookie.ts';
 import { strangeFiles } from './list/strange-files.ts';
+import { swappedFile } from './list/swapped-file.ts';
+import { wildSettings } from './list/wild-settings.ts';
 import { RunningApp } from './running-app.ts';
 
 const FAULTS: Fault[] = [
   killedAtWork,
+  killedReading,
+  killedLoading,
   killedRestoring,
   killedBackingUp,
+  leftBehind,
   damagedDatabase,
   lostCatalogue,
+  damagedDocuments,
+  swappedFile,
+  impossibleHeader,
+  modelChanged,
+  damagedWeights,
+  forgedBackup,
+  wildSettings,
   fullDisk,
+  fullDiskCache,
   strangeFiles,
   openFolder,
   stolenCookie,
@@ -48,7 +70,9 @@ if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a
 
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-faults-'));
 const table = new Table({
-  head: ['fault', 'rounds', 'held', 'what went wrong'],
+  head: ['fault', 'what it covers', 'rounds', 'held', 'what went wrong'],
+  colWidths: [20, 44, 8, 6, 52],
+  wordWrap: true,
   style: { head: [], border: [] },
 });
 let lost = 0;
@@ -62,7 +86,13 @@ try {
       process.stderr.write(why === undefined ? '.' : 'x');
     }
     lost += wrong.length;
-    table.push([fault.name, rounds, rounds - wrong.length, wrong.slice(0, 3).join('\n').slice(0, 600)]);
+    table.push([
+      fault.name,
+      fault.covers,
+      rounds,
+      rounds - wrong.length,
+      wrong.slice(0, 3).join('\n').slice(0, 600),
+    ]);
   }
 } finally {
   await RunningApp.killAll();

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
+export const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
 const FILE_CALLS = join(ROOT, 'tools', 'faults', 'file-calls.mjs');
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
 const START_MS = 120_000;
@@ -70,6 +70,10 @@ export class RunningApp {
     return app;
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** What a fault that failed has left running. */
   static async killAll(): Promise<void> {
     for (const child of RunningApp.#running) {
@@ -87,12 +91,12 @@ export class RunningApp {
     });
   }
 
-  async upload(libraryId: string, path: string, text: string): Promise<void> {
+  async upload(libraryId: string, path: string, body: string | Uint8Array<ArrayBuffer>): Promise<void> {
     const query = new URLSearchParams({ library: libraryId, path });
     const reply = await fetch(new URL(`./upload?${query.toString()}`, this.home), {
       method: 'PUT',
       headers: { Cookie: this.cookie, Origin: this.origin },
-      body: text,
+      body,
     });
     const { ok, error } = (await reply.json()) as Reply;
     if (!ok) throw new Refused(error?.code ?? '', error?.message ?? '');
@@ -131,9 +135,10 @@ export class RunningApp {
 
 function printed(child: ChildProcess): Promise<string> {
   let text = '';
-  return new Promise((resolve, reject) => {
+  let timer: NodeJS.Timeout | undefined;
+  return new Promise<string>((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`Kvasir ${why}: ${text}`));
-    const timer = setTimeout(() => fail('printed no address'), START_MS);
+    timer = setTimeout(() => fail('printed no address'), START_MS);
     const read = (part: Buffer): void => {
       text += part.toString();
       const address = ADDRESS.exec(text)?.[0];
@@ -141,9 +146,9 @@ function printed(child: ChildProcess): Promise<string> {
     };
     child.stdout?.on('data', read);
     child.stderr?.on('data', read);
-    child.once('close', () => {
-      clearTimeout(timer);
-      fail('did not start');
-    });
-  }).finally(() => child.removeAllListeners('close')) as Promise<string>;
+    child.once('close', () => fail('did not start'));
+  }).finally(() => {
+    clearTimeout(timer);
+    child.removeAllListeners('close');
+  });
 }

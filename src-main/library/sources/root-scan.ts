@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { SkippedFile } from '../../../src-shared/contract/libraries.ts';
@@ -47,6 +47,7 @@ export async function scanRoot(
   const scan = root.kind === 'file' ? await scanFile(root.path) : await scanFolder(root.path, signal);
   const excluded = catalogue.libraries.excluded(root.id);
   const files = scan.files.filter(({ path }) => !excluded.has(path));
+  if (root.kind === 'managed') await deleteExcluded(scan.files, excluded);
   const known = await knownFiles(catalogue, root.id, signal);
   const queue = files.filter((file) => needsReading(file, known.get(file.path), retryFailed));
   const present = new Set(files.map(({ path }) => path));
@@ -56,7 +57,8 @@ export async function scanRoot(
     ({ path }) =>
       !present.has(path) && !hidden.some((folder) => path.startsWith(folder) || `${path}/` === folder),
   );
-  if (scan.files.length === 0 && gone.length > 0) throw emptied(root, gone.length);
+  const vanished = gone.filter(({ path }) => !excluded.has(path)).length;
+  if (scan.files.length === 0 && vanished > 0) throw emptied(root, vanished);
 
   const renames = findRenames(
     gone,
@@ -91,6 +93,11 @@ export async function scanRoot(
     failures: scan.failures,
     skipped: scan.skipped,
   };
+}
+
+/** Uploads whose deletion a crash cut short: their documents were taken out, and the files are Kvasir's own. */
+async function deleteExcluded(files: readonly ScannedFile[], excluded: ReadonlySet<string>): Promise<void> {
+  for (const { path, absolutePath } of files) if (excluded.has(path)) await rm(absolutePath, { force: true });
 }
 
 /** A drive that is not mounted leaves an empty folder behind: whether the documents go is for the user to say. */

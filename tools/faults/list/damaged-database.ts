@@ -9,6 +9,7 @@ const PAGE = 4096;
 /** A page is zeroed, or the file cut: it is told, the rest opens, and the backup brings everything back. */
 export const damagedDatabase: Fault = {
   name: 'damaged database',
+  covers: 'a zeroed page or a cut in a database: told, the rest opens, a backup brings all back',
   async run({ data, backup, random }) {
     const path = join(data, DATABASES[random(DATABASES.length)] ?? '');
     const bytes = readFileSync(path);

@@ -4,6 +4,7 @@ import type { Fault } from '../fault.ts';
 /** From some moment on no file can be made: that is what is said, and nothing else happens. */
 export const fullDisk: Fault = {
   name: 'full disk',
+  covers: 'ENOSPC at an upload: DISK_FULL, and nothing else',
   async run({ data, random }) {
     const app = await RunningApp.start(data, {
       KVASIR_FULL_FROM: String(1 + random(6)),

@@ -5,6 +5,7 @@ import type { Fault } from '../fault.ts';
 /** Killed while it takes documents and questions: what it said yes to stays. */
 export const killedAtWork: Fault = {
   name: 'killed at work',
+  covers: 'SIGKILL while it takes uploads and questions: what it said yes to stays',
   async run({ data, known, random }) {
     const app = await RunningApp.start(data);
     const { id } = await app.call('libraries.create', { name: 'More' });

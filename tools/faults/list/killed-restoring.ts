@@ -4,6 +4,7 @@ import type { Fault } from '../fault.ts';
 /** Killed between two steps of a restore. */
 export const killedRestoring: Fault = {
   name: 'killed restoring',
+  covers: 'SIGKILL between two steps of a restore: uploads and settings are the old or the new ones',
   async run({ data, backup, random }) {
     const app = await RunningApp.start(data);
     await app.call('app.restore', { path: backup });

@@ -7,6 +7,7 @@ import type { Fault } from '../fault.ts';
 /** The list of libraries is gone: uploads come back by themselves, and new libraries do not take their place. */
 export const lostCatalogue: Fault = {
   name: 'lost catalogue',
+  covers: 'the catalogue is gone: uploads come back, no new library takes their folders',
   async run({ data, backup }) {
     for (const suffix of ['', '-wal', '-shm'])
       try {

@@ -6,6 +6,7 @@ import type { Fault } from '../fault.ts';
 /** A data folder that everybody may read is closed. */
 export const openFolder: Fault = {
   name: 'open folder',
+  covers: 'a data folder that everybody may read is closed',
   async run({ data }) {
     const paths = [
       data,

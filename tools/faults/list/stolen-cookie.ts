@@ -4,6 +4,7 @@ import type { Fault } from '../fault.ts';
 /** Another program of this machine has the session's cookie, and forges the origin. */
 export const stolenCookie: Fault = {
   name: 'stolen cookie',
+  covers: 'a cookie read by another port of this machine opens nothing',
   async run({ data }) {
     const app = await RunningApp.start(data);
     const headers = { Cookie: app.cookie, Origin: app.origin };

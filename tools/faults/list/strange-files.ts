@@ -1,25 +1,41 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { RunningApp } from '../running-app.ts';
-import type { Fault } from '../fault.ts';
+import type { Fault, Place } from '../fault.ts';
+
+/** A manifest whose files are not there: restoring it would leave nothing. */
+const ALONE = JSON.stringify({
+  ...{
+    kind: 'kvasir-backup',
+    version: 1,
+    createdMs: 1,
+    program: '0.1.0',
+    dataDir: '/',
+    keepsReplaced: false,
+  },
+  files: [{ name: 'catalogue.sqlite', bytes: 4096, sha256: '0'.repeat(64) }],
+});
 
 /** Files that Kvasir did not put there, where it keeps its own. */
 export const strangeFiles: Fault = {
   name: 'strange files',
+  covers:
+    'foreign files, folders, links and restores that are not whole in the data folder: it starts, and checks all chunks',
   async run({ data, backup, random }) {
     const put = [
       () => {
         mkdirSync(join(data, 'restore-ready'), { recursive: true });
         writeFileSync(
           join(data, 'restore-ready', 'manifest.json'),
-          random(2) ? 'junk' : '{"kind":"kvasir-backup"}',
+          ['junk', '{"kind":"kvasir-backup"}', ALONE][random(3)] ?? '',
         );
       },
       () => mkdirSync(join(data, 'cache', 'tmp', 'folder'), { recursive: true }),
       () => symlinkSync(join(data, 'nowhere'), join(data, 'cache', 'quarantine', 'link')),
       () => foreign(join(data, 'models.sqlite')),
-      () => aFolderInAChunksPlace(join(data, 'cache', 'chunks')),
+      () => aFolderWhereNoChunkIs(join(data, 'cache', 'chunks')),
+      () => aFolderInAChunksPlace(join(data, 'cache', 'chunks'), random),
     ];
     put[random(put.length)]?.();
     const app = await RunningApp.start(data);
@@ -37,7 +53,16 @@ function foreign(path: string): void {
   database.close();
 }
 
-function aFolderInAChunksPlace(chunks: string): void {
+function aFolderWhereNoChunkIs(chunks: string): void {
   const [first = ''] = readdirSync(chunks);
   mkdirSync(join(chunks, first, `${first}${'0'.repeat(62)}.v1.kvc`), { recursive: true });
+}
+
+function aFolderInAChunksPlace(chunks: string, random: Place['random']): void {
+  const files = readdirSync(chunks, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.kvc'),
+  );
+  const path = join(chunks, files[random(files.length)] ?? '');
+  rmSync(path);
+  mkdirSync(path);
 }

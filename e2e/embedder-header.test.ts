@@ -1,0 +1,72 @@
+/** An embedding model's header is libllama's to read, which ends the process by what no model has: such a file is refused before. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Engine } from '../src-main/engine/engine.ts';
+import { randomModel } from '../tools/random-model/random-model.ts';
+import { removeDir, tempDir } from './cli-support.ts';
+
+const BERT = {
+  arch: 'bert',
+  layers: 2,
+  embd: 64,
+  heads: 4,
+  'kv-heads': 4,
+  'head-dim': 16,
+  ff: 128,
+  vocab: 256,
+};
+/** Between a key and its number stands the number's type. */
+const TYPE_BYTES = 4;
+
+let dir: string;
+let sound: Buffer;
+beforeAll(() => {
+  dir = tempDir();
+  sound = readFileSync(randomModel({ ...BERT, context: 64, pooling: 1 }, dir));
+});
+afterAll(() => removeDir(dir));
+
+/** The model with another number at a key of its header. */
+function load(key: string, write: (bytes: Buffer, at: number) => void): Promise<string> {
+  const bytes = Buffer.from(sound);
+  const start = bytes.indexOf(key);
+  if (start < 0) throw new Error(`there is no ${key}`);
+  write(bytes, start + key.length + TYPE_BYTES);
+  const path = join(dir, 'edited.gguf');
+  writeFileSync(path, bytes);
+  return Engine.open()
+    .loadEmbedder(path, { threads: 1, device: 'cpu' })
+    .then(
+      (embedder) => (embedder.dispose(), 'loaded'),
+      (error: unknown) => (error as { code: string }).code,
+    );
+}
+
+test('as it was made it loads', async () => {
+  expect(await load('bert.embedding_length', () => undefined)).toBe('loaded');
+});
+
+test.each([
+  ['bert.embedding_length', 0],
+  ['bert.embedding_length', 0x7fffffff],
+  ['bert.embedding_length', 66],
+  ['bert.attention.head_count', 0],
+  ['bert.attention.head_count', 3],
+  ['bert.attention.head_count', 0xffffffff],
+  ['bert.block_count', 0],
+  ['bert.block_count', 100_000],
+  ['bert.context_length', 0],
+  ['bert.feed_forward_length', 0xffffffff],
+  ['bert.pooling_type', 77],
+])('%s = %i is refused', async (key, value) => {
+  expect(await load(key, (bytes, at) => bytes.writeUInt32LE(value, at))).toMatch(
+    /^MODEL_(INVALID|UNSUPPORTED)$/,
+  );
+});
+
+test.each([-1, NaN, Infinity, 1e30])('an epsilon of %d is refused', async (value) => {
+  expect(await load('bert.attention.layer_norm_epsilon', (bytes, at) => bytes.writeFloatLE(value, at))).toBe(
+    'MODEL_INVALID',
+  );
+});

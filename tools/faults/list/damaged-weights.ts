@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { settled, until } from '../known.ts';
+import { copyDemo, useCopy } from '../own-model.ts';
+import { RunningApp } from '../running-app.ts';
+import type { Fault } from '../fault.ts';
+
+const DAMAGED_BYTES = 4096;
+
+/** A model damaged within its weights, where no header tells, and later replaced by the sound file. */
+export const damagedWeights: Fault = {
+  name: 'damaged weights',
+  covers: 'KV of a model file that was damaged in the middle: none is left once a sound one took its place',
+  async run({ data, random }) {
+    const path = join(data, 'mine.gguf');
+    const sound = chunksOf(data);
+    const first = await RunningApp.start(data);
+    const id = await useCopy(first, path);
+    await first.stop();
+    rmSync(join(data, 'cache'), { recursive: true }); // so that all of it is computed with the damaged file
+    // Weights are the file's second half; where a tensor's end is hit the fingerprint is another one, which is the easier case.
+    const bytes = readFileSync(path);
+    const at = bytes.length / 2 + random(bytes.length / 2 - DAMAGED_BYTES);
+    bytes.fill(0, at, at + DAMAGED_BYTES);
+    writeFileSync(path, bytes);
+    await computeWith(data, id, path);
+    copyDemo(`${path}.new`);
+    renameSync(`${path}.new`, path);
+    await computeWith(data, id, path);
+    const now = chunksOf(data);
+    for (const [name, sum] of sound)
+      if (now.get(name) !== sum)
+        throw new Error(`${name} is ${now.has(name) ? 'of the damaged file' : 'gone'}`);
+  },
+};
+
+/** Starts with what lies there now, until all of it is known and every chunk is computed. */
+async function computeWith(data: string, id: string, path: string): Promise<void> {
+  const app = await RunningApp.start(data);
+  await app.call('models.activate', { id });
+  const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
+  await until(() => Promise.resolve(knownWeights(data).includes(sha256) ? true : undefined));
+  await settled(app);
+  await app.stop();
+}
+
+function knownWeights(data: string): unknown[] {
+  const database = new Database(join(data, 'models.sqlite'), { readonly: true });
+  try {
+    return database.prepare('SELECT sha256 FROM weights').pluck().all();
+  } finally {
+    database.close();
+  }
+}
+
+/** SHA-256 of every chunk file: the same chunk has the same KV. */
+function chunksOf(data: string): Map<string, string> {
+  const dir = join(data, 'cache', 'chunks');
+  const names = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.kvc'),
+  );
+  return new Map(
+    names.map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(dir, name)))
+        .digest('hex'),
+    ]),
+  );
+}

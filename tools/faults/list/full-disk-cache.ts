@@ -1,0 +1,42 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { CLI } from '../running-app.ts';
+import type { Fault } from '../fault.ts';
+
+/** The disk is full to the last byte: what makes room again works. */
+export const fullDiskCache: Fault = {
+  name: 'full disk, cache emptied',
+  covers:
+    'on a disk without a free byte the cache can still be emptied (Linux, as root: a disk is needed that may be filled)',
+  async run({ data, random }) {
+    const disk = join(data, '..', 'disk');
+    mkdirSync(disk, { recursive: true });
+    if (!mounted(disk)) return;
+    try {
+      const place = join(disk, 'data');
+      cpSync(data, place, { recursive: true });
+      const { bavail, bsize } = statfsSync(disk);
+      writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - random(3) * bsize));
+      await promisify(execFile)(process.execPath, [CLI, 'cache', 'evict', '--all', '--data', place]);
+      const chunks = readdirSync(join(place, 'cache', 'chunks'), { recursive: true, encoding: 'utf8' });
+      const left = chunks.filter((name) => name.endsWith('.kvc'));
+      if (left.length > 0) throw new Error(`${left.length} chunks are left`);
+      rmSync(join(disk, 'filler'));
+      rmSync(data, { recursive: true });
+      cpSync(place, data, { recursive: true });
+    } finally {
+      execFileSync('umount', ['-l', disk]);
+    }
+  },
+};
+
+function mounted(dir: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'tmpfs', dir], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

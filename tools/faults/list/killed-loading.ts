@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { until } from '../known.ts';
+import { modelOf, useCopy } from '../own-model.ts';
+import { RunningApp } from '../running-app.ts';
+import type { Fault } from '../fault.ts';
+
+/** Killed while a model is loaded and computes for the first time, as by a file that makes the engine end the process. */
+export const killedLoading: Fault = {
+  name: 'killed loading a model',
+  covers: 'a model whose loading or first pass ends the process: the next start leaves it out, and says so',
+  async run({ data, random }) {
+    const first = await RunningApp.start(data);
+    const id = await useCopy(first, join(data, 'mine.gguf'));
+    await first.stop();
+    do {
+      const app = await RunningApp.start(data);
+      await sleep(random(40));
+      await app.kill();
+    } while (!wasLoading(data, id) && random(8) > 0);
+    const leftOut = wasLoading(data, id);
+    const again = await RunningApp.start(data);
+    const model = await until(async () => {
+      const { state, active, failure } = await modelOf(again, id);
+      return state === 'loading' || state === 'idle' ? undefined : { active, failure };
+    });
+    await again.stop();
+    if (model.active === leftOut) throw new Error(leftOut ? 'it was loaded again' : 'it was left out');
+    if (leftOut && !model.failure?.message.includes('ended while')) throw new Error('nothing says why');
+  },
+};
+
+function wasLoading(data: string, id: string): boolean {
+  const database = new Database(join(data, 'models.sqlite'));
+  try {
+    return database.prepare('SELECT loading FROM model WHERE id = ?').pluck().get(id) === 1;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../known.ts';
+import { RunningApp } from '../running-app.ts';
+import type { Fault } from '../fault.ts';
+
+const PARAGRAPHS = 400_000;
+const GONE_WITHIN_MS = 5000;
+
+/** Killed while another process reads a long document for it. */
+export const killedReading: Fault = {
+  name: 'killed while reading',
+  covers: 'SIGKILL while the parser is busy: it does not go on alone, and the document is not lost',
+  async run({ data, random }) {
+    if (process.platform === 'win32') return; // there are no parents to be asked for
+    const app = await RunningApp.start(data);
+    const { id } = await app.call('libraries.create', { name: 'Long' });
+    const long = `<html><body>${'<p>A long day.</p>'.repeat(PARAGRAPHS)}</body></html>`;
+    await app.upload(id, 'long.html', long);
+    await until(async () => {
+      const { current } = await app.call('queue.status', {});
+      return current?.phase === 'reading' && current.path === 'long.html' ? true : undefined;
+    });
+    await sleep(random(300));
+    const children = childrenOf(app.pid);
+    await app.kill();
+    await sleep(GONE_WITHIN_MS);
+    const left = children.filter(isRunning);
+    for (const pid of left) process.kill(pid, 'SIGKILL');
+    const again = await RunningApp.start(data);
+    const { total } = await again.call('documents.list', { libraryId: id });
+    await again.call('libraries.delete', { id });
+    await again.stop();
+    if (children.length === 0) throw new Error('nothing was being read');
+    if (left.length > 0) throw new Error(`process ${left.join(', ')} goes on`);
+    if (total !== 1) throw new Error('the long document is lost');
+  },
+};
+
+function childrenOf(parent: number): number[] {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  return rows
+    .map((row) => row.trim().split(/\s+/).map(Number))
+    .flatMap(([pid = 0, of]) => (of === parent ? [pid] : []));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

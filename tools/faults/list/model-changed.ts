@@ -1,0 +1,32 @@
+import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { ask } from '../known.ts';
+import { copyDemo, useCopy } from '../own-model.ts';
+import { RunningApp } from '../running-app.ts';
+import type { Fault } from '../fault.ts';
+
+/** The file of the model in use is cut, or written into. */
+export const modelChanged: Fault = {
+  name: 'model changed in use',
+  covers: 'the file of the model in use is cut or overwritten: a typed error or a right answer, and no end',
+  async run({ data, known, random }) {
+    const path = join(data, 'mine.gguf');
+    const app = await RunningApp.start(data);
+    await useCopy(app, path);
+    const { size } = statSync(path);
+    if (random(2) === 0) truncateSync(path, random(size));
+    else overwrite(path, random(size), 1 + random(1 << 20));
+    await ask(app, (await app.call('chat.create', {})).id, true);
+    await ask(app, known.conversationId, true);
+    await app.call('models.list', {});
+    await app.stop();
+    copyDemo(path);
+  },
+};
+
+function overwrite(path: string, at: number, bytes: number): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, randomBytes(bytes), 0, bytes, at);
+  closeSync(file);
+}

@@ -1,0 +1,40 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ModelEntry } from '../../src-shared/contract/models.ts';
+import { isErrorCode } from '../../src-shared/errors.ts';
+import { settled } from './known.ts';
+import { Refused, type RunningApp } from './running-app.ts';
+
+const DEMO_MODEL = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
+
+/** Puts the demo model's bytes at `path`. */
+export function copyDemo(path: string): void {
+  copyFileSync(DEMO_MODEL, path);
+}
+
+/** Makes a copy of the demo model at `path` the one that answers, as the demo model would; gives its id. */
+export async function useCopy(app: RunningApp, path: string): Promise<string> {
+  copyDemo(path);
+  await app.call('settings.update', { chunkTokens: 96, threads: 1 });
+  const { id } = await app.call('models.import', { path });
+  await app.call('models.activate', { id });
+  await settled(app);
+  return id;
+}
+
+export async function modelOf(app: RunningApp, id: string): Promise<ModelEntry> {
+  const entry = (await app.call('models.list', {})).find((model) => model.id === id);
+  if (!entry) throw new Error(`the model ${id} is not in the list`);
+  return entry;
+}
+
+/** Throws unless the call is refused with a code that Kvasir knows. */
+export async function requireRefused(call: Promise<unknown>, code?: string): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof Refused && isErrorCode(error.code) && error.code === (code ?? error.code)) return;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
