@@ -1,5 +1,6 @@
 import type { KvDtype } from '../engine/engine.ts';
 import type { Database } from '../platform/database.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import type { EntryKind, KindTotals, ListFilter } from './types.ts';
 
 /** A row of the index. */
@@ -30,6 +31,9 @@ interface Held {
   bytes: number;
 }
 
+/** Entries that are alike, or one alone. */
+type HeldRow = KindTotals & Pick<ChunkRow, 'class' | 'pinned' | 'order'>;
+
 interface Use {
   class: string;
   lastUsedAt: number;
@@ -41,6 +45,9 @@ interface Use {
 
 const COLUMNS = `key, kind, fingerprint, prefix_hash AS prefixHash, dtype, layers, tokens, bytes, format_version AS formatVersion,
   label, pinned, hits, created_at AS createdAt, last_used_at AS lastUsedAt, class, use_order AS "order", use_offset AS offset`;
+
+/** Rows read before others get their turn: some milliseconds. */
+const ROWS_AT_ONCE = 500;
 
 /** Uses are cheap to lose and costly to write one by one: they wait until there are this many, or something reads them. */
 const PENDING_USES = 64;
@@ -60,14 +67,10 @@ function listQuery({ kind, fingerprint, pinned }: ListFilter): string {
 const SQL = {
   get: `SELECT ${COLUMNS} FROM chunks WHERE key = ?`,
   after: `SELECT ${COLUMNS} FROM chunks WHERE key > ? ORDER BY key LIMIT ?`,
-  all: `SELECT ${COLUMNS} FROM chunks ORDER BY key`,
-  classes: `SELECT DISTINCT kind, class AS name FROM chunks`,
   candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_class WHERE NOT pinned AND kind = ? AND class = ?
     ORDER BY use_order, use_offset DESC`,
-  kinds: `SELECT kind, fingerprint, dtype, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes FROM chunks
-    GROUP BY kind, fingerprint, dtype`,
-  lastOrder: `SELECT max(use_order) FROM chunks`,
-  pinned: `SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM chunks WHERE pinned`,
+  held: `SELECT kind, fingerprint, dtype, class, pinned, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes,
+    max(use_order) AS "order" FROM chunks GROUP BY kind, fingerprint, dtype, class, pinned`,
   insert: `INSERT INTO chunks (key, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
       label, pinned, hits, created_at, last_used_at, class, use_order, use_offset)
     VALUES (@key, @kind, @fingerprint, @prefixHash, @dtype, @layers, @tokens, @bytes, @formatVersion,
@@ -96,7 +99,7 @@ export class ChunkIndex {
     chunk: { entries: 0, bytes: 0 },
     prefix: { entries: 0, bytes: 0 },
   };
-  readonly #pinned: Held;
+  readonly #pinned: Held = { entries: 0, bytes: 0 };
   /** What counting would take as long for as there are entries. */
   readonly #totals = new Map<string, KindTotals>();
 
@@ -105,15 +108,11 @@ export class ChunkIndex {
     this.#db = db;
     this.#onFlushFailed = onFlushFailed;
     db.compile(Object.values(SQL));
-    for (const { kind, name } of db.all<{ kind: EntryKind; name: string }>(SQL.classes))
-      this.#classes[kind].add(name);
-    for (const totals of db.all<KindTotals>(SQL.kinds)) {
-      this.#totals.set(kindKey(totals), totals);
-      this.#held[totals.kind].entries += totals.entries;
-      this.#held[totals.kind].bytes += totals.bytes;
+    for (const row of db.all<HeldRow>(SQL.held)) {
+      this.#classes[row.kind].add(row.class);
+      this.#order = Math.max(this.#order, row.order);
+      this.#count(row, 1);
     }
-    this.#order = db.value<number | null>(SQL.lastOrder) ?? 0;
-    this.#pinned = db.get<Held>(SQL.pinned) ?? { entries: 0, bytes: 0 };
   }
 
   get entries(): number {
@@ -130,11 +129,6 @@ export class ChunkIndex {
 
   get(key: string): ChunkRow | undefined {
     return this.#db.get(SQL.get, key);
-  }
-
-  /** All rows; a copy, so that rows may be changed meanwhile. */
-  all(): ChunkRow[] {
-    return this.#db.all(SQL.all);
   }
 
   /**
@@ -163,6 +157,17 @@ export class ChunkIndex {
     return this.#db.all(listQuery(filter), { kind, fingerprint, pinned: Number(pinned), limit, offset });
   }
 
+  /** Every row; those that were given may be changed meanwhile. */
+  async *all(): AsyncGenerator<ChunkRow> {
+    const slice = new TimeSlice();
+    let page: ChunkRow[] = [];
+    do {
+      page = this.after(page.at(-1)?.key ?? '', ROWS_AT_ONCE);
+      yield* page;
+      await slice.step();
+    } while (page.length === ROWS_AT_ONCE);
+  }
+
   /** In the order of keys, those behind one. */
   after(key: string, limit: number): ChunkRow[] {
     this.flush();
@@ -181,8 +186,7 @@ export class ChunkIndex {
   insert(row: ChunkRow): void {
     this.#db.run(SQL.insert, row);
     this.#classes[row.kind].add(row.class);
-    this.#count(row, 1);
-    if (row.pinned) this.#countPinned(row, 1);
+    this.#count({ ...row, entries: 1 }, 1);
   }
 
   /** Removes rows in one transaction; unknown keys are passed over. */
@@ -193,8 +197,7 @@ export class ChunkIndex {
     });
     for (const row of rows) {
       this.#uses.delete(row.key);
-      this.#count(row, -1);
-      if (row.pinned) this.#countPinned(row, -1);
+      this.#count({ ...row, entries: 1 }, -1);
     }
   }
 
@@ -204,26 +207,25 @@ export class ChunkIndex {
     if (!row) return false;
     if (pinned === (row.pinned === 1)) return true;
     this.#db.run(SQL.setPinned, Number(pinned), key);
-    this.#countPinned(row, pinned ? 1 : -1);
+    add(this.#pinned, { ...row, entries: 1 }, pinned ? 1 : -1);
     return true;
   }
 
-  #count(row: ChunkRow, by: 1 | -1): void {
-    const { kind, fingerprint, dtype, tokens, bytes } = row;
-    const held = this.#held[kind];
-    held.entries += by;
-    held.bytes += by * bytes;
-    const key = kindKey(row);
-    const totals = this.#totals.get(key) ?? { kind, fingerprint, dtype, entries: 0, tokens: 0, bytes: 0 };
-    totals.entries += by;
-    totals.tokens += by * tokens;
-    totals.bytes += by * bytes;
-    this.#totals.set(key, totals);
-  }
-
-  #countPinned({ bytes }: ChunkRow, by: 1 | -1): void {
-    this.#pinned.entries += by;
-    this.#pinned.bytes += by * bytes;
+  #count(rows: HeldRow, by: 1 | -1): void {
+    const { kind, fingerprint, dtype } = rows;
+    const totals = this.#totals.get(kindKey(rows)) ?? {
+      kind,
+      fingerprint,
+      dtype,
+      entries: 0,
+      tokens: 0,
+      bytes: 0,
+    };
+    this.#totals.set(kindKey(rows), totals);
+    add(totals, rows, by);
+    totals.tokens += by * rows.tokens;
+    add(this.#held[kind], rows, by);
+    if (rows.pinned) add(this.#pinned, rows, by);
   }
 
   /** The order of a use that happens now; one and the same for all uses of a request. */
@@ -281,4 +283,9 @@ export class ChunkIndex {
 
 function kindKey({ kind, fingerprint, dtype }: Pick<KindTotals, 'kind' | 'fingerprint' | 'dtype'>): string {
   return `${kind} ${fingerprint} ${dtype}`;
+}
+
+function add(held: Held, { entries, bytes }: Held, by: 1 | -1): void {
+  held.entries += by * entries;
+  held.bytes += by * bytes;
 }

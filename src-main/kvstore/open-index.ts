@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import SQLite from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { moveAside } from '../platform/damaged-database.ts';
+import { clearSuspicion, isCheckedAtOpen, moveAside } from '../platform/damaged-database.ts';
 import { Database } from '../platform/database.ts';
 import { codeOf, isCorruptDatabase } from './errors.ts';
 import { stamp } from './files.ts';
@@ -60,10 +60,14 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
     db.pragma('foreign_keys = ON');
     // After a power cut the last rows may be missing, never damaged; their files are adopted at the next start.
     db.pragma('synchronous = NORMAL');
-    if (db.pragma('quick_check(1)') !== 'ok') throw new ForeignDatabase('quick_check failed');
+    // A large one is read through once something in it could not be read.
+    if (isCheckedAtOpen(path) && db.pragma('quick_check(1)') !== 'ok')
+      throw new ForeignDatabase('quick_check failed');
     const backup = migrate(db, path, now, migrations);
     if (db.value(IMPOSSIBLE_ROW) !== undefined) throw new ForeignDatabase('it has rows that cannot be');
-    return { index: new ChunkIndex(db, onFlushFailed), similar: new SimilarChunks(db), backup };
+    const opened = { index: new ChunkIndex(db, onFlushFailed), similar: new SimilarChunks(db), backup };
+    clearSuspicion(path);
+    return opened;
   } catch (error) {
     db.close();
     throw error;

@@ -1,7 +1,9 @@
-import { readdir, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChunkHeader } from '../engine/engine.ts';
 import { messageOf } from '../platform/failure.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
 import { codeOf } from './errors.ts';
 import { parseChunkFileName, type StoreFs } from './files.ts';
@@ -57,6 +59,7 @@ async function removeTemporaries(disk: ChunkDisk, fs: StoreFs, findings: Finding
 async function scan(disk: ChunkDisk, findings: Findings): Promise<Map<string, FoundFile>> {
   const { layout } = disk;
   const found = new Map<string, FoundFile>();
+  const slice = new TimeSlice();
   for (const folder of await readdir(layout.chunks, { withFileTypes: true })) {
     const dir = join(layout.chunks, folder.name);
     if (!folder.isDirectory()) {
@@ -67,10 +70,11 @@ async function scan(disk: ChunkDisk, findings: Findings): Promise<Map<string, Fo
       const path = join(dir, file.name);
       const parsed = parseChunkFileName(file.name);
       if (file.isFile() && parsed && layout.chunkDir(parsed.key) === dir) {
-        found.set(path, { path, bytes: (await stat(path)).size, ...parsed });
+        found.set(path, { path, bytes: statSync(path).size, ...parsed });
       } else {
         findings.ignored.push(layout.relative(path));
       }
+      await slice.step(); // asking for a size at once takes a tenth of what waiting for it does
     }
   }
   return found;
@@ -82,7 +86,7 @@ async function checkRows(
   found: Map<string, FoundFile>,
   findings: Findings,
 ): Promise<FoundFile[]> {
-  for (const row of disk.index.all()) {
+  for await (const row of disk.index.all()) {
     const file = found.get(disk.path(row));
     if (!file) {
       disk.dropRow(row.key);

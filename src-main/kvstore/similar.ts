@@ -33,6 +33,7 @@ const SQL = {
   newest: `SELECT sketch FROM fingerprints JOIN sketches ON id = sketch WHERE hash = ? ORDER BY sketch DESC LIMIT ?`,
   key: `SELECT key FROM sketches JOIN chunks USING (key) WHERE id = @sketch AND kind = 'chunk'
     AND fingerprint = @fingerprint AND prefix_hash = @prefixHash AND dtype = @dtype`,
+  count: `SELECT count(*) FROM sketches`,
   missing: `SELECT key FROM chunks WHERE kind = 'chunk' AND key NOT IN (SELECT key FROM sketches)`,
   held: `SELECT gone, (SELECT count(*) FROM sketches) AS live FROM sweep`,
   sweepTo: `SELECT hash, sketch FROM fingerprints WHERE (hash, sketch) > (@hash, @sketch)
@@ -123,15 +124,16 @@ export class SimilarChunks {
     this.#sweep = to && { at: to, gone };
   }
 
-  /** Chunks that were never entered. */
-  missing(): string[] {
+  /** Those of so many chunks that were never entered. */
+  missing(chunks: number): string[] {
+    if (this.#db.value(SQL.count) === chunks) return [];
     return this.#db.column(SQL.missing);
   }
 }
 
 /** Enters what is not entered: after a migration, a rebuilt index, a crash between a row and its fingerprints. */
 export function enterMissing(disk: ChunkDisk, files: ChunkFiles): void {
-  for (const key of disk.similar.missing()) {
+  for (const key of disk.similar.missing(disk.index.held('chunk').entries)) {
     const row = disk.row(key);
     const tokens = row && tokensOf(disk, files, row);
     if (tokens) enter(disk, key, tokens);

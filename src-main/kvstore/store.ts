@@ -1,9 +1,10 @@
 import type { ChunkKv } from '../engine/engine.ts';
+import { markSuspect } from '../platform/damaged-database.ts';
 import { silentLogger, type Logger } from '../platform/logger.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import { DiskBudget } from './budget.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
-import { toStoreError } from './errors.ts';
+import { isCorruptDatabase, toStoreError } from './errors.ts';
 import { requireEvictRequest } from './evict.ts';
 import { LRU, type EvictionPolicy } from './eviction/policy.ts';
 import { Workload, type Access } from './eviction/workload.ts';
@@ -360,7 +361,7 @@ export class ChunkStore {
     try {
       return this.#disk.row(key) !== undefined && this.#disk.index.setPinned(key, pinned);
     } catch (error) {
-      throw toStoreError(error, this.#options.dir);
+      throw this.#typed(error);
     }
   }
 
@@ -372,10 +373,16 @@ export class ChunkStore {
     try {
       return await call;
     } catch (error) {
-      throw toStoreError(error, this.#options.dir);
+      throw this.#typed(error);
     } finally {
       this.#calls.delete(call);
     }
+  }
+
+  /** Damage of the index that is met while it is in use is looked into at the next start. */
+  #typed(error: unknown): unknown {
+    if (isCorruptDatabase(error)) markSuspect(this.#disk.layout.index);
+    return toStoreError(error, this.#options.dir);
   }
 
   #requireOpen(method: string): void {

@@ -67,7 +67,8 @@ export async function verifyAll(
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<VerifyReport> {
   const report: VerifyReport = { checked: 0, ok: 0, bytes: 0, corrupt: [], missing: [], newerFormat: [] };
-  const keys = disk.index.all().map((row) => row.key);
+  const keys: string[] = [];
+  for await (const { key } of disk.index.all()) keys.push(key);
   for (const [i, key] of keys.entries()) {
     if (hooks.isClosing())
       throw new KvasirError('ABORTED', 'The cache was closed while it was being checked.');
