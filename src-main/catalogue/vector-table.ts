@@ -1,4 +1,5 @@
 import type { Database } from '../platform/database.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import { IN_SCOPE, type BoundScope, type ChunkPlace } from './word-table.ts';
 
 /** Vectors as little-endian f32, a row for each chunk and embedding model. They go with their chunk. */
@@ -14,6 +15,9 @@ const SCHEMA = `
     vector BLOB NOT NULL,
     UNIQUE (chunk_id, model_id)
   ) STRICT;`;
+
+/** Rows deleted before others get their turn. */
+const ROWS_AT_ONCE = 200;
 
 export interface Unembedded {
   chunkId: number;
@@ -43,13 +47,18 @@ export class VectorTable {
     return this.#sql.value<number>('SELECT id FROM embedding_model WHERE identity = ?', identity) as number;
   }
 
-  /** Chunks that have no vector yet, of a set or of one of its documents. */
-  missing(model: number, chunkSetId: number, limit: number, documentId?: number): Unembedded[] {
+  /** Chunks behind `after` that have no vector yet, of a set or of one of its documents. */
+  missing(
+    model: number,
+    { chunkSetId, documentId = null }: { chunkSetId: number; documentId?: number | null | undefined },
+    after: number,
+    limit: number,
+  ): Unembedded[] {
     const query = `SELECT c.id AS chunkId, c.title || char(10) || c.text AS text FROM chunk c
-      WHERE c.chunk_set_id = @chunkSetId AND (@documentId IS NULL OR c.document_id = @documentId)
+      WHERE c.chunk_set_id = @chunkSetId AND (@documentId IS NULL OR c.document_id = @documentId) AND c.id > @after
         AND NOT EXISTS (SELECT 1 FROM chunk_vector WHERE chunk_id = c.id AND model_id = @model)
       ORDER BY c.id LIMIT @limit`;
-    return this.#sql.all(query, { model, chunkSetId, documentId: documentId ?? null, limit });
+    return this.#sql.all(query, { model, chunkSetId, documentId, after, limit });
   }
 
   /** Keeps vectors, each with its chunk's id; chunks that are gone by now are passed over. */
@@ -71,8 +80,30 @@ export class VectorTable {
     return this.#sql.all(query, { model, ...scope, after, limit });
   }
 
-  /** Forgets the vectors of every other model. */
-  keepOnly(model: number): void {
+  /** Ids of the chunks of a scope that names documents. */
+  chunksOf(scope: BoundScope): number[] {
+    const query = `SELECT c.id FROM json_each(@documents) j CROSS JOIN chunk c ON c.document_id = j.value
+      WHERE c.chunk_set_id IN (SELECT value FROM json_each(@sets)) ORDER BY c.id`;
+    return this.#sql.column(query, { ...scope });
+  }
+
+  /** The vectors of these chunks. */
+  of(model: number, chunkIds: readonly number[]): VectorRow[] {
+    const query = `SELECT v.id, 1 AS inReach, c.id AS chunkId, c.document_id AS documentId, c.ordinal, v.vector
+      FROM json_each(@chunks) j CROSS JOIN chunk_vector v ON v.chunk_id = j.value AND v.model_id = @model
+        CROSS JOIN chunk c ON c.id = v.chunk_id`;
+    return this.#sql.all(query, { model, chunks: JSON.stringify(chunkIds) });
+  }
+
+  /** Forgets the vectors of every other model, some rows at a time. ABORTED. */
+  async keepOnly(model: number, signal: AbortSignal): Promise<void> {
+    const slice = new TimeSlice();
+    const newest = this.#sql.value<number | null>('SELECT max(id) FROM chunk_vector') ?? 0;
+    for (let after = 0; after < newest; after += ROWS_AT_ONCE) {
+      const sql = 'DELETE FROM chunk_vector WHERE id > ? AND id <= ? AND model_id <> ?';
+      this.#sql.run(sql, after, after + ROWS_AT_ONCE, model);
+      await slice.step(signal);
+    }
     this.#sql.run('DELETE FROM embedding_model WHERE id <> ?', model);
   }
 }

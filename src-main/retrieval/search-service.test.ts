@@ -173,6 +173,11 @@ describe('with an embedding model', () => {
     await service.idle();
     const inGarage = await service.find('feline', { scope: { libraryIds: ['2'], documentIds: [] }, topK: 3 });
     expect(new Set(inGarage.chunks.map(({ documentId }) => documentId))).toEqual(new Set([2]));
+    for (const document of [1, 2]) {
+      const scope = { libraryIds: [], documentIds: [String(document)] };
+      const { chunks } = await service.find('feline', { scope, topK: 3 });
+      expect(new Set(chunks.map(({ documentId }) => documentId))).toEqual(new Set([document]));
+    }
     expect((await service.find('ocean', { scope: ALL, topK: 3 })).chunks).toEqual([]);
   });
 

@@ -160,7 +160,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
           await this.#options.gate.background((each) => this.#embedMissing(set, undefined, each), signal);
         const active = this.#options.models.embedder;
         if (active && sets.length > 0 && !signal.aborted)
-          new VectorIndex(this.#options.catalogue.vectors, active.identity).keepOnlyThis();
+          await new VectorIndex(this.#options.catalogue.vectors, active.identity).keepOnlyThis(signal);
       })
       .catch((error: unknown) => {
         if (!signal.aborted) this.#options.log.warn('embedding-stopped', { error: String(error) });
@@ -172,18 +172,21 @@ export class SearchService implements Retrieval, DocumentIndexer {
     documentId: number | undefined,
     signal: AbortSignal,
   ): Promise<void> {
+    let [after, by] = [0, this.#options.models.embedder];
     for (;;) {
       throwIfAborted(signal);
       const active = this.#options.models.embedder;
       if (!active) return;
+      if (active !== by) [after, by] = [0, active];
       const vectors = new VectorIndex(this.#options.catalogue.vectors, active.identity);
-      const missing = vectors.missing(chunkSetId, BATCH, documentId);
+      const missing = vectors.missing({ chunkSetId, documentId }, after, BATCH);
       if (missing.length === 0) return;
       try {
         const texts = missing.map(({ text }) => text);
         const values = await active.embedder.embed(texts, signal);
         const chunkIds = missing.map(({ chunkId }) => chunkId);
         vectors.put(chunkIds, values);
+        after = Math.max(...chunkIds);
       } catch (error) {
         // Another model took its place meanwhile: go on with that one.
         if (this.#options.models.embedder === active || signal.aborted) throw error;

@@ -1,5 +1,5 @@
 import type { Unembedded, VectorTable } from '../catalogue/vector-table.ts';
-import { boundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
+import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
 import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
 
 /** Vectors compared before other work gets its turn: a few milliseconds. */
@@ -18,9 +18,13 @@ export class VectorIndex {
     this.#model = vectors.modelId(identity);
   }
 
-  /** Chunks that have no vector yet, of a set or of one of its documents. */
-  missing(chunkSetId: number, limit: number, documentId?: number): Unembedded[] {
-    return this.#vectors.missing(this.#model, chunkSetId, limit, documentId);
+  /** Chunks behind `after` that have no vector yet, of a set or of one of its documents. */
+  missing(
+    of: { chunkSetId: number; documentId?: number | undefined },
+    after: number,
+    limit: number,
+  ): Unembedded[] {
+    return this.#vectors.missing(this.#model, of, after, limit);
   }
 
   /** Keeps vectors, one after another in `values`; chunks that are gone by now are passed over. */
@@ -41,26 +45,37 @@ export class VectorIndex {
     signal?: AbortSignal,
   ): Promise<Hit[]> {
     const best: Hit[] = [];
-    const bound = boundScope(scope);
-    for (let after = 0; ;) {
+    for (const rows of this.#slices(boundScope(scope))) {
       throwIfAborted(signal);
-      const rows = this.#vectors.scan(this.#model, bound, after, SLICE);
       for (const { inReach, vector, chunkId, documentId, ordinal } of rows) {
         if (inReach === 0) continue;
         const score = dot(query, floats(vector));
         if (score >= MIN_SIMILARITY) best.push({ chunkId, documentId, ordinal, score });
       }
-      const last = rows.at(-1);
       best.sort((a, b) => b.score - a.score || a.chunkId - b.chunkId).splice(limit);
-      if (!last || rows.length < SLICE) return best;
-      after = last.id;
       await yieldToEventLoop();
+    }
+    return best;
+  }
+
+  /** Where documents are named their chunks' vectors alone; else all, as they lie on disk. */
+  *#slices(scope: BoundScope): Generator<ReturnType<VectorTable['scan']>> {
+    if (scope.documents !== null) {
+      const chunks = this.#vectors.chunksOf(scope);
+      for (let start = 0; start < chunks.length; start += SLICE)
+        yield this.#vectors.of(this.#model, chunks.slice(start, start + SLICE));
+      return;
+    }
+    for (let after: number | undefined = 0; after !== undefined;) {
+      const rows = this.#vectors.scan(this.#model, scope, after, SLICE);
+      yield rows;
+      after = rows.length < SLICE ? undefined : rows.at(-1)?.id;
     }
   }
 
   /** Forgets the vectors of every other model. */
-  keepOnlyThis(): void {
-    this.#vectors.keepOnly(this.#model);
+  keepOnlyThis(signal: AbortSignal): Promise<void> {
+    return this.#vectors.keepOnly(this.#model, signal);
   }
 }
 
