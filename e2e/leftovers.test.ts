@@ -13,7 +13,14 @@ afterAll(() => removeDir(data));
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
+const replaced = (daysAgo: number): string => {
+  const time = new Date(Date.now() - daysAgo * 86_400_000).toISOString().replace(/[-:.]/g, '');
+  return `replaced-${time}/settings.json`;
+};
+
 const LEFT = [
+  replaced(31),
+  `${dirname(replaced(400))}-1/libraries/a.txt`,
   'restore-unpacking/catalogue.sqlite',
   'restore-ready/old/settings.json',
   'restore-applying/old/settings.json',
@@ -36,7 +43,9 @@ const KEPT = [
   'models/waiting.gguf.part', // of a download that goes on
   `libraries/${ID}/a.part`,
   'catalogue.sqlite.corrupt-20260101T100000000Z',
-  'replaced-20260101T100000000Z/settings.json',
+  replaced(1),
+  replaced(29), // not a month old
+  'replaced-by-me/a.txt',
 ];
 
 test('unfinished files of dead processes go, finished ones and downloads that wait stay', async () => {
@@ -53,4 +62,20 @@ test('unfinished files of dead processes go, finished ones and downloads that wa
   await after.close();
   expect(LEFT.filter((file) => existsSync(join(data, file)))).toEqual([]);
   expect(KEPT.filter((file) => !existsSync(join(data, file)))).toEqual([]);
+});
+
+test('what the last restore replaced stays, however old it is', async () => {
+  const alone = tempDir();
+  try {
+    const [old, newest] = [replaced(500), replaced(300)].map((file) => join(alone, file));
+    for (const file of [old!, newest!]) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, 'x');
+    }
+    const app = await App.open({ dataDir: alone });
+    await app.close();
+    expect([old!, newest!].map((file) => existsSync(file))).toEqual([false, true]);
+  } finally {
+    removeDir(alone);
+  }
 });

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { APPLYING_FOLDER, READY_FOLDER, UNPACKING_FOLDER } from './backup/apply-restore.ts';
 import { MANIFEST_NAME } from './backup/manifest.ts';
 import type { Logger } from './platform/logger.ts';
@@ -14,15 +14,29 @@ interface Leftover {
 
 const WITHOUT_MANIFEST = (path: string): boolean => !existsSync(join(path, MANIFEST_NAME));
 
+/** Folders of what a restore replaced, with the time. */
+const REPLACED = /^replaced-(\d{4})(\d\d)(\d\d)T\d{9}Z(-\d+)?$/;
+const KEPT_MS = 30 * 86_400_000;
+
+/** There is no backup of it: it stays for a month, and that of the last restore until there is another. */
+function isOldReplaced(path: string): boolean {
+  const all = entriesOf(dirname(path)).filter((name) => REPLACED.test(name));
+  const [, ...date] = REPLACED.exec(basename(path)) ?? [];
+  return (
+    basename(path) !== all.sort().at(-1) && Date.now() - Date.parse(date.slice(0, 3).join('-')) > KEPT_MS
+  );
+}
+
 /**
- * What a process that was killed can leave behind: all that is written aside and renamed when it is whole. Who adds such a file adds its
- * name here. The chunk store has a folder for them (`cache/tmp`) and empties it itself.
+ * What a process that was killed can leave behind: all that is written aside and renamed when it is whole; and what has been kept long
+ * enough. Who adds such a file adds its name here. The chunk store has a folder for them (`cache/tmp`) and empties it itself.
  */
 function leftovers(isDownload: (file: string) => boolean): Leftover[] {
   return [
     { in: '.', name: new RegExp(`^${UNPACKING_FOLDER}$`) },
     { in: '.', name: new RegExp(`^(${READY_FOLDER}|${APPLYING_FOLDER})$`), when: WITHOUT_MANIFEST },
     { in: '.', name: /^(settings|calibrations|costs|window)\.json(\.\d+)?\.tmp$/ },
+    { in: '.', name: REPLACED, when: isOldReplaced },
     { in: '.', name: /^profile-\d+\.tmp$/ },
     { in: 'backups', name: /\.zip\.(part|databases)$/ },
     { in: 'backups', name: /^[0-9a-f-]{36}\.upload$/ },

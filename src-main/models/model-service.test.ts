@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -324,6 +333,19 @@ describe('another model', () => {
     expect(engine.loaded.map(({ disposed }) => disposed)).toEqual([true, false]);
     await models.activate(large.id);
     expect(engine.loaded.map(({ disposed }) => disposed)).toEqual([true, true, false]);
+  });
+
+  test('whose file was changed while it is in use is loaded again when it is activated again', async () => {
+    const { models, engine, add } = kvasir();
+    const { id, path } = await add('mine.gguf');
+    await models.activate(id);
+    await models.activate(id);
+    expect(engine.loads).toHaveLength(1);
+    writeFileSync(path, JSON.stringify({ name: 'Newer' }));
+    utimesSync(path, 1, 1);
+    expect(await models.activate(id)).toMatchObject({ name: 'Newer', state: 'ready', active: true });
+    expect(engine.loads).toHaveLength(2);
+    expect(engine.loaded[0]?.disposed).toBe(true);
   });
 
   test('is loaded again with other threads', async () => {

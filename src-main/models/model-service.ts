@@ -179,6 +179,7 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   /**
    * Loads a model and makes it the one that answers (or embeds), now and at the next start; when it cannot be loaded, the one in use stays.
+   * One whose file was changed while it is in use is loaded again.
    * NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, MODEL_TOO_LARGE, OUT_OF_MEMORY.
    */
   async activate(id: string): Promise<ModelEntry> {
@@ -187,7 +188,7 @@ export class ModelService implements ModelSource, EmbedderSource {
       if (this.embedder?.id !== id) await this.#embedding.use(row);
       this.#options.settings.update({ embeddingModel: id });
     } else {
-      if (this.active?.id !== id) await this.#chat.switchTo(row);
+      if (!this.#chat.isLoaded(row)) await this.#chat.switchTo(row);
       this.#options.settings.update({ chatModel: id });
     }
     this.#changed();

@@ -91,3 +91,22 @@ test('questions interrupt it, and it goes on where it was', async () => {
   await load();
   expect(table.sha256('f')).toBe(first);
 });
+
+test('KV of a file that gave way to another before it could be hashed goes when that one is loaded', async () => {
+  const { path, load, gate, state, dir } = fixture();
+  writeFileSync(path, DAMAGED);
+  const busy = Promise.withResolvers<undefined>();
+  const question = gate.foreground(() => busy.promise);
+  const earlier = load();
+  const damaged = load(); // waits for the earlier check
+  await new Promise((resolve) => setTimeout(resolve, 50)); // until the earlier one waits for the question
+  writeFileSync(join(dir, 'new'), GOOD);
+  renameSync(join(dir, 'new'), path);
+  busy.resolve(undefined);
+  await Promise.all([question, earlier, damaged]);
+  const before = state.forgotten;
+  await load();
+  expect(state.forgotten).toBe(before + 1);
+  await load();
+  expect(state.forgotten).toBe(before + 1);
+});

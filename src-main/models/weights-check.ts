@@ -8,6 +8,9 @@ import type { WeightsTable } from './weights-table.ts';
 /** Bytes read and hashed before other work gets its turn: about a millisecond. */
 const SLICE = 1 << 20;
 
+/** Of a file that is gone: no other has the same. */
+const UNKNOWN = '';
+
 /** What is checked of a model in use. */
 interface Weights {
   path: string;
@@ -38,8 +41,10 @@ export class WeightsCheck<M extends Weights> {
 
   /** A model has come into use. Resolves when its file is known; never rejects. */
   check(active: M): Promise<void> {
+    const loaded = identityOf(active.path); // at once: earlier checks may take minutes
+    loaded.catch(() => undefined);
     this.#tail = this.#tail
-      .then(() => this.#check(active))
+      .then(async () => this.#check(active, await loaded))
       .catch((error: unknown) => {
         if (!isAborted(error)) this.#options.log.warn('weights-not-checked', { error: String(error) });
       });
@@ -51,11 +56,12 @@ export class WeightsCheck<M extends Weights> {
     await this.#tail;
   }
 
-  async #check(active: M): Promise<void> {
+  async #check(active: M, loaded: string): Promise<void> {
     const { table, gate, log, forgetKv } = this.#options;
     throwIfAborted(this.#closing.signal);
     const { fingerprint } = active.model.info;
-    const sha256 = await this.#sha256Of(active.path);
+    const same = (await identityOf(active.path)) === loaded;
+    const sha256 = same ? await this.#sha256Of(active.path) : UNKNOWN;
     const known = table.sha256(fingerprint);
     if (known !== undefined && known !== sha256) {
       log.warn('weights-changed', { path: active.path, fingerprint });

@@ -24,7 +24,7 @@ export const killedReading: Fault = {
     await sleep(random(300));
     const children = childrenOf(app.pid);
     await app.kill();
-    await sleep(GONE_WITHIN_MS);
+    for (let waited = 0; waited < GONE_WITHIN_MS && children.some(isRunning); waited += 100) await sleep(100);
     const left = children.filter(isRunning);
     for (const pid of left) process.kill(pid, 'SIGKILL');
     const again = await RunningApp.start(data);

@@ -9,19 +9,21 @@ import type { Fault } from '../fault.ts';
 /** The file of the model in use is cut, or written into. */
 export const modelChanged: Fault = {
   name: 'model changed in use',
-  covers: 'the file of the model in use is cut or overwritten: a typed error or a right answer, and no end',
+  covers:
+    'the file of the model in use is cut or overwritten: typed errors or right answers, and it can be loaded again',
   async run({ data, known, random }) {
     const path = join(data, 'mine.gguf');
     const app = await RunningApp.start(data);
-    await useCopy(app, path);
+    const id = await useCopy(app, path);
     const { size } = statSync(path);
     if (random(2) === 0) truncateSync(path, random(size));
     else overwrite(path, random(size), 1 + random(1 << 20));
     await ask(app, (await app.call('chat.create', {})).id, true);
     await ask(app, known.conversationId, true);
-    await app.call('models.list', {});
-    await app.stop();
     copyDemo(path);
+    await app.call('models.activate', { id });
+    await ask(app, known.conversationId);
+    await app.stop();
   },
 };
 
