@@ -3,7 +3,7 @@
  *
  *   npm run faults                       every fault, 10 times each
  *   npm run faults -- --rounds 50
- *   npm run faults -- --only restoring   those whose name contains this
+ *   npm run faults -- --only restoring,disk   those whose name contains one of these
  *
  * After each round Kvasir is started once more: uploaded documents, conversations and answers have to be there, and a new answer has to
  * be right. Exit code 1 when one time it is not so. A fault is a file in list/ and a line below.
@@ -78,7 +78,7 @@ const table = new Table({
 let lost = 0;
 try {
   const filled = await prepare(join(dir, 'filled'));
-  for (const fault of FAULTS.filter(({ name }) => name.includes(args.only))) {
+  for (const fault of FAULTS.filter(({ name }) => args.only.split(',').some((part) => name.includes(part)))) {
     const wrong: string[] = [];
     for (let round = 0; round < rounds; round++) {
       const why = await failureOf(fault, round, filled);
