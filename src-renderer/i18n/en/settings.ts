@@ -73,7 +73,7 @@ export const settings = {
     backupHelp:
       'Uploaded documents, the catalogue, conversations and settings, in one file. The KV cache is left out, because it can be recomputed.',
     backupNow: 'Back up now',
-    backingUp: 'Backing up… You can go on working.',
+    backingUp: 'Backing up: {{share}}. You can go on working.',
     backupDone: 'Backed up to {{path}} ({{size}}).',
     none: 'There is no backup yet.',
     restore: 'Restore',

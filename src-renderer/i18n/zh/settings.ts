@@ -73,7 +73,7 @@ export const settings: Words<typeof en.settings> = {
     backup: '备份',
     backupHelp: '把上传的文档、目录、对话和设置存入一个文件。KV 缓存不包括在内，因为可以重新计算。',
     backupNow: '立即备份',
-    backingUp: '正在备份…你可以继续使用。',
+    backingUp: '正在备份：{{share}}。期间可以照常使用。',
     backupDone: '已备份到 {{path}}（{{size}}）。',
     none: '还没有备份。',
     restore: '恢复',
