@@ -14,6 +14,11 @@ import classes from './Cache.module.css';
 
 const GB = 1e9;
 
+/** Rounded as sizes are beside it; below a gigabyte one decimal would say too little. */
+function inGigabytes(bytes: number): number {
+  return Number((bytes / GB).toFixed(bytes < GB ? 2 : 1));
+}
+
 /** How full a tier is and how much it may take; lowering says first what it drives out. */
 export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
   const { t } = useTranslation(['cache', 'common']);
@@ -59,12 +64,10 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
           min={0}
           decimalScale={2}
           step={1}
-          value={Math.round((shown / GB) * 100) / 100}
+          value={inGigabytes(shown)}
           onChange={(gigabytes) => {
-            // The field shows two decimals: what only differs by that rounding was not typed.
-            if (typeof gigabytes === 'number' && gigabytes !== Math.round((shown / GB) * 100) / 100) {
-              setDraft(gigabytes * GB);
-            }
+            // What only differs by the field's rounding was not typed.
+            if (typeof gigabytes === 'number' && gigabytes !== inGigabytes(shown)) setDraft(gigabytes * GB);
           }}
           onBlur={keep}
           onKeyDown={(event) => {

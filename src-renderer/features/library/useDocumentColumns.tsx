@@ -23,7 +23,7 @@ export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
         id: 'title',
         header: t('documents.title'),
         width: 'minmax(180px, 3fr)',
-        sort: 'path',
+        sort: 'title',
         cell: (document, active) => <Name document={document} active={active} />,
       },
       {

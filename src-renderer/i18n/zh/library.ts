@@ -150,6 +150,7 @@ export const library: Words<typeof en.library> = {
     passage: '你要查看的段落',
     toPassage: '回到该段落',
     chunk: '文本块 {{number}}',
+    cacheSize: '缓存 {{size}}',
     cache: { ram: '在内存中', disk: '在磁盘上', none: '未缓存' },
     uses_one: '使用过 {{count, number}} 次',
     uses_other: '使用过 {{count, number}} 次',

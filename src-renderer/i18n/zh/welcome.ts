@@ -33,6 +33,7 @@ export const welcome: Words<typeof en.welcome> = {
   slimTitle: '想了解什么？',
   slimText_one: '{{count, number}} 篇文档可以提问。',
   slimText_other: '{{count, number}} 篇文档可以提问。',
+  slimNone: '还没有可以提问的文档。“资料库”页面会显示处理进度，以及哪些文档失败了。',
   slimEmpty: '还没有文档。添加一些，然后就可以提问。',
   demoWithOwn: '演示模型只了解示例资料库。在针对自己的文档提问之前，请先导入一个模型。',
   next: {
