@@ -159,6 +159,10 @@ export const fusion = {
     kept: 'Recomputed',
     keptAfter_one: 'yes: chosen at layer {{layers}}',
     keptAfter_other: 'yes: chosen at layers {{layers}}',
+    moreDeviation:
+      ', more for its deviation ({{deviation}} of all) than for the question’s attention ({{attention}} of all)',
+    moreAttention:
+      ', more for the question’s attention ({{attention}} of all) than for its deviation ({{deviation}} of all)',
     dropped: 'no: dropped at layer {{layer}}',
     notCompared: 'not compared',
     computedAlways: 'always computed',

@@ -146,6 +146,8 @@ export const fusion: Words<typeof en.fusion> = {
     kept: '重新计算',
     keptAfter_one: '是：在第 {{layers}} 层选中',
     keptAfter_other: '是：在第 {{layers}} 层选中',
+    moreDeviation: '，主要因为偏差（占全部的 {{deviation}}），而不是问题的关注（占 {{attention}}）',
+    moreAttention: '，主要因为问题的关注（占全部的 {{attention}}），而不是偏差（占 {{deviation}}）',
     dropped: '否：在第 {{layer}} 层落选',
     notCompared: '未比较',
     computedAlways: '总是计算',

@@ -9,6 +9,7 @@ import { methodsCsv } from './csv.ts';
 import { leastMs, leftMs } from './estimate.ts';
 import { fullOf, judged, timesSooner } from './methods.ts';
 import { isSame, textDiff } from './text-diff.ts';
+import { wordsOf } from '../words.test-support.ts';
 
 const report = fusionReport({ answerId: 'a1', chunks: 3, chunkTokens: 40, layers: 6 });
 
@@ -66,10 +67,13 @@ describe('ways', () => {
     expect(timesSooner(twice, comparison)).toBe(2);
   });
 
-  test('as CSV: a row for each way, and texts that a spreadsheet would run are quoted', () => {
+  test('as CSV: a row for each way, and texts that a spreadsheet would run are quoted', async () => {
     const comparison = compared();
     comparison.methods[0]!.text = '=1+1';
-    const { data } = Papa.parse<Record<string, string>>(methodsCsv(comparison), { header: true });
+    const { data } = Papa.parse<Record<string, string>>(methodsCsv(comparison, await wordsOf('en')), {
+      header: true,
+    });
+    expect(Object.keys(data[0] ?? {})).toContain('Look-up (ms)');
     expect(data.map(({ way }) => way)).toEqual(['full', 'prefix', 'reuse', 'blend', 'blend']);
     expect(data[0]?.['text']).toBe("'=1+1");
     expect(Number(data[3]?.['ttft_ms'])).toBeCloseTo(comparison.methods[3]!.ttftMs.total);
