@@ -25,7 +25,10 @@ export function formatDuration(ms: number, language: string): string {
       unit: name,
       unitDisplay: 'short',
       maximumFractionDigits: digits,
-    }).format(value);
+    })
+      .format(value)
+      // Chinese units stand apart from digits, as they do in the window's own words.
+      .replace(/(\d)(?=\p{Script=Han})/u, '$1 ');
   if (ms < 1000) return unit(ms, 'millisecond', ms < 10 ? 1 : 0);
   const seconds = ms / 1000;
   if (seconds < 60) return unit(seconds, 'second', seconds < 10 ? 1 : 0);

@@ -58,7 +58,8 @@ export const chat = {
     ratioHelp:
       'Share of the cached tokens to recompute, where it matters most. More is slower and closer to a full prefill.',
     topK: 'Passages',
-    maxTokens: 'Longest answer (tokens)',
+    maxTokens: 'Longest answer',
+    tokens: 'tokens',
     strict: 'From your documents only',
     strictHelp:
       'The model is told to answer from the passages alone, and to say so when they do not contain the answer.',

@@ -27,7 +27,7 @@ export const settings = {
     strict: 'From your documents only',
     strictHelp:
       'The model is told to answer from the passages alone, and to say so when they do not contain the answer. When nothing matches a question, the model is not asked at all.',
-    maxTokens: 'Longest answer',
+    maxTokens: 'Longest answer (tokens)',
     contextTokens: 'Context',
     contextHelp: 'Tokens of prompt and answer together; the model’s own limit applies too.',
     temperature: 'Temperature',

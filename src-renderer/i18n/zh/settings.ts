@@ -29,7 +29,7 @@ export const settings: Words<typeof en.settings> = {
     strict: '仅依据我的文档',
     strictHelp:
       '要求模型只依据所给段落回答；段落中没有答案时，请它直接说明。没有任何段落匹配时，不会向模型提问。',
-    maxTokens: '回答的最大长度',
+    maxTokens: '回答的最大长度（token）',
     contextTokens: '上下文',
     contextHelp: '提示与回答合计的 token 数；同时受模型自身上限约束。',
     temperature: '温度',

@@ -1,5 +1,5 @@
 import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
-import { joined } from '../captions.ts';
+import { joined } from '../../../i18n/joined.ts';
 import type { Words } from '../useWords.ts';
 import { fullOf, isAboutTheSame, judged, nameOf, reuseOf, timesSooner } from './methods.ts';
 import { isSame, textDiff } from './text-diff.ts';
