@@ -53,7 +53,7 @@ export const fusion = {
     reusedOther:
       '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed, as the strategy says.',
     reusedNone:
-      '{{reused}} came from cache and were used exactly as stored, so no passage takes notice of another.',
+      '{{reused}} came from cache and were used exactly as stored, so no passage was read in the light of another.',
     full: 'Nothing was taken from a cache: every new token was computed, layer by layer.',
     noCache: 'None of its passages was in the cache, so all new tokens were computed.',
     computed: '{{computed}} had to be computed: instructions, the question, and what was not cached.',

@@ -42,13 +42,13 @@ export const settings = {
     automatic: 'Automatic chunk size ({{count}})',
     automaticPlain: 'Automatic chunk size',
     maxFile: 'Largest file (MB)',
-    maxFileHelp: 'Larger files are not read; they are listed as failed, with this reason.',
+    maxFileHelp: 'Larger files are not read; they are listed as failed.',
     storeMisses: 'Store passages computed for an answer',
     storeMissesHelp: 'Passages that were not in the cache yet are stored after the answer.',
   },
   engine: {
     device: 'Device',
-    deviceAuto: 'Automatic: the GPU as far as it fits, else the CPU',
+    deviceAuto: 'Automatic: as much as fits on the GPU, the rest on the CPU',
     deviceHelp: 'Takes effect the next time the model is loaded.',
     threads: 'CPU threads',
     threadsHelp:

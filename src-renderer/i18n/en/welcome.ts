@@ -21,7 +21,7 @@ export const welcome = {
     cachePaused: 'Paused at {{share}}',
   },
   try: 'Ask one of these',
-  see: 'Below the answer you see how much faster its first token came, and why. You do not have to wait for the precomputing to finish.',
+  see: 'Below the answer you see how much sooner it began, and why. You do not have to wait for the precomputing to finish.',
   own: 'Then use your own',
   addDocuments: 'Add your documents',
   addDocumentsText: 'PDF, Word, slides, sheets, web pages, notes, code. They never leave this machine.',

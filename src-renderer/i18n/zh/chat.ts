@@ -108,12 +108,12 @@ export const chat: Words<typeof en.chat> = {
   },
   stats: {
     label: '这个回答是怎样生成的',
-    toFirstToken: '到首个 token',
-    insteadEstimated: '而不是约 {{time}}',
-    insteadMeasured: '而不是 {{time}}',
-    sooner: '速度为其 {{factor}} 倍',
+    toFirstToken: '得到首个 token',
+    insteadEstimated: '完整预填充约需 {{time}}',
+    insteadMeasured: '完整预填充需 {{time}}',
+    sooner: '速度是其 {{factor}} 倍',
     same: '这次没有更快',
-    later: '这次用时为其 {{factor}} 倍',
+    later: '这次用时是其 {{factor}} 倍',
     estimated:
       '若用完整预填充，首个 token 出现的时间：同样的检索、拼装和等待 {{shared}}，再加上计算整个提示约 {{full}}，依据本机的测量推算。点击可以实测。',
     measured:

@@ -23,7 +23,7 @@ export const welcome: Words<typeof en.welcome> = {
     cachePaused: '已暂停，完成 {{share}}',
   },
   try: '试着问一个问题',
-  see: '回答下方会显示首个 token 快了多少，以及原因。不必等待预先计算完成。',
+  see: '回答下方会显示它提前了多少开始，以及原因。不必等待预先计算完成。',
   own: '然后换成你自己的',
   addDocuments: '添加你的文档',
   addDocumentsText: 'PDF、Word、幻灯片、表格、网页、笔记、代码。文件不会离开本机。',
@@ -37,7 +37,7 @@ export const welcome: Words<typeof en.welcome> = {
   slimEmpty: '还没有文档。添加一些，然后就可以提问。',
   demoWithOwn: '演示模型只了解示例资料库。在针对自己的文档提问之前，请先导入一个模型。',
   next: {
-    title: '刚才是示例资料库。现在换成你的？',
+    title: '刚才用的是示例资料库。接下来试试你自己的文档。',
     text: '添加你的文档，并导入一个通用模型：演示模型只了解示例资料库。',
     dismiss: '以后再说',
   },
