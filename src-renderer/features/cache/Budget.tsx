@@ -1,6 +1,6 @@
 import { NumberInput, Slider, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import { useAction, useCall } from '../../client/context.tsx';
@@ -26,12 +26,19 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
   const { data: info } = useCall('app.info');
   const { used, budget, scale } = budgetFacts(tier, stats, info?.memoryTotal ?? 0);
   const [draft, setDraft] = useState<number>();
-  const setBudget = useSetBudget(tier, stats, () => setDraft(undefined));
+  // Its dialog takes the focus from the field, which must not ask once more.
+  const asking = useRef(false);
+  const setBudget = useSetBudget(tier, stats, () => {
+    asking.current = false;
+    setDraft(undefined);
+  });
   const shown = draft ?? budget;
   const label = t(`budgetOf.${tier}`);
   const value = t('ofBudget', { used: format.bytes(used), budget: format.bytes(budget) });
   const keep = (): void => {
-    if (draft !== undefined && Math.round(draft) !== budget) setBudget(Math.round(draft));
+    if (asking.current) return;
+    asking.current = draft !== undefined && Math.round(draft) !== budget;
+    if (asking.current) setBudget(Math.round(draft ?? budget));
     else setDraft(undefined);
   };
   return (

@@ -65,7 +65,7 @@ export const chat = {
       'The model is told to answer from the passages alone, and to say so when they do not contain the answer.',
     temperature: 'Temperature',
     temperatureHelp: '0 always picks the most likely word.',
-    reset: 'Use the defaults from Settings',
+    reset: 'Reset to defaults',
   },
   phase: {
     sending: 'Sending…',

@@ -64,7 +64,7 @@ export const chat: Words<typeof en.chat> = {
     strictHelp: '要求模型只依据所给段落回答；段落中没有答案时，请它直接说明。',
     temperature: '温度',
     temperatureHelp: '为 0 时每次都取最可能的词。',
-    reset: '采用“设置”中的默认值',
+    reset: '恢复默认值',
   },
   phase: {
     sending: '正在发送…',

@@ -24,7 +24,7 @@ function sentence(
   const text = t(
     isSame(textDiff(full.text, way.text, language)) ? 'compare:lead.same' : 'compare:lead.other',
   );
-  const verdict = isAboutTheSame(times) ? 'near' : times > 1 ? 'sooner' : 'later';
+  const verdict = isAboutTheSame(way, comparison) ? 'near' : times > 1 ? 'sooner' : 'later';
   return t(`compare:lead.${verdict}`, {
     name: nameOf(way, words),
     times: format.number(times >= 1 ? times : 1 / times, 1),

@@ -7,7 +7,7 @@ import { fusionReport } from '../../../client/fixtures/fusion-report.ts';
 import { layoutBars } from '../../../viz/bars/layout.ts';
 import { methodsCsv } from './csv.ts';
 import { leastMs, leftMs } from './estimate.ts';
-import { fullOf, judged, timesSooner } from './methods.ts';
+import { fullOf, isAboutTheSame, judged, timesSooner } from './methods.ts';
 import { isSame, textDiff } from './text-diff.ts';
 import { wordsOf } from '../words.test-support.ts';
 
@@ -65,6 +65,18 @@ describe('ways', () => {
     expect(timesSooner(full, comparison)).toBeUndefined();
     const twice = { ...comparison.methods[1]!, ttftMs: { ...full.ttftMs, total: full.ttftMs.total / 2 } };
     expect(timesSooner(twice, comparison)).toBe(2);
+  });
+
+  test('a way that had next to nothing ready is no faster, whatever its one run says', () => {
+    const comparison = compared();
+    const full = fullOf(comparison)!;
+    const quick = {
+      ...full,
+      kind: 'prefix' as const,
+      ttftMs: { ...full.ttftMs, total: full.ttftMs.total / 2 },
+    };
+    expect(isAboutTheSame({ ...quick, residentTokens: 1, reusedTokens: 0 }, comparison)).toBe(true);
+    expect(isAboutTheSame({ ...quick, residentTokens: comparison.promptTokens / 2 }, comparison)).toBe(false);
   });
 
   test('as CSV: a row for each way, and texts that a spreadsheet would run are quoted', async () => {
