@@ -33,6 +33,12 @@ export const models = {
   use: 'Use',
   stopUsing: 'Stop using',
   details: 'Details',
+  rename: {
+    open: 'Rename…',
+    title: 'Rename {{name}}',
+    name: 'Name',
+    help: 'Leave it empty to use the name in the file.',
+  },
   remove: 'Remove',
   removeTitle: 'Remove {{name}}?',
   removeText: {

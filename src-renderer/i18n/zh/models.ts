@@ -35,6 +35,12 @@ export const models: Words<typeof en.models> = {
   use: '使用',
   stopUsing: '停止使用',
   details: '详情',
+  rename: {
+    open: '重命名…',
+    title: '重命名 {{name}}',
+    name: '名称',
+    help: '留空则使用文件中的名称。',
+  },
   remove: '移除',
   removeTitle: '移除 {{name}}？',
   removeText: {
