@@ -104,8 +104,8 @@ export const fusion: Words<typeof en.fusion> = {
   },
   tokens: {
     title: '逐个 token 看提示',
-    lead: '颜色越深，该 token 在第 {{layer}} 层的数值与缓存的差别越大。带框的 token 已重新计算。',
-    leadAttention: '颜色越深，问题越关注该 token。带框的 token 已重新计算。',
+    lead: '颜色越浓，该 token 在第 {{layer}} 层的数值与缓存的差别越大。带框的 token 已重新计算。',
+    leadAttention: '颜色越浓，问题越关注该 token。带框的 token 已重新计算。',
     leadHeads:
       '段落开头 {{count}} 个 token 的偏差是其余部分的 {{times}} 倍：存入缓存时，它们还不知道前面会有什么。',
     leadNone: '没有做比较，所以没有着色：此策略原样复用每个 token。',
