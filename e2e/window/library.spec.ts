@@ -52,6 +52,24 @@ test('a dropped folder of mixed formats is read, asked about, and leads back to 
   folder.remove();
 });
 
+test('adding that is given up leaves no library behind; what is added gets one of its own', async ({
+  window,
+}) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'quay.md'), 'The quay is long.');
+  await goTo(window, 'Library');
+  const libraries = window.getByRole('navigation', { name: 'Libraries' }).getByRole('link');
+  await window.getByRole('button', { name: 'More', exact: true }).first().click();
+  await window.getByRole('menuitem', { name: 'Add by path…' }).click();
+  await window.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await expect(window.getByRole('dialog')).toHaveCount(0);
+  await expect(libraries).toHaveCount(1);
+  await addByPath(window, [folder.path]);
+  await expect(libraries).toHaveCount(2);
+  await expect(documentsOf(window, 'My documents')).toHaveAttribute('aria-rowcount', '2');
+  folder.remove();
+});
+
 test('a removed document takes its caches with it, and leaves the file alone', async ({
   sharedWindow: window,
 }) => {

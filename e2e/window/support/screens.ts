@@ -123,7 +123,7 @@ async function openSearch(window: Page): Promise<void> {
   await expect(window.locator('[data-hit]').first()).toBeVisible();
 }
 
-async function openSettings(window: Page, section: number): Promise<void> {
+export async function openSettings(window: Page, section: number): Promise<void> {
   await route(window, '/settings');
   await window.locator('main nav button').nth(section).click();
 }
