@@ -59,7 +59,7 @@ export const chat: Words<typeof en.chat> = {
     ratioHelp: '缓存的 token 中在最要紧之处重新计算的比例。比例越高越慢，也越接近完整预填充。',
     topK: '段落数',
     maxTokens: '回答的最大长度',
-    tokens: 'token',
+    tokens: '个 token',
     strict: '仅依据我的文档',
     strictHelp: '要求模型只依据所给段落回答；段落中没有答案时，请它直接说明。',
     temperature: '温度',
