@@ -20,7 +20,7 @@ export const fusion = {
     thisAnswer: 'This answer',
     fullPrefill: 'With a full prefill',
     shared:
-      'Both need {{shared}} for search, prompt, waiting and the first token: the lighter part. Computing the whole prompt then takes {{full}} ({{kind}}).',
+      'Both need {{shared}} for search, prompt, waiting and the first token: the first part of each bar. Computing the whole prompt then takes {{full}} ({{kind}}).',
     estimated: 'estimated',
     measured: 'measured',
     measure: 'Measure',

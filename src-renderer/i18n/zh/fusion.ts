@@ -22,7 +22,7 @@ export const fusion: Words<typeof en.fusion> = {
     thisAnswer: '这个回答',
     fullPrefill: '完整预填充',
     shared:
-      '两者都要花 {{shared}} 用于检索、拼装、等待和首个 token；浅色部分即是。计算整个提示{{kind}}需要 {{full}}。',
+      '两者都要花 {{shared}} 用于检索、拼装、等待和首个 token，即每条的前一段。计算整个提示{{kind}}需要 {{full}}。',
     estimated: '估计',
     measured: '实测',
     measure: '实测',
