@@ -178,7 +178,7 @@ describe('the store is unharmed by', () => {
       expectFailure(await withLibrary(writeFiles(join(dir, 'empty'), {})), 'LIBRARY_EMPTY');
       expectFailure(
         await withLibrary(writeFiles(join(dir, 'blank'), { 'a.md': '\n', 'b.jpg': 'x' })),
-        'LIBRARY_EMPTY',
+        'DOCUMENT_NO_TEXT',
       );
     });
 

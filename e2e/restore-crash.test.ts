@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BackupService } from '../src-main/backup/backup-service.ts';
 import { Catalogue } from '../src-main/catalogue/catalogue.ts';
 import { SCHEMAS } from '../src-main/databases.ts';
+import { EventBus } from '../src-main/platform/event-bus.ts';
 import { silentLogger } from '../src-main/platform/logger.ts';
 import { removeDir, ROOT, tempDir } from './cli-support.ts';
 
@@ -42,7 +43,13 @@ async function waiting(name: string, present: { upload?: string }): Promise<stri
 }
 
 function service(data: string): BackupService {
-  return new BackupService({ data, program: '1', schemas: SCHEMAS, log: silentLogger });
+  return new BackupService({
+    data,
+    program: '1',
+    schemas: SCHEMAS,
+    log: silentLogger,
+    events: new EventBus(),
+  });
 }
 
 /** Starts, and is killed before the n-th change of a file; false when it came to its end. */

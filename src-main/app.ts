@@ -161,7 +161,13 @@ export class App {
       log,
       models: this.models,
     });
-    this.backups = new BackupService({ data: paths.data, program: this.version, schemas: SCHEMAS, log });
+    this.backups = new BackupService({
+      data: paths.data,
+      program: this.version,
+      schemas: SCHEMAS,
+      log,
+      events,
+    });
     this.chat = new ChatService({
       path: paths.conversations,
       models: this.models,

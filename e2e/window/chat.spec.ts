@@ -60,7 +60,7 @@ test('an answer that is cut off says so and goes on in its place', async ({ shar
   await startConversation(window);
   const allow = async (tokens: string): Promise<void> => {
     await window.getByRole('button', { name: /^Sources and settings of this conversation/ }).click();
-    await window.getByLabel('Longest answer (tokens)').fill(tokens);
+    await window.getByLabel('Longest answer').fill(tokens);
     await window.keyboard.press('Enter');
     await window.keyboard.press('Escape');
   };

@@ -34,6 +34,25 @@ test('from the first question to a library of one’s own without a mouse', asyn
     await expect(panel).toBeHidden();
   });
 
+  await test.step('Escape closes the menu of a report, and the report stays', async () => {
+    await keys.press('Control+.');
+    const panel = window.getByRole('complementary', { name: 'Fusion report' });
+    await panel.getByRole('button', { name: 'Export', exact: true }).press('Enter');
+    await expect(window.getByRole('menuitem').first()).toBeVisible();
+    await keys.press('Escape');
+    await expect(window.getByRole('menuitem')).toHaveCount(0);
+    await expect(panel).toBeVisible();
+    await keys.press('Escape');
+    await expect(panel).toBeHidden();
+  });
+
+  await test.step('a question is edited, and Escape leads back to where one writes', async () => {
+    await window.getByRole('button', { name: 'Edit question' }).press('Enter');
+    await expect(window.getByRole('textbox', { name: 'Change your question' })).toBeFocused();
+    await keys.press('Escape');
+    await expect(window.getByRole('textbox', { name: 'Your question' })).toBeFocused();
+  });
+
   for (const screen of SCREENS) {
     await test.step(`the palette leads to ${screen}`, async () => {
       await runCommand(window, `Go to ${screen}`);

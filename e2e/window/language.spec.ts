@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { en } from '../../src-renderer/i18n/en/index.ts';
 import { zh } from '../../src-renderer/i18n/zh/index.ts';
 import { ask, QUESTION, startConversation } from './support/chat.ts';
-import { PLACES } from './support/screens.ts';
+import { openSettings, PLACES } from './support/screens.ts';
 import { expect, goTo, test } from './support/test.ts';
 
 type Words = { readonly [key: string]: string | Words };
@@ -43,7 +43,7 @@ async function expectChinese(window: Page): Promise<void> {
 
 /** The window is shared with other tests. */
 async function backToEnglish(window: Page): Promise<void> {
-  await window.evaluate(() => (location.hash = '/settings'));
+  await openSettings(window, 0);
   await window.getByRole('radiogroup').getByText('English').click();
   await expect(window.locator('html')).toHaveAttribute('lang', 'en');
 }

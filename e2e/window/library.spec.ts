@@ -22,7 +22,7 @@ test('a dropped folder of mixed formats is read, asked about, and leads back to 
   await test.step('the uploads are counted, and the queue tells where it is', async () => {
     const uploads = window.getByRole('region', { name: 'Uploads to “Port”' });
     await expect(uploads).toContainText(`${all} files added`);
-    await uploads.getByRole('button', { name: 'Close the list of uploads' }).click();
+    await expect(uploads).toBeHidden();
     await libraryDone(window, 'Port', all);
   });
 
@@ -49,6 +49,24 @@ test('a dropped folder of mixed formats is read, asked about, and leads back to 
     await expect(window.getByRole('region', { name: /^Text of/ })).toContainText('Its servers run in Riga.');
     expect((await passage.allTextContents()).join('')).toContain('Project Vortex');
   });
+  folder.remove();
+});
+
+test('adding that is given up leaves no library behind; what is added gets one of its own', async ({
+  window,
+}) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'quay.md'), 'The quay is long.');
+  await goTo(window, 'Library');
+  const libraries = window.getByRole('navigation', { name: 'Libraries' }).getByRole('link');
+  await window.getByRole('button', { name: 'More', exact: true }).first().click();
+  await window.getByRole('menuitem', { name: 'Add by path…' }).click();
+  await window.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await expect(window.getByRole('dialog')).toHaveCount(0);
+  await expect(libraries).toHaveCount(1);
+  await addByPath(window, [folder.path]);
+  await expect(libraries).toHaveCount(2);
+  await expect(documentsOf(window, 'My documents')).toHaveAttribute('aria-rowcount', '2');
   folder.remove();
 });
 

@@ -10,6 +10,22 @@ test('a model is imported and taken into use', async ({ window, dataDir }) => {
   await importModel(window, path);
   await expect(window.getByText(/was imported/)).toBeVisible();
 
+  await test.step('it is shown under the name that it is given, and under its own again', async () => {
+    for (const [name, shown] of [
+      ['Small one', 'Small one'],
+      ['', 'random llama'],
+    ] as const) {
+      await chatModels(window)
+        .getByRole('button', { name: /^More: (random llama|Small one)/ })
+        .click();
+      await window.getByRole('menuitem', { name: 'Rename…' }).click();
+      await window.getByRole('textbox', { name: 'Name' }).fill(name);
+      await window.keyboard.press('Enter');
+      await expect(window.getByRole('dialog')).toHaveCount(0);
+      await expect(chatModels(window).getByText(shown, { exact: true })).toBeVisible();
+    }
+  });
+
   await useImported(window);
   await expect(chatModels(window).getByText('In use')).toHaveCount(1);
 });

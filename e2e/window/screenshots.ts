@@ -176,6 +176,7 @@ async function openDeepFigures(page: Page): Promise<void> {
 }
 
 async function openDocument(page: Page): Promise<void> {
+  await page.getByRole('searchbox', { name: words.library.documents.search }).fill('Oakfield');
   await page.getByText('The Oakfield House').first().dblclick();
   await page.waitForURL(/#\/document\//, { timeout: 5000 }).catch(() => page.keyboard.press('Enter'));
 }

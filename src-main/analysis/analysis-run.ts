@@ -182,8 +182,8 @@ export class AnalysisRun {
     if (this.options.models.active?.model === this.active.model) return;
     throw new KvasirError(
       'CONFLICT',
-      `Another model took the place of ${this.active.name}, with which this was begun.`,
-      'Choose that model again and continue, or begin anew with the model in use.',
+      `This analysis was begun with ${this.active.name}, and another model is in use now.`,
+      'Choose that model again and continue, or start again with the model in use.',
     );
   }
 }

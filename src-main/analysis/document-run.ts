@@ -160,7 +160,7 @@ function roomBeside(question: string, model: FusionModel, choices: AnswerChoices
 
 function changed(title: string): KvasirError {
   const message = `“${title}” was cut anew since this was begun: it has changed, or it is another model or chunk size now.`;
-  return new KvasirError('CONFLICT', message, 'Begin the analysis anew.');
+  return new KvasirError('CONFLICT', message, 'Start the analysis again.');
 }
 
 function noText({ title }: AnalysedDocument): KvasirError {

@@ -10,6 +10,7 @@ export function modelHandlers({ models, cache, settings }: App): ModelHandlers {
     'models.list': () => models.list(),
     'models.detail': ({ id }) => models.detail(id),
     'models.import': ({ path, copy }) => models.import(path, { copy }),
+    'models.rename': ({ id, name }) => models.rename(id, name),
     'models.remove': ({ id }) => models.remove(id),
     'models.impact': ({ id }) => cache.impact(id),
     'models.activate': ({ id }) => models.activate(id),

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Backup } from '../../src-shared/contract/app.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { throttled, type EventBus } from '../platform/event-bus.ts';
 import { traceOf } from '../platform/failure.ts';
 import type { Logger } from '../platform/logger.ts';
 import { fileError } from '../platform/paths.ts';
@@ -19,8 +20,11 @@ interface BackupServiceOptions {
   program: string;
   schemas: Schemas;
   log: Logger;
+  events: Pick<EventBus, 'emit'>;
   clock?: () => number;
 }
+
+const PROGRESS_MS = 200;
 
 /** Backups of documents, conversations and settings: one file each, in a folder beside the data. */
 export class BackupService {
@@ -34,7 +38,7 @@ export class BackupService {
     this.dir = join(options.data, 'backups');
   }
 
-  /** A backup that was read back and can be restored. DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT, BACKUP_INVALID. */
+  /** A backup that was read back and can be restored; progress comes as 'backups.progress'. DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT, BACKUP_INVALID. */
   create(): Promise<Backup> {
     return this.#queue.run(() => this.#write());
   }
@@ -87,7 +91,7 @@ export class BackupService {
   }
 
   async #write(): Promise<Backup> {
-    const { data, program, schemas, clock = Date.now } = this.#options;
+    const { data, program, schemas, events, clock = Date.now } = this.#options;
     try {
       await mkdir(this.dir, { recursive: true });
     } catch (error) {
@@ -95,7 +99,18 @@ export class BackupService {
     }
     const createdMs = clock();
     const path = this.#freeName(createdMs);
-    await writeBackup(path, { data, program, createdMs, schemas });
+    const progress = { done: 0, total: 0 };
+    const tell = throttled(PROGRESS_MS, () => events.emit('backups.progress', { ...progress }));
+    const onProgress = (done: number, total: number): void => {
+      Object.assign(progress, { done, total });
+      tell();
+    };
+    try {
+      await writeBackup(path, { data, program, createdMs, schemas, onProgress });
+    } finally {
+      tell.cancel();
+      events.emit('backups.changed', {});
+    }
     return describe(path);
   }
 

@@ -16,8 +16,10 @@ import { pipeline } from 'node:stream/promises';
 import SQLite from 'better-sqlite3';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ZipFile } from 'yazl';
+import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import { StoreLock } from '../kvstore/lock.ts';
 import { openDatabase, type Database } from '../platform/database.ts';
+import { EventBus } from '../platform/event-bus.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { applyRestore } from './apply-restore.ts';
 import { BackupService } from './backup-service.ts';
@@ -47,12 +49,13 @@ function kvasirAt(data = tempDir(), schemas = SCHEMAS) {
   const notes = openDatabase(join(data, 'conversations.sqlite'), [NOTES]);
   const catalogue = openDatabase(join(data, 'catalogue.sqlite'), [ROOTS]);
   onTestFinished(() => close());
-  const backups = new BackupService({ data, program: '1.0.0', schemas, log: silentLogger });
+  const events = new EventBus();
+  const backups = new BackupService({ data, program: '1.0.0', schemas, log: silentLogger, events });
   const close = (): void => {
     notes.close();
     catalogue.close();
   };
-  return { data, notes, catalogue, backups, close };
+  return { data, notes, catalogue, backups, events, close };
 }
 
 type Kvasir = ReturnType<typeof kvasirAt>;
@@ -95,6 +98,18 @@ const manifest = (files: unknown[], more: Record<string, unknown> = {}): string 
   });
 
 describe('backup and restore', () => {
+  test('how far a backup is, is told, and that it is there', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'first');
+    const told: KvasirEvent[] = [];
+    kvasir.events.on((event) => told.push(event));
+    await kvasir.backups.create();
+    const progress = told.flatMap(({ topic, payload }) => (topic === 'backups.progress' ? [payload] : []));
+    expect(progress.length).toBeGreaterThan(0);
+    for (const { done, total } of progress) expect(done).toBeLessThanOrEqual(total);
+    expect(told.at(-1)?.topic).toBe('backups.changed');
+  });
+
   test('brings back databases, settings and uploads at the next start, and first keeps what is there', async () => {
     const kvasir = kvasirAt();
     fill(kvasir, 'before');
@@ -160,7 +175,8 @@ describe('backup and restore', () => {
   test('a data folder that cannot be written says so', async () => {
     const data = tempDir();
     writeFileSync(join(data, 'backups'), 'a file in the way');
-    const backups = new BackupService({ data, program: '1', schemas: SCHEMAS, log: silentLogger });
+    const events = new EventBus();
+    const backups = new BackupService({ data, program: '1', schemas: SCHEMAS, log: silentLogger, events });
     await expect(backups.create()).rejects.toMatchObject({ code: 'STORE_READ_ONLY' });
   });
 });

@@ -30,6 +30,8 @@ interface ReadOptions {
   schemas: Schemas;
   /** Which files are written there; of the others the sums are checked. Default: all. */
   unpacks?: (name: string) => boolean;
+  /** So many more bytes of its files were read. */
+  onBytes?: (bytes: number) => void;
 }
 
 /**
@@ -38,7 +40,7 @@ interface ReadOptions {
  */
 export async function readBackup(
   path: string,
-  { dir, schemas, unpacks = () => true }: ReadOptions,
+  { dir, schemas, unpacks = () => true, onBytes }: ReadOptions,
 ): Promise<Manifest> {
   const zip = await openZip(path);
   try {
@@ -48,8 +50,10 @@ export async function readBackup(
       manifest.files.filter(({ name }) => unpacks(name)),
       dir,
     );
-    for (const file of manifest.files)
-      await extract(zip, entries.get(file.name), file, unpacks(file.name) ? join(dir, file.name) : undefined);
+    for (const file of manifest.files) {
+      const target = unpacks(file.name) ? join(dir, file.name) : undefined;
+      await extract(zip, entries.get(file.name), { file, target, onBytes });
+    }
     const names = new Set(manifest.files.map(({ name }) => name));
     for (const name of DATABASE_FILES) if (names.has(name)) requireDatabase(dir, name, schemas[name]);
     for (const name of PLAIN_FILES) if (names.has(name)) requireSettings(join(dir, name));
@@ -119,8 +123,11 @@ async function requireSpace(files: Manifest['files'], dir: string): Promise<void
 async function extract(
   zip: ZipFile,
   entry: Entry | undefined,
-  file: Manifest['files'][number],
-  target: string | undefined,
+  {
+    file,
+    target,
+    onBytes,
+  }: { file: Manifest['files'][number]; target: string | undefined; onBytes: ReadOptions['onBytes'] },
 ): Promise<void> {
   if (!entry) throw invalidBackup(`${file.name} is missing from it`);
   if (target !== undefined) await mkdir(dirname(target), { recursive: true });
@@ -129,6 +136,7 @@ async function extract(
   const check = new Transform({
     transform(part: Buffer, _encoding, done) {
       bytes += part.length;
+      onBytes?.(part.length);
       hash.update(part);
       done(bytes > file.bytes ? invalidBackup(`${file.name} is larger than its manifest says`) : null, part);
     },

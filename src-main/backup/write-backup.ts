@@ -25,7 +25,11 @@ interface WriteOptions {
   schemas: Schemas;
   program: string;
   createdMs: number;
+  /** Bytes gone through, and in all: each is summed, packed and read back. */
+  onProgress?: (done: number, total: number) => void;
 }
+
+const PASSES = 3;
 
 /**
  * Writes a backup to `target`: a ZIP file that appears under its name once it is whole, on disk, and was read back as a restore
@@ -44,9 +48,10 @@ export async function writeBackup(target: string, options: WriteOptions): Promis
       ),
       ...(await uploads(options.data)),
     ];
-    await zip(part, sources, options);
+    const onBytes = await counter(sources, options.onProgress);
+    await zip(part, sources, options, onBytes);
     await sync(part);
-    await readBack(part, join(copies, 'read'), options.schemas);
+    await readBack(part, join(copies, 'read'), options.schemas, onBytes);
     await rename(part, target);
   } catch (error) {
     await rm(part, { force: true });
@@ -61,11 +66,20 @@ interface Source {
   path: string;
 }
 
+type OnBytes = (bytes: number) => void;
+
+async function counter(sources: Source[], onProgress: WriteOptions['onProgress']): Promise<OnBytes> {
+  const sizes = await Promise.all(sources.map(async ({ path }) => (await stat(path)).size));
+  const total = PASSES * sizes.reduce((sum, size) => sum + size, 0);
+  let done = 0;
+  return (bytes) => onProgress?.((done += bytes), total);
+}
+
 /** Uploads are read, and not written once more: their sums tell as much. */
-async function readBack(path: string, dir: string, schemas: Schemas): Promise<void> {
+async function readBack(path: string, dir: string, schemas: Schemas, onBytes: OnBytes): Promise<void> {
   await mkdir(dir);
   try {
-    await readBackup(path, { dir, schemas, unpacks: (name) => !name.startsWith(`${UPLOADS}/`) });
+    await readBackup(path, { dir, schemas, unpacks: (name) => !name.startsWith(`${UPLOADS}/`), onBytes });
   } catch (error) {
     if (!(error instanceof KvasirError && error.code === 'BACKUP_INVALID')) throw error;
     const message = 'The backup that was written could not be read back, and was not kept';
@@ -118,15 +132,23 @@ async function uploads(data: string): Promise<Source[]> {
     });
 }
 
-async function zip(part: string, sources: Source[], options: WriteOptions): Promise<void> {
+async function zip(part: string, sources: Source[], options: WriteOptions, onBytes: OnBytes): Promise<void> {
   const archive = new ZipFile();
   const written = pipeline(archive.outputStream, createWriteStream(part));
   // Waited for below; a failure before that must not be an unhandled one.
   written.catch(() => undefined);
   const files: Manifest['files'] = [];
   for (const { name, path } of sources) {
-    files.push({ name, bytes: (await stat(path)).size, sha256: await hashFile(path) });
-    archive.addFile(path, name);
+    const { size, mtime, mode } = await stat(path);
+    files.push({ name, bytes: size, sha256: await hashFile(path, onBytes) });
+    archive.addReadStreamLazy(name, { size, mtime, mode }, (add) => {
+      const file = createReadStream(path);
+      file.on('error', (error) => archive.emit('error', error));
+      add(
+        null,
+        file.on('data', ({ length }) => onBytes(length)),
+      );
+    });
   }
   const { createdMs, program, data } = options;
   const manifest: Manifest = { kind: 'kvasir-backup', version: 1, createdMs, program, dataDir: data, files };
@@ -136,9 +158,13 @@ async function zip(part: string, sources: Source[], options: WriteOptions): Prom
   await Promise.race([written, failed]);
 }
 
-async function hashFile(path: string): Promise<string> {
+async function hashFile(path: string, onBytes: OnBytes): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
+  const file = createReadStream(path);
+  await pipeline(
+    file.on('data', ({ length }) => onBytes(length)),
+    hash,
+  );
   return hash.digest('hex');
 }
 

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { KvasirEvent } from '../../src-shared/contract/events.ts';
+import type { EventPayload, KvasirEvent } from '../../src-shared/contract/events.ts';
 import type { KvDtype, Model } from '../engine/engine.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
 import { FakeModel, chunkPath, openTestStore, tempDir } from '../testing/store.ts';
@@ -18,6 +18,12 @@ import { CacheService } from './cache-service.ts';
 
 const model = new FakeModel();
 const other = new FakeModel('e'.repeat(64));
+
+/** The queue has nothing to do. */
+const QUEUE: EventPayload<'queue.status'> = {
+  ...{ paused: false, waiting: 0, active: 0, failed: 0, done: 1, total: 1 },
+  ...{ current: null, tokensDone: 0, tokensTotal: 0, tokensPerSecond: 0, secondsLeft: null, blocked: null },
+};
 
 /** Tokens of the chunk that the stand-in model calls `id`. */
 const tokensOf = (id: number): Buffer => packTokens(Int32Array.of(id, -id, 7));
@@ -89,7 +95,7 @@ async function kvasir(documents: Record<string, number[]> = { 'a.txt': [1, 2, 3]
     catalogue.close();
   });
   const key = (id: number): string => keys.get(id)!;
-  return { cache, store, catalogue, settings, seen, dir, key };
+  return { cache, store, catalogue, settings, seen, events, dir, key };
 }
 
 const PAGE = { offset: 0, limit: 10, search: '', descending: false } as const;
@@ -139,6 +145,22 @@ describe('lists', () => {
     const [first] = (await cache.entries({ ...PAGE, sort: 'hits', descending: true })).items;
     expect(first).toMatchObject({ key: key(2), hits: 1, state: 'ram' });
     expect(first?.lastUsedMs).toBeGreaterThan(0);
+  });
+
+  test('an answer that only used what was in memory is seen: uses have changed', async () => {
+    const { cache, store, key, seen, events } = await kvasir();
+    (await store.acquire(key(2), model))?.release();
+    await store.idle();
+    events.emit('queue.status', QUEUE);
+    await cache.entries({ ...PAGE, sort: 'document' });
+    seen.length = 0;
+    (await store.acquire(key(2), model))?.release();
+    events.emit('queue.status', QUEUE);
+    await expect
+      .poll(() => seen.some(({ topic }) => topic === 'cache.changed'), { timeout: 5000 })
+      .toBe(true);
+    const { items } = await cache.entries({ ...PAGE, sort: 'hits', descending: true });
+    expect(items[0]).toMatchObject({ key: key(2), hits: 2 });
   });
 
   test('documents: what stands in two of them counts in both', async () => {

@@ -238,11 +238,11 @@ export class CacheService {
   }
 
   #tellIfChanged(): void {
-    const { entries, bytes, ram } = this.#options.store.stats();
-    const seen = `${entries} ${bytes} ${ram.bytes}`;
+    const { entries, bytes, ram, hits, misses } = this.#options.store.stats();
+    const seen = JSON.stringify([entries, bytes, ram.bytes, hits, misses]);
     if (seen === this.#seen) return;
     this.#seen = seen;
-    this.#options.events.emit('cache.changed', {});
+    this.#changed();
   }
 
   #changed(): void {

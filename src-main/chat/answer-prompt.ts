@@ -20,7 +20,7 @@ export function answerPrompt(
   if (!stats || !context || context.fingerprint !== model.info.fingerprint) {
     throw new KvasirError(
       'CONFLICT',
-      'The prompt of this answer can only be made again with the model that made it.',
+      'This answer’s prompt can only be rebuilt with the model that made it.',
       'Choose that model again, or ask again.',
     );
   }

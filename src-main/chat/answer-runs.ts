@@ -57,7 +57,7 @@ export class AnswerRuns {
     if (this.#closed) throw new KvasirError('ABORTED', 'Kvasir is being closed.');
     if (!this.busy(conversationId)) return;
     const advice = 'Wait until it is done, or stop it.';
-    throw new KvasirError('CONFLICT', 'This conversation is still answering the question before.', advice);
+    throw new KvasirError('CONFLICT', 'This conversation is still answering its previous question.', advice);
   }
 
   start(

@@ -128,6 +128,6 @@ export class CompareService {
 }
 
 function modelChanged({ name }: NamedModel): KvasirError {
-  const message = `Another model took the place of ${name}, so the comparison was given up.`;
+  const message = `Another model is in use now, so the comparison made with ${name} was stopped.`;
   return new KvasirError('CONFLICT', message, 'Choose that model again, then compare.');
 }

@@ -177,8 +177,9 @@ test('a document that turns bad loses its chunks', async () => {
 
 test.each([
   ['LIBRARY_EMPTY', {}],
-  ['LIBRARY_EMPTY', { 'a.md': ' \n', 'b.jpg': 'x' }],
-  ['DOCUMENT_UNREADABLE', { 'a.md': ' \n', 'b.pdf': 'x' }],
+  ['LIBRARY_EMPTY', { 'b.jpg': 'x' }],
+  ['DOCUMENT_NO_TEXT', { 'a.md': ' \n', 'b.jpg': 'x' }],
+  ['DOCUMENT_UNREADABLE', { 'a.py': '', 'b.pdf': 'x' }],
   ['DOCUMENT_TOO_LARGE', { 'a.txt': 'x'.repeat(2000) }],
   ['DOCUMENT_UNSUPPORTED', { 'a.txt': Buffer.from([1, 0]), 'b.txt': Buffer.from([2, 0]) }],
 ])('%s when nothing can be read', async (code, files: Record<string, string | Buffer>) => {

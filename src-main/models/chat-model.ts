@@ -59,9 +59,10 @@ export class ChatModel implements ModelSource {
     return this.#queue.run(() => this.#replace(row));
   }
 
-  /** Tells of a change that needs no loading: another chunk size. */
-  refresh(): void {
-    if (!this.#active || !this.#row) return;
+  /** Tells of a change that needs no loading: another chunk size or name. */
+  refresh(row = this.#row): void {
+    if (!this.#active || !row || row.id !== this.#active.id) return;
+    this.#row = row;
     const described = this.#options.describe(this.#row, this.#active.model);
     if (described.chunkTokens === this.#active.chunkTokens && described.name === this.#active.name) return;
     this.#tell({ ...this.#active, ...described });

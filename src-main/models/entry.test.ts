@@ -8,5 +8,5 @@ test.each([
   ['x'.repeat(10_000), 'x'.repeat(200)],
   ['\n', 'file'],
 ])('a model that says it is %j is %j in lists', (name, shown) => {
-  expect(modelName({ header: { name } as GgufInfo, path: '/models/file.GGUF' })).toBe(shown);
+  expect(modelName({ name: null, header: { name } as GgufInfo, path: '/models/file.GGUF' })).toBe(shown);
 });

@@ -39,7 +39,8 @@ export function entryOf(row: ModelRow, fit: Fit, { state, failure, active }: Mod
 /** What a file claims to be called may be of any length, in any number of lines. */
 const MAX_NAME_UNITS = 200;
 
-export function modelName({ header, path }: Pick<ModelRow, 'header' | 'path'>): string {
+export function modelName({ name: given, header, path }: Pick<ModelRow, 'name' | 'header' | 'path'>): string {
+  if (given !== null) return given;
   const name = header.name.slice(0, MAX_NAME_UNITS).toWellFormed();
   return name.replace(/[\s\p{Cc}]+/gu, ' ').trim() || basename(path).replace(/\.gguf$/i, '');
 }

@@ -178,6 +178,19 @@ describe('start', () => {
     expect(engine.loads).toHaveLength(1);
   });
 
+  test('a name that was given is kept, also for the model in use; an empty one brings back the file’s', async () => {
+    const first = kvasir();
+    const { id } = await first.add('mine.gguf');
+    await first.models.activate(id);
+    expect(first.models.rename(id, 'Small one')).toMatchObject({ name: 'Small one', active: true });
+    expect(first.models.active?.name).toBe('Small one');
+    await first.close();
+    const second = kvasir({ data: first.data });
+    expect(second.models.detail(id).model.name).toBe('Small one');
+    expect(second.models.rename(id, '').name).toBe('mine.gguf');
+    expect(() => second.models.rename('unknown', 'x')).toThrow(/not in the list/);
+  });
+
   test('the model of the settings is loaded again after a restart', async () => {
     const first = kvasir();
     const { id } = await first.add('mine.gguf');

@@ -163,6 +163,16 @@ export class ModelService implements ModelSource, EmbedderSource {
     return this.#entry(row);
   }
 
+  /** Shows a model under another name; '' brings back the one in its file. NOT_FOUND. */
+  rename(id: string, name: string): ModelEntry {
+    this.#known.get(id);
+    this.registry.rename(id, name === '' ? null : name);
+    const row = this.#known.get(id);
+    this.#chat.refresh(row);
+    this.#changed();
+    return this.#entry(row);
+  }
+
   /** Forgets a model; deletes its file only when Kvasir put it there. The demo model stays. NOT_FOUND, CONFLICT. */
   async remove(id: string): Promise<void> {
     const row = this.#known.get(id);

@@ -44,13 +44,18 @@ const VERSION_2 = `
   ) STRICT;
 `;
 
+/** What the user calls a model; NULL: what its file does. */
+const VERSION_3 = 'ALTER TABLE model ADD COLUMN name TEXT';
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3];
 
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 
 export interface ModelRow {
   id: string;
+  /** The user's, where there is one. */
+  name: string | null;
   path: string;
   origin: ModelOrigin;
   mtimeMs: number;
@@ -64,7 +69,7 @@ export interface ModelRow {
 
 type RawRow = Omit<ModelRow, 'header'> & { header: string };
 
-const COLUMNS = `id, path, origin, mtime_ms AS mtimeMs, header, fingerprint, tokens_per_second AS tokensPerSecond, loading`;
+const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, fingerprint, tokens_per_second AS tokensPerSecond, loading`;
 
 /** The models Kvasir knows, and their downloads: an SQLite file. The model files themselves stay where they are. */
 export class ModelRegistry {
@@ -107,6 +112,11 @@ export class ModelRegistry {
 
   setSpeed(id: string, tokensPerSecond: number): void {
     this.database.run('UPDATE model SET tokens_per_second = ? WHERE id = ?', tokensPerSecond, id);
+  }
+
+  /** null: what its file calls it. */
+  rename(id: string, name: string | null): void {
+    this.database.run('UPDATE model SET name = ? WHERE id = ?', name, id);
   }
 
   setLoading(id: string, loading: boolean): void {

@@ -13,6 +13,9 @@ import { Palette } from './Palette.tsx';
 import { Preferences } from './Preferences.tsx';
 import { Shell } from './Shell.tsx';
 
+/** Notices do not cover where one writes, in pixels. */
+const ABOVE_COMPOSER = 104;
+
 const OpenedFiles = lazy(() => import('../features/library/OpenedFiles.tsx'));
 
 export function App({ client }: { client: Client }) {
@@ -38,7 +41,7 @@ export function App({ client }: { client: Client }) {
           <ModalsProvider>
             <Preferences />
             <CoreEvents />
-            <Notifications position="bottom-right" />
+            <Notifications position="bottom-right" mb={ABOVE_COMPOSER} />
             <Palette />
             <Shell />
             <Suspense fallback={null}>

@@ -34,6 +34,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
   'cache.changed': ['cache.', 'documents.chunks', 'libraries.'],
   'settings.changed': ['settings.', 'cache.stats', 'calibration.', 'analysis.plan'],
   'calibration.changed': ['calibration.'],
+  'backups.changed': ['app.backups', 'app.info'],
 };
 
 /** Events that carry what a procedure would answer: it is known everywhere, also on screens that are opened later. */

@@ -26,6 +26,15 @@ export function formatDuration(ms: number, language: string): string {
       unitDisplay: 'short',
       maximumFractionDigits: digits,
     }).format(value);
+  return apart(durationParts(ms, unit));
+}
+
+/** Chinese units stand apart from digits, as they do in the window's own words. */
+function apart(text: string): string {
+  return text.replace(/(\d)(?=\p{Script=Han})/gu, '$1 ');
+}
+
+function durationParts(ms: number, unit: (value: number, name: string, digits?: number) => string): string {
   if (ms < 1000) return unit(ms, 'millisecond', ms < 10 ? 1 : 0);
   const seconds = ms / 1000;
   if (seconds < 60) return unit(seconds, 'second', seconds < 10 ? 1 : 0);
@@ -38,9 +47,9 @@ export function formatDuration(ms: number, language: string): string {
 export function formatAgo(atMs: number, language: string, nowMs = Date.now()): string {
   const seconds = (atMs - nowMs) / 1000;
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-  if (seconds > -60) return relative.format(Math.min(0, Math.round(seconds)), 'second');
-  if (seconds > -3600) return relative.format(Math.round(seconds / 60), 'minute');
-  if (seconds > -86_400) return relative.format(Math.round(seconds / 3600), 'hour');
-  if (seconds > -7 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day');
+  if (seconds > -60) return apart(relative.format(Math.min(0, Math.round(seconds)), 'second'));
+  if (seconds > -3600) return apart(relative.format(Math.round(seconds / 60), 'minute'));
+  if (seconds > -86_400) return apart(relative.format(Math.round(seconds / 3600), 'hour'));
+  if (seconds > -7 * 86_400) return apart(relative.format(Math.round(seconds / 86_400), 'day'));
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(atMs);
 }

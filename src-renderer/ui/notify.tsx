@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import i18next from 'i18next';
 import { failureWords, shownFailure } from '../i18n/failures.ts';
+import { joined } from '../i18n/joined.ts';
 
 const UNDO_MS = 10_000;
 
@@ -16,7 +17,7 @@ export function notifyFailure(error: unknown, title: string): void {
   notifications.show({
     color: 'red',
     title,
-    message: [message, advice, detail].filter(Boolean).join(' '),
+    message: joined([message, advice, detail]),
     autoClose: UNDO_MS,
     ...closable(),
   });

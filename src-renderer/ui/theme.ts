@@ -25,6 +25,10 @@ export const theme = createTheme({
   fontFamilyMonospace: 'var(--kv-font-mono)',
   headings: { fontWeight: '600' },
   cursorType: 'pointer',
+  components: {
+    Modal: { styles: { title: { fontWeight: 600, lineHeight: 1.4 } } },
+    Notification: { styles: { description: { color: 'var(--mantine-color-text)' } } },
+  },
 });
 
 /** Mantine's own surfaces take Kvasir's colours, so that both agree in light and dark. */

@@ -1,19 +1,35 @@
-import { useMemo } from 'react';
+import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } from './format.ts';
 
-/** The formatters of format.ts in the window's language. */
+const MINUTE_MS = 60_000;
+
+/** The formatters of format.ts in the window's language. Every minute they are new ones: "5 minutes ago" does not stay true. */
 export function useFormat() {
   const { i18n } = useTranslation();
-  const { language } = i18n;
-  return useMemo(
-    () => ({
-      bytes: (bytes: number) => formatBytes(bytes, language),
-      number: (value: number, digits = 0) => formatNumber(value, language, digits),
-      percent: (share: number, digits = 0) => formatPercent(share, language, digits),
-      duration: (ms: number) => formatDuration(ms, language),
-      ago: (atMs: number) => formatAgo(atMs, language),
-    }),
-    [language],
-  );
+  return useSyncExternalStore(everyMinute, () => formatsNow(i18n.language));
+}
+
+let latest = { language: '', minute: 0, formats: formatsIn('') };
+
+function formatsNow(language: string): ReturnType<typeof formatsIn> {
+  const minute = Math.floor(Date.now() / MINUTE_MS);
+  if (latest.language !== language || latest.minute !== minute)
+    latest = { language, minute, formats: formatsIn(language) };
+  return latest.formats;
+}
+
+function formatsIn(language: string) {
+  return {
+    bytes: (bytes: number) => formatBytes(bytes, language),
+    number: (value: number, digits = 0) => formatNumber(value, language, digits),
+    percent: (share: number, digits = 0) => formatPercent(share, language, digits),
+    duration: (ms: number) => formatDuration(ms, language),
+    ago: (atMs: number) => formatAgo(atMs, language),
+  };
+}
+
+function everyMinute(tell: () => void): () => void {
+  const timer = setInterval(tell, MINUTE_MS);
+  return () => clearInterval(timer);
 }

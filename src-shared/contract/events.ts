@@ -58,6 +58,10 @@ export const events = {
   /** More of a step's answer. `offset` is the UTF-16 length of what came before: 0 also when a question came in between and it is written anew. */
   'analysis.text': OfStep.extend({ offset: z.int(), text: z.string() }),
   'analysis.done': z.object({ id: IdSchema, state: AnalysisStateSchema, failure: FailureSchema.nullable() }),
+  /** Bytes gone through by the backup in the making, and in all. */
+  'backups.progress': z.object({ done: z.number(), total: z.number() }),
+  /** A backup was made, or could not be: none is in the making now. */
+  'backups.changed': z.object({}),
   /** Something went wrong, or right, that belongs to no call. */
   'app.notice': z.object({ level: z.enum(['info', 'warning', 'error']), failure: FailureSchema }),
   /** The system asks the window to take files (opened with Kvasir) or to go somewhere (menu). */

@@ -92,6 +92,8 @@ export const modelsContract = {
     z.object({ path: z.string(), copy: z.boolean().default(false) }),
     ModelEntrySchema,
   ),
+  /** Shows a model under another name; '' brings back the one in its file. */
+  'models.rename': procedure(z.object({ id: IdSchema, name: z.string().trim().max(200) }), ModelEntrySchema),
   /** Forgets a model; deletes the file only when Kvasir put it there. The demo model stays. */
   'models.remove': procedure(ById, NothingSchema),
   'models.impact': procedure(ById, ModelImpactSchema),

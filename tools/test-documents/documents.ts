@@ -14,6 +14,7 @@ const PptxGen = pptxgenModule as unknown as typeof pptxgenModule.default;
 interface PdfLooks {
   /** Of a line's letters. */
   size?: (line: string) => number;
+  font?: keyof typeof StandardFonts;
   /** Pages from 0. */
   bookmarks?: readonly { title: string; page: number }[];
 }
@@ -22,10 +23,10 @@ interface PdfLooks {
 export async function pdf(
   pages: readonly (readonly string[])[],
   title = '',
-  { size = () => 12, bookmarks = [] }: PdfLooks = {},
+  { size = () => 12, font: name = 'Helvetica', bookmarks = [] }: PdfLooks = {},
 ): Promise<Buffer> {
   const document = await PDFDocument.create();
-  const font = await document.embedFont(StandardFonts.Helvetica);
+  const font = await document.embedFont(StandardFonts[name]);
   if (title !== '') document.setTitle(title);
   for (const lines of pages) {
     const page = document.addPage([595, 842]);

@@ -56,6 +56,44 @@ describe('what documents say', () => {
     expect(document.warnings).toEqual(['Pages without text (scanned?): 2.']);
   });
 
+  test('PDF: hyphens that belong to a word stay', async () => {
+    const { text } = await parse(
+      'hyphens.pdf',
+      await pdf([
+        [
+          'It is written left-to-',
+          'right, by a well-',
+          'known keeper of self-organi-',
+          'zation. Words to the',
+          'right are well-known.',
+        ],
+      ]),
+    );
+    expect(text).toBe(
+      'It is written left-to-right, by a well-known keeper of self-organization. Words to the\nright are well-known.',
+    );
+  });
+
+  test('PDF: running headers and page numbers do not stand amid sentences', async () => {
+    const lines = (page: number): string[] => [
+      `Harbour rules ${page}`,
+      ...Array.from({ length: 3 }, (_, i) => `Rule ${page}.${i} is that boat number ${page * 3 + i}`),
+      `- ${page} -`,
+    ];
+    const { text, pages } = await parse('running.pdf', await pdf([1, 2, 3, 4].map(lines)));
+    expect(text.match(/Harbour rules/g)).toHaveLength(1);
+    expect(text).not.toMatch(/- \d -/);
+    expect(text.match(/Rule/g)).toHaveLength(12);
+    expect(text.slice(pages[2]?.start).startsWith('Rule 3.0')).toBe(true);
+  });
+
+  test('PDF: code keeps its indentation, and its hyphens', async () => {
+    const code = ['if moored:', '    pay(12)', '    for boat in fleet-', '        row(boat)'];
+    const { text } = await parse('code.pdf', await pdf([code], '', { font: 'Courier' }));
+    expect(text).toBe(code.join('\n'));
+    expect((await parse('prose.pdf', await pdf([['   Not code']]))).text).toBe('Not code');
+  });
+
   test('PDF: its own title, else the file name', async () => {
     expect((await parse('b.pdf', await pdf([['x']], 'Harbour rules'))).title).toBe('Harbour rules');
     expect((await parse('c.pdf', await pdf([['x']], 'c.doc'))).title).toBe('c');
@@ -277,7 +315,10 @@ describe('what cannot be used', () => {
     ['locked.pdf', 'DOCUMENT_ENCRYPTED', () => encryptedPdf()],
     ['scan.pdf', 'DOCUMENT_NO_TEXT', () => pdf([[], []])],
     ['noise.pdf', 'DOCUMENT_UNREADABLE', () => Buffer.from('%PDF-1.7 and then nothing of the kind')],
-    ['empty.pdf', 'DOCUMENT_UNREADABLE', () => Buffer.alloc(0)],
+    ['empty.pdf', 'DOCUMENT_NO_TEXT', () => Buffer.alloc(0)],
+    ['empty.txt', 'DOCUMENT_NO_TEXT', () => Buffer.from(' \n')],
+    ['empty.md', 'DOCUMENT_NO_TEXT', () => Buffer.alloc(0)],
+    ['empty.json', 'DOCUMENT_NO_TEXT', () => Buffer.alloc(0)],
     ['locked.docx', 'DOCUMENT_ENCRYPTED', () => ole],
     ['locked.xlsx', 'DOCUMENT_ENCRYPTED', () => ole],
     ['cut.docx', 'DOCUMENT_UNREADABLE', async () => (await word()).subarray(0, 3000)],

@@ -7,6 +7,38 @@ export interface Place {
   open: (window: Page) => Promise<void>;
 }
 
+const LIBRARY_MENU = '[role=tablist] ~ button';
+
+/** Dialogs, by what is pressed to come to them. Nothing in them is confirmed. */
+const DIALOGS = [
+  { name: 'help', path: '/', press: ['header button:has(.tabler-icon-keyboard)'] },
+  { name: 'new library', path: '/library', press: ['button:has(.tabler-icon-plus)'] },
+  { name: 'rename a library', path: '/library/1', press: [LIBRARY_MENU, '[role=menuitem] >> nth=1'] },
+  { name: 'delete a library', path: '/library/1', press: [LIBRARY_MENU, '[role=menuitem] >> nth=2'] },
+  {
+    name: 'add by path',
+    path: '/library/1',
+    press: ['button:has(.tabler-icon-dots) >> nth=0', '[role=menuitem]'],
+  },
+  {
+    name: 'remove a document',
+    path: '/library/1',
+    press: ['[role=row] >> nth=1 >> input[type=checkbox]', 'button:has(.tabler-icon-trash)'],
+  },
+  { name: 'evict everything', path: '/cache', press: ['button >> nth=0'] },
+  { name: 'download a model', path: '/models', press: ['button:has(.tabler-icon-download)'] },
+  {
+    name: 'import a model',
+    path: '/models',
+    press: ['button:has(.tabler-icon-plus)', '[role=menuitem] >> nth=1'],
+  },
+  {
+    name: 'chunk size',
+    path: '/settings',
+    press: ['nav button >> nth=2', 'input[role=switch] >> nth=0'],
+  },
+] as const;
+
 const SETTINGS = ['appearance', 'answers', 'documents', 'engine', 'data', 'about'];
 
 /** Every screen and view with what a first day leaves in it: the sample library, and one answer with its report. */
@@ -31,7 +63,11 @@ export const PLACES: readonly Place[] = [
     open: (window: Page) => openSettings(window, index),
   })),
   { name: 'palette', open: openPalette },
-  { name: 'dialog', open: openDialog },
+  { name: 'conversation options', open: openOptions },
+  ...DIALOGS.map(({ name, path, press }) => ({
+    name,
+    open: (window: Page) => openDialog(window, path, press),
+  })),
 ];
 
 export async function route(window: Page, path: string): Promise<void> {
@@ -87,7 +123,7 @@ async function openSearch(window: Page): Promise<void> {
   await expect(window.locator('[data-hit]').first()).toBeVisible();
 }
 
-async function openSettings(window: Page, section: number): Promise<void> {
+export async function openSettings(window: Page, section: number): Promise<void> {
   await route(window, '/settings');
   await window.locator('main nav button').nth(section).click();
 }
@@ -98,8 +134,17 @@ async function openPalette(window: Page): Promise<void> {
   await expect(window.getByRole('dialog')).toBeVisible();
 }
 
-async function openDialog(window: Page): Promise<void> {
-  await route(window, '/library');
-  await window.locator('main button:has(.tabler-icon-plus)').first().click();
+async function openOptions(window: Page): Promise<void> {
+  await route(window, '/');
+  await window.locator('main button:has(.tabler-icon-adjustments-horizontal)').click();
+  await expect(window.getByRole('dialog')).toBeVisible();
+}
+
+async function openDialog(window: Page, path: string, press: readonly string[]): Promise<void> {
+  await route(window, path);
+  for (const what of press) {
+    const root = what.startsWith('[role=menuitem]') ? window : window.getByRole('main');
+    await root.locator(what).first().click();
+  }
   await expect(window.getByRole('dialog')).toBeVisible();
 }

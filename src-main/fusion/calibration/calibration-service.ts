@@ -174,6 +174,6 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
 }
 
 function modelChanged(name: string): KvasirError {
-  const message = `Another model took the place of ${name}, so its calibration was given up.`;
+  const message = `Another model is in use now, so the calibration of ${name} was stopped.`;
   return new KvasirError('CONFLICT', message, 'Calibrate again with the model you want to measure.');
 }

@@ -90,9 +90,9 @@ const ENGLISH: Words = {
   model: 'GGUF models',
   backup: 'Backups of Kvasir',
   cannotStart: 'Kvasir cannot start',
-  defect: 'Kvasir ran into something it did not expect',
-  windowCrashed: "Kvasir's window came to an end. Your documents and conversations are safe.",
-  showAgain: 'Show it again',
+  defect: 'Kvasir ran into an unexpected problem',
+  windowCrashed: "Kvasir's window closed unexpectedly. Your documents and conversations are safe.",
+  showAgain: 'Reopen the window',
 };
 
 const CHINESE: Words = {
@@ -123,8 +123,8 @@ const CHINESE: Words = {
   developerTools: '开发者工具',
   go: '前往',
   chat: '对话',
-  library: '文档库',
-  search: '搜索',
+  library: '资料库',
+  search: '检索',
   cache: '缓存',
   models: '模型',
   window: '窗口',
@@ -139,8 +139,8 @@ const CHINESE: Words = {
   backup: 'Kvasir 备份',
   cannotStart: 'Kvasir 无法启动',
   defect: 'Kvasir 遇到了意外问题',
-  windowCrashed: 'Kvasir 的窗口意外结束。您的文档和对话都安然无恙。',
-  showAgain: '重新显示',
+  windowCrashed: 'Kvasir 的窗口意外结束。你的文档和对话都安然无恙。',
+  showAgain: '重新打开窗口',
 };
 
 /** `language` as in the settings; `locale` is the system's. */

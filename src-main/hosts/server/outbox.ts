@@ -72,6 +72,8 @@ const STATES: ReadonlySet<EventTopic> = new Set<EventTopic>([
   'cache.changed',
   'cache.progress',
   'settings.changed',
+  'backups.progress',
+  'backups.changed',
   'calibration.progress',
   'calibration.changed',
   'analysis.changed',

@@ -5,6 +5,7 @@ import { join, parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { formatBytes } from '../../models/describe.ts';
 import { fileError } from '../../platform/paths.ts';
 
 /** Files on their way here; what is left of them after a crash is deleted at the next start (leftovers.ts). */
@@ -64,7 +65,7 @@ async function checkSpace(dir: string, bytes: number, name: string): Promise<voi
   if (bytes <= bavail * bsize) return;
   throw new KvasirError(
     'DISK_FULL',
-    `${name} does not fit the disk: it has ${bytes} bytes, and ${bavail * bsize} are free.`,
+    `${name} does not fit the disk: it has ${formatBytes(bytes)}, and ${formatBytes(bavail * bsize)} are free.`,
     'Free some space, or choose another folder with --data.',
   );
 }

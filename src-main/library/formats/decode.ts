@@ -10,7 +10,7 @@ const MAX_CONTROL_SHARE = 0.02;
 /**
  * The text of a file in any usual encoding: by its byte-order mark, else by `declared` (what the document says of
  * itself), else UTF-8 when it is valid, else by statistics. Line ends become \n. DOCUMENT_UNSUPPORTED when the file is
- * not text, DOCUMENT_ENCODING when its encoding cannot be told.
+ * not text, DOCUMENT_ENCODING when its encoding cannot be determined.
  */
 export function decodeText(bytes: Buffer, name: string, declared?: string): string {
   const encoding = encodingOf(bytes, name, declared);
@@ -35,7 +35,7 @@ function encodingOf(bytes: Buffer, name: string, declared?: string): string {
   if (guess !== null && iconv.encodingExists(guess)) return guess;
   throw new KvasirError(
     'DOCUMENT_ENCODING',
-    `The encoding of ${name} cannot be told.`,
+    `The encoding of ${name} cannot be determined.`,
     'Save the file as UTF-8.',
   );
 }

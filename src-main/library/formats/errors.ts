@@ -24,7 +24,7 @@ export function noText(name: string, why: string): KvasirError {
   return new KvasirError(
     'DOCUMENT_NO_TEXT',
     `There is no text in it: ${why}. The file is ${name}.`,
-    'Run text recognition (OCR) on it if it is made of pictures.',
+    'Run text recognition (OCR) on it if it is made of pictures; else remove it.',
   );
 }
 

@@ -1,3 +1,6 @@
+import type { PlainWords } from './pdf-hyphens.ts';
+import { isDivided } from './pdf-hyphens.ts';
+
 /** A run of characters as pdf.js gives it. */
 export interface TextRun {
   str: string;
@@ -5,16 +8,24 @@ export interface TextRun {
   transform: number[];
   width: number;
   height: number;
+  fontName: string;
   hasEOL: boolean;
 }
 
-interface Line {
+/** What pdf.js says of a page's fonts, by the names that runs give. */
+export type FontStyles = Readonly<Record<string, { fontFamily: string }>>;
+
+/** A line where the page has it, in the page's units; y upwards. */
+export interface Line {
   text: string;
   y: number;
-  /** Of its letters, in the page's units. */
+  /** Of its letters. */
   height: number;
-  /** Where the line ends, in the page's units. */
+  /** Where its first letter stands, and where it ends. */
+  left: number;
   right: number;
+  /** Width of each letter where all are equally wide, as in code; else 0. */
+  letterWidth: number;
 }
 
 /** A line as it stands in its page's text. */
@@ -37,28 +48,61 @@ const HEADING_SIZE = 1.15;
 /** Dots that lead the eye from a heading to its page number. */
 const LEADERS = /(?: ?\.){5,} ?/g;
 
-/** The text of a page: runs joined to lines, lines to paragraphs with a blank line between them. */
-export function pageText(runs: readonly TextRun[]): PageText {
-  const page: PageText = { text: '', lines: [] };
-  let before: Line | undefined;
-  for (const line of lines(runs)) {
-    const text = line.text.replace(LEADERS, ' … ').trim();
-    if (text === '') continue;
-    append(page, before, { ...line, text });
-    before = line;
+/** The lines of a page: runs joined, without white space around them. */
+export function pageLines(runs: readonly TextRun[], styles: FontStyles): Line[] {
+  const result: Line[] = [];
+  let open: Line | undefined;
+  for (const run of runs) {
+    const [x = 0, y = 0] = run.transform.slice(4);
+    if (run.str !== '') {
+      open ??= { text: '', y, height: run.height, left: x, right: x, letterWidth: 0 };
+      append(open, run, x, styles);
+    }
+    if (!run.hasEOL || !open) continue;
+    result.push(open);
+    open = undefined;
   }
-  return page;
+  if (open) result.push(open);
+  return result
+    .map((line) => ({ ...line, text: line.text.replace(LEADERS, ' … ').trim() }))
+    .filter(({ text }) => text !== '');
 }
 
-function append(page: PageText, before: Line | undefined, line: Line): void {
-  const { text } = page;
-  if (before && isParagraphOf(before, line) && /\p{L}-$/u.test(text) && /^\p{Ll}/u.test(line.text)) {
-    page.text = text.slice(0, -1) + line.text;
-    return;
+function append(line: Line, run: TextRun, x: number, styles: FontStyles): void {
+  const { str, width, height } = run;
+  if (str.trim() !== '') {
+    const isFirst = line.text.trim() === '';
+    const isFixed = styles[run.fontName]?.fontFamily === 'monospace';
+    if (!isFixed) line.letterWidth = 0;
+    else if (isFirst) line.letterWidth = width / str.length;
+    if (isFirst) line.left = x + (str.length - str.trimStart().length) * line.letterWidth;
   }
-  if (before) page.text += isParagraphOf(before, line) ? '\n' : '\n\n';
-  page.lines.push({ start: page.text.length, text: line.text, height: line.height });
-  page.text += line.text;
+  // Programs that place each word by itself leave no spaces between them.
+  const apart = x - line.right > height * 0.2 && !/\s$/.test(line.text) && !/^\s/.test(str);
+  line.text += apart && line.text !== '' ? ` ${str}` : str;
+  line.height = Math.max(line.height, height);
+  line.right = x + width;
+}
+
+/** The text of a page: lines joined to paragraphs with a blank line between them; code keeps its indentation. */
+export function pageText(lines: readonly Line[], words: PlainWords): PageText {
+  const page: PageText = { text: '', lines: [] };
+  const indents = indentsOf(lines);
+  lines.forEach((line, i) => {
+    const before = lines[i - 1];
+    const goesOn = before !== undefined && isParagraphOf(before, line);
+    if (goesOn && line.letterWidth === 0 && isDivided(before.text, line.text)) {
+      page.text = words.keepsHyphen(before.text, line.text)
+        ? page.text + line.text
+        : page.text.slice(0, -1) + line.text;
+      return;
+    }
+    if (before) page.text += goesOn ? '\n' : '\n\n';
+    page.text += ' '.repeat(indents[i] ?? 0);
+    page.lines.push({ start: page.text.length, text: line.text, height: line.height });
+    page.text += line.text;
+  });
+  return page;
 }
 
 /** Upwards is the next column: the paragraph goes on there, as it does across a wrapped line. */
@@ -67,22 +111,18 @@ function isParagraphOf(before: Line, line: Line): boolean {
   return gap <= PARAGRAPH_GAP && before.height <= line.height * HEADING_SIZE;
 }
 
-function lines(runs: readonly TextRun[]): Line[] {
-  const result: Line[] = [];
-  let open: Line | undefined;
-  for (const run of runs) {
-    const [x = 0, y = 0] = run.transform.slice(4);
-    if (run.str !== '') {
-      open ??= { text: '', y, height: run.height, right: x };
-      // Programs that place each word by itself leave no spaces between them.
-      const apart = x - open.right > run.height * 0.2 && !/\s$/.test(open.text) && !/^\s/.test(run.str);
-      open.text += apart && open.text !== '' ? ` ${run.str}` : run.str;
-      open.height = Math.max(open.height, run.height);
-      open.right = x + run.width;
-    }
-    if (!run.hasEOL || !open) continue;
-    result.push(open);
-    open = undefined;
+/** How many letters each line of code begins to the right of the leftmost one among its neighbours. */
+function indentsOf(lines: readonly Line[]): number[] {
+  const indents: number[] = [];
+  for (let from = 0; from < lines.length;) {
+    let to = from + 1;
+    const isCode = (i: number): boolean => (lines[i]?.letterWidth ?? 0) > 0;
+    if (isCode(from)) while (isCode(to)) to++;
+    const block = lines.slice(from, to);
+    const left = Math.min(...block.map((line) => line.left));
+    for (const line of block)
+      indents.push(line.letterWidth > 0 ? Math.round((line.left - left) / line.letterWidth) : 0);
+    from = to;
   }
-  return open ? [...result, open] : result;
+  return indents;
 }

@@ -2,24 +2,25 @@ import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.
 import { broken, encrypted, noText, reasonOf } from './errors.ts';
 import { joinPages, type Parse, type SourceFile } from './format.ts';
 import { pdfHeadings } from './pdf-headings.ts';
-import { pageText, type PageText } from './pdf-layout.ts';
+import { PlainWords } from './pdf-hyphens.ts';
+import { pageLines, pageText, type Line, type PageText } from './pdf-layout.ts';
+import { withoutRunning } from './pdf-running.ts';
 
 export const pdf: Parse = async (file) => {
+  if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');
   const document = await open(file);
-  const labels = await document.getPageLabels();
-  const texts: PageText[] = [];
+  const labels = await labelsOf(document);
+  const lines: Line[][] = [];
   let unreadable = 0;
   for (let number = 1; number <= document.numPages; number++) {
-    const page = await textOf(document, number).catch(() => undefined);
+    const page = await linesOf(document, number).catch(() => undefined);
     if (page === undefined) unreadable++;
-    texts.push(page ?? { text: '', lines: [] });
+    lines.push(page ?? []);
   }
+  const texts = textsOf(withoutRunning(lines));
   const title = await titleOf(document);
   const headings = await pdfHeadings(document, texts);
-  const pages = texts.map(({ text }, i) => {
-    const label = labels?.[i] ?? '';
-    return { label: label === '' ? String(i + 1) : label, text, headings: headings[i] ?? [] };
-  });
+  const pages = texts.map(({ text }, i) => ({ label: labels[i] ?? '', text, headings: headings[i] ?? [] }));
   await document.loadingTask.destroy();
   const joined = joinPages(pages);
   if (joined.text === '') throw noText(file.name, 'its pages are pictures, or empty');
@@ -47,11 +48,26 @@ async function open({ bytes, name }: SourceFile): Promise<PDFDocumentProxy> {
   }
 }
 
-async function textOf(document: PDFDocumentProxy, number: number): Promise<PageText> {
+/** What each page is called: its number where the document says nothing else. */
+async function labelsOf(document: PDFDocumentProxy): Promise<string[]> {
+  const labels = await document.getPageLabels();
+  return Array.from({ length: document.numPages }, (_, i) => labels?.[i] || String(i + 1));
+}
+
+async function linesOf(document: PDFDocumentProxy, number: number): Promise<Line[]> {
   const page = await document.getPage(number);
-  const { items } = await page.getTextContent();
+  const { items, styles } = await page.getTextContent();
   page.cleanup();
-  return pageText(items.filter((item) => 'str' in item));
+  return pageLines(
+    items.filter((item) => 'str' in item),
+    styles,
+  );
+}
+
+function textsOf(pages: readonly (readonly Line[])[]): PageText[] {
+  const words = new PlainWords();
+  for (const lines of pages) words.add(lines.map(({ text }) => text));
+  return pages.map((lines) => pageText(lines, words));
 }
 
 async function titleOf(document: PDFDocumentProxy): Promise<string> {

@@ -1,18 +1,26 @@
 import { decodeText } from './decode.ts';
+import { noText } from './errors.ts';
 import type { Parse } from './format.ts';
 import { markdownTitle, plainTextTitle } from './titles.ts';
 
 export const markdown: Parse = ({ bytes, name }) => {
-  const text = decodeText(bytes, name);
+  const text = wordsIn(bytes, name);
   return { text, title: markdownTitle(text), pages: [], warnings: [] };
 };
 
 export const plainText: Parse = ({ bytes, name }) => {
-  const text = decodeText(bytes, name);
+  const text = wordsIn(bytes, name);
   return { text, headings: [], title: plainTextTitle(text), pages: [], warnings: [] };
 };
 
-/** Source code and configuration: no headings, no paragraphs; the file's name is its title. */
+/** Like a PDF without text, one without a word is nothing that questions could find. */
+function wordsIn(bytes: Buffer, name: string): string {
+  const text = decodeText(bytes, name);
+  if (text.trim() === '') throw noText(name, 'the file is empty');
+  return text;
+}
+
+/** Source code and configuration: no headings, no paragraphs; the file's name is its title. It may well be empty. */
 export const code: Parse = ({ bytes, name }) => ({
   text: decodeText(bytes, name),
   title: '',
@@ -21,7 +29,7 @@ export const code: Parse = ({ bytes, name }) => ({
 });
 
 export const json: Parse = ({ bytes, name }) => ({
-  text: readable(decodeText(bytes, name)),
+  text: readable(wordsIn(bytes, name)),
   title: '',
   pages: [],
   warnings: [],

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { formatBytes } from '../../models/describe.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { ParsedDocument } from '../formats/format.ts';
 import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
@@ -181,7 +182,7 @@ function timeout(name: string, ms: number): KvasirError {
 function outOfMemory(name: string, bytes: number): KvasirError {
   return new KvasirError(
     'DOCUMENT_MEMORY',
-    `${name} needs more than ${Math.round(bytes / 1024 / 1024)} MB of memory to be read.`,
+    `${name} needs more than ${formatBytes(bytes)} of memory to be read.`,
     'Split it into smaller files.',
   );
 }

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { DocumentAnalysis } from '../../../src-shared/contract/analysis.ts';
 import { useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { joined } from '../../i18n/joined.ts';
 
 /** What an analysis would do, before it is begun. */
 export function Plan({ request }: { request: DocumentAnalysis }) {
@@ -25,10 +26,10 @@ export function Plan({ request }: { request: DocumentAnalysis }) {
     windows === 1
       ? t('plan.one', counts)
       : t('plan.sentence', { windows: t('plan.windows', { count: windows }), size, overlap });
-  const stored = [
+  const stored = joined([
     t('plan.stored', { stored: storedChunks, ...counts }),
     ...(storedChunks < chunks ? [t('plan.missing')] : []),
-  ].join(' ');
+  ]);
   return (
     <Alert
       variant="light"

@@ -2,6 +2,7 @@ import { Tooltip } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Step, StepSource } from '../../../src-shared/contract/analysis.ts';
+import { Trail } from '../../ui/Trail.tsx';
 import classes from './Analysis.module.css';
 
 /** Windows read many passages, and a table's rows should be short: more than these are folded away. */
@@ -37,7 +38,9 @@ function Source({ source }: { source: StepSource }) {
   const chip = (
     <>
       <span className={classes.tier} style={{ background: `var(--kv-${tier})` }} />
-      <span className={classes.sourceTitle}>{title}</span>
+      <span className={classes.sourceTitle}>
+        <Trail text={title} />
+      </span>
       <span className={classes.place}>{place}</span>
     </>
   );

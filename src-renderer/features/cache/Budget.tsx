@@ -1,6 +1,6 @@
 import { NumberInput, Slider, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import { useAction, useCall } from '../../client/context.tsx';
@@ -14,6 +14,11 @@ import classes from './Cache.module.css';
 
 const GB = 1e9;
 
+/** Rounded as sizes are beside it; below a gigabyte one decimal would say too little. */
+function inGigabytes(bytes: number): number {
+  return Number((bytes / GB).toFixed(bytes < GB ? 2 : 1));
+}
+
 /** How full a tier is and how much it may take; lowering says first what it drives out. */
 export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
   const { t } = useTranslation(['cache', 'common']);
@@ -21,12 +26,19 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
   const { data: info } = useCall('app.info');
   const { used, budget, scale } = budgetFacts(tier, stats, info?.memoryTotal ?? 0);
   const [draft, setDraft] = useState<number>();
-  const setBudget = useSetBudget(tier, stats, () => setDraft(undefined));
+  // Its dialog takes the focus from the field, which must not ask once more.
+  const asking = useRef(false);
+  const setBudget = useSetBudget(tier, stats, () => {
+    asking.current = false;
+    setDraft(undefined);
+  });
   const shown = draft ?? budget;
   const label = t(`budgetOf.${tier}`);
   const value = t('ofBudget', { used: format.bytes(used), budget: format.bytes(budget) });
   const keep = (): void => {
-    if (draft !== undefined && Math.round(draft) !== budget) setBudget(Math.round(draft));
+    if (asking.current) return;
+    asking.current = draft !== undefined && Math.round(draft) !== budget;
+    if (asking.current) setBudget(Math.round(draft ?? budget));
     else setDraft(undefined);
   };
   return (
@@ -59,12 +71,10 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
           min={0}
           decimalScale={2}
           step={1}
-          value={Math.round((shown / GB) * 100) / 100}
+          value={inGigabytes(shown)}
           onChange={(gigabytes) => {
-            // The field shows two decimals: what only differs by that rounding was not typed.
-            if (typeof gigabytes === 'number' && gigabytes !== Math.round((shown / GB) * 100) / 100) {
-              setDraft(gigabytes * GB);
-            }
+            // What only differs by the field's rounding was not typed.
+            if (typeof gigabytes === 'number' && gigabytes !== inGigabytes(shown)) setDraft(gigabytes * GB);
           }}
           onBlur={keep}
           onKeyDown={(event) => {

@@ -61,9 +61,11 @@ function Use({ stats: { ramHits, diskHits, misses } }: { stats: CacheStats }) {
         {all === 0 ? t('noUse') : t('hitRate', { share: format.percent((ramHits + diskHits) / all) })}
       </Text>
       <div className={classes.shares} aria-hidden>
-        {parts.map(({ label, count, color }) => (
-          <div key={label} style={{ flexGrow: count, background: color }} />
-        ))}
+        {parts
+          .filter(({ count }) => count > 0)
+          .map(({ label, count, color }) => (
+            <div key={label} style={{ flexGrow: count, background: color }} />
+          ))}
       </div>
       <ul className={classes.legend}>
         {parts.map(({ label, count, color }) => (

@@ -44,6 +44,11 @@ export function ConversationView({
   const asking = useAsk(id, slots.onSent);
   const edits = useConversationEdits(conversation);
   const [editingId, setEditingId] = useState<string>();
+  const edit = (questionId: string | undefined): void => {
+    setEditingId(questionId);
+    // What had the focus is gone with the field.
+    if (questionId === undefined) composer.current?.focus();
+  };
   const stateKey = id ?? NEW;
   const pending = useChatState((state) => state.pending[stateKey]);
   const newOptions = useChatState((state) => state.newOptions);
@@ -77,7 +82,7 @@ export function ConversationView({
           busy={busy}
           asking={asking}
           editingId={editingId}
-          onEditing={setEditingId}
+          onEditing={edit}
           onSelect={edits.select}
           footer={firstAnswered ? <slots.AfterFirstAnswer /> : undefined}
         />

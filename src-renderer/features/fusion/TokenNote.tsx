@@ -1,7 +1,7 @@
 import type { PromptPart } from '../../../src-shared/fusion-report.ts';
 import { TipRows } from '../../viz/Tip.tsx';
 import { visible } from '../../viz/tokens/layout.ts';
-import type { CheckView, ReportView } from './model.ts';
+import { sharesOf, type CheckView, type ReportView } from './model.ts';
 import { originOf, partTitle } from './pictures.ts';
 import type { Words } from './useWords.ts';
 
@@ -26,7 +26,8 @@ export function TokenNote({ view, token, words }: { view: ReportView; token: num
 }
 
 /** Whether a token was recomputed, and which check decided so. */
-function fateOf(view: ReportView, token: number, { t }: Words): string {
+function fateOf(view: ReportView, token: number, words: Words): string {
+  const { t } = words;
   const { report, checks, recomputed, partOf } = view;
   const part = partOf(token);
   if (part && isComputed(part, report.tokensStart + token)) return t('tokens.computedAlways');
@@ -36,7 +37,14 @@ function fateOf(view: ReportView, token: number, { t }: Words): string {
   if (!last) return t('tokens.notCompared');
   if (last.selected[token] !== 1) return t('tokens.dropped', { layer: last.check.layer });
   const layers = seen.map(({ check }) => check.layer).join(', ');
-  return t('tokens.keptAfter', { layers, count: seen.length });
+  return `${t('tokens.keptAfter', { layers, count: seen.length })}${reasonOf(view, token, words)}`;
+}
+
+function reasonOf(view: ReportView, token: number, { t, share }: Words): string {
+  const shares = sharesOf(view, token);
+  if (!shares) return '';
+  const mainly = shares.deviation >= shares.attention ? 'moreDeviation' : 'moreAttention';
+  return t(`tokens.${mainly}`, { deviation: share(shares.deviation), attention: share(shares.attention) });
 }
 
 /** Whether a token was computed because no cache had it. */

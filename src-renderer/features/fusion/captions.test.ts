@@ -1,13 +1,10 @@
-import { createInstance } from 'i18next';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
 import { namedReport } from '../../client/fixtures/named-reports.ts';
-import { en } from '../../i18n/en/index.ts';
-import { zh } from '../../i18n/zh/index.ts';
-import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } from '../../ui/format.ts';
 import { comparison, summary } from './captions.ts';
 import { strategyName } from './strategy-name.ts';
 import type { Words } from './useWords.ts';
+import { wordsOf } from './words.test-support.ts';
 
 let words: Record<'en' | 'zh', Words>;
 let report: FusionReport;
@@ -16,24 +13,6 @@ beforeAll(async () => {
   words = { en: await wordsOf('en'), zh: await wordsOf('zh') };
   report = namedReport('fusion-28')!;
 });
-
-async function wordsOf(language: 'en' | 'zh'): Promise<Words> {
-  const i18n = createInstance();
-  const interpolation = { escapeValue: false };
-  await i18n.init({ resources: { en, zh }, lng: language, ns: Object.keys(en), interpolation });
-  return {
-    t: i18n.getFixedT(language, ['fusion', 'stages', 'strategies', 'compare', 'common']),
-    format: {
-      bytes: (bytes) => formatBytes(bytes, language),
-      number: (value, digits) => formatNumber(value, language, digits),
-      percent: (share, digits) => formatPercent(share, language, digits),
-      duration: (ms) => formatDuration(ms, language),
-      ago: (atMs) => formatAgo(atMs, language),
-    },
-    significant: String,
-    share: (value) => formatPercent(value, language),
-  };
-}
 
 describe('what is said of the time to the first token', () => {
   const said = (ttft: Partial<FusionReport['ttftMs']>, fullPrefillMs: number | null): string => {

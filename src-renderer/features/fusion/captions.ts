@@ -4,6 +4,7 @@ import { compositionOf, HEAD_TOKENS, headsAgainstRest, type CheckView, type Repo
 import { longestStage, pipelineSums } from './stages.ts';
 import { strategyName } from './strategy-name.ts';
 import type { Words } from './useWords.ts';
+import { joined } from '../../i18n/joined.ts';
 
 /** What each picture says, in a sentence or two: shown above it, read out, and written into files. */
 
@@ -147,9 +148,4 @@ export function layers(report: FusionReport, { t }: Words): string {
   if (known) return t('layers.lead', { layer: report.checks.at(-1)?.layer ?? 0 });
   if (report.strategy.name === 'full' || report.reusedTokens === 0) return t('layers.full');
   return t(report.checks.length === 0 ? 'layers.none' : 'layers.missing');
-}
-
-/** Chinese sentences follow one another without a space. */
-export function joined(sentences: readonly string[]): string {
-  return sentences.reduce((text, next) => (/[。：！？]$/.test(text) ? text + next : `${text} ${next}`));
 }

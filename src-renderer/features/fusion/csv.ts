@@ -2,6 +2,7 @@ import Papa from 'papaparse';
 import { besideFullPrefill } from '../../../src-shared/ttft.ts';
 import { STAGES } from '../../viz/stages.ts';
 import type { ReportView } from './model.ts';
+import type { Words } from './useWords.ts';
 
 type Cell = string | number | boolean | null;
 
@@ -52,15 +53,20 @@ export function layersCsv({ report }: ReportView): string {
   );
 }
 
-export function stagesCsv({ report }: ReportView): string {
+/** With the names that the window has for stages. */
+export function stagesCsv({ report }: ReportView, { t }: Pick<Words, 't'>): string {
   const { ttftMs, fullPrefillMs, fullPrefillMeasured } = report;
   return csv(
-    ['stage', 'ms'],
+    ['stage', 'name', 'ms'],
     [
-      ...STAGES.map((stage) => [stage, ttftMs[stage]]),
-      ['total', ttftMs.total],
-      [fullPrefillMeasured ? 'full_prefill_measured' : 'full_prefill_estimated', fullPrefillMs],
-      ['total_with_full_prefill', besideFullPrefill(report)?.fullTtftMs ?? null],
+      ...STAGES.map((stage) => [stage, t(`stages:${stage}.name`), ttftMs[stage]]),
+      ['total', t('waterfall.total'), ttftMs.total],
+      [
+        fullPrefillMeasured ? 'full_prefill_measured' : 'full_prefill_estimated',
+        t(fullPrefillMeasured ? 'summary.measured' : 'summary.estimated'),
+        fullPrefillMs,
+      ],
+      ['total_with_full_prefill', t('summary.fullPrefill'), besideFullPrefill(report)?.fullTtftMs ?? null],
     ],
   );
 }

@@ -6,9 +6,10 @@ import { fusionReport } from '../../client/fixtures/fusion-report.ts';
 import { STAGES } from '../../viz/stages.ts';
 import { chunksCsv, layersCsv, stagesCsv, tokensCsv } from './csv.ts';
 import { massCurve } from './mass.ts';
-import { compositionOf, headsAgainstRest, outlines, viewOf } from './model.ts';
+import { compositionOf, headsAgainstRest, outlines, sharesOf, viewOf } from './model.ts';
 import { deviationScale } from './scale.ts';
 import { longestStage, pipelineSums } from './stages.ts';
+import { wordsOf } from './words.test-support.ts';
 
 const SHAPES = [
   'fusion-28',
@@ -181,6 +182,20 @@ describe('times', () => {
   });
 });
 
+test('what chose a token: its share of all deviation beside its share of the attention', () => {
+  const attention = { layers: [2], positions: [2, 3, 4, 5, 6, 7], weights: [0, 6, 0, 1, 0, 1] };
+  const view = viewOf({
+    ...SMALL,
+    attention,
+    strategy: { name: 'union', ratio: 0.5 },
+    checks: SMALL.checks.slice(0, 1),
+  });
+  expect(sharesOf(view, 1)).toEqual({ deviation: 0.5, attention: 0 });
+  expect(sharesOf(view, 2)).toEqual({ deviation: 1 / 16, attention: 0.75 });
+  expect(sharesOf(view, 0), 'was not looked at').toEqual({ deviation: 0, attention: 0 });
+  expect(sharesOf(viewOf(SMALL), 1), 'another strategy').toBeNull();
+});
+
 describe('CSV', () => {
   const rows = (csv: string) => Papa.parse<Record<string, string>>(csv, { header: true });
 
@@ -195,9 +210,10 @@ describe('CSV', () => {
 
   test('stages sum up to the total; layers and parts are all there', async () => {
     const report = await reportOf('fusion-64');
-    const stages = rows(stagesCsv(viewOf(report))).data;
+    const stages = rows(stagesCsv(viewOf(report), await wordsOf('en'))).data;
     const ms = (name: string) => Number(stages.find(({ stage }) => stage === name)?.ms);
     expect(STAGES.reduce((sum, stage) => sum + ms(stage), 0)).toBeCloseTo(ms('total'), 6);
+    expect(stages.find(({ stage }) => stage === 'acquire')?.['name']).toBe('Look-up');
     expect(rows(layersCsv(viewOf(report))).data).toHaveLength(64);
     expect(rows(chunksCsv(viewOf(report))).data).toHaveLength(report.parts.length);
   });

@@ -44,7 +44,7 @@ export function useExports(view: ReportView, check: CheckView | undefined, words
     return {
       png: (name) => files.png(name, plates([name])),
       wholePng: () => files.png('report', [summaryPlate(report, words), ...plates(PICTURES)]),
-      csv: (name) => files.csv(name, CSV[name](view)),
+      csv: (name) => files.csv(name, CSV[name](view, words)),
       json: () => files.json('report', report),
     };
   }, [view, check, words, files, scale]);

@@ -30,7 +30,7 @@ export function DocumentsPanel({ library, add }: { library: LibraryInfo; add: Ad
   const [, navigate] = useLocation();
   const [search, setSearch] = useState('');
   const [phase, setPhase] = useState<Phase>('all');
-  const [sorting, setSorting] = useState<Sorting<DocumentSort>>({ by: 'path', descending: false });
+  const [sorting, setSorting] = useState<Sorting<DocumentSort>>({ by: 'title', descending: false });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [typed] = useDebouncedValue(search, TYPING_MS);
   const { by: sort, descending } = sorting;

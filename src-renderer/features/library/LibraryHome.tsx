@@ -51,8 +51,8 @@ export function LibraryHome({ id }: { id: string | undefined }) {
           </section>
         </div>
       </Page>
-      <QueueBar />
       <UploadPanel />
+      <QueueBar />
       {over && library && <DropHint name={library.name} />}
     </div>
   );

@@ -1,48 +1,39 @@
 import { Button, Checkbox, Group, Stack, Text, Textarea } from '@mantine/core';
 import { modals } from '@mantine/modals';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
-import { useAction } from '../../client/context.tsx';
+import { shownFailure } from '../../i18n/failures.ts';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
-import { notifyInfo } from '../../ui/notify.tsx';
+
+type AddPaths = (paths: string[], watch: boolean) => Promise<void>;
 
 /** Opens the form that adds files and folders by their path. */
-export function useAskPath(): (library: LibraryInfo) => void {
+export function useAskPath(): (add: AddPaths) => void {
   const { t } = useTranslation(['library', 'common']);
-  return (library) => {
+  return (add) => {
     const id = modals.open({
       title: t('add.pathTitle'),
       size: 'lg',
-      children: <PathForm libraryId={library.id} onDone={() => modals.close(id)} />,
+      children: <PathForm add={add} onDone={() => modals.close(id)} />,
     });
   };
 }
 
-function PathForm({ libraryId, onDone }: { libraryId: string; onDone: () => void }) {
+function PathForm({ add, onDone }: { add: AddPaths; onDone: () => void }) {
   const { t } = useTranslation(['library', 'common']);
   const [text, setText] = useState('');
   const [watch, setWatch] = useState(true);
-  const add = useAction('libraries.addPaths');
   const paths = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  const submit = (): void =>
-    add.mutate(
-      { id: libraryId, paths, watch },
-      {
-        onSuccess: () => {
-          notifyInfo(t('add.added', { count: paths.length }));
-          onDone();
-        },
-      },
-    );
+  const adding = useMutation({ mutationFn: () => add(paths, watch), onSuccess: onDone });
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        adding.mutate();
       }}
     >
       <Stack gap="md">
@@ -64,7 +55,7 @@ function PathForm({ libraryId, onDone }: { libraryId: string; onDone: () => void
           checked={watch}
           onChange={(event) => setWatch(event.currentTarget.checked)}
         />
-        {add.error && <FailureAlert failure={add.error} />}
+        {adding.error && <FailureAlert failure={shownFailure(adding.error)} />}
         <Group justify="flex-end">
           <Text size="sm" c="dimmed" mr="auto">
             {paths.length > 1 && String(paths.length)}
@@ -72,7 +63,7 @@ function PathForm({ libraryId, onDone }: { libraryId: string; onDone: () => void
           <Button variant="default" onClick={onDone}>
             {t('common:action.cancel')}
           </Button>
-          <Button type="submit" loading={add.isPending} disabled={paths.length === 0}>
+          <Button type="submit" loading={adding.isPending} disabled={paths.length === 0}>
             {t('add.confirm')}
           </Button>
         </Group>

@@ -8,7 +8,7 @@ import classes from './Library.module.css';
 
 const SHOWN_FAILURES = 50;
 
-/** Uploads on their way and what became of them, in the corner of the screen. */
+/** Uploads on their way and what became of them, below the documents: it covers none of them. */
 export function UploadPanel() {
   const batches = useUploads(({ batches }) => batches);
   if (batches.length === 0) return null;
@@ -28,13 +28,7 @@ function Batch({ batch }: { batch: UploadBatch }) {
   const running = batch.state === 'running';
   const share = batch.total === 0 ? 0 : (batch.done / batch.total) * 100;
   return (
-    <Paper
-      withBorder
-      shadow="md"
-      p="sm"
-      component="section"
-      aria-label={t('upload.title', { name: batch.libraryName })}
-    >
+    <Paper bg="transparent" component="section" aria-label={t('upload.title', { name: batch.libraryName })}>
       <Stack gap={6}>
         <Group justify="space-between" wrap="nowrap" gap="xs">
           <Text size="sm" fw={600} truncate>

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { UploadOptions } from '../../../src-shared/contract/bridge.ts';
 import { Client } from '../../client/client.ts';
 import type { FoundFile } from '../../ui/dropped-files.ts';
@@ -28,6 +28,17 @@ function clientWith(send: (path: string, options: UploadOptions) => Promise<'ok'
 
 describe('upload', () => {
   beforeEach(() => useUploads.setState({ batches: [] }));
+
+  it('what went well leaves the screen by itself; what failed stays to be read', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const client = clientWith((path) => Promise.resolve(path === 'bad' ? 'bad' : 'ok'));
+    await upload({ ...job, client, files: [fileAt('good')] });
+    await upload({ ...job, client, files: [fileAt('bad')] });
+    expect(useUploads.getState().batches).toHaveLength(2);
+    vi.runAllTimers();
+    expect(useUploads.getState().batches.map(({ failed }) => failed.length)).toEqual([1]);
+  });
 
   it('sends every file once, never more than four at a time', async () => {
     let running = 0;

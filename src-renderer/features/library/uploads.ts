@@ -35,6 +35,8 @@ let lastId = 0;
 const PARALLEL = 4;
 /** Thousands of small files must not render the page thousands of times. */
 const TELL_MS = 150;
+/** How long a batch that went well stays on the screen. */
+const SHOWN_MS = 8000;
 
 interface UploadJob {
   client: Client;
@@ -118,6 +120,8 @@ function startBatch(libraryName: string, abort: AbortController) {
     end: (): UploadBatch => {
       show();
       aborts.delete(id);
+      const { dismiss } = useUploads.getState();
+      if (now.state === 'finished' && now.failed.length === 0) setTimeout(() => dismiss(id), SHOWN_MS);
       return now;
     },
   };

@@ -36,10 +36,10 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
     navigate(`/library/${encodeURIComponent(to.id)}`);
     return to;
   };
-  const addPaths = async (paths: string[]): Promise<void> => {
+  const addPaths = async (paths: string[], watch = true): Promise<void> => {
     const to = paths.length > 0 ? await target() : undefined;
     if (!to) return;
-    await client.call('libraries.addPaths', { id: to.id, paths });
+    await client.call('libraries.addPaths', { id: to.id, paths, watch });
     notifyInfo(t('add.added', { count: paths.length }));
   };
   const send = async (files: AsyncIterable<FoundFile> | Iterable<FoundFile>): Promise<void> => {
@@ -60,6 +60,6 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
       if (client.uploads) send(filesBelow(entries)).catch(failed);
       else addPaths(pathsOf(files)).catch(failed);
     },
-    askPath: () => void target().then((to) => to && askPath(to), failed),
+    askPath: () => askPath(addPaths),
   };
 }

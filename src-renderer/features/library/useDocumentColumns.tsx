@@ -13,6 +13,7 @@ import { documentAddress } from './document-address.ts';
 import type { DocumentSort } from './DocumentsPanel.tsx';
 import { useDocumentActions } from './useDocumentActions.tsx';
 import classes from './Library.module.css';
+import { joined } from '../../i18n/joined.ts';
 
 export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
   const { t } = useTranslation(['library', 'common']);
@@ -23,7 +24,7 @@ export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
         id: 'title',
         header: t('documents.title'),
         width: 'minmax(180px, 3fr)',
-        sort: 'path',
+        sort: 'title',
         cell: (document, active) => <Name document={document} active={active} />,
       },
       {
@@ -162,9 +163,7 @@ function Failed({ document, active }: { document: DocumentInfo; active: boolean 
   const { t, i18n } = useTranslation(['library', 'common']);
   const { retry } = useDocumentActions();
   const words = document.failure && failureWords(document.failure, i18n.language);
-  const sentence = words
-    ? [words.message, words.advice, words.detail].filter(Boolean).join(' ')
-    : t('phase.failed');
+  const sentence = words ? joined([words.message, words.advice, words.detail]) : t('phase.failed');
   return (
     <span className={classes.state}>
       <Tooltip label={sentence} multiline maw={360}>

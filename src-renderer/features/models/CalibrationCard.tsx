@@ -9,6 +9,7 @@ import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { CalibrationCharts, CalibrationTable, useCalibrationWords } from './CalibrationCharts.tsx';
 import { chosenPoint } from './calibration-view.ts';
+import { joined } from '../../i18n/joined.ts';
 
 /** With fewer prompts one answer that differs is more than the floor allows. */
 const MANY_PROMPTS = 100;
@@ -166,7 +167,7 @@ function Basis({ calibration }: { calibration: Calibration }) {
   ];
   return (
     <Text size="sm" c="dimmed">
-      {sentences.join(' ')}
+      {joined(sentences)}
     </Text>
   );
 }

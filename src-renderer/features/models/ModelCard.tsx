@@ -20,6 +20,7 @@ import { useAction, useEvent } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useActivate } from './useActivate.tsx';
+import { useRenameModel } from './useRenameModel.tsx';
 import classes from './ModelCard.module.css';
 
 export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: () => void }) {
@@ -127,6 +128,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
   const { t } = useTranslation(['models', 'common']);
   const { activate, busy } = useActivate(model);
   const deactivate = useAction('models.deactivate');
+  const rename = useRenameModel(model);
   const remove = useRemove(model);
   const usable = model.unsupportedReason === '' && model.state !== 'missing';
   return (
@@ -158,6 +160,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={onDetails}>{t('details')}</Menu.Item>
+          <Menu.Item onClick={rename}>{t('rename.open')}</Menu.Item>
           {model.origin !== 'demo' && (
             <Menu.Item color="red" onClick={remove}>
               {t('remove')}

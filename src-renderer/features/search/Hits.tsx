@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { SearchHit } from '../../../src-shared/contract/search.ts';
 import { Meter } from '../../ui/Meter.tsx';
+import { Trail } from '../../ui/Trail.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { excerptOf, highlighted } from './highlight.ts';
 import classes from './Search.module.css';
@@ -63,7 +64,9 @@ function Hit({
           {format.number(rank)}
         </span>
         <div className={classes.source}>
-          <span className={classes.title}>{title}</span>
+          <span className={classes.title}>
+            <Trail text={title} />
+          </span>
           <span className={classes.place}>{place.join(' · ')}</span>
         </div>
         <div className={classes.score}>

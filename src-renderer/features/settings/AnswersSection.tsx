@@ -7,6 +7,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { NumberSetting } from './NumberSetting.tsx';
 import { TextSetting } from './TextSetting.tsx';
 import { useChange } from './useChange.ts';
+import { joined } from '../../i18n/joined.ts';
 
 export function AnswersSection({ settings }: { settings: Settings }) {
   const { t } = useTranslation(['settings', 'strategies']);
@@ -16,7 +17,7 @@ export function AnswersSection({ settings }: { settings: Settings }) {
     <>
       <Select
         label={t('answers.strategy')}
-        description={`${t(`strategies:${strategy.name}.help`)} ${t('answers.strategyHelp')}`}
+        description={joined([t(`strategies:${strategy.name}.help`), t('answers.strategyHelp')])}
         value={strategy.name}
         allowDeselect={false}
         data={STRATEGY_REQUESTS.map((value) => ({ value, label: t(`strategies:${value}.name`) }))}

@@ -1,8 +1,9 @@
-import { Button, Code, FileButton, Group, Paper, Stack, Text } from '@mantine/core';
+import { Button, Code, FileButton, Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Backup } from '../../../src-shared/contract/app.ts';
-import { useAction, useCall, useClient } from '../../client/context.tsx';
+import { useAction, useCall, useClient, useEvent } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
@@ -39,7 +40,7 @@ export function DataSection() {
 function Backups({ nativeDialogs }: { nativeDialogs: boolean }) {
   const { t } = useTranslation(['settings', 'common']);
   const format = useFormat();
-  const { data: backups, refetch } = useCall('app.backups');
+  const { data: backups } = useCall('app.backups');
   const backup = useAction('app.backup');
   const restore = useRestore();
   const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
@@ -48,10 +49,7 @@ function Backups({ nativeDialogs }: { nativeDialogs: boolean }) {
       {},
       {
         onError: failed,
-        onSuccess: ({ path, bytes }) => {
-          notifyInfo(t('data.backupDone', { path, size: format.bytes(bytes) }));
-          void refetch();
-        },
+        onSuccess: ({ path, bytes }) => notifyInfo(t('data.backupDone', { path, size: format.bytes(bytes) })),
       },
     );
   return (
@@ -70,6 +68,7 @@ function Backups({ nativeDialogs }: { nativeDialogs: boolean }) {
         </Button>
         <RestoreFromFile nativeDialogs={nativeDialogs} onChoose={restore} />
       </Group>
+      <BackupProgress />
       {backups?.length === 0 && (
         <Text size="sm" c="dimmed">
           {t('data.none')}
@@ -79,6 +78,24 @@ function Backups({ nativeDialogs }: { nativeDialogs: boolean }) {
         <BackupLine key={entry.path} backup={entry} onRestore={() => restore(entry.path)} />
       ))}
     </Stack>
+  );
+}
+
+/** Also of a backup that another window asked for, or that a restore begins with. */
+function BackupProgress() {
+  const { t } = useTranslation('settings');
+  const format = useFormat();
+  const [share, setShare] = useState<number>();
+  useEvent('backups.progress', ({ done, total }) => setShare(done / Math.max(1, total)));
+  useEvent('backups.changed', () => setShare(undefined));
+  if (share === undefined) return null;
+  return (
+    <div role="status">
+      <Progress size="sm" value={share * 100} aria-label={t('data.backup')} />
+      <Text size="sm" c="dimmed" mt={4}>
+        {t('data.backingUp', { share: format.percent(share) })}
+      </Text>
+    </div>
   );
 }
 

@@ -4,7 +4,7 @@ import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import { useCall } from '../../client/context.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
-import { modelStep, type ModelStep } from './readiness.ts';
+import { modelStep, readyOf, type ModelStep } from './readiness.ts';
 import classes from './Welcome.module.css';
 
 /** Library, model and cache, as they are at this moment. */
@@ -23,7 +23,7 @@ function LibraryStep() {
   const { t } = useTranslation('welcome');
   const { data: libraries } = useCall('libraries.list');
   const sample = libraries?.find((library) => library.sample);
-  const documents = sample ? sample.documents - sample.pending - sample.failed : 0;
+  const documents = sample ? readyOf(sample) : 0;
   return (
     <Step
       icon={IconBooks}

@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { useCall } from '../../client/context.tsx';
+import { readyOf } from './readiness.ts';
 import { Suggestions } from './Suggestions.tsx';
 import classes from './Welcome.module.css';
 
@@ -12,6 +13,7 @@ export function Start({ onAsk }: { onAsk: (question: string) => void }) {
   const { data: libraries } = useCall('libraries.list');
   const { data: models } = useCall('models.list');
   const documents = libraries?.reduce((sum, library) => sum + library.documents, 0) ?? 0;
+  const ready = libraries?.reduce((sum, library) => sum + readyOf(library), 0) ?? 0;
   const own = libraries?.some((library) => !library.sample && library.documents > 0) ?? false;
   const demo =
     models?.some(({ active, role, origin }) => active && role === 'chat' && origin === 'demo') ?? false;
@@ -20,7 +22,7 @@ export function Start({ onAsk }: { onAsk: (question: string) => void }) {
     <div className={classes.page}>
       <h2 className={classes.title}>{t('slimTitle')}</h2>
       <p className={classes.intro}>
-        {documents > 0 ? t('slimText', { count: documents }) : t('slimEmpty')}{' '}
+        {ready > 0 ? t('slimText', { count: ready }) : t(documents > 0 ? 'slimNone' : 'slimEmpty')}{' '}
         <Anchor component={Link} href="/library">
           {t('addDocuments')}
         </Anchor>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
-import { modelStep } from './readiness.ts';
+import { modelStep, readyOf } from './readiness.ts';
 
 const DEMO: ModelEntry = {
   id: '1',
@@ -46,4 +46,8 @@ test.each([
   ],
 ] as [Partial<ModelEntry>, unknown][])('%j → %j', (changes, step) => {
   expect(modelStep([{ ...DEMO, ...changes }])).toEqual(step);
+});
+
+test('documents that failed, or are still to be read, are not told as ready', () => {
+  expect(readyOf({ documents: 69, pending: 3, failed: 2 })).toBe(64);
 });

@@ -1,4 +1,5 @@
 import type { Failure } from '../../../src-shared/contract/common.ts';
+import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 
 export type ModelStep =
@@ -14,4 +15,13 @@ export function modelStep(models: readonly ModelEntry[]): ModelStep {
   if (active.state === 'loading') return { kind: 'loading' };
   if (active.origin !== 'demo') return { kind: 'other', name: active.name };
   return { kind: active.state === 'ready' ? 'ready' : 'idle' };
+}
+
+/** Documents that a question finds: neither failed nor still to be read. */
+export function readyOf({
+  documents,
+  pending,
+  failed,
+}: Pick<LibraryInfo, 'documents' | 'pending' | 'failed'>): number {
+  return documents - pending - failed;
 }

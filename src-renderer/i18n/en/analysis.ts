@@ -123,7 +123,7 @@ export const analysis = {
     fromCache: 'From the cache',
     fromCacheHelp: 'Tokens of all prompts whose KV was stored or still in memory.',
     chunks: 'Chunks used',
-    chunksValue: '{{uses, number}} × from {{chunks, number}}',
+    chunksValue: '{{chunks, number}}, used {{uses, number}} times',
     chunksHelp: 'Places where prompts needed a chunk, and how many different chunks that are.',
     saved: 'Reads saved',
     savedHelp:

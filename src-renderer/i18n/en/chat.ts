@@ -58,13 +58,14 @@ export const chat = {
     ratioHelp:
       'Share of the cached tokens to recompute, where it matters most. More is slower and closer to a full prefill.',
     topK: 'Passages',
-    maxTokens: 'Longest answer (tokens)',
+    maxTokens: 'Longest answer',
+    tokens: 'tokens',
     strict: 'From your documents only',
     strictHelp:
       'The model is told to answer from the passages alone, and to say so when they do not contain the answer.',
     temperature: 'Temperature',
     temperatureHelp: '0 always picks the most likely word.',
-    reset: 'Use the defaults from Settings',
+    reset: 'Reset to defaults',
   },
   phase: {
     sending: 'Sending…',

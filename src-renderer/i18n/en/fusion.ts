@@ -20,7 +20,7 @@ export const fusion = {
     thisAnswer: 'This answer',
     fullPrefill: 'With a full prefill',
     shared:
-      'Both need {{shared}} for search, prompt, waiting and the first token: the lighter part. Computing the whole prompt then takes {{full}} ({{kind}}).',
+      'Both need {{shared}} for search, prompt, waiting and the first token: the first part of each bar. Computing the whole prompt then takes {{full}} ({{kind}}).',
     estimated: 'estimated',
     measured: 'measured',
     measure: 'Measure',
@@ -53,7 +53,7 @@ export const fusion = {
     reusedOther:
       '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed, as the strategy says.',
     reusedNone:
-      '{{reused}} came from cache and were used exactly as stored, so no passage takes notice of another.',
+      '{{reused}} came from cache and were used exactly as stored, so no passage was read in the light of another.',
     full: 'Nothing was taken from a cache: every new token was computed, layer by layer.',
     noCache: 'None of its passages was in the cache, so all new tokens were computed.',
     computed: '{{computed}} had to be computed: instructions, the question, and what was not cached.',
@@ -159,6 +159,10 @@ export const fusion = {
     kept: 'Recomputed',
     keptAfter_one: 'yes: chosen at layer {{layers}}',
     keptAfter_other: 'yes: chosen at layers {{layers}}',
+    moreDeviation:
+      ', more for its deviation ({{deviation}} of all) than for the question’s attention ({{attention}} of all)',
+    moreAttention:
+      ', more for the question’s attention ({{attention}} of all) than for its deviation ({{deviation}} of all)',
     dropped: 'no: dropped at layer {{layer}}',
     notCompared: 'not compared',
     computedAlways: 'always computed',

@@ -151,6 +151,7 @@ export const library = {
     passage: 'The passage you opened',
     toPassage: 'Back to the passage',
     chunk: 'Chunk {{number}}',
+    cacheSize: 'cache {{size}}',
     cache: { ram: 'in memory', disk: 'on disk', none: 'not cached' },
     uses_one: 'used {{count, number}} time',
     uses_other: 'used {{count, number}} times',

@@ -21,7 +21,7 @@ export const models = {
     'None is installed, so passages are found by their words only. With an embedding model they are found by meaning as well; import one like any other GGUF file.',
   origin: { demo: 'Comes with Kvasir', imported: 'Imported', downloaded: 'Downloaded' },
   demoNote:
-    'Made for the sample library, not for yours: it knows a few hundred words and answers questions about these documents only. Import a model of your own to ask about your documents.',
+    'Made for the sample library: it knows a few hundred words and answers questions about those documents only. To ask about your own documents, import another model.',
   state: {
     idle: 'Not loaded',
     loading: 'Loading',
@@ -33,6 +33,12 @@ export const models = {
   use: 'Use',
   stopUsing: 'Stop using',
   details: 'Details',
+  rename: {
+    open: 'Rename…',
+    title: 'Rename {{name}}',
+    name: 'Name',
+    help: 'Leave it empty to use the name in the file.',
+  },
   remove: 'Remove',
   removeTitle: 'Remove {{name}}?',
   removeText: {
@@ -59,10 +65,8 @@ export const models = {
   unsupported: 'Does not run here: {{reason}}',
   impact: {
     title: 'Use {{name}}?',
-    chunks_one:
-      'Your libraries have {{count, number}} chunk for this model, {{cached}} of them with their cache stored.',
-    chunks_other:
-      'Your libraries have {{count, number}} chunks for this model, {{cached}} of them with their cache stored.',
+    chunks_one: 'Your libraries have {{count, number}} chunk for this model, {{cached}} cached so far.',
+    chunks_other: 'Your libraries have {{count, number}} chunks for this model, {{cached}} cached so far.',
     unknown:
       'Your documents are split into chunks again for this model, and their caches are computed in the background.',
     work: 'Still to compute: {{tokens}} tokens, which need {{bytes}} on disk.',

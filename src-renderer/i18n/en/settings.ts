@@ -27,7 +27,7 @@ export const settings = {
     strict: 'From your documents only',
     strictHelp:
       'The model is told to answer from the passages alone, and to say so when they do not contain the answer. When nothing matches a question, the model is not asked at all.',
-    maxTokens: 'Longest answer',
+    maxTokens: 'Longest answer (tokens)',
     contextTokens: 'Context',
     contextHelp: 'Tokens of prompt and answer together; the model’s own limit applies too.',
     temperature: 'Temperature',
@@ -42,13 +42,13 @@ export const settings = {
     automatic: 'Automatic chunk size ({{count}})',
     automaticPlain: 'Automatic chunk size',
     maxFile: 'Largest file (MB)',
-    maxFileHelp: 'Larger files are not read; they are listed as failed, with this reason.',
+    maxFileHelp: 'Larger files are not read; they are listed as failed.',
     storeMisses: 'Store passages computed for an answer',
     storeMissesHelp: 'Passages that were not in the cache yet are stored after the answer.',
   },
   engine: {
     device: 'Device',
-    deviceAuto: 'Automatic: the GPU as far as it fits, else the CPU',
+    deviceAuto: 'Automatic: as much as fits on the GPU, the rest on the CPU',
     deviceHelp: 'Takes effect the next time the model is loaded.',
     threads: 'CPU threads',
     threadsHelp:
@@ -73,7 +73,7 @@ export const settings = {
     backupHelp:
       'Uploaded documents, the catalogue, conversations and settings, in one file. The KV cache is left out, because it can be recomputed.',
     backupNow: 'Back up now',
-    backingUp: 'Backing up… You can go on working.',
+    backingUp: 'Backing up: {{share}}. You can go on working.',
     backupDone: 'Backed up to {{path}} ({{size}}).',
     none: 'There is no backup yet.',
     restore: 'Restore',

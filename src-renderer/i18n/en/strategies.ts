@@ -8,7 +8,7 @@ export const strategies = {
     name: 'Blend by deviation',
     help: 'Reuses cached text and recomputes the tokens whose values deviate most (CacheBlend).',
   },
-  none: { name: 'Reuse everything', help: 'The fastest; passages do not take notice of each other.' },
+  none: { name: 'Reuse everything', help: 'The fastest, but no passage is read in the light of another.' },
   full: { name: 'Full prefill', help: 'Computes everything from scratch: the slowest, and the reference.' },
   'chunk-head': {
     name: 'Blend passage heads',

@@ -21,7 +21,7 @@ export const welcome = {
     cachePaused: 'Paused at {{share}}',
   },
   try: 'Ask one of these',
-  see: 'Below the answer you see how much faster its first token came, and why. You do not have to wait for the precomputing to finish.',
+  see: 'Below the answer you see how much sooner it began, and why. You do not have to wait for the precomputing to finish.',
   own: 'Then use your own',
   addDocuments: 'Add your documents',
   addDocumentsText: 'PDF, Word, slides, sheets, web pages, notes, code. They never leave this machine.',
@@ -31,6 +31,7 @@ export const welcome = {
   slimTitle: 'What would you like to know?',
   slimText_one: '{{count, number}} document is ready to be asked.',
   slimText_other: '{{count, number}} documents are ready to be asked.',
+  slimNone: 'No document is ready yet. The Library shows how far they are, and which ones failed.',
   slimEmpty: 'There are no documents yet. Add some, then ask about them.',
   demoWithOwn:
     'The demo model knows the sample library only. Import a model before you ask about your own documents.',

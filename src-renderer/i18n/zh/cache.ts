@@ -91,7 +91,7 @@ export const cache: Words<typeof en.cache> = {
     otherModel: '其他模型',
     tiers: { ram: '内存', disk: '磁盘', none: '–' },
     only: '仅 {{document}}',
-    showAll: '显示所有文档',
+    showAll: '显示全部文档',
     noneMatch: '没有匹配项',
   },
   selected_one: '已选 {{count, number}} 项',

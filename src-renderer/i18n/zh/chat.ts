@@ -58,12 +58,13 @@ export const chat: Words<typeof en.chat> = {
     ratio: '重算比例',
     ratioHelp: '缓存的 token 中在最要紧之处重新计算的比例。比例越高越慢，也越接近完整预填充。',
     topK: '段落数',
-    maxTokens: '回答的最大长度（token）',
+    maxTokens: '回答的最大长度',
+    tokens: '个 token',
     strict: '仅依据我的文档',
     strictHelp: '要求模型只依据所给段落回答；段落中没有答案时，请它直接说明。',
     temperature: '温度',
     temperatureHelp: '为 0 时每次都取最可能的词。',
-    reset: '采用“设置”中的默认值',
+    reset: '恢复默认值',
   },
   phase: {
     sending: '正在发送…',
@@ -107,12 +108,12 @@ export const chat: Words<typeof en.chat> = {
   },
   stats: {
     label: '这个回答是怎样生成的',
-    toFirstToken: '到首个 token',
-    insteadEstimated: '而不是约 {{time}}',
-    insteadMeasured: '而不是 {{time}}',
-    sooner: '速度为其 {{factor}} 倍',
+    toFirstToken: '得到首个 token',
+    insteadEstimated: '完整预填充约需 {{time}}',
+    insteadMeasured: '完整预填充需 {{time}}',
+    sooner: '速度是其 {{factor}} 倍',
     same: '这次没有更快',
-    later: '这次用时为其 {{factor}} 倍',
+    later: '这次用时是其 {{factor}} 倍',
     estimated:
       '若用完整预填充，首个 token 出现的时间：同样的检索、拼装和等待 {{shared}}，再加上计算整个提示约 {{full}}，依据本机的测量推算。点击可以实测。',
     measured:

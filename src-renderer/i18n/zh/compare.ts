@@ -57,7 +57,7 @@ export const compare: Words<typeof en.compare> = {
   heat: {
     title: '逐层逐个 token',
     picture: '每个 token 在各层与完整预填充的差距。方向键在 token 和层之间移动，方括号键在各部分之间移动。',
-    lead: '{{name}}：颜色越深，该 token 在那一层离完整预填充越远。',
+    lead: '{{name}}：颜色越浓，该 token 在那一层离完整预填充越远。',
     heads: '各段落开头的 {{count}} 个 token 占缓存 token 的 {{tokens}}，却占其偏差的 {{held}}。',
     strongest: '偏差最大的是第 {{layer}} 层位置 {{position}} 的“{{token}}”（{{value}}）。',
     nothing: '{{name}}：没有偏差，键和值与完整预填充的相同。',
@@ -75,9 +75,9 @@ export const compare: Words<typeof en.compare> = {
   attention: {
     title: '问题看向哪里',
     y: '注意力的偏差（L2）',
-    lead: '{{name}}使问题的注意力平均偏离完整预填充 {{mean}}，第 {{layer}} 层最多（{{worst}}）。',
-    less: '{{name}}只剩 {{mean}}，减少了 {{share}}。',
-    more: '{{name}}为 {{mean}}，增加了 {{share}}。',
+    lead: '“{{name}}”使问题的注意力平均偏离完整预填充 {{mean}}，第 {{layer}} 层最多（{{worst}}）。',
+    less: '“{{name}}”只剩 {{mean}}，减少了 {{share}}。',
+    more: '“{{name}}”为 {{mean}}，增加了 {{share}}。',
   },
   concentration: {
     title: '偏差集中在多少 token 上',

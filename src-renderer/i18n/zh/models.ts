@@ -23,7 +23,7 @@ export const models: Words<typeof en.models> = {
     '尚未安装：目前按词语检索段落。装上嵌入模型后还可以按语义检索；像其他 GGUF 文件一样导入即可。',
   origin: { demo: 'Kvasir 自带', imported: '导入', downloaded: '下载' },
   demoNote:
-    '专为示例资料库制作，不适用于你的文档：它只认识几百个词，只能回答与这些文档有关的问题。要就自己的文档提问，请导入你自己的模型。',
+    '专为示例资料库制作：它只认识几百个词，只能回答与那些文档有关的问题。要就自己的文档提问，请导入其他模型。',
   state: {
     idle: '未加载',
     loading: '加载中',
@@ -35,6 +35,12 @@ export const models: Words<typeof en.models> = {
   use: '使用',
   stopUsing: '停止使用',
   details: '详情',
+  rename: {
+    open: '重命名…',
+    title: '重命名 {{name}}',
+    name: '名称',
+    help: '留空则使用文件中的名称。',
+  },
   remove: '移除',
   removeTitle: '移除 {{name}}？',
   removeText: {

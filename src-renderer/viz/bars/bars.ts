@@ -7,7 +7,8 @@ export interface ColouredRow extends TimedRow {
   stages: readonly { ms: number; colour: Colour }[];
 }
 
-const VALUES = 104;
+/** Room behind the longest bar for what its row says of it. */
+const VALUES = 150;
 const BAR = 13;
 
 /** Times of several ways, one below the other and on one scale; each bar is made of its stages. */
@@ -22,7 +23,7 @@ export function bars(rows: readonly ColouredRow[]): Picture {
 }
 
 function labelWidth(width: number): number {
-  return Math.min(230, Math.max(110, width * 0.38));
+  return Math.min(260, Math.max(110, width * 0.36));
 }
 
 function draw(

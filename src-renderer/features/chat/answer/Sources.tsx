@@ -4,6 +4,7 @@ import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Citation } from '../../../../src-shared/contract/chat.ts';
+import { Trail } from '../../../ui/Trail.tsx';
 import { highlightParts } from './highlight-parts.ts';
 import classes from './Sources.module.css';
 
@@ -75,7 +76,9 @@ function Source({
           onClick={onToggle}
         >
           <span className={classes.number}>{number}</span>
-          <span className={classes.title}>{citation.title}</span>
+          <span className={classes.title}>
+            <Trail text={citation.title} />
+          </span>
           {citation.page !== null && (
             <span className={classes.page}>{t('sources.page', { page: citation.page })}</span>
           )}

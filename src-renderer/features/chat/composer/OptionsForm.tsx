@@ -49,6 +49,7 @@ export function OptionsForm({ options, onChange }: FormProps) {
         />
         <Count
           label={t('options.maxTokens')}
+          unit={t('options.tokens')}
           value={options.maxTokens}
           fallback={settings?.maxTokens}
           max={65_536}
@@ -150,12 +151,14 @@ function StrategyFields({
 /** A number that is kept when the field is left; empty means the settings' value. */
 function Count({
   label,
+  unit,
   value,
   fallback,
   max,
   onChange,
 }: {
   label: string;
+  unit?: string;
   value: number | undefined;
   fallback: number | undefined;
   max: number;
@@ -171,7 +174,8 @@ function Count({
   return (
     <NumberInput
       label={label}
-      placeholder={String(fallback ?? '')}
+      placeholder={[fallback, unit].filter((word) => word !== undefined).join(' ')}
+      {...(unit !== undefined && { suffix: ` ${unit}` })}
       value={draft ?? value ?? ''}
       min={1}
       max={max}

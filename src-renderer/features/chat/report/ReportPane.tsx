@@ -38,9 +38,10 @@ export function ReportPane({
       style={full ? undefined : { width: reportWidth }}
       aria-label={t('report.label')}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented || isOfMenu(event)) return;
+        if (event.key !== 'Escape') return;
+        // What is open above the report is closed by this key, and nothing further by the thread's shortcuts.
         event.stopPropagation();
-        onClose();
+        if (!event.defaultPrevented && !isOfMenu(event)) onClose();
       }}
     >
       {!full && <Edge width={reportWidth} pane={pane} onResize={resize} />}

@@ -60,7 +60,7 @@ export function CompareSection({ report, state, words, files }: CompareSectionPr
         </>
       }
       onPng={() => files.png('comparison', [plate()])}
-      onCsv={() => files.csv('comparison', methodsCsv(comparison))}
+      onCsv={() => files.csv('comparison', methodsCsv(comparison, words))}
       onJson={() => files.json('comparison', comparison)}
     >
       <MethodPicture comparison={comparison} words={words} />

@@ -8,7 +8,7 @@ import {
   type StrategyName,
 } from '../../../../src-shared/strategy.ts';
 import classes from './CompareStart.module.css';
-import { joined } from '../captions.ts';
+import { joined } from '../../../i18n/joined.ts';
 import type { Words } from '../useWords.ts';
 import { leastMs } from './estimate.ts';
 

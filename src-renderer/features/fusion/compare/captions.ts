@@ -1,5 +1,5 @@
 import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
-import { joined } from '../captions.ts';
+import { joined } from '../../../i18n/joined.ts';
 import type { Words } from '../useWords.ts';
 import { fullOf, isAboutTheSame, judged, nameOf, reuseOf, timesSooner } from './methods.ts';
 import { isSame, textDiff } from './text-diff.ts';
@@ -24,7 +24,7 @@ function sentence(
   const text = t(
     isSame(textDiff(full.text, way.text, language)) ? 'compare:lead.same' : 'compare:lead.other',
   );
-  const verdict = isAboutTheSame(times) ? 'near' : times > 1 ? 'sooner' : 'later';
+  const verdict = isAboutTheSame(way, comparison) ? 'near' : times > 1 ? 'sooner' : 'later';
   return t(`compare:lead.${verdict}`, {
     name: nameOf(way, words),
     times: format.number(times >= 1 ? times : 1 / times, 1),

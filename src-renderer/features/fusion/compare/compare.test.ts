@@ -7,8 +7,9 @@ import { fusionReport } from '../../../client/fixtures/fusion-report.ts';
 import { layoutBars } from '../../../viz/bars/layout.ts';
 import { methodsCsv } from './csv.ts';
 import { leastMs, leftMs } from './estimate.ts';
-import { fullOf, judged, timesSooner } from './methods.ts';
+import { fullOf, isAboutTheSame, judged, timesSooner } from './methods.ts';
 import { isSame, textDiff } from './text-diff.ts';
+import { wordsOf } from '../words.test-support.ts';
 
 const report = fusionReport({ answerId: 'a1', chunks: 3, chunkTokens: 40, layers: 6 });
 
@@ -66,10 +67,25 @@ describe('ways', () => {
     expect(timesSooner(twice, comparison)).toBe(2);
   });
 
-  test('as CSV: a row for each way, and texts that a spreadsheet would run are quoted', () => {
+  test('a way that had next to nothing ready is no faster, whatever its one run says', () => {
+    const comparison = compared();
+    const full = fullOf(comparison)!;
+    const quick = {
+      ...full,
+      kind: 'prefix' as const,
+      ttftMs: { ...full.ttftMs, total: full.ttftMs.total / 2 },
+    };
+    expect(isAboutTheSame({ ...quick, residentTokens: 1, reusedTokens: 0 }, comparison)).toBe(true);
+    expect(isAboutTheSame({ ...quick, residentTokens: comparison.promptTokens / 2 }, comparison)).toBe(false);
+  });
+
+  test('as CSV: a row for each way, and texts that a spreadsheet would run are quoted', async () => {
     const comparison = compared();
     comparison.methods[0]!.text = '=1+1';
-    const { data } = Papa.parse<Record<string, string>>(methodsCsv(comparison), { header: true });
+    const { data } = Papa.parse<Record<string, string>>(methodsCsv(comparison, await wordsOf('en')), {
+      header: true,
+    });
+    expect(Object.keys(data[0] ?? {})).toContain('Look-up (ms)');
     expect(data.map(({ way }) => way)).toEqual(['full', 'prefix', 'reuse', 'blend', 'blend']);
     expect(data[0]?.['text']).toBe("'=1+1");
     expect(Number(data[3]?.['ttft_ms'])).toBeCloseTo(comparison.methods[3]!.ttftMs.total);

@@ -1,12 +1,20 @@
 import type { Comparison } from '../../../../src-shared/comparison.ts';
 import { STAGES } from '../../../viz/stages.ts';
 import { csv } from '../csv.ts';
+import type { Words } from '../useWords.ts';
 
-/** A row for each way. */
-export function methodsCsv({ methods }: Comparison): string {
+/** A row for each way; stages are called what the window calls them. */
+export function methodsCsv({ methods }: Comparison, { t }: Pick<Words, 't'>): string {
   return csv(
     [
-      ...['way', 'strategy', 'ratio', 'this_answer', 'ttft_ms', ...STAGES.map((stage) => `${stage}_ms`)],
+      ...[
+        'way',
+        'strategy',
+        'ratio',
+        'this_answer',
+        'ttft_ms',
+        ...STAGES.map((stage) => `${t(`stages:${stage}.name`)} (ms)`),
+      ],
       ...['resident_tokens', 'reused_tokens', 'recomputed_tokens', 'bytes_loaded'],
       ...['kl', 'same_first_token', 'answer_f1', 'complete', 'text'],
     ],

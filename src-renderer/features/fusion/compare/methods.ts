@@ -35,9 +35,14 @@ export function reuseOf({ methods }: Comparison): ComparedMethod | undefined {
 /** Each way is timed once: a difference within this factor is noise. */
 const NOISE = 1.3;
 
-/** Whether a first token came about as soon as that of the full prefill. */
-export function isAboutTheSame(times: number): boolean {
-  return times <= NOISE && times >= 1 / NOISE;
+/** A way that had less of the prompt than this ready did as good as all the work of a full prefill. */
+const LITTLE = 0.05;
+
+/** Whether a first token came about as soon as that of the full prefill, as far as one run can tell. */
+export function isAboutTheSame(method: ComparedMethod, comparison: Comparison): boolean {
+  const times = timesSooner(method, comparison) ?? 1;
+  const ready = method.residentTokens + method.reusedTokens;
+  return ready < comparison.promptTokens * LITTLE || (times <= NOISE && times >= 1 / NOISE);
 }
 
 export function barRows(comparison: Comparison, words: Words): ColouredRow[] {
@@ -50,7 +55,7 @@ export function barRows(comparison: Comparison, words: Words): ColouredRow[] {
       value:
         times === undefined
           ? value
-          : `${value} · ${isAboutTheSame(times) ? t('compare:aboutSame') : t('compare:times', { times: format.number(times, 1) })}`,
+          : `${value} · ${isAboutTheSame(method, comparison) ? t('compare:aboutSame') : t('compare:times', { times: format.number(times, 1) })}`,
       stages: STAGES.map((stage) => ({ ms: method.ttftMs[stage], colour: STAGE_COLOURS[stage] })),
     };
   });

@@ -2,7 +2,7 @@ import { mean, least } from 'd3-array';
 import type { Comparison, DeepPrompt } from '../../../../src-shared/comparison.ts';
 import { visible } from '../../../viz/tokens/layout.ts';
 import { nameOf } from '../compare/methods.ts';
-import { joined } from '../captions.ts';
+import { joined } from '../../../i18n/joined.ts';
 import type { Words } from '../useWords.ts';
 import {
   attentionFacts,

@@ -7,7 +7,7 @@ import legend from '../legend.module.css';
 import classes from './ChunkSection.module.css';
 import table from '../table.module.css';
 import { colourOf, partTitle } from '../pictures.ts';
-import { joined } from '../captions.ts';
+import { joined } from '../../../i18n/joined.ts';
 import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
 import type { SectionData } from './section-props.ts';

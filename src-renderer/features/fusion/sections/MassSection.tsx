@@ -8,6 +8,7 @@ import { CheckSwitch } from '../CheckSwitch.tsx';
 import race from '../race.module.css';
 import classes from './MassSection.module.css';
 import table from '../table.module.css';
+import { joined } from '../../../i18n/joined.ts';
 import * as captions from '../captions.ts';
 import { massCurve, type MassCurve } from '../mass.ts';
 import type { CheckView } from '../model.ts';
@@ -40,7 +41,7 @@ export function MassSection({
     <Section
       name="mass"
       title={t('mass.title')}
-      lead={captions.joined([
+      lead={joined([
         captions.mass(check, words),
         t('mass.half', { ratio: words.share(curve.ratioFor(0.5)) }),
       ])}

@@ -58,7 +58,7 @@ export function DocumentPage({ id }: { id: string }) {
 }
 
 function Summary({ document }: { document: DocumentInfo }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation(['common', 'library']);
   const format = useFormat();
   const { path, bytes, pages, tokens, chunks, cachedChunks, cacheBytes } = document;
   const parts = [
@@ -66,7 +66,11 @@ function Summary({ document }: { document: DocumentInfo }) {
     format.bytes(bytes),
     ...(pages === null ? [] : [t('unit.pages', { count: pages })]),
     t('unit.tokens', { count: tokens }),
-    `${t('unit.chunks', { count: chunks })} (${format.number(cachedChunks)} ✓, ${format.bytes(cacheBytes)})`,
+    t('library:documents.cachedOf', {
+      cached: format.number(cachedChunks),
+      total: format.number(chunks),
+    }),
+    ...(cacheBytes > 0 ? [t('library:document.cacheSize', { size: format.bytes(cacheBytes) })] : []),
   ];
   return (
     <span className={classes.summary} title={path}>

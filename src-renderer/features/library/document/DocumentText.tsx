@@ -27,14 +27,19 @@ export function DocumentText({ document, passage }: { document: DocumentInfo; pa
   const [selected, setSelected] = useState<number>();
   const scroller = useRef<HTMLDivElement>(null);
   const chunks = rows.total ?? 0;
-  const count = chunks > 0 ? chunks : Math.ceil((text.length ?? 0) / PLAIN_SEGMENT);
+  const plain = Math.ceil((text.length ?? 0) / PLAIN_SEGMENT);
+  // Nothing is laid out before both are known: estimates of heights go by them.
+  const known = text.length !== undefined && rows.total !== undefined;
+  const count = known ? chunks || plain : 0;
   const segmentAt = (index: number): SegmentRange | undefined =>
     chunks > 0 ? chunkRange(rows.rowAt(index)) : plainRange(index, text.length ?? 0);
+  const heightOf = (range: SegmentRange | undefined): number =>
+    estimateHeight(range ? range.end - range.start : (text.length ?? 0) / Math.max(1, count));
   // eslint-disable-next-line react-hooks/incompatible-library -- a note for the React compiler, which is not used here
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => estimateHeight(segmentAt(index)),
+    estimateSize: (index) => heightOf(segmentAt(index)),
     overscan: 2,
   });
   useShown(virtualizer.range, segmentAt, rows.show, text.show);
@@ -85,7 +90,7 @@ export function DocumentText({ document, passage }: { document: DocumentInfo; pa
                 <Segment
                   range={segment}
                   text={segment && text.slice(segment.start, segment.end)}
-                  height={estimateHeight(segment)}
+                  height={heightOf(segment)}
                   pages={text.pages}
                   passage={passage}
                   selected={selected === index}
@@ -129,8 +134,7 @@ function plainRange(index: number, length: number): SegmentRange {
 }
 
 /** Before it is measured. */
-function estimateHeight(range: SegmentRange | undefined): number {
-  const chars = range ? range.end - range.start : 2000;
+function estimateHeight(chars: number): number {
   return Math.max(84, Math.ceil(chars / LINE_CHARS) * LINE_PX + 24);
 }
 

@@ -4,10 +4,11 @@ import type { Range } from '../../../../src-shared/contract/common.ts';
 import { useClient } from '../../../client/context.tsx';
 import { findRange } from './text-parts.ts';
 
-/** Heights are estimates until drawn, so the way to a passage is corrected for some frames. */
+/** A passage that has not moved for so many frames has arrived. */
 const SETTLE_FRAMES = 12;
 /** The text of the place may have to be fetched first. */
-const PATIENCE_FRAMES = 300;
+const PATIENCE_FRAMES = 600;
+const HANDS = ['wheel', 'pointerdown', 'touchstart', 'keydown'] as const;
 
 /** Brings the passage of the address into view when the text opens, and back to it on demand. */
 export function usePassage({
@@ -49,9 +50,8 @@ export function usePassage({
   }, [client, id, start, ready, chunks, plain]);
 
   const go = useCallback(() => {
-    if (index === undefined) return () => undefined;
-    virtualizer.scrollToIndex(index, { align: 'start' });
-    return centreMark(scroller);
+    if (index === undefined || !scroller.current) return () => undefined;
+    return approach(index, virtualizer, scroller.current);
   }, [index, virtualizer, scroller]);
   useEffect(() => go(), [go]);
   const range = virtualizer.range;
@@ -60,21 +60,37 @@ export function usePassage({
   return { visible, go };
 }
 
-/** Once the marked text is drawn, brings it to the middle and keeps it there while heights around it settle. */
-function centreMark(scroller: RefObject<HTMLDivElement | null>): () => void {
-  let settled = 0;
+/**
+ * Goes to a segment and brings the marked text in it to the middle, again and again until it stays there: heights are estimates
+ * until a segment is drawn, and what turns out higher or lower above moves it. A hand on the text ends that.
+ */
+function approach(
+  index: number,
+  virtualizer: Virtualizer<HTMLDivElement, Element>,
+  scroller: HTMLDivElement,
+): () => void {
+  let still = 0;
   let frames = 0;
+  let before = NaN;
   let handle = requestAnimationFrame(function step() {
-    const mark = scroller.current?.querySelector('mark');
+    const mark = scroller.querySelector('mark');
     if (mark) {
-      const box = mark.getBoundingClientRect();
-      const room = scroller.current?.clientHeight ?? 0;
+      const { height } = mark.getBoundingClientRect();
       // A long passage shows its beginning.
-      mark.scrollIntoView({ block: box.height > room * 0.7 ? 'start' : 'center' });
-      settled++;
+      mark.scrollIntoView({ block: height > scroller.clientHeight * 0.7 ? 'start' : 'center' });
+    } else {
+      virtualizer.scrollToIndex(index, { align: 'start' });
     }
+    const place = mark ? scroller.scrollTop : NaN;
+    still = place === before ? still + 1 : 0;
+    before = place;
     frames++;
-    if (settled < SETTLE_FRAMES && frames < PATIENCE_FRAMES) handle = requestAnimationFrame(step);
+    if (still < SETTLE_FRAMES && frames < PATIENCE_FRAMES) handle = requestAnimationFrame(step);
   });
-  return () => cancelAnimationFrame(handle);
+  const end = (): void => {
+    cancelAnimationFrame(handle);
+    for (const hand of HANDS) scroller.removeEventListener(hand, end);
+  };
+  for (const hand of HANDS) scroller.addEventListener(hand, end, { passive: true });
+  return end;
 }

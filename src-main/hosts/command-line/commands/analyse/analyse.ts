@@ -62,7 +62,7 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
       maxTokens: app.settings.current.maxTokens,
     });
     if (!request.success)
-      throw new KvasirError('BAD_ARGUMENT', `The analysis cannot be made so: ${firstIssue(request.error)}.`);
+      throw new KvasirError('BAD_ARGUMENT', `The analysis cannot be started: ${firstIssue(request.error)}.`);
     const analyses = app.workspaces.analysesOf(workspace);
     const { id } = await analyses.analyse(request.data);
     const analysis = await follow(app, analyses, id, {

@@ -1,0 +1,43 @@
+import type { Line } from './pdf-layout.ts';
+
+/** Lines at a page's top and bottom among which a running header or footer can be. */
+const EDGE_LINES = 2;
+const MIN_PAGES = 3;
+/** Share of the lines at one height that must repeat for them to be headers. */
+const MIN_SHARE = 0.6;
+
+/**
+ * The lines of all pages without running headers and footers: lines at the edge of several pages, all at the same height, that
+ * repeat but for a number that counts the pages. Where they have words the first one stays, lest a form's title be lost.
+ */
+export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly Line[])[] {
+  const running = new Set<Line>();
+  const edges = pages.flatMap((lines, page) => edgeLines(lines).map((line) => ({ line, page })));
+  for (const level of Map.groupBy(edges, ({ line }) => Math.round(line.y)).values()) {
+    const groups = groupsOf(level).filter(({ length }) => length > 1);
+    const repeated = new Set(groups.flat());
+    if (level.length < MIN_PAGES || repeated.size < level.length * MIN_SHARE) continue;
+    for (const group of groups)
+      for (const line of group.slice(/\p{L}/u.test(group[0]?.text ?? '') ? 1 : 0)) running.add(line);
+  }
+  return pages.map((lines) => lines.filter((line) => !running.has(line)));
+}
+
+function edgeLines(lines: readonly Line[]): Line[] {
+  const byHeight = lines.toSorted((a, b) => b.y - a.y);
+  return [...new Set([...byHeight.slice(0, EDGE_LINES), ...byHeight.slice(-EDGE_LINES)])];
+}
+
+/** Lines that say the same, or the same but for one number that is as far from its page's in all of them. */
+function groupsOf(level: readonly { line: Line; page: number }[]): Line[][] {
+  const groups = new Map<string, Line[]>();
+  for (const { line, page } of level) {
+    const { text } = line;
+    const numbers = [...text.matchAll(/\d{1,5}/g)].map(({ 0: digits, index }) => {
+      const rest = `${text.slice(0, index)}#${text.slice(index + digits.length)}`;
+      return `${Number(digits) - page} ${rest}`;
+    });
+    for (const key of [text, ...numbers]) groups.set(key, [...(groups.get(key) ?? []), line]);
+  }
+  return [...groups.values()];
+}
