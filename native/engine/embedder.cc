@@ -49,8 +49,13 @@ void check_numbers(const GgufFile & file, const std::string & arch) {
     count("block_count", 1024, true), count("context_length", 1u << 24, true);
     count("feed_forward_length", 1u << 20, false);
     const uint64_t head = count("attention.key_length", 1024, false);
-    count("attention.value_length", 1024, false), count("rope.dimension_count", 1024, false);
-    if (heads && !head && width % heads != 0) invalid("its width is no multiple of its heads");
+    const uint64_t value = count("attention.value_length", 1024, false);
+    count("rope.dimension_count", 1024, false);
+    // libllama's graphs of the BERT family take heads to make up the width.
+    const bool bert = arch.find("bert") != std::string::npos;
+    if (heads && (bert || !head) && width % heads != 0) invalid("its width is no multiple of its heads");
+    const auto odd = [&](uint64_t length) { return length && length * heads != width; };
+    if (bert && heads && (odd(head) || odd(value))) invalid("its heads do not make up its width");
     if (heads && kv_heads && heads % kv_heads != 0) invalid("its heads are no multiple of its KV heads");
     if (file.integer(arch + ".pooling_type").value_or(0) > LLAMA_POOLING_TYPE_RANK) invalid("its pooling is unknown");
 }

@@ -24,9 +24,16 @@ namespace kvasir {
 #define DECLARE(isa, kernel) namespace isa { extern const MatmulKernel kernel; }
 KERNELS(DECLARE)
 
-std::vector<const MatmulKernel *> matmul_kernels() {
+namespace {
+// Those that this machine has not, too.
+std::vector<const MatmulKernel *> compiled_kernels() {
 #define ADDRESS(isa, kernel) &isa::kernel,
-    std::vector<const MatmulKernel *> all{KERNELS(ADDRESS)};
+    return {KERNELS(ADDRESS)};
+}
+}  // namespace
+
+std::vector<const MatmulKernel *> matmul_kernels() {
+    auto all = compiled_kernels();
     std::erase_if(all, [](const MatmulKernel * k) { return !k->usable(); });
     return all;
 }
@@ -100,10 +107,11 @@ const MatmulKernel * choose(ggml_type type) {
     const char * wanted = std::getenv("KVASIR_MATMUL");
     if (wanted && !*wanted) wanted = nullptr;
     bool reached = !wanted;
-    for (const MatmulKernel * k : matmul_kernels()) {
+    // What is named may be missing here: then the next slower one is meant.
+    for (const MatmulKernel * k : compiled_kernels()) {
         reached = reached || std::strcmp(k->name, wanted) == 0;
         // Rounding is for what was rounded to fewer bits before.
-        if (!reached || (k->rounds() && type == GGML_TYPE_F16)) continue;
+        if (!reached || !k->usable() || (k->rounds() && type == GGML_TYPE_F16)) continue;
         // A wrong kernel would answer wrongly without a word: one that this machine computes otherwise is not used.
         if (matmul_error(*k, type) < k->tolerance) return k;
     }

@@ -133,5 +133,5 @@ test('an answer is compared only with the model that made it', async () => {
   await Promise.resolve();
   models.change(other);
   await expect(running).rejects.toMatchObject({ code: 'CONFLICT' });
-  await expect(chat.comparisons.run(request(answer.id))).rejects.toThrow(/only be made again with the model/);
+  await expect(chat.comparisons.run(request(answer.id))).rejects.toThrow(/only be rebuilt with the model/);
 });
