@@ -75,9 +75,10 @@ async function measure(count: number): Promise<Row> {
   writeFiles(join(dir, 'documents'), count);
   const app = await RunningApp.start(join(dir, 'data'));
   const idle = async (): Promise<void> => {
-    for (let quiet = 0; quiet < 3; await sleep(500)) {
+    for (let quiet = 0; quiet < 3;) {
       const { waiting, active, total } = await app.call('queue.status', {});
       quiet = waiting + active === 0 && total > 0 ? quiet + 1 : 0;
+      await sleep(500);
     }
   };
   try {

@@ -48,14 +48,19 @@ interface Fingerprint {
   sketch: number;
 }
 
+/** How far a sweep has come, and how many sketches had gone when it began. */
+interface Sweep {
+  at: Fingerprint;
+  gone: number;
+}
+
 const FIRST: Fingerprint = { hash: -1, sketch: 0 };
 const LAST: Fingerprint = { hash: 2 ** 32, sketch: 0 };
 
 /** Which chunks have fingerprints in common. Lives in the index; once a chunk's row is gone its fingerprints are found no more. */
 export class SimilarChunks {
   readonly #db: Database;
-  /** How far a sweep has come, and how many sketches had gone when it began. */
-  #sweep: { at: Fingerprint; gone: number } | undefined;
+  #sweep: Sweep | undefined;
 
   /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
   constructor(db: Database) {
@@ -109,19 +114,21 @@ export class SimilarChunks {
   sweep(removed: number): void {
     const { gone, live } = this.#db.get<{ gone: number; live: number }>(SQL.held) ?? { gone: 0, live: 0 };
     if (!this.#sweep && gone <= live) return;
-    this.#sweep ??= { at: FIRST, gone };
-    for (let looked = 0; this.#sweep && looked < 2 * KEPT * removed; looked += SWEPT_AT_ONCE)
-      this.#sweepOn(this.#sweep);
+    let sweep: Sweep | undefined = this.#sweep ?? { at: FIRST, gone };
+    for (let looked = 0; sweep && looked < 2 * KEPT * removed; looked += SWEPT_AT_ONCE)
+      sweep = this.#sweepOn(sweep);
+    this.#sweep = sweep;
   }
 
-  #sweepOn({ at, gone }: { at: Fingerprint; gone: number }): void {
+  /** Undefined at the end. */
+  #sweepOn({ at, gone }: Sweep): Sweep | undefined {
     const to = this.#db.get<Fingerprint>(SQL.sweepTo, at);
     const { hash: toHash, sketch: toSketch } = to ?? LAST;
     this.#db.transaction(() => {
       this.#db.run(SQL.sweep, { ...at, toHash, toSketch });
       if (!to) this.#db.run(SQL.swept, gone);
     });
-    this.#sweep = to && { at: to, gone };
+    return to && { at: to, gone };
   }
 
   /** Those of so many chunks that were never entered. */
