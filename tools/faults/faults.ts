@@ -83,9 +83,10 @@ try {
     for (let round = 0; round < rounds; round++) {
       const why = await failureOf(fault, round, filled);
       if (why !== undefined) wrong.push(`round ${round}: ${why}`);
-      process.stderr.write(why === undefined ? '.' : 'x');
+      process.stderr.write(why === undefined ? '.' : `\n${fault.name}, round ${round}: ${why}\n`);
     }
     lost += wrong.length;
+    process.stderr.write(` ${fault.name}: ${rounds - wrong.length} of ${rounds}\n`); // a long run may be cut short
     table.push([
       fault.name,
       fault.covers,
