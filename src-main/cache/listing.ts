@@ -1,15 +1,13 @@
 import type { CacheDocument, CacheEntry } from '../../src-shared/contract/cache.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { KeyPlace, KvKeyTable } from '../catalogue/kv-key-table.ts';
-import type { ChunkEntry, ChunkStore } from '../kvstore/store.ts';
+import type { ChunkStore, ListedEntry } from '../kvstore/store.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 
 /** A stored chunk, and where its text stands: nowhere any more, or in several documents. */
 interface StoredChunk {
-  entry: ChunkEntry;
+  entry: ListedEntry;
   places: KeyPlace[];
-  /** Rises with the name, and with the place in the document. */
-  order: number;
 }
 
 interface ListingSources {
@@ -32,19 +30,20 @@ const ORDINALS = 2 ** 24;
 
 /** What the store holds at one time, joined with the catalogue. */
 export class CacheListing {
+  /** By name, and by place in the document. */
   readonly chunks: readonly StoredChunk[];
   readonly #fingerprint: string | undefined;
-  #sorted: { by: string; chunks: StoredChunk[] } | undefined;
+  #sorted: { by: string; chunks: readonly StoredChunk[] } | undefined;
   #documents: CacheDocument[] | undefined;
 
   /** Reads piece by piece; what changes meanwhile may be in it or not. */
   static async make({ store, keys, dtypes, fingerprint }: ListingSources): Promise<CacheListing> {
     const slice = new TimeSlice();
     const byKey = new Map<string, StoredChunk>();
-    let page: ChunkEntry[] = [];
+    let page: ListedEntry[] = [];
     do {
       page = store.after(page.at(-1)?.key ?? '', ENTRIES_AT_ONCE);
-      for (const entry of page) byKey.set(entry.key, { entry, places: [], order: 0 });
+      for (const entry of page) byKey.set(entry.key, { entry, places: [] });
       await slice.step();
     } while (page.length === ENTRIES_AT_ONCE);
     const documents = keys.documents();
@@ -57,13 +56,14 @@ export class CacheListing {
   }
 
   private constructor(chunks: readonly StoredChunk[], fingerprint: string | undefined) {
-    this.chunks = chunks;
     this.#fingerprint = fingerprint;
+    const names = chunks.map(nameOf);
     // Plain comparison of code units: a locale's order costs a second for 50,000 paths.
-    const names = [...new Set(chunks.map(nameOf))].sort();
-    const ranks = new Map(names.map((name, rank) => [name, rank]));
-    for (const chunk of chunks)
-      chunk.order = (ranks.get(nameOf(chunk)) ?? 0) * ORDINALS + (chunk.places[0]?.ordinal ?? 0);
+    const ranks = new Map([...new Set(names)].sort().map((name, rank) => [name, rank]));
+    const order = names.map(
+      (name, i) => (ranks.get(name) ?? 0) * ORDINALS + (chunks[i]?.places[0]?.ordinal ?? 0),
+    );
+    this.chunks = rising(chunks, order);
   }
 
   entries(query: EntryQuery): { total: number; items: CacheEntry[] } {
@@ -96,17 +96,20 @@ export class CacheListing {
       .map(({ entry }) => entry.key);
   }
 
-  #select({ search, documentId, sort, descending }: EntryQuery): StoredChunk[] {
+  #select({ search, documentId, sort, descending }: EntryQuery): readonly StoredChunk[] {
     const needle = search.trim().toLowerCase();
     const id = documentId === undefined ? undefined : Number(documentId);
-    const found = this.chunks.filter(
-      (chunk) =>
-        nameOf(chunk).toLowerCase().includes(needle) &&
-        (id === undefined || chunk.places.some((place) => place.documentId === id)),
+    const isWanted = (chunk: StoredChunk): boolean =>
+      (needle === '' || nameOf(chunk).toLowerCase().includes(needle)) &&
+      (id === undefined || chunk.places.some((place) => place.documentId === id));
+    const found = needle === '' && id === undefined ? this.chunks : this.chunks.filter(isWanted);
+    if (sort === 'document') return descending ? found.toReversed() : found;
+    const field = sort === 'lastUsed' ? 'lastUsedAt' : sort;
+    const sign = descending ? -1 : 1;
+    return rising(
+      found,
+      found.map(({ entry }) => sign * entry[field]),
     );
-    const key = ({ entry, order }: StoredChunk): number =>
-      sort === 'document' ? order : sort === 'lastUsed' ? entry.lastUsedAt : entry[sort];
-    return found.sort(ordered(key, descending, (a, b) => a.order - b.order));
   }
 
   #describe({ entry, places }: StoredChunk, documentId?: string): CacheEntry {
@@ -135,11 +138,12 @@ function nameOf({ entry, places }: StoredChunk): string {
 
 /** A text that stands in several documents counts in each of them. What stands nowhere any more is listed by its label. */
 function documentsOf(chunks: readonly StoredChunk[]): CacheDocument[] {
-  const documents = new Map<string, CacheDocument>();
+  const documents = new Map<number | string, CacheDocument>();
   for (const { entry, places } of chunks) {
-    const byDocument = new Map(places.map((place) => [place.documentId, place]));
-    for (const place of byDocument.size > 0 ? byDocument.values() : [undefined]) {
-      const id = place ? String(place.documentId) : `label ${entry.label}`;
+    const ids = places.map(({ documentId }) => documentId);
+    const all = places.length === 0 ? [undefined] : places.filter((_, i) => ids.indexOf(ids[i] ?? 0) === i);
+    for (const place of all) {
+      const id = place?.documentId ?? entry.label;
       const known = documents.get(id) ?? emptyDocument(place, entry.label);
       documents.set(id, known);
       known.chunks++;
@@ -165,6 +169,27 @@ function emptyDocument(place: KeyPlace | undefined, label: string): CacheDocumen
     lastUsedMs: null,
     pinnedChunks: 0,
   };
+}
+
+/**
+ * Items by rising keys; of equal ones the first stays first. Numbers alone are sorted, which takes a tenth of the time that comparing
+ * items by a function does.
+ */
+function rising<T>(items: readonly T[], keys: readonly number[]): T[] {
+  const sorted = Float64Array.from(keys).sort();
+  const ranked = Float64Array.from(keys, (key, i) => firstAt(sorted, key) * keys.length + i).sort();
+  return Array.from(ranked, (rank) => items[rank % keys.length] as T);
+}
+
+/** Where in rising numbers one of them stands first. */
+function firstAt(sorted: Float64Array, key: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function compare<T extends string | number>(a: T, b: T): number {

@@ -31,6 +31,12 @@ interface Held {
   bytes: number;
 }
 
+/** A row as lists of very many show it. */
+type ListedRow = Pick<
+  ChunkRow,
+  'key' | 'fingerprint' | 'dtype' | 'tokens' | 'bytes' | 'label' | 'pinned' | 'hits' | 'lastUsedAt'
+>;
+
 /** Entries that are alike, or one alone. */
 type HeldRow = KindTotals & Pick<ChunkRow, 'class' | 'pinned' | 'order'>;
 
@@ -66,6 +72,8 @@ function listQuery({ kind, fingerprint, pinned }: ListFilter): string {
 /** Each compiled when the index is opened. */
 const SQL = {
   get: `SELECT ${COLUMNS} FROM chunks WHERE key = ?`,
+  listed: `SELECT key, fingerprint, dtype, tokens, bytes, label, pinned, hits, last_used_at AS lastUsedAt FROM chunks
+    WHERE key > ? ORDER BY key LIMIT ?`,
   after: `SELECT ${COLUMNS} FROM chunks WHERE key > ? ORDER BY key LIMIT ?`,
   candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_class WHERE NOT pinned AND kind = ? AND class = ?
     ORDER BY use_order, use_offset DESC`,
@@ -162,16 +170,17 @@ export class ChunkIndex {
     const slice = new TimeSlice();
     let page: ChunkRow[] = [];
     do {
-      page = this.after(page.at(-1)?.key ?? '', ROWS_AT_ONCE);
+      this.flush();
+      page = this.#db.all(SQL.after, page.at(-1)?.key ?? '', ROWS_AT_ONCE);
       yield* page;
       await slice.step();
     } while (page.length === ROWS_AT_ONCE);
   }
 
   /** In the order of keys, those behind one. */
-  after(key: string, limit: number): ChunkRow[] {
+  listed(key: string, limit: number): ListedRow[] {
     this.flush();
-    return this.#db.all(SQL.after, key, limit);
+    return this.#db.all(SQL.listed, key, limit);
   }
 
   totals(): KindTotals[] {

@@ -27,6 +27,7 @@ import type {
   KindTotals,
   Lease,
   LeaseSet,
+  ListedEntry,
   ListFilter,
   PolicyName,
   PrefetchRoom,
@@ -220,9 +221,10 @@ export class ChunkStore {
   }
 
   /** At most `limit` entries in the order of keys, those behind `key`: all of them, page by page, whatever changes meanwhile. */
-  after(key: string, limit: number): ChunkEntry[] {
+  after(key: string, limit: number): ListedEntry[] {
     this.#requireOpen('after');
-    return this.#disk.index.after(key, limit).map((row) => this.#entry(row));
+    const rows = this.#disk.index.listed(key, limit);
+    return rows.map((row) => ({ ...row, pinned: row.pinned === 1, inRam: this.#ramTier.isInRam(row.key) }));
   }
 
   /** What is known of one key; undefined when it is not stored. Uses of the last moments may not be counted yet. */

@@ -124,6 +124,12 @@ export interface ChunkEntry {
   inRam: boolean;
 }
 
+/** What a list of very many shows of each. */
+export type ListedEntry = Pick<
+  ChunkEntry,
+  'key' | 'fingerprint' | 'dtype' | 'tokens' | 'bytes' | 'label' | 'pinned' | 'hits' | 'lastUsedAt' | 'inRam'
+>;
+
 /** A stored chunk that has tokens in common with a text. */
 export interface SimilarChunk {
   key: string;
