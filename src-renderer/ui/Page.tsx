@@ -30,7 +30,11 @@ export function Page({
             </Text>
           )}
         </Stack>
-        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+        {actions !== undefined && (
+          <Group gap="xs" className={classes.actions}>
+            {actions}
+          </Group>
+        )}
       </header>
       {scroll ? (
         <ScrollArea className={classes.body} type="auto">
