@@ -63,8 +63,11 @@ export class KvKeyTable {
     });
   }
 
-  /** Chunks without a key in this format; from indexes alone. */
+  /** Chunks without a key in this format; from indexes alone. Mostly there are none, which counting tells soonest. */
   missing(dtype: string): number[] {
+    const counts =
+      'SELECT (SELECT count(*) FROM chunk) = (SELECT count(*) FROM chunk_kv_key WHERE dtype = ?)';
+    if (this.#sql.value(counts, dtype) === 1) return [];
     const query = `SELECT c.id FROM chunk_set s CROSS JOIN chunk c ON c.chunk_set_id = s.id
       WHERE s.prefix IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM chunk_kv_key k WHERE k.chunk_id = c.id AND k.dtype = ?)`;
