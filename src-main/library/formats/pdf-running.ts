@@ -8,7 +8,8 @@ const MIN_SHARE = 0.6;
 
 /**
  * The lines of all pages without running headers and footers: lines at the edge of several pages, all at the same height, that
- * repeat but for a number that counts the pages. Where they have words the first one stays, lest a form's title be lost.
+ * repeat but for a number that counts the pages. Where they have words the first one stays, lest a form's title be lost. No page
+ * loses all it has.
  */
 export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly Line[])[] {
   const running = new Set<Line>();
@@ -20,7 +21,10 @@ export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly L
     for (const group of groups)
       for (const line of group.slice(/\p{L}/u.test(group[0]?.text ?? '') ? 1 : 0)) running.add(line);
   }
-  return pages.map((lines) => lines.filter((line) => !running.has(line)));
+  // What is all that a page has is no header, however it repeats.
+  return pages.map((lines) =>
+    lines.every((line) => running.has(line)) ? lines : lines.filter((line) => !running.has(line)),
+  );
 }
 
 function edgeLines(lines: readonly Line[]): Line[] {
