@@ -98,7 +98,7 @@ const SCHEMA = `
     SELECT id, kvasir_words(title, kvasir_language(text)), kvasir_words(text, kvasir_language(text)) FROM chunk;`;
 
 /**
- * How FTS5 tidies up. It merges a segment once half of it has been deleted; at a tenth, its default, deleting a library took fifteen
+ * How FTS5 tidies up. It merges a segment once half of it has been deleted; at a tenth, its default, deleting takes the index six
  * times as long. A merge goes 64 pages at a stretch: small pages make stretches short.
  */
 const TIDYING = { deletemerge: 50, pgsz: 1000 };
