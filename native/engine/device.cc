@@ -14,10 +14,21 @@ using ThreadpoolNew = ggml_threadpool * (*)(ggml_threadpool_params *);
 using ThreadpoolFree = void (*)(ggml_threadpool *);
 using SetThreadpool = void (*)(ggml_backend_t, ggml_threadpool *);
 
+// Whether a backend of this device may compute only one graph. ggml-vulkan keeps its descriptor sets from graph to graph
+// and rewrites only those slots that an operation has; the others go on naming memory that may be freed by then, often
+// work space of its own that grew. Vulkan allows that, since no shader reads them. Mesa's lavapipe (22.3) counts
+// references through all of them, and so writes into freed memory. New sets name nothing.
+bool counts_through_unused_descriptors(ggml_backend_dev_t dev) {
+    return std::string(ggml_backend_dev_description(dev)).find("llvmpipe") != std::string::npos;
+}
+
 }  // namespace
 
 Device::Device(ggml_backend_dev_t dev, int threads)
-    : dev_(dev), host_(ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU), memory_(dev) {
+    : dev_(dev),
+      host_(ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU),
+      anew_for_each_graph_(counts_through_unused_descriptors(dev)),
+      memory_(dev) {
     backend();
     graph_context_ = make_graph_context(kMaxNodes);
     galloc_.reset(ggml_gallocr_new(memory_.type()));
@@ -43,14 +54,11 @@ Device::~Device() {
     if (pool_) proc<ThreadpoolFree>(ggml_backend_dev_backend_reg(dev_), "ggml_threadpool_free")(pool_);
 }
 
-// Made anew once memory was freed: a backend may go on naming buffers of earlier graphs. ggml-vulkan rewrites only
-// those slots of its descriptor sets that an operation has, and Mesa's lavapipe (22.3) counts references through all.
 ggml_backend_t Device::backend() {
-    if (backend_ && (host_ || freed_before_ == memory_.times_freed())) return backend_.get();
+    if (backend_ && !anew_for_each_graph_) return backend_.get();
     backend_.reset();
     backend_.reset(ggml_backend_dev_init(dev_, nullptr));
     if (!backend_) throw Error("ENGINE_FAILED", "The device " + name() + " could not be initialised.");
-    freed_before_ = memory_.times_freed();
     return backend_.get();
 }
 

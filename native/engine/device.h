@@ -48,9 +48,9 @@ class Device {
 
     ggml_backend_dev_t dev_;
     bool host_;
+    bool anew_for_each_graph_;
     DeviceMemory memory_;
     BackendPtr backend_;
-    int64_t freed_before_ = 0;  // memory_.times_freed() when backend_ was made
     ContextPtr graph_context_;
     GallocPtr galloc_;
     std::unique_ptr<StagingBuffer> staging_buffer_;

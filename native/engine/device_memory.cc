@@ -58,9 +58,7 @@ DeviceMemory::Lease DeviceMemory::allocate_for_pass(ggml_context * ctx) {
 }
 
 void DeviceMemory::give_back(BufferPtr buffer, bool keep) {
-    if (keep) return kept_.push_back(std::move(buffer));
-    buffer.reset();
-    ++times_freed_;
+    if (keep) kept_.push_back(std::move(buffer));
 }
 
 void DeviceMemory::allocate_graph(ggml_gallocr * galloc, ggml_cgraph * graph) {
@@ -68,8 +66,7 @@ void DeviceMemory::allocate_graph(ggml_gallocr * galloc, ggml_cgraph * graph) {
     const size_t before = ggml_gallocr_get_buffer_size(galloc, 0);
     size_t needed = 0;
     if (!host_) ggml_gallocr_reserve_n_size(galloc, graph, nullptr, nullptr, &needed);
-    if (needed > before) {  // what was there is freed by now
-        ++times_freed_;
+    if (needed > before) {
         // Prompts and answers become longer step by step: not each of them shall have to make new room.
         if (needed <= kMostSpare) reserve(galloc, std::bit_ceil(needed));
         placed = ggml_gallocr_reserve(galloc, graph);

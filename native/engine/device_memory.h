@@ -48,9 +48,6 @@ class DeviceMemory {
     // Places a graph's tensors; `galloc` grows where it must. OUT_OF_MEMORY.
     void allocate_graph(ggml_gallocr * galloc, ggml_cgraph * graph);
 
-    // How often memory that graphs may have used was freed.
-    int64_t times_freed() const { return times_freed_; }
-
   private:
     void give_back(BufferPtr buffer, bool keep);
 
@@ -58,7 +55,6 @@ class DeviceMemory {
     bool host_;
     std::string name_;
     std::vector<BufferPtr> kept_;  // nobody uses these now
-    int64_t times_freed_ = 0;
 };
 
 }  // namespace kvasir

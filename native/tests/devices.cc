@@ -190,6 +190,17 @@ TEST(passes_on_another_device_use_the_memory_of_those_before_them) {
     }
 }
 
+TEST(on_llvmpipe_a_backend_computes_one_graph) {
+    const std::string far = test::far_device();
+    test::make_far_device_llvmpipe();
+    const auto there = test::tiny("llama", "--embd 256 --ff 512", {1, far});
+    for (const StrategySpec & strategy : kStrategies) {
+        Session session(there, 2048);
+        session.append(in_files(prompt(there), 2), strategy, nullptr, nullptr);
+        CHECK_EQ(session.generate(3, {}, nullptr, nullptr).tokens.size(), size_t(3));
+    }
+}
+
 TEST(memory_of_passes_on_another_device_is_bounded_by_the_longest) {
     const auto [here, there] = tiny();
     there->kv_pool().set_budget(0);

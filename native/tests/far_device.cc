@@ -18,6 +18,7 @@ namespace {
 
 size_t memory_bytes = size_t(8) << 30;
 ggml_op refused = GGML_OP_NONE;
+bool llvmpipe = false;
 std::function<void()> before_graphs;
 
 // Pages that are readable and writable only while the device itself works: reading one through a tensor's pointer
@@ -28,20 +29,15 @@ class Pages {
         std::lock_guard lock(mutex_);
         void * at = mmap(nullptr, bytes, protection(), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (at == MAP_FAILED) return nullptr;
-        all_[at] = {bytes, ++buffers_.made};
+        all_[at] = bytes;
+        ++buffers_.made;
         return at;
     }
     void give_back(void * at) {
         std::lock_guard lock(mutex_);
         ++buffers_.freed;
-        munmap(at, all_[at].bytes);
+        munmap(at, all_[at]);
         all_.erase(at);
-    }
-    // A number that no other buffer has had, 0 where there is none.
-    int number(void * at) {
-        std::lock_guard lock(mutex_);
-        const auto found = all_.find(at);
-        return found == all_.end() ? 0 : found->second.number;
     }
     FarBuffers buffers() {
         std::lock_guard lock(mutex_);
@@ -59,14 +55,10 @@ class Pages {
   private:
     int protection() const { return users_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
     void protect() {
-        for (auto [at, buffer] : all_) mprotect(at, buffer.bytes, protection());
+        for (auto [at, bytes] : all_) mprotect(at, bytes, protection());
     }
-    struct Buffer {
-        size_t bytes;
-        int number;
-    };
     std::mutex mutex_;
-    std::map<void *, Buffer> all_;
+    std::map<void *, size_t> all_;
     FarBuffers buffers_;
     int users_ = 0;
 };
@@ -177,21 +169,16 @@ bool supports(ggml_backend_dev_t, const ggml_tensor * op) {
     }
 }
 
-// Refuses a graph with an op that the device lacks, or that reads what is not on the device; every graph once a buffer
-// that an earlier one used is freed.
-bool runs_here(const ggml_cgraph * graph, std::map<void *, int> & used) {
+// Refuses a graph with an op that the device lacks, or that reads what is not on the device.
+bool runs_here(const ggml_cgraph * graph) {
     for (int i = 0; i < ggml_graph_n_nodes(const_cast<ggml_cgraph *>(graph)); ++i) {
         const ggml_tensor * node = ggml_graph_node(const_cast<ggml_cgraph *>(graph), i);
         if (!supports(device(), node)) return false;
         for (const ggml_tensor * src : node->src) {
             const ggml_backend_buffer_t buffer = !src ? nullptr : src->view_src ? src->view_src->buffer : src->buffer;
-            if (!src) continue;
-            if (!buffer || buffer->buft != buffer_type()) return false;
-            used.try_emplace(buffer->context, pages().number(buffer->context));
+            if (src && (!buffer || buffer->buft != buffer_type())) return false;
         }
     }
-    for (auto [at, number] : used)
-        if (pages().number(at) != number) return false;
     return true;
 }
 
@@ -204,7 +191,7 @@ struct Stream {
     };
     ggml_backend_t processor;
     std::vector<Copy> waiting;
-    std::map<void *, int> used;  // where buffers of its graphs begin, and their numbers
+    int graphs = 0;
 };
 Stream & stream(ggml_backend_t b) { return *static_cast<Stream *>(b->context); }
 
@@ -244,7 +231,7 @@ ggml_backend_t make_backend(ggml_backend_dev_t dev, const char *) {
     iface.set_tensor_async = begin_copy;
     iface.synchronize = synchronize;
     iface.graph_compute = [](ggml_backend_t b, ggml_cgraph * graph) {
-        if (!runs_here(graph, stream(b).used)) return GGML_STATUS_FAILED;
+        if (!runs_here(graph) || (llvmpipe && stream(b).graphs++ > 0)) return GGML_STATUS_FAILED;
         if (before_graphs) before_graphs();
         synchronize(b);
         Access a;
@@ -255,7 +242,7 @@ ggml_backend_t make_backend(ggml_backend_dev_t dev, const char *) {
 
 const ggml_backend_device_i kDevice = {
     .get_name = [](ggml_backend_dev_t) { return "Far"; },
-    .get_description = [](ggml_backend_dev_t) { return "a stand-in for a GPU"; },
+    .get_description = [](ggml_backend_dev_t) { return llvmpipe ? "llvmpipe (a stand-in)" : "a stand-in for a GPU"; },
     .get_memory = [](ggml_backend_dev_t, size_t * free, size_t * total) { *free = *total = memory_bytes; },
     .get_type = [](ggml_backend_dev_t) { return GGML_BACKEND_DEVICE_TYPE_GPU; },
     .get_props =
@@ -297,13 +284,14 @@ ggml_backend_dev_t device() {
 std::string far_device() {
     static const bool registered = (ggml_backend_register(registry()), true);
     (void)registered;
-    memory_bytes = size_t(8) << 30, refused = GGML_OP_NONE, before_graphs = nullptr;
+    memory_bytes = size_t(8) << 30, refused = GGML_OP_NONE, before_graphs = nullptr, llvmpipe = false;
     before = pages().buffers();
     std::lock_guard lock(copies_mutex);
     copies = {};
     return "Far";
 }
 void set_far_memory(size_t bytes) { memory_bytes = bytes; }
+void make_far_device_llvmpipe() { llvmpipe = true; }
 void refuse_on_far_device(ggml_op op) { refused = op; }
 void before_far_graphs(std::function<void()> call) { before_graphs = std::move(call); }
 FarBuffers far_buffers() {

@@ -1,9 +1,7 @@
 #pragma once
 // A stand-in for a GPU, so that the engine's way through other devices is tested where there is none: a ggml device
 // that computes on the processor, but whose memory nobody can touch except through ggml, and which has no custom ops.
-// What is copied to it asynchronously is copied as late as a GPU may copy it: when somebody waits for that stream. And
-// a stream goes on looking at every buffer that its graphs used, as Mesa's lavapipe does under ggml's Vulkan backend:
-// once one of them is freed it computes nothing any more.
+// What is copied to it asynchronously is copied as late as a GPU may copy it: when somebody waits for that stream.
 #include <chrono>
 #include <functional>
 #include <string>
@@ -16,6 +14,9 @@ namespace kvasir::test {
 std::string far_device();
 // What it says of its memory: layers that do not fit stay on the processor.
 void set_far_memory(size_t bytes);
+// From now on, until far_device() is called again, it is what ggml's Vulkan backend is on Mesa's lavapipe: after a
+// graph, what a stream names may be freed, so that it computes no other.
+void make_far_device_llvmpipe();
 // An operation that it does not have from now on; GGML_OP_NONE: it has all but custom ones.
 void refuse_on_far_device(ggml_op op);
 

@@ -1,6 +1,7 @@
 // Runs the passes that an answer is made of on one device, each several times, in a process of its own: what a device's
 // driver does when memory comes and goes shows only there. Prints the largest difference from the processor.
-//   kvasir-passes --model FILE --device NAME [--prefills 6] [--blends 0] [--decodes 0] [--tokens 64]
+//   kvasir-passes --model FILE --device NAME [--models 1] [--prefills 6] [--blends 0] [--decodes 0] [--tokens 64]
+// With --models N the model is loaded, used and let go N times, one after another.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,14 +18,18 @@ using namespace kvasir;
 
 struct Options {
     std::string model, device;
-    int prefills = 6, blends = 0, decodes = 0, tokens = 64;
+    int models = 1, prefills = 6, blends = 0, decodes = 0, tokens = 64;
 };
 
 Options parse(int argc, char ** argv) {
     Options o;
     const std::map<std::string, std::string *> texts{{"--model", &o.model}, {"--device", &o.device}};
     const std::map<std::string, int *> numbers{
-        {"--prefills", &o.prefills}, {"--blends", &o.blends}, {"--decodes", &o.decodes}, {"--tokens", &o.tokens}};
+        {"--models", &o.models},
+        {"--prefills", &o.prefills},
+        {"--blends", &o.blends},
+        {"--decodes", &o.decodes},
+        {"--tokens", &o.tokens}};
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string flag = argv[i];
         if (texts.count(flag)) *texts.at(flag) = argv[i + 1];
@@ -72,11 +77,13 @@ int main(int argc, char ** argv) {
     try {
         const Options o = parse(argc, argv);
         init_backends("build/ggml");
-        const auto there = run(std::make_shared<Model>(o.model, ModelOptions{1, o.device}, nullptr), o);
         const auto here = run(std::make_shared<Model>(o.model, ModelOptions{1, "cpu"}, nullptr), o);
-        double most = 0;
         const auto [low, high] = std::minmax_element(here.begin(), here.end());
-        for (size_t i = 0; i < here.size(); ++i) most = std::max(most, double(std::fabs(there[i] - here[i])));
+        double most = 0;
+        for (int n = 0; n < o.models; ++n) {
+            const auto there = run(std::make_shared<Model>(o.model, ModelOptions{1, o.device}, nullptr), o);
+            for (size_t i = 0; i < here.size(); ++i) most = std::max(most, double(std::fabs(there[i] - here[i])));
+        }
         std::printf("largest difference from the processor: %.2g of the range\n", most / double(*high - *low));
         return most / double(*high - *low) < 1e-2 ? 0 : 1;
     } catch (const std::exception & e) {

@@ -2,7 +2,7 @@
  * Runs prefills, blends and decoding on a device in many processes, one after another, and counts those that end badly: what
  * a driver does with memory that came and went shows in some processes only.
  *
- *   npm run parity:processes -- --device Vulkan0 [--processes 100] [--prefills 6] [--blends 0] [--decodes 0] [--tokens 64]
+ *   npm run parity:processes -- --device Vulkan0 [--processes 100] [--models 1] [--prefills 6] [--blends 0] [--decodes 0] [--tokens 64]
  *
  * A backend that is not part of the project (ggml's Vulkan) is found once its library lies in build/ggml. Exit code 1 when a
  * process died, or gave other logits than the processor.
@@ -16,6 +16,7 @@ const { values: args } = parseArgs({
   options: {
     device: { type: 'string', default: 'cpu' },
     processes: { type: 'string', default: '100' },
+    models: { type: 'string', default: '1' },
     prefills: { type: 'string', default: '6' },
     blends: { type: 'string', default: '0' },
     decodes: { type: 'string', default: '0' },
