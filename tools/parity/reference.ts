@@ -1,0 +1,53 @@
+/**
+ * What llama.cpp's own llama_decode gives. Run as a program, it is a process for a prefill on a device: llama.cpp itself may die there
+ * of what a driver does (Mesa's lavapipe, docs/decisions/0210). Takes {model, ids, options} as JSON on its input, writes the logits.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Engine } from '../../src-main/engine/engine.ts';
+
+interface Options {
+  threads: number;
+  flashAttention: boolean;
+  device: string;
+}
+
+/** Logits behind the last of `ids`, and the greedy tokens that follow. */
+export async function reference(
+  engine: Engine,
+  path: string,
+  ids: Int32Array,
+  { wanted = 0, ...options }: Options & { wanted?: number },
+): Promise<{ logits: Float32Array; tokens: Int32Array }> {
+  const contextTokens = ids.length + wanted + 64;
+  const llama = await engine.loadReference(path, { ...options, contextTokens, ubatch: 512 });
+  try {
+    const { logits } = await llama.prefill(ids);
+    const { tokens } = wanted > 0 ? await llama.decode(wanted) : { tokens: new Int32Array(0) };
+    return { logits, tokens };
+  } finally {
+    llama.dispose();
+  }
+}
+
+const TRIES = 10;
+
+/** The logits from a process of its own; undefined when each try died. */
+export function logitsElsewhere(path: string, ids: Int32Array, options: Options): Float32Array | undefined {
+  const input = JSON.stringify({ path, ids: [...ids], options });
+  for (let i = 0; i < TRIES; i++) {
+    const { status, stdout } = spawnSync(process.execPath, [import.meta.filename], { input, maxBuffer: 1e9 });
+    if (status === 0 && stdout.length > 0) return new Float32Array(new Uint8Array(stdout).buffer);
+  }
+  return undefined;
+}
+
+if (import.meta.main) {
+  const { path, ids, options } = JSON.parse(readFileSync(0, 'utf8')) as {
+    path: string;
+    ids: number[];
+    options: Options;
+  };
+  const { logits } = await reference(Engine.open(), path, Int32Array.from(ids), options);
+  process.stdout.write(new Uint8Array(logits.buffer, logits.byteOffset, logits.byteLength));
+}
