@@ -19,7 +19,7 @@ interface CacheServiceOptions extends Omit<Core, 'gate'> {
   store: ChunkStore;
   /** Its folder. */
   dir: string;
-  catalogue: Pick<Catalogue, 'chunkTable' | 'kvKeys' | 'state' | 'setState'>;
+  catalogue: Pick<Catalogue, 'chunkTable' | 'documents' | 'kvKeys' | 'state' | 'setState'>;
   models: Pick<ModelService, 'active' | 'current' | 'plan'>;
 }
 
@@ -215,7 +215,8 @@ export class CacheService {
     const { store, catalogue } = this.#options;
     const dtypes = [...new Set(store.totals().map(({ dtype }) => dtype))];
     await this.#keys.update(dtypes);
-    return CacheListing.make({ store, keys: catalogue.kvKeys, dtypes, fingerprint: this.#fingerprint });
+    const { documents, kvKeys: keys } = catalogue;
+    return CacheListing.make({ store, documents, keys, dtypes, fingerprint: this.#fingerprint });
   }
 
   async #keysOf(selection: CacheSelection): Promise<string[]> {

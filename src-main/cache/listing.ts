@@ -1,18 +1,23 @@
 import type { CacheDocument, CacheEntry } from '../../src-shared/contract/cache.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
-import type { KeyPlace, KvKeyTable } from '../catalogue/kv-key-table.ts';
+import type { DocumentName, DocumentTable } from '../catalogue/document-table.ts';
+import type { KvKeyTable } from '../catalogue/kv-key-table.ts';
 import type { ChunkStore, ListedEntry } from '../kvstore/store.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 
-/** A stored chunk, and where its text stands: nowhere any more, or in several documents. */
+/** A document, as the Cache lists it; also what stands in none any more, by its label. */
+type Holder = CacheDocument;
+
+/** A stored chunk, and where its text stands: in several documents, or in none any more. */
 interface StoredChunk {
   entry: ListedEntry;
-  places: KeyPlace[];
+  places: { in: Holder; ordinal: number | null }[];
 }
 
 interface ListingSources {
   store: Pick<ChunkStore, 'after'>;
-  keys: Pick<KvKeyTable, 'documents' | 'places'>;
+  documents: Pick<DocumentTable, 'named'>;
+  keys: Pick<KvKeyTable, 'places'>;
   /** Number formats that the store has. */
   dtypes: readonly string[];
   /** Of the active model. */
@@ -30,46 +35,52 @@ const ORDINALS = 2 ** 24;
 
 /** What the store holds at one time, joined with the catalogue. */
 export class CacheListing {
-  /** By name, and by place in the document. */
+  /** In no order. */
   readonly chunks: readonly StoredChunk[];
   readonly #fingerprint: string | undefined;
+  readonly #holders: readonly Holder[];
+  #byName: Promise<readonly StoredChunk[]> | undefined;
   #sorted: { by: string; chunks: readonly StoredChunk[] } | undefined;
-  #documents: CacheDocument[] | undefined;
 
   /** Reads piece by piece; what changes meanwhile may be in it or not. */
-  static async make({ store, keys, dtypes, fingerprint }: ListingSources): Promise<CacheListing> {
+  static async make(sources: ListingSources): Promise<CacheListing> {
+    const { store, documents, keys, dtypes } = sources;
     const slice = new TimeSlice();
     const byKey = new Map<string, StoredChunk>();
-    let page: ListedEntry[] = [];
-    do {
-      page = store.after(page.at(-1)?.key ?? '', ENTRIES_AT_ONCE);
+    for (let page: ListedEntry[] | undefined; !page || page.length === ENTRIES_AT_ONCE;) {
+      page = store.after(page?.at(-1)?.key ?? '', ENTRIES_AT_ONCE);
       for (const entry of page) byKey.set(entry.key, { entry, places: [] });
       await slice.step();
-    } while (page.length === ENTRIES_AT_ONCE);
-    const documents = keys.documents();
-    for (let start = 0; start < documents.length; start += DOCUMENTS_AT_ONCE) {
-      const some = documents.slice(start, start + DOCUMENTS_AT_ONCE);
-      for (const place of keys.places(some, dtypes)) byKey.get(place.key)?.places.push(place);
+    }
+    const holders: Holder[] = [];
+    for (let page: DocumentName[] | undefined; !page || page.length === DOCUMENTS_AT_ONCE;) {
+      page = documents.named(page?.at(-1)?.id ?? 0, DOCUMENTS_AT_ONCE);
+      const known = new Map(page.map((document) => [document.id, holderOf(document)]));
+      for (const { key, documentId, ordinal } of keys.places([...known.keys()], dtypes)) {
+        const [chunk, holder] = [byKey.get(key), known.get(documentId)];
+        if (chunk && holder) hold(chunk, holder, ordinal);
+      }
+      holders.push(...[...known.values()].filter(({ chunks }) => chunks > 0));
       await slice.step();
     }
-    return new CacheListing([...byKey.values()], fingerprint);
+    const chunks = [...byKey.values()];
+    return new CacheListing(sources.fingerprint, chunks, [...holders, ...withoutPlace(chunks)]);
   }
 
-  private constructor(chunks: readonly StoredChunk[], fingerprint: string | undefined) {
+  private constructor(
+    fingerprint: string | undefined,
+    chunks: readonly StoredChunk[],
+    holders: readonly Holder[],
+  ) {
     this.#fingerprint = fingerprint;
-    const names = chunks.map(nameOf);
-    // Plain comparison of code units: a locale's order costs a second for 50,000 paths.
-    const ranks = new Map([...new Set(names)].sort().map((name, rank) => [name, rank]));
-    const order = names.map(
-      (name, i) => (ranks.get(name) ?? 0) * ORDINALS + (chunks[i]?.places[0]?.ordinal ?? 0),
-    );
-    this.chunks = rising(chunks, order);
+    this.chunks = chunks;
+    this.#holders = holders;
   }
 
-  entries(query: EntryQuery): { total: number; items: CacheEntry[] } {
+  async entries(query: EntryQuery): Promise<{ total: number; items: CacheEntry[] }> {
     const { search, documentId, sort, descending, offset, limit } = query;
     const by = JSON.stringify([search, documentId, sort, descending]);
-    if (this.#sorted?.by !== by) this.#sorted = { by, chunks: this.#select(query) };
+    if (this.#sorted?.by !== by) this.#sorted = { by, chunks: await this.#select(query) };
     const { chunks } = this.#sorted;
     const items = chunks.slice(offset, offset + limit).map((chunk) => this.#describe(chunk, documentId));
     return { total: chunks.length, items };
@@ -79,9 +90,11 @@ export class CacheListing {
     total: number;
     items: CacheDocument[];
   } {
-    this.#documents ??= documentsOf(this.chunks);
     const needle = search.trim().toLowerCase();
-    const found = this.#documents.filter(({ document }) => document.toLowerCase().includes(needle));
+    const found =
+      needle === ''
+        ? [...this.#holders]
+        : this.#holders.filter(({ document }) => document.toLowerCase().includes(needle));
     const key = (row: CacheDocument): string | number =>
       sort === 'document' ? row.document : sort === 'lastUsed' ? (row.lastUsedMs ?? 0) : row[sort];
     found.sort(ordered(key, descending, (a, b) => compare(a.document, b.document)));
@@ -90,19 +103,19 @@ export class CacheListing {
 
   /** Keys of all that stands in these documents. */
   keysOf(documentIds: readonly string[]): string[] {
-    const ids = new Set(documentIds.map(Number));
+    const ids = new Set<string | null>(documentIds);
     return this.chunks
-      .filter(({ places }) => places.some(({ documentId }) => ids.has(documentId)))
+      .filter(({ places }) => places.some((place) => ids.has(place.in.documentId)))
       .map(({ entry }) => entry.key);
   }
 
-  #select({ search, documentId, sort, descending }: EntryQuery): readonly StoredChunk[] {
+  async #select({ search, documentId, sort, descending }: EntryQuery): Promise<readonly StoredChunk[]> {
+    const all = await (this.#byName ??= byName(this.chunks, this.#holders));
     const needle = search.trim().toLowerCase();
-    const id = documentId === undefined ? undefined : Number(documentId);
     const isWanted = (chunk: StoredChunk): boolean =>
       (needle === '' || nameOf(chunk).toLowerCase().includes(needle)) &&
-      (id === undefined || chunk.places.some((place) => place.documentId === id));
-    const found = needle === '' && id === undefined ? this.chunks : this.chunks.filter(isWanted);
+      (documentId === undefined || chunk.places.some((place) => place.in.documentId === documentId));
+    const found = needle === '' && documentId === undefined ? all : all.filter(isWanted);
     if (sort === 'document') return descending ? found.toReversed() : found;
     const field = sort === 'lastUsed' ? 'lastUsedAt' : sort;
     const sign = descending ? -1 : 1;
@@ -113,7 +126,7 @@ export class CacheListing {
   }
 
   #describe({ entry, places }: StoredChunk, documentId?: string): CacheEntry {
-    const place = places.find((each) => String(each.documentId) === documentId) ?? places[0];
+    const place = places.find((each) => each.in.documentId === documentId) ?? places[0];
     const { key, tokens, bytes, dtype, hits, pinned } = entry;
     return {
       key,
@@ -122,8 +135,8 @@ export class CacheListing {
       dtype,
       hits,
       pinned,
-      documentId: place ? String(place.documentId) : null,
-      document: place?.path ?? entry.label,
+      documentId: place?.in.documentId ?? null,
+      document: place?.in.document ?? entry.label,
       ordinal: place?.ordinal ?? null,
       state: entry.inRam ? 'ram' : 'disk',
       lastUsedMs: hits > 0 ? entry.lastUsedAt : null,
@@ -132,43 +145,62 @@ export class CacheListing {
   }
 }
 
-function nameOf({ entry, places }: StoredChunk): string {
-  return places[0]?.path ?? entry.label;
+function nameOf({ places }: StoredChunk): string {
+  return places[0]?.in.document ?? '';
 }
 
-/** A text that stands in several documents counts in each of them. What stands nowhere any more is listed by its label. */
-function documentsOf(chunks: readonly StoredChunk[]): CacheDocument[] {
-  const documents = new Map<number | string, CacheDocument>();
-  for (const { entry, places } of chunks) {
-    const ids = places.map(({ documentId }) => documentId);
-    const all = places.length === 0 ? [undefined] : places.filter((_, i) => ids.indexOf(ids[i] ?? 0) === i);
-    for (const place of all) {
-      const id = place?.documentId ?? entry.label;
-      const known = documents.get(id) ?? emptyDocument(place, entry.label);
-      documents.set(id, known);
-      known.chunks++;
-      known.bytes += entry.bytes;
-      known.ramBytes += entry.inRam ? entry.bytes : 0;
-      known.hits += entry.hits;
-      known.pinnedChunks += Number(entry.pinned);
-      if (entry.hits > 0) known.lastUsedMs = Math.max(known.lastUsedMs ?? 0, entry.lastUsedAt);
-    }
-  }
-  return [...documents.values()];
+function holderOf({ id, libraryId, path }: DocumentName): Holder {
+  return emptyHolder(path, String(id), String(libraryId));
 }
 
-function emptyDocument(place: KeyPlace | undefined, label: string): CacheDocument {
+function emptyHolder(document: string, documentId: string | null, libraryId: string | null): Holder {
   return {
-    documentId: place ? String(place.documentId) : null,
-    document: place?.path ?? label,
-    libraryId: place ? String(place.libraryId) : null,
-    chunks: 0,
-    bytes: 0,
-    ramBytes: 0,
-    hits: 0,
-    lastUsedMs: null,
-    pinnedChunks: 0,
+    ...{ documentId, document, libraryId, chunks: 0, bytes: 0, ramBytes: 0, hits: 0 },
+    ...{ lastUsedMs: null, pinnedChunks: 0 },
   };
+}
+
+/** A text that stands in several documents counts in each of them, once. */
+function hold(chunk: StoredChunk, holder: Holder, ordinal: number | null): void {
+  const { entry, places } = chunk;
+  const counts = places.every((place) => place.in !== holder);
+  places.push({ in: holder, ordinal });
+  if (!counts) return;
+  holder.chunks++;
+  holder.bytes += entry.bytes;
+  holder.ramBytes += entry.inRam ? entry.bytes : 0;
+  holder.hits += entry.hits;
+  holder.pinnedChunks += Number(entry.pinned);
+  if (entry.hits > 0) holder.lastUsedMs = Math.max(holder.lastUsedMs ?? 0, entry.lastUsedAt);
+}
+
+/** What stands nowhere any more, by label. */
+function withoutPlace(chunks: readonly StoredChunk[]): Holder[] {
+  const holders = new Map<string, Holder>();
+  for (const chunk of chunks) {
+    if (chunk.places.length > 0) continue;
+    const { label } = chunk.entry;
+    const holder = holders.get(label) ?? emptyHolder(label, null, null);
+    holders.set(label, holder);
+    hold(chunk, holder, null);
+  }
+  return [...holders.values()];
+}
+
+/** By name and by place in the document. Plain comparison of code units: a locale's order costs a second for 50,000 paths. */
+async function byName(
+  chunks: readonly StoredChunk[],
+  holders: readonly Holder[],
+): Promise<readonly StoredChunk[]> {
+  const slice = new TimeSlice();
+  const names = [...new Set(holders.map(({ document }) => document))].sort();
+  await slice.step();
+  const ranks = new Map(names.map((name, rank) => [name, rank]));
+  await slice.step();
+  return rising(
+    chunks,
+    chunks.map((chunk) => (ranks.get(nameOf(chunk)) ?? 0) * ORDINALS + (chunk.places[0]?.ordinal ?? 0)),
+  );
 }
 
 /**

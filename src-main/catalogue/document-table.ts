@@ -42,6 +42,8 @@ interface FileFacts {
   mtimeMs: number;
 }
 
+export type DocumentName = Pick<DocumentRow, 'id' | 'libraryId' | 'path'>;
+
 export type KnownFile = Pick<DocumentRow, 'id' | 'path' | 'bytes' | 'mtimeMs' | 'seenMs' | 'phase'>;
 
 /** What reading a file gave. */
@@ -95,6 +97,12 @@ export class DocumentTable {
     const query = `SELECT ${COLUMNS} FROM document WHERE root_id = ? AND path = ?`;
     const row = this.#sql.get<RawDocumentRow>(query, rootId, path);
     return row && toDocument(row);
+  }
+
+  /** All documents in the order of their ids: at most `limit` behind one. */
+  named(after: number, limit: number): DocumentName[] {
+    const query = 'SELECT id, library_id AS libraryId, path FROM document WHERE id > ? ORDER BY id LIMIT ?';
+    return this.#sql.all(query, after, limit);
   }
 
   idsOfLibrary(libraryId: number): number[] {

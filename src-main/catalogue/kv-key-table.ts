@@ -15,8 +15,6 @@ const SCHEMA = `
 export interface KeyPlace {
   key: string;
   documentId: number;
-  libraryId: number;
-  path: string;
   ordinal: number;
 }
 
@@ -29,17 +27,12 @@ export class KvKeyTable {
     sql.exec(SCHEMA);
   }
 
-  /** Ids of all documents. */
-  documents(): number[] {
-    return this.#sql.column('SELECT id FROM document ORDER BY id');
-  }
-
   /**
    * Where the texts of these documents' keys stand. In this order of tables chunks are read from an index alone: their rows, with
    * texts and tokens, are a hundred times as large.
    */
   places(documentIds: readonly number[], dtypes: readonly string[]): KeyPlace[] {
-    const query = `SELECT k.key, d.id AS documentId, d.library_id AS libraryId, d.path, c.ordinal
+    const query = `SELECT k.key, d.id AS documentId, c.ordinal
       FROM json_each(?) j CROSS JOIN document d ON d.id = j.value CROSS JOIN chunk_set s ON s.library_id = d.library_id
         CROSS JOIN chunk c ON c.chunk_set_id = s.id AND c.document_id = d.id
         CROSS JOIN chunk_kv_key k ON k.chunk_id = c.id
