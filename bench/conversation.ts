@@ -77,7 +77,10 @@ function openChat(dir: string): ChatService {
     retrieval,
     passages: { ...library.passages, chunk: (id) => byId.get(id), document: () => library.all[0] },
     store,
-    settings: new SettingsService(join(dir, 'settings.json'), { topK: Math.min(passages, 60) }),
+    settings: new SettingsService(join(dir, 'settings.json'), {
+      topK: Math.min(passages, 60),
+      contextTokens: 65_536,
+    }),
     planner: new Planner({
       costs: new CostModel(join(dir, 'costs.json')),
       store,
