@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import SQLite, { type Statement } from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { Checkpoints, LOG_BYTES, LOG_PAGES } from './checkpoints.ts';
 import {
   clearSuspicion,
   DamagedDatabase,
@@ -22,13 +23,15 @@ import { fileError } from './paths.ts';
 export class Database {
   readonly #connection: SQLite.Database;
   readonly #typed: (error: unknown) => unknown;
+  readonly #checkpoints: Checkpoints | undefined;
   readonly #statements = new Map<string, Statement>();
   readonly #plucked = new Map<string, Statement>();
 
   /** `typed` is what becomes of SQLite's failures; by default they are thrown as they are. */
-  constructor(connection: SQLite.Database, typed = (error: unknown) => error) {
+  constructor(connection: SQLite.Database, typed = (error: unknown) => error, checkpoints?: Checkpoints) {
     this.#connection = connection;
     this.#typed = typed;
+    this.#checkpoints = checkpoints;
   }
 
   all<T>(sql: string, ...values: unknown[]): T[] {
@@ -51,7 +54,7 @@ export class Database {
 
   /** Gives the number of rows changed. */
   run(sql: string, ...values: unknown[]): number {
-    return this.#run(() => this.#compiled(sql).run(...values).changes);
+    return this.#write(() => this.#compiled(sql).run(...values).changes);
   }
 
   /** One row after another. Nothing may be written until the end; compiled each time, so that several can run at once. */
@@ -66,7 +69,7 @@ export class Database {
 
   /** Runs statements that give nothing and are needed once, as those of a schema. */
   exec(sql: string): void {
-    this.#run(() => this.#connection.exec(sql));
+    this.#write(() => this.#connection.exec(sql));
   }
 
   /** Sets a pragma, or gives its value. */
@@ -82,10 +85,11 @@ export class Database {
 
   /** Runs `work` in one transaction, or as a part of the one that is open. */
   transaction<T>(work: () => T): T {
-    return this.#run(() => this.#connection.transaction(work)());
+    return this.#write(() => this.#connection.transaction(work)());
   }
 
   close(): void {
+    this.#checkpoints?.close();
     this.#connection.close();
   }
 
@@ -97,6 +101,12 @@ export class Database {
       known.set(sql, pluck ? statement.pluck() : statement);
     }
     return statement;
+  }
+
+  #write<T>(work: () => T): T {
+    const result = this.#run(work);
+    this.#checkpoints?.soon();
+    return result;
   }
 
   #run<T>(work: () => T): T {
@@ -130,10 +140,13 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
       throw new DamagedDatabase('a folder stands in its place');
     connection = new SQLite(path);
-    const database = new Database(connection, (error) => typedInUse(error, path));
+    const checkpoints = path === ':memory:' ? undefined : new Checkpoints(path);
+    const database = new Database(connection, (error) => typedInUse(error, path), checkpoints);
     if (isCheckedAtOpen(path)) requireSound(connection);
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = NORMAL');
+    database.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
+    database.pragma(`journal_size_limit = ${LOG_BYTES}`);
     // Off while tables are rebuilt: dropping one would empty those that refer to it.
     database.pragma('foreign_keys = OFF');
     refuseNewer(Number(database.pragma('user_version')), migrations, path);

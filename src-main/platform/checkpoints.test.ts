@@ -1,0 +1,50 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from './database.ts';
+
+function temp(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-checkpoints-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** What the file holds without its log. */
+function rowsInFile(path: string): number {
+  const copy = `${path}.copy`;
+  copyFileSync(path, copy);
+  const database = new SQLite(copy, { readonly: true });
+  try {
+    return database.prepare('SELECT count(*) FROM note').pluck().get() as number;
+  } catch {
+    return 0; // not even the table, yet
+  } finally {
+    database.close();
+  }
+}
+
+test('what is written comes into the file while the database stays open', async () => {
+  const path = join(temp(), 'notes.sqlite');
+  const database = openDatabase(path, ['CREATE TABLE note (text TEXT NOT NULL)']);
+  onTestFinished(() => database.close());
+  for (const rows of [1, 2]) {
+    database.run("INSERT INTO note VALUES ('a')");
+    expect(rowsInFile(path)).toBe(rows - 1);
+    await expect.poll(() => rowsInFile(path), { timeout: 20_000 }).toBe(rows);
+  }
+});
+
+test('a database that is closed leaves no log, whatever goes on', async () => {
+  const dir = temp();
+  const databases = Array.from({ length: 20 }, (_, i) => {
+    const path = join(dir, `${i}.sqlite`);
+    return { path, database: openDatabase(path, ['CREATE TABLE note (text TEXT NOT NULL)']) };
+  });
+  await new Promise((resolve) => setTimeout(resolve, 1000)); // their checkpoints begin now
+  for (const { path, database } of databases) {
+    database.close();
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  }
+});
