@@ -1,3 +1,5 @@
+import { TimeSlice } from '../platform/time-slice.ts';
+
 /** Turns ids into text. */
 type Detokenize = (tokens: readonly number[]) => string;
 
@@ -48,9 +50,14 @@ export class StreamDetokenizer {
 }
 
 /** Text of every token of a list; a character that spans several tokens stands with its last one. */
-export function tokenTexts(tokens: readonly number[], detokenize: Detokenize): string[] {
+export async function tokenTexts(tokens: Iterable<number>, detokenize: Detokenize): Promise<string[]> {
   const stream = new StreamDetokenizer(detokenize);
-  const texts = tokens.map((token) => stream.push(token));
+  const slice = new TimeSlice(); // a prompt has ten thousand and more
+  const texts: string[] = [];
+  for (const token of tokens) {
+    texts.push(stream.push(token));
+    await slice.step();
+  }
   const rest = stream.flush();
   return rest === '' ? texts : texts.with(-1, (texts.at(-1) ?? '') + rest);
 }

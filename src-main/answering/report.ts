@@ -4,7 +4,7 @@ import type { AnswerRequest, MadeAnswer } from './answer.ts';
 import { tokenTexts } from './detokenizer.ts';
 
 /** How an answer was made, as the fusion panel shows it. */
-export function answerReport(
+export async function answerReport(
   answerId: string,
   { turn, stats }: MadeAnswer,
   {
@@ -13,12 +13,13 @@ export function answerReport(
     question,
     choices: { dtype },
   }: Pick<AnswerRequest, 'name' | 'model' | 'question' | 'choices'>,
-): FusionReport {
+): Promise<FusionReport> {
   const reused = turn.blended.reuse.values();
   const appended = turn.appended.map(({ kind, tokens, source }) => {
     const reuse = kind === 'chunk' ? reused.next().value : undefined;
     return { kind, tokens, source, reuse };
   });
+  const tokens = turn.appended.flatMap((part) => [...part.tokens]);
   return fusionReport({
     answerId,
     question,
@@ -26,7 +27,7 @@ export function answerReport(
     appended,
     model: name,
     layerCount: model.info.layers,
-    tokenTexts: (tokens) => tokenTexts(tokens, (ids) => model.detokenize(ids, { special: true })),
+    tokenTexts: await tokenTexts(tokens, (ids) => model.detokenize(ids, { special: true })),
     tokenBytes: model.bytesPerToken(dtype),
     strategy: stats.strategy,
     ttftMs: stats.ttftMs,

@@ -112,7 +112,7 @@ export class Answerer {
     return {
       made,
       context: { ...context(made.prompt), answer: [...made.turn.answer] },
-      report: answerReport(String(live.answerId), made, request),
+      report: await answerReport(String(live.answerId), made, request),
     };
   }
 
@@ -133,7 +133,7 @@ export class Answerer {
     if (tokens >= limit) throw nothingFollows();
     const written: PromptPart = { kind: 'text', tokens: begun, turn: prompt.parts.at(-1)?.turn ?? 0 };
     const whole = { ...prompt, tokens, parts: [...prompt.parts, written] };
-    live.restore(writtenText(begun, model));
+    live.restore(await writtenText(begun, model));
     const need = Math.min(limit, tokens + maxTokens);
     const session = await sessions.open(live.conversationId, {
       model,
@@ -176,10 +176,9 @@ export class Answerer {
 }
 
 /** The beginning of an answer as it came from the model. */
-function writtenText(tokens: Int32Array, model: FusionModel): string {
-  return tokenTexts([...tokens], (some) => model.detokenize(some))
-    .join('')
-    .trimStart();
+async function writtenText(tokens: Int32Array, model: FusionModel): Promise<string> {
+  const texts = await tokenTexts(tokens, (some) => model.detokenize(some));
+  return texts.join('').trimStart();
 }
 
 function nothingFollows(): KvasirError {

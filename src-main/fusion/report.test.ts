@@ -60,7 +60,7 @@ function input(append: AppendReport, appended: ReportInput['appended']): ReportI
     question: 'Why?',
     model: 'Fake',
     layerCount: append.layers.length,
-    tokenTexts: (tokens) => tokens.map(String),
+    tokenTexts: appended.flatMap(({ tokens }) => Array.from(tokens, String)),
     tokenBytes: 10,
     strategy: { name: 'deviation', ratio: 0.15 },
     dtype: 'f16',

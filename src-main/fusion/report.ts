@@ -21,11 +21,11 @@ interface ReportedPart extends PromptPart {
 export interface ReportInput {
   answerId: string;
   question: string;
-  /** The model's name, its layers, and what turns its tokens into text. */
+  /** The model's name and its layers. */
   model: string;
   layerCount: number;
-  /** Text of each token, in order. */
-  tokenTexts: (tokens: readonly number[]) => string[];
+  /** Of each appended token, in order. */
+  tokenTexts: string[];
   /** Bytes of stored KV a token takes. */
   tokenBytes: number;
   strategy: StrategyChoice;
@@ -46,7 +46,7 @@ export interface ReportInput {
 
 /** The engine's account of an append as the fusion panel shows it; positions count from the conversation's first token. */
 export function fusionReport(input: ReportInput): FusionReport {
-  const { append, residentTokens, appended } = input;
+  const { append, residentTokens } = input;
   const checks = append.checks.map((check) => checkOf(check, residentTokens));
   return {
     version: 1,
@@ -68,7 +68,7 @@ export function fusionReport(input: ReportInput): FusionReport {
     bytesLoaded: append.bytesLoaded,
     parts: partsOf(input),
     tokensStart: residentTokens,
-    tokens: input.tokenTexts(appended.flatMap(({ tokens }) => [...tokens])),
+    tokens: input.tokenTexts,
     checks,
     selected: Array.from(append.selected, (position) => position + residentTokens),
     ...(append.question && { attention: attentionOf(append.question, residentTokens) }),

@@ -102,7 +102,7 @@ class Comparing {
       promptTokens: this.#tokens,
       answerTokens,
       methods: made.slice(0, this.#ways.length).map(({ method }) => method),
-      deep: this.#options.deep ? this.#deepPrompt(made) : null,
+      deep: this.#options.deep ? await this.#deepPrompt(made) : null,
     };
   }
 
@@ -181,7 +181,7 @@ class Comparing {
     };
   }
 
-  #deepPrompt(made: readonly Made[]): DeepPrompt {
+  async #deepPrompt(made: readonly Made[]): Promise<DeepPrompt> {
     const ids = this.#parts.flatMap(({ tokens }) => [...tokens]);
     let start = 0;
     const parts = this.#parts.map(({ kind, tokens, source }) => {
@@ -197,7 +197,7 @@ class Comparing {
     return {
       observedTokens: this.#observe,
       parts,
-      tokens: tokenTexts(ids, (some) => this.#options.model.detokenize(some, { special: true })),
+      tokens: await tokenTexts(ids, (some) => this.#options.model.detokenize(some, { special: true })),
       sweep: { strategy: sweptStrategy(this.#options).name, points },
     };
   }
