@@ -139,10 +139,26 @@ export interface Chapter {
   html: string;
 }
 
-export function epub(chapters: readonly Chapter[], title = 'The Keeper', encryption?: string): Buffer {
+interface EpubExtras {
+  /** The text of META-INF/encryption.xml. */
+  encryption?: string;
+  /** The text of the navigation document of EPUB 3, OEBPS/nav/nav.xhtml. */
+  nav?: string;
+  /** The text of that of EPUB 2, OEBPS/toc.ncx. */
+  ncx?: string;
+}
+
+export function epub(
+  chapters: readonly Chapter[],
+  title = 'The Keeper',
+  { encryption, nav, ncx }: EpubExtras = {},
+): Buffer {
   const items = chapters.map(
     ({ file }, i) => `<item id="c${i}" href="${file}" media-type="application/xhtml+xml"/>`,
   );
+  if (ncx !== undefined) items.push('<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>');
+  if (nav !== undefined)
+    items.push('<item id="nav" href="nav/nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>');
   const spine = chapters.map((_, i) => `<itemref idref="c${i}"/>`);
   const container = `<?xml version="1.0"?><container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0">
     <rootfiles><rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>`;
@@ -154,6 +170,8 @@ export function epub(chapters: readonly Chapter[], title = 'The Keeper', encrypt
     { name: 'META-INF/container.xml', data: container },
     ...(encryption === undefined ? [] : [{ name: 'META-INF/encryption.xml', data: encryption }]),
     { name: 'OEBPS/book.opf', data: opf },
+    ...(nav === undefined ? [] : [{ name: 'OEBPS/nav/nav.xhtml', data: nav }]),
+    ...(ncx === undefined ? [] : [{ name: 'OEBPS/toc.ncx', data: ncx }]),
     // A file may be listed several times, at places in it.
     ...chapters
       .filter(({ file }) => !file.includes('#'))

@@ -325,7 +325,11 @@ describe('what cannot be used', () => {
     ['other.docx', 'DOCUMENT_UNREADABLE', () => workbook()],
     ['other.xlsx', 'DOCUMENT_UNREADABLE', () => word()],
     ['broken.docx', 'DOCUMENT_UNREADABLE', () => zip([{ name: 'word/document.xml', data: '<w:document' }])],
-    ['locked.epub', 'DOCUMENT_ENCRYPTED', () => epub([{ file: 'a.xhtml', html: '<p>x' }], 'x', cipher)],
+    [
+      'locked.epub',
+      'DOCUMENT_ENCRYPTED',
+      () => epub([{ file: 'a.xhtml', html: '<p>x' }], 'x', { encryption: cipher }),
+    ],
     [
       'flagged.docx',
       'DOCUMENT_ENCRYPTED',

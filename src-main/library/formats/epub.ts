@@ -1,14 +1,26 @@
+import { nameSections } from './epub-headings.ts';
+import { readNavigation, resolve, wordsOf, type Section } from './epub-navigation.ts';
 import { broken, encrypted, noText } from './errors.ts';
-import { joinPages, type Parse, type ParsedHeading } from './format.ts';
+import { joinPages, type Parse } from './format.ts';
 import { htmlTitle } from './html.ts';
-import { htmlToText } from './html-text.ts';
-import { joinParts, readXml } from './xml.ts';
+import { htmlToText, type HtmlText } from './html-text.ts';
+import { localName, readXml } from './xml.ts';
 import { ZipArchive } from './zip.ts';
 
 interface Package {
   title: string;
   /** Chapters in reading order: paths in the archive. */
   chapters: string[];
+  /** Files that may have the table of contents, the best first. */
+  navigation: string[];
+}
+
+interface BookFile {
+  /** What it is called if it has no heading. */
+  title: string;
+  content: HtmlText;
+  /** Those that begin in it. */
+  sections: readonly Section[];
 }
 
 export const epub: Parse = async (file) => {
@@ -17,25 +29,40 @@ export const epub: Parse = async (file) => {
   const packagePath = container === undefined ? undefined : rootFile(container);
   const opf = packagePath === undefined ? undefined : await zip.text(packagePath);
   if (packagePath === undefined || opf === undefined) throw broken(file.name, 'it is not an EPUB book');
-  const { title, chapters } = readPackage(opf, packagePath.split('/').slice(0, -1).join('/'));
+  const { title, chapters, navigation } = readPackage(opf, packagePath);
   if (await isProtected(zip, chapters)) throw encrypted(file.name);
-  const pages: ReturnType<typeof chapter>[] = [];
+  const sections = Map.groupBy(await sectionsOf(zip, navigation), ({ path }) => path);
+  const files: BookFile[] = [];
   let missing = 0;
   for (const path of chapters) {
-    const page = await zip.text(path);
-    if (page === undefined) missing++;
-    else pages.push(chapter(page, pages.length + 1));
+    const html = await zip.text(path);
+    if (html === undefined) missing++;
+    else files.push(bookFile(html, sections.get(path) ?? []));
   }
   zip.close();
+  const pages = nameSections(files).map(({ text, headings }, i) => {
+    const label = headings[0]?.title ?? files[i]?.title ?? '';
+    return { label: label.slice(0, 80) || String(i + 1), text, headings };
+  });
   const joined = joinPages(pages);
   if (joined.text === '') throw noText(file.name, 'its chapters have only pictures');
   return { ...joined, title, warnings: missing > 0 ? [`${missing} chapters are missing in the file.`] : [] };
 };
 
-function chapter(page: string, number: number): { label: string; text: string; headings: ParsedHeading[] } {
-  const { text, headings } = htmlToText(page);
-  const heading = headings[0]?.title ?? htmlTitle(page);
-  return { label: heading.slice(0, 80) || String(number), text, headings };
+function bookFile(html: string, sections: readonly Section[]): BookFile {
+  const ids = sections.map(({ fragment }) => fragment).filter((id) => id !== '');
+  const content = htmlToText(html, ids);
+  return { title: content.headings.length > 0 ? '' : htmlTitle(html), content, sections };
+}
+
+/** What the first navigation document calls the book's sections that says so; a damaged one is as none. */
+async function sectionsOf(zip: ZipArchive, navigation: readonly string[]): Promise<Section[]> {
+  for (const path of navigation) {
+    const xml = await zip.text(path).catch(() => undefined);
+    const sections = readNavigation(xml ?? '', path);
+    if (sections.length > 0) return sections;
+  }
+  return [];
 }
 
 function rootFile(container: string): string | undefined {
@@ -48,27 +75,29 @@ function rootFile(container: string): string | undefined {
   return path;
 }
 
-function readPackage(opf: string, folder: string): Package {
+function readPackage(opf: string, path: string): Package {
   const paths = new Map<string, string>();
   const chapters: string[] = [];
+  const navigation: string[] = [];
   let title = '';
   readXml(opf, {
     open: (name, attributes) => {
-      const element = name.replace(/^.*:/, '');
-      if (element === 'item')
-        paths.set(
-          attributes['id'] ?? '',
-          joinParts(folder, decodeURI((attributes['href'] ?? '').replace(/#.*$/, ''))),
-        );
-      const path = element === 'itemref' ? paths.get(attributes['idref'] ?? '') : undefined;
+      const element = localName(name);
+      if (element === 'item') {
+        const item = resolve(path, attributes['href'] ?? '').path;
+        paths.set(attributes['id'] ?? '', item);
+        if (wordsOf(attributes['properties']).includes('nav')) navigation.unshift(item);
+        if (attributes['media-type'] === 'application/x-dtbncx+xml') navigation.push(item);
+      }
+      const chapter = element === 'itemref' ? paths.get(attributes['idref'] ?? '') : undefined;
       // Books may list every section of a file, each with a fragment.
-      if (path !== undefined && !chapters.includes(path)) chapters.push(path);
+      if (chapter !== undefined && !chapters.includes(chapter)) chapters.push(chapter);
     },
     text: (text, inside) => {
       if (inside.at(-1) === 'dc:title') title += text;
     },
   });
-  return { title: title.trim(), chapters };
+  return { title: title.trim(), chapters, navigation };
 }
 
 /** Whether chapters are encrypted; fonts that are only obfuscated do not matter. */
@@ -78,7 +107,7 @@ async function isProtected(zip: ZipArchive, chapters: readonly string[]): Promis
   const targets = new Set<string>();
   readXml(encryption, {
     open: (name, attributes) => {
-      if (name.endsWith('CipherReference')) targets.add(decodeURI(attributes['URI'] ?? ''));
+      if (name.endsWith('CipherReference')) targets.add(resolve('', attributes['URI'] ?? '').path);
     },
   });
   return chapters.some((path) => targets.has(path));

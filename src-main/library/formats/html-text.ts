@@ -1,11 +1,16 @@
-import type { ParsedHeading } from './format.ts';
 import { compile, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+import { Parser } from 'htmlparser2';
+import type { ParsedHeading } from './format.ts';
 
 /** Elements nested deeper than this are left out: no page for people has them. */
 const MAX_DEPTH = 200;
 
-/** Stands before what is a heading until the text is whole; of Unicode's private use, and taken out of the page before. */
+/** Our marks are of Unicode's private use; they are taken out of the page before. */
+const OURS = /[\uE000-\uE002]/g;
+/** Stands before what is a heading until the text is whole. */
 const HEADING = '\uE000';
+/** Stands, with its number, before the first words of an element whose place is asked for. */
+const TARGET = /\uE001(\d+)\uE002/g;
 
 /** Signs behind a heading that link to it. */
 const PERMALINK = /[\s¶§🔗#]+$/u;
@@ -85,20 +90,57 @@ const OPTIONS: HtmlToTextOptions = {
 
 const convert = compile(OPTIONS);
 
-/** What a page says, as text that has Markdown's marks before headings and in lists, and where its headings are. */
-export function htmlToText(html: string): { text: string; headings: ParsedHeading[] } {
-  const marked = convert(html.replaceAll(HEADING, ' '))
+/** What a page says, as text that has Markdown's marks before headings and in lists. */
+export interface HtmlText {
+  text: string;
+  headings: ParsedHeading[];
+  /** Where the lines begin that have the first words in or behind the elements asked for, by id. */
+  targets: Map<string, number>;
+}
+
+/** `ids` are the elements whose places are asked for. */
+export function htmlToText(html: string, ids: readonly string[] = []): HtmlText {
+  const marked = convert(withTargets(html.replace(OURS, ' '), ids))
     .replace(/\n{3,}/g, '\n\n')
     .trim();
   const headings: ParsedHeading[] = [];
+  const targets = new Map<string, number>();
   let text = '';
-  for (const line of marked.split('\n')) {
+  for (const markedLine of marked.split('\n')) {
     if (text !== '') text += '\n';
+    for (const [, index] of markedLine.matchAll(TARGET)) targets.set(ids[Number(index)] ?? '', text.length);
+    const line = markedLine.replace(TARGET, '');
     const [, marks = '', words = ''] = /^\uE000(#{1,6}) (.*)$/u.exec(line) ?? [];
     const title = words.replace(PERMALINK, '').trim();
     if (title !== '') headings.push({ start: text.length, level: marks.length, title });
     // A heading without words, or in a list or a table, is text.
     text += title === '' ? line.replaceAll(HEADING, '').replace(/^#{1,6} $/, '') : `${marks} ${title}`;
   }
-  return { text, headings };
+  return { text, headings, targets };
+}
+
+/** The page with a mark before the first words in or behind the first element that has each of these ids. */
+function withTargets(html: string, ids: readonly string[]): string {
+  const wanted = new Map(ids.map((id, i) => [id, i]));
+  if (wanted.size === 0) return html;
+  let marked = '';
+  let from = 0;
+  let marks = '';
+  const parser = new Parser({
+    onopentag: (_, attributes) => {
+      const id = attributes['id'] ?? attributes['name'] ?? '';
+      const index = wanted.get(id);
+      if (index !== undefined) marks += `\uE001${index}\uE002`;
+      wanted.delete(id);
+    },
+    ontext: (text) => {
+      const words = text.search(/\S/);
+      if (words < 0 || marks === '') return;
+      marked += html.slice(from, parser.startIndex + words) + marks;
+      from = parser.startIndex + words;
+      marks = '';
+    },
+  });
+  parser.end(html);
+  return marked + html.slice(from);
 }

@@ -49,3 +49,8 @@ export function joinParts(folder: string, target: string): string {
   }
   return parts.join('/');
 }
+
+/** The name of an element without its namespace's prefix. */
+export function localName(name: string): string {
+  return name.replace(/^.*:/, '');
+}
