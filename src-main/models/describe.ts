@@ -1,4 +1,5 @@
 import type { GgufInfo } from '../engine/engine.ts';
+import { formatBytes } from '../platform/format-bytes.ts';
 
 /** What a GGUF header says, as label and value for people. */
 export function describeModel(info: GgufInfo): [label: string, value: string][] {
@@ -19,17 +20,6 @@ export function describeModel(info: GgufInfo): [label: string, value: string][] 
     ['KV per token', formatBytes(2 * info.layers * info.kvHeads * info.headDim * 2)],
     ['Chat template', info.chatTemplate === '' ? 'none' : `${info.chatTemplate.length} characters`],
   ];
-}
-
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  return `${unit === 0 || value >= 100 ? value.toFixed(0) : value.toFixed(1)} ${units[unit] ?? ''}`;
 }
 
 function formatCount(count: number): string {

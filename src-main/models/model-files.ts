@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fileError } from '../platform/paths.ts';
-import { formatBytes } from './describe.ts';
+import { formatBytes } from '../platform/format-bytes.ts';
 
 /** Left free on the disk beside a model, for the catalogue, the log and the system. */
 const SPARE_BYTES = 256 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { GgufInfo } from '../engine/engine.ts';
 import { chooseModel } from './model-defaults.ts';
-import { describeModel, formatBytes } from './describe.ts';
+import { describeModel } from './describe.ts';
 
 const PATHS = { demoModel: '/r/demo.gguf' };
 
@@ -24,16 +24,6 @@ test.each([
   [0, 512],
 ])('a model with a context of %i gets chunks of %i tokens', (contextTrain, expected) => {
   expect(chooseModel('/m.gguf', PATHS).chunkTokens({ contextTrain })).toBe(expected);
-});
-
-test.each([
-  [0, '0 B'],
-  [999, '999 B'],
-  [1000, '1.0 kB'],
-  [27_400_000, '27.4 MB'],
-  [512_000_000_000, '512 GB'],
-])('%i bytes are %s', (bytes, text) => {
-  expect(formatBytes(bytes)).toBe(text);
 });
 
 test('a model that does not run here says why', () => {

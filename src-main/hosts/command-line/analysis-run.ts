@@ -2,7 +2,7 @@ import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { App } from '../../app.ts';
 import type { AnalysisService } from '../../analysis/analysis-service.ts';
-import { formatBytes } from '../../models/describe.ts';
+import { formatBytes } from '../../platform/format-bytes.ts';
 
 /**
  * Follows an analysis to its end: each step's answer is printed when it is done. ABORTED when the user stops it; its own

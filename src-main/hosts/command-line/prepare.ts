@@ -2,7 +2,7 @@ import type { Notice } from '../../../src-shared/answer.ts';
 import type { PrecomputeReport, SyncReport } from '../../../src-shared/library.ts';
 import type { Workspace } from '../../app.ts';
 import type { DrainReport } from '../../library/folder-library.ts';
-import { formatBytes } from '../../models/describe.ts';
+import { formatBytes } from '../../platform/format-bytes.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Prepared extends DrainReport {

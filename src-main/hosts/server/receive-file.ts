@@ -5,7 +5,7 @@ import { join, parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { formatBytes } from '../../models/describe.ts';
+import { formatBytes } from '../../platform/format-bytes.ts';
 import { fileError } from '../../platform/paths.ts';
 
 /** Files on their way here; what is left of them after a crash is deleted at the next start (leftovers.ts). */

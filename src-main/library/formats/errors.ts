@@ -1,5 +1,5 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { formatBytes } from '../../models/describe.ts';
+import { formatBytes } from '../../platform/format-bytes.ts';
 import { messageOf } from '../../platform/failure.ts';
 
 /** The file is not what its name says, or broken. */

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { formatBytes } from '../../models/describe.ts';
+import { formatBytes } from '../../platform/format-bytes.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { ParsedDocument } from '../formats/format.ts';
 import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';

@@ -3,7 +3,7 @@ import type { DocumentPhase, QueueStatus } from '../../../src-shared/contract/li
 import type { DocumentRow } from '../../catalogue/document-table.ts';
 import type { KvDtype } from '../../engine/engine.ts';
 import type { ModelSource } from '../../models/active-model.ts';
-import { formatBytes } from '../../models/describe.ts';
+import { formatBytes } from '../../platform/format-bytes.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { DocumentSteps, type WorkerName, type StepParts } from './steps.ts';

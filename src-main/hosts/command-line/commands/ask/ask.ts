@@ -6,7 +6,7 @@ import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/lib
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { Workspace } from '../../../../app.ts';
 import type { Answered } from '../../../../answering/single-answers.ts';
-import { formatBytes } from '../../../../models/describe.ts';
+import { formatBytes } from '../../../../platform/format-bytes.ts';
 import type { CommandContext } from '../../context.ts';
 import { addModelFlags, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { App } from '../../../../app.ts';
-import { formatBytes } from '../../../../models/describe.ts';
+import { formatBytes } from '../../../../platform/format-bytes.ts';
 import { TimeSlice } from '../../../../platform/time-slice.ts';
 import { openApp } from '../../open-app.ts';
 import type { CommandContext } from '../../context.ts';

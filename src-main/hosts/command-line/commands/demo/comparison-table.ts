@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { formatBytes } from '../../../../models/describe.ts';
+import { formatBytes } from '../../../../platform/format-bytes.ts';
 import type { Comparison } from './comparison.ts';
 
 /** Columns besides the three with text, with their borders and padding. */

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Command } from 'commander';
 import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
 import type { Workspace } from '../../../../app.ts';
-import { formatBytes } from '../../../../models/describe.ts';
+import { formatBytes } from '../../../../platform/format-bytes.ts';
 import type { CommandContext } from '../../context.ts';
 import { compare, readQuestions, warmUp, type Comparison } from './comparison.ts';
 import { comparisonSummary, comparisonTable } from './comparison-table.ts';
