@@ -24,6 +24,14 @@ type PartRequest = Omit<EvictRequest, 'keys' | 'bytes'> & {
   bytes: number;
 };
 
+/** What an eviction has come to so far. */
+interface Done {
+  entries: number;
+  bytes: number;
+  /** Keys of entries that stayed because they are in use, or their files could not be deleted. */
+  kept: Set<string>;
+}
+
 /** Room wanted for a new entry. */
 interface Incoming {
   kind: EntryKind;
@@ -72,44 +80,44 @@ export class DiskBudget {
 
   /** Evicts what exceeds the budget, as far as pins and leases allow. */
   async shed(): Promise<EvictReport> {
-    const report = { entries: 0, bytes: 0, kept: 0 };
-    await this.#evictSome({ bytes: this.#over(NOTHING).prefix }, 'prefix', report);
-    await this.#evictSome({ bytes: this.#over(NOTHING).all }, 'chunk', report);
-    await this.#evictSome({ bytes: this.#over(NOTHING).all }, 'prefix', report);
-    if (!this.#isOver(NOTHING)) return { ...report, kept: 0 };
-    return { ...report, kept: report.kept + this.#disk.index.pinnedTotals().entries };
+    const done = nothingDone();
+    await this.#evictSome({ bytes: this.#over(NOTHING).prefix }, 'prefix', done);
+    await this.#evictSome({ bytes: this.#over(NOTHING).all }, 'chunk', done);
+    await this.#evictSome({ bytes: this.#over(NOTHING).all }, 'prefix', done);
+    const isKept = this.#isOver(NOTHING);
+    return { ...done, kept: isKept ? done.kept.size + this.#disk.index.pinnedTotals().entries : 0 };
   }
 
   /** Prefixes go first: they are the cheapest to make again. */
   async evict({ bytes: wanted = Infinity, keys, ...request }: EvictRequest): Promise<EvictReport> {
-    const report = { entries: 0, bytes: 0, kept: 0 };
+    const done = nothingDone();
     for (const part of keys ? partsOf(keys) : [undefined])
       for (const kind of ['prefix', 'chunk'] as const)
-        await this.#evictSome({ ...request, keys: part, bytes: wanted - report.bytes }, kind, report);
+        await this.#evictSome({ ...request, keys: part, bytes: wanted - done.bytes }, kind, done);
     // Where the disk was full the index's log could not go into the index, and grew: now it can.
     if (!keys) this.#disk.index.foldLog();
-    if (report.bytes >= wanted) return { ...report, kept: 0 };
-    return { ...report, kept: report.kept + this.#pinnedOf({ ...request, keys }) };
+    const isKept = done.bytes < wanted;
+    return { ...done, kept: isKept ? done.kept.size + this.#pinnedOf({ ...request, keys }) : 0 };
   }
 
-  /** Evicts entries of one kind round by round, so that choosing among very many keeps nobody waiting; adds to the report. */
-  async #evictSome(request: PartRequest, kind: EntryKind, report: EvictReport): Promise<void> {
+  /** Evicts entries of one kind round by round, so that choosing among very many keeps nobody waiting; adds to what is done. */
+  async #evictSome(request: PartRequest, kind: EntryKind, done: Done): Promise<void> {
     const slice = new TimeSlice();
     const stuck = new Set<string>();
     let wanted = request.bytes;
     for (;;) {
-      const { rows, inUse } = this.#choose({ ...request, bytes: wanted }, kind, stuck, ROUND);
+      const { rows, staying } = this.#choose({ ...request, bytes: wanted }, kind, stuck, ROUND);
       const gone = new Set(await this.#remove(rows));
       for (const row of rows) {
         if (!gone.has(row)) stuck.add(row.key);
         else {
-          report.entries++;
-          report.bytes += row.bytes;
+          done.entries++;
+          done.bytes += row.bytes;
           wanted -= row.bytes;
         }
       }
       if (rows.length < ROUND) {
-        report.kept += inUse + stuck.size;
+        for (const key of [...staying, ...stuck]) done.kept.add(key);
         return;
       }
       await slice.step();
@@ -154,12 +162,12 @@ export class DiskBudget {
     return { rows: [...prefixes.rows, ...chunks.rows], enough: this.#fits(left, incoming.kind) };
   }
 
-  #choose(request: PartRequest, kind: EntryKind, stuck?: ReadonlySet<string>, most = Infinity): Victims {
+  #choose(request: PartRequest, kind: EntryKind, stuck = new Set<string>(), most = Infinity): Victims {
     const { index, clock } = this.#disk;
     const { policy, isInUse } = this.#options;
     const queues = request.keys ? index.candidatesOf(kind, request.keys) : index.candidates(kind);
-    const isFree = (key: string): boolean => stuck?.has(key) !== true;
-    return chooseVictims(queues, policy(kind), { ...request, most }, { isFree, isInUse }, clock());
+    const mustStay = (key: string): boolean => stuck.has(key) || isInUse(key);
+    return chooseVictims(queues, policy(kind), { ...request, most }, mustStay, clock());
   }
 
   async #remove(rows: ChunkRow[]): Promise<ChunkRow[]> {
@@ -171,6 +179,8 @@ export class DiskBudget {
 }
 
 const NOTHING: Incoming = { kind: 'chunk', bytes: 0 };
+
+const nothingDone = (): Done => ({ entries: 0, bytes: 0, kept: new Set() });
 
 /** Entries chosen and deleted before others get their turn. */
 const ROUND = 500;

@@ -1,13 +1,12 @@
 import { leastWorthFirst, type EvictionPolicy } from './eviction/policy.ts';
 import type { ChunkRow } from './index-db.ts';
-
 import type { EvictRequest } from './types.ts';
 
 export interface Victims {
   rows: ChunkRow[];
   bytes: number;
-  /** Entries the request covers that are in use. */
-  inUse: number;
+  /** Keys of entries that the request covers, and that must stay. */
+  staying: string[];
 }
 
 /** A request as victims are chosen by it: at most so many, with at least so many bytes. */
@@ -25,16 +24,16 @@ export function chooseVictims(
   queues: Iterable<Iterable<ChunkRow>>,
   policy: EvictionPolicy,
   request: Wanted,
-  { isFree, isInUse }: Record<'isFree' | 'isInUse', (key: string) => boolean>,
+  mustStay: (key: string) => boolean,
   now: number,
 ): Victims {
-  const victims: Victims = { rows: [], bytes: 0, inUse: 0 };
+  const victims: Victims = { rows: [], bytes: 0, staying: [] };
   const covers = coverage(request);
   if (request.bytes <= 0) return victims;
   for (const row of leastWorthFirst(queues, policy, now)) {
-    if (!isFree(row.key) || !covers(row)) continue;
-    if (isInUse(row.key)) {
-      victims.inUse++;
+    if (!covers(row)) continue;
+    if (mustStay(row.key)) {
+      victims.staying.push(row.key);
       continue;
     }
     victims.rows.push(row);

@@ -62,6 +62,14 @@ test('where no chunk may go, prefixes do', async () => {
   expect(await store.setBudget({ diskBytes: 8 * each })).toMatchObject({ entries: 1, kept: 9 });
 });
 
+test('what is in use counts once, though prefixes are above their share and everything is above the budget', async () => {
+  const { store, each } = await quarterStore(12);
+  const prefixes = await fillPrefixes(store, 3);
+  const leases = await Promise.all(prefixes.map((key) => take(store, key)));
+  expect(await store.setBudget({ diskBytes: 2 * each })).toEqual({ entries: 0, bytes: 0, kept: 3 });
+  for (const lease of leases) lease.release();
+});
+
 test('a block larger than the share is refused, and nothing goes for it', async () => {
   const { store } = await quarterStore(12);
   const chunks = await fill(store, 12);
