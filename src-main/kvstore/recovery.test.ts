@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -383,9 +384,9 @@ test('a file is durable before it gets its name, and has its name before it gets
   expect(store.has(key)).toBe(true);
 });
 
-function destroyUseOrder(path: string): void {
+function destroyIndex(path: string, name: string): void {
   const db = new Database(path, { readonly: true });
-  const page = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_by_use'").pluck().get();
+  const page = db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(name);
   db.close();
   for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
   writeFileSync(path, readFileSync(path).fill(0xa5, (Number(page) - 1) * 4096, Number(page) * 4096));
@@ -396,7 +397,7 @@ describe('an unreadable index', () => {
     ['garbage', (path) => writeFileSync(path, 'not a database at all')],
     ['a destroyed page', (path) => writeFileSync(path, readFileSync(path).fill(0xa5, 4096, 8192))],
     ['half of it missing', (path) => writeFileSync(path, readFileSync(path).subarray(0, 5000))],
-    ['a destroyed page that only eviction would read', (path) => destroyUseOrder(path)],
+    ['a destroyed page that only eviction would read', (path) => destroyIndex(path, 'chunks_by_use')],
     ['zeroes', (path) => writeFileSync(path, readFileSync(path).fill(0))],
   ];
   test.each(damages)('%s: set aside, never deleted, rebuilt from the files', async (_, damage) => {
@@ -422,6 +423,28 @@ describe('an unreadable index', () => {
     const dir = await closedStore(2);
     writeFileSync(join(dir, 'index.db'), '');
     expect((await openTestStore({ dir })).recovery).toMatchObject({ ...CLEAN, adopted: 2 });
+  });
+
+  test('a large one is not read through at a start, until something in it could not be read', async () => {
+    const dir = await closedStore(3);
+    const path = join(dir, 'index.db');
+    const enlarge = (): void => truncateSync(path, 33 * 2 ** 20); // takes no space
+    destroyIndex(path, 'chunks_by_class');
+    enlarge();
+    const store = await openTestStore({ dir });
+    expect(store.recovery).toMatchObject(CLEAN);
+    expect(existsSync(`${path}.suspect`)).toBe(false);
+    await expect(store.evict({ all: true })).rejects.toMatchObject({ code: 'STORE_CORRUPT' });
+    expect(existsSync(`${path}.suspect`)).toBe(true);
+    await store.close();
+    enlarge();
+    const again = await openTestStore({ dir });
+    expect(again.recovery).toMatchObject({
+      adopted: 3,
+      indexSetAside: expect.stringContaining('.corrupt-') as string,
+    });
+    expect(existsSync(`${path}.suspect`)).toBe(false);
+    expect(await again.evict({ all: true })).toMatchObject({ entries: 3 });
   });
 
   test('two in the same millisecond do not overwrite each other', async () => {
