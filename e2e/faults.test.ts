@@ -1,0 +1,10 @@
+/** Each fault of `npm run faults` once, with real processes: what one of them is not, its table tells. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+test('nothing is lost by any fault', () => {
+  const faults = join(import.meta.dirname, '..', 'tools', 'faults', 'faults.ts');
+  const run = spawnSync(process.execPath, [faults, '--rounds', '1'], { encoding: 'utf8' });
+  expect(run.status, run.stdout + run.stderr).toBe(0);
+});
