@@ -4,7 +4,10 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { QueueStatus } from '../../../src-shared/contract/libraries.ts';
 import { useAction, useCall } from '../../client/context.tsx';
+import { failureWords } from '../../i18n/failures.ts';
+import { joined } from '../../i18n/joined.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
+import { Remedy } from '../../ui/Remedy.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import classes from './QueueBar.module.css';
 
@@ -61,15 +64,18 @@ function Work({ status, working }: { status: QueueStatus; working: boolean }) {
 }
 
 function Blocked({ status: { blocked } }: { status: QueueStatus }) {
-  const { t } = useTranslation(['library', 'common']);
+  const { t, i18n } = useTranslation(['library', 'common']);
   if (!blocked) return null;
-  const sentence = `${blocked.message} ${blocked.advice}`;
+  const { message, advice, detail } = failureWords(blocked, i18n.language);
   return (
-    <div className={`${classes.work ?? ''} ${classes.blocked ?? ''}`} role="alert" title={sentence}>
+    <div className={`${classes.work ?? ''} ${classes.blocked ?? ''}`} role="alert">
       <IconAlertTriangle size={18} aria-hidden />
-      <span className={classes.text}>
-        <strong>{t('queue.blocked')}:</strong> {sentence}
+      <span className={classes.text} title={joined([message, advice, detail])}>
+        <strong>{t('queue.blocked')}</strong> {joined([message, advice])}
       </span>
+      <div className={classes.remedy}>
+        <Remedy failure={blocked} />
+      </div>
     </div>
   );
 }
