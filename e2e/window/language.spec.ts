@@ -31,7 +31,7 @@ test.describe('a setting that this machine cannot use', () => {
     const window = await context.newPage();
     await window.goto(app.url);
     const notice = window.getByRole('alert').filter({ hasText: '1024' });
-    await expect(notice).toContainText(zh.common.error.title);
+    await expect(notice).toContainText(zh.common.notice);
     await expect(notice).toContainText(zh.settings.engine.threads);
     expect((await notice.innerText()).replace('CPU', '')).not.toMatch(/[a-z]/i);
   });

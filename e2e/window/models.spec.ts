@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import { copyDemo } from '../../tools/faults/own-model.ts';
 import { randomModel } from '../../tools/random-model/random-model.ts';
 import { answers, ANSWER_MS, ask, QUESTION, startConversation } from './support/chat.ts';
+import { addByPath, createLibrary, libraryDone } from './support/library.ts';
 import { chatModels, importModel, useImported } from './support/models.ts';
 import { expect, goTo, test } from './support/test.ts';
 
@@ -49,7 +50,7 @@ test('a truncated model is refused with a reason, and the demo model goes on', a
 test.describe('a model whose file is written to while it is in use', () => {
   test.use({ settings: { chunkTokens: 96, threads: 1 } });
 
-  test('is loaded again where the failure is told, or on the Models screen', async ({ window, dataDir }) => {
+  test('is loaded again wherever that is told, and from its menu', async ({ window, dataDir }) => {
     const path = join(dataDir, 'mine.gguf');
     copyDemo(path);
     await importModel(window, path);
@@ -81,6 +82,18 @@ test.describe('a model whose file is written to while it is in use', () => {
       await window.goBack();
       await answer.getByRole('button', { name: 'Try again' }).click();
       await expect(answer.getByText('Riga')).toBeVisible({ timeout: ANSWER_MS });
+    });
+
+    await test.step('and the queue, which goes on then', async () => {
+      rewrite(path);
+      const text = join(dataDir, 'mill.txt');
+      writeFileSync(text, 'The mill by the river has a new wheel.');
+      await createLibrary(window, 'Mills');
+      await addByPath(window, [text]);
+      const queue = window.getByRole('region', { name: 'Queue' });
+      await expect(queue).toContainText('The queue has stopped');
+      await queue.getByRole('button', { name: 'Load the model again' }).click();
+      await libraryDone(window, 'Mills', 1);
     });
   });
 });

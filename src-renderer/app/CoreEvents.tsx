@@ -15,7 +15,7 @@ export function CoreEvents() {
   });
   const { data: found } = useCall('app.found');
   useEffect(() => {
-    for (const failure of found ?? []) notifyFailure(failure, i18next.t('error.title'));
+    for (const failure of found ?? []) notifyFailure(failure, i18next.t('notice'));
   }, [found]); // once, whatever the language becomes
   useEvent('app.open', ({ route }) => {
     if (route !== '') navigate(route);

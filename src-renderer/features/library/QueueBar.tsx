@@ -29,7 +29,7 @@ function Status({ status }: { status: QueueStatus }) {
     <>
       {(working || status.paused) && <PauseButton paused={status.paused} />}
       {status.blocked ? <Blocked status={status} /> : <Work status={status} working={working} />}
-      {working && <Numbers status={status} />}
+      {working && !status.blocked && <Numbers status={status} />}
       {status.failed > 0 && <RetryFailed label={t('queue.retry', { count: status.failed })} />}
     </>
   );
@@ -69,7 +69,7 @@ function Blocked({ status: { blocked } }: { status: QueueStatus }) {
   const { message, advice, detail } = failureWords(blocked, i18n.language);
   return (
     <div className={`${classes.work ?? ''} ${classes.blocked ?? ''}`} role="alert">
-      <IconAlertTriangle size={18} aria-hidden />
+      <IconAlertTriangle size={18} aria-hidden className={classes.icon} />
       <span className={classes.text} title={joined([message, advice, detail])}>
         <strong>{t('queue.blocked')}</strong> {joined([message, advice])}
       </span>
