@@ -31,7 +31,7 @@ import { makePrivate } from './platform/private-data.ts';
 import { programVersion } from './platform/root.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { Gate } from './platform/gate.ts';
-import type { Adjusted } from './platform/settings.ts';
+import { adjustedFailure } from './platform/settings.ts';
 import { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
@@ -239,7 +239,7 @@ export class App {
     if (restored) log.info('restored-from-backup');
     if (failure) found.push(failure);
     const settings = new SettingsService(paths.settings, overrides);
-    if (settings.adjusted.length > 0) found.push(adjustedFailure(settings.adjusted));
+    found.push(...settings.adjusted.map(adjustedFailure));
     const engine = Engine.open();
     const store = await openStore(paths, settings.current, engine, log);
     try {
@@ -337,15 +337,6 @@ export class App {
       log,
     };
   }
-}
-
-function adjustedFailure(adjusted: readonly Adjusted[]): Failure {
-  const changes = adjusted.map(({ name, asked, used }) => `${name} ${asked} → ${used}`);
-  return {
-    code: 'BAD_ARGUMENT',
-    message: `Some settings were beyond what is possible on this machine, and were adjusted: ${changes.join(', ')}.`,
-    advice: 'Choose other values in the settings if these do not suit you.',
-  };
 }
 
 /** Databases cannot be opened on a full disk. The cache can be computed again: so it makes room. */

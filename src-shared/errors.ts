@@ -40,6 +40,7 @@ export const ERROR_CODES = [
   'CONTEXT_OVERFLOW', // a prompt exceeds the context
   // general
   'BAD_ARGUMENT', // a command-line flag or setting is out of range
+  'SETTING_ADJUSTED', // a number in the settings is out of range here; another is used
   'NOT_FOUND', // an id that names nothing (any more)
   'CONFLICT', // not possible now, e.g. a second question while the first is being answered
   'BACKUP_INVALID', // a backup file that cannot be restored

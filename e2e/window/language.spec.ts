@@ -24,6 +24,19 @@ test('in Chinese, no English word of the interface is left on any screen', async
   }
 });
 
+test.describe('a setting that this machine cannot use', () => {
+  test.use({ settings: { language: 'zh', threads: 1024 } });
+
+  test('is told in Chinese from the start on', async ({ app, context }) => {
+    const window = await context.newPage();
+    await window.goto(app.url);
+    const notice = window.getByRole('alert').filter({ hasText: '1024' });
+    await expect(notice).toContainText(zh.common.notice);
+    await expect(notice).toContainText(zh.settings.engine.threads);
+    expect((await notice.innerText()).replace('CPU', '')).not.toMatch(/[a-z]/i);
+  });
+});
+
 async function expectChinese(window: Page): Promise<void> {
   const english = leftovers();
   for (const { name, open } of PLACES) {

@@ -1,8 +1,12 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { copyDemo } from '../../tools/faults/own-model.ts';
 import { randomModel } from '../../tools/random-model/random-model.ts';
+import { answers, ANSWER_MS, ask, QUESTION, startConversation } from './support/chat.ts';
+import { addByPath, createLibrary, libraryDone } from './support/library.ts';
 import { chatModels, importModel, useImported } from './support/models.ts';
-import { expect, test } from './support/test.ts';
+import { expect, goTo, test } from './support/test.ts';
 
 test('a model is imported and taken into use', async ({ window, dataDir }) => {
   const path = join(dataDir, 'small-random.gguf');
@@ -42,3 +46,67 @@ test('a truncated model is refused with a reason, and the demo model goes on', a
   await window.keyboard.press('Escape');
   await expect(chatModels(window)).toContainText('In use');
 });
+
+test.describe('a model whose file is written to while it is in use', () => {
+  test.use({ settings: { chunkTokens: 96, threads: 1 } });
+
+  test('is loaded again wherever that is told, and from its menu', async ({ window, dataDir }) => {
+    const path = join(dataDir, 'mine.gguf');
+    copyDemo(path);
+    await importModel(window, path);
+    await useImported(window);
+    await startConversation(window);
+    await ask(window, QUESTION);
+    const answer = answers(window).last();
+
+    await test.step('the answer that could not be made offers it', async () => {
+      rewrite(path);
+      await regenerate(window);
+      const failure = answer.getByRole('alert');
+      await expect(failure).toContainText('mine.gguf, was changed while it is in use');
+      await failure.getByRole('button', { name: 'Load the model again' }).click();
+      await expect(failure).toContainText('The model was loaded again.');
+      await failure.getByRole('button', { name: 'Try again' }).click();
+      await expect(answer.getByText('Riga')).toBeVisible({ timeout: ANSWER_MS });
+    });
+
+    await test.step("so does the model's menu", async () => {
+      rewrite(path);
+      await regenerate(window);
+      await expect(answer.getByRole('alert')).toBeVisible();
+      await goTo(window, 'Models');
+      const active = chatModels(window).locator('[data-active]');
+      await active.getByRole('button', { name: /^More:/ }).click();
+      await window.getByRole('menuitem', { name: 'Load again' }).click();
+      await expect(window.getByText('The model was loaded again.')).toBeVisible();
+      await window.goBack();
+      await answer.getByRole('button', { name: 'Try again' }).click();
+      await expect(answer.getByText('Riga')).toBeVisible({ timeout: ANSWER_MS });
+    });
+
+    await test.step('and the queue, which goes on then', async () => {
+      rewrite(path);
+      const text = join(dataDir, 'mill.txt');
+      writeFileSync(text, 'The mill by the river has a new wheel.');
+      await createLibrary(window, 'Mills');
+      await addByPath(window, [text]);
+      const queue = window.getByRole('region', { name: 'Queue' });
+      await expect(queue).toContainText('The queue has stopped');
+      await queue.getByRole('button', { name: 'Load the model again' }).click();
+      await libraryDone(window, 'Mills', 1);
+    });
+  });
+});
+
+/** The same bytes once more. */
+function rewrite(path: string): void {
+  const bytes = readFileSync(path);
+  const file = openSync(path, 'r+');
+  writeSync(file, bytes);
+  closeSync(file);
+}
+
+/** Asks for the last answer anew. */
+async function regenerate(window: Page): Promise<void> {
+  await answers(window).last().getByRole('button', { name: 'Answer again' }).click();
+}

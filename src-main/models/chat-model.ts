@@ -49,11 +49,6 @@ export class ChatModel implements ModelSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether this is the model in use, with the file as it was when it was loaded. */
-  isLoaded({ id, path, mtimeMs }: ModelRow): boolean {
-    return this.#row?.id === id && this.#row.path === path && this.#row.mtimeMs === mtimeMs;
-  }
-
   /** Loads a model and puts it in the place of the one in use; when it cannot be loaded, that one stays. */
   switchTo(row: ModelRow): Promise<ActiveModel> {
     return this.#queue.run(() => this.#replace(row));

@@ -348,17 +348,21 @@ describe('another model', () => {
     expect(engine.loaded.map(({ disposed }) => disposed)).toEqual([true, true, false]);
   });
 
-  test('whose file was changed while it is in use is loaded again when it is activated again', async () => {
+  test.each([
+    ['model that answers', { embedding: false }],
+    ['embedding model', { embedding: true }],
+  ])('the %s in use is loaded again when it is activated again', async (_, header) => {
     const { models, engine, add } = kvasir();
-    const { id, path } = await add('mine.gguf');
+    const { id, path } = await add('mine.gguf', header);
     await models.activate(id);
-    await models.activate(id);
-    expect(engine.loads).toHaveLength(1);
-    writeFileSync(path, JSON.stringify({ name: 'Newer' }));
+    writeFileSync(path, JSON.stringify({ name: 'Newer', ...header }));
     utimesSync(path, 1, 1);
-    expect(await models.activate(id)).toMatchObject({ name: 'Newer', state: 'ready', active: true });
-    expect(engine.loads).toHaveLength(2);
-    expect(engine.loaded[0]?.disposed).toBe(true);
+    models.rename(id, 'Mine');
+    expect(await models.activate(id)).toMatchObject({ name: 'Mine', state: 'ready', active: true });
+    expect(engine.loaded.map(({ info, disposed }) => ({ name: info.name, disposed }))).toEqual([
+      { name: 'mine.gguf', disposed: true },
+      { name: 'Newer', disposed: false },
+    ]);
   });
 
   test('is loaded again with other threads', async () => {

@@ -189,16 +189,16 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   /**
    * Loads a model and makes it the one that answers (or embeds), now and at the next start; when it cannot be loaded, the one in use stays.
-   * One whose file was changed while it is in use is loaded again.
+   * The one in use is loaded again: its file may be another by now.
    * NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, MODEL_TOO_LARGE, OUT_OF_MEMORY.
    */
   async activate(id: string): Promise<ModelEntry> {
     const row = this.#known.get(id);
     if (roleOf(row.header) === 'embedding') {
-      if (this.embedder?.id !== id) await this.#embedding.use(row);
+      await this.#embedding.use(row);
       this.#options.settings.update({ embeddingModel: id });
     } else {
-      if (!this.#chat.isLoaded(row)) await this.#chat.switchTo(row);
+      await this.#chat.switchTo(row);
       this.#options.settings.update({ chatModel: id });
     }
     this.#changed();

@@ -3,6 +3,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { contract } from '../../src-shared/contract/contract.ts';
+import { FailureSchema } from '../../src-shared/contract/common.ts';
+import { adjustedFailure } from './settings.ts';
 import { SettingsService } from './settings-service.ts';
 
 function file(): string {
@@ -88,6 +90,15 @@ test('threads beyond the cores are told, whoever asked for them; what is within 
     { name: 'threads', asked: cores + 1, used: cores },
   ]);
   expect(new SettingsService(path, { threads: cores }).adjusted).toEqual([]);
+});
+
+test('a number that was brought within its range is told by its name, with both values', () => {
+  const told = FailureSchema.parse(adjustedFailure({ name: 'topK', asked: 0, used: 1 }));
+  expect(told).toMatchObject({
+    code: 'SETTING_ADJUSTED',
+    values: { setting: 'topK', asked: '0', used: '1' },
+  });
+  for (const part of ['topK', '0', '1']) expect(told.message).toContain(part);
 });
 
 test.each(['{"topK": "six"}', '[]', 'no JSON'])('a file that says %s is refused', (text) => {

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import type { Failure } from '../../src-shared/contract/common.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import {
   SettingsSchema,
@@ -42,6 +43,16 @@ export function withinRange(given: Record<string, unknown>): {
   });
   const used = Object.fromEntries(adjusted.map((each) => [each.name, each.used]));
   return { settings: { ...given, ...used }, adjusted };
+}
+
+/** What a person is told of such a number. */
+export function adjustedFailure({ name, asked, used }: Adjusted): Failure {
+  return {
+    code: 'SETTING_ADJUSTED',
+    message: `The setting ${name} is ${asked}, which is beyond what is possible on this machine: ${used} is used.`,
+    advice: 'Choose another value in the settings if this one does not suit you.',
+    values: { setting: name, asked: String(asked), used: String(used) },
+  };
 }
 
 /** Checks a whole set of settings. BAD_ARGUMENT. */

@@ -2,7 +2,6 @@ import i18next from 'i18next';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
-import { KvasirError } from '../../src-shared/errors.ts';
 import { useCall, useEvent } from '../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../ui/notify.tsx';
 
@@ -16,8 +15,7 @@ export function CoreEvents() {
   });
   const { data: found } = useCall('app.found');
   useEffect(() => {
-    for (const { code, message, advice } of found ?? [])
-      notifyFailure(new KvasirError(code, message, advice), i18next.t('error.title'));
+    for (const failure of found ?? []) notifyFailure(failure, i18next.t('notice'));
   }, [found]); // once, whatever the language becomes
   useEvent('app.open', ({ route }) => {
     if (route !== '') navigate(route);

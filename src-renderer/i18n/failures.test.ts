@@ -18,6 +18,30 @@ test('Chinese has words of its own by code, and keeps what the core says as the 
   expect(words.detail).toBe(FULL.message);
 });
 
+test('Chinese leaves out what the core says where its own words say all of it', () => {
+  const lost = { code: 'CONNECTION_LOST' as const, message: 'The connection was lost.', advice: 'Wait.' };
+  expect(failureWords(lost, 'zh')).toMatchObject({
+    message: expect.stringMatching(/连接/) as string,
+    detail: '',
+  });
+  expect(failureWords(lost, 'en').message).toBe(lost.message);
+});
+
+test('Chinese names what a failure is about by the values that travel with it', () => {
+  const adjusted = {
+    code: 'SETTING_ADJUSTED' as const,
+    message: 'threads was 1024.',
+    advice: 'Choose another value.',
+    values: { setting: 'threads', asked: '1024', used: '2' },
+  };
+  const { message, advice, detail } = failureWords(adjusted, 'zh');
+  expect(message).toBe('设置“CPU 线程数”的值 1024 在本机上无法使用，已改用 2。');
+  expect(advice + detail).not.toMatch(/[a-z]/i);
+  const unnamed = { ...adjusted, values: { ...adjusted.values, setting: 'later' } };
+  expect(failureWords(unnamed, 'zh').message).toContain('“later”');
+  expect(failureWords(adjusted, 'en').message).toBe(adjusted.message);
+});
+
 test('what has no code, or a code that says little, is shown as it came', () => {
   const plain = { message: 'Something else.', advice: '' };
   for (const failure of [plain, { ...plain, code: 'CONFLICT' as const }])

@@ -1,10 +1,10 @@
 import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
 import { KvasirError, type ErrorCode } from '../../src-shared/errors.ts';
 import type { Language } from './i18n.ts';
-import { failures as zh } from './zh/failures.ts';
+import { failures, names } from './zh/failures.ts';
 
 /** A failure as it may come from anywhere: with the core's words, in English, and its code where it has one. */
-export type ShownFailure = Pick<Failure, 'message' | 'advice'> & { code?: ErrorCode | undefined };
+export type ShownFailure = Pick<Failure, 'message' | 'advice' | 'values'> & { code?: ErrorCode | undefined };
 
 /** Of what was thrown, or told by an event: a failure is one whether it is an Error or has travelled as plain data. */
 export function shownFailure(error: unknown): ShownFailure {
@@ -17,16 +17,24 @@ function isFailure(value: unknown): value is Failure {
   return FailureSchema.safeParse(value).success;
 }
 
-const FAILURES: Partial<Record<Language, typeof zh>> = { zh };
+const WORDS: Partial<Record<Language, { failures: typeof failures; names: typeof names }>> = {
+  zh: { failures, names },
+};
 
 /**
  * A failure in the window's language, by its code. `detail` is what the core said, in English, since it names files and causes; empty
- * where that is what is shown already, because the language is English or has no words for the code.
+ * where that is shown already: because the language is English, has no words for the code, or says all of it in its own.
  */
 export function failureWords(
-  { code, message, advice }: ShownFailure,
+  { code, message, advice, values = {} }: ShownFailure,
   language: string,
 ): { message: string; advice: string; detail: string } {
-  const known = code && FAILURES[language as Language]?.[code];
-  return known ? { ...known, detail: message } : { message, advice, detail: '' };
+  const words = WORDS[language as Language];
+  const known = code && words?.failures[code];
+  if (!known) return { message, advice, detail: '' };
+  const filled = known.message.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => {
+    const value = values[key] ?? '';
+    return words.names[value] ?? value;
+  });
+  return { message: filled, advice: known.advice, detail: known.whole ? '' : message };
 }

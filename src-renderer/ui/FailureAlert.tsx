@@ -2,6 +2,7 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { failureWords, type ShownFailure } from '../i18n/failures.ts';
+import { hasRemedy, Remedy } from './Remedy.tsx';
 
 /** A failure where it belongs on the page: what happened, why, what to do. */
 export function FailureAlert({
@@ -26,11 +27,14 @@ export function FailureAlert({
           {detail}
         </Text>
       )}
-      {onRetry && (
+      {(onRetry ?? hasRemedy(failure)) && (
         <Group mt="xs">
-          <Button size="compact-sm" variant="light" color="red" onClick={onRetry}>
-            {t('action.retry')}
-          </Button>
+          <Remedy failure={failure} />
+          {onRetry && (
+            <Button size="compact-sm" variant="light" color="red" onClick={onRetry}>
+              {t('action.retry')}
+            </Button>
+          )}
         </Group>
       )}
     </Alert>

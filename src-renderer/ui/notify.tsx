@@ -1,8 +1,9 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import i18next from 'i18next';
 import { failureWords, shownFailure } from '../i18n/failures.ts';
 import { joined } from '../i18n/joined.ts';
+import { hasRemedy, Remedy } from './Remedy.tsx';
 
 const UNDO_MS = 10_000;
 
@@ -11,14 +12,20 @@ function closable() {
   return { withBorder: true, closeButtonProps: { 'aria-label': i18next.t('action.close') } };
 }
 
-/** Tells of a failure: what happened and why, then what to do. */
+/** Tells of a failure: what happened and why, then what to do. It stays where the window offers to do it. */
 export function notifyFailure(error: unknown, title: string): void {
-  const { message, advice, detail } = failureWords(shownFailure(error), i18next.language);
+  const failure = shownFailure(error);
+  const { message, advice, detail } = failureWords(failure, i18next.language);
   notifications.show({
     color: 'red',
     title,
-    message: joined([message, advice, detail]),
-    autoClose: UNDO_MS,
+    message: (
+      <Stack gap="xs" align="flex-start">
+        {joined([message, advice, detail])}
+        <Remedy failure={failure} />
+      </Stack>
+    ),
+    autoClose: hasRemedy(failure) ? false : UNDO_MS,
     ...closable(),
   });
 }

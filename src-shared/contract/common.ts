@@ -11,6 +11,8 @@ export const FailureSchema = z.object({
   message: z.string(),
   /** One sentence: what to do about it; may be empty. */
   advice: z.string(),
+  /** What the sentence names, for windows that say it in another language. Most failures have none. */
+  values: z.record(z.string(), z.string()).optional(),
 });
 
 /** A page of a long list. */

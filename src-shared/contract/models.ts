@@ -97,7 +97,7 @@ export const modelsContract = {
   /** Forgets a model; deletes the file only when Kvasir put it there. The demo model stays. */
   'models.remove': procedure(ById, NothingSchema),
   'models.impact': procedure(ById, ModelImpactSchema),
-  /** Loads a model and makes it the one that answers (or embeds); its caches are then precomputed. */
+  /** Loads a model and makes it the one that answers (or embeds); its caches are then precomputed. The one in use is loaded again. */
   'models.activate': procedure(ById, ModelEntrySchema),
   /** Stops using an embedding model. */
   'models.deactivate': procedure(ById, NothingSchema),

@@ -10,9 +10,12 @@ export interface Place {
   random: (n: number) => number;
 }
 
+/** Thrown by a fault that this machine lacks something for: what it needs. Its rounds then count as nothing. */
+export class Skipped extends Error {}
+
 /**
- * One thing that can go wrong. `run` brings it about with real processes, all of which have ended afterwards, and throws when Kvasir did
- * not do what it is to do. Then Kvasir is started once more, and everything has to be there.
+ * One thing that can go wrong. `run` brings it about with real processes, and throws when Kvasir did not do what it is to do. What it
+ * leaves running is stopped. Then Kvasir is started once more, and everything has to be there.
  */
 export interface Fault {
   name: string;

@@ -74,10 +74,10 @@ export class RunningApp {
     return this.#child.pid ?? 0;
   }
 
-  /** What a fault that failed has left running. */
-  static async killAll(): Promise<void> {
+  /** Ends what a fault has left running: as Ctrl-C does, or at once where it failed. */
+  static async endAll(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     for (const child of RunningApp.#running) {
-      child.kill('SIGKILL');
+      child.kill(signal);
       await once(child, 'exit');
     }
   }

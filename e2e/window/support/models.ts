@@ -14,11 +14,11 @@ export async function importModel(window: Page, path: string): Promise<void> {
   await window.keyboard.press('Enter');
 }
 
-/** Takes the one imported model into use, and waits until it is: a model of random weights. */
+/** Takes the one imported model into use, and waits until it is. */
 export async function useImported(window: Page): Promise<void> {
   const models = chatModels(window);
   await models.getByRole('button', { name: 'Use', exact: true }).click();
   await expect(window.getByRole('dialog')).toContainText('Caches of the current model are kept');
   await window.getByRole('button', { name: 'Use this model' }).click();
-  await expect(models.locator('[data-active]')).toContainText('random llama');
+  await expect(models.locator('[data-active]')).toContainText('Imported');
 }

@@ -4,7 +4,10 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { QueueStatus } from '../../../src-shared/contract/libraries.ts';
 import { useAction, useCall } from '../../client/context.tsx';
+import { failureWords } from '../../i18n/failures.ts';
+import { joined } from '../../i18n/joined.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
+import { Remedy } from '../../ui/Remedy.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import classes from './QueueBar.module.css';
 
@@ -26,7 +29,7 @@ function Status({ status }: { status: QueueStatus }) {
     <>
       {(working || status.paused) && <PauseButton paused={status.paused} />}
       {status.blocked ? <Blocked status={status} /> : <Work status={status} working={working} />}
-      {working && <Numbers status={status} />}
+      {working && !status.blocked && <Numbers status={status} />}
       {status.failed > 0 && <RetryFailed label={t('queue.retry', { count: status.failed })} />}
     </>
   );
@@ -61,15 +64,18 @@ function Work({ status, working }: { status: QueueStatus; working: boolean }) {
 }
 
 function Blocked({ status: { blocked } }: { status: QueueStatus }) {
-  const { t } = useTranslation(['library', 'common']);
+  const { t, i18n } = useTranslation(['library', 'common']);
   if (!blocked) return null;
-  const sentence = `${blocked.message} ${blocked.advice}`;
+  const { message, advice, detail } = failureWords(blocked, i18n.language);
   return (
-    <div className={`${classes.work ?? ''} ${classes.blocked ?? ''}`} role="alert" title={sentence}>
-      <IconAlertTriangle size={18} aria-hidden />
-      <span className={classes.text}>
-        <strong>{t('queue.blocked')}:</strong> {sentence}
+    <div className={`${classes.work ?? ''} ${classes.blocked ?? ''}`} role="alert">
+      <IconAlertTriangle size={18} aria-hidden className={classes.icon} />
+      <span className={classes.text} title={joined([message, advice, detail])}>
+        <strong>{t('queue.blocked')}</strong> {joined([message, advice])}
       </span>
+      <div className={classes.remedy}>
+        <Remedy failure={blocked} />
+      </div>
     </div>
   );
 }

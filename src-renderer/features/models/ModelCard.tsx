@@ -126,7 +126,7 @@ function Loading({ model: { id, state } }: { model: ModelEntry }) {
 
 function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => void }) {
   const { t } = useTranslation(['models', 'common']);
-  const { activate, busy } = useActivate(model);
+  const { activate, loadAgain, busy } = useActivate(model);
   const deactivate = useAction('models.deactivate');
   const rename = useRenameModel(model);
   const remove = useRemove(model);
@@ -159,6 +159,11 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
           </UnstyledButton>
         </Menu.Target>
         <Menu.Dropdown>
+          {model.active && (
+            <Menu.Item disabled={busy} onClick={loadAgain}>
+              {t('loadAgain')}
+            </Menu.Item>
+          )}
           <Menu.Item onClick={onDetails}>{t('details')}</Menu.Item>
           <Menu.Item onClick={rename}>{t('rename.open')}</Menu.Item>
           {model.origin !== 'demo' && (

@@ -5,12 +5,13 @@ import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import type { ModelEntry, ModelImpact } from '../../../src-shared/contract/models.ts';
 import { useAction, useClient } from '../../client/context.tsx';
-import { notifyFailure } from '../../ui/notify.tsx';
+import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
-/** Says what another model means for the caches before it is taken into use. */
+/** Says what another model means for the caches before it is taken into use; the one in use is loaded again without a question. */
 export function useActivate({ id, name, role }: ModelEntry): {
   activate: () => Promise<void>;
+  loadAgain: () => void;
   busy: boolean;
 } {
   const { t } = useTranslation(['models', 'common']);
@@ -40,7 +41,12 @@ export function useActivate({ id, name, role }: ModelEntry): {
     return <Impact impact={means} cache={cache} />;
   }
 
-  return { activate, busy: change.isPending };
+  function loadAgain(): void {
+    const onSuccess = (): void => notifyInfo(t('common:loadAgain.done'));
+    change.mutate({ id }, { onError: failed, onSuccess });
+  }
+
+  return { activate, loadAgain, busy: change.isPending };
 }
 
 /** What is to be computed, whether there is room for it, and how long it takes. */

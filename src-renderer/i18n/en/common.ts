@@ -45,6 +45,7 @@ export const common = {
     crashed: 'This part of the window ran into an error',
     reload: 'Reload the window',
   },
+  loadAgain: { open: 'Load the model again', done: 'The model was loaded again.' },
   notice: 'Please note',
   table: { selectAll: 'Select all', select: 'Select' },
   skipToContent: 'Skip to content',

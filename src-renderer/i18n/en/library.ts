@@ -100,7 +100,7 @@ export const library = {
     documents: '{{done}} of {{total}} documents',
     retry_one: 'Retry {{count, number}} failed',
     retry_other: 'Retry {{count, number}} failed',
-    blocked: 'The queue has stopped',
+    blocked: 'The queue has stopped:',
     progress: 'Progress of the queue',
   },
   phase: {

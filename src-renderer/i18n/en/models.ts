@@ -31,6 +31,7 @@ export const models = {
   },
   active: 'In use',
   use: 'Use',
+  loadAgain: 'Load again',
   stopUsing: 'Stop using',
   details: 'Details',
   rename: {

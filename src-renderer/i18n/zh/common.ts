@@ -47,6 +47,7 @@ export const common: Words<typeof en.common> = {
     crashed: '窗口的这一部分出错了',
     reload: '重新加载窗口',
   },
+  loadAgain: { open: '重新加载模型', done: '模型已重新加载。' },
   notice: '请注意',
   table: { selectAll: '全选', select: '选择' },
   skipToContent: '跳到内容',

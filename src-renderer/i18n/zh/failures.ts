@@ -1,7 +1,16 @@
 import type { ErrorCode } from '../../../src-shared/errors.ts';
+import { settings } from './settings.ts';
+
+interface Words {
+  /** With the failure's values filled in. */
+  message: string;
+  advice: string;
+  /** Whether this says all that the core's own sentence says. */
+  whole?: true;
+}
 
 /** What happened, and what to do. Codes whose causes have nothing in common but the code are left to the core's own words. */
-export const failures: Partial<Record<ErrorCode, { message: string; advice: string }>> = {
+export const failures: Partial<Record<ErrorCode, Words>> = {
   MODEL_NOT_FOUND: { message: '找不到模型文件。', advice: '请检查路径，或重新导入 GGUF 文件。' },
   MODEL_INVALID: {
     message: '模型文件无效：它不是 GGUF，或已损坏、不完整。',
@@ -59,14 +68,30 @@ export const failures: Partial<Record<ErrorCode, { message: string; advice: stri
   },
   QUESTION_TOO_LONG: { message: '问题太长，上下文放不下。', advice: '请缩短问题，或使用上下文更长的模型。' },
   CONTEXT_OVERFLOW: { message: '提示超出了上下文长度。', advice: '请减少段落数量，或使用上下文更长的模型。' },
+  SETTING_ADJUSTED: {
+    message: '设置“{{setting}}”的值 {{asked}} 在本机上无法使用，已改用 {{used}}。',
+    advice: '如不合适，请在设置中另选一个值。',
+    whole: true,
+  },
   BACKUP_INVALID: { message: '该备份文件无法恢复。', advice: '请选择其他备份文件。' },
   CONNECTION_LOST: {
     message: '与 Kvasir 核心的连接已断开。',
     advice: '正在等待重新连接；如未恢复，请重新启动。',
+    whole: true,
   },
   ABORTED: { message: '已停止。', advice: '' },
   OUT_OF_MEMORY: {
     message: '内存不足。',
     advice: '请关闭其他程序，减小上下文长度或缓存的内存预算，或使用较小的模型。',
   },
+};
+
+/** Values that are names, as the window calls what they name. */
+export const names: Record<string, string> = {
+  chunkTokens: settings.documents.chunkTokens,
+  topK: settings.answers.topK,
+  maxTokens: settings.answers.maxTokens,
+  contextTokens: settings.answers.contextTokens,
+  temperature: settings.answers.temperature,
+  threads: settings.engine.threads,
 };

@@ -99,7 +99,7 @@ export const library: Words<typeof en.library> = {
     documents: '文档 {{done}} / {{total}}',
     retry_one: '重试 {{count, number}} 个失败项',
     retry_other: '重试 {{count, number}} 个失败项',
-    blocked: '队列已停下',
+    blocked: '队列已停下：',
     progress: '队列进度',
   },
   phase: {

@@ -33,6 +33,7 @@ export const models: Words<typeof en.models> = {
   },
   active: '使用中',
   use: '使用',
+  loadAgain: '重新加载',
   stopUsing: '停止使用',
   details: '详情',
   rename: {

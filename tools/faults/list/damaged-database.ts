@@ -20,6 +20,5 @@ export const damagedDatabase: Fault = {
     await app.call('app.found', {});
     for (const name of ['libraries.list', 'chat.list', 'models.list'] as const) await app.call(name, {});
     await app.call('app.restore', { path: backup });
-    await app.stop();
   },
 };

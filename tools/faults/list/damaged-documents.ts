@@ -31,7 +31,6 @@ export const damagedDocuments: Fault = {
         throw new Error(`${i} has a wrong text: ${text}`);
     }
     await app.call('libraries.delete', { id });
-    await app.stop();
   },
 };
 

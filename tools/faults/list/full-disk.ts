@@ -18,6 +18,5 @@ export const fullDisk: Fault = {
         if (!(error instanceof Refused && error.code === 'DISK_FULL')) throw error;
       }
     }
-    await app.stop();
   },
 };

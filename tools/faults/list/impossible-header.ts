@@ -26,7 +26,7 @@ export const impossibleHeader: Fault = {
       copyDemo(path);
       spoil();
       await requireRefused(app.call('models.import', { path }).then((m) => app.call('models.activate', m)));
-      return app.stop();
+      return;
     }
     const id = await useCopy(app, path);
     await app.stop();
@@ -36,6 +36,5 @@ export const impossibleHeader: Fault = {
     const { active, state, failure } = await modelOf(again, id);
     if (active || state !== 'failed' || !failure)
       throw new Error(`the model is ${state} (${failure?.message})`);
-    await again.stop();
   },
 };

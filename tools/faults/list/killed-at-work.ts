@@ -26,7 +26,6 @@ export const killedAtWork: Fault = {
     const again = await RunningApp.start(data);
     const { items } = await again.call('documents.list', { libraryId: id, limit: 1000 });
     const paths = new Set(items.map(({ path }) => path));
-    await again.stop();
     const lost = taken.filter((path) => !paths.has(path));
     if (lost.length > 0) throw new Error(`uploads are lost: ${lost.join(', ')}`);
   },

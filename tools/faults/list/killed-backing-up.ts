@@ -16,7 +16,6 @@ export const killedBackingUp: Fault = {
     const left = readdirSync(join(data, 'backups')).filter((name) => !name.endsWith('.zip'));
     const backups = await again.call('app.backups', {});
     for (const { path } of backups) await again.call('app.restore', { path });
-    await again.stop();
     if (left.length > 0) throw new Error(`left behind: ${left.join(', ')}`);
   },
 };

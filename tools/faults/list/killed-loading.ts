@@ -25,7 +25,6 @@ export const killedLoading: Fault = {
       const { state, active, failure } = await modelOf(again, id);
       return state === 'loading' || state === 'idle' ? undefined : { active, failure };
     });
-    await again.stop();
     if (model.active === leftOut) throw new Error(leftOut ? 'it was loaded again' : 'it was left out');
     if (leftOut && !model.failure?.message.includes('ended while')) throw new Error('nothing says why');
   },

@@ -21,6 +21,5 @@ export const lostCatalogue: Fault = {
     await app.call('libraries.delete', { id });
     await requireDocuments(app);
     await app.call('app.restore', { path: backup });
-    await app.stop();
   },
 };

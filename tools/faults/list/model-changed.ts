@@ -23,7 +23,6 @@ export const modelChanged: Fault = {
     copyDemo(path);
     await app.call('models.activate', { id });
     await ask(app, known.conversationId);
-    await app.stop();
   },
 };
 

@@ -18,6 +18,5 @@ export const stolenCookie: Fault = {
       body: 'x',
     });
     if (upload.status !== 401) throw new Error(`an upload was answered with ${upload.status}`);
-    await app.stop();
   },
 };

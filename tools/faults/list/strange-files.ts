@@ -42,7 +42,6 @@ export const strangeFiles: Fault = {
     await app.call('app.found', {});
     await app.call('cache.verify', {});
     await app.call('app.restore', { path: backup });
-    await app.stop();
   },
 };
 

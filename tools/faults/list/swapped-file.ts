@@ -40,7 +40,6 @@ export const swappedFile: Fault = {
     );
     if (!text.includes('white')) throw new Error(`the text is that of another file: ${text}`);
     await app.call('libraries.delete', { id });
-    await app.stop();
   },
 };
 
