@@ -83,7 +83,7 @@ export async function runTurn(
   const tiersOf = (outcomes: readonly ChunkOutcome[]): PartTiers =>
     partTiers(prompt.parts, appended, outcomes);
   const planning = stopwatch.clock.now();
-  const planned = planner.plan(appended, { model, dtype, past: residentTokens, strategy });
+  const planned = await planner.plan(appended, { model, dtype, past: residentTokens, strategy });
   const { decision } = planned;
   const planMs = stopwatch.clock.now() - planning;
   options.onDecided?.(decision);

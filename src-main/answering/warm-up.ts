@@ -37,7 +37,7 @@ export async function warmUp(options: WarmUpOptions): Promise<boolean> {
     const { session } = held;
     const { prefixTokens } = await begin(held, prompt.parts, { model, prefixes });
     const rest = partsFrom(prompt.parts, prefixTokens);
-    const { decision } = planner.plan(rest, { model, dtype, past: prefixTokens, strategy });
+    const { decision } = await planner.plan(rest, { model, dtype, past: prefixTokens, strategy });
     await warmMemory(session, prompt.tokens, signal);
     await blendShort(rest, { model, session, dtype, strategy: decision.strategy, signal });
   } finally {

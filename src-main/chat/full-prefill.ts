@@ -35,7 +35,7 @@ export async function measureFullPrefill(
   const session = sessions.borrow(model, prompt.tokens);
   try {
     const strategy = { kind: 'full' } as const;
-    const plan = planner.plan(partsFrom(prompt.parts, 0), {
+    const plan = await planner.plan(partsFrom(prompt.parts, 0), {
       model,
       dtype: settings.dtype,
       past: 0,

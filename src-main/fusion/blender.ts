@@ -1,6 +1,7 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { AppendReport, CallOptions, ChunkError, KvDtype, Strategy } from '../engine/engine.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import type { ChunkCache, FusionModel, FusionSession } from './model.ts';
 import {
   findSource,
@@ -121,6 +122,7 @@ async function findAll(
   quarantined: Set<number>,
 ): Promise<void> {
   const request = {};
+  const slice = new TimeSlice();
   let end = 0;
   for (const [index, part] of parts.entries()) {
     const offset = end;
@@ -130,6 +132,7 @@ async function findAll(
     const { source, damaged } = await findSource(part, access, options);
     if (source) sources.set(index, source);
     if (damaged) quarantined.add(index);
+    await slice.step();
   }
 }
 

@@ -44,7 +44,7 @@ function pieces(...counts: [number, Piece['tier']][]): Piece[] {
 
 test('a passage that stands in another in part is planned as what is reused of it and what is computed', async () => {
   const { costs, model, similar, planner, plan, store } = await fixture(OLD);
-  const planned = plan(DEVIATION);
+  const planned = await plan(DEVIATION);
   // The edit, and two tokens at each seam.
   const work = { past: 0, pieces: pieces([1, null], [188, 'disk'], [6, null], [198, 'disk'], [1, null]) };
   expect(planned.decision.predicted).toEqual(costs.predict(model.info, work, DEVIATION));
@@ -59,15 +59,15 @@ test('a passage that stands in another in part is planned as what is reused of i
 
 test('a prompt whose only passage is matched in part is blended, not taken for one of which nothing is cached', async () => {
   const { plan } = await fixture(OLD);
-  expect(plan({ kind: 'auto' }).decision.reason).not.toBe('nothing-cached');
+  expect((await plan({ kind: 'auto' })).decision.reason).not.toBe('nothing-cached');
   const { plan: miss } = await fixture(Int32Array.from(OLD, (token) => -token));
-  expect(miss({ kind: 'auto' }).decision.reason).toBe('nothing-cached');
+  expect((await miss({ kind: 'auto' })).decision.reason).toBe('nothing-cached');
 });
 
 test('what is stored itself, and a full prefill, ask for nothing similar', async () => {
   const { plan, similar } = await fixture(OLD, EDITED);
-  expect(plan(DEVIATION).parts[1]).not.toHaveProperty('runs');
+  expect((await plan(DEVIATION)).parts[1]).not.toHaveProperty('runs');
   const { plan: missing, similar: asked } = await fixture(OLD);
-  expect(missing({ kind: 'full' }).parts[1]).not.toHaveProperty('runs');
+  expect((await missing({ kind: 'full' })).parts[1]).not.toHaveProperty('runs');
   expect([similar.mock.calls, asked.mock.calls]).toEqual([[], []]);
 });

@@ -5,6 +5,7 @@ import type { KvDtype } from '../../engine/engine.ts';
 import { checkLayersOf } from '../calibration/choose.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
+import { TimeSlice } from '../../platform/time-slice.ts';
 import { findRuns, type ChunkReuse } from '../sources.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../model.ts';
 import { decide, type Decision } from './controller.ts';
@@ -65,11 +66,15 @@ export class Planner {
   }
 
   /** Looks up where the parts' chunks are, without opening them. */
-  plan(parts: readonly PromptPart[], request: PlanRequest): Plan {
+  async plan(parts: readonly PromptPart[], request: PlanRequest): Promise<Plan> {
     const { model, strategy, past } = request;
-    const found = this.blends(model, strategy)
-      ? parts.map((part) => this.#lookUp(part, request))
-      : [...parts];
+    const blends = this.blends(model, strategy);
+    const found: PromptPart[] = [];
+    const slice = new TimeSlice(); // what is not stored is looked for in what is
+    for (const part of parts) {
+      found.push(blends ? this.#lookUp(part, request) : part);
+      await slice.step();
+    }
     const pieces = found.map((part, i) => this.#pieces(part, i, request));
     const work = { past, pieces: pieces.flat() };
     const decision = decide(work, strategy, {
