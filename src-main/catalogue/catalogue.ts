@@ -73,6 +73,11 @@ export class Catalogue {
     this.#database.run('INSERT OR REPLACE INTO state (key, value) VALUES (?, ?)', key, value);
   }
 
+  /** Work that writes very much awaits this between its steps. */
+  async rest(): Promise<void> {
+    await this.#database.rest();
+  }
+
   close(): void {
     this.#database.close();
   }

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -34,6 +34,19 @@ test('what is written comes into the file while the database stays open', async 
     expect(rowsInFile(path)).toBe(rows - 1);
     await expect.poll(() => rowsInFile(path), { timeout: 20_000 }).toBe(rows);
   }
+});
+
+test('a log does not grow for as long as much is written, if that rests between its steps', async () => {
+  const path = join(temp(), 'notes.sqlite');
+  const database = openDatabase(path, ['CREATE TABLE note (text TEXT NOT NULL)']);
+  onTestFinished(() => database.close());
+  let written = 0;
+  for (const end = performance.now() + 4000; performance.now() < end; written += 100_000) {
+    database.run('INSERT INTO note VALUES (?)', 'a'.repeat(100_000));
+    await database.rest();
+    if (written > 100e6) await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(statSync(`${path}-wal`).size).toBeLessThan(written);
 });
 
 test('a database that is closed leaves no log, whatever goes on', async () => {

@@ -1,13 +1,17 @@
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 /** Often enough for a log to stay small, and seldom enough that a short program does without the thread. */
-const AFTER_MS = 1000;
+const AFTER_MS = 500;
 /** SQLite checkpoints by itself, on the thread that writes, beyond so many pages of log. */
 export const LOG_PAGES = 16_384;
 /** What a log's file keeps for the next writes once all of it is in the database. */
 export const LOG_BYTES = 16 * 1024 * 1024;
 const PATIENCE_MS = 10_000;
+const ASK_MS = 5;
+/** How long work that writes at a stretch goes on before it lets the log be emptied. */
+const STRETCH_MS = 1000;
 
 const [IDLE, BUSY] = [0, 1];
 
@@ -52,6 +56,7 @@ export class Checkpoints {
   readonly #path: string;
   readonly #state = new Int32Array(new SharedArrayBuffer(4));
   #timer: NodeJS.Timeout | undefined;
+  #emptied = performance.now();
 
   constructor(path: string) {
     this.#path = path;
@@ -62,6 +67,18 @@ export class Checkpoints {
     this.#timer ??= setTimeout(() => this.#begin(), AFTER_MS).unref();
   }
 
+  /**
+   * For work that writes very much, between two steps: now and then waits until all of the log is in the file. Only then is the log
+   * begun anew; otherwise it would grow for as long as the work goes on.
+   */
+  async rest(): Promise<void> {
+    if (performance.now() - this.#emptied < STRETCH_MS) return;
+    await this.#ended(); // it may have begun before the last write
+    this.#begin();
+    await this.#ended();
+    this.#emptied = performance.now();
+  }
+
   /** Waits for one under way: whoever closes a database last tidies its log away. */
   close(): void {
     clearTimeout(this.#timer);
@@ -69,7 +86,13 @@ export class Checkpoints {
     Atomics.wait(this.#state, 0, BUSY, PATIENCE_MS);
   }
 
+  async #ended(): Promise<void> {
+    const until = performance.now() + PATIENCE_MS;
+    while (Atomics.load(this.#state, 0) === BUSY && performance.now() < until) await sleep(ASK_MS);
+  }
+
   #begin(): void {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     if (Atomics.compareExchange(this.#state, 0, IDLE, BUSY) === BUSY) return this.soon();
     underWay.add(this.#state);

@@ -88,6 +88,11 @@ export class Database {
     return this.#write(() => this.#connection.transaction(work)());
   }
 
+  /** Work that writes very much awaits this between its steps. */
+  async rest(): Promise<void> {
+    await this.#checkpoints?.rest();
+  }
+
   close(): void {
     this.#checkpoints?.close();
     this.#connection.close();

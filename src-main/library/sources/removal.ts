@@ -18,6 +18,7 @@ export async function removeContents(
 ): Promise<void> {
   const slice = new TimeSlice();
   while (catalogue.chunkTable.removeSome(documentId, CHUNKS_AT_ONCE) > 0) await slice.step(signal);
+  await catalogue.rest();
   catalogue.texts.remove(documentId);
 }
 
