@@ -14,9 +14,9 @@ using ThreadpoolNew = ggml_threadpool * (*)(ggml_threadpool_params *);
 using ThreadpoolFree = void (*)(ggml_threadpool *);
 using SetThreadpool = void (*)(ggml_backend_t, ggml_threadpool *);
 
-// Whether a backend of this device may compute only one graph. ggml-vulkan keeps its descriptor sets from graph to graph
-// and rewrites only those slots that an operation has; the others go on naming memory that may be freed by then, often
-// work space of its own that grew. Vulkan allows that, since no shader reads them. Mesa's lavapipe (22.3) counts
+// Whether a backend of this device may compute only one graph. ggml-vulkan keeps its descriptor sets from graph to
+// graph and rewrites only those slots that an operation has; the others go on naming memory that may be freed by then,
+// often work space of its own that grew. Vulkan allows that, since no shader reads them. Mesa's lavapipe (22.3) counts
 // references through all of them, and so writes into freed memory. New sets name nothing.
 bool counts_through_unused_descriptors(ggml_backend_dev_t dev) {
     return std::string(ggml_backend_dev_description(dev)).find("llvmpipe") != std::string::npos;
