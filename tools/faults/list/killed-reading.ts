@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../known.ts';
 import { RunningApp } from '../running-app.ts';
@@ -38,10 +39,28 @@ export const killedReading: Fault = {
 };
 
 function childrenOf(parent: number): number[] {
+  const rows = process.platform === 'linux' ? listedInProc() : listedByPs();
+  return rows.flatMap(([pid = 0, of]) => (of === parent ? [pid] : []));
+}
+
+function listedByPs(): number[][] {
   const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
-  return rows
-    .map((row) => row.trim().split(/\s+/).map(Number))
-    .flatMap(([pid = 0, of]) => (of === parent ? [pid] : []));
+  return rows.map((row) => row.trim().split(/\s+/).map(Number));
+}
+
+/** Small systems have no ps. */
+function listedInProc(): number[][] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const [, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      return [[Number(pid), Number(parent)]];
+    } catch {
+      return []; // it has ended
+    }
+  });
 }
 
 function isRunning(pid: number): boolean {
