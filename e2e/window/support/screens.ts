@@ -128,16 +128,21 @@ export async function openSettings(window: Page, section: number): Promise<void>
   await window.locator('main nav button').nth(section).click();
 }
 
+/** One that was open before may still be leaving. */
+async function oneDialog(window: Page): Promise<void> {
+  await expect(window.getByRole('dialog')).toHaveCount(1);
+}
+
 async function openPalette(window: Page): Promise<void> {
   await route(window, '/');
   await window.keyboard.press('Control+K');
-  await expect(window.getByRole('dialog')).toBeVisible();
+  await oneDialog(window);
 }
 
 async function openOptions(window: Page): Promise<void> {
   await route(window, '/');
   await window.locator('main button:has(.tabler-icon-adjustments-horizontal)').click();
-  await expect(window.getByRole('dialog')).toBeVisible();
+  await oneDialog(window);
 }
 
 async function openDialog(window: Page, path: string, press: readonly string[]): Promise<void> {
@@ -146,5 +151,5 @@ async function openDialog(window: Page, path: string, press: readonly string[]):
     const root = what.startsWith('[role=menuitem]') ? window : window.getByRole('main');
     await root.locator(what).first().click();
   }
-  await expect(window.getByRole('dialog')).toBeVisible();
+  await oneDialog(window);
 }
