@@ -128,9 +128,10 @@ export async function openSettings(window: Page, section: number): Promise<void>
   await window.locator('main nav button').nth(section).click();
 }
 
-/** One that was open before may still be leaving. */
+/** One that was open before, or the menu it was chosen from, may still be leaving. */
 async function oneDialog(window: Page): Promise<void> {
   await expect(window.getByRole('dialog')).toHaveCount(1);
+  await expect(window.locator('[role=menu]')).toHaveCount(0);
 }
 
 async function openPalette(window: Page): Promise<void> {
