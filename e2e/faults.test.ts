@@ -1,4 +1,4 @@
-/** Each fault of `npm run faults` once, with real processes: what one of them is not, its table tells. */
+/** Each fault of `npm run faults` once, with real processes. Where one does not hold, the failure shows the table. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
