@@ -108,6 +108,7 @@ export class ChunkDisk {
     for (const row of rows) this.#departing.add(row.key);
     try {
       for (let start = 0; start < rows.length; start += REMOVED_AT_ONCE) {
+        if (start > 0) await this.index.rest();
         const batch: ChunkRow[] = [];
         for (const row of rows.slice(start, start + REMOVED_AT_ONCE))
           if (await this.#unlink(this.path(row))) batch.push(row);

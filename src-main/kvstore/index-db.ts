@@ -92,7 +92,7 @@ const SQL = {
 };
 
 /**
- * Rows and their totals. Not thread-safe and not shared: the store's lock makes this the only connection.
+ * Rows and their totals. Not thread-safe and not shared: the store's lock makes this the only connection that writes.
  * Invariant: what is held of each kind and model, and what is pinned, equals count and sum over the table.
  */
 export class ChunkIndex {
@@ -282,6 +282,11 @@ export class ChunkIndex {
   foldLog(): void {
     this.flush();
     this.#db.pragma('wal_checkpoint(TRUNCATE)');
+  }
+
+  /** As Database.rest(). */
+  rest(): Promise<void> {
+    return this.#db.rest();
   }
 
   /** Does not flush. */

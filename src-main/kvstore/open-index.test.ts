@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -36,8 +36,10 @@ test('an index of a newer version is refused and nothing is touched', async () =
   for (let i = 0; i < 2; i++) {
     await expect(openTestStore({ dir })).rejects.toMatchObject({
       code: 'STORE_VERSION',
-      message: /newer version of Kvasir \(index version 999; this one knows 4\)\.$/,
-      advice: /Update Kvasir/,
+      message: expect.stringMatching(
+        /newer version of Kvasir \(index version 999; this one knows 6\)\.$/,
+      ) as string,
+      advice: expect.stringMatching(/Update Kvasir/) as string,
     });
   }
   expect(contents(dir)).toEqual(before);
@@ -121,10 +123,8 @@ test('a crash in the middle of a migration leaves the old version, which is migr
 
 test('a new index is made without a backup', async () => {
   const { dir } = await storeFor(9);
-  expect(readdirSync(dir).sort()).toEqual(
-    expect.arrayContaining(['chunks', 'index.db', 'lock.db', 'quarantine', 'tmp']),
-  );
-  expect(existsSync(join(dir, 'index.db-shm'))).toBe(false);
+  const files = readdirSync(dir).filter((name) => !/-(wal|shm)$/.test(name));
+  expect(files.sort()).toEqual(['chunks', 'index.db', 'lock.db', 'quarantine', 'tmp']);
 });
 
 test('a folder in its place is set aside', async () => {
@@ -178,4 +178,13 @@ test.each([
   expect(existsSync(store.recovery.indexSetAside ?? '')).toBe(true);
   expect(store.list().map(({ key }) => key)).toContain(A);
   expect(store.stats().entries).toBe(2);
+});
+
+test('what is written comes into the file while the store is open, on the thread of checkpoints', async () => {
+  const { dir, store } = await storeFor(9);
+  const inFile = (): number => statSync(join(dir, 'index.db')).size;
+  const before = inFile();
+  await fill(store, 9);
+  await expect.poll(inFile, { timeout: 10_000 }).toBeGreaterThan(before);
+  await store.close();
 });

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import SQLite from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { Checkpoints, LOG_BYTES, LOG_PAGES } from '../platform/checkpoints.ts';
 import { clearSuspicion, isCheckedAtOpen, moveAside } from '../platform/damaged-database.ts';
 import { Database } from '../platform/database.ts';
 import { codeOf, isCorruptDatabase } from './errors.ts';
@@ -52,11 +53,8 @@ function isUnreadable(error: unknown): boolean {
 function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex, 'setAside'> {
   const { now, onFlushFailed, migrations = MIGRATIONS } = options;
   refuseNewer(path, migrations.length);
-  const db = new Database(new SQLite(path, { timeout: 0 }));
+  const db = openShared(path) ?? openAlone(path);
   try {
-    // Sole owner by the store's lock: SQLite then needs no shared-memory file beside the write-ahead log.
-    db.pragma('locking_mode = EXCLUSIVE');
-    db.pragma('journal_mode = WAL');
     db.pragma('foreign_keys = ON');
     // After a power cut the last rows may be missing, never damaged; their files are adopted at the next start.
     db.pragma('synchronous = NORMAL');
@@ -68,6 +66,38 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
     const opened = { index: new ChunkIndex(db, onFlushFailed), similar: new SimilarChunks(db), backup };
     clearSuspicion(path);
     return opened;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * So that the thread of checkpoints can open it too (0215). Undefined where the file that connections share cannot be made, as on a full
+ * disk.
+ */
+function openShared(path: string): Database | undefined {
+  const db = new Database(new SQLite(path), undefined, new Checkpoints(path));
+  try {
+    db.pragma('journal_mode = WAL');
+    db.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
+    db.pragma(`journal_size_limit = ${LOG_BYTES}`);
+    db.value('SELECT 1 FROM sqlite_schema'); // the first to look into the log makes the file
+    return db;
+  } catch (error) {
+    db.close();
+    if (isCorruptDatabase(error)) throw error;
+    return undefined; // another reason is met again
+  }
+}
+
+/** For this one connection, which then needs no file to share: what is stored can be served, and evicted, on a full disk too. */
+function openAlone(path: string): Database {
+  const db = new Database(new SQLite(path));
+  try {
+    db.pragma('locking_mode = EXCLUSIVE');
+    db.pragma('journal_mode = WAL');
+    return db;
   } catch (error) {
     db.close();
     throw error;
