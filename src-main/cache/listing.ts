@@ -11,8 +11,16 @@ type Holder = CacheDocument;
 /** A stored chunk, and where its text stands: in several documents, or in none any more. */
 interface StoredChunk {
   entry: ListedEntry;
-  places: { in: Holder; ordinal: number | null }[];
+  places: readonly Place[];
 }
+
+interface Place {
+  in: Holder;
+  ordinal: number | null;
+}
+
+/** One for all chunks until they have a place: there are tens of thousands. */
+const NOWHERE: readonly Place[] = [];
 
 interface ListingSources {
   store: Pick<ChunkStore, 'after'>;
@@ -49,7 +57,7 @@ export class CacheListing {
     const byKey = new Map<string, StoredChunk>();
     for (let page: ListedEntry[] | undefined; !page || page.length === ENTRIES_AT_ONCE;) {
       page = store.after(page?.at(-1)?.key ?? '', ENTRIES_AT_ONCE);
-      for (const entry of page) byKey.set(entry.key, { entry, places: [] });
+      for (const entry of page) byKey.set(entry.key, { entry, places: NOWHERE });
       await slice.step();
     }
     const holders: Holder[] = [];
@@ -163,9 +171,9 @@ function emptyHolder(document: string, documentId: string | null, libraryId: str
 /** A text that stands in several documents counts in each of them, once. */
 function hold(chunk: StoredChunk, holder: Holder, ordinal: number | null): void {
   const { entry, places } = chunk;
-  const counts = places.every((place) => place.in !== holder);
-  places.push({ in: holder, ordinal });
-  if (!counts) return;
+  const place = { in: holder, ordinal };
+  chunk.places = places === NOWHERE ? [place] : [...places, place];
+  if (places.some((other) => other.in === holder)) return;
   holder.chunks++;
   holder.bytes += entry.bytes;
   holder.ramBytes += entry.inRam ? entry.bytes : 0;
