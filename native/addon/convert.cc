@@ -271,7 +271,7 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     o.Set("feedForwardLength", hp.n_ff);
     o.Set("contextTrain", hp.n_ctx_train);
     o.Set("vocabSize", hp.n_vocab);
-    o.Set("ropeBase", double(hp.rope.freq_base));
+    o.Set("ropeBase", double(hp.ropes.front().freq_base));
     o.Set("ropeScaling", hp.rope_scaling);
     return o;
 }

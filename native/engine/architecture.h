@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gguf_file.h"
+#include "header_reader.h"
 #include "hparams.h"
 
 namespace kvasir {
@@ -19,10 +19,22 @@ struct LayerWeights {
     ggml_tensor * attn_norm = nullptr;                            // [n_embd]
     ggml_tensor *wq = nullptr, *wk = nullptr, *wv = nullptr;      // [n_embd, q_dim], [n_embd, kv_dim] × 2
     ggml_tensor *bq = nullptr, *bk = nullptr, *bv = nullptr;      // [q_dim], [kv_dim] × 2
-    ggml_tensor *q_norm = nullptr, *k_norm = nullptr;             // [head_dim]
+    ggml_tensor *q_norm = nullptr, *k_norm = nullptr;             // [head_dim], or all heads together
+    ggml_tensor * sinks = nullptr;                                // [n_head]
     ggml_tensor *wo = nullptr, *bo = nullptr;                     // [q_dim, n_embd], [n_embd]
+    ggml_tensor * attn_post_norm = nullptr;                       // [n_embd]
     ggml_tensor * ffn_norm = nullptr;                             // [n_embd]
     ggml_tensor *gate = nullptr, *up = nullptr, *down = nullptr;  // [n_embd, n_ff] × 2, [n_ff, n_embd]
+    ggml_tensor *router = nullptr, *router_bias = nullptr;        // [n_embd, experts], [experts]
+    // As gate, up and down, [.., .., experts], and their biases [n_ff, experts] × 2, [n_embd, experts].
+    ggml_tensor *gate_experts = nullptr, *up_experts = nullptr, *down_experts = nullptr;
+    ggml_tensor *gate_biases = nullptr, *up_biases = nullptr, *down_biases = nullptr;
+    ggml_tensor * ffn_post_norm = nullptr;                        // [n_embd]
+};
+
+// A part of a tensor that holds several weights one behind another: rows [first, first + its own) of `all`.
+struct TensorPart {
+    int64_t first = 0, all = 0;  // 0: the tensor is the weight
 };
 
 // One tensor of a layer, by its name in the file: "blk.<layer>.<weight>".
@@ -31,10 +43,35 @@ struct TensorSpec {
     std::vector<int64_t> shape;
     ggml_tensor * LayerWeights::*slot;
     bool required = true;
+    TensorPart part{};
+
+    // Of the whole tensor.
+    std::vector<int64_t> file_shape() const {
+        std::vector<int64_t> out = shape;
+        if (part.all) out.back() = part.all;
+        return out;
+    }
 };
 
 // "attn_q.weight" of layer 3 → "blk.3.attn_q.weight".
 std::string layer_tensor_name(int layer, const char * weight);
+
+// What families make their lists of: those of Llama's attention (norm, Q, K, V and output; biases where the file has them) …
+std::vector<TensorSpec> attention_tensors(const Hparams & hp, int layer);
+// … norms of each query and key head …
+void add_head_norms(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
+// … norms behind attention and feed-forward …
+void add_post_norms(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
+// … and gate, up and down: by themselves, with gate and up in one tensor, or of experts, with their norm and router.
+void add_feed_forward(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
+void add_fused_feed_forward(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
+void add_experts(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
+
+// What families read alike: the experts' numbers; the window, which all but each period's last layer have (false where
+// the model has none). Then those may have a RoPE of their own.
+void read_experts(const HeaderReader & header, Hparams & hp);
+bool read_window(const HeaderReader & header, Hparams & hp, int period);
+void use_in_windows(Hparams & hp, RopeParams rope);
 
 // What a piece of a layer's graph is made from.
 struct LayerArgs {
@@ -53,23 +90,29 @@ class Architecture {
     virtual int rope_mode() const = 0;
     // Whether files of the family may scale each of RoPE's frequencies (rope_freqs.weight).
     virtual bool scales_rope_frequencies() const { return false; }
+    // Whether they may hold factors for long contexts and for short ones (LongRoPE).
+    virtual bool scales_rope_by_length() const { return false; }
+    // What only headers of this family say; called behind what all say. MODEL_INVALID, MODEL_UNSUPPORTED.
+    virtual void read(const HeaderReader & header, Hparams & hp) const;
     // Default: the standard's names; biases of Q, K, V and the attention's output where the file has them.
     virtual std::vector<TensorSpec> layer_tensors(const Hparams & hp, int layer) const;
 
     // Pieces of one layer's graph, without its attention; rows = tokens. None of them applies RoPE.
-    // Input of the attention: x [n_embd, rows] → h [n_embd, rows]. Default: RMS norm.
+    // Input of the attention: x [n_embd, rows] → h [n_embd, rows]. Default: RMS norm where there are weights for it.
     virtual ggml_tensor * attention_input(const LayerArgs & l, ggml_tensor * x) const;
-    // h → [head_dim, n_head, rows], and [head_dim, n_head_kv, rows]. Default: RMS norm on each head where there are
-    // weights for it.
+    // h → [head_dim, n_head, rows], and [head_dim, n_head_kv, rows]. Default: RMS norm on each head, or on all together,
+    // where there are weights for it.
     virtual ggml_tensor * query(const LayerArgs & l, ggml_tensor * h) const;
     virtual ggml_tensor * key(const LayerArgs & l, ggml_tensor * h) const;
     // h → [kv_dim, rows].
     virtual ggml_tensor * value(const LayerArgs & l, ggml_tensor * h) const;
-    // Attention result [q_dim, rows] and residual x [n_embd, rows] → the layer's output [n_embd, rows].
+    // Attention result [q_dim, rows] and residual x [n_embd, rows] → the layer's output [n_embd, rows]. Default: each half
+    // between the norms that there are weights for.
     virtual ggml_tensor * output(const LayerArgs & l, ggml_tensor * attn, ggml_tensor * x) const;
 
   protected:
-    // Within output(): normalised [n_embd, rows] → [n_embd, rows], to be added to the residual. Default: SwiGLU.
+    // Within output(): normalised [n_embd, rows] → [n_embd, rows], to be added to the residual. Default: a gated
+    // feed-forward, or experts where the layer has a router.
     virtual ggml_tensor * feed_forward(const LayerArgs & l, ggml_tensor * x) const;
 };
 
@@ -77,8 +120,8 @@ class Architecture {
 const Architecture * find_architecture(const std::string & name);
 std::vector<std::string> architecture_names();
 
-// Reads and checks the hyperparameters all families share: every number is finite, and within what a model can have.
-// MODEL_INVALID, MODEL_UNSUPPORTED.
-Hparams read_hparams(const GgufFile & file, const Architecture & arch);
+// Reads and checks the hyperparameters: every number is finite, and within what a model can have. MODEL_INVALID,
+// MODEL_UNSUPPORTED.
+Hparams read_hparams(const HeaderReader & header, const Architecture & arch);
 
 }  // namespace kvasir

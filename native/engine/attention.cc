@@ -23,10 +23,11 @@ ggml_tensor * read_as(ggml_context * c, ggml_tensor * t, ggml_type type, int64_t
 // For devices whose ggml_flash_attn_ext() does not know the model's head size: keys and values [hd, n_kv, n_head_kv],
 // as it takes them.
 ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tensor * k, ggml_tensor * v,
-                                    ggml_tensor * mask, float scale) {
+                                    const AttentionArgs & a, float scale) {
     ggml_tensor * scores = ggml_mul_mat(c, k, q);  // [n_kv, rows, heads]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
-    ggml_tensor * weights = ggml_soft_max_ext(c, scores, mask, scale, 0.0f);
+    ggml_tensor * weights = ggml_soft_max_ext(c, scores, a.mask, scale, 0.0f);
+    if (a.sinks) ggml_soft_max_add_sinks(weights, a.sinks);
     ggml_tensor * columns = ggml_cont(c, ggml_transpose(c, ggml_cast(c, v, GGML_TYPE_F32)));  // [n_kv, hd, n_head_kv]
     return ggml_cont(c, ggml_permute(c, ggml_mul_mat(c, columns, weights), 0, 2, 1, 3));      // [hd, heads, rows]
 }
@@ -35,21 +36,20 @@ ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const Attenti
     ggml_tensor * q = ggml_permute(c, a.q, 0, 2, 1, 3);  // [hd, rows, heads]
     ggml_tensor * k = kv_heads(c, hp, a.k, a.table, a.n_kv);
     ggml_tensor * v = kv_heads(c, hp, a.v, a.table, a.n_kv);
-    const float scale = 1.0f / std::sqrt(float(hp.head_dim));
+    const float scale = hp.attention_scale;
     ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, scale, 0.0f, 0.0f);
+    if (a.sinks) ggml_flash_attn_ext_add_sinks(y, a.sinks);
     ggml_flash_attn_ext_set_prec(y, GGML_PREC_F32);
-    if (!ggml_backend_dev_supports_op(a.device.dev(), y)) y = attention_by_products(c, q, k, v, a.mask, scale);
+    if (!ggml_backend_dev_supports_op(a.device.dev(), y)) y = attention_by_products(c, q, k, v, a, scale);
     return ggml_reshape_2d(c, y, hp.q_dim(), a.q->ne[2]);
 }
 
-// src: q, k, v (whole caches), positions, table of blocks.
 AttentionJob job_of(const ggml_tensor * q, const ggml_tensor * k) {
     AttentionJob job{};
     job.rows = int(q->ne[2]), job.n_head = int(q->ne[1]), job.head_dim = int(q->ne[0]);
     job.n_head_kv = int(k->ne[0]) / job.head_dim;
     job.q_stride = q->nb[2] / sizeof(float);
     job.type = k->type == GGML_TYPE_Q8_0 ? KvDtype::q8_0 : KvDtype::f16;
-    job.scale = 1.0f / std::sqrt(float(job.head_dim));
     return job;
 }
 
@@ -73,11 +73,14 @@ ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache
 
 Attention::Attention(bool coarse) : kernel_(attention_kernel(coarse)) {}
 
-// A ggml custom op, so that it runs on the pool's threads.
-void Attention::op(ggml_tensor * dst, int, int nth, void * self) {
-    auto & a = *static_cast<Attention *>(self);
+// A ggml custom op, so that it runs on the pool's threads. src: q, k, v (whole caches), positions, table of blocks, sinks.
+void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
+    const auto & layer = *static_cast<const OfLayer *>(userdata);
+    Attention & a = *layer.self;
     const ggml_tensor * const * src = dst->src;
     AttentionJob job = job_of(src[0], src[1]);
+    job.scale = layer.scale, job.window = layer.window;
+    if (src[5]) job.sinks = static_cast<const float *>(src[5]->data);
     job.q = static_cast<const float *>(src[0]->data);
     job.k = static_cast<const uint8_t *>(src[1]->data);
     job.v = static_cast<const uint8_t *>(src[2]->data);
@@ -95,8 +98,11 @@ ggml_tensor * Attention::build(ggml_context * c, const Hparams & hp, const Atten
     if (a.mask) return ggml_attention(c, hp, a);
     shared_.resize(std::max(shared_.size(), kernel_->shared_floats(job_of(a.q, a.k), a.n_kv)));
     team_.memory = shared_.data();
-    ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.table.ids};
-    return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, 5, op, GGML_N_TASKS_MAX, this);
+    ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.table.ids, a.sinks};
+    OfLayer & layer = a.window ? windowed_ : plain_;
+    layer = {this, hp.attention_scale, a.window};
+    return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, a.sinks ? 6 : 5, op, GGML_N_TASKS_MAX,
+                          &layer);
 }
 
 }  // namespace kvasir

@@ -29,6 +29,8 @@ struct AttentionArgs {
     ggml_tensor * pos;   // [rows] i32: a row sees the keys up to its own position
     ggml_tensor * mask;  // f16 [n_kv, rows]: 0 where visible, else −inf; null where needs_mask() is false
     int n_kv;            // keys 0 … n_kv−1 are considered
+    int window;          // tokens; 0: none
+    ggml_tensor * sinks; // [n_head] scores of a key without a value; null: none
     const Device & device;
 };
 
@@ -42,15 +44,23 @@ class Attention {
     explicit Attention(bool coarse);
     Attention(const Attention &) = delete;
 
-    // → [q_dim, rows] f32. This object must outlive the graph; its graphs run one at a time.
+    // → [q_dim, rows] f32. This object must outlive the graph; its graphs run one at a time, and all have windows of one
+    // length.
     ggml_tensor * build(ggml_context * c, const Hparams & hp, const AttentionArgs & a);
 
   private:
-    static void op(ggml_tensor * dst, int ith, int nth, void * self);
+    // What a graph's node is told besides its tensors.
+    struct OfLayer {
+        Attention * self;
+        float scale;
+        int window;
+    };
+    static void op(ggml_tensor * dst, int ith, int nth, void * layer);
 
     const AttentionKernel * kernel_;
     AttentionTeam team_;
     std::vector<float> shared_;
+    OfLayer plain_{}, windowed_{};
 };
 
 }  // namespace kvasir

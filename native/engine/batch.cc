@@ -28,24 +28,43 @@ std::vector<std::pair<int, int>> split(int n) {
     return out;
 }
 
-void fill_mask(ggml_tensor * mask, const int32_t * positions, int count) {
+void fill_mask(ggml_tensor * mask, const int32_t * positions, int count, int window) {
     const int64_t n_kv = mask->ne[0];
     std::vector<uint16_t> m(size_t(ggml_nelements(mask)), kMinusInf);
     for (int r = 0; r < count; ++r) {
-        std::memset(m.data() + size_t(r) * n_kv, 0, sizeof(uint16_t) * std::min<int64_t>(n_kv, positions[r] + 1));
+        const int64_t end = std::min<int64_t>(n_kv, positions[r] + 1);
+        const int64_t begin = window ? std::max<int64_t>(0, positions[r] + 1 - window) : 0;
+        std::fill(m.begin() + r * n_kv + begin, m.begin() + r * n_kv + std::max(begin, end), uint16_t(0));
     }
     ggml_backend_tensor_set(mask, m.data(), 0, m.size() * sizeof(uint16_t));
 }
 
 }  // namespace
 
-Batch::Batch(std::vector<int32_t> positions, int n_embd, Device & device, const KvCache & cache)
-    : positions_(std::move(positions)), device_(&device), cache_(&cache) {
+void add_masks(ggml_context * c, Ubatch & b, const Hparams & hp, const Device & device) {
+    if (needs_mask(device)) {
+        b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, b.count);
+        if (hp.window) b.window_mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, b.count);
+    }
+    if (hp.temperature.scale != 0) b.temperature = ggml_new_tensor_3d(c, GGML_TYPE_F32, 1, 1, b.count);
+}
+
+void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp) {
+    if (b.mask) fill_mask(b.mask, positions, b.count, 0);
+    if (b.window_mask) fill_mask(b.window_mask, positions, b.count, hp.window);
+    if (!b.temperature) return;
+    std::vector<float> t;
+    for (int r = 0; r < b.count; ++r) t.push_back(hp.temperature.at(positions[r]));
+    ggml_backend_tensor_set(b.temperature, t.data(), 0, t.size() * sizeof(float));
+}
+
+Batch::Batch(std::vector<int32_t> positions, const Hparams & hp, Device & device, const KvCache & cache)
+    : positions_(std::move(positions)), hp_(&hp), device_(&device), cache_(&cache) {
     require(!positions_.empty(), "a batch holds at least one row");
     const auto parts = split(size());
-    ctx_ = make_context(2 + parts.size() * 4);
+    ctx_ = make_context(2 + parts.size() * 6);
     ggml_context * c = ctx_.get();
-    x_ = ggml_new_tensor_2d(c, GGML_TYPE_F32, n_embd, size());
+    x_ = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, size());
     const int pad = device.is_host() ? 1 : kPaddedKeys;
     const int most = (positions_.back() + 1 + pad - 1) / pad * pad;
     std::vector<int32_t> ids = cache.block_table();
@@ -57,11 +76,11 @@ Batch::Batch(std::vector<int32_t> positions, int n_embd, Device & device, const 
         b.begin = begin, b.count = count;
         const int visible = positions_[size_t(begin + count - 1)] + 1;
         b.n_kv = (visible + pad - 1) / pad * pad;
-        b.x = ggml_view_2d(c, x_, n_embd, count, x_->nb[1], size_t(begin) * x_->nb[1]);
+        b.x = ggml_view_2d(c, x_, hp.n_embd, count, x_->nb[1], size_t(begin) * x_->nb[1]);
         b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
         b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
         b.table = table;
-        if (needs_mask(device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, count);
+        add_masks(c, b, hp, device);
         ubatches_.push_back(b);
     }
     memory_ = device.memory().allocate_for_pass(c);
@@ -72,14 +91,14 @@ Batch::Batch(std::vector<int32_t> positions, int n_embd, Device & device, const 
         const int32_t * p = positions_.data() + b.begin;
         ggml_backend_tensor_set(b.pos, p, 0, size_t(b.count) * sizeof(int32_t));
         ggml_backend_tensor_set(b.slots, slots.data() + b.begin, 0, size_t(b.count) * sizeof(int32_t));
-        if (b.mask) fill_mask(b.mask, p, b.count);
+        set_masks(b, p, hp);
     }
 }
 
 Batch Batch::subset(const std::vector<int32_t> & indices, Device & device) const {
     std::vector<int32_t> positions;
     for (int32_t i : indices) positions.push_back(positions_[size_t(i)]);
-    Batch out(std::move(positions), int(x_->ne[0]), device, *cache_);
+    Batch out(std::move(positions), *hp_, device, *cache_);
     const size_t row = x_->nb[1];
     // Through host memory: rare (once a check layer and device), and right on every backend.
     std::vector<uint8_t> all(ggml_nbytes(x_)), picked(row * indices.size());

@@ -18,15 +18,22 @@ struct Ubatch {
     ggml_tensor * pos = nullptr;    // [count] i32
     ggml_tensor * slots = nullptr;  // [count] i32: rows of the cache that hold these positions
     BlockTable table;               // of the keys
-    ggml_tensor * mask = nullptr;   // see AttentionArgs; null where needs_mask() is false
+    // See AttentionArgs; null where needs_mask() is false. The second is for layers with a window.
+    ggml_tensor *mask = nullptr, *window_mask = nullptr;
+    ggml_tensor * temperature = nullptr;  // [1, 1, count] f32: of the queries; null where the model has none
 };
+
+// What attention needs besides positions, as the model and the device have it: tensors for `count` rows and n_kv keys, and
+// their values.
+void add_masks(ggml_context * c, Ubatch & b, const Hparams & hp, const Device & device);
+void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp);
 
 class Batch {
   public:
     // `positions` ascending. Activations are left undefined. Attention is causal by position: a row sees the keys at
     // positions up to its own, wherever the row stands in the batch. The cache holds room for all, and keeps its table
     // until the batch is no longer used.
-    Batch(std::vector<int32_t> positions, int n_embd, Device & device, const KvCache & cache);
+    Batch(std::vector<int32_t> positions, const Hparams & hp, Device & device, const KvCache & cache);
 
     const std::vector<int32_t> & positions() const { return positions_; }
     int size() const { return int(positions_.size()); }
@@ -41,6 +48,7 @@ class Batch {
 
   private:
     std::vector<int32_t> positions_;
+    const Hparams * hp_;
     Device * device_;
     const KvCache * cache_;
     ContextPtr ctx_;

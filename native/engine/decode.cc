@@ -37,8 +37,8 @@ void Forward::build_decode_graph(const KvCache & cache, std::vector<int32_t> blo
         b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
         b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
         b.table = {ggml_new_tensor_1d(c, GGML_TYPE_I32, b.n_kv / kKvBlock), cache.first_row(keys)};
-        if (needs_mask(*s.device)) b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, 1);
-        for (ggml_tensor * t : {s.x_in, b.pos, b.slots, b.mask, b.table.ids})
+        add_masks(c, b, hp, *s.device);
+        for (ggml_tensor * t : {s.x_in, b.pos, b.slots, b.mask, b.window_mask, b.temperature, b.table.ids})
             if (t) ggml_set_input(t);
         s.x_out = s.x_in;
         for (int il = s.begin; il < s.end; ++il) {
@@ -62,13 +62,11 @@ void Forward::decode(int32_t token, int32_t position, const KvCache & cache, std
     const int32_t slot = cache.slot(position);
     for (auto & s : decode_graph_.splits) {
         const Ubatch & b = s.row;
-        std::vector<uint16_t> mask(size_t(b.n_kv), 0xFC00);
-        std::fill_n(mask.begin(), position + 1, uint16_t(0));
         blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());
         ggml_backend_tensor_set(s.x_in, x.data(), 0, x.size() * sizeof(float));
         ggml_backend_tensor_set(b.pos, &position, 0, sizeof position);
         ggml_backend_tensor_set(b.slots, &slot, 0, sizeof slot);
-        if (b.mask) ggml_backend_tensor_set(b.mask, mask.data(), 0, mask.size() * sizeof(uint16_t));
+        set_masks(b, &position, weights_.hparams());
         if (!b.mask || b.table.first_row < 0) {
             ggml_backend_tensor_set(b.table.ids, blocks.data(), 0, ggml_nbytes(b.table.ids));
         }

@@ -13,11 +13,13 @@ namespace kvasir {
 
 namespace {
 // f32 masks: 0 for the keys a row sees, else −inf.
-void set_causal_mask(ggml_tensor * mask, const int32_t * positions, int rows) {
+void set_seen(ggml_tensor * mask, const int32_t * positions, int rows, int window) {
     const size_t n_kv = size_t(mask->ne[0]);
     std::vector<float> values(n_kv * size_t(rows), -INFINITY);
     for (int r = 0; r < rows; ++r) {
-        std::fill_n(values.begin() + std::ptrdiff_t(n_kv * size_t(r)), std::min(n_kv, size_t(positions[r]) + 1), 0.0f);
+        const size_t end = std::min(n_kv, size_t(positions[r]) + 1);
+        const size_t begin = window && end > size_t(window) ? end - size_t(window) : 0;
+        std::fill_n(values.begin() + std::ptrdiff_t(n_kv * size_t(r) + begin), end - begin, 0.0f);
     }
     ggml_backend_tensor_set(mask, values.data(), 0, values.size() * sizeof(float));
 }
@@ -37,27 +39,31 @@ void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float>
 Forward::Forward(const Weights & weights, Device & cpu)
     : weights_(weights),
       cpu_(cpu),
-      table_(weights.hparams().rope),
+      tables_(weights.hparams().ropes.begin(), weights.hparams().ropes.end()),
       attention_(ggml_is_quantized(weights.layer(0).wq->type)),
       decode_graph_(weights) {
-    const auto & factors = weights.hparams().rope.freq_factors;
-    if (factors.empty()) return;
     std::set<Device *> devices;
     for (int il = 0; il < weights.hparams().n_layer; ++il) devices.insert(&weights.device(il));
-    for (Device * device : devices) {
-        RopeFactors f{device, make_context(1), nullptr, {}};
-        f.tensor = ggml_new_tensor_1d(f.ctx.get(), GGML_TYPE_F32, int64_t(factors.size()));
-        f.memory = device->memory().allocate(f.ctx.get());
-        ggml_backend_tensor_set(f.tensor, factors.data(), 0, factors.size() * sizeof(float));
-        rope_factors_.push_back(std::move(f));
+    for (size_t i = 0; i < tables_.size(); ++i) {
+        const std::vector<float> & factors = tables_[i].params().freq_factors;
+        if (factors.empty()) continue;
+        for (Device * device : devices) {
+            RopeFactors f{device, int(i), make_context(1), nullptr, {}};
+            f.tensor = ggml_new_tensor_1d(f.ctx.get(), GGML_TYPE_F32, int64_t(factors.size()));
+            f.memory = device->memory().allocate(f.ctx.get());
+            ggml_backend_tensor_set(f.tensor, factors.data(), 0, factors.size() * sizeof(float));
+            rope_factors_.push_back(std::move(f));
+        }
     }
 }
 
-ggml_tensor * Forward::rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Device & device) {
-    const RopeParams & r = weights_.hparams().rope;
+ggml_tensor * Forward::rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, int il) {
+    const int index = weights_.hparams().layers[size_t(il)].rope;
+    if (index < 0) return x;
+    const RopeParams & r = weights_.hparams().ropes[size_t(index)];
     ggml_tensor * factors = nullptr;
     for (auto & f : rope_factors_)
-        if (f.device == &device) factors = f.tensor;
+        if (f.device == &weights_.device(il) && f.rope == index) factors = f.tensor;
     return ggml_rope_ext(c, x, pos, factors, r.n_rot, r.mode, r.n_ctx_orig, r.freq_base, r.freq_scale, r.ext_factor,
                          r.attn_factor, r.beta_fast, r.beta_slow);
 }
@@ -68,6 +74,7 @@ std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
     ggml_tensor * ids = ggml_new_tensor_1d(c, GGML_TYPE_I32, int64_t(tokens.size()));
     ggml_set_input(ids);
     ggml_tensor * x = ggml_get_rows(c, weights_.token_embd(), ids);  // f32 [n_embd, tokens]
+    if (const float scale = weights_.hparams().embedding_scale; scale != 1) x = ggml_scale(c, x, scale);
     ggml_set_output(x);
     ggml_build_forward_expand(g, x);
     cpu_.prepare(g);
@@ -94,7 +101,7 @@ void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
         l.raw_v = ggml_cont(c, v);
         for (ggml_tensor * t : {l.raw_k, l.raw_v}) ggml_set_output(t), ggml_build_forward_expand(g, t);
     }
-    k = ggml_reshape_2d(c, rope(c, k, b.pos, weights_.device(il)), hp.kv_dim(), b.count);
+    k = ggml_reshape_2d(c, rope(c, k, b.pos, il), hp.kv_dim(), b.count);
     if (call.deviation) {
         const auto distance = [&](ggml_tensor * fresh, ggml_tensor * cache) {
             return ggml_sum_rows(c, ggml_sqr(c, ggml_sub(c, fresh, ggml_get_rows(c, cache, b.slots))));
@@ -122,9 +129,10 @@ void Forward::observe(LayerGraph & l, ggml_tensor * q) {
                                       size_t(b.count - l.observers) * q->nb[2]);
     ggml_tensor * scores = ggml_mul_mat(c, k, ggml_permute(c, last, 0, 2, 1, 3));  // [n_kv, observers, n_head]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
-    l.mask = ggml_new_tensor_2d(c, GGML_TYPE_F32, b.n_kv, l.observers);
-    ggml_set_input(l.mask);
-    l.attention = ggml_soft_max_ext(c, scores, l.mask, 1.0f / std::sqrt(float(hp.head_dim)), 0.0f);
+    l.seen = ggml_new_tensor_2d(c, GGML_TYPE_F32, b.n_kv, l.observers);
+    ggml_set_input(l.seen);
+    l.attention = ggml_soft_max_ext(c, scores, l.seen, hp.attention_scale, 0.0f);
+    if (ggml_tensor * sinks = weights_.layer(l.il).sinks) ggml_soft_max_add_sinks(l.attention, sinks);
     ggml_set_output(l.attention);
     ggml_build_forward_expand(l.g, l.attention);
 }
@@ -139,11 +147,14 @@ ggml_tensor * Forward::build_layer(LayerGraph & l, ggml_tensor * x) {
     ggml_tensor * h = arch.attention_input(args, x);
     if (l.call.write_kv) write_kv(l, h);
     if (!l.call.advance && !l.observers) return nullptr;
-    ggml_tensor * q = rope(c, arch.query(args, h), b.pos, weights_.device(il));
+    ggml_tensor * q = rope(c, arch.query(args, h), b.pos, il);
+    if (b.temperature) q = ggml_mul(c, q, b.temperature);
     if (l.observers) observe(l, q);
     if (!l.call.advance) return nullptr;
-    ggml_tensor * a =
-        attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.table, b.pos, b.mask, b.n_kv, weights_.device(il)});
+    const int window = hp.layers[size_t(il)].windowed ? hp.window : 0;
+    ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.table, b.pos,
+                                               window ? b.window_mask : b.mask, b.n_kv, window, args.w.sinks,
+                                               weights_.device(il)});
     ggml_format_name(a, "attention-%d", il);
     return arch.output(args, a, x);
 }
@@ -162,7 +173,11 @@ void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::at
         ggml_tensor * y = build_layer(l, b.x);
         if (y) ggml_build_forward_expand(g, ggml_cpy(c, y, b.x));
         device.prepare(g);
-        if (l.mask) set_causal_mask(l.mask, batch.positions().data() + b.begin + b.count - l.observers, l.observers);
+        if (l.seen) {
+            const Hparams & hp = weights_.hparams();
+            set_seen(l.seen, batch.positions().data() + b.begin + b.count - l.observers, l.observers,
+                     hp.layers[size_t(il)].windowed ? hp.window : 0);
+        }
         device.run(g, abort);
         if (l.deviation) {
             ggml_backend_tensor_get(l.deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
@@ -197,7 +212,12 @@ void Forward::logits_of(const std::vector<float> & x, std::vector<float> & out, 
         return ggml_mul(c, ggml_rms_norm(c, in, hp.rms_eps), weights_.output_norm());
     });
     run(weights_.output_device(), normed, out,
-        [&](ggml_context * c, ggml_tensor * in) { return ggml_mul_mat(c, weights_.output(), in); });
+        [&](ggml_context * c, ggml_tensor * in) {
+            ggml_tensor * y = ggml_mul_mat(c, weights_.output(), in);
+            if (hp.logit_scale != 1) y = ggml_scale(c, y, hp.logit_scale);
+            if (hp.logit_softcap == 0) return y;
+            return ggml_scale(c, ggml_tanh(c, ggml_scale(c, y, 1 / hp.logit_softcap)), hp.logit_softcap);
+        });
 }
 
 void Forward::head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort) {

@@ -69,20 +69,22 @@ class Forward {
         // What it computes besides its rows' activations; null where it was not asked for.
         ggml_tensor *deviation = nullptr, *raw_k = nullptr, *raw_v = nullptr;
         int observers = 0;                                  // last rows of `b` whose attention is wanted
-        ggml_tensor *attention = nullptr, *mask = nullptr;  // [n_kv, observers, n_head], [n_kv, observers]
+        ggml_tensor *attention = nullptr, *seen = nullptr;  // [n_kv, observers, n_head], [n_kv, observers]: a mask
     };
     ggml_tensor * build_layer(LayerGraph & l, ggml_tensor * x);
     void write_kv(LayerGraph & l, ggml_tensor * h);
     void observe(LayerGraph & l, ggml_tensor * q);
-    ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, Device & device);
+    // Rotates as layer `il` does.
+    ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, int il);
     void logits_of(const std::vector<float> & x, std::vector<float> & out, const std::atomic<bool> * abort);
 
     const Weights & weights_;
     Device & cpu_;
-    RopeTable table_;
+    std::vector<RopeTable> tables_;  // of Hparams::ropes
     Attention attention_;
-    struct RopeFactors {  // llama3 scaling, one copy a device
+    struct RopeFactors {  // one copy a device
         Device * device;
+        int rope;
         ContextPtr ctx;
         ggml_tensor * tensor;
         DeviceMemory::Lease memory;

@@ -100,7 +100,7 @@ void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
 Batch Fuse::batch_of(const std::vector<int32_t> & tokens) const {
     std::vector<int32_t> ids, positions;
     for (int32_t t : tokens) ids.push_back(prompt_.tokens[size_t(t)]), positions.push_back(prompt_.past + t);
-    Batch batch(std::move(positions), model_.hparams().n_embd, model_.weights().device(0), cache_);
+    Batch batch(std::move(positions), model_.hparams(), model_.weights().device(0), cache_);
     const std::vector<float> x = forward_.embed(ids);
     ggml_backend_tensor_set(batch.x(), x.data(), 0, x.size() * sizeof(float));
     return batch;

@@ -1,10 +1,40 @@
 #pragma once
 // A model's hyperparameters, in llama.cpp's names. Plain data.
 #include <string>
+#include <vector>
 
 #include "rope.h"
 
 namespace kvasir {
+
+// What differs between the layers of one model.
+struct LayerShape {
+    int rope = 0;           // of Hparams::ropes; −1: queries and keys are not rotated
+    bool windowed = false;  // a token sees only the last Hparams::window positions, its own among them
+};
+
+// What a gate goes through before it multiplies its other half.
+enum class Activation { silu, gelu, clamped_silu };
+
+// How a router's scores become the weights of the experts it chooses.
+enum class Gating { softmax, sigmoid, softmax_of_chosen };
+
+// A feed-forward of which each token goes through a few parts only (mixture of experts).
+struct Experts {
+    int count = 0, used = 0;  // 0: dense
+    int n_ff = 0;
+    Gating gating = Gating::softmax;
+    bool normalised = true;   // the weights of those chosen sum to 1
+    float scale = 1;          // of the weights
+};
+
+// Queries grow with the logarithm of their position, in steps of `length` tokens (Llama 4's temperature tuning).
+struct QueryTemperature {
+    float scale = 0;  // 0: they do not
+    int length = 0;
+
+    float at(int32_t position) const;
+};
 
 struct Hparams {
     std::string arch;
@@ -13,12 +43,20 @@ struct Hparams {
     int n_head = 0;
     int n_head_kv = 0;
     int head_dim = 0;
-    int n_ff = 0;
+    int n_ff = 0;  // of the dense feed-forward
     int n_vocab = 0;
     int n_ctx_train = 0;
     float rms_eps = 1e-5f;
     std::string rope_scaling = "none";
-    RopeParams rope;
+    std::vector<RopeParams> ropes{1};  // the first is what most layers have
+    std::vector<LayerShape> layers;    // [n_layer]
+    int window = 0;                    // tokens; 0: no layer has one
+    Experts experts;
+    Activation activation = Activation::silu;
+    QueryTemperature temperature;
+    float attention_scale = 0;  // of the scores; by default 1 / √head_dim
+    float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
+    float logit_softcap = 0;    // 0: none
 
     int q_dim() const { return n_head * head_dim; }
     int kv_dim() const { return n_head_kv * head_dim; }  // values per token of K, and of V, in one layer

@@ -1,5 +1,6 @@
 #pragma once
 // Pieces of graphs that families build their layers from; rows = tokens.
+#include "hparams.h"
 #include "matmul.h"
 
 namespace kvasir {
@@ -13,6 +14,16 @@ inline ggml_tensor * rms_norm(ggml_context * c, ggml_tensor * x, ggml_tensor * w
 inline ggml_tensor * linear(ggml_context * c, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * x) {
     ggml_tensor * y = matmul(c, w, x);
     return bias ? ggml_add(c, y, bias) : y;
+}
+
+// act(gate) ⊙ up, both [n, …].
+inline ggml_tensor * gated(ggml_context * c, Activation activation, ggml_tensor * gate, ggml_tensor * up) {
+    switch (activation) {
+        case Activation::gelu: return ggml_geglu_split(c, gate, up);
+        // gpt-oss: σ(1.702 · gate) · gate · (up + 1), both clamped at 7.
+        case Activation::clamped_silu: return ggml_swiglu_oai(c, gate, up, 1.702f, 7.0f);
+        default: return ggml_swiglu_split(c, gate, up);
+    }
 }
 
 // x [heads · head_dim, rows] → [head_dim, heads, rows].

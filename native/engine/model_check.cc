@@ -27,28 +27,25 @@ std::string listed(const std::set<std::string> & names) {
     return out;
 }
 
-// Keys under "<family>." that are read elsewhere, and those that say nothing about what is computed.
-const char * const kUsedKeys[] = {
-    "block_count", "embedding_length", "feed_forward_length", "context_length", "attention.head_count",
-    "attention.head_count_kv", "attention.key_length", "attention.value_length", "attention.layer_norm_rms_epsilon",
-    "attention.sliding_window", "rope.dimension_count", "rope.freq_base", "rope.scale_linear", "rope.scaling.type",
-    "rope.scaling.factor", "rope.scaling.attn_factor", "rope.scaling.original_context_length", "rope.scaling.finetuned",
-    "vocab_size", "tensor_data_layout", "pooling_type", "expert_used_count"};
+// Keys under "<family>." that say nothing about what is computed.
+const char * const kOtherKeys[] = {"vocab_size", "tensor_data_layout", "pooling_type", "rope.scaling.finetuned",
+                                   "expert_used_count"};
 
 // Keys whose value is what a family computes anyway.
 bool says_nothing_new(const GgufFile & file, const std::string & key, const std::string & name) {
     if (name == "attention.causal") return file.boolean(key).value_or(true);
-    if (name == "rope.scaling.yarn_beta_fast") return file.number(key) == 32;
-    if (name == "rope.scaling.yarn_beta_slow") return file.number(key) == 1;
     return file.is_neutral(key);
 }
 
-void check_keys(const GgufFile & file, const std::string & arch) {
+// What the header asks for and nobody read.
+void check_keys(const HeaderReader & header, const std::string & arch) {
+    const GgufFile & file = header.file();
     std::set<std::string> others;
     for (const std::string & key : file.keys()) {
         if (!key.starts_with(arch + ".")) continue;
         const std::string name = key.substr(arch.size() + 1);
-        if (std::find(std::begin(kUsedKeys), std::end(kUsedKeys), name) != std::end(kUsedKeys)) continue;
+        if (header.asked().count(name)) continue;
+        if (std::find(std::begin(kOtherKeys), std::end(kOtherKeys), name) != std::end(kOtherKeys)) continue;
         if (!says_nothing_new(file, key, name)) others.insert(key);
     }
     if (!others.empty()) throw unsupported("its header asks for what is not supported (" + listed(others) + ")");
@@ -81,7 +78,7 @@ std::vector<Expected> expected_tensors(const Architecture & arch, const Hparams 
         {"token_embd.weight", {d, v}, true}, {"output_norm.weight", {d}, true}, {"output.weight", {d, v}, false}};
     for (int il = 0; il < hp.n_layer; ++il)
         for (const TensorSpec & spec : arch.layer_tensors(hp, il))
-            out.push_back({spec.name, spec.shape, spec.required});
+            out.push_back({spec.name, spec.file_shape(), spec.required});
     return out;
 }
 
@@ -108,7 +105,7 @@ void check_tensors(const GgufFile & file, const std::vector<Expected> & expected
             throw Error("MODEL_INVALID", "The tensor " + e.name + " of " + file.path() +
                                              " does not have the shape that its header promises.");
         }
-        const bool vector = e.shape.size() == 1;
+        const bool vector = e.shape.size() == 1 || e.name.ends_with(".bias");
         if (!supported_type(t->type) || (vector && t->type != GGML_TYPE_F32)) types.insert(ggml_type_name(t->type));
     }
     if (!types.empty()) {
@@ -128,8 +125,9 @@ CheckedModel check_model(const GgufFile & file) {
         throw Error("MODEL_UNSUPPORTED", "The model's architecture \"" + *name + "\" is not supported.",
                     "Supported: " + listed(families) + ".");
     }
-    CheckedModel out{arch, read_hparams(file, *arch)};
-    check_keys(file, *name);
+    const HeaderReader header(file, *name);
+    CheckedModel out{arch, read_hparams(header, *arch)};
+    check_keys(header, *name);
     const std::vector<Expected> expected = expected_tensors(*arch, out.hparams);
     check_others(file, *arch, expected);
     check_tensors(file, expected);

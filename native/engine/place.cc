@@ -13,7 +13,7 @@ namespace {
 
 struct PlaceJob {
     const std::vector<Forward::Placement> * placements;
-    const RopeTable * table;
+    const RopeTable * table;  // null: keys are not rotated
     const KvCache * cache;
     uint8_t *k, *v;  // the layer's, of all slots
     int heads, head_dim;
@@ -27,15 +27,16 @@ void place_token(const PlaceJob & job, const Forward::Placement & p, size_t toke
     const int32_t position = p.position + int32_t(token);
     const KvDtype from = p.chunk->shape().dtype, to = job.cache->dtype();
     const size_t at = size_t(job.cache->slot(position)) * ggml_row_size(dtype_ggml(to), int64_t(kv_dim));
+    const auto copy = [&](const uint8_t * in, uint8_t * out) {
+        if (from == to) return void(std::memcpy(out, in, row_bytes));
+        kv_to_f32(from, in, row.data(), kv_dim);
+        kv_from_f32(to, row.data(), out, kv_dim);
+    };
+    copy(v, job.v + at);
+    if (!job.table) return copy(k, job.k + at);
     kv_to_f32(from, k, row.data(), kv_dim);
     rotate_heads(row.data(), job.heads, job.head_dim, job.table->params(), job.table->row(position));
     kv_from_f32(to, row.data(), job.k + at, kv_dim);
-    if (from == to) {
-        std::memcpy(job.v + at, v, row_bytes);
-    } else {
-        kv_to_f32(from, v, row.data(), kv_dim);
-        kv_from_f32(to, row.data(), job.v + at, kv_dim);
-    }
 }
 
 // A ggml custom op, so that it runs on the pool's threads.
@@ -60,10 +61,12 @@ void Forward::place(int il, const std::vector<Placement> & placements, const KvC
     const Hparams & hp = weights_.hparams();
     auto * k = static_cast<uint8_t *>(cache.k(il)->data);
     auto * v = static_cast<uint8_t *>(cache.v(il)->data);
-    PlaceJob job{&placements, &table_, &cache, k, v, hp.n_head_kv, hp.head_dim, 0};
+    const int rope = hp.layers[size_t(il)].rope;
+    RopeTable * table = rope < 0 ? nullptr : &tables_[size_t(rope)];
+    PlaceJob job{&placements, table, &cache, k, v, hp.n_head_kv, hp.head_dim, 0};
     for (const auto & p : placements) {
         job.total += p.range.count;
-        table_.grow(p.position + int32_t(p.range.count));
+        if (table) table->grow(p.position + int32_t(p.range.count));
     }
     ggml_context * c = device.graph_context();
     ggml_cgraph * g = ggml_new_graph_custom(c, 4, false);
@@ -107,7 +110,7 @@ void Forward::place_same_dtype(int il, const std::vector<Placement> & placements
     ggml_tensor * stored = placements.front().stored.rows;
     // Rows that are got are f32, whatever they were.
     ggml_tensor * k = ggml_reshape_3d(c, ggml_get_rows(c, stored, from_k), hp.head_dim, hp.n_head_kv, n);
-    k = ggml_reshape_2d(c, rope(c, k, pos, device), hp.kv_dim(), n);
+    k = ggml_reshape_2d(c, rope(c, k, pos, il), hp.kv_dim(), n);
     ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k, to));
     ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_get_rows(c, stored, from_v), to));
     device.prepare(g);

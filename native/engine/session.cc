@@ -169,7 +169,7 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
     std::vector<int32_t> positions(static_cast<size_t>(n));
     std::iota(positions.begin(), positions.end(), 0);
     const std::vector<float> x = forward.embed(all);
-    Batch batch(positions, hp.n_embd, model->weights().device(0), cache);
+    Batch batch(positions, hp, model->weights().device(0), cache);
     ggml_backend_tensor_set(batch.x(), x.data(), 0, x.size() * sizeof(float));
     std::vector<int32_t> every(positions);
     std::vector<float> k, v;

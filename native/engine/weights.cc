@@ -15,13 +15,33 @@ size_t tensor_bytes(const std::vector<int64_t> & shape, ggml_type type) {
     return ggml_row_size(type, shape[0]) * rows;
 }
 
-// Whether `type` can hold weight `t` of a matrix product on `device`: asked the way llama.cpp does, with a product of
-// dummies whose weight claims to live in an empty buffer of that type.
+// What `part` names of a tensor: as many of the last dimension's steps as `shape` has.
+GgufFile::Tensor part_of(const GgufFile::Tensor & whole, const std::vector<int64_t> & shape, TensorPart part) {
+    if (!part.all) return whole;
+    GgufFile::Tensor out = whole;
+    const size_t step = whole.bytes / size_t(part.all);
+    out.ne[shape.size() - 1] = shape.back();
+    out.data += size_t(part.first) * step, out.bytes = size_t(shape.back()) * step;
+    return out;
+}
+
+bool is_matrix(const TensorSpec & spec) { return spec.shape.size() >= 2 && spec.name.ends_with(".weight"); }
+
+// Whether `type` can hold weight `t` of a matrix product (of a product by experts, where it has three dimensions) on
+// `device`: asked the way llama.cpp does, with a product of dummies whose weight claims to live in an empty buffer of
+// that type.
 bool multiplies(const GgufFile::Tensor & t, ggml_backend_buffer_type_t type, ggml_backend_dev_t device) {
-    ContextPtr ctx = make_context(4);
-    ggml_tensor * w = ggml_new_tensor_2d(ctx.get(), t.type, t.ne[0], t.ne[1]);
-    ggml_tensor * x = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F32, t.ne[0], 512);
-    ggml_tensor * y = ggml_mul_mat(ctx.get(), w, x);
+    ContextPtr ctx = make_context(8);
+    ggml_context * c = ctx.get();
+    ggml_tensor * w = ggml_new_tensor_3d(c, t.type, t.ne[0], t.ne[1], t.ne[2]);
+    ggml_tensor * x = ggml_new_tensor_2d(c, GGML_TYPE_F32, t.ne[0], 512);
+    ggml_tensor * y;
+    if (t.ne[2] == 1) {
+        y = ggml_mul_mat(c, w, x);
+    } else {
+        ggml_tensor * ids = ggml_new_tensor_2d(c, GGML_TYPE_I32, 1, 512);
+        y = ggml_mul_mat_id(c, w, ggml_reshape_3d(c, x, t.ne[0], 1, 512), ids);
+    }
     BufferPtr empty(ggml_backend_buft_alloc_buffer(type, 0));
     w->buffer = empty.get();
     return ggml_backend_dev_supports_op(device, y);
@@ -39,7 +59,8 @@ Weights::Weights(const std::string & path, const std::vector<Device *> & prefere
     layers_.resize(hparams_.n_layer);
     for (int il = 0; il < hparams_.n_layer; ++il) {
         for (const TensorSpec & spec : arch_->layer_tensors(hparams_, il)) {
-            layers_[il].*spec.slot = add(spec.name, spec.shape, *devices_[il], spec.shape.size() == 2);
+            ggml_tensor * t = add(spec.name, spec.shape, *devices_[il], is_matrix(spec), spec.part);
+            if (t) layers_[il].*spec.slot = t;
         }
     }
     const int64_t d = hparams_.n_embd, v = hparams_.n_vocab;
@@ -88,13 +109,15 @@ ggml_backend_buffer_type_t Weights::choose(const GgufFile::Tensor & t, Device & 
     return device.weight_types().back();
 }
 
-ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> & shape, Device & device, bool matrix) {
-    const GgufFile::Tensor * source = file_->find(name);
-    if (!source) return nullptr;
-    require(source->bytes == tensor_bytes(shape, source->type), "check_model() has seen to the shapes");
-    auto & [ctx, pending] = groups_[choose(*source, device, matrix)];
-    if (!ctx) ctx = make_context(file_->tensors().size() + 1);
-    ggml_tensor * t = ggml_new_tensor(ctx.get(), source->type, int(shape.size()), shape.data());
+ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> & shape, Device & device, bool matrix,
+                           TensorPart part) {
+    const GgufFile::Tensor * whole = file_->find(name);
+    if (!whole) return nullptr;
+    const GgufFile::Tensor source = part_of(*whole, shape, part);
+    require(source.bytes == tensor_bytes(shape, source.type), "check_model() has seen to the shapes");
+    auto & [ctx, pending] = groups_[choose(source, device, matrix)];
+    if (!ctx) ctx = make_context(2 * file_->tensors().size() + 8);  // a tensor of several parts becomes as many
+    ggml_tensor * t = ggml_new_tensor(ctx.get(), source.type, int(shape.size()), shape.data());
     ggml_set_name(t, name.c_str());
     pending.push_back({t, source});
     return t;
@@ -103,7 +126,7 @@ ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> 
 void Weights::load(const std::function<void(float)> & progress) {
     size_t total = 0, done = 0;
     for (auto & [type, group] : groups_)
-        for (auto & p : group.second) total += p.source->bytes;
+        for (auto & p : group.second) total += p.source.bytes;
     ggml_backend_buffer_type_t plain =
         ggml_backend_dev_buffer_type(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
     for (auto & [type, group] : groups_) {
@@ -118,15 +141,15 @@ void Weights::load(const std::function<void(float)> & progress) {
             buffers_.emplace_back(ggml_backend_cpu_buffer_from_ptr(base, file_->file_size()));
             for (auto & p : pending) {
                 // GGUF aligns data to 32 bytes at least, which is what ggml's CPU kernels ask for.
-                ggml_backend_tensor_alloc(buffers_.back().get(), p.tensor, const_cast<uint8_t *>(p.source->data));
-                account("CPU_Mapped", p.source->bytes);
+                ggml_backend_tensor_alloc(buffers_.back().get(), p.tensor, const_cast<uint8_t *>(p.source.data));
+                account("CPU_Mapped", p.source.bytes);
             }
         } else {
             buffers_.push_back(allocate_tensors(ctx.get(), type));
             for (auto & p : pending) {
-                ggml_backend_tensor_set(p.tensor, p.source->data, 0, p.source->bytes);
-                file_->map().forget(size_t(p.source->data - file_->map().data()), p.source->bytes);
-                account(ggml_backend_buft_name(type), p.source->bytes);
+                ggml_backend_tensor_set(p.tensor, p.source.data, 0, p.source.bytes);
+                file_->map().forget(size_t(p.source.data - file_->map().data()), p.source.bytes);
+                account(ggml_backend_buft_name(type), p.source.bytes);
             }
         }
         ggml_backend_buffer_set_usage(buffers_.back().get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);

@@ -40,11 +40,12 @@ class Weights {
   private:
     struct Pending {
         ggml_tensor * tensor;
-        const GgufFile::Tensor * source;
+        GgufFile::Tensor source;  // the whole of what the file has, or a part of it
     };
     void place_layers(const std::vector<Device *> & preference, Device & cpu);
     // Null where the file has none.
-    ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, Device & device, bool matrix);
+    ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, Device & device, bool matrix,
+                      TensorPart part = {});
     ggml_backend_buffer_type_t choose(const GgufFile::Tensor & t, Device & device, bool matrix) const;
     void load(const std::function<void(float)> & progress);
 

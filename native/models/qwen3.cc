@@ -12,8 +12,7 @@ class Qwen3 : public Architecture {
 
     std::vector<TensorSpec> layer_tensors(const Hparams & hp, int layer) const override {
         auto specs = Architecture::layer_tensors(hp, layer);
-        specs.push_back({layer_tensor_name(layer, "attn_q_norm.weight"), {hp.head_dim}, &LayerWeights::q_norm});
-        specs.push_back({layer_tensor_name(layer, "attn_k_norm.weight"), {hp.head_dim}, &LayerWeights::k_norm});
+        add_head_norms(specs, hp, layer);
         return specs;
     }
 };

@@ -4,7 +4,17 @@
 #define FAMILIES(FAMILY) \
     FAMILY(llama)        \
     FAMILY(qwen2)        \
-    FAMILY(qwen3)
+    FAMILY(qwen3)        \
+    FAMILY(mistral3)     \
+    FAMILY(qwen3moe)     \
+    FAMILY(phi3)         \
+    FAMILY(granite)      \
+    FAMILY(smollm3)      \
+    FAMILY(glm4)         \
+    FAMILY(olmo2)        \
+    FAMILY(qwen3vl)      \
+    FAMILY(gemma3)       \
+    FAMILY(gpt_oss)
 
 namespace kvasir {
 

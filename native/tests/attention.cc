@@ -42,9 +42,40 @@ TEST(attention_kernels_agree_with_the_definition) {
     });
 }
 
+TEST(attention_with_windows_and_sinks_agrees_with_the_definition) {
+    for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
+        std::minstd_rand rng(41);
+        const int windows[] = {0, 1, 7, 64, 100, 300};
+        for (int i = 0; i < 48; ++i) {
+            Problem p(random_shape(rng, type, i % 4 ? 70 : 1, 600), uint32_t(i + 1));
+            if (i % 4 == 0) p.positions[0] = p.shape.keys - 1;
+            p.narrow(windows[i % 6], i % 2 == 0, uint32_t(i));
+            if (i % 3 == 0) p.scatter(64 << (rng() % 3), rng());
+            p.run(kernel, 1 + int(rng() % 3));
+            check_errors(kernel, p, i);
+        }
+    });
+}
+
+TEST(attention_never_reads_keys_long_before_the_window) {
+    for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
+        for (const int rows : {20, 1}) {
+            Problem p({rows, 2, 1, 64, 900, type}, 5);
+            for (int32_t & x : p.positions) x = std::max(x, 800);
+            p.narrow(100, true, 1);
+            for (auto * cache : {&p.k, &p.v}) {
+                std::fill_n(cache->begin(), std::ptrdiff_t(512 * p.row_bytes()), uint8_t(0x7E));  // NaN
+            }
+            p.run(kernel, 1);
+            check_errors(kernel, p, rows);
+        }
+    });
+}
+
 TEST(attention_of_a_row_does_not_depend_on_its_company) {
     for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
         Problem all({50, 2, 2, 64, 300, type}, 3), some({50, 2, 2, 64, 300, type}, 3);
+        all.narrow(90, true, 1), some.narrow(90, true, 1);
         all.run(kernel, 1);
         // Every third row alone with its likes, as blending does.
         std::vector<float> q;

@@ -40,7 +40,7 @@ struct Errors {
 struct Problem {
     AttentionJob job{};
     Shape shape;
-    std::vector<float> q, out;
+    std::vector<float> q, out, sinks;
     std::vector<float> kf, vf;   // what k and v hold, exactly
     std::vector<uint8_t> k, v;
     std::vector<int32_t> positions, table;
@@ -65,6 +65,15 @@ struct Problem {
         job.scale = 1.0f / std::sqrt(float(s.head_dim));
     }
     Problem(const Problem &) = delete;
+
+    // Each row sees the last `window` keys, and a sink for every head.
+    void narrow(int window, bool with_sinks, uint32_t seed) {
+        std::minstd_rand rng(seed);
+        job.window = window;
+        sinks.clear();
+        for (int h = 0; h < job.n_head; ++h) sinks.push_back(float(rng() % 1000) / 100.0f - 5.0f);
+        job.sinks = with_sinks ? sinks.data() : nullptr;
+    }
 
     size_t row_bytes() const {
         return ggml_row_size(dtype_ggml(shape.type), int64_t(shape.n_head_kv) * shape.head_dim);
@@ -111,16 +120,18 @@ struct Problem {
         for (int r = 0; r < job.rows; ++r) {
             for (int h = 0; h < job.n_head; ++h) {
                 const int n = job.positions[r] + 1, at = h / group * hd;
+                const int first = job.window ? std::max(0, n - job.window) : 0;
                 const float * query = job.q + size_t(r) * job.q_stride + size_t(h) * hd;
                 std::vector<double> score(static_cast<size_t>(n)), sum(static_cast<size_t>(hd));
-                double top = -INFINITY, total = 0;
-                for (int j = 0; j < n; ++j) {
+                double top = job.sinks ? double(job.sinks[h]) : -INFINITY, total = 0;
+                for (int j = first; j < n; ++j) {
                     double s = 0;
                     for (int d = 0; d < hd; ++d) s += double(query[d]) * double(kf[size_t(j) * kv_dim + at + d]);
                     score[size_t(j)] = s * job.scale;
                     top = std::max(top, score[size_t(j)]);
                 }
-                for (int j = 0; j < n; ++j) {
+                if (job.sinks) total = std::exp(double(job.sinks[h]) - top);
+                for (int j = first; j < n; ++j) {
                     const double p = std::exp(score[size_t(j)] - top);
                     total += p;
                     for (int d = 0; d < hd; ++d) sum[size_t(d)] += p * double(vf[size_t(j) * kv_dim + at + d]);

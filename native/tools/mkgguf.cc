@@ -3,7 +3,8 @@
 // any text can be tokenised.
 //   kvasir-mkgguf --out FILE [--arch llama] [--type f16] [--layers 4] [--embd 256] [--heads 4] [--kv-heads 2]
 //                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3]
-//                 [--rope-base 10000] [--untied] [--endless] [--seed 1] [--pooling 1]
+//                 [--rope-base 10000] [--untied] [--endless] [--seed 1] [--pooling 1] [--window 0]
+//                 [--experts 8] [--experts-used 2] [--expert-ff 128] [--expert-type TYPE]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -19,13 +20,15 @@
 
 #include "ggml.h"
 #include "gguf.h"
+#include "mkgguf_families.h"
 
 namespace {
 
 struct Spec {
-    std::string out, arch = "llama", type = "f16", rope = "none";
+    std::string out, arch = "llama", type = "f16", rope = "none", expert_type;
     int layers = 4, embd = 256, heads = 4, kv_heads = 2, head_dim = 64, ff = 512, vocab = 512, context = 4096, seed = 1,
-        pooling = -1;  // as libllama numbers them: 0 none, 1 mean, 2 cls, 3 last, 4 rank
+        pooling = -1,  // as libllama numbers them: 0 none, 1 mean, 2 cls, 3 last, 4 rank
+        window = 0, experts = 8, experts_used = 2, expert_ff = 128;
     float rope_base = 10000;
     bool untied = false;
     bool endless = false;  // never ends a text by itself: the end's logit is 0, and some other token's is larger
@@ -34,11 +37,12 @@ struct Spec {
 Spec parse(int argc, char ** argv) {
     Spec s;
     std::map<std::string, std::string *> texts{
-        {"--out", &s.out}, {"--arch", &s.arch}, {"--type", &s.type}, {"--rope", &s.rope}};
+        {"--out", &s.out}, {"--arch", &s.arch}, {"--type", &s.type}, {"--rope", &s.rope}, {"--expert-type", &s.expert_type}};
     std::map<std::string, int *> numbers{
         {"--layers", &s.layers},     {"--embd", &s.embd},      {"--heads", &s.heads}, {"--kv-heads", &s.kv_heads},
         {"--head-dim", &s.head_dim}, {"--ff", &s.ff},          {"--vocab", &s.vocab}, {"--context", &s.context},
-        {"--seed", &s.seed},         {"--pooling", &s.pooling}};
+        {"--seed", &s.seed},         {"--pooling", &s.pooling}, {"--window", &s.window},
+        {"--experts", &s.experts}, {"--experts-used", &s.experts_used}, {"--expert-ff", &s.expert_ff}};
     for (int i = 1; i < argc; ++i) {
         const std::string flag = argv[i];
         if (flag == "--untied") { s.untied = true; continue; }
@@ -61,8 +65,10 @@ ggml_type type_named(const std::string & name) {
 
 class Writer {
   public:
-    explicit Writer(const Spec & s) : s_(s), type_(type_named(s.type)), g_(gguf_init_empty()) {
-        ctx_ = ggml_init({ggml_tensor_overhead() * size_t(s.layers * 16 + 8), nullptr, true});
+    explicit Writer(const Spec & s)
+        : s_(s), family_(mkgguf::family_named(s.arch)), type_(type_named(s.type)),
+          expert_type_(s.expert_type.empty() ? type_ : type_named(s.expert_type)), g_(gguf_init_empty()) {
+        ctx_ = ggml_init({ggml_tensor_overhead() * size_t(s.layers * 24 + 8), nullptr, true});
     }
     ~Writer() {
         gguf_free(g_);
@@ -80,7 +86,8 @@ class Writer {
     void metadata() {
         const std::string p = s_.arch + ".";
         gguf_set_val_str(g_, "general.architecture", s_.arch.c_str());
-        gguf_set_val_str(g_, "general.name", ("random " + s_.arch).c_str());
+        // libllama looks for tokens of Phi 3's own vocabulary where a name says that it is one.
+        gguf_set_val_str(g_, "general.name", s_.arch == "phi3" ? "random phi" : ("random " + s_.arch).c_str());
         const auto u32 = [&](const char * key, int v) { gguf_set_val_u32(g_, (p + key).c_str(), uint32_t(v)); };
         u32("block_count", s_.layers);
         u32("context_length", s_.context);
@@ -90,7 +97,8 @@ class Writer {
         u32("attention.head_count_kv", s_.kv_heads);
         u32("attention.key_length", s_.head_dim);
         u32("attention.value_length", s_.head_dim);
-        u32("rope.dimension_count", s_.head_dim);
+        u32("rope.dimension_count", s_.head_dim / family_.rotated);
+        if (family_.experts) u32("expert_feed_forward_length", s_.expert_ff);
         u32("vocab_size", s_.vocab);
         gguf_set_val_f32(g_, (p + "attention.layer_norm_rms_epsilon").c_str(), 1e-5f);
         gguf_set_val_f32(g_, (p + "rope.freq_base").c_str(), s_.rope_base);
@@ -104,6 +112,8 @@ class Writer {
             gguf_set_val_f32(g_, (p + "rope.scaling.factor").c_str(), 4.0f);
             u32("rope.scaling.original_context_length", s_.context / 4);
         }
+        mkgguf::family_keys(g_, s_.arch, {s_.embd, s_.head_dim, s_.context, s_.experts, s_.experts_used, s_.window},
+                            s_.rope);
     }
 
     // GPT-2's byte alphabet: printable bytes stand for themselves, the others for code points from 256 on.
@@ -197,47 +207,84 @@ class Writer {
     }
 
     void tensors() {
-        ggml_quantize_init(type_);
+        ggml_quantize_init(type_), ggml_quantize_init(expert_type_);
         seed_ = uint64_t(s_.seed) * 1000;
-        const int64_t d = s_.embd, q = int64_t(s_.heads) * s_.head_dim, kv = int64_t(s_.kv_heads) * s_.head_dim,
-                      ff = s_.ff, v = s_.vocab;
-        const auto spread = [](int64_t in) { return 1.0f / std::sqrt(float(in)); };
+        const int64_t d = s_.embd, v = s_.vocab;
         add("token_embd.weight", {d, v}, type_, 1.0f);
         if (s_.endless) std::memset(data_.back()->data(), 0, data_.back()->size() / size_t(v));  // row 0: <|eos|>
-        add("output_norm.weight", {d}, GGML_TYPE_F32, 0.1f, 1.0f);
-        if (s_.untied) add("output.weight", {d, v}, type_, spread(d));
-        if (s_.rope == "llama3") {
-            ggml_tensor * t = ggml_new_tensor_1d(ctx_, GGML_TYPE_F32, s_.head_dim / 2);
-            ggml_set_name(t, "rope_freqs.weight");
-            auto & data = data_.emplace_back(std::make_unique<std::vector<uint8_t>>(ggml_nbytes(t)));
-            for (int i = 0; i < s_.head_dim / 2; ++i) {
-                const float f = i < s_.head_dim / 6 ? 1.0f : i < s_.head_dim / 3 ? 3.0f : 8.0f;
-                std::memcpy(data->data() + size_t(i) * 4, &f, 4);
-            }
-            gguf_add_tensor(g_, t);
-            gguf_set_tensor_data(g_, "rope_freqs.weight", data->data());
-        }
+        norm("output_norm.weight", d);
+        if (s_.untied || family_.needs_output) matrix("output.weight", d, v);
+        if (s_.rope == "llama3") factors("rope_freqs.weight", 1);
+        if (s_.rope == "longrope") factors("rope_factors_long.weight", 4), factors("rope_factors_short.weight", 1);
         for (int il = 0; il < s_.layers; ++il) {
             const std::string p = "blk." + std::to_string(il) + ".";
-            add(p + "attn_norm.weight", {d}, GGML_TYPE_F32, 0.1f, 1.0f);
-            add(p + "attn_q.weight", {d, q}, type_, 2 * spread(d));
-            add(p + "attn_k.weight", {d, kv}, type_, 2 * spread(d));
-            add(p + "attn_v.weight", {d, kv}, type_, spread(d));
-            add(p + "attn_output.weight", {q, d}, type_, spread(q));
-            if (s_.arch == "qwen2") {
-                add(p + "attn_q.bias", {q}, GGML_TYPE_F32, 0.5f);
-                add(p + "attn_k.bias", {kv}, GGML_TYPE_F32, 0.5f);
-                add(p + "attn_v.bias", {kv}, GGML_TYPE_F32, 0.5f);
-            }
-            if (s_.arch == "qwen3") {
-                add(p + "attn_q_norm.weight", {s_.head_dim}, GGML_TYPE_F32, 0.1f, 1.5f);
-                add(p + "attn_k_norm.weight", {s_.head_dim}, GGML_TYPE_F32, 0.1f, 1.5f);
-            }
-            add(p + "ffn_norm.weight", {d}, GGML_TYPE_F32, 0.1f, 1.0f);
-            add(p + "ffn_gate.weight", {d, ff}, type_, spread(d));
-            add(p + "ffn_up.weight", {d, ff}, type_, spread(d));
-            add(p + "ffn_down.weight", {ff, d}, type_, spread(ff));
+            attention(p);
+            if (family_.experts) experts(p);
+            else feed_forward(p);
         }
+    }
+
+    static float spread(int64_t in) { return 1.0f / std::sqrt(float(in)); }
+    void norm(const std::string & name, int64_t n, float mean = 1) { add(name, {n}, GGML_TYPE_F32, 0.1f, mean); }
+    void matrix(const std::string & name, int64_t in, int64_t out, float times = 1) {
+        add(name, {in, out}, type_, times * spread(in));
+    }
+    void bias(const std::string & name, std::vector<int64_t> shape) { add(name, std::move(shape), GGML_TYPE_F32, 0.5f); }
+
+    // Rising from 1 to 8 times `most`.
+    void factors(const char * name, float most) {
+        const int n = s_.head_dim / family_.rotated / 2;
+        ggml_tensor * t = ggml_new_tensor_1d(ctx_, GGML_TYPE_F32, n);
+        ggml_set_name(t, name);
+        auto & data = data_.emplace_back(std::make_unique<std::vector<uint8_t>>(ggml_nbytes(t)));
+        for (int i = 0; i < n; ++i) {
+            const float f = most * (i < n / 3 ? 1.0f : i < 2 * n / 3 ? 3.0f : 8.0f);
+            std::memcpy(data->data() + size_t(i) * 4, &f, 4);
+        }
+        gguf_add_tensor(g_, t);
+        gguf_set_tensor_data(g_, name, data->data());
+    }
+
+    void attention(const std::string & p) {
+        const int64_t d = s_.embd, q = int64_t(s_.heads) * s_.head_dim, kv = int64_t(s_.kv_heads) * s_.head_dim;
+        if (family_.pre_norms) norm(p + "attn_norm.weight", d);
+        if (family_.fused_qkv) {
+            matrix(p + "attn_qkv.weight", d, q + 2 * kv, 1.5f);
+        } else {
+            matrix(p + "attn_q.weight", d, q, 2);
+            matrix(p + "attn_k.weight", d, kv, 2);
+            matrix(p + "attn_v.weight", d, kv);
+        }
+        matrix(p + "attn_output.weight", q, d);
+        if (family_.qkv_bias) bias(p + "attn_q.bias", {q}), bias(p + "attn_k.bias", {kv}), bias(p + "attn_v.bias", {kv});
+        if (family_.output_bias) bias(p + "attn_output.bias", {d});
+        if (family_.head_norms || family_.whole_norms) {
+            norm(p + "attn_q_norm.weight", family_.whole_norms ? q : s_.head_dim, 1.5f);
+            norm(p + "attn_k_norm.weight", family_.whole_norms ? kv : s_.head_dim, 1.5f);
+        }
+        if (family_.sinks) bias(p + "attn_sinks.weight", {s_.heads});
+        if (family_.post_norms || family_.norm_behind_attention) norm(p + "post_attention_norm.weight", d);
+    }
+
+    void feed_forward(const std::string & p) {
+        const int64_t d = s_.embd, ff = s_.ff;
+        if (family_.pre_norms && !family_.norm_behind_attention) norm(p + "ffn_norm.weight", d);
+        if (!family_.fused_gate_up) matrix(p + "ffn_gate.weight", d, ff);
+        matrix(p + "ffn_up.weight", d, family_.fused_gate_up ? 2 * ff : ff);
+        matrix(p + "ffn_down.weight", ff, d);
+        if (family_.post_norms) norm(p + "post_ffw_norm.weight", d);
+    }
+
+    void experts(const std::string & p) {
+        const int64_t d = s_.embd, ff = s_.expert_ff, n = s_.experts;
+        if (!family_.norm_behind_attention) norm(p + "ffn_norm.weight", d);
+        add(p + "ffn_gate_inp.weight", {d, n}, GGML_TYPE_F32, 2 * spread(d));
+        add(p + "ffn_gate_exps.weight", {d, ff, n}, expert_type_, spread(d));
+        add(p + "ffn_up_exps.weight", {d, ff, n}, expert_type_, spread(d));
+        add(p + "ffn_down_exps.weight", {ff, d, n}, expert_type_, spread(ff));
+        if (!family_.expert_bias) return;
+        bias(p + "ffn_gate_inp.bias", {n});
+        bias(p + "ffn_gate_exps.bias", {ff, n}), bias(p + "ffn_up_exps.bias", {ff, n}), bias(p + "ffn_down_exps.bias", {d, n});
     }
 
     void bert_tensors() {
@@ -267,7 +314,8 @@ class Writer {
     }
 
     Spec s_;
-    ggml_type type_;
+    mkgguf::Family family_;
+    ggml_type type_, expert_type_;
     gguf_context * g_;
     ggml_context * ctx_;
     uint64_t seed_ = 1;

@@ -14,7 +14,7 @@ import { spawnSync } from 'node:child_process';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { randomModel } from '../random-model/random-model.ts';
+import { type MkggufOptions, randomModel } from '../random-model/random-model.ts';
 import { Engine } from '../../src-main/engine/engine.ts';
 import { type CheckResult, checkModel } from './checks.ts';
 
@@ -54,6 +54,20 @@ if (args.kernels) {
 }
 
 const ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
+/** The other families, with what a model of each needs besides the shape. */
+const FAMILIES: Record<string, MkggufOptions> = {
+  mistral3: { rope: 'yarn', context: 512 },
+  qwen3moe: {},
+  phi3: {},
+  granite: {},
+  smollm3: {},
+  glm4: {},
+  olmo2: {},
+  qwen3vl: {},
+  gemma3: { window: 96, layers: 7 },
+  'gpt-oss': { window: 96, rope: 'yarn', context: 512 },
+};
+const FAMILY_TYPES = ['f32', 'f16', 'q8_0', 'q4_K'];
 const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_K', 'q5_K', 'q6_K'];
 const SCALINGS = ['linear', 'yarn', 'llama3'];
 
@@ -87,7 +101,14 @@ function cases(): Case[] {
       exact: true,
     })),
   );
-  return [...plain, ...scaled].filter((c) => c.name.includes(args.only));
+  const families = Object.entries(FAMILIES).flatMap(([arch, more]) =>
+    FAMILY_TYPES.map((type) => ({
+      name: `${arch} ${type}`,
+      path: () => randomModel({ arch, type, ...shape, ...more }),
+      exact: exact(type),
+    })),
+  );
+  return [...plain, ...scaled, ...families].filter((c) => c.name.includes(args.only));
 }
 
 const engine = Engine.open();

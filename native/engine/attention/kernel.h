@@ -23,7 +23,8 @@ namespace kvasir {
 // Keys are read in runs of at most this many, with borders at fixed positions: a run lies in one block.
 constexpr int kAttentionTile = 64;
 
-// One layer's attention for some rows. A row sees the keys at positions 0 … its own, wherever it stands among the rows.
+// One layer's attention for some rows. A row sees the keys at positions 0 … its own, or the last `window` of them, wherever
+// it stands among the rows.
 struct AttentionJob {
     const float * q;             // [rows][n_head][head_dim], with RoPE; rows q_stride floats apart
     const uint8_t * k;           // [keys][n_head_kv · head_dim] of `type`, with RoPE
@@ -37,7 +38,9 @@ struct AttentionJob {
     float * out;                 // [rows][n_head][head_dim], contiguous
     int rows, n_head, n_head_kv, head_dim;
     size_t q_stride;
-    float scale;                 // of the scores: 1 / √head_dim
+    float scale;                 // of the scores: mostly 1 / √head_dim
+    int window;                  // keys; 0: none
+    const float * sinks;         // [n_head]: the score of a key without a value that each head sees; null: none
 };
 
 // What the threads that work on one job share. Made once, used for one job after another.

@@ -1,0 +1,49 @@
+#include "header_reader.h"
+
+#include "error.h"
+
+namespace kvasir {
+
+void HeaderReader::out_of_range(const std::string & key, const std::string & value) const {
+    throw Error("MODEL_INVALID",
+                "The model " + file_.path() + " says " + full(key) + " = " + value + ", which is out of range.");
+}
+
+int HeaderReader::count(const std::string & key, uint64_t max, int fallback) const {
+    asked_.insert(key);
+    if (file_.is_array(full(key))) {
+        throw Error("MODEL_UNSUPPORTED",
+                    "The model differs from layer to layer (" + full(key) + " is a list), which is not supported.");
+    }
+    const auto v = file_.integer(full(key));
+    if (!v && fallback >= 0) return fallback;
+    if (!v) throw Error("MODEL_INVALID", "The model " + file_.path() + " lacks the entry " + full(key) + ".");
+    if (*v == 0 || *v > max) out_of_range(key, std::to_string(*v));
+    return int(*v);
+}
+
+int HeaderReader::optional_count(const std::string & key, uint64_t max) const {
+    const bool none = !file_.is_array(full(key)) && file_.integer(full(key)).value_or(0) == 0;
+    asked_.insert(key);
+    return none ? 0 : count(key, max);
+}
+
+float HeaderReader::real(const std::string & key, float fallback, float least, float most) const {
+    asked_.insert(key);
+    const auto v = file_.number(full(key));
+    if (!v) return fallback;
+    if (*v >= double(least) && *v <= double(most)) return float(*v);
+    out_of_range(key, std::to_string(*v));
+}
+
+std::string HeaderReader::text(const std::string & key, const std::string & fallback) const {
+    asked_.insert(key);
+    return file_.string(full(key)).value_or(fallback);
+}
+
+bool HeaderReader::flag(const std::string & key, bool fallback) const {
+    asked_.insert(key);
+    return file_.boolean(full(key)).value_or(fallback);
+}
+
+}  // namespace kvasir
