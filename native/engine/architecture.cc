@@ -79,6 +79,19 @@ std::vector<float> rope_factors(const GgufFile & file, const char * name, int n_
     return out;
 }
 
+// LongRoPE (Ding et al. 2024): one set of factors for contexts up to the one trained first, one for longer ones. A model that
+// goes beyond uses the latter always: its chunks are kept for prompts of any length, and their keys and values depend on
+// it.
+void read_long_rope(const GgufFile & file, Hparams & hp) {
+    RopeParams & rope = hp.ropes.front();
+    const bool goes_beyond = hp.n_ctx_train > rope.n_ctx_orig;
+    std::vector<float> factors =
+        rope_factors(file, goes_beyond ? "rope_factors_long.weight" : "rope_factors_short.weight", rope.n_rot);
+    if (factors.empty()) return;
+    rope.freq_factors = std::move(factors);
+    hp.rope_scaling = "longrope";
+}
+
 void read_rope(const HeaderReader & r, const Architecture & arch, Hparams & hp) {
     const GgufFile & file = r.file();
     RopeParams & rope = hp.ropes.front();
@@ -90,7 +103,7 @@ void read_rope(const HeaderReader & r, const Architecture & arch, Hparams & hp) 
     const float older = r.real("rope.scale_linear", 0.0f, 0, 1e6f);
     const float factor = r.real("rope.scaling.factor", older, 0, 1e6f);
     hp.rope_scaling = r.text("rope.scaling.type", "linear");
-    const char * const known[] = {"none", "linear", "yarn"};
+    const char * const known[] = {"none", "linear", "yarn", "longrope"};
     if (std::find(std::begin(known), std::end(known), hp.rope_scaling) == std::end(known)) {
         throw Error("MODEL_UNSUPPORTED",
                     "The model scales its positions by \"" + hp.rope_scaling + "\", which is not supported.");
@@ -98,7 +111,7 @@ void read_rope(const HeaderReader & r, const Architecture & arch, Hparams & hp) 
     if (rope.n_rot % 2 != 0) {
         throw Error("MODEL_INVALID", "The model " + file.path() + " rotates an odd number of dimensions of a head.");
     }
-    if (hp.rope_scaling != "none" && factor > 0) rope.freq_scale = 1.0f / factor;
+    if (hp.rope_scaling != "none" && hp.rope_scaling != "longrope" && factor > 0) rope.freq_scale = 1.0f / factor;
     rope.attn_factor = r.real("rope.scaling.attn_factor", 1.0f, 1e-3f, 1e3f);
     rope.beta_fast = r.real("rope.scaling.yarn_beta_fast", rope.beta_fast, 1e-3f, 1e6f);
     rope.beta_slow = r.real("rope.scaling.yarn_beta_slow", rope.beta_slow, 1e-3f, 1e6f);
@@ -106,6 +119,7 @@ void read_rope(const HeaderReader & r, const Architecture & arch, Hparams & hp) 
     if (rope.freq_scale == 1.0f && rope.ext_factor == 0) hp.rope_scaling = "none";
     if (arch.scales_rope_frequencies()) rope.freq_factors = rope_factors(file, "rope_freqs.weight", rope.n_rot);
     if (!rope.freq_factors.empty()) hp.rope_scaling = "llama3";
+    if (arch.scales_rope_by_length()) read_long_rope(file, hp);
 }
 
 void check_shape(const HeaderReader & r, const Hparams & hp) {

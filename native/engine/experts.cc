@@ -1,8 +1,11 @@
 #include "experts.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "layers.h"
+#include "matmul.h"
 
 namespace kvasir {
 
@@ -38,13 +41,149 @@ ggml_tensor * by_expert(ggml_context * c, ggml_tensor * w, ggml_tensor * biases,
     return biases ? ggml_add_id(c, y, biases, ids) : y;
 }
 
-}  // namespace
+// The rows of a pass sorted by the expert they go to; those of one expert are one product. A row that goes to several
+// stands there as often. One tensor of i32: where each expert's rows begin and the end of all [experts + 1], the choice (its
+// row times `used`, plus which) at each place, the place of each choice.
+struct Order {
+    const int32_t *begins, *choices, *places;
 
-ggml_tensor * feed_to_experts(const LayerArgs & l, ggml_tensor * x) {
+    Order(const ggml_tensor * t, int64_t experts, int64_t n)
+        : begins(static_cast<const int32_t *>(t->data)), choices(begins + experts + 1), places(choices + n) {}
+};
+
+// src: chosen experts [used, rows]. Stable, so that rows keep their order.
+void sort_op(ggml_tensor * dst, int ith, int, void *) {
+    if (ith != 0) return;
+    const ggml_tensor * chosen = dst->src[0];
+    const int64_t n = ggml_nelements(chosen), experts = dst->ne[0] - 2 * n - 1;
+    auto * begins = static_cast<int32_t *>(dst->data);
+    int32_t *choices = begins + experts + 1, *places = choices + n;
+    const auto expert = [&](int64_t i) {
+        const auto * row = static_cast<const char *>(chosen->data) + i / chosen->ne[0] * int64_t(chosen->nb[1]);
+        return reinterpret_cast<const int32_t *>(row)[i % chosen->ne[0]];
+    };
+    std::fill_n(begins, experts + 1, 0);
+    for (int64_t i = 0; i < n; ++i) ++begins[expert(i) + 1];
+    for (int64_t e = 0; e < experts; ++e) begins[e + 1] += begins[e];
+    std::vector<int32_t> next(begins, begins + experts);
+    for (int64_t i = 0; i < n; ++i) places[i] = next[size_t(expert(i))]++;
+    for (int64_t i = 0; i < n; ++i) choices[places[i]] = int32_t(i);
+}
+
+// src: rows [width, …], and where these are not sorted yet, order. Packs each place's row for the kernel in userdata.
+void pack_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
+    const auto & kernel = *static_cast<const MatmulKernel *>(userdata);
+    const ggml_tensor *x = dst->src[0], *order = dst->src[1];
+    const int64_t n = dst->ne[1], used = n / x->ne[1], width = x->ne[0];
+    const int32_t * choices = order ? Order(order, order->ne[0] - 2 * n - 1, n).choices : nullptr;
+    for (int64_t p = n * ith / nth; p < n * (ith + 1) / nth; ++p) {
+        const float * row = static_cast<const float *>(x->data) + (choices ? choices[p] / used : p) * width;
+        float * cells = static_cast<float *>(dst->data) + p * dst->ne[0];
+        if (kernel.pack_row) kernel.pack_row(row, int(width), cells);
+        else std::memcpy(cells, row, size_t(width) * sizeof(float));
+    }
+}
+
+// src: weights [width, outputs, experts], packed rows, order, biases [outputs, experts] or none.
+void multiply_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
+    const auto & kernel = *static_cast<const MatmulKernel *>(userdata);
+    const ggml_tensor *w = dst->src[0], *rows = dst->src[1];
+    const Order order(dst->src[2], w->ne[2], rows->ne[1]);
+    for (int64_t e = 0; e < w->ne[2]; ++e) {
+        const int64_t first = order.begins[e], count = order.begins[e + 1] - first;
+        if (!count) continue;
+        multiply_rows(kernel, w, size_t(e) * w->nb[2], static_cast<const float *>(rows->data) + first * rows->ne[0],
+                      static_cast<float *>(dst->data) + first * dst->ne[0], int(count), ith, nth);
+    }
+}
+
+// src: rows [outputs, places], biases [outputs, experts], order.
+void bias_op(ggml_tensor * dst, int ith, int nth, void *) {
+    const ggml_tensor *x = dst->src[0], *biases = dst->src[1];
+    const int64_t n = x->ne[1], width = x->ne[0];
+    const Order order(dst->src[2], biases->ne[1], n);
+    int64_t e = 0;
+    for (int64_t p = n * ith / nth; p < n * (ith + 1) / nth; ++p) {
+        while (order.begins[e + 1] <= p) ++e;
+        const float * from = static_cast<const float *>(x->data) + p * width;
+        const float * bias = static_cast<const float *>(biases->data) + e * width;
+        float * to = static_cast<float *>(dst->data) + p * width;
+        for (int64_t i = 0; i < width; ++i) to[i] = from[i] + bias[i];
+    }
+}
+
+// src: results [n_embd, places], weights [1, used, rows], order. Each row is the weighted sum of what its experts gave.
+void merge_op(ggml_tensor * dst, int ith, int nth, void *) {
+    const ggml_tensor *y = dst->src[0], *weights = dst->src[1];
+    const int64_t n = y->ne[1], used = weights->ne[1], width = dst->ne[0], rows = dst->ne[1];
+    const Order order(dst->src[2], dst->src[2]->ne[0] - 2 * n - 1, n);
+    for (int64_t r = rows * ith / nth; r < rows * (ith + 1) / nth; ++r) {
+        float * out = static_cast<float *>(dst->data) + r * width;
+        for (int64_t i = 0; i < used; ++i) {
+            const float weight = static_cast<const float *>(weights->data)[r * used + i];
+            const float * row = static_cast<const float *>(y->data) + order.places[r * used + i] * width;
+            for (int64_t d = 0; d < width; ++d) out[d] = i ? out[d] + weight * row[d] : weight * row[d];
+        }
+    }
+}
+
+// All experts' products by kernels of ours, on rows sorted by expert.
+class SortedExperts {
+  public:
+    SortedExperts(ggml_context * c, ggml_tensor * chosen, int64_t experts)
+        : c_(c), n_(ggml_nelements(chosen)) {
+        order_ = ggml_custom_4d(c, GGML_TYPE_I32, experts + 1 + 2 * n_, 1, 1, 1, &chosen, 1, sort_op, 1, nullptr);
+    }
+
+    // x: rows of the pass.
+    ggml_tensor * sort(const MatmulKernel & kernel, ggml_tensor * x) {
+        ggml_tensor * args[] = {x, order_};
+        return custom(int64_t(kernel.cells(int(x->ne[0]))), n_, args, 2, pack_op, &kernel);
+    }
+    // x: rows in their places.
+    ggml_tensor * pack(const MatmulKernel & kernel, ggml_tensor * x) {
+        return custom(int64_t(kernel.cells(int(x->ne[0]))), n_, &x, 1, pack_op, &kernel);
+    }
+    ggml_tensor * multiply(ggml_tensor * w, ggml_tensor * biases, ggml_tensor * packed) {
+        ggml_tensor * args[] = {w, packed, order_};
+        ggml_tensor * y = custom(w->ne[1], n_, args, 3, multiply_op, rows_kernel(w));
+        if (!biases) return y;
+        ggml_tensor * biased[] = {y, biases, order_};
+        return custom(w->ne[1], n_, biased, 3, bias_op, nullptr);
+    }
+    ggml_tensor * merge(ggml_tensor * y, ggml_tensor * weights) {
+        ggml_tensor * args[] = {y, weights, order_};
+        return custom(y->ne[0], weights->ne[2], args, 3, merge_op, nullptr);
+    }
+
+  private:
+    ggml_tensor * custom(int64_t width, int64_t rows, ggml_tensor ** args, int count,
+                         ggml_custom_op_t op, const MatmulKernel * kernel) {
+        return ggml_custom_4d(c_, GGML_TYPE_F32, width, rows, 1, 1, args, count, op, GGML_N_TASKS_MAX,
+                              const_cast<MatmulKernel *>(kernel));
+    }
+
+    ggml_context * c_;
+    ggml_tensor * order_;
+    int64_t n_;
+};
+
+ggml_tensor * by_our_kernels(const LayerArgs & l, ggml_tensor * x, const Routing & r) {
+    const LayerWeights & w = l.w;
+    SortedExperts sorted(l.c, r.experts, l.hp.experts.count);
+    ggml_tensor * rows = sorted.sort(*rows_kernel(w.gate_experts), x);
+    const bool alike = rows_kernel(w.up_experts) == rows_kernel(w.gate_experts);
+    ggml_tensor * gate = sorted.multiply(w.gate_experts, w.gate_biases, rows);
+    ggml_tensor * up = sorted.multiply(w.up_experts, w.up_biases, alike ? rows : sorted.sort(*rows_kernel(w.up_experts), x));
+    ggml_tensor * inner = sorted.pack(*rows_kernel(w.down_experts), gated(l.c, l.hp.activation, gate, up));
+    return sorted.merge(sorted.multiply(w.down_experts, w.down_biases, inner), r.weights);
+}
+
+// By ggml: one row, weights that no kernel of ours reads, other devices.
+ggml_tensor * by_ggml(const LayerArgs & l, ggml_tensor * x, const Routing & r) {
     ggml_context * c = l.c;
     const LayerWeights & w = l.w;
     const int64_t n = x->ne[0], rows = x->ne[1];
-    const Routing r = route(l, x);
     x = ggml_reshape_3d(c, x, n, 1, rows);
     ggml_tensor * gate = by_expert(c, w.gate_experts, w.gate_biases, x, r.experts);
     ggml_tensor * up = by_expert(c, w.up_experts, w.up_biases, x, r.experts);
@@ -56,6 +195,15 @@ ggml_tensor * feed_to_experts(const LayerArgs & l, ggml_tensor * x) {
         sum = sum ? ggml_add(c, sum, one) : one;
     }
     return l.hp.experts.used > 1 ? sum : ggml_cont(c, sum);
+}
+
+}  // namespace
+
+ggml_tensor * feed_to_experts(const LayerArgs & l, ggml_tensor * x) {
+    const Routing r = route(l, x);
+    const auto is_ours = [](const ggml_tensor * w) { return rows_kernel(w) != nullptr; };
+    const bool ours = x->ne[1] > 1 && is_ours(l.w.gate_experts) && is_ours(l.w.up_experts) && is_ours(l.w.down_experts);
+    return ours ? by_our_kernels(l, x, r) : by_ggml(l, x, r);
 }
 
 }  // namespace kvasir

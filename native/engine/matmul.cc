@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "aligned.h"
-#include "matmul/kernel.h"
 
 namespace kvasir {
 
@@ -15,12 +14,7 @@ bool in_plain_memory(const ggml_tensor * t) { return ggml_backend_buffer_is_host
 
 const MatmulKernel * kernel_for(const ggml_tensor * w, const ggml_tensor * x) {
     // One row reads every weight once whatever is done with it: ggml does that as fast as memory allows.
-    if (!w->buffer || x->type != GGML_TYPE_F32 || x->ne[1] == 1 || x->ne[2] > 1 || w->ne[0] % 32 != 0 ||
-        w->ne[1] % 16 != 0) {
-        return nullptr;
-    }
-    return in_plain_memory(w) ? matmul_kernel(w->type)
-                              : matmul_kernel_repacked(w->type, ggml_backend_buffer_get_type(w->buffer));
+    return x->type != GGML_TYPE_F32 || x->ne[1] == 1 || x->ne[2] > 1 ? nullptr : rows_kernel(w);
 }
 
 // src: f32 rows.
@@ -47,16 +41,27 @@ ggml_tensor * packed_rows_tensor(ggml_context * c, const MatmulKernel & kernel, 
 // src: weights, packed rows.
 void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     const auto & kernel = *static_cast<const MatmulKernel *>(userdata);
-    const ggml_tensor *w = dst->src[0], *x = dst->src[1];
-    const auto * weights = static_cast<const uint8_t *>(w->data);
-    const MatmulJob job{w->type, weights, static_cast<const float *>(x->data), static_cast<float *>(dst->data),
-                        int(w->ne[0]), int(w->ne[1]), int(x->ne[1]), !in_plain_memory(w)};
+    const ggml_tensor * x = dst->src[1];
+    multiply_rows(kernel, dst->src[0], 0, static_cast<const float *>(x->data), static_cast<float *>(dst->data),
+                  int(x->ne[1]), ith, nth);
+}
+
+}  // namespace
+
+const MatmulKernel * rows_kernel(const ggml_tensor * w) {
+    if (!w->buffer || w->ne[0] % 32 != 0 || w->ne[1] % 16 != 0) return nullptr;
+    return in_plain_memory(w) ? matmul_kernel(w->type)
+                              : matmul_kernel_repacked(w->type, ggml_backend_buffer_get_type(w->buffer));
+}
+
+void multiply_rows(const MatmulKernel & kernel, const ggml_tensor * w, size_t offset, const float * packed, float * out,
+                   int count, int ith, int nth) {
+    const auto * weights = static_cast<const uint8_t *>(w->data) + offset;
+    const MatmulJob job{w->type, weights, packed, out, int(w->ne[0]), int(w->ne[1]), count, !in_plain_memory(w)};
     thread_local std::vector<uint8_t> scratch;
     scratch.resize(kernel.scratch_bytes + 64);
     kernel.run(job, ith, nth, align_64(scratch.data()));
 }
-
-}  // namespace
 
 ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x) {
     const MatmulKernel * kernel = kernel_for(weights, x);

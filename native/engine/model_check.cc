@@ -51,11 +51,15 @@ void check_keys(const HeaderReader & header, const std::string & arch) {
     if (!others.empty()) throw unsupported("its header asks for what is not supported (" + listed(others) + ")");
 }
 
+// What files hold weights in; where no kernel of ours reads a type, ggml's does. Not integers, sums of blocks and the like.
 bool supported_type(ggml_type t) {
     switch (t) {
         case GGML_TYPE_F32: case GGML_TYPE_F16: case GGML_TYPE_BF16: case GGML_TYPE_Q4_0: case GGML_TYPE_Q4_1:
         case GGML_TYPE_Q5_0: case GGML_TYPE_Q5_1: case GGML_TYPE_Q8_0: case GGML_TYPE_Q2_K: case GGML_TYPE_Q3_K:
-        case GGML_TYPE_Q4_K: case GGML_TYPE_Q5_K: case GGML_TYPE_Q6_K: return true;
+        case GGML_TYPE_Q4_K: case GGML_TYPE_Q5_K: case GGML_TYPE_Q6_K: case GGML_TYPE_IQ1_S: case GGML_TYPE_IQ1_M:
+        case GGML_TYPE_IQ2_XXS: case GGML_TYPE_IQ2_XS: case GGML_TYPE_IQ2_S: case GGML_TYPE_IQ3_XXS:
+        case GGML_TYPE_IQ3_S: case GGML_TYPE_IQ4_NL: case GGML_TYPE_IQ4_XS: case GGML_TYPE_TQ1_0: case GGML_TYPE_TQ2_0:
+        case GGML_TYPE_MXFP4: return true;
         default: return false;
     }
 }
@@ -86,6 +90,7 @@ void check_others(const GgufFile & file, const Architecture & arch, const std::v
     std::set<std::string> known, others;
     for (const Expected & e : expected) known.insert(e.name);
     if (arch.scales_rope_frequencies()) known.insert("rope_freqs.weight");
+    if (arch.scales_rope_by_length()) known.insert({"rope_factors_long.weight", "rope_factors_short.weight"});
     for (const GgufFile::Tensor & t : file.tensors())
         if (!known.count(t.name)) others.insert(kind_of(t.name));
     if (others.empty()) return;

@@ -59,7 +59,7 @@ template <typename F> Told told_with(F edit) {
 }  // namespace
 
 TEST(plain_models_of_every_family_pass_the_check) {
-    for (const char * arch : {"llama", "qwen2", "qwen3"}) CHECK_EQ(told_of(plain(arch)).code, std::string());
+    for (const std::string & arch : architecture_names()) CHECK_EQ(told_of(plain(arch)).code, std::string());
     CHECK_EQ(told_of(test::random_model("check-llama3", "--layers 2 --vocab 300 --rope llama3")).code, std::string());
 }
 
@@ -107,9 +107,45 @@ TEST(keys_that_a_family_does_not_use_are_an_error_unless_they_ask_for_nothing) {
 }
 
 TEST(weights_of_a_type_that_is_not_supported_are_told_by_its_name) {
-    const Told told = told_of(plain("llama", "iq4_nl"));
+    const Told told = told_of(edited_model(plain("llama", "f32"), "integers", [](gguf_context * h, ggml_context *) {
+        gguf_set_tensor_type(h, "blk.0.attn_q.weight", GGML_TYPE_I32);
+    }));
     CHECK_EQ(told.code, std::string("MODEL_UNSUPPORTED"));
-    CHECK(told.names("iq4_nl"));
+    CHECK(told.names("i32"));
+}
+
+TEST(a_broken_header_of_each_family_is_told_by_what_is_wrong) {
+    for (const std::string & arch : architecture_names()) {
+        const auto with = [&](const char * key, uint32_t value) {
+            return told_of(edited_model(plain(arch), "broken", [&](gguf_context * h, ggml_context *) {
+                gguf_set_val_u32(h, (arch + "." + key).c_str(), value);
+            }));
+        };
+        CHECK_EQ(with("attention.head_count", 1u << 30).code, std::string("MODEL_INVALID"));
+        CHECK(with("attention.head_count", 1u << 30).names("head_count"));
+        CHECK_EQ(with("embedding_length", 4096).code, std::string("MODEL_INVALID"));
+        CHECK_EQ(with("block_count", 9).code, std::string("MODEL_INVALID"));  // layers that the file does not have
+        CHECK(with("block_count", 9).names("lacks the tensor"));
+        CHECK_EQ(with("attention.something_new", 7).code, std::string("MODEL_UNSUPPORTED"));
+        CHECK(with("attention.something_new", 7).names("something_new"));
+    }
+}
+
+TEST(a_tensor_that_holds_several_weights_has_the_rows_of_all) {
+    const Told told = told_of(edited_model(plain("phi3"), "fewer-rows", [](gguf_context * h, ggml_context *) {
+        gguf_set_val_u32(h, "phi3.attention.head_count_kv", 4);
+    }));
+    CHECK_EQ(told.code, std::string("MODEL_INVALID"));
+    CHECK(told.names("attn_qkv"));
+}
+
+TEST(windows_are_an_error_in_families_that_have_none) {
+    const auto with = [](uint32_t tokens) {
+        return told_with([&](auto * h) { gguf_set_val_u32(h, "llama.attention.sliding_window", tokens); });
+    };
+    CHECK_EQ(with(0).code, std::string());
+    CHECK_EQ(with(1 << 20).code, std::string());  // longer than the context
+    CHECK_EQ(with(128).code, std::string("MODEL_UNSUPPORTED"));
 }
 
 TEST(every_number_of_a_header_is_within_what_a_model_can_have) {

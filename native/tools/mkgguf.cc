@@ -2,7 +2,7 @@
 // for tests of embedding), and ones of a given shape for benches. The vocabulary is the byte alphabet plus filler, so
 // any text can be tokenised.
 //   kvasir-mkgguf --out FILE [--arch llama] [--type f16] [--layers 4] [--embd 256] [--heads 4] [--kv-heads 2]
-//                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3]
+//                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3|longrope]
 //                 [--rope-base 10000] [--untied] [--endless] [--seed 1] [--pooling 1] [--window 0]
 //                 [--experts 8] [--experts-used 2] [--expert-ff 128] [--expert-type TYPE]
 #include <algorithm>
@@ -186,6 +186,8 @@ class Writer {
         auto & data = data_.emplace_back(std::make_unique<std::vector<uint8_t>>(ggml_nbytes(t)));
         const auto fill = [&, seed = seed_](int64_t from, int64_t to) {
             std::vector<float> row(static_cast<size_t>(n));
+            // What types of one or two bits ask for: which columns matter.
+            const std::vector<float> alike(ggml_quantize_requires_imatrix(type) ? size_t(n) : 0, 1.0f);
             for (int64_t r = from; r < to; ++r) {
                 std::minstd_rand rng(uint32_t(seed * 7919u + uint64_t(r) * 104729u + 1u));
                 for (float & v : row) {  // sum of uniforms: near normal, and the same on every platform
@@ -194,7 +196,7 @@ class Writer {
                     v = mean + spread * 1.732f * u;
                 }
                 ggml_quantize_chunk(type, row.data(), data->data() + size_t(r) * ggml_row_size(type, n), 0, 1, n,
-                                    nullptr);
+                                    alike.empty() ? nullptr : alike.data());
             }
         };
         seed_ += 1;

@@ -61,6 +61,7 @@ inline void family_keys(gguf_context * g, const std::string & arch, const Number
     const auto u32 = [&](const char * key, int v) { gguf_set_val_u32(g, (arch + "." + key).c_str(), uint32_t(v)); };
     const auto f32 = [&](const char * key, float v) { gguf_set_val_f32(g, (arch + "." + key).c_str(), v); };
     const Family family = family_named(arch);
+    if (rope == "longrope") u32("rope.scaling.original_context_length", n.context / 8), f32("rope.scaling.attn_factor", 1.2f);
     if (family.experts) u32("expert_count", n.experts), u32("expert_used_count", n.experts_used);
     if (family.window_period && n.window) u32("attention.sliding_window", n.window);
     if (arch == "granite") {

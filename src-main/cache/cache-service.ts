@@ -12,7 +12,10 @@ import { throttled } from '../platform/event-bus.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import { ChunkKeys } from './chunk-keys.ts';
 import { HitCounts } from './hit-counts.ts';
-import { CacheListing } from './listing.ts';
+import { DocumentListing } from './document-listing.ts';
+import { EntryListing } from './entry-listing.ts';
+import { Kept } from './kept.ts';
+import type { ListingSources } from './listing-sources.ts';
 import type { Core } from '../platform/core.ts';
 
 interface CacheServiceOptions extends Omit<Core, 'gate'> {
@@ -23,10 +26,6 @@ interface CacheServiceOptions extends Omit<Core, 'gate'> {
   models: Pick<ModelService, 'active' | 'current' | 'plan'>;
 }
 
-/** How long a list may be behind what the store holds: pages of one scroll come from one listing. */
-const LISTING_MS = 2000;
-/** A store that others fill must not keep a core busy with lists of it. */
-const LISTING_SHARE = 0.05;
 const CHANGED_MS = 2000;
 const PROGRESS_MS = 200;
 
@@ -37,7 +36,8 @@ export class CacheService {
   readonly #hits: HitCounts;
   readonly #unsubscribe: (() => void)[];
   readonly #watch: ReturnType<typeof throttled>;
-  #listing: { until: number; listing: Promise<CacheListing> } | undefined;
+  readonly #entries = new Kept(async () => EntryListing.make(await this.#sources(), this.#fingerprint));
+  readonly #documents = new Kept(async () => DocumentListing.make(await this.#sources()));
   #seen = '';
 
   constructor(options: CacheServiceOptions) {
@@ -87,11 +87,11 @@ export class CacheService {
   }
 
   async entries(query: ParsedInputOf<'cache.entries'>): Promise<OutputOf<'cache.entries'>> {
-    return (await this.#list()).entries(query);
+    return (await this.#entries.get()).page(query);
   }
 
   async documents(query: ParsedInputOf<'cache.documents'>): Promise<OutputOf<'cache.documents'>> {
-    return (await this.#list()).documents(query);
+    return (await this.#documents.get()).page(query);
   }
 
   /** Pins or unpins; gives how many there are now that are as asked. */
@@ -195,35 +195,18 @@ export class CacheService {
     };
   }
 
-  #list(): Promise<CacheListing> {
-    if (!this.#listing || performance.now() > this.#listing.until) {
-      const made = { until: Infinity, listing: this.#makeListing() };
-      const began = performance.now();
-      made.listing.then(
-        () => {
-          const now = performance.now();
-          made.until = now + Math.max(LISTING_MS, (now - began) / LISTING_SHARE);
-        },
-        () => (made.until = 0),
-      );
-      this.#listing = made;
-    }
-    return this.#listing.listing;
-  }
-
-  async #makeListing(): Promise<CacheListing> {
+  async #sources(): Promise<ListingSources> {
     const { store, catalogue } = this.#options;
     const dtypes = [...new Set(store.totals().map(({ dtype }) => dtype))];
     await this.#keys.update(dtypes);
-    const { documents, kvKeys: keys } = catalogue;
-    return CacheListing.make({ store, documents, keys, dtypes, fingerprint: this.#fingerprint });
+    return { store, documents: catalogue.documents, keys: catalogue.kvKeys, dtypes };
   }
 
   async #keysOf(selection: CacheSelection): Promise<string[]> {
     if ('keys' in selection) return selection.keys;
-    const listing = await this.#list();
+    const listing = await this.#entries.get();
     if ('documentIds' in selection) return listing.keysOf(selection.documentIds);
-    const keys = (chunks: CacheListing['chunks']): string[] => chunks.map(({ entry }) => entry.key);
+    const keys = (chunks: EntryListing['chunks']): string[] => chunks.map(({ entry }) => entry.key);
     if ('all' in selection) return keys(listing.chunks);
     const { fingerprint } = (await this.#options.models.current()).model.info;
     return keys(listing.chunks.filter(({ entry }) => entry.fingerprint !== fingerprint));
@@ -247,7 +230,8 @@ export class CacheService {
   }
 
   #changed(): void {
-    this.#listing = undefined;
+    this.#entries.drop();
+    this.#documents.drop();
     this.#options.events.emit('cache.changed', {});
   }
 }

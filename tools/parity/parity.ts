@@ -58,7 +58,7 @@ const ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
 const FAMILIES: Record<string, MkggufOptions> = {
   mistral3: { rope: 'yarn', context: 512 },
   qwen3moe: {},
-  phi3: {},
+  phi3: { rope: 'longrope', context: 2048 },
   granite: {},
   smollm3: {},
   glm4: {},
@@ -68,6 +68,30 @@ const FAMILIES: Record<string, MkggufOptions> = {
   'gpt-oss': { window: 96, rope: 'yarn', context: 512 },
 };
 const FAMILY_TYPES = ['f32', 'f16', 'q8_0', 'q4_K'];
+/** Where weights are rounded, so that no rounding decides which experts are used: f32 and f16 show that they are chosen well. */
+const ALL_EXPERTS: Record<string, MkggufOptions> = {
+  qwen3moe: { 'experts-used': 8 },
+  'gpt-oss': { 'experts-used': 8 },
+};
+/** Types that no kernel of ours reads, by one family; experts of gpt-oss come as MXFP4. */
+const OTHER_TYPES = [
+  'q2_K',
+  'q3_K',
+  'q4_1',
+  'q5_0',
+  'q5_1',
+  'iq1_s',
+  'iq1_m',
+  'iq2_xxs',
+  'iq2_xs',
+  'iq2_s',
+  'iq3_xxs',
+  'iq3_s',
+  'iq4_nl',
+  'iq4_xs',
+  'tq1_0',
+  'tq2_0',
+];
 const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_K', 'q5_K', 'q6_K'];
 const SCALINGS = ['linear', 'yarn', 'llama3'];
 
@@ -104,11 +128,24 @@ function cases(): Case[] {
   const families = Object.entries(FAMILIES).flatMap(([arch, more]) =>
     FAMILY_TYPES.map((type) => ({
       name: `${arch} ${type}`,
-      path: () => randomModel({ arch, type, ...shape, ...more }),
+      path: () => randomModel({ arch, type, ...shape, ...more, ...(!exact(type) && ALL_EXPERTS[arch]) }),
       exact: exact(type),
     })),
   );
-  return [...plain, ...scaled, ...families].filter((c) => c.name.includes(args.only));
+  const mxfp4 = { ...FAMILIES['gpt-oss'], ...ALL_EXPERTS['gpt-oss'], 'expert-type': 'mxfp4' };
+  const types = [
+    ...OTHER_TYPES.map((type) => ({
+      name: `llama ${type}`,
+      path: () => randomModel({ arch: 'llama', type, ...shape, ff: 512 }),
+      exact: false,
+    })),
+    {
+      name: 'gpt-oss mxfp4',
+      path: () => randomModel({ arch: 'gpt-oss', type: 'q8_0', ...shape, ...mxfp4 }),
+      exact: false,
+    },
+  ];
+  return [...plain, ...scaled, ...families, ...types].filter((c) => c.name.includes(args.only));
 }
 
 const engine = Engine.open();

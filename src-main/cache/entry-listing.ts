@@ -1,0 +1,154 @@
+import type { CacheEntry } from '../../src-shared/contract/cache.ts';
+import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { ListedEntry } from '../kvstore/store.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
+import { forEachEntry, forEachPage, type ListingSources } from './listing-sources.ts';
+
+/** A stored chunk, and where its text stands: in several documents, or in none any more. */
+interface StoredChunk {
+  entry: ListedEntry;
+  places: readonly Place[];
+}
+
+interface Place {
+  in: Holder;
+  ordinal: number | null;
+}
+
+/** A document, or none: then the label. */
+interface Holder {
+  documentId: string | null;
+  document: string;
+}
+
+/** One for all chunks until they have a place: there are tens of thousands. */
+const NOWHERE: readonly Place[] = [];
+
+type EntryQuery = ParsedInputOf<'cache.entries'>;
+
+/** More than the chunks of any document. */
+const ORDINALS = 2 ** 24;
+
+/** What the store holds at one time, entry by entry. */
+export class EntryListing {
+  /** In no order. */
+  readonly chunks: readonly StoredChunk[];
+  readonly #fingerprint: string | undefined;
+  #byName: Promise<readonly StoredChunk[]> | undefined;
+  #sorted: { by: string; chunks: readonly StoredChunk[] } | undefined;
+
+  /** `fingerprint`: of the active model. */
+  static async make(sources: ListingSources, fingerprint: string | undefined): Promise<EntryListing> {
+    const byKey = new Map<string, StoredChunk>();
+    await forEachEntry(sources, (entry) => byKey.set(entry.key, { entry, places: NOWHERE }));
+    await forEachPage(sources, (documents, places) => {
+      const known = new Map(
+        documents.map(({ id, path }) => [id, { documentId: String(id), document: path }]),
+      );
+      for (const { key, documentId, ordinal } of places) {
+        const [chunk, holder] = [byKey.get(key), known.get(documentId)];
+        if (chunk && holder) chunk.places = [...chunk.places, { in: holder, ordinal }];
+      }
+    });
+    const chunks = [...byKey.values()];
+    for (const chunk of chunks)
+      if (chunk.places === NOWHERE)
+        chunk.places = [{ in: { documentId: null, document: chunk.entry.label }, ordinal: null }];
+    return new EntryListing(fingerprint, chunks);
+  }
+
+  private constructor(fingerprint: string | undefined, chunks: readonly StoredChunk[]) {
+    this.#fingerprint = fingerprint;
+    this.chunks = chunks;
+  }
+
+  async page(query: EntryQuery): Promise<{ total: number; items: CacheEntry[] }> {
+    const { search, documentId, sort, descending, offset, limit } = query;
+    const by = JSON.stringify([search, documentId, sort, descending]);
+    if (this.#sorted?.by !== by) this.#sorted = { by, chunks: await this.#select(query) };
+    const { chunks } = this.#sorted;
+    const items = chunks.slice(offset, offset + limit).map((chunk) => this.#describe(chunk, documentId));
+    return { total: chunks.length, items };
+  }
+
+  /** Keys of all that stands in these documents. */
+  keysOf(documentIds: readonly string[]): string[] {
+    const ids = new Set<string | null>(documentIds);
+    return this.chunks
+      .filter(({ places }) => places.some((place) => ids.has(place.in.documentId)))
+      .map(({ entry }) => entry.key);
+  }
+
+  async #select({ search, documentId, sort, descending }: EntryQuery): Promise<readonly StoredChunk[]> {
+    const all = await (this.#byName ??= byName(this.chunks));
+    const needle = search.trim().toLowerCase();
+    const isWanted = (chunk: StoredChunk): boolean =>
+      (needle === '' || nameOf(chunk).toLowerCase().includes(needle)) &&
+      (documentId === undefined || chunk.places.some((place) => place.in.documentId === documentId));
+    const found = needle === '' && documentId === undefined ? all : all.filter(isWanted);
+    if (sort === 'document') return descending ? found.toReversed() : found;
+    const field = sort === 'lastUsed' ? 'lastUsedAt' : sort;
+    const sign = descending ? -1 : 1;
+    return rising(
+      found,
+      found.map(({ entry }) => sign * entry[field]),
+    );
+  }
+
+  #describe({ entry, places }: StoredChunk, documentId?: string): CacheEntry {
+    const place = places.find((each) => each.in.documentId === documentId) ?? places[0];
+    const { key, tokens, bytes, dtype, hits, pinned } = entry;
+    return {
+      key,
+      tokens,
+      bytes,
+      dtype,
+      hits,
+      pinned,
+      documentId: place?.in.documentId ?? null,
+      document: place?.in.document ?? entry.label,
+      ordinal: place?.ordinal ?? null,
+      state: entry.inRam ? 'ram' : 'disk',
+      lastUsedMs: hits > 0 ? entry.lastUsedAt : null,
+      current: entry.fingerprint === this.#fingerprint,
+    };
+  }
+}
+
+function nameOf({ places }: StoredChunk): string {
+  return places[0]?.in.document ?? '';
+}
+
+/** By name and by place in the document. Plain comparison of code units: a locale's order costs a second for 50,000 paths. */
+async function byName(chunks: readonly StoredChunk[]): Promise<readonly StoredChunk[]> {
+  const slice = new TimeSlice();
+  const names = [...new Set(chunks.map(nameOf))].sort();
+  await slice.step();
+  const ranks = new Map(names.map((name, rank) => [name, rank]));
+  await slice.step();
+  return rising(
+    chunks,
+    chunks.map((chunk) => (ranks.get(nameOf(chunk)) ?? 0) * ORDINALS + (chunk.places[0]?.ordinal ?? 0)),
+  );
+}
+
+/**
+ * Items by rising keys; of equal ones the first stays first. Numbers alone are sorted, which takes a tenth of the time that comparing
+ * items by a function does.
+ */
+function rising<T>(items: readonly T[], keys: readonly number[]): T[] {
+  const sorted = Float64Array.from(keys).sort();
+  const ranked = Float64Array.from(keys, (key, i) => firstAt(sorted, key) * keys.length + i).sort();
+  return Array.from(ranked, (rank) => items[rank % keys.length] as T);
+}
+
+/** Where in rising numbers one of them stands first. */
+function firstAt(sorted: Float64Array, key: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
