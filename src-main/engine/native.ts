@@ -36,6 +36,15 @@ export interface NativeGgufInfo {
   vocabSize: number;
   ropeBase: number;
   ropeScaling: string;
+  /** Tokens that a token sees in layers with a window; 0 when none has one. */
+  window: number;
+  windowedLayers: number;
+  /** Layers in which queries and keys are not rotated. */
+  unrotatedLayers: number;
+  /** Of each layer, and how many of them a token goes through; 0 when the feed-forward is dense. */
+  experts: number;
+  expertsUsed: number;
+  expertFeedForwardLength: number;
   tokenizerModel: string;
   chatTemplate: string;
   /**

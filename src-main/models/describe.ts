@@ -12,14 +12,29 @@ export function describeModel(info: GgufInfo): [label: string, value: string][] 
     ['File', formatBytes(info.fileBytes)],
     ['Weights', `${info.tensorCount} tensors (${types.join(', ')})`],
     ['Layers', String(info.layers)],
-    ['Width', `${info.embeddingLength}, feed-forward ${info.feedForwardLength}`],
+    ['Width', `${info.embeddingLength}, feed-forward ${feedForward(info)}`],
     ['Attention', `${info.heads} heads, ${info.kvHeads} KV heads, ${info.headDim} wide`],
+    ['Layers see', layersSee(info)],
     ['Context', `${info.contextTrain} tokens`],
-    ['RoPE', `base ${info.ropeBase}, scaling ${info.ropeScaling || 'none'}`],
+    ['RoPE', `base ${info.ropeBase}, scaling ${info.ropeScaling || 'none'}${unrotated(info)}`],
     ['Vocabulary', `${info.vocabSize} tokens (${info.tokenizerModel})`],
     ['KV per token', formatBytes(2 * info.layers * info.kvHeads * info.headDim * 2)],
     ['Chat template', info.chatTemplate === '' ? 'none' : `${info.chatTemplate.length} characters`],
   ];
+}
+
+function feedForward({ experts, expertsUsed, expertFeedForwardLength, feedForwardLength }: GgufInfo): string {
+  if (experts === 0) return String(feedForwardLength);
+  return `${expertFeedForwardLength} in each of ${experts} experts, ${expertsUsed} of them used by a token`;
+}
+
+function layersSee({ layers, window, windowedLayers }: GgufInfo): string {
+  if (windowedLayers === 0) return 'all tokens before';
+  return `the last ${window} tokens in ${windowedLayers}, all before in ${layers - windowedLayers}`;
+}
+
+function unrotated({ unrotatedLayers }: GgufInfo): string {
+  return unrotatedLayers === 0 ? '' : `, none in ${unrotatedLayers} layers`;
 }
 
 function formatCount(count: number): string {

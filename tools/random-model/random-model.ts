@@ -35,7 +35,7 @@ export function shapedModel(shape: string, type: string, context: number): strin
   const s = SHAPES[shape];
   if (!s) throw new TypeError(`shape must be one of ${Object.keys(SHAPES).join(', ')}`);
   return randomModel({
-    arch: 'llama',
+    arch: s.arch ?? 'llama',
     type,
     layers: s.layers,
     embd: s.embd,
@@ -46,5 +46,11 @@ export function shapedModel(shape: string, type: string, context: number): strin
     vocab: 32000,
     context,
     ...(s.untied && { untied: true }),
+    ...(s.window !== undefined && { window: s.window }),
+    ...(s.experts && {
+      experts: s.experts.count,
+      'experts-used': s.experts.used,
+      'expert-ff': s.experts.ff,
+    }),
   });
 }

@@ -8,6 +8,11 @@ export interface Shape {
   ff: number;
   /** Output weights of its own, instead of the embeddings'. */
   untied?: true;
+  /** Default: llama. */
+  arch?: string;
+  /** Tokens that layers with a window see, as the family has them. */
+  window?: number;
+  experts?: { count: number; used: number; ff: number };
 }
 
 export const SHAPES: Record<string, Shape> = {
@@ -16,5 +21,23 @@ export const SHAPES: Record<string, Shape> = {
   '0.6b': { layers: 28, embd: 1024, heads: 16, kvHeads: 8, headDim: 128, ff: 3072 },
   '1.7b': { layers: 28, embd: 2048, heads: 16, kvHeads: 8, headDim: 128, ff: 6144 },
   '4b': { layers: 36, embd: 2560, heads: 32, kvHeads: 8, headDim: 128, ff: 9728 },
+  /** Windows in five of six layers. */
+  'gemma3-1b': {
+    arch: 'gemma3',
+    layers: 26,
+    embd: 1152,
+    heads: 4,
+    kvHeads: 1,
+    headDim: 256,
+    ff: 6912,
+    window: 512,
+  },
+  /** The same with full attention everywhere. */
+  'gemma3-1b-full': { arch: 'gemma3', layers: 26, embd: 1152, heads: 4, kvHeads: 1, headDim: 256, ff: 6912 },
+  /** Qwen 3's experts at a size that a laptop holds: 8 of 64. */
+  'moe-2b': {
+    ...{ arch: 'qwen3moe', layers: 24, embd: 1024, heads: 16, kvHeads: 4, headDim: 128, ff: 3072 },
+    experts: { count: 64, used: 8, ff: 384 },
+  },
   '8b': { layers: 32, embd: 4096, heads: 32, kvHeads: 8, headDim: 128, ff: 14336, untied: true },
 };
