@@ -115,7 +115,7 @@ void Forward::place_same_dtype(int il, const std::vector<Placement> & placements
     ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_get_rows(c, stored, from_v), to));
     device.prepare(g);
     for (auto [t, values] : {std::pair(from_k, &k_rows), {from_v, &v_rows}, {pos, &positions}, {to, &slots}})
-        ggml_backend_tensor_set(t, values->data(), 0, ggml_nbytes(t));
+        if (t->buffer) ggml_backend_tensor_set(t, values->data(), 0, ggml_nbytes(t));  // not where nothing is rotated
     device.run(g, nullptr);
 }
 
