@@ -64,7 +64,7 @@ std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s,
 TEST(every_strategy_gives_on_another_device_what_it_gives_on_the_processor) {
     for (const std::string & arch : architecture_names()) {
         // All experts, and weights whose scores have no ties: rounding must not decide what is chosen.
-        const auto [here, there] = tiny(arch, "--experts-used 8 --seed 4");
+        const auto [here, there] = tiny(arch, "--experts-used 8 --seed 3");
         CHECK_EQ(there->weights().device(0).name(), test::far_device());
         const auto near = prompt(here), far = prompt(there);
         for (const StrategySpec & strategy : kStrategies) {
