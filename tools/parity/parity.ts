@@ -2,6 +2,7 @@
  * Holds our engine against llama.cpp's own llama_decode and against itself.
  *
  *   npm run parity                      every architecture and weight type, on tiny models with random weights
+ *   npm run parity -- --quick           one of every family
  *   npm run parity -- --model F.gguf    one model
  *   npm run parity -- --only qwen3      the random models whose name contains this
  *   npm run parity -- --device CUDA0    our side on this device, held against the processor as well
@@ -14,8 +15,8 @@ import { spawnSync } from 'node:child_process';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { type MkggufOptions, randomModel } from '../random-model/random-model.ts';
 import { Engine } from '../../src-main/engine/engine.ts';
+import { allCases, type ParityCase, quickCases } from './cases.ts';
 import { type CheckResult, checkModel } from './checks.ts';
 
 const { values: args } = parseArgs({
@@ -24,6 +25,7 @@ const { values: args } = parseArgs({
     only: { type: 'string', default: '' },
     device: { type: 'string', default: 'cpu' },
     kernels: { type: 'string' },
+    quick: { type: 'boolean', default: false },
   },
 });
 
@@ -39,7 +41,12 @@ const MATMUL: Record<string, string> = { amx: '', generic: 'ggml' };
 if (args.kernels) {
   const failed = args.kernels.split(',').filter((kernel) => {
     console.log(`\n${kernel}`);
-    const rest = [...(args.model ? ['--model', args.model] : []), '--only', args.only];
+    const rest = [
+      ...(args.model ? ['--model', args.model] : []),
+      ...(args.quick ? ['--quick'] : []),
+      '--only',
+      args.only,
+    ];
     const env = {
       ...process.env,
       KVASIR_ATTENTION: ATTENTION[kernel] ?? kernel,
@@ -53,99 +60,14 @@ if (args.kernels) {
   process.exit(failed.length === 0 ? 0 : 1);
 }
 
-const ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
-/** The other families, with what a model of each needs besides the shape. */
-const FAMILIES: Record<string, MkggufOptions> = {
-  mistral3: { rope: 'yarn', context: 512 },
-  qwen3moe: {},
-  phi3: { rope: 'longrope', context: 2048 },
-  granite: {},
-  smollm3: {},
-  glm4: {},
-  olmo2: {},
-  qwen3vl: {},
-  gemma3: { window: 96, layers: 7 },
-  'gpt-oss': { window: 96, rope: 'yarn', context: 512 },
-};
-const FAMILY_TYPES = ['f32', 'f16', 'q8_0', 'q4_K'];
-/** Where weights are rounded, so that no rounding decides which experts are used: f32 and f16 show that they are chosen well. */
-const ALL_EXPERTS: Record<string, MkggufOptions> = {
-  qwen3moe: { 'experts-used': 8 },
-  'gpt-oss': { 'experts-used': 8 },
-};
-/** Types that no kernel of ours reads, by one family; experts of gpt-oss come as MXFP4. */
-const OTHER_TYPES = [
-  'q2_K',
-  'q3_K',
-  'q4_1',
-  'q5_0',
-  'q5_1',
-  'iq1_s',
-  'iq1_m',
-  'iq2_xxs',
-  'iq2_xs',
-  'iq2_s',
-  'iq3_xxs',
-  'iq3_s',
-  'iq4_nl',
-  'iq4_xs',
-  'tq1_0',
-  'tq2_0',
-];
-const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_K', 'q5_K', 'q6_K'];
-const SCALINGS = ['linear', 'yarn', 'llama3'];
-
-interface Case {
-  name: string;
-  path: () => string;
-  exact: boolean;
-}
-
-function cases(): Case[] {
+function cases(): ParityCase[] {
   if (args.model) {
     const path = args.model;
     const types = Object.keys(Engine.open().inspect(path).tensorTypes);
-    return [
-      { name: basename(path), path: () => path, exact: types.every((t) => t === 'f32' || t === 'f16') },
-    ];
+    const exact = types.every((t) => t === 'f32' || t === 'f16');
+    return [{ name: basename(path), path: () => path, exact }];
   }
-  const shape = { layers: 4, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, ff: 512 };
-  const exact = (type: string): boolean => type === 'f32' || type === 'f16';
-  const plain = ARCHITECTURES.flatMap((arch) =>
-    TYPES.map((type) => ({
-      name: `${arch} ${type}`,
-      path: () => randomModel({ arch, type, ...shape }),
-      exact: exact(type),
-    })),
-  );
-  const scaled = ARCHITECTURES.flatMap((arch) =>
-    SCALINGS.filter((rope) => rope !== 'llama3' || arch === 'llama').map((rope) => ({
-      name: `${arch} f16 rope ${rope}`,
-      path: () => randomModel({ arch, type: 'f16', rope, untied: true, ...shape }),
-      exact: true,
-    })),
-  );
-  const families = Object.entries(FAMILIES).flatMap(([arch, more]) =>
-    FAMILY_TYPES.map((type) => ({
-      name: `${arch} ${type}`,
-      path: () => randomModel({ arch, type, ...shape, ...more, ...(!exact(type) && ALL_EXPERTS[arch]) }),
-      exact: exact(type),
-    })),
-  );
-  const mxfp4 = { ...FAMILIES['gpt-oss'], ...ALL_EXPERTS['gpt-oss'], 'expert-type': 'mxfp4' };
-  const types = [
-    ...OTHER_TYPES.map((type) => ({
-      name: `llama ${type}`,
-      path: () => randomModel({ arch: 'llama', type, ...shape, ff: 512 }),
-      exact: false,
-    })),
-    {
-      name: 'gpt-oss mxfp4',
-      path: () => randomModel({ arch: 'gpt-oss', type: 'q8_0', ...shape, ...mxfp4 }),
-      exact: false,
-    },
-  ];
-  return [...plain, ...scaled, ...families, ...types].filter((c) => c.name.includes(args.only));
+  return (args.quick ? quickCases() : allCases()).filter((c) => c.name.includes(args.only));
 }
 
 const engine = Engine.open();

@@ -1,0 +1,77 @@
+/** The models with random weights that parity is shown on. */
+import { type MkggufOptions, randomModel } from '../random-model/random-model.ts';
+
+export interface ParityCase {
+  name: string;
+  /** Makes the model's file. */
+  path: () => string;
+  /** No weight is rounded: bounds hold as they are. */
+  exact: boolean;
+}
+
+const SHAPE = { layers: 4, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, ff: 512 };
+
+const FIRST_FAMILIES = ['llama', 'qwen2', 'qwen3'];
+const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_K', 'q5_K', 'q6_K'];
+const SCALINGS = ['linear', 'yarn', 'llama3'];
+
+/** The other families, with what a model of each needs besides the shape; prompts are longer than windows and trained contexts. */
+const FAMILIES: Record<string, MkggufOptions> = {
+  mistral3: { rope: 'yarn', context: 512 },
+  qwen3moe: {},
+  phi3: { rope: 'longrope', context: 1024 },
+  granite: {},
+  smollm3: {},
+  glm4: {},
+  olmo2: { window: 96 },
+  qwen3vl: {},
+  gemma3: { window: 96, layers: 7 },
+  'gpt-oss': { window: 96, rope: 'yarn', context: 512 },
+};
+const FAMILY_TYPES = ['f32', 'f16', 'q8_0', 'q4_K'];
+/** Where weights are rounded, so that no rounding decides which experts are used: f32 and f16 show that they are chosen well. */
+const ALL_EXPERTS: Record<string, MkggufOptions> = {
+  qwen3moe: { 'experts-used': 8 },
+  'gpt-oss': { 'experts-used': 8 },
+};
+/** Types that no kernel of ours reads. */
+const OTHER_TYPES =
+  'q2_K q3_K q4_1 q5_0 q5_1 iq1_s iq1_m iq2_xxs iq2_xs iq2_s iq3_xxs iq3_s iq4_nl iq4_xs tq1_0 tq2_0'.split(
+    ' ',
+  );
+
+function caseOf(arch: string, type: string, more: MkggufOptions = {}, name = `${arch} ${type}`): ParityCase {
+  const exact = type === 'f32' || type === 'f16';
+  const experts = exact ? {} : ALL_EXPERTS[arch];
+  const options = { arch, type, ...SHAPE, ...FAMILIES[arch], ...experts, ...more };
+  return { name, path: () => randomModel(options), exact };
+}
+
+export function allCases(): ParityCase[] {
+  const scaled = FIRST_FAMILIES.flatMap((arch) =>
+    SCALINGS.filter((rope) => rope !== 'llama3' || arch === 'llama').map((rope) =>
+      caseOf(arch, 'f16', { rope, untied: true }, `${arch} f16 rope ${rope}`),
+    ),
+  );
+  return [
+    ...FIRST_FAMILIES.flatMap((arch) => TYPES.map((type) => caseOf(arch, type))),
+    ...scaled,
+    ...Object.keys(FAMILIES).flatMap((arch) => FAMILY_TYPES.map((type) => caseOf(arch, type))),
+    caseOf('olmo2', 'f16', { window: 0 }, 'olmo2 f16 without windows'),
+    // As the published files have its experts.
+    caseOf('gpt-oss', 'q8_0', { 'expert-type': 'mxfp4' }, 'gpt-oss mxfp4'),
+    ...OTHER_TYPES.map((type) => caseOf('llama', type)),
+  ];
+}
+
+/** One of every family, and of what is computed in another way. */
+export function quickCases(): ParityCase[] {
+  return [
+    caseOf('llama', 'f32'),
+    caseOf('llama', 'q4_K', { rope: 'llama3' }, 'llama q4_K rope llama3'),
+    caseOf('qwen2', 'f16'),
+    caseOf('qwen3', 'f16', { rope: 'yarn' }, 'qwen3 f16 rope yarn'),
+    ...Object.keys(FAMILIES).map((arch) => caseOf(arch, 'f16')),
+    caseOf('gpt-oss', 'q8_0', { 'expert-type': 'mxfp4' }, 'gpt-oss mxfp4'),
+  ];
+}
