@@ -274,8 +274,9 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     o.Set("ropeBase", double(hp.ropes.front().freq_base));
     o.Set("ropeScaling", hp.rope_scaling);
     o.Set("window", hp.window);
-    o.Set("windowedLayers", double(std::count_if(hp.layers.begin(), hp.layers.end(), [](auto & l) { return l.windowed; })));
-    o.Set("unrotatedLayers", double(std::count_if(hp.layers.begin(), hp.layers.end(), [](auto & l) { return l.rope < 0; })));
+    const auto layers = [&](auto which) { return double(std::count_if(hp.layers.begin(), hp.layers.end(), which)); };
+    o.Set("windowedLayers", layers([](const LayerShape & l) { return l.windowed; }));
+    o.Set("unrotatedLayers", layers([](const LayerShape & l) { return l.rope < 0; }));
     o.Set("experts", hp.experts.count);
     o.Set("expertsUsed", hp.experts.used);
     o.Set("expertFeedForwardLength", hp.experts.n_ff);

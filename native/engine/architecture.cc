@@ -79,9 +79,9 @@ std::vector<float> rope_factors(const GgufFile & file, const char * name, int n_
     return out;
 }
 
-// LongRoPE (Ding et al. 2024): one set of factors for contexts up to the one trained first, one for longer ones. A model that
-// goes beyond uses the latter always: its chunks are kept for prompts of any length, and their keys and values depend on
-// it.
+// LongRoPE (Ding et al. 2024): one set of factors for contexts up to the one trained first, one for longer ones. A
+// model that goes beyond uses the latter always: its chunks are kept for prompts of any length, and their keys and
+// values depend on it.
 void read_long_rope(const GgufFile & file, Hparams & hp) {
     RopeParams & rope = hp.ropes.front();
     const bool goes_beyond = hp.n_ctx_train > rope.n_ctx_orig;
@@ -147,10 +147,14 @@ void read_experts(const HeaderReader & r, Hparams & hp) {
 
 bool read_window(const HeaderReader & r, Hparams & hp, int period) {
     const int window = r.optional_count("attention.sliding_window", 1u << 30);
-    period = r.count("attention.sliding_window_pattern", 1u << 10, period);
+    const char * const pattern = "attention.sliding_window_pattern";
+    const std::vector<bool> by_layer = r.by_layer(pattern, hp.n_layer);
+    if (by_layer.empty()) period = r.count(pattern, 1u << 10, period);
     if (!window) return false;
     hp.window = window;
-    for (int il = 0; il < hp.n_layer; ++il) hp.layers[size_t(il)].windowed = il % period < period - 1;
+    for (int il = 0; il < hp.n_layer; ++il) {
+        hp.layers[size_t(il)].windowed = by_layer.empty() ? il % period < period - 1 : by_layer[size_t(il)];
+    }
     return true;
 }
 

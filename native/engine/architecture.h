@@ -56,7 +56,8 @@ struct TensorSpec {
 // "attn_q.weight" of layer 3 → "blk.3.attn_q.weight".
 std::string layer_tensor_name(int layer, const char * weight);
 
-// What families make their lists of: those of Llama's attention (norm, Q, K, V and output; biases where the file has them) …
+// What families make their lists of: those of Llama's attention (norm, Q, K, V and output; biases where the file has
+// them) …
 std::vector<TensorSpec> attention_tensors(const Hparams & hp, int layer);
 // … norms of each query and key head …
 void add_head_norms(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
@@ -67,8 +68,8 @@ void add_feed_forward(std::vector<TensorSpec> & specs, const Hparams & hp, int l
 void add_fused_feed_forward(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
 void add_experts(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
 
-// What families read alike: the experts' numbers; the window, which all but each period's last layer have (false where
-// the model has none). Then those may have a RoPE of their own.
+// What families read alike: the experts' numbers; the window, which all but each period's last layer have unless the
+// header says it layer by layer (false where the model has none). Then those may have a RoPE of their own.
 void read_experts(const HeaderReader & header, Hparams & hp);
 bool read_window(const HeaderReader & header, Hparams & hp, int period);
 void use_in_windows(Hparams & hp, RopeParams rope);
@@ -100,14 +101,14 @@ class Architecture {
     // Pieces of one layer's graph, without its attention; rows = tokens. None of them applies RoPE.
     // Input of the attention: x [n_embd, rows] → h [n_embd, rows]. Default: RMS norm where there are weights for it.
     virtual ggml_tensor * attention_input(const LayerArgs & l, ggml_tensor * x) const;
-    // h → [head_dim, n_head, rows], and [head_dim, n_head_kv, rows]. Default: RMS norm on each head, or on all together,
-    // where there are weights for it.
+    // h → [head_dim, n_head, rows], and [head_dim, n_head_kv, rows]. Default: RMS norm on each head, or on all
+    // together, where there are weights for it.
     virtual ggml_tensor * query(const LayerArgs & l, ggml_tensor * h) const;
     virtual ggml_tensor * key(const LayerArgs & l, ggml_tensor * h) const;
     // h → [kv_dim, rows].
     virtual ggml_tensor * value(const LayerArgs & l, ggml_tensor * h) const;
-    // Attention result [q_dim, rows] and residual x [n_embd, rows] → the layer's output [n_embd, rows]. Default: each half
-    // between the norms that there are weights for.
+    // Attention result [q_dim, rows] and residual x [n_embd, rows] → the layer's output [n_embd, rows]. Default: each
+    // half between the norms that there are weights for.
     virtual ggml_tensor * output(const LayerArgs & l, ggml_tensor * attn, ggml_tensor * x) const;
 
   protected:

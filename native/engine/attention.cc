@@ -73,7 +73,8 @@ ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache
 
 Attention::Attention(bool coarse) : kernel_(attention_kernel(coarse)) {}
 
-// A ggml custom op, so that it runs on the pool's threads. src: q, k, v (whole caches), positions, table of blocks, sinks.
+// A ggml custom op, so that it runs on the pool's threads. src: q, k, v (whole caches), positions, table of blocks,
+// sinks.
 void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
     const auto & layer = *static_cast<const OfLayer *>(userdata);
     Attention & a = *layer.self;

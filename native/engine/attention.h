@@ -44,8 +44,8 @@ class Attention {
     explicit Attention(bool coarse);
     Attention(const Attention &) = delete;
 
-    // → [q_dim, rows] f32. This object must outlive the graph; its graphs run one at a time, and all have windows of one
-    // length.
+    // → [q_dim, rows] f32. This object must outlive the graph; its graphs run one at a time, and all have windows of
+    // one length.
     ggml_tensor * build(ggml_context * c, const Hparams & hp, const AttentionArgs & a);
 
   private:

@@ -23,8 +23,8 @@ struct Ubatch {
     ggml_tensor * temperature = nullptr;  // [1, 1, count] f32: of the queries; null where the model has none
 };
 
-// What attention needs besides positions, as the model and the device have it: tensors for `count` rows and n_kv keys, and
-// their values.
+// What attention needs besides positions, as the model and the device have it: tensors for `count` rows and n_kv
+// keys, and their values.
 void add_masks(ggml_context * c, Ubatch & b, const Hparams & hp, const Device & device);
 void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp);
 

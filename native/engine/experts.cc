@@ -42,8 +42,8 @@ ggml_tensor * by_expert(ggml_context * c, ggml_tensor * w, ggml_tensor * biases,
 }
 
 // The rows of a pass sorted by the expert they go to; those of one expert are one product. A row that goes to several
-// stands there as often. One tensor of i32: where each expert's rows begin and the end of all [experts + 1], the choice (its
-// row times `used`, plus which) at each place, the place of each choice.
+// stands there as often. One tensor of i32: where each expert's rows begin and the end of all [experts + 1], the
+// choice (its row times `used`, plus which) at each place, the place of each choice.
 struct Order {
     const int32_t *begins, *choices, *places;
 
@@ -172,9 +172,9 @@ ggml_tensor * by_our_kernels(const LayerArgs & l, ggml_tensor * x, const Routing
     const LayerWeights & w = l.w;
     SortedExperts sorted(l.c, r.experts, l.hp.experts.count);
     ggml_tensor * rows = sorted.sort(*rows_kernel(w.gate_experts), x);
-    const bool alike = rows_kernel(w.up_experts) == rows_kernel(w.gate_experts);
     ggml_tensor * gate = sorted.multiply(w.gate_experts, w.gate_biases, rows);
-    ggml_tensor * up = sorted.multiply(w.up_experts, w.up_biases, alike ? rows : sorted.sort(*rows_kernel(w.up_experts), x));
+    if (rows_kernel(w.up_experts) != rows_kernel(w.gate_experts)) rows = sorted.sort(*rows_kernel(w.up_experts), x);
+    ggml_tensor * up = sorted.multiply(w.up_experts, w.up_biases, rows);
     ggml_tensor * inner = sorted.pack(*rows_kernel(w.down_experts), gated(l.c, l.hp.activation, gate, up));
     return sorted.merge(sorted.multiply(w.down_experts, w.down_biases, inner), r.weights);
 }

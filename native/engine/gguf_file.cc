@@ -187,6 +187,16 @@ std::vector<std::string> GgufFile::strings(const std::string & key) const {
     return out;
 }
 
+std::vector<bool> GgufFile::booleans(const std::string & key) const {
+    const int64_t id = find_key(key);
+    if (id < 0) return {};
+    if (!is_array(key) || gguf_get_arr_type(gguf_.get(), id) != GGUF_TYPE_BOOL) {
+        invalid("its entry " + key + " is not a list of truth values");
+    }
+    const auto * values = static_cast<const int8_t *>(gguf_get_arr_data(gguf_.get(), id));
+    return std::vector<bool>(values, values + gguf_get_arr_n(gguf_.get(), id));
+}
+
 std::vector<std::string> GgufFile::keys() const {
     std::vector<std::string> out;
     for (int64_t i = 0; i < gguf_get_n_kv(gguf_.get()); ++i) out.push_back(gguf_get_key(gguf_.get(), i));

@@ -46,4 +46,12 @@ bool HeaderReader::flag(const std::string & key, bool fallback) const {
     return file_.boolean(full(key)).value_or(fallback);
 }
 
+std::vector<bool> HeaderReader::by_layer(const std::string & key, int n) const {
+    if (!file_.is_array(full(key))) return {};
+    asked_.insert(key);
+    std::vector<bool> out = file_.booleans(full(key));
+    if (int(out.size()) != n) out_of_range(key, "a list of " + std::to_string(out.size()));
+    return out;
+}
+
 }  // namespace kvasir

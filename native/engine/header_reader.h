@@ -24,6 +24,8 @@ class HeaderReader {
     // MODEL_INVALID when it is not text, or not true or false.
     std::string text(const std::string & key, const std::string & fallback) const;
     bool flag(const std::string & key, bool fallback) const;
+    // Whether each of `n` layers has it; empty where the header does not say so layer by layer. MODEL_INVALID.
+    std::vector<bool> by_layer(const std::string & key, int n) const;
     // Notes a key as known that says nothing about what is computed.
     void pass_over(const std::string & key) const { asked_.insert(key); }
 

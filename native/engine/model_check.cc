@@ -51,7 +51,8 @@ void check_keys(const HeaderReader & header, const std::string & arch) {
     if (!others.empty()) throw unsupported("its header asks for what is not supported (" + listed(others) + ")");
 }
 
-// What files hold weights in; where no kernel of ours reads a type, ggml's does. Not integers, sums of blocks and the like.
+// What files hold weights in; where no kernel of ours reads a type, ggml's does. Not integers, sums of blocks and the
+// like.
 bool supported_type(ggml_type t) {
     switch (t) {
         case GGML_TYPE_F32: case GGML_TYPE_F16: case GGML_TYPE_BF16: case GGML_TYPE_Q4_0: case GGML_TYPE_Q4_1:

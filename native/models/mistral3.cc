@@ -16,9 +16,10 @@ class Mistral3 : public Architecture {
 
     void read(const HeaderReader & r, Hparams & hp) const override {
         RopeParams & rope = hp.ropes.front();
-        // YaRN's own factor is 0.1 · ln(s) + 1; these models divide it by the same with a multiplier (DeepSeek's mscale).
+        // YaRN's own factor is 0.1 · ln(s) + 1; these models divide it by the same with a multiplier (DeepSeek's
+        // mscale).
         const float multiplier = r.real("rope.scaling.yarn_log_multiplier", 0, 0, 100);
-        if (multiplier != 0 && rope.freq_scale < 1) rope.attn_factor /= 0.1f * multiplier * std::log(1 / rope.freq_scale) + 1;
+        if (rope.freq_scale < 1) rope.attn_factor /= 0.1f * multiplier * std::log(1 / rope.freq_scale) + 1;
         hp.temperature.scale = r.real("attention.temperature_scale", 0, 0, 100);
         hp.temperature.length = rope.n_ctx_orig;
     }

@@ -37,7 +37,8 @@ struct Spec {
 Spec parse(int argc, char ** argv) {
     Spec s;
     std::map<std::string, std::string *> texts{
-        {"--out", &s.out}, {"--arch", &s.arch}, {"--type", &s.type}, {"--rope", &s.rope}, {"--expert-type", &s.expert_type}};
+        {"--out", &s.out},   {"--arch", &s.arch}, {"--type", &s.type},
+        {"--rope", &s.rope}, {"--expert-type", &s.expert_type}};
     std::map<std::string, int *> numbers{
         {"--layers", &s.layers},     {"--embd", &s.embd},      {"--heads", &s.heads}, {"--kv-heads", &s.kv_heads},
         {"--head-dim", &s.head_dim}, {"--ff", &s.ff},          {"--vocab", &s.vocab}, {"--context", &s.context},
@@ -231,7 +232,7 @@ class Writer {
     void matrix(const std::string & name, int64_t in, int64_t out, float times = 1) {
         add(name, {in, out}, type_, times * spread(in));
     }
-    void bias(const std::string & name, std::vector<int64_t> shape) { add(name, std::move(shape), GGML_TYPE_F32, 0.5f); }
+    void bias(const std::string & name, std::vector<int64_t> shape) { add(name, shape, GGML_TYPE_F32, 0.5f); }
 
     // Rising from 1 to 8 times `most`.
     void factors(const char * name, float most) {
@@ -258,7 +259,9 @@ class Writer {
             matrix(p + "attn_v.weight", d, kv);
         }
         matrix(p + "attn_output.weight", q, d);
-        if (family_.qkv_bias) bias(p + "attn_q.bias", {q}), bias(p + "attn_k.bias", {kv}), bias(p + "attn_v.bias", {kv});
+        if (family_.qkv_bias) {
+            bias(p + "attn_q.bias", {q}), bias(p + "attn_k.bias", {kv}), bias(p + "attn_v.bias", {kv});
+        }
         if (family_.output_bias) bias(p + "attn_output.bias", {d});
         if (family_.head_norms || family_.whole_norms) {
             norm(p + "attn_q_norm.weight", family_.whole_norms ? q : s_.head_dim, 1.5f);
@@ -286,7 +289,8 @@ class Writer {
         add(p + "ffn_down_exps.weight", {ff, d, n}, expert_type_, spread(ff));
         if (!family_.expert_bias) return;
         bias(p + "ffn_gate_inp.bias", {n});
-        bias(p + "ffn_gate_exps.bias", {ff, n}), bias(p + "ffn_up_exps.bias", {ff, n}), bias(p + "ffn_down_exps.bias", {d, n});
+        bias(p + "ffn_gate_exps.bias", {ff, n}), bias(p + "ffn_up_exps.bias", {ff, n});
+        bias(p + "ffn_down_exps.bias", {d, n});
     }
 
     void bert_tensors() {

@@ -34,7 +34,8 @@ inline Family family_named(const std::string & arch) {
         {"qwen3moe", {.head_norms = true, .experts = true}},
         {"phi3", {.fused_qkv = true, .fused_gate_up = true, .rotated = 2}},
         {"glm4", {.qkv_bias = true, .post_norms = true, .fused_gate_up = true, .rotated = 2}},
-        {"olmo2", {.whole_norms = true, .pre_norms = false, .post_norms = true, .needs_output = true, .window_period = 4}},
+        {"olmo2",
+         {.whole_norms = true, .pre_norms = false, .post_norms = true, .needs_output = true, .window_period = 4}},
         {"gemma3", {.head_norms = true, .post_norms = true, .window_period = 6}},
         {"gpt-oss",
          {.qkv_bias = true,
@@ -59,7 +60,9 @@ inline void family_keys(gguf_context * g, const std::string & arch, const Number
     const auto u32 = [&](const char * key, int v) { gguf_set_val_u32(g, (arch + "." + key).c_str(), uint32_t(v)); };
     const auto f32 = [&](const char * key, float v) { gguf_set_val_f32(g, (arch + "." + key).c_str(), v); };
     const Family family = family_named(arch);
-    if (rope == "longrope") u32("rope.scaling.original_context_length", n.context / 8), f32("rope.scaling.attn_factor", 1.2f);
+    if (rope == "longrope") {
+        u32("rope.scaling.original_context_length", n.context / 8), f32("rope.scaling.attn_factor", 1.2f);
+    }
     if (family.experts) u32("expert_count", n.experts), u32("expert_used_count", n.experts_used);
     if (family.window_period && n.window) u32("attention.sliding_window", n.window);
     if (arch == "granite") {

@@ -23,8 +23,8 @@ namespace kvasir {
 // Keys are read in runs of at most this many, with borders at fixed positions: a run lies in one block.
 constexpr int kAttentionTile = 64;
 
-// One layer's attention for some rows. A row sees the keys at positions 0 … its own, or the last `window` of them, wherever
-// it stands among the rows.
+// One layer's attention for some rows. A row sees the keys at positions 0 … its own, or the last `window` of them,
+// wherever it stands among the rows.
 struct AttentionJob {
     const float * q;             // [rows][n_head][head_dim], with RoPE; rows q_stride floats apart
     const uint8_t * k;           // [keys][n_head_kv · head_dim] of `type`, with RoPE
