@@ -273,9 +273,12 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     o.Set("vocabSize", hp.n_vocab);
     o.Set("ropeBase", double(hp.ropes.front().freq_base));
     o.Set("ropeScaling", hp.rope_scaling);
-    o.Set("window", hp.window);
     const auto layers = [&](auto which) { return double(std::count_if(hp.layers.begin(), hp.layers.end(), which)); };
-    o.Set("windowedLayers", layers([](const LayerShape & l) { return l.windowed; }));
+    Napi::Array windows = Napi::Array::New(env);
+    for (size_t il = 0; hp.window && il < hp.layers.size(); ++il) {
+        windows.Set(uint32_t(il), hp.layers[il].windowed ? hp.window : 0);
+    }
+    o.Set("windows", windows);
     o.Set("unrotatedLayers", layers([](const LayerShape & l) { return l.rope < 0; }));
     o.Set("experts", hp.experts.count);
     o.Set("expertsUsed", hp.experts.used);

@@ -36,9 +36,8 @@ export interface NativeGgufInfo {
   vocabSize: number;
   ropeBase: number;
   ropeScaling: string;
-  /** Tokens that a token sees in layers with a window; 0 when none has one. */
-  window: number;
-  windowedLayers: number;
+  /** Layer → the last so many tokens that a token sees there, 0: all before it. Empty when no layer has a window. */
+  windows: number[];
   /** Layers in which queries and keys are not rotated. */
   unrotatedLayers: number;
   /** Of each layer, and how many of them a token goes through; 0 when the feed-forward is dense. */

@@ -28,9 +28,10 @@ function feedForward({ experts, expertsUsed, expertFeedForwardLength, feedForwar
   return `${expertFeedForwardLength} in each of ${experts} experts, ${expertsUsed} of them used by a token`;
 }
 
-function layersSee({ layers, window, windowedLayers }: GgufInfo): string {
-  if (windowedLayers === 0) return 'all tokens before';
-  return `the last ${window} tokens in ${windowedLayers}, all before in ${layers - windowedLayers}`;
+function layersSee({ layers, windows }: GgufInfo): string {
+  const windowed = windows.filter((window) => window > 0).length;
+  if (windowed === 0) return 'all tokens before';
+  return `the last ${Math.max(...windows)} tokens in ${windowed}, all before in ${layers - windowed}`;
 }
 
 function unrotated({ unrotatedLayers }: GgufInfo): string {

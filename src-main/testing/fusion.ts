@@ -115,6 +115,7 @@ export class FakeModel implements FusionModel {
       contextTrain,
       fingerprint,
       layers: 4,
+      windows: [],
       layerDevices: ['CPU', 'CPU', 'CPU', 'CPU'],
       threads: 1,
       kvDtype: 'f16',

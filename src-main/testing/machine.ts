@@ -9,6 +9,8 @@ export interface MachineOptions {
   row?: number;
   pair?: number;
   layer?: number;
+  /** Tokens seen in five of six layers; 0: all. */
+  window?: number;
   /** Milliseconds a byte costs to load, and each read of a file. */
   byte?: number;
   read?: number;
@@ -27,18 +29,21 @@ export class Machine {
       row: 0.02,
       pair: 2e-5,
       layer: 0.3,
+      window: 0,
       byte: 1e-6,
       read: 0.05,
       slowness: 1,
       ...options,
     };
-    const { layers } = this.#options;
+    const { layers, window } = this.#options;
+    const windows = Array.from({ length: layers }, (_, layer) => (hasWindow(layer) ? window : 0));
     const known: Partial<ModelInfo> = {
       fingerprint: 'f',
       layerDevices: ['CPU', 'CPU'],
       threads: 2,
       kvDtype: 'f16',
       layers,
+      windows: window > 0 ? windows : [],
     };
     this.info = known as ModelInfo;
   }
@@ -67,6 +72,10 @@ export function prompt(count: number, tokens: number, tier: string | null, bytes
   const chunk: Piece = { tokens, tier, bytes: tokens * bytesPerToken };
   const text = (n: number): Piece => ({ tokens: n, tier: null, bytes: n * bytesPerToken });
   return { past: 0, pieces: [text(1), ...Array.from({ length: count }, () => chunk), text(32)] };
+}
+
+function hasWindow(layer: number): boolean {
+  return layer % 6 < 5;
 }
 
 class Run {
@@ -119,7 +128,7 @@ class Run {
     const looked = (question.at(-1) ?? -1) + 1;
     for (let layer = 0; layer < looked; layer++) {
       this.#take(layer, first);
-      this.#stages.question += this.#spend(this.#layerMs(fresh) + 0.0001 * this.#positions.length);
+      this.#stages.question += this.#spend(this.#layerMs(fresh, layer) + 0.0001 * this.#positions.length);
     }
     for (let layer = 0; layer < this.#cost.layers; layer++) {
       if (layer >= first && layer >= looked) this.#take(layer, first);
@@ -160,14 +169,15 @@ class Run {
     report.rows = rows.length;
     const last = layer === layers - 1;
     this.#stages.compute += this.#spend(
-      last ? keys(rows.length) + this.#layerMs(rows.slice(-1)) : this.#layerMs(rows),
+      last ? keys(rows.length) + this.#layerMs(rows.slice(-1), layer) : this.#layerMs(rows, layer),
     );
     report.computeEnd = this.#now;
   }
 
-  #layerMs(rows: readonly { at: number }[]): number {
-    const { row, pair, layer } = this.#cost;
-    return layer + row * rows.length + pair * rows.reduce((sum, { at }) => sum + at + 1, 0);
+  #layerMs(rows: readonly { at: number }[], index: number): number {
+    const { row, pair, layer, window } = this.#cost;
+    const sees = window > 0 && hasWindow(index) ? window : Infinity;
+    return layer + row * rows.length + pair * rows.reduce((sum, { at }) => sum + Math.min(at + 1, sees), 0);
   }
 
   #take(layer: number, first: number): void {

@@ -4,7 +4,7 @@ import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { ModelInfo, Strategy } from '../../engine/engine.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import { DEFAULT_CHECK_LAYER } from '../strategies/deviation.ts';
-import { computedOnly, type CostModel } from './cost-model.ts';
+import { computedOnly, type CostModel, type Subject } from './cost-model.ts';
 import type { Piece, Tier, Work } from './work.ts';
 
 /** What a prompt's chunks are fused by where the model was not calibrated: decision 0150. */
@@ -28,7 +28,7 @@ export interface Decision {
 }
 
 interface DecideOptions {
-  info: Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'threads' | 'kvDtype' | 'layers'>;
+  info: Subject;
   costs: Pick<CostModel, 'predict'>;
   /** What calibration found of the model; absent before. */
   calibrated?: CalibrationChoice | undefined;

@@ -66,6 +66,17 @@ describe('what a prompt will cost', () => {
     }
   });
 
+  test('counts what layers with windows see', () => {
+    const { machine, costs } = profiled({ pair: 2e-4, window: 300 });
+    const all = profiled({ pair: 2e-4 });
+    const work = prompt(8, 512, 'ram');
+    for (const strategy of [FULL, deviation(0.15), union(0.05)]) {
+      const ms = took(machine, work, strategy);
+      expect(Math.abs(costs.predict(machine.info, work, strategy)!.total - ms) / ms).toBeLessThan(0.05);
+      expect(ms).toBeLessThan(0.7 * all.costs.predict(all.machine.info, work, strategy)!.total);
+    }
+  });
+
   test('counts what is there already', () => {
     const { machine, costs } = profiled();
     const work = { ...prompt(2, 200, 'disk'), past: 3000 };

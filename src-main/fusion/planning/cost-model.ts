@@ -5,7 +5,7 @@ import type { AppendReport, ModelInfo, Strategy } from '../../engine/engine.ts';
 import { ComputeCostsSchema, layerFeatures, TierCostsSchema, type ComputeCosts } from './costs.ts';
 import { learnAppend, learnTiers } from './learn.ts';
 import { predict } from './predict.ts';
-import { Layout, narrowingIn, narrowingOf, type Piece, type Tier, type Work } from './work.ts';
+import { Layout, narrowingIn, narrowingOf, pairsOf, type Piece, type Tier, type Work } from './work.ts';
 import { faded, observed } from './fit.ts';
 
 const FileSchema = z.object({
@@ -14,7 +14,11 @@ const FileSchema = z.object({
   tiers: z.record(z.string(), TierCostsSchema),
 });
 
-type Subject = Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'threads' | 'kvDtype' | 'layers'>;
+/** What is told of a model. */
+export type Subject = Pick<
+  ModelInfo,
+  'fingerprint' | 'layerDevices' | 'threads' | 'kvDtype' | 'layers' | 'windows'
+>;
 
 /** What older appends still count when the next one comes: machines change their speed. */
 const REMEMBERED = 0.7;
@@ -59,7 +63,7 @@ export class CostModel {
   /** Learns from an append. */
   observe(subject: Subject, { work, report, acquireMs }: DoneWork): void {
     const known = this.#models[keyOf(subject)] ?? {};
-    const layout = new Layout(work, narrowingIn(report), subject.layers);
+    const layout = new Layout(work, narrowingIn(report), subject);
     // What stands in chunks by the engine's account must be what the caller says, or times would go to the wrong rows.
     if (layout.tokens !== report.tokens || layout.reusable !== report.reusableTokens) return;
     const costs = { compute: known, tiers: this.#tiers };
@@ -76,7 +80,7 @@ export class CostModel {
   observeEncode(subject: Subject, tokens: number, ms: number): void {
     const known = this.#models[keyOf(subject)] ?? {};
     if (known.rest) return; // an append was seen
-    const features = layerFeatures({ rows: tokens, pairs: (tokens * (tokens + 1)) / 2 });
+    const features = layerFeatures({ rows: tokens, pairs: pairsOf(subject, subject.layers - 1, tokens, 0) });
     const layer = observed(faded(known.layer, REMEMBERED), features, ms / Math.max(1, subject.layers - 1));
     this.#models = { ...this.#models, [keyOf(subject)]: { ...known, layer } };
     this.#save();
@@ -88,7 +92,7 @@ export class CostModel {
     const compute = this.#models[keyOf(subject)];
     if (!narrowing || !compute) return null;
     const done = strategy.kind === 'full' ? computedOnly(work) : work;
-    const layout = new Layout(done, narrowing, subject.layers);
+    const layout = new Layout(done, narrowing, subject);
     return predict({ compute, tiers: this.#tiers }, layout, done.pieces, subject.layers) ?? null;
   }
 

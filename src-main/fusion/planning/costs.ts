@@ -48,8 +48,9 @@ export function keysMs(costs: ComputeCosts, { rows, pairs }: Rows): number | und
 
 export function questionFeatures(costs: ComputeCosts, layout: Layout): [number, number] {
   const layers = (layout.questionLayers.at(-1) ?? -1) + 1;
-  const usual = layerMs(costs, layout.fresh) ?? 0;
-  return [layers * usual, layout.context * layout.questionLayers.length];
+  let ms = 0;
+  for (let layer = 0; layer < layers; layer++) ms += layerMs(costs, layout.freshIn(layer)) ?? 0;
+  return [ms, layout.context * layout.questionLayers.length];
 }
 
 export function layerFeatures({ rows, pairs }: Rows): number[] {

@@ -35,19 +35,20 @@ export function learnAppend(
 }
 
 /**
- * Layers of as many rows do the same work, so each counts with their median: where the machine did something else during one of them, that
+ * Layers of as many rows that see as much do the same work, so each counts with their median: where the machine did something else during one of them, that
  * says nothing about the next prompt.
  */
 function learnLayers(learning: Learning<ComputeCosts>, layout: Layout, { layers }: AppendReport): void {
   const steps = layout.layers();
-  const alike = new Map<number, { rows: Rows; times: number[] }>();
+  const alike = new Map<string, { rows: Rows; times: number[] }>();
   for (const { layer, computeStart, computeEnd } of layers.slice(0, -1)) {
     const step = steps[layer];
     if (step?.check !== null) continue;
     const { rows } = step;
-    const same = alike.get(rows.rows) ?? { rows, times: [] };
+    const work = `${rows.rows} ${rows.pairs}`;
+    const same = alike.get(work) ?? { rows, times: [] };
     same.times.push(computeEnd - computeStart);
-    alike.set(rows.rows, same);
+    alike.set(work, same);
   }
   for (const { rows, times } of alike.values())
     for (const ms of times.fill(median(times))) learning.learn('layer', layerFeatures(rows), ms);

@@ -19,7 +19,7 @@ export function predict(
   const { compute } = costs;
   const steps = layout.layers();
   const load = loadMs(costs, pieces, layers);
-  if (load === undefined || layerMs(compute, layout.fresh) === undefined) return undefined;
+  if (load === undefined || layerMs(compute, layout.freshIn(0)) === undefined) return undefined;
   const placed = layers - layout.firstLoad;
   const place = predicted(compute.place, [layout.reusable * placed, placed]) ?? 0;
   const question = predicted(compute.question, questionFeatures(compute, layout));

@@ -25,6 +25,24 @@ export interface Rows {
   pairs: number;
 }
 
+/** What a model's layers see; of ModelInfo. */
+export interface Sight {
+  layers: number;
+  /** Layer → the last so many tokens that a token sees there, 0: all before it. Empty: all, everywhere. */
+  windows: readonly number[];
+}
+
+/** Pairs of tokens behind `past` others, and of what each of them sees in a layer. */
+export function pairsOf({ windows }: Sight, layer: number, tokens: number, past: number): number {
+  return pairsWithin(windows[layer] || Infinity, tokens, past);
+}
+
+/** The first tokens see fewer than the window holds. */
+function pairsWithin(window: number, tokens: number, past: number): number {
+  const first = Math.max(0, Math.min(tokens, window - past));
+  return first * past + (first * (first + 1)) / 2 + (first < tokens ? (tokens - first) * window : 0);
+}
+
 /** One layer's computing: keys and values of some rows, then the layer for what remains of them. */
 interface LayerSteps {
   /** A check: keys and values only, and tokens are selected. */
@@ -69,33 +87,27 @@ export class Layout {
   readonly reusable: number;
   /** Layer from which on stored KV is needed; the number of layers when none is. */
   readonly firstLoad: number;
-  /** What the question's own pass computes in each of its layers. */
-  readonly fresh: Rows;
   readonly questionLayers: readonly number[];
   readonly checks: number;
   /** Tokens that can be attended to. */
   readonly context: number;
-  readonly #reused: Rows;
+  readonly #rows = { fresh: 0, reused: 0 };
+  readonly #work: Work;
+  readonly #sight: Sight;
+  /** By window: layers with the same see the same. */
+  readonly #pairs = new Map<number, { fresh: number; reused: number }>();
   readonly #steps: Narrowing['steps'];
-  readonly #layers: number;
 
-  constructor(work: Work, { steps, questionLayers }: Narrowing, layers: number) {
-    let at = work.past;
-    const sums = { fresh: { rows: 0, pairs: 0 }, reused: { rows: 0, pairs: 0 } };
-    for (const { tokens, tier } of work.pieces) {
-      const part = tier === null ? sums.fresh : sums.reused;
-      part.rows += tokens;
-      part.pairs += tokens * at + (tokens * (tokens + 1)) / 2;
-      at += tokens;
-    }
-    this.context = at;
-    this.tokens = at - work.past;
-    this.fresh = sums.fresh;
-    this.#reused = sums.reused;
-    this.reusable = sums.reused.rows;
+  constructor(work: Work, { steps, questionLayers }: Narrowing, sight: Sight) {
+    const { layers } = sight;
+    this.#work = work;
+    this.#sight = sight;
+    for (const { tokens, tier } of work.pieces) this.#rows[tier === null ? 'fresh' : 'reused'] += tokens;
+    this.tokens = this.#rows.fresh + this.#rows.reused;
+    this.context = work.past + this.tokens;
+    this.reusable = this.#rows.reused;
     const reuses = this.reusable > 0;
     this.#steps = reuses ? steps : [];
-    this.#layers = layers;
     this.questionLayers = reuses ? questionLayers : [];
     const first = this.#steps[0]?.layer ?? layers;
     this.firstLoad = this.questionLayers.length > 0 ? 0 : Math.max(0, first);
@@ -104,15 +116,43 @@ export class Layout {
 
   /** In order. */
   layers(): LayerSteps[] {
-    return Array.from({ length: this.#layers }, (_, layer) => {
+    return Array.from({ length: this.#sight.layers }, (_, layer) => {
       const check = this.#steps.some((step) => step.layer === layer);
-      return { check: check ? this.#rowsBehind(layer - 1) : null, rows: this.#rowsBehind(layer) };
+      return {
+        check: check ? this.#rowsIn(layer, this.#shareBehind(layer - 1)) : null,
+        rows: this.#rowsIn(layer, this.#shareBehind(layer)),
+      };
     });
   }
 
-  #rowsBehind(layer: number): Rows {
-    const share = this.#steps.findLast((step) => step.layer <= layer)?.share ?? 1;
-    const reused = this.#reused;
-    return { rows: this.fresh.rows + share * reused.rows, pairs: this.fresh.pairs + share * reused.pairs };
+  /** What the question's own pass computes in a layer. */
+  freshIn(layer: number): Rows {
+    return this.#rowsIn(layer, 0);
+  }
+
+  #shareBehind(layer: number): number {
+    return this.#steps.findLast((step) => step.layer <= layer)?.share ?? 1;
+  }
+
+  #rowsIn(layer: number, share: number): Rows {
+    const pairs = this.#pairsIn(layer);
+    return {
+      rows: this.#rows.fresh + share * this.#rows.reused,
+      pairs: pairs.fresh + share * pairs.reused,
+    };
+  }
+
+  #pairsIn(layer: number): { fresh: number; reused: number } {
+    const window = this.#sight.windows[layer] ?? 0;
+    const known = this.#pairs.get(window);
+    if (known) return known;
+    const sums = { fresh: 0, reused: 0 };
+    let at = this.#work.past;
+    for (const { tokens, tier } of this.#work.pieces) {
+      sums[tier === null ? 'fresh' : 'reused'] += pairsOf(this.#sight, layer, tokens, at);
+      at += tokens;
+    }
+    this.#pairs.set(window, sums);
+    return sums;
   }
 }
