@@ -18,7 +18,7 @@ namespace kvasir::addon {
 
 // Constructors of this instance of the addon (worker threads and windows have their own).
 struct Instance {
-    Napi::FunctionReference model, session, chunk, abort, reference, embedder;
+    Napi::FunctionReference model, session, chunk, abort, reference, embedder, llama_model, llama_session;
     std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
 };
 

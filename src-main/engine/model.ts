@@ -34,9 +34,9 @@ export class Model {
       : new Int32Array(0);
   }
 
-  /** Bytes of KV per token in the store. */
+  /** Bytes of KV per token, in the store and in sessions. */
   bytesPerToken(dtype: KvDtype): number {
-    const values = 2 * this.info.layers * this.info.kvHeads * this.info.headDim;
+    const values = this.info.kvValuesPerToken;
     return dtype === 'f16' ? values * 2 : (values / 32) * 34;
   }
 
