@@ -102,7 +102,9 @@ describe('a header that is not possible', () => {
     ['starcoder2', 'starcoder2.rope.freq_base', { f32: Infinity }],
     ['starcoder2', 'starcoder2.embedding_length', { u32: 65 }],
     ['lfm2', 'lfm2.shortconv.l_cache', { u32: 0 }],
-    ['lfm2', 'lfm2.expert_used_count', { u32: 2 }],
+    ['lfm2', 'lfm2.block_count', { u32: 1000 }],
+    ['cohere2', 'cohere2.rope.dimension_count', { u32: 3 }],
+    ['cohere2', 'cohere2.rope.dimension_count', { u32: 64 }],
     ['starcoder2', 'tokenizer.ggml.tokens', { texts: ['a', 'a'] }],
   ];
   test.each(cases)('%s: %s', (architecture, key, value) => {

@@ -196,7 +196,7 @@ function tensor([name, shape]: [string, number[]]): GgufTensor {
 
 /** Numbers from 0 to 1, the same for the same name. */
 function generator(name: string): () => number {
-  let state = [...name].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) >>> 0, 7);
+  let state = Buffer.from(name).reduce((sum, byte) => (sum * 31 + byte) >>> 0, 7);
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32;

@@ -9,7 +9,7 @@ namespace kvasir {
 
 namespace {
 
-constexpr uint64_t kMostLayers = 1024;
+constexpr uint64_t kMostLayers = 512;  // that libllama has room for
 
 [[noreturn]] void impossible(const GgufFile & file, const std::string & what) {
     throw Error("MODEL_INVALID", "The header of the model " + file.path() + " is not possible: " + what + ".",
@@ -74,8 +74,13 @@ void check_header_numbers(const GgufFile & file, const std::string & arch) {
             impossible(file, key + " = " + std::to_string(*value));
         }
     }
-    if (file.integer(arch + ".expert_used_count").value_or(0) > file.integer(arch + ".expert_count").value_or(0)) {
-        impossible(file, "it uses more experts than it has");
+    const uint64_t experts = integer_or(file, arch + ".expert_count", 0);
+    if (const uint64_t used = integer_or(file, arch + ".expert_used_count", 1); experts && (!used || used > experts)) {
+        impossible(file, "it uses " + std::to_string(used) + " of " + std::to_string(experts) + " experts");
+    }
+    const uint64_t rotated = integer_or(file, arch + ".rope.dimension_count", 0);
+    if (rotated % 2 != 0 || rotated > integer_or(file, arch + ".attention.key_length", rotated)) {
+        impossible(file, "it rotates " + std::to_string(rotated) + " dimensions of a head");
     }
     const auto * embedding = file.find("token_embd.weight");
     if (!embedding || uint64_t(embedding->ne[0]) != integer_or(file, arch + ".embedding_length", 0)) {

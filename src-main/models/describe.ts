@@ -1,3 +1,4 @@
+import { whyNotBlended } from '../../src-shared/blending.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { formatBytes } from '../platform/format-bytes.ts';
 
@@ -7,7 +8,7 @@ export function describeModel(info: GgufInfo): [label: string, value: string][] 
   return [
     ['Name', info.name || '(none)'],
     ['Architecture', info.architecture],
-    ['Runs here', info.unsupportedReason === '' ? 'yes' : `no: ${info.unsupportedReason}`],
+    ['Runs here', runsHere(info)],
     ['Parameters', formatCount(info.parameterCount)],
     ['File', formatBytes(info.fileBytes)],
     ['Weights', `${info.tensorCount} tensors (${types.join(', ')})`],
@@ -18,7 +19,7 @@ export function describeModel(info: GgufInfo): [label: string, value: string][] 
     ['Context', `${info.contextTrain} tokens`],
     ['RoPE', `base ${info.ropeBase}, scaling ${info.ropeScaling || 'none'}${unrotated(info)}`],
     ['Vocabulary', `${info.vocabSize} tokens (${info.tokenizerModel})`],
-    ['KV per token', formatBytes(2 * info.layers * info.kvHeads * info.headDim * 2)],
+    ['KV per token', formatBytes(2 * info.kvValuesPerToken)],
     ['Chat template', info.chatTemplate === '' ? 'none' : `${info.chatTemplate.length} characters`],
   ];
 }
@@ -35,6 +36,11 @@ function layersSee({ layers, window, windowedLayers }: GgufInfo): string {
 
 function unrotated({ unrotatedLayers }: GgufInfo): string {
   return unrotatedLayers === 0 ? '' : `, none in ${unrotatedLayers} layers`;
+}
+
+function runsHere({ name, obstacle, unsupportedReason }: GgufInfo): string {
+  if (unsupportedReason !== '') return `no: ${unsupportedReason}`;
+  return obstacle === '' ? 'yes' : `yes, by llama.cpp: ${whyNotBlended(name || 'It', obstacle)}`;
 }
 
 function formatCount(count: number): string {

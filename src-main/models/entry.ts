@@ -28,6 +28,7 @@ export function entryOf(row: ModelRow, fit: Fit, { state, failure, active }: Mod
     contextTrain: header.contextTrain,
     kvBytesPerToken: { f16: kvBytesPerToken(header, 'f16'), q8_0: kvBytesPerToken(header, 'q8_0') },
     fit,
+    obstacle: header.obstacle === '' ? null : header.obstacle,
     // The reason speaks of chat; whether libllama knows an embedding model is found out by loading it.
     unsupportedReason: header.embedding ? '' : header.unsupportedReason,
     state,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BLENDING_OBSTACLES } from '../blending.ts';
 import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
 
@@ -29,7 +30,9 @@ const ModelEntrySchema = z.object({
   /** Bytes of stored KV per token, by dtype. */
   kvBytesPerToken: z.object({ f16: z.number(), q8_0: z.number() }),
   fit: FitSchema,
-  /** Empty when the engine can run it, else why not (one sentence). */
+  /** Why its passages cannot be blended, so that nothing is precomputed; null where they can. */
+  obstacle: z.enum(BLENDING_OBSTACLES).nullable(),
+  /** Empty when an engine can run it, else why none can (one sentence). */
   unsupportedReason: z.string(),
   state: z.enum(['idle', 'loading', 'ready', 'failed', 'missing']),
   failure: FailureSchema.nullable(),
