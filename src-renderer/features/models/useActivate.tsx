@@ -9,7 +9,7 @@ import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
 /** Says what another model means for the caches before it is taken into use; the one in use is loaded again without a question. */
-export function useActivate({ id, name, role }: ModelEntry): {
+export function useActivate({ id, name, role, obstacle }: ModelEntry): {
   activate: () => Promise<void>;
   loadAgain: () => void;
   busy: boolean;
@@ -34,6 +34,7 @@ export function useActivate({ id, name, role }: ModelEntry): {
   }
 
   async function impact(): Promise<ReactElement> {
+    if (obstacle) return <Text size="sm">{t(`common:notBlended.${obstacle}`, { name })}</Text>;
     const [means, cache] = await Promise.all([
       client.call('models.impact', { id }),
       client.call('cache.stats'),
