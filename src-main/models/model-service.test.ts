@@ -533,6 +533,20 @@ describe('whether a model fits', () => {
   });
 });
 
+test('a file says what it would be before it is in the list', () => {
+  const { models, data } = kvasir();
+  const path = file(data, 'state.gguf', { name: 'Running', engine: 'llama', obstacle: 'running-state' });
+  expect(models.inspect(path)).toEqual({
+    name: 'Running',
+    role: 'chat',
+    architecture: 'llama',
+    obstacle: 'running-state',
+    unsupportedReason: '',
+  });
+  expect(models.list()).toHaveLength(1);
+  expect(() => models.inspect('/nowhere.gguf')).toThrow(/no model file/);
+});
+
 test('with the real engine: the demo model answers, a truncated copy is refused', async () => {
   const data = tempDir();
   const { demoModel } = resolvePaths(data);

@@ -48,6 +48,15 @@ const ModelDetailSchema = z.object({
   tensorTypes: z.record(z.string(), z.int()),
 });
 
+/** What a file would be in the list, told before it is in it. */
+const InspectedModelSchema = ModelEntrySchema.pick({
+  name: true,
+  role: true,
+  architecture: true,
+  obstacle: true,
+  unsupportedReason: true,
+});
+
 /** What making a model the active one would mean for the caches. */
 const ModelImpactSchema = z.object({
   chunks: z.int(),
@@ -90,6 +99,8 @@ const ById = z.object({ id: IdSchema });
 export const modelsContract = {
   'models.list': procedure(NothingSchema, z.array(ModelEntrySchema)),
   'models.detail': procedure(ById, ModelDetailSchema),
+  /** What a GGUF's header says of running it here; nothing is added. MODEL_NOT_FOUND, MODEL_INVALID. */
+  'models.inspect': procedure(z.object({ path: z.string() }), InspectedModelSchema),
   /** Adds a GGUF where it lies, or copies it into the data folder. MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL. */
   'models.import': procedure(
     z.object({ path: z.string(), copy: z.boolean().default(false) }),
@@ -126,6 +137,7 @@ export const modelsContract = {
 
 export type Fit = z.infer<typeof FitSchema>;
 export type ModelEntry = z.infer<typeof ModelEntrySchema>;
+export type InspectedModel = z.infer<typeof InspectedModelSchema>;
 export type ModelDetail = z.infer<typeof ModelDetailSchema>;
 export type ModelImpact = z.infer<typeof ModelImpactSchema>;
 export type CatalogueEntry = z.infer<typeof CatalogueEntrySchema>;

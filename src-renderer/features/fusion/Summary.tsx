@@ -23,7 +23,7 @@ export function Summary({
   report,
   words,
   onCompare,
-}: SummaryProps & { onCompare: () => void }) {
+}: SummaryProps & { onCompare: (() => void) | undefined }) {
   const { t, format } = words;
   const { ttftMs, strategy, model, layerCount, dtype } = report;
   const meta = {
@@ -54,7 +54,7 @@ export function Summary({
           {captions.plan(report.plan, model, words)}
         </Text>
       )}
-      {!report.plan?.obstacle && (
+      {onCompare && (
         <Button
           size="compact-xs"
           variant="light"

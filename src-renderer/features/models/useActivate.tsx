@@ -34,7 +34,7 @@ export function useActivate({ id, name, role, obstacle }: ModelEntry): {
   }
 
   async function impact(): Promise<ReactElement> {
-    if (obstacle) return <Text size="sm">{t(`common:notBlended.${obstacle}`, { name })}</Text>;
+    if (obstacle) return <Lines lines={[t(`common:notBlended.${obstacle}`, { name }), t('impact.kept')]} />;
     const [means, cache] = await Promise.all([
       client.call('models.impact', { id }),
       client.call('cache.stats'),
@@ -83,6 +83,10 @@ function Impact({ impact, cache }: { impact: ModelImpact; cache: CacheStats }) {
     return budget < cache.diskBudgetBytes ? t('impact.overDisk', sizes) : t('impact.overBudget', sizes);
   }
 
+  return <Lines lines={lines} />;
+}
+
+function Lines({ lines }: { lines: readonly string[] }) {
   return (
     <Stack gap="xs">
       {lines.map((line) => (

@@ -60,12 +60,12 @@ function CacheStep() {
   const total = libraries.reduce((sum, { chunks }) => sum + chunks, 0);
   const done = libraries.reduce((sum, { cachedChunks }) => sum + cachedChunks, 0);
   const notBlended = useNotBlended();
-  const complete = notBlended !== undefined || (total > 0 && done >= total);
+  const pending = libraries.reduce((sum, library) => sum + library.pending, 0);
+  const complete = total > 0 && (notBlended === undefined ? done >= total : pending === 0);
   const share = { share: format.percent(total > 0 ? done / total : 0) };
   const seconds = queue?.secondsLeft ?? null;
   let text = t('steps.cacheProgress', share);
-  if (notBlended !== undefined) text = notBlended;
-  else if (complete) text = t('steps.cacheDone');
+  if (complete) text = notBlended ?? t('steps.cacheDone');
   else if (queue?.paused) text = t('steps.cachePaused', share);
   else if (seconds !== null) text = t('steps.cacheLeft', { ...share, time: format.duration(seconds * 1000) });
   return (
