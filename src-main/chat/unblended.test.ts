@@ -43,3 +43,15 @@ test('ways of blending are not compared, and why is said', async () => {
     'Fake keeps a running state instead of KV; its passages cannot be blended yet.',
   );
 });
+
+test('a running state counts as memory of a conversation', async () => {
+  const { chat, ask, model } = await fixture({ ...UNBLENDED, settings: { conversationBudgetBytes: 1e6 } });
+  const resident = async (): Promise<number | undefined> => {
+    const [one, other] = [chat.create(NEW).id, chat.create(NEW).id];
+    for (const id of [one, other]) await ask(id, 'Where does Mara live?');
+    return (await ask(one, 'And where does Jon live?')).stats?.residentTokens;
+  };
+  expect(await resident()).toBeGreaterThan(0);
+  model.bytesPerSession = 6e5;
+  expect(await resident()).toBe(0);
+});

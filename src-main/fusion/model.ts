@@ -32,6 +32,7 @@ export type FusionModel = Pick<
   | 'detokenize'
   | 'encodingPrefix'
   | 'bytesPerToken'
+  | 'bytesPerSession'
   | 'encodeChunk'
   | 'openChunk'
   | 'setKvBudget'

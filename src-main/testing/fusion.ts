@@ -147,6 +147,9 @@ export class FakeModel implements FusionModel {
     return 10;
   }
 
+  /** Set where sessions are to take memory beside their tokens'. */
+  bytesPerSession = 0;
+
   setKvBudget(): void {
     // It has memory for all.
   }
