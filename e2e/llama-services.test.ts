@@ -113,6 +113,22 @@ describe('the command line', () => {
     expect(chunkFiles(data).size).toBe(0);
   });
 
+  test('analyse reads a document window by window', async () => {
+    const [document = ''] = Object.keys(DOCUMENTS);
+    const args = ['--threads', '1', '--chunk-tokens', '64', '--max-tokens', '8', '--window', '1', '--json'];
+    const { stdout, stderr, code } = await runCli([
+      'analyse',
+      ...flags(join(dir, 'cli')),
+      ...args,
+      document,
+      'Summarise this.',
+    ]);
+    expect(stderr).toContain(`Note: ${WHY}`);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'done' });
+    expect(chunkFiles(join(dir, 'cli')).size).toBe(0);
+  });
+
   test('calibrate and a projector as a model are refused in a sentence', async () => {
     const calibrated = await runCli(['calibrate', ...flags(join(dir, 'cli')), '--threads', '1']);
     expectFailure(calibrated, 'MODEL_UNSUPPORTED');
