@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Engine, type AppendReport, type Model, type Session } from '../src-main/engine/engine.ts';
+import { randomModel } from '../tools/random-model/random-model.ts';
 import { randomTokens } from '../tools/parity/compare.ts';
 import { otherModel, type OtherArchitecture } from './support/other-models.ts';
 
@@ -234,6 +235,13 @@ describe.each(ARCHITECTURES)('%s', (architecture) => {
     await expect(session.generate({ maxTokens: 1 })).rejects.toThrow(/append/);
     expect(() => session.truncate(1)).toThrow(RangeError);
     await expect(model.encodeChunk(ids(8), 'f16')).rejects.toThrow(TypeError);
+    const other = await engine.loadModel(randomModel({ arch: 'llama', type: 'f16', layers: 2 }), {
+      device: 'cpu',
+    });
+    const chunk = await other.encodeChunk(ids(8), 'f16');
+    const placing = session.append([{ kind: 'chunk', chunk }], { kind: 'none' });
+    await expect(placing).rejects.toThrow(/places no chunks/);
+    other.dispose();
     await append(session, ids(64));
     expect(await session.generate({ maxTokens: 5 })).toMatchObject({ stop: 'context' });
     session.dispose();

@@ -147,7 +147,6 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     data->reference = Napi::Persistent(ReferenceObject::define(env));
     data->embedder = Napi::Persistent(EmbedderObject::define(env));
     data->llama_model = Napi::Persistent(LlamaModelObject::define(env));
-    data->llama_session = Napi::Persistent(LlamaSessionObject::define(env));
     env.SetInstanceData(data);
     const auto add = [&](const char * name, Napi::Value (*f)(const Napi::CallbackInfo &)) {
         exports.Set(name, Napi::Function::New(env, f, name));

@@ -80,7 +80,7 @@ Napi::Value LlamaModelObject::create_session(const Napi::CallbackInfo & info) {
     const int capacity = int_from(info[0], "capacity");
     if (capacity < 1) throw Napi::RangeError::New(info.Env(), "capacity must be at least 1");
     LlamaHandle e = handle(info.Env());
-    return LlamaSessionObject::create(info.Env(), e, std::make_shared<LlamaSession>(e.model, capacity));
+    return SessionObject::create(info.Env(), e.worker, std::make_shared<LlamaSession>(e.model, capacity));
 }
 
 Napi::Value LlamaModelObject::kv_usage(const Napi::CallbackInfo & info) {

@@ -1,5 +1,5 @@
 #pragma once
-// A model that libllama runs and its sessions, as JavaScript sees them: with the face of ModelObject and SessionObject.
+// A model that libllama runs, as JavaScript sees it: with the face of ModelObject.
 //
 // Thread safety: as of objects.h.
 #include "addon/objects.h"
@@ -31,31 +31,6 @@ class LlamaModelObject : public Napi::ObjectWrap<LlamaModelObject> {
     Napi::Value dispose(const Napi::CallbackInfo & info);
     LlamaHandle handle_;
     Napi::ObjectReference info_;
-};
-
-class LlamaSessionObject : public Napi::ObjectWrap<LlamaSessionObject> {
-  public:
-    static Napi::Function define(Napi::Env env);
-    static Napi::Object create(Napi::Env env, LlamaHandle handle, std::shared_ptr<LlamaSession> session);
-    explicit LlamaSessionObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
-
-  private:
-    struct State;
-    std::shared_ptr<State> state(Napi::Env env) const;
-    Napi::Value length(const Napi::CallbackInfo & info);
-    Napi::Value capacity(const Napi::CallbackInfo & info);
-    Napi::Value append(const Napi::CallbackInfo & info);
-    Napi::Value logits(const Napi::CallbackInfo & info);
-    Napi::Value generate(const Napi::CallbackInfo & info);
-    Napi::Value truncate(const Napi::CallbackInfo & info);
-    Napi::Value adopt(const Napi::CallbackInfo & info);
-    Napi::Value fork(const Napi::CallbackInfo & info);
-    Napi::Value reserve(const Napi::CallbackInfo & info);
-    Napi::Value warm(const Napi::CallbackInfo & info);
-    Napi::Value deviation_from(const Napi::CallbackInfo & info);
-    Napi::Value dispose(const Napi::CallbackInfo & info);
-    std::shared_ptr<State> state_;
-    LlamaHandle handle_;
 };
 
 }  // namespace kvasir::addon

@@ -25,11 +25,14 @@ LlamaSession::LlamaSession(std::shared_ptr<LlamaModel> model, int capacity)
 
 LlamaSession::~LlamaSession() { model_->seat().leave(sitter_); }
 
-AppendReport LlamaSession::append(const std::vector<std::vector<int32_t>> & texts, const std::atomic<bool> * abort,
-                                  const ProgressFn & progress) {
+AppendReport LlamaSession::append(const std::vector<Segment> & segments, const StrategySpec &,
+                                  const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions, int) {
     const auto start = Clock::now();
     std::vector<int32_t> wanted = tokens_;
-    for (const auto & text : texts) wanted.insert(wanted.end(), text.begin(), text.end());
+    for (const Segment & s : segments) {
+        require(!s.chunk, "a model that libllama runs places no chunks");
+        wanted.insert(wanted.end(), s.tokens.begin(), s.tokens.end());
+    }
     require(wanted.size() > tokens_.size(), "append needs at least one token");
     model_->check_tokens(wanted);
     if (int(wanted.size()) > capacity_) {
@@ -41,7 +44,7 @@ AppendReport LlamaSession::append(const std::vector<std::vector<int32_t>> & text
     model_->require_unchanged();
     AppendReport report;
     report.tokens = int(wanted.size() - tokens_.size());
-    const int head = tokens_.empty() && texts.size() > 1 ? int(texts.front().size()) : 0;
+    const int head = tokens_.empty() && segments.size() > 1 ? int(segments.front().tokens.size()) : 0;
     const auto begun = Clock::now();
     report.computed_tokens = hold(wanted, head, abort, progress);
     report.compute_ms = ms_since(begun);
@@ -209,8 +212,8 @@ void LlamaSession::truncate(int length) {
     tokens_.resize(size_t(length));
 }
 
-std::shared_ptr<LlamaSession> LlamaSession::fork(int length) const {
-    require(length >= 0 && length <= this->length(), "fork: length out of range");
+std::shared_ptr<AnySession> LlamaSession::branch(int length) const {
+    require(length >= 0 && length <= this->length(), "branch: length out of range");
     auto copy = std::make_shared<LlamaSession>(model_, capacity_);
     copy->tokens_.assign(tokens_.begin(), tokens_.begin() + length);
     copy->held_ = held_;

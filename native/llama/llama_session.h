@@ -4,34 +4,39 @@
 // running state, layers that see a window) it goes back to the last state that was kept.
 //
 // Thread safety: as of Session.
-#include "engine/session.h"
+#include "engine/any_session.h"
 #include "llama/llama_model.h"
 
 namespace kvasir {
 
-class LlamaSession {
+class LlamaSession : public AnySession {
   public:
     LlamaSession(std::shared_ptr<LlamaModel> model, int capacity);
-    ~LlamaSession();
+    ~LlamaSession() override;
     LlamaSession(const LlamaSession &) = delete;
     LlamaSession & operator=(const LlamaSession &) = delete;
 
-    int length() const { return int(tokens_.size()); }
-    int capacity() const { return capacity_; }
-    const std::vector<float> & logits() const { return logits_; }
+    int length() const override { return int(tokens_.size()); }
+    int capacity() const override { return capacity_; }
+    const std::vector<float> & logits() const override { return logits_; }
 
-    // Appends texts one behind another. The end of the first one of an empty session is kept as a state to go back to.
-    // CONTEXT_OVERFLOW, BAD_ARGUMENT, MODEL_NUMBERS, MODEL_CHANGED, OUT_OF_MEMORY, ABORTED: the session is then as
-    // before.
-    AppendReport append(const std::vector<std::vector<int32_t>> & texts, const std::atomic<bool> * abort,
-                        const ProgressFn & progress);
+    // Segments to compute, none of a chunk, whatever the strategy. The end of the first one of an empty session is kept
+    // as a state to go back to. CONTEXT_OVERFLOW, BAD_ARGUMENT, MODEL_NUMBERS, MODEL_CHANGED, OUT_OF_MEMORY, ABORTED:
+    // the session is then as before.
+    AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,
+                        const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading = {},
+                        int observe = 0) override;
     // As Session::generate.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
-                       const std::function<bool(int32_t)> & on_token);
-    void truncate(int length);
-    std::shared_ptr<LlamaSession> fork(int length) const;
+                       const std::function<bool(int32_t)> & on_token) override;
+    void truncate(int length) override;
+    // Sessions share nothing but what they branched off with.
+    int adopt(const std::vector<int32_t> &) override { return 0; }
+    std::shared_ptr<AnySession> branch(int length) const override;
     // Takes the context, with room for so many tokens.
-    void reserve(int tokens);
+    void reserve(int tokens) override;
+    // libllama writes all of a context's memory when it makes it.
+    void warm(int, int) override {}
 
   private:
     // Where memory that cannot be cut can be put back to.
