@@ -15,7 +15,7 @@ export function describeModel(info: GgufInfo): [label: string, value: string][] 
     ['Layers', String(info.layers)],
     ['Width', `${info.embeddingLength}, feed-forward ${feedForward(info)}`],
     ['Attention', `${info.heads} heads, ${info.kvHeads} KV heads, ${info.headDim} wide`],
-    ['Layers see', layersSee(info)],
+    ...attended(info),
     ['Context', `${info.contextTrain} tokens`],
     ['RoPE', `base ${info.ropeBase}, scaling ${info.ropeScaling || 'none'}${unrotated(info)}`],
     ['Vocabulary', `${info.vocabSize} tokens (${info.tokenizerModel})`],
@@ -29,9 +29,12 @@ function feedForward({ experts, expertsUsed, expertFeedForwardLength, feedForwar
   return `${expertFeedForwardLength} in each of ${experts} experts, ${expertsUsed} of them used by a token`;
 }
 
-function layersSee({ layers, window, windowedLayers }: GgufInfo): string {
-  if (windowedLayers === 0) return 'all tokens before';
-  return `the last ${window} tokens in ${windowedLayers}, all before in ${layers - windowedLayers}`;
+/** Which tokens layers see, where our own engine knows. */
+function attended({ obstacle, layers, window, windowedLayers }: GgufInfo): [string, string][] {
+  if (obstacle !== '') return [];
+  const all = windowedLayers === 0;
+  const some = `the last ${window} tokens in ${windowedLayers}, all before in ${layers - windowedLayers}`;
+  return [['Layers see', all ? 'all tokens before' : some]];
 }
 
 function unrotated({ unrotatedLayers }: GgufInfo): string {
