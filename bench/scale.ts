@@ -43,6 +43,7 @@ const TARGET = {
   chunkTokens: TOKENS,
   prefix: Int32Array.of(1),
   dtype: 'q8_0' as const,
+  blends: true,
 };
 
 /** A deterministic text: no two chunks are alike. */

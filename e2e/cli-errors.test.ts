@@ -153,15 +153,15 @@ describe('the store is unharmed by', () => {
     });
 
     test('of an architecture that the engine does not know', async () => {
-      const path = edited('mamba.gguf', (bytes) => {
+      const path = edited('gpt99.gguf', (bytes) => {
         for (let at = bytes.indexOf('llama'); at >= 0; at = bytes.indexOf('llama', at))
-          bytes.write('mamba', at);
+          bytes.write('gpt99', at);
       });
       const failed = await withModel(path);
       expectFailure(failed, 'MODEL_UNSUPPORTED');
-      expect(failed.stderr).toContain('mamba');
+      expect(failed.stderr).toContain('gpt99');
       const info = await runCli(['model', 'info', path]);
-      expect(info.stdout).toMatch(/Runs here +no: .*mamba/);
+      expect(info.stdout).toMatch(/Runs here +no: .*gpt99/);
     });
   });
 

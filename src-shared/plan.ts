@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { BLENDING_OBSTACLES } from './blending.ts';
 import { StrategyChoiceSchema, STRATEGY_REQUESTS } from './strategy.ts';
 
 /** Why the controller chose what it chose. */
 export const PLAN_REASONS = [
   'asked', // people chose the strategy and its ratio; the controller only predicts
+  'not-blended', // the model's passages cannot be blended: whatever is asked for is a full prefill
   'unmeasured', // auto: nothing is known of this machine yet, so the least ratio is taken
   'floor', // auto: the least ratio that keeps the quality; more of it would cost time
   'hidden', // auto: more than the least ratio, since loading takes as long anyway
@@ -30,6 +32,8 @@ export const PlanSchema = z.object({
   /** What was done, and the share that was recomputed. */
   strategy: StrategyChoiceSchema,
   reason: z.enum(PLAN_REASONS),
+  /** Why the model's passages cannot be blended, where they cannot. */
+  obstacle: z.enum(BLENDING_OBSTACLES).optional(),
   /** Whether everything was computed although passages were in the cache. */
   fellBack: z.boolean(),
   /** The slowest tier that passages were loaded from; null when none was. */

@@ -2,6 +2,7 @@
 #include <napi.h>
 
 #include "addon/convert.h"
+#include "addon/llama_objects.h"
 #include "addon/objects.h"
 #include "engine/hash.h"
 
@@ -70,6 +71,21 @@ Napi::Value load_model(const Napi::CallbackInfo & info) {
                                   {callback});
 }
 
+Napi::Value load_llama_model(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    const std::string path = string_from(info[0], "path");
+    const ModelOptions options = model_options(info[1]);
+    Callback callback(env, info[2]);
+    auto worker = std::make_shared<Worker>();
+    std::function<LlamaHandle()> work = [=] {
+        const auto progress = [&](float f) { callback.call([f](Napi::Env e) { return Napi::Number::New(e, f); }); };
+        return LlamaHandle{std::make_shared<LlamaModel>(path, options, progress), worker};
+    };
+    return run_async<LlamaHandle>(env, worker, work,
+                                  [](Napi::Env e, LlamaHandle & handle) { return LlamaModelObject::create(e, handle); },
+                                  {callback});
+}
+
 Napi::Value read_header(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     return guarded(env, [&]() -> Napi::Value {
@@ -130,6 +146,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     data->abort = Napi::Persistent(AbortObject::define(env));
     data->reference = Napi::Persistent(ReferenceObject::define(env));
     data->embedder = Napi::Persistent(EmbedderObject::define(env));
+    data->llama_model = Napi::Persistent(LlamaModelObject::define(env));
     env.SetInstanceData(data);
     const auto add = [&](const char * name, Napi::Value (*f)(const Napi::CallbackInfo &)) {
         exports.Set(name, Napi::Function::New(env, f, name));
@@ -139,6 +156,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     add("listDevices", devices);
     add("readGguf", read_gguf);
     add("loadModel", load_model);
+    add("loadLlamaModel", load_llama_model);
     add("readChunkHeader", read_header);
     add("verifyChunk", verify_chunk);
     add("createAbort", create_abort);

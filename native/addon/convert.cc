@@ -8,7 +8,8 @@
 #include "engine/embedder.h"
 #include "engine/error.h"
 #include "engine/hash.h"
-#include "engine/model_check.h"
+#include "llama/engine_choice.h"
+#include "llama/header_numbers.h"
 
 namespace kvasir::addon {
 
@@ -156,6 +157,7 @@ Napi::Value report_to(Napi::Env env, const AppendReport & r) {
     o.Set("tokens", r.tokens);
     o.Set("reusableTokens", r.reusable_tokens);
     o.Set("recomputedTokens", r.recomputed_tokens);
+    o.Set("computedTokens", r.computed_tokens);
     o.Set("bytesLoaded", double(r.bytes_loaded));
     o.Set("totalMs", r.total_ms);
     Napi::Array layers = Napi::Array::New(env, r.layers.size());
@@ -250,19 +252,16 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     o.Set("tokenizerModel", file.string("tokenizer.ggml.model").value_or(""));
     o.Set("chatTemplate", file.string("tokenizer.chat_template").value_or(""));
 
-    Hparams hp;
-    std::string why;
-    try {
-        hp = check_model(file).hparams;
-    } catch (const Error & e) {
-        if (e.code != "MODEL_UNSUPPORTED") throw;
-        why = e.what();
-        hp = plain_hparams(file, arch_name);
-    }
-    const bool embedding = is_embedding_model(file);
-    if (embedding && !why.empty()) why = "It is an embedding model: it serves search and cannot chat.";
-    o.Set("embedding", Napi::Boolean::New(env, embedding));
-    o.Set("unsupportedReason", why);
+    const EngineChoice choice = choose_engine(file);
+    const Hparams hp = choice.checked ? choice.checked->hparams : plain_hparams(file, arch_name);
+    SessionMemory memory = session_memory(file, arch_name);
+    if (choice.checked) memory = {2.0 * hp.n_layer * hp.kv_dim(), 0};
+    o.Set("engine", engine_name(choice.kind));
+    o.Set("obstacle", choice.obstacle);
+    o.Set("kvValuesPerToken", memory.values_per_token);
+    o.Set("stateValues", memory.state_values);
+    o.Set("embedding", Napi::Boolean::New(env, is_embedding_model(file)));
+    o.Set("unsupportedReason", choice.refusal);
     o.Set("layers", hp.n_layer);
     o.Set("embeddingLength", hp.n_embd);
     o.Set("heads", hp.n_head);
@@ -286,18 +285,21 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     return o;
 }
 
+void set_vocabulary(Napi::Object o, const Vocab & vocab) {
+    o.Set("bosToken", vocab.bos());
+    o.Set("eosToken", vocab.eos());
+    o.Set("addBos", Napi::Boolean::New(o.Env(), vocab.add_bos()));
+    o.Set("bosText", vocab.text(vocab.bos()));
+    o.Set("eosText", vocab.text(vocab.eos()));
+}
+
 Napi::Object model_info(Napi::Env env, Model & model) {
     Napi::Object o = gguf_info(env, model.weights().file());
-    const Vocab & vocab = model.vocab();
+    set_vocabulary(o, model.vocab());
     o.Set("fingerprint", model.fingerprint_hex());
     o.Set("prefixRoot", to_hex(model.kv_pool().root()));
     o.Set("kvDtype", dtype_name(model.kv_pool().dtype()));
     o.Set("kvBlockTokens", kKvBlock);
-    o.Set("bosToken", vocab.bos());
-    o.Set("eosToken", vocab.eos());
-    o.Set("addBos", Napi::Boolean::New(env, vocab.add_bos()));
-    o.Set("bosText", vocab.text(vocab.bos()));
-    o.Set("eosText", vocab.text(vocab.eos()));
     Napi::Object buffers = Napi::Object::New(env);
     for (auto & [name, bytes] : model.weights().buffers()) buffers.Set(name, double(bytes));
     o.Set("buffers", buffers);

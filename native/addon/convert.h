@@ -24,8 +24,10 @@ Napi::Int32Array tokens_to(Napi::Env env, const std::vector<int32_t> & v);
 Napi::Float32Array floats_to(Napi::Env env, const std::vector<float> & v);
 Napi::Value progress_to(Napi::Env env, Progress p);
 Napi::Value report_to(Napi::Env env, const AppendReport & r);
-// What a header says; `unsupportedReason` is set instead of throwing where the file is valid but cannot be run.
+// What a header says, and which engine runs the file; `unsupportedReason` is set instead of throwing where the file is
+// valid but none does.
 Napi::Object gguf_info(Napi::Env env, const GgufFile & file);
+void set_vocabulary(Napi::Object info, const Vocab & vocab);
 Napi::Object model_info(Napi::Env env, Model & model);
 
 }  // namespace kvasir::addon

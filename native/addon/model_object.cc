@@ -119,7 +119,7 @@ Napi::Value ModelObject::create_session(const Napi::CallbackInfo & info) {
     if (capacity < 1) throw Napi::RangeError::New(info.Env(), "capacity must be at least 1");
     ModelHandle e = handle(info.Env());
     auto session = guarded(info.Env(), [&] { return std::make_shared<Session>(e.model, capacity); });
-    return SessionObject::create(info.Env(), e, std::move(session));
+    return SessionObject::create(info.Env(), e.worker, std::move(session));
 }
 
 Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {

@@ -18,7 +18,7 @@ namespace kvasir::addon {
 
 // Constructors of this instance of the addon (worker threads and windows have their own).
 struct Instance {
-    Napi::FunctionReference model, session, chunk, abort, reference, embedder;
+    Napi::FunctionReference model, session, chunk, abort, reference, embedder, llama_model;
     std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
 };
 
@@ -86,7 +86,8 @@ class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
 class SessionObject : public Napi::ObjectWrap<SessionObject> {
   public:
     static Napi::Function define(Napi::Env env);
-    static Napi::Object create(Napi::Env env, ModelHandle handle, std::shared_ptr<Session> session);
+    // `worker`: its model's.
+    static Napi::Object create(Napi::Env env, std::shared_ptr<Worker> worker, std::shared_ptr<AnySession> session);
     explicit SessionObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
 
   private:
@@ -105,7 +106,7 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
     Napi::Value deviation_from(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
     std::shared_ptr<State> state_;
-    ModelHandle handle_;
+    std::shared_ptr<Worker> worker_;
 };
 
 class ReferenceObject : public Napi::ObjectWrap<ReferenceObject> {

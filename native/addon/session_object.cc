@@ -7,7 +7,7 @@ namespace kvasir::addon {
 // Shared with queued work. The session is used and destroyed on the worker, whoever lets go of it last: it shares its
 // model's memory with others. What JavaScript reads is copied out when a call ends.
 struct SessionObject::State {
-    std::shared_ptr<Session> session;
+    std::shared_ptr<AnySession> session;
     int capacity = 0;
     std::atomic<int> length{0};
     std::vector<float> logits;  // set on JavaScript's thread
@@ -33,18 +33,18 @@ Napi::Function SessionObject::define(Napi::Env env) {
          InstanceMethod<&SessionObject::dispose>("dispose")});
 }
 
-Napi::Object SessionObject::create(Napi::Env env, ModelHandle handle, std::shared_ptr<Session> session) {
+Napi::Object SessionObject::create(Napi::Env env, std::shared_ptr<Worker> worker, std::shared_ptr<AnySession> session) {
     Napi::Object o = env.GetInstanceData<Instance>()->session.New({});
     SessionObject * self = Unwrap(o);
     self->state_ = std::make_shared<State>();
     self->state_->capacity = session->capacity();
     self->state_->length = session->length();
     // The last owner may be JavaScript's garbage collector.
-    Session * raw = session.get();
-    self->state_->session = {raw, [worker = handle.worker, session = std::move(session)](Session *) mutable {
+    AnySession * raw = session.get();
+    self->state_->session = {raw, [worker, session = std::move(session)](AnySession *) mutable {
         worker->post([last = std::move(session)]() mutable { last.reset(); });
     }};
-    self->handle_ = std::move(handle);
+    self->worker_ = std::move(worker);
     return o;
 }
 
@@ -88,7 +88,7 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
         s->length = s->session->length();
         return f;
     };
-    return run_async<Finished>(env, handle_.worker, work, [s](Napi::Env e, Finished & f) {
+    return run_async<Finished>(env, worker_, work, [s](Napi::Env e, Finished & f) {
         s->logits = std::move(f.logits);
         return report_to(e, f.report);
     }, {callback});
@@ -116,7 +116,7 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
         s->length = s->session->length();
         return f;
     };
-    return run_async<Finished>(env, handle_.worker, work, [s](Napi::Env e, Finished & f) {
+    return run_async<Finished>(env, worker_, work, [s](Napi::Env e, Finished & f) {
         s->logits = std::move(f.logits);
         Napi::Object o = Napi::Object::New(e);
         o.Set("tokens", tokens_to(e, f.generated.tokens));
@@ -134,7 +134,7 @@ Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {
     }
     if (n < s->length) s->logits.clear();
     s->length = n;
-    handle_.worker->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
+    worker_->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
     return info.Env().Undefined();
 }
 
@@ -147,7 +147,7 @@ Napi::Value SessionObject::adopt(const Napi::CallbackInfo & info) {
         s->length = taken;
         return taken;
     };
-    return run_async<int>(env, handle_.worker, work,
+    return run_async<int>(env, worker_, work,
                           [](Napi::Env e, int & taken) { return Napi::Number::New(e, taken); });
 }
 
@@ -155,10 +155,10 @@ Napi::Value SessionObject::fork(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     auto s = state(env);
     const int length = int_from(info[0], "length");
-    using R = std::shared_ptr<Session>;
-    std::function<R()> work = [=] { return s->session->fork(length); };
-    return run_async<R>(env, handle_.worker, work,
-                        [handle = handle_](Napi::Env e, R & session) { return create(e, handle, std::move(session)); });
+    using R = std::shared_ptr<AnySession>;
+    std::function<R()> work = [=] { return s->session->branch(length); };
+    return run_async<R>(env, worker_, work,
+                        [w = worker_](Napi::Env e, R & session) { return create(e, w, std::move(session)); });
 }
 
 Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
@@ -166,7 +166,7 @@ Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
     auto s = state(env);
     const int tokens = int_from(info[0], "tokens");
     std::function<int()> work = [=] { return s->session->reserve(tokens), 0; };
-    return run_async<int>(env, handle_.worker, work, [](Napi::Env e, int &) { return e.Undefined(); });
+    return run_async<int>(env, worker_, work, [](Napi::Env e, int &) { return e.Undefined(); });
 }
 
 Napi::Value SessionObject::warm(const Napi::CallbackInfo & info) {
@@ -175,7 +175,7 @@ Napi::Value SessionObject::warm(const Napi::CallbackInfo & info) {
     const int begin = int_from(info[0], "begin"), end = int_from(info[1], "end");
     if (begin < 0 || end < begin) throw Napi::RangeError::New(env, "begin and end must be positions in order");
     std::function<int()> work = [=] { return s->session->warm(begin, end), 0; };
-    return run_async<int>(env, handle_.worker, work, [](Napi::Env e, int &) { return e.Undefined(); });
+    return run_async<int>(env, worker_, work, [](Napi::Env e, int &) { return e.Undefined(); });
 }
 
 Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
@@ -185,12 +185,17 @@ Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
         throw Napi::TypeError::New(env, "other must be a session");
     const SessionObject * object = Unwrap(info[0].As<Napi::Object>());
     auto other = object->state(env);
-    if (object->handle_.model != handle_.model) {
+    if (object->worker_ != worker_) {
         throw Napi::TypeError::New(env, "other must be a session of the same model");
     }
     const int begin = int_from(info[1], "begin"), count = int_from(info[2], "count");
-    std::function<SessionDeviation()> work = [=] { return deviation(*s->session, *other->session, begin, count); };
-    return run_async<SessionDeviation>(env, handle_.worker, work, [](Napi::Env e, SessionDeviation & d) {
+    std::function<SessionDeviation()> work = [=] {
+        const auto *a = dynamic_cast<const Session *>(s->session.get()),
+                   *b = dynamic_cast<const Session *>(other->session.get());
+        require(a && b, "sessions that libllama holds cannot be compared");
+        return deviation(*a, *b, begin, count);
+    };
+    return run_async<SessionDeviation>(env, worker_, work, [](Napi::Env e, SessionDeviation & d) {
         Napi::Object o = Napi::Object::New(e);
         o.Set("k", floats_to(e, d.k));
         o.Set("v", floats_to(e, d.v));
@@ -201,7 +206,7 @@ Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
 
 Napi::Value SessionObject::dispose(const Napi::CallbackInfo & info) {
     state_.reset();
-    handle_ = {};
+    worker_.reset();
     return info.Env().Undefined();
 }
 

@@ -4,26 +4,12 @@
 //
 // Thread safety: belongs to the model's thread, on which `progress` and `on_token` are called too. Any thread may make
 // one, ask for its capacity, and set `abort`.
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "append_report.h"
+#include "any_session.h"
 #include "model.h"
-#include "prompt.h"
-#include "strategy.h"
 
 namespace kvasir {
 
-struct Generated {
-    std::vector<int32_t> tokens;
-    std::string stop;  // eos, length, aborted, context
-    double ms = 0;
-};
-
-class Session {
+class Session : public AnySession {
   public:
     // At most `capacity` tokens. It takes memory as it grows, out of `pool` (default: the model's, shared by its
     // sessions).
@@ -32,20 +18,21 @@ class Session {
     // Begins with the blocks that are cached of the beginning of `tokens`: computed exactly, as text from position 0
     // on; never the last two tokens, since a single row would be computed by another kernel. Only for an empty session.
     // Returns the tokens it has now.
-    int adopt(const std::vector<int32_t> & tokens);
+    int adopt(const std::vector<int32_t> & tokens) override;
     // A session that begins with the first `length` tokens of this one. Both share their blocks; what one writes, only
     // it sees.
     std::shared_ptr<Session> fork(int length) const;
+    std::shared_ptr<AnySession> branch(int length) const override { return fork(length); }
     // Takes memory for `tokens` in all, so that none can be missing later; truncate() gives back what is not used.
     // OUT_OF_MEMORY.
-    void reserve(int tokens);
+    void reserve(int tokens) override;
     // Has the system give the memory of reserved positions [begin, end) now, rather than when an append first writes
     // there.
-    void warm(int begin, int end);
+    void warm(int begin, int end) override;
 
-    int length() const { return length_; }
-    int capacity() const { return capacity_; }
-    const std::vector<float> & logits() const { return logits_; }
+    int length() const override { return length_; }
+    int capacity() const override { return capacity_; }
+    const std::vector<float> & logits() const override { return logits_; }
 
     // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT (chunk_index set), MODEL_NUMBERS, MODEL_CHANGED, ABORTED: the
     // session is then as before.
@@ -53,15 +40,15 @@ class Session {
     // would take too much memory.
     AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,
                         const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading = {},
-                        int observe = 0);
+                        int observe = 0) override;
     // Of the last append.
     const AttentionTrace & trace() const { return trace_; }
     // Samples and decodes until the model ends the text, `max_tokens`, `abort`, or on_token returns false. Needs the
     // logits of the last append or generate; truncate() to fewer tokens drops them. MODEL_NUMBERS, MODEL_CHANGED: an
     // append has to come before the next one.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
-                       const std::function<bool(int32_t)> & on_token);
-    void truncate(int length);
+                       const std::function<bool(int32_t)> & on_token) override;
+    void truncate(int length) override;
 
     const Model & model() const { return *model_; }
     const KvCache & cache() const { return cache_; }

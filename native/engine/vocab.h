@@ -15,6 +15,8 @@ class Vocab {
   public:
     // Loads only the vocabulary; MODEL_INVALID when libllama refuses it.
     explicit Vocab(const GgufFile & file);
+    // Of a model that libllama has loaded, which outlives this.
+    explicit Vocab(const llama_vocab * vocab) : vocab_(vocab) {}
 
     std::vector<int32_t> tokenize(const std::string & text, bool add_special, bool parse_special) const;
     std::string detokenize(const std::vector<int32_t> & tokens, bool special) const;

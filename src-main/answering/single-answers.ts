@@ -1,6 +1,7 @@
 import type { Answer, Notice, Source } from '../../src-shared/answer.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { AppendReport } from '../engine/engine.ts';
+import { canBlend } from '../fusion/model.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { Gate } from '../platform/gate.ts';
@@ -123,7 +124,7 @@ export class SingleAnswers {
       onNotice: run.onNotice,
       onText: run.onText,
       // Greedy, so that an answer can be had again.
-      choices: { ...choices, strategy, sampling: {} },
+      choices: { ...choices, ...(canBlend(model) && { strategy }), sampling: {} },
       requestClass: 'question',
     };
     const laidOut = this.#maker.layOut(request);

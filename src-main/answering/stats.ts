@@ -30,7 +30,7 @@ export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: Cost
     restoredTokens: turn.restoredTokens,
     reusedTokens: report.reusableTokens,
     recomputedTokens: report.recomputedTokens,
-    computedTokens: report.tokens - report.reusableTokens,
+    computedTokens: report.computedTokens - report.recomputedTokens,
     chunkHits,
     bytesLoaded: report.bytesLoaded,
     strategy: turn.plan.strategy,

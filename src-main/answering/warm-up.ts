@@ -1,7 +1,7 @@
 import type { Settings } from '../../src-shared/settings.ts';
 import type { KvDtype, Segment, Strategy } from '../engine/engine.ts';
 import type { PromptPart } from '../fusion/blender.ts';
-import type { FusionModel, FusionSession } from '../fusion/model.ts';
+import { canBlend, type FusionModel, type FusionSession } from '../fusion/model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { AnswerMaker, type AnswerMakerOptions } from './answer.ts';
 import { choicesOf } from './choices.ts';
@@ -83,11 +83,13 @@ export async function warmMemory(
 async function blendShort(parts: readonly PromptPart[], options: ShortBlend): Promise<void> {
   const { model, session, dtype, strategy, signal } = options;
   const passage = parts.find(({ kind }) => kind === 'chunk');
-  const chunk = passage && (await model.encodeChunk(passage.tokens.slice(0, PASSAGE), dtype, { signal }));
+  const tokens = passage?.tokens.slice(0, PASSAGE);
+  const chunk = tokens && canBlend(model) ? await model.encodeChunk(tokens, dtype, { signal }) : undefined;
   try {
     const segments = parts.flatMap((part): Segment[] => {
       if (part.kind === 'text') return [{ kind: 'compute', tokens: part.tokens }];
-      return part === passage && chunk ? [{ kind: 'chunk', chunk }] : [];
+      if (part !== passage || !tokens) return [];
+      return [chunk ? { kind: 'chunk', chunk } : { kind: 'compute', tokens }];
     });
     await session.append(segments, strategy, { signal });
     await session.generate({ maxTokens: 1, signal });

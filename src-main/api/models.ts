@@ -9,6 +9,7 @@ export function modelHandlers({ models, cache, settings }: App): ModelHandlers {
   return {
     'models.list': () => models.list(),
     'models.detail': ({ id }) => models.detail(id),
+    'models.inspect': ({ path }) => models.inspect(path),
     'models.import': ({ path, copy }) => models.import(path, { copy }),
     'models.rename': ({ id, name }) => models.rename(id, name),
     'models.remove': ({ id }) => models.remove(id),

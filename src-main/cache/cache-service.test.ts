@@ -84,7 +84,7 @@ async function kvasir(documents: Record<string, number[]> = { 'a.txt': [1, 2, 3]
     id: 'n',
     fingerprint: null,
     tokensPerSecond: 2,
-    header: { layers: 1, kvHeads: 1, headDim: 32 },
+    header: { kvValuesPerToken: 64 },
   } as ModelRow;
   const cache = new CacheService({
     ...{ store, dir, catalogue, settings, events, log: silentLogger },

@@ -154,7 +154,7 @@ export class ConversationSessions {
     return this.#entries.reduce((sum, { tokens, model, reserved, shared }) => {
       const { kvBlockTokens: block, kvDtype } = model.info;
       const blocks = Math.ceil(Math.max(tokens.count, reserved) / block) - Math.floor(shared / block);
-      return sum + blocks * block * model.bytesPerToken(kvDtype);
+      return sum + blocks * block * model.bytesPerToken(kvDtype) + model.bytesPerSession;
     }, 0);
   }
 }

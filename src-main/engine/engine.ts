@@ -22,6 +22,7 @@ export { Embedder } from './embedder.ts';
 export { Model } from './model.ts';
 export { GREEDY, Session, type AppendOptions, type GenerateOptions, type Segment } from './session.ts';
 export type {
+  EngineName,
   KvDtype,
   NativeAppendReport as AppendReport,
   NativeCheckReport as CheckReport,
@@ -93,19 +94,15 @@ export class Engine {
     return guarded(() => this.#addon.readGguf(path));
   }
 
-  /** MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */
+  /** Loads a model into the engine that its header asks for. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */
   async loadModel(path: string, options: LoadOptions = {}): Promise<Model> {
-    requireModelFile(path);
+    const { engine } = this.inspect(path);
+    const { threads = 0, device = 'auto', kvDtype = 'f16', onProgress } = options;
+    const all = { threads, device, kvDtype };
     const native = await guardedAsync(() =>
-      this.#addon.loadModel(
-        path,
-        {
-          threads: options.threads ?? 0,
-          device: options.device ?? 'auto',
-          kvDtype: options.kvDtype ?? 'f16',
-        },
-        options.onProgress,
-      ),
+      engine === 'blending'
+        ? this.#addon.loadModel(path, all, onProgress)
+        : this.#addon.loadLlamaModel(path, all, onProgress),
     );
     return new Model(this.#addon, native, path);
   }

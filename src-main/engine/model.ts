@@ -3,6 +3,9 @@ import { ChunkKv } from './chunk-kv.ts';
 import type { KvDtype, NativeAddon, NativeKvUsage, NativeModel, NativeModelInfo } from './native.ts';
 import { Session } from './session.ts';
 
+/** As in native/llama/llama_session.cc. */
+const KEPT_STATES = 4;
+
 /** A loaded model. Its calls run one after another; dispose() frees weights and every session and chunk in memory. */
 export class Model {
   readonly info: NativeModelInfo;
@@ -34,10 +37,15 @@ export class Model {
       : new Int32Array(0);
   }
 
-  /** Bytes of KV per token in the store. */
+  /** Bytes of KV per token, in the store and in sessions. */
   bytesPerToken(dtype: KvDtype): number {
-    const values = 2 * this.info.layers * this.info.kvHeads * this.info.headDim;
+    const values = this.info.kvValuesPerToken;
     return dtype === 'f16' ? values * 2 : (values / 32) * 34;
+  }
+
+  /** Bytes of a session beside its tokens' KV, at most: of a running state, and of those that are kept to go back to. */
+  get bytesPerSession(): number {
+    return this.info.stateValues * Float32Array.BYTES_PER_ELEMENT * (1 + KEPT_STATES);
   }
 
   async encodeChunk(tokens: Int32Array, dtype: KvDtype, options: CallOptions = {}): Promise<ChunkKv> {

@@ -22,6 +22,7 @@ describe('the addon is what native.ts says', () => {
       listDevices: true,
       readGguf: true,
       loadModel: true,
+      loadLlamaModel: true,
       readChunkHeader: true,
       verifyChunk: true,
       createAbort: true,

@@ -7,6 +7,8 @@
  * own native thread one after another in call order, and never block JavaScript. KV bytes never enter JavaScript.
  */
 
+import type { BlendingObstacle } from '../../src-shared/blending.ts';
+
 export type KvDtype = 'f16' | 'q8_0';
 
 export interface NativeDevice {
@@ -51,9 +53,21 @@ export interface NativeGgufInfo {
    * loadEmbedder. Such a file may have an unsupportedReason, which speaks of chat only.
    */
   embedding: boolean;
-  /** Empty when the engine can run it, else why not (one sentence). */
+  /**
+   * Which engine runs it as a chat model: ours, which blends, libllama, which computes every prompt, or none. Said by header and
+   * list of tensors alone.
+   */
+  engine: EngineName;
+  /** Why its passages cannot be blended; empty where they can, or where no engine runs it. */
+  obstacle: BlendingObstacle | '';
+  /** Empty when an engine can run it, else why none can (one sentence). */
   unsupportedReason: string;
+  /** Values of keys and values that a token takes in a session, over all layers; and of a running state, whatever the length. */
+  kvValuesPerToken: number;
+  stateValues: number;
 }
+
+export type EngineName = 'blending' | 'llama' | 'none';
 
 interface NativeModelOptions {
   threads: number;
@@ -188,6 +202,8 @@ export interface NativeAppendReport {
   reusableTokens: number;
   /** Reusable tokens computed beyond the last check layer (for 'full' nothing is reusable). */
   recomputedTokens: number;
+  /** That went through the model: beside those appended, older ones that a session of libllama had to go back to. */
+  computedTokens: number;
   /** Which: prompt positions (relative to this append), ascending. */
   selected: Int32Array;
   bytesLoaded: number;
@@ -406,6 +422,15 @@ export interface NativeAddon {
   listDevices(): NativeDevice[];
   readGguf(path: string): NativeGgufInfo;
   loadModel(
+    path: string,
+    options: NativeModelOptions,
+    onProgress?: (fraction: number) => void,
+  ): Promise<NativeModel>;
+  /**
+   * Loads a model for libllama to run. It has a model's whole face: its sessions take segments to compute only, and what has to do
+   * with chunks throws a TypeError.
+   */
+  loadLlamaModel(
     path: string,
     options: NativeModelOptions,
     onProgress?: (fraction: number) => void,

@@ -1,4 +1,6 @@
 import type { Model, Session, SessionDeviation } from '../engine/engine.ts';
+import { whyNotBlended } from '../../src-shared/blending.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
 import { chunkKey, type ChunkStore } from '../kvstore/store.ts';
 import type { KvDtype } from '../engine/engine.ts';
 
@@ -30,6 +32,7 @@ export type FusionModel = Pick<
   | 'detokenize'
   | 'encodingPrefix'
   | 'bytesPerToken'
+  | 'bytesPerSession'
   | 'encodeChunk'
   | 'openChunk'
   | 'setKvBudget'
@@ -45,6 +48,21 @@ export type ChunkCache = Pick<
   ChunkStore,
   'has' | 'entry' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'
 >;
+
+/** Whether passages' KV is computed by itself and blended: else every prompt is computed. */
+export function canBlend({ info }: Pick<FusionModel, 'info'>): boolean {
+  return info.engine !== 'llama';
+}
+
+/** MODEL_UNSUPPORTED, for what has to do with blending alone. */
+export function requireBlending(name: string, { info }: Pick<FusionModel, 'info'>): void {
+  if (info.obstacle === '' || info.engine !== 'llama') return;
+  throw new KvasirError(
+    'MODEL_UNSUPPORTED',
+    whyNotBlended(name, info.obstacle),
+    'Choose a model that blends.',
+  );
+}
 
 /** The store's key of a chunk of these tokens, encoded by this model. */
 export function keyFor(

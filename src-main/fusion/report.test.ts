@@ -33,6 +33,7 @@ function appendReport(layers: number, tokens: number, checks: AppendReport['chec
     tokens,
     reusableTokens: 6,
     recomputedTokens: 2,
+    computedTokens: tokens - 4,
     selected: checks.at(-1)?.selected ?? new Int32Array(0),
     question: null,
     bytesLoaded: 600,

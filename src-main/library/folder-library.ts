@@ -83,7 +83,7 @@ export class FolderLibrary {
     const updated = await this.#readAndCut(changes.files, run);
     const { chunks } = catalogue.chunkTable.counts(this.chunkSetId);
     if (chunks === 0) throw nothingToRead(this.root, [...changes.failures, ...this.#failures()]);
-    const precomputed = precompute ? await this.#precompute(run) : undefined;
+    const precomputed = precompute && this.#target.blends ? await this.#precompute(run) : undefined;
     const failed = this.#failures();
     const documents = changes.files - failed.length;
     const failures = [...changes.failures, ...failed];

@@ -1,3 +1,4 @@
+import { whyNotBlended } from '../../src-shared/blending.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { formatBytes } from '../platform/format-bytes.ts';
 
@@ -7,18 +8,18 @@ export function describeModel(info: GgufInfo): [label: string, value: string][] 
   return [
     ['Name', info.name || '(none)'],
     ['Architecture', info.architecture],
-    ['Runs here', info.unsupportedReason === '' ? 'yes' : `no: ${info.unsupportedReason}`],
+    ['Runs here', runsHere(info)],
     ['Parameters', formatCount(info.parameterCount)],
     ['File', formatBytes(info.fileBytes)],
     ['Weights', `${info.tensorCount} tensors (${types.join(', ')})`],
     ['Layers', String(info.layers)],
     ['Width', `${info.embeddingLength}, feed-forward ${feedForward(info)}`],
     ['Attention', `${info.heads} heads, ${info.kvHeads} KV heads, ${info.headDim} wide`],
-    ['Layers see', layersSee(info)],
+    ...attended(info),
     ['Context', `${info.contextTrain} tokens`],
     ['RoPE', `base ${info.ropeBase}, scaling ${info.ropeScaling || 'none'}${unrotated(info)}`],
     ['Vocabulary', `${info.vocabSize} tokens (${info.tokenizerModel})`],
-    ['KV per token', formatBytes(2 * info.layers * info.kvHeads * info.headDim * 2)],
+    ['KV per token', formatBytes(2 * info.kvValuesPerToken)],
     ['Chat template', info.chatTemplate === '' ? 'none' : `${info.chatTemplate.length} characters`],
   ];
 }
@@ -28,14 +29,22 @@ function feedForward({ experts, expertsUsed, expertFeedForwardLength, feedForwar
   return `${expertFeedForwardLength} in each of ${experts} experts, ${expertsUsed} of them used by a token`;
 }
 
-function layersSee({ layers, windows }: GgufInfo): string {
+/** Which tokens layers see, where our own engine knows. */
+function attended({ obstacle, layers, windows }: GgufInfo): [string, string][] {
+  if (obstacle !== '') return [];
   const windowed = windows.filter((window) => window > 0).length;
-  if (windowed === 0) return 'all tokens before';
-  return `the last ${Math.max(...windows)} tokens in ${windowed}, all before in ${layers - windowed}`;
+  if (windowed === 0) return [['Layers see', 'all tokens before']];
+  const some = `the last ${Math.max(...windows)} tokens in ${windowed}, all before in ${layers - windowed}`;
+  return [['Layers see', some]];
 }
 
 function unrotated({ unrotatedLayers }: GgufInfo): string {
   return unrotatedLayers === 0 ? '' : `, none in ${unrotatedLayers} layers`;
+}
+
+function runsHere({ name, obstacle, unsupportedReason }: GgufInfo): string {
+  if (unsupportedReason !== '') return `no: ${unsupportedReason}`;
+  return obstacle === '' ? 'yes' : `yes, by llama.cpp: ${whyNotBlended(name || 'It', obstacle)}`;
 }
 
 function formatCount(count: number): string {

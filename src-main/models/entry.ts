@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Failure } from '../../src-shared/contract/common.ts';
-import type { Fit, ModelEntry } from '../../src-shared/contract/models.ts';
+import type { Fit, InspectedModel, ModelEntry } from '../../src-shared/contract/models.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { kvBytesPerToken } from './fit.ts';
 import type { ModelRow } from './registry.ts';
@@ -15,12 +15,10 @@ export interface ModelStatus {
 export function entryOf(row: ModelRow, fit: Fit, { state, failure, active }: ModelStatus): ModelEntry {
   const { header } = row;
   return {
+    ...inspectedOf(row),
     id: row.id,
-    name: modelName(row),
     path: row.path,
     origin: row.origin,
-    role: roleOf(header),
-    architecture: header.architecture,
     quantization: mainWeightType(header),
     fileBytes: header.fileBytes,
     parameterCount: header.parameterCount,
@@ -28,11 +26,22 @@ export function entryOf(row: ModelRow, fit: Fit, { state, failure, active }: Mod
     contextTrain: header.contextTrain,
     kvBytesPerToken: { f16: kvBytesPerToken(header, 'f16'), q8_0: kvBytesPerToken(header, 'q8_0') },
     fit,
-    // The reason speaks of chat; whether libllama knows an embedding model is found out by loading it.
-    unsupportedReason: header.embedding ? '' : header.unsupportedReason,
     state,
     failure,
     active,
+  };
+}
+
+/** What a header says of running the file here. */
+export function inspectedOf(row: Pick<ModelRow, 'name' | 'header' | 'path'>): InspectedModel {
+  const { header } = row;
+  return {
+    name: modelName(row),
+    role: roleOf(header),
+    architecture: header.architecture,
+    obstacle: header.obstacle === '' ? null : header.obstacle,
+    // The reason speaks of chat; whether libllama knows an embedding model is found out by loading it.
+    unsupportedReason: header.embedding ? '' : header.unsupportedReason,
   };
 }
 

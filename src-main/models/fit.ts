@@ -32,7 +32,10 @@ export function fitOf(request: FitRequest): Fit {
   const contextTokens =
     header.contextTrain > 0 ? Math.min(header.contextTrain, request.contextTokens) : request.contextTokens;
   const weightsBytes = header.fileBytes;
-  const kvBytes = header.embedding ? 0 : contextTokens * kvBytesPerToken(header, keptAs(request));
+  const stateBytes = header.stateValues * Float32Array.BYTES_PER_ELEMENT;
+  const kvBytes = header.embedding
+    ? 0
+    : contextTokens * kvBytesPerToken(header, keptAs(request)) + stateBytes;
   const computeBytes = computeBytesOf(header, contextTokens);
   const needed = weightsBytes + kvBytes + computeBytes;
   const gpu = gpuFor(request);
@@ -59,14 +62,13 @@ export function fitOf(request: FitRequest): Fit {
   };
 }
 
-/** As the engine does: heads that q8_0's blocks of 32 do not divide keep f16. */
+/** As the engines do: heads that q8_0's blocks of 32 do not divide keep f16, and so does libllama. */
 function keptAs({ header, kvDtype }: FitRequest): KvDtype {
-  return header.headDim % 32 === 0 ? kvDtype : 'f16';
+  return header.engine !== 'llama' && header.headDim % 32 === 0 ? kvDtype : 'f16';
 }
 
 /** Bytes of KV of one token, over all layers. q8_0 holds 32 values in 34 bytes. */
-export function kvBytesPerToken({ layers, kvHeads, headDim }: GgufInfo, dtype: KvDtype): number {
-  const values = 2 * layers * kvHeads * headDim;
+export function kvBytesPerToken({ kvValuesPerToken: values }: GgufInfo, dtype: KvDtype): number {
   return dtype === 'f16' ? values * 2 : (values / 32) * 34;
 }
 

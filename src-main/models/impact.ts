@@ -21,8 +21,8 @@ export function impactOf(
   { chunks, tokens, cachedChunks, cachedTokens }: Corpus & Stored,
   dtype: KvDtype,
 ): ModelImpact {
-  const tokensToCompute = Math.max(0, tokens - cachedTokens);
   const { header } = row;
+  const tokensToCompute = header.engine === 'llama' ? 0 : Math.max(0, tokens - cachedTokens);
   return {
     chunks,
     cachedChunks: Math.min(chunks, cachedChunks),

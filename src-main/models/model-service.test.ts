@@ -74,6 +74,7 @@ class FakeEngine implements ModelEngine {
     }
     const header: Partial<GgufInfo> = {
       ...{ name: 'Some', architecture: 'llama', fileBytes: 1000, parameterCount: 10, layers: 2, kvHeads: 1 },
+      ...{ engine: 'blending', obstacle: '', kvValuesPerToken: 128, stateValues: 0, windows: [] },
       ...{ headDim: 32, embeddingLength: 32, feedForwardLength: 64, vocabSize: 100, contextTrain: 4096 },
       ...{
         tensorTypes: { f32: 9, q8_0: 4, f16: 1 },
@@ -522,13 +523,28 @@ describe('whether a model fits', () => {
 
   test('counts KV as conversations keep it: in q8_0 where its blocks of 32 divide a head', async () => {
     const { settings, add, models } = kvasir();
-    const added = [await add('mine.gguf', {}), await add('odd.gguf', { headDim: 80 })];
+    const odd = { headDim: 80, kvValuesPerToken: 2 * 2 * 80 };
+    const added = [await add('mine.gguf', {}), await add('odd.gguf', odd)];
     const fitOf = (id: string) => models.list().find((each) => each.id === id)?.fit;
     const kv = () => added.map(({ id }) => (fitOf(id)?.kvBytes ?? 0) / (4096 * 2 * 2));
     expect(kv()).toEqual([32 * 2, 80 * 2]);
     settings.update({ conversationDtype: 'q8_0' });
     expect(kv()).toEqual([34, 80 * 2]);
   });
+});
+
+test('a file says what it would be before it is in the list', () => {
+  const { models, data } = kvasir();
+  const path = file(data, 'state.gguf', { name: 'Running', engine: 'llama', obstacle: 'running-state' });
+  expect(models.inspect(path)).toEqual({
+    name: 'Running',
+    role: 'chat',
+    architecture: 'llama',
+    obstacle: 'running-state',
+    unsupportedReason: '',
+  });
+  expect(models.list()).toHaveLength(1);
+  expect(() => models.inspect('/nowhere.gguf')).toThrow(/no model file/);
 });
 
 test('with the real engine: the demo model answers, a truncated copy is refused', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { ModelDetail, ModelEntry } from '../../src-shared/contract/models.ts';
+import type { InspectedModel, ModelDetail, ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { Embedder, Engine, Model } from '../engine/engine.ts';
@@ -16,7 +16,7 @@ import { ChatModel } from './chat-model.ts';
 import { describeModel } from './describe.ts';
 import { Downloads } from './downloads/downloads.ts';
 import { EmbeddingModel } from './embedding-model.ts';
-import { entryOf, modelName, roleOf } from './entry.ts';
+import { entryOf, inspectedOf, modelName, roleOf } from './entry.ts';
 import type { Memory } from './fit.ts';
 import { KnownModels, type Trouble } from './known-models.ts';
 import { ModelFiles, modifiedMs } from './model-files.ts';
@@ -146,6 +146,11 @@ export class ModelService implements ModelSource, EmbedderSource {
     const row = this.#known.get(id);
     const suits = chooseModel(row.path, this.#options.paths).chunkTokens(row.header);
     return { row, chunkTokens: this.#options.settings.current.chunkTokens ?? suits };
+  }
+
+  /** What a file would be in the list, by its header. MODEL_NOT_FOUND, MODEL_INVALID. */
+  inspect(path: string): InspectedModel {
+    return inspectedOf({ name: null, path, header: this.#options.engine.inspect(path) });
   }
 
   /**

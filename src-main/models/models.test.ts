@@ -39,3 +39,13 @@ test('a model that does not run here says why', () => {
   expect(lines.get('Runs here')).toBe('no: it is a mamba');
   expect(lines.get('Name')).toBe('(none)');
 });
+
+test('a model that runs without blending says so, and why', () => {
+  const known: Partial<GgufInfo> = {
+    ...{ engine: 'llama', obstacle: 'running-state', unsupportedReason: '', kvValuesPerToken: 0 },
+    ...{ tensorTypes: {}, chatTemplate: '', name: 'Qwen3.6', fileBytes: 1, parameterCount: 1 },
+  };
+  expect(new Map(describeModel(known as GgufInfo)).get('Runs here')).toBe(
+    'yes, by llama.cpp: Qwen3.6 keeps a running state instead of KV; its passages cannot be blended yet.',
+  );
+});

@@ -38,6 +38,22 @@ test.each([
   expect(open(path).setAside).toEqual([]);
 });
 
+test('headers of an older version are read again, and say until then what was so', () => {
+  const path = join(tempDir(), 'models.sqlite');
+  const database = openDatabase(path, MIGRATIONS.slice(0, 3));
+  const header = { layers: 2, kvHeads: 4, headDim: 32 };
+  const add = `INSERT INTO model (id, path, origin, mtime_ms, header, added_ms) VALUES (?, ?, 'imported', 5, ?, 0)`;
+  database.run(add, 'a', '/a', JSON.stringify({ ...header, unsupportedReason: '' }));
+  database.run(add, 'b', '/b', JSON.stringify({ ...header, unsupportedReason: 'its architecture' }));
+  database.close();
+  const registry = new ModelRegistry(path);
+  expect(registry.all()).toMatchObject([
+    { mtimeMs: -1, header: { engine: 'blending', obstacle: '', kvValuesPerToken: 512, stateValues: 0 } },
+    { mtimeMs: -1, header: { engine: 'none' } },
+  ]);
+  registry.close();
+});
+
 test('what is no database is set aside as it is', () => {
   const path = join(tempDir(), 'models.sqlite');
   writeFileSync(path, 'SQLite format 3\0 and then nothing of the kind'.repeat(100));

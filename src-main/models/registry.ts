@@ -47,8 +47,21 @@ const VERSION_2 = `
 /** What the user calls a model; NULL: what its file does. */
 const VERSION_3 = 'ALTER TABLE model ADD COLUMN name TEXT';
 
+/**
+ * Headers say which engine takes the file, and what its sessions take of memory. Those there are get what was so until now, and are
+ * read again where the file can be.
+ */
+const VERSION_4 = `
+  UPDATE model SET mtime_ms = -1, header = json_set(header,
+    '$.engine', iif(header ->> 'unsupportedReason' = '', 'blending', 'none'),
+    '$.obstacle', '',
+    '$.kvValuesPerToken', 2 * (header ->> 'layers') * (header ->> 'kvHeads') * (header ->> 'headDim'),
+    '$.stateValues', 0, '$.experts', 0, '$.windows', json('[]'), '$.unrotatedLayers', 0)
+  WHERE json_valid(header)
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
 
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 

@@ -15,6 +15,7 @@ import type {
   Strategy,
 } from '../engine/engine.ts';
 import { ChunkKv } from '../engine/engine.ts';
+import type { BlendingObstacle } from '../../src-shared/blending.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type {
   ChunkEntry,
@@ -87,6 +88,8 @@ export interface FakeModelOptions {
   /** What every answer says. */
   says?: string;
   fingerprint?: string;
+  /** Why its passages cannot be blended: it is then run as by libllama. */
+  obstacle?: BlendingObstacle;
   /** Awaited before each token of an answer. */
   beforeToken?: (index: number) => Promise<void>;
 }
@@ -106,6 +109,7 @@ export class FakeModel implements FusionModel {
     contextTrain = 4096,
     says = ' An answer.',
     fingerprint = 'f'.repeat(64),
+    obstacle,
     beforeToken = () => Promise.resolve(),
   }: FakeModelOptions = {}) {
     this.says = says;
@@ -114,6 +118,9 @@ export class FakeModel implements FusionModel {
       chatTemplate,
       contextTrain,
       fingerprint,
+      engine: obstacle ? 'llama' : 'blending',
+      obstacle: obstacle ?? '',
+      stateValues: 0,
       layers: 4,
       windows: [],
       layerDevices: ['CPU', 'CPU', 'CPU', 'CPU'],
@@ -141,6 +148,9 @@ export class FakeModel implements FusionModel {
     return 10;
   }
 
+  /** Set where sessions are to take memory beside their tokens'. */
+  bytesPerSession = 0;
+
   setKvBudget(): void {
     // It has memory for all.
   }
@@ -152,6 +162,7 @@ export class FakeModel implements FusionModel {
   ): Promise<ChunkKv> {
     await Promise.resolve();
     if (signal?.aborted) throw new KvasirError('ABORTED', 'stopped');
+    if (this.info.engine === 'llama') throw new TypeError('it has no KV of chunks');
     this.encoded++;
     return fakeChunk(tokens, dtype);
   }
@@ -222,6 +233,8 @@ export class FakeSession implements FusionSession {
     segments.forEach((segment, index) => {
       if (segment.kind === 'chunk' && damaged.has(segment.chunk)) throw corrupt(index);
     });
+    if (this.#model.info.engine === 'llama' && segments.some(({ kind }) => kind === 'chunk'))
+      throw new TypeError('it places no chunks');
     this.segments = segments;
     this.strategy = strategy;
     if (this.ids.length + this.tokens.length > this.capacity)
@@ -243,6 +256,7 @@ export class FakeSession implements FusionSession {
       tokens: this.tokens.length,
       reusableTokens: reusable,
       recomputedTokens,
+      computedTokens: this.tokens.length - reusable + recomputedTokens,
       selected: new Int32Array(0),
       question: null,
       bytesLoaded: 0,

@@ -145,6 +145,7 @@ class Run {
         tokens: this.#positions.length,
         reusableTokens: reusable,
         recomputedTokens: recomputed,
+        computedTokens: this.#positions.length - reusable + recomputed,
         selected: new Int32Array(0),
         bytesLoaded: 0,
         layers: this.#reports,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BLENDING_OBSTACLES } from '../blending.ts';
 import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
 
@@ -29,7 +30,9 @@ const ModelEntrySchema = z.object({
   /** Bytes of stored KV per token, by dtype. */
   kvBytesPerToken: z.object({ f16: z.number(), q8_0: z.number() }),
   fit: FitSchema,
-  /** Empty when the engine can run it, else why not (one sentence). */
+  /** Why its passages cannot be blended, so that nothing is precomputed; null where they can. */
+  obstacle: z.enum(BLENDING_OBSTACLES).nullable(),
+  /** Empty when an engine can run it, else why none can (one sentence). */
   unsupportedReason: z.string(),
   state: z.enum(['idle', 'loading', 'ready', 'failed', 'missing']),
   failure: FailureSchema.nullable(),
@@ -43,6 +46,15 @@ const ModelDetailSchema = z.object({
   header: z.array(z.object({ label: z.string(), value: z.string() })),
   /** Weight type → number of tensors. */
   tensorTypes: z.record(z.string(), z.int()),
+});
+
+/** What a file would be in the list, told before it is in it. */
+const InspectedModelSchema = ModelEntrySchema.pick({
+  name: true,
+  role: true,
+  architecture: true,
+  obstacle: true,
+  unsupportedReason: true,
 });
 
 /** What making a model the active one would mean for the caches. */
@@ -87,6 +99,8 @@ const ById = z.object({ id: IdSchema });
 export const modelsContract = {
   'models.list': procedure(NothingSchema, z.array(ModelEntrySchema)),
   'models.detail': procedure(ById, ModelDetailSchema),
+  /** What a GGUF's header says of running it here; nothing is added. MODEL_NOT_FOUND, MODEL_INVALID. */
+  'models.inspect': procedure(z.object({ path: z.string() }), InspectedModelSchema),
   /** Adds a GGUF where it lies, or copies it into the data folder. MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL. */
   'models.import': procedure(
     z.object({ path: z.string(), copy: z.boolean().default(false) }),
@@ -123,6 +137,7 @@ export const modelsContract = {
 
 export type Fit = z.infer<typeof FitSchema>;
 export type ModelEntry = z.infer<typeof ModelEntrySchema>;
+export type InspectedModel = z.infer<typeof InspectedModelSchema>;
 export type ModelDetail = z.infer<typeof ModelDetailSchema>;
 export type ModelImpact = z.infer<typeof ModelImpactSchema>;
 export type CatalogueEntry = z.infer<typeof CatalogueEntrySchema>;

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { filesUnder } from './native-files.ts';
 
 /** Folders of native/ that must not know about JavaScript, and what gives it away. */
-const FOLDERS = ['engine', 'models', 'tests', 'tools'];
+const FOLDERS = ['engine', 'llama', 'models', 'tests', 'tools'];
 const NAMES = /\.(cc|cpp|h|hpp|inc)$/;
 const FORBIDDEN =
   /^\s*#\s*include\s*[<"](?:[\w./]*\/)?(napi\.h|napi-inl\.h|node_api\.h|js_native_api\.h|addon\/[^>"]*)[>"]/;

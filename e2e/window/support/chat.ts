@@ -41,7 +41,10 @@ async function documentsRead(window: Page): Promise<void> {
     () => true,
     () => false,
   );
-  if (shown) await expect(ready).toContainText('Everything is computed ahead', { timeout: COMPUTED_MS });
+  if (shown)
+    await expect(ready).toContainText(/Everything is computed ahead|cannot be blended/, {
+      timeout: COMPUTED_MS,
+    });
 }
 
 export function answers(window: Page): Locator {

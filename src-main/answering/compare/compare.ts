@@ -9,7 +9,7 @@ import {
 import { takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { SessionDeviation } from '../../engine/engine.ts';
 import { klDivergence, likeliest, mostLikely, wordF1 } from '../../fusion/quality.ts';
-import type { FusionSession } from '../../fusion/model.ts';
+import { requireBlending, type FusionSession } from '../../fusion/model.ts';
 import { tokenTexts } from '../detokenizer.ts';
 import type { PromptPart } from '../../fusion/blender.ts';
 import { partsFrom } from '../session-tokens.ts';
@@ -45,13 +45,14 @@ export type Compared = Pick<
 >;
 
 /**
- * Makes one prompt in several ways, each beside the full prefill, whose session stays for comparing. ABORTED, OUT_OF_MEMORY,
- * ENGINE_FAILED.
+ * Makes one prompt in several ways, each beside the full prefill, whose session stays for comparing. MODEL_UNSUPPORTED, ABORTED,
+ * OUT_OF_MEMORY, ENGINE_FAILED.
  */
 export async function comparePrompt(
   laidOut: readonly PromptPart[],
   options: CompareOptions,
 ): Promise<Compared> {
+  requireBlending(options.name, options.model);
   const parts = partsFrom(laidOut, 0);
   const comparing = new Comparing(parts, options);
   try {

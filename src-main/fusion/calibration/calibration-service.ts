@@ -10,6 +10,7 @@ import type { Gate } from '../../platform/gate.ts';
 import type { SettingsService } from '../../platform/settings-service.ts';
 import { calibrate, strategiesAt, subjectOf, type TextSet } from './calibrate.ts';
 import { CalibrationFile } from './calibration-file.ts';
+import { requireBlending } from '../model.ts';
 import type { CalibrationModel } from './measure.ts';
 
 /** A model that answers, and what people call it. */
@@ -98,7 +99,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     }
   }
 
-  /** Measures a model on prompts and keeps the outcome. As `run`. */
+  /** Measures a model on prompts and keeps the outcome. As `run`; MODEL_UNSUPPORTED. */
   async measure(
     model: CalibratedModel,
     texts: TextSet,
@@ -106,6 +107,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     run: CalibrationRun & { stillInUse?: () => boolean } = {},
   ): Promise<Calibration> {
     this.#refuseSecond();
+    requireBlending(model.name, model.model);
     const controller = new AbortController();
     const stop = (): void => controller.abort();
     run.signal?.addEventListener('abort', stop, { once: true });

@@ -28,7 +28,7 @@ export interface Decision {
 }
 
 interface DecideOptions {
-  info: Subject;
+  info: Subject & Partial<Pick<ModelInfo, 'engine'>>;
   costs: Pick<CostModel, 'predict'>;
   /** What calibration found of the model; absent before. */
   calibrated?: CalibrationChoice | undefined;
@@ -53,8 +53,10 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
   const { info, costs, calibrated } = options;
   const predictedFullMs = costs.predict(info, work, { kind: 'full' })?.total ?? null;
   const rest = { requested, predictedFullMs };
-  if (requested.kind !== 'auto')
-    return { ...rest, ...plain(work, requested, choiceOf(requested), 'asked', options) };
+  if (requested.kind !== 'auto') {
+    const reason = info.engine === 'llama' ? 'not-blended' : 'asked';
+    return { ...rest, ...plain(work, requested, choiceOf(requested), reason, options) };
+  }
 
   const base = calibrated?.strategy ?? UNCALIBRATED;
   const floor = calibrated?.verdict === 'blend' || !calibrated ? base : UNCALIBRATED;

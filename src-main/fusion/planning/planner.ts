@@ -7,7 +7,7 @@ import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 import { findRuns, type ChunkReuse } from '../sources.ts';
-import { keyFor, type ChunkCache, type FusionModel } from '../model.ts';
+import { canBlend, keyFor, type ChunkCache, type FusionModel } from '../model.ts';
 import { decide, type Decision } from './controller.ts';
 import type { CostModel } from './cost-model.ts';
 import type { Piece, Tier } from './work.ts';
@@ -51,8 +51,12 @@ export class Planner {
     this.costs = options.costs;
   }
 
-  /** The controller's form of what people ask for; a strategy they name checks where calibration found it should. BAD_ARGUMENT. */
+  /**
+   * The controller's form of what people ask for; a strategy they name checks where calibration found it should. Where passages cannot be
+   * blended, whatever they ask for is a full prefill. BAD_ARGUMENT.
+   */
   resolve(model: PlannedModel, { name, ratio }: StrategyRequest): StrategyOrAuto {
+    if (!canBlend(model)) return { kind: 'full' };
     if (name === 'auto') return { kind: 'auto' };
     const checkLayers = checkLayersOf(this.#options.calibration(model), name);
     return engineStrategy({ name, ratio, ...(checkLayers && { checkLayers }) }, model.info.layers);
@@ -94,10 +98,12 @@ export class Planner {
     this.costs.observe(request.model.info, { work, report, acquireMs });
     const outcomeMs = acquireMs + report.totalMs;
     const { requested, choice, reason, fellBack, predicted, predictedFullMs } = decision;
+    const { obstacle } = request.model.info;
     return {
       wish: requested.kind,
       strategy: choice,
       reason,
+      ...(reason === 'not-blended' && obstacle !== '' && { obstacle }),
       fellBack,
       tier: shown(decision.tier),
       cheapestTier: shown(decision.cheapestTier),

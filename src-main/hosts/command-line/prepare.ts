@@ -1,4 +1,5 @@
 import type { Notice } from '../../../src-shared/answer.ts';
+import { whyNotBlended } from '../../../src-shared/blending.ts';
 import type { PrecomputeReport, SyncReport } from '../../../src-shared/library.ts';
 import type { Workspace } from '../../app.ts';
 import type { DrainReport } from '../../library/folder-library.ts';
@@ -11,7 +12,7 @@ interface Prepared extends DrainReport {
 
 /** Brings a library and its cache up to date, with progress; says which documents could not be read. */
 export async function prepare(
-  { library }: Workspace,
+  { library, model: { info } }: Workspace,
   options: { terminal: Terminal; signal: AbortSignal; precompute: boolean },
 ): Promise<Prepared> {
   const { terminal, signal, precompute: precomputed } = options;
@@ -20,7 +21,7 @@ export async function prepare(
     const run = { precompute: precomputed, signal, onProgress: display.update };
     const { sync, precompute } = await library.drain(run);
     display.stop();
-    const notices = [...failureNotices(sync), ...budgetNotices(precompute)];
+    const notices = [...failureNotices(sync), ...blendingNotices(info), ...budgetNotices(precompute)];
     for (const { message } of notices) terminal.err(`Note: ${message}`);
     return { sync, precompute, notices };
   } finally {
@@ -33,6 +34,10 @@ function failureNotices({ failures }: SyncReport): Notice[] {
     kind: 'document-failed',
     message: `Left out of the library: ${message}`,
   }));
+}
+
+function blendingNotices({ name, obstacle }: Workspace['model']['info']): Notice[] {
+  return obstacle === '' ? [] : [{ kind: 'not-blended', message: whyNotBlended(name, obstacle) }];
 }
 
 function budgetNotices(report: PrecomputeReport | undefined): Notice[] {

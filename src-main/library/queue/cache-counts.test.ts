@@ -11,6 +11,7 @@ const TARGET = {
   chunkTokens: 3,
   prefix: Int32Array.of(1),
   dtype: 'f16' as const,
+  blends: true,
 };
 
 /** A catalogue with one document of three chunks. */

@@ -44,6 +44,7 @@ export class DocumentPrecomputer {
     onChunk: (progress: ChunkDone) => void,
     signal: AbortSignal | undefined,
   ): Promise<void> {
+    if (!target.blends) return; // since it was put here, a model came into use that has no KV of chunks
     const { catalogue, store } = this.#options;
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
     const slice = new TimeSlice();

@@ -43,6 +43,21 @@ describe('the disk budget', () => {
   });
 });
 
+test('documents are ready once they are cut where the model has no KV of chunks; with one that has, they are computed', async () => {
+  const fixture = new ServiceFixture(MANY);
+  fixture.models.use(new FakeModel({ fingerprint: 'ab'.repeat(32), obstacle: 'running-state' }), 24);
+  const { id, chunks, cachedChunks } = await fixture.library();
+  expect(chunks).toBeGreaterThan(0);
+  expect(cachedChunks).toBe(0);
+  expect(fixture.documents(id).every(({ phase }) => phase === 'ready')).toBe(true);
+  fixture.service.queue.fill();
+  await fixture.idle();
+  expect(fixture.service.queue.status()).toMatchObject({ active: 0, blocked: null });
+
+  fixture.models.use(fixture.model, 24);
+  await fixture.until(() => fixture.info(id).cachedChunks === fixture.info(id).chunks);
+});
+
 describe('the queue’s numbers', () => {
   test('count a document once, also when another model begins it anew', async () => {
     const fixture = new ServiceFixture(MANY);

@@ -114,7 +114,7 @@ export class DocumentQueue {
   fill(): void {
     this.#overBudgetTold = false;
     const { target } = this.#targets;
-    if (!target) return;
+    if (!target?.blends) return;
     this.#options.catalogue.documents.reopen(target);
     this.#expectMissing(target);
     this.kick();

@@ -115,9 +115,10 @@ export class DocumentSteps {
       this.#show('cut', document, 'indexing');
       if (indexer) await gate.background((each) => indexer.index(chunkSetId, document.id, each), signal);
       const { missingTokens } = await this.#counts.count(document, target, signal);
-      const next = missingTokens > 0 ? 'precomputing' : 'ready';
+      const computes = target.blends && missingTokens > 0;
+      const next = computes ? 'precomputing' : 'ready';
       if (documents.advance(document.id, 'indexing', next)) {
-        if (missingTokens > 0) this.meter.expect(document.id, missingTokens);
+        if (computes) this.meter.expect(document.id, missingTokens);
         else this.#finished(document);
       }
     });

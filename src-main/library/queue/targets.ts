@@ -1,5 +1,5 @@
 import type { KvDtype } from '../../engine/engine.ts';
-import type { FusionModel } from '../../fusion/model.ts';
+import { canBlend, type FusionModel } from '../../fusion/model.ts';
 import { yieldToEventLoop } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 
@@ -16,6 +16,8 @@ export interface Target {
   chunkTokens: number;
   prefix: Int32Array;
   dtype: KvDtype;
+  /** Whether KV is computed for it ahead: not by a model whose passages cannot be blended. */
+  blends: boolean;
 }
 
 const STATE_KEY = 'target';
@@ -23,7 +25,13 @@ const STATE_KEY = 'target';
 const BATCH = 500;
 
 export function targetOf({ model, chunkTokens }: ChunkModel, dtype: KvDtype): Target {
-  return { fingerprint: model.info.fingerprint, chunkTokens, prefix: model.encodingPrefix, dtype };
+  return {
+    fingerprint: model.info.fingerprint,
+    chunkTokens,
+    prefix: model.encodingPrefix,
+    dtype,
+    blends: canBlend(model),
+  };
 }
 
 export function isSameTarget(a: Target | undefined, b: Target): boolean {
@@ -66,8 +74,14 @@ export async function putBack(
 }
 
 function parse(json = 'null'): Target | undefined {
-  const saved = JSON.parse(json) as (Omit<Target, 'prefix'> & { prefix: number[] }) | null;
-  return saved ? { ...saved, prefix: Int32Array.from(saved.prefix) } : undefined;
+  const saved = JSON.parse(json) as (Omit<Target, 'prefix' | 'blends'> & SavedInPart) | null;
+  return saved ? { blends: true, ...saved, prefix: Int32Array.from(saved.prefix) } : undefined;
+}
+
+/** An older version's says nothing of blending: all models did. */
+interface SavedInPart {
+  prefix: number[];
+  blends?: boolean;
 }
 
 function serialise(target: Target): string {

@@ -45,9 +45,10 @@ export function ReportPage({
     showPicture('compare');
     requestAnimationFrame(() => compare.current?.focus());
   };
+  const comparable = !report.plan?.obstacle;
   useCommands([
     { id: 'fusion.export', label: `${t('title')}: ${t('export.whole')}`, run: exports.wholePng },
-    { id: 'fusion.compare', label: t('compare:open'), run: showCompare },
+    ...(comparable ? [{ id: 'fusion.compare', label: t('compare:open'), run: showCompare }] : []),
     { id: 'fusion.json', label: `${t('title')}: ${t('export.json')}`, run: exports.json },
   ]);
   const showPart = (token: number) => {
@@ -66,14 +67,19 @@ export function ReportPage({
       </div>
       <div className={classes.scroll}>
         <div className={classes.content}>
-          <Summary conversationId={conversationId} report={report} words={words} onCompare={showCompare} />
+          <Summary
+            conversationId={conversationId}
+            report={report}
+            words={words}
+            onCompare={comparable ? showCompare : undefined}
+          />
           <WaterfallSection {...shared} />
           <TokenSection {...shared} check={check} onCheck={setCheck} scale={scale} handle={map} />
           <ChunkSection {...shared} onShow={showPart} />
           <MassSection {...shared} check={check} onCheck={setCheck} />
           <LayerSection {...shared} />
           <PipelineSection {...shared} />
-          <ComparePart report={report} words={words} handle={compare} />
+          {comparable && <ComparePart report={report} words={words} handle={compare} />}
         </div>
       </div>
     </section>

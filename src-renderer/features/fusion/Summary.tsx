@@ -23,7 +23,7 @@ export function Summary({
   report,
   words,
   onCompare,
-}: SummaryProps & { onCompare: () => void }) {
+}: SummaryProps & { onCompare: (() => void) | undefined }) {
   const { t, format } = words;
   const { ttftMs, strategy, model, layerCount, dtype } = report;
   const meta = {
@@ -51,18 +51,20 @@ export function Summary({
       <CompositionBar composition={compositionOf(report)} words={words} />
       {report.plan && (
         <Text size="sm" className={classes.plan}>
-          {captions.plan(report.plan, words)}
+          {captions.plan(report.plan, model, words)}
         </Text>
       )}
-      <Button
-        size="compact-xs"
-        variant="light"
-        mt={10}
-        leftSection={<IconArrowsDiff size={14} aria-hidden />}
-        onClick={onCompare}
-      >
-        {t('compare:open')}
-      </Button>
+      {onCompare && (
+        <Button
+          size="compact-xs"
+          variant="light"
+          mt={10}
+          leftSection={<IconArrowsDiff size={14} aria-hidden />}
+          onClick={onCompare}
+        >
+          {t('compare:open')}
+        </Button>
+      )}
       <Text size="xs" c="dimmed" mt={8}>
         {t(strategy.name === 'none' || strategy.name === 'full' ? 'meta' : 'metaRatio', meta)}
       </Text>

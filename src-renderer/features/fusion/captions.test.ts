@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
 import { namedReport } from '../../client/fixtures/named-reports.ts';
-import { comparison, summary } from './captions.ts';
+import { comparison, plan, summary } from './captions.ts';
 import { strategyName } from './strategy-name.ts';
 import type { Words } from './useWords.ts';
 import { wordsOf } from './words.test-support.ts';
@@ -41,6 +41,15 @@ test('what a prompt begins with was computed for another one, before this start,
   expect(said(64)).toContain(
     'Its first 128 had been computed exactly before and were used again: 64 of them',
   );
+});
+
+test('a prompt of a model that cannot be blended says why it was computed', () => {
+  const made = { ...report.plan!, wish: 'full', strategy: { name: 'full', ratio: 1 }, tier: null } as const;
+  const notBlended = { ...made, reason: 'not-blended', obstacle: 'running-state' } as const;
+  expect(plan(notBlended, 'Qwen3.6', words.en)).toContain(
+    'Qwen3.6 keeps a running state instead of KV; its passages cannot be blended yet.',
+  );
+  expect(plan(notBlended, 'Qwen3.6', words.zh)).toContain('Qwen3.6 保存的是运行状态');
 });
 
 test('a strategy is named with its ratio first, then with where it checks', () => {

@@ -50,7 +50,7 @@ const REUSED: Partial<Record<string, `sentence.reused${'Deviation' | 'Query' | '
 };
 
 /** What was decided and expected before the prompt was processed, and what came of it. */
-export function plan(made: FusionPlan, words: Words): string {
+export function plan(made: FusionPlan, model: string, words: Words): string {
   const { t, format } = words;
   const { wish, strategy, tier, cheapestTier, computedInstead, predictedTtftMs, outcomeMs } = made;
   const what = strategyName(strategy, words);
@@ -62,7 +62,9 @@ export function plan(made: FusionPlan, words: Words): string {
       ? t('plan.unexpected', { took })
       : t('plan.expected', { took, expected: format.duration(predictedTtftMs.total) }),
   ];
-  if (made.reason !== 'asked') sentences.push(t(`plan.reason.${made.reason}`));
+  if (made.obstacle) sentences.push(t(`common:notBlended.${made.obstacle}`, { name: model }));
+  if (made.reason !== 'asked' && made.reason !== 'not-blended')
+    sentences.push(t(`plan.reason.${made.reason}`));
   if (computedInstead > 0) sentences.push(t('plan.computedInstead', { count: computedInstead }));
   if (tier === 'ram' && cheapestTier === 'disk') sentences.push(t('plan.cheaper'));
   return joined(sentences);

@@ -8,6 +8,7 @@ import type { DocumentInfo } from '../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../client/context.tsx';
 import { Meter } from '../../ui/Meter.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
+import { useNotBlended } from '../../ui/useNotBlended.ts';
 import type { Column } from '../../ui/VirtualTableParts.tsx';
 import { documentAddress } from './document-address.ts';
 import type { DocumentSort } from './DocumentsPanel.tsx';
@@ -114,7 +115,9 @@ function Name({ document, active }: { document: DocumentInfo; active: boolean })
 function Cached({ document: { chunks, cachedChunks } }: { document: DocumentInfo }) {
   const { t } = useTranslation(['library', 'common']);
   const format = useFormat();
-  if (chunks === 0) return <>–</>;
+  const notBlended = useNotBlended();
+  if (chunks === 0 || (cachedChunks === 0 && notBlended !== undefined))
+    return <span title={notBlended}>–</span>;
   const numbers = { cached: format.number(cachedChunks), total: format.number(chunks) };
   return (
     <div className={classes.cached}>

@@ -7,6 +7,7 @@ import { useAction, useCall, useLatest } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
+import { useNotBlended } from '../../ui/useNotBlended.ts';
 import { CalibrationCharts, CalibrationTable, useCalibrationWords } from './CalibrationCharts.tsx';
 import { chosenPoint } from './calibration-view.ts';
 import { joined } from '../../i18n/joined.ts';
@@ -19,6 +20,7 @@ export function CalibrationCard() {
   const { t } = useTranslation('models');
   const { data: status, error, refetch } = useCall('calibration.get');
   const name = status?.model ?? null;
+  const notBlended = useNotBlended();
   const title = name === null ? t('calibration.titlePlain') : t('calibration.title', { name });
   return (
     <Stack gap="sm" component="section" aria-label={title}>
@@ -31,14 +33,17 @@ export function CalibrationCard() {
         {status && (
           <Stack gap="md">
             <Text size="sm">{t('calibration.intro')}</Text>
-            {status.running ? (
+            {notBlended !== undefined ? (
+              <Text size="sm">{notBlended}</Text>
+            ) : status.running ? (
               <Running />
             ) : (
               <Start measured={status.calibration !== null} ready={status.model !== null} />
             )}
-            {status.calibration ? (
+            {status.calibration && (
               <Outcome calibration={status.calibration} strategySet={status.strategySet} />
-            ) : (
+            )}
+            {!status.calibration && notBlended === undefined && (
               <Text size="sm" c="dimmed">
                 {t(status.model === null ? 'calibration.noModel' : 'calibration.unknown')}
               </Text>

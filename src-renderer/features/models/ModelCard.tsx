@@ -24,7 +24,7 @@ import { useRenameModel } from './useRenameModel.tsx';
 import classes from './ModelCard.module.css';
 
 export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: () => void }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'common']);
   const { failure } = model;
   return (
     <Paper withBorder p="md" className={classes.card} data-active={model.active || undefined}>
@@ -47,6 +47,9 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
         </Group>
         <Loading model={model} />
         {model.origin === 'demo' && <Text size="sm">{t('demoNote')}</Text>}
+        {model.obstacle && (
+          <Text size="sm">{t(`common:notBlended.${model.obstacle}`, { name: model.name })}</Text>
+        )}
         {model.unsupportedReason !== '' && (
           <Text size="sm" c="var(--kv-danger)">
             {t('unsupported', { reason: model.unsupportedReason })}
@@ -77,7 +80,9 @@ function Facts({ model }: { model: ModelEntry }) {
     `${t('facts.quantization')} ${model.quantization}`,
     `${t('facts.context')} ${format.number(model.contextTrain)}`,
     format.bytes(model.fileBytes),
-    ...(model.role === 'chat' ? [`${t('facts.kv')} ${format.bytes(model.kvBytesPerToken.f16 * 1000)}`] : []),
+    ...(model.role === 'chat' && !model.obstacle
+      ? [`${t('facts.kv')} ${format.bytes(model.kvBytesPerToken.f16 * 1000)}`]
+      : []),
   ];
   return (
     <Text size="sm" c="dimmed">

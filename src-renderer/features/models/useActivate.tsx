@@ -9,7 +9,7 @@ import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
 /** Says what another model means for the caches before it is taken into use; the one in use is loaded again without a question. */
-export function useActivate({ id, name, role }: ModelEntry): {
+export function useActivate({ id, name, role, obstacle }: ModelEntry): {
   activate: () => Promise<void>;
   loadAgain: () => void;
   busy: boolean;
@@ -34,6 +34,7 @@ export function useActivate({ id, name, role }: ModelEntry): {
   }
 
   async function impact(): Promise<ReactElement> {
+    if (obstacle) return <Lines lines={[t(`common:notBlended.${obstacle}`, { name }), t('impact.kept')]} />;
     const [means, cache] = await Promise.all([
       client.call('models.impact', { id }),
       client.call('cache.stats'),
@@ -82,6 +83,10 @@ function Impact({ impact, cache }: { impact: ModelImpact; cache: CacheStats }) {
     return budget < cache.diskBudgetBytes ? t('impact.overDisk', sizes) : t('impact.overBudget', sizes);
   }
 
+  return <Lines lines={lines} />;
+}
+
+function Lines({ lines }: { lines: readonly string[] }) {
   return (
     <Stack gap="xs">
       {lines.map((line) => (

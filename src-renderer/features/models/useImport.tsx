@@ -1,5 +1,8 @@
+import { Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { InspectedModel } from '../../../src-shared/contract/models.ts';
 import { useClient } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 
@@ -18,6 +21,8 @@ export function useImport(): Importing {
 
   async function importPath(path: string, copy: boolean): Promise<boolean> {
     try {
+      const inspected = await client.call('models.inspect', { path });
+      if (!(await confirmed(inspected))) return false;
       const { name } = await client.call('models.import', { path, copy });
       notifyInfo(t('add.imported', { name }));
       return true;
@@ -25,6 +30,23 @@ export function useImport(): Importing {
       notifyFailure(error, t('common:error.title'));
       return false;
     }
+  }
+
+  /** Asks whether a model is to be imported that blends nothing, or does not run here. */
+  async function confirmed({ name, obstacle, unsupportedReason }: InspectedModel): Promise<boolean> {
+    if (!obstacle && unsupportedReason === '') return true;
+    const why = obstacle
+      ? t(`common:notBlended.${obstacle}`, { name })
+      : t('unsupported', { reason: unsupportedReason });
+    return new Promise((resolve) =>
+      modals.openConfirmModal({
+        title: t('add.confirmTitle', { name }),
+        children: <Text size="sm">{why}</Text>,
+        labels: { confirm: t('add.import'), cancel: t('common:action.cancel') },
+        onConfirm: () => resolve(true),
+        onClose: () => resolve(false),
+      }),
+    );
   }
 
   async function importFile(file: File): Promise<void> {

@@ -4,6 +4,7 @@ import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import { useCall } from '../../client/context.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
+import { useNotBlended } from '../../ui/useNotBlended.ts';
 import { modelStep, readyOf, type ModelStep } from './readiness.ts';
 import classes from './Welcome.module.css';
 
@@ -58,11 +59,13 @@ function CacheStep() {
   const { data: queue } = useCall('queue.status');
   const total = libraries.reduce((sum, { chunks }) => sum + chunks, 0);
   const done = libraries.reduce((sum, { cachedChunks }) => sum + cachedChunks, 0);
-  const complete = total > 0 && done >= total;
+  const notBlended = useNotBlended();
+  const pending = libraries.reduce((sum, library) => sum + library.pending, 0);
+  const complete = total > 0 && (notBlended === undefined ? done >= total : pending === 0);
   const share = { share: format.percent(total > 0 ? done / total : 0) };
   const seconds = queue?.secondsLeft ?? null;
   let text = t('steps.cacheProgress', share);
-  if (complete) text = t('steps.cacheDone');
+  if (complete) text = notBlended ?? t('steps.cacheDone');
   else if (queue?.paused) text = t('steps.cachePaused', share);
   else if (seconds !== null) text = t('steps.cacheLeft', { ...share, time: format.duration(seconds * 1000) });
   return (

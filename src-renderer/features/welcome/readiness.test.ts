@@ -24,6 +24,7 @@ const DEMO: ModelEntry = {
     freeBytes: 8e9,
     contextTokens: 2048,
   },
+  obstacle: null,
   unsupportedReason: '',
   state: 'ready',
   failure: null,

@@ -47,6 +47,12 @@ export const common = {
   },
   loadAgain: { open: 'Load the model again', done: 'The model was loaded again.' },
   notice: 'Please note',
+  notBlended: {
+    'running-state': '{{name}} keeps a running state instead of KV; its passages cannot be blended yet.',
+    'compressed-kv': '{{name}} keeps its KV compressed; its passages cannot be blended yet.',
+    architecture:
+      '{{name}} is of an architecture that Kvasir does not blend yet; its prompts are computed whole.',
+  },
   table: { selectAll: 'Select all', select: 'Select' },
   skipToContent: 'Skip to content',
   loading: 'Loading…',

@@ -6,6 +6,7 @@ export const models = {
     path: 'From a path…',
     pathTitle: 'Import from a path',
     import: 'Import',
+    confirmTitle: 'Import {{name}}?',
     pathLabel: 'Path of a .gguf file on this machine',
     drop: 'Drop a .gguf file anywhere on this screen to import it.',
     dropHere: 'Drop to import',

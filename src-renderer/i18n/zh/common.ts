@@ -48,6 +48,11 @@ export const common: Words<typeof en.common> = {
     reload: '重新加载窗口',
   },
   loadAgain: { open: '重新加载模型', done: '模型已重新加载。' },
+  notBlended: {
+    'running-state': '{{name}} 保存的是运行状态而不是 KV，暂时无法融合段落。',
+    'compressed-kv': '{{name}} 以压缩形式保存 KV，暂时无法融合段落。',
+    architecture: 'Kvasir 暂时无法融合 {{name}} 所属架构的段落，提示会完整计算。',
+  },
   notice: '请注意',
   table: { selectAll: '全选', select: '选择' },
   skipToContent: '跳到内容',

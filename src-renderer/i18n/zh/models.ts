@@ -8,6 +8,7 @@ export const models: Words<typeof en.models> = {
     path: '按路径…',
     pathTitle: '按路径导入',
     import: '导入',
+    confirmTitle: '导入 {{name}}？',
     pathLabel: '本机上 .gguf 文件的路径',
     drop: '把 .gguf 文件拖到本页任意位置即可导入。',
     dropHere: '松开即可导入',

@@ -151,6 +151,7 @@ function planLine({
 
 const WHY: Record<PlanReason, string> = {
   asked: 'as asked',
+  'not-blended': 'passages of this model cannot be blended',
   unmeasured: 'the default, as nothing was measured here yet',
   floor: 'the least that keeps the quality',
   hidden: 'more than the least, as it hides behind loading',

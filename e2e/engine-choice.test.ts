@@ -1,0 +1,122 @@
+/** Which engine takes a file, told from its header alone, and the sentence for each kind of file that none takes. */
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Engine, type GgufInfo } from '../src-main/engine/engine.ts';
+import { randomModel } from '../tools/random-model/random-model.ts';
+import { writeGguf, type GgufValue } from './support/gguf.ts';
+import { otherModel, type OtherArchitecture } from './support/other-models.ts';
+
+let engine: Engine;
+let dir: string;
+beforeAll(() => {
+  engine = Engine.open();
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-choice-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function headerOnly(header: Record<string, GgufValue>): string {
+  return writeGguf(join(dir, 'header.gguf'), header);
+}
+
+function inspect(header: Record<string, GgufValue>): GgufInfo {
+  return engine.inspect(headerOnly(header));
+}
+
+describe('which engine', () => {
+  test('ours takes the families that it blends', () => {
+    const info = engine.inspect(randomModel({ arch: 'qwen3', type: 'f16', layers: 2 }));
+    expect(info).toMatchObject({ engine: 'blending', obstacle: '', unsupportedReason: '' });
+    expect(info.kvValuesPerToken).toBe(2 * info.layers * info.kvHeads * info.headDim);
+  });
+
+  test.each([
+    ['mamba', 'running-state', 0, 3 * (128 * 16 + 128 * 4)],
+    ['lfm2', 'running-state', 2 * 2 * 2 * 16, 2 * 64 * 3],
+    ['starcoder2', 'architecture', 3 * 2 * 2 * 16, 0],
+  ] as const)('libllama takes %s', (architecture, obstacle, kvValuesPerToken, stateValues) => {
+    expect(engine.inspect(otherModel(architecture, dir))).toMatchObject({
+      engine: 'llama',
+      obstacle,
+      unsupportedReason: '',
+      kvValuesPerToken,
+      stateValues,
+    });
+  });
+});
+
+describe('no engine', () => {
+  const cases: [what: string, header: Record<string, GgufValue>, says: RegExp][] = [
+    ['an unknown architecture', { 'general.architecture': 'gpt9' }, /"gpt9" is not known/],
+    ['a projector', { 'general.architecture': 'clip', 'general.type': 'mmproj' }, /projector/],
+    ['an older projector', { 'general.architecture': 'clip' }, /projector/],
+    ['an adapter', { 'general.architecture': 'llama', 'general.type': 'adapter' }, /adapter \(LoRA\)/],
+    ['a draft head', { 'general.architecture': 'eagle3' }, /draft head/],
+    ['another draft head', { 'general.architecture': 'dflash' }, /draft head/],
+    ['an importance matrix', { 'general.type': 'imatrix' }, /importance matrix/],
+    ['a control vector', { 'general.architecture': 'controlvector' }, /control vector/],
+    [
+      'a part of a model',
+      { 'general.architecture': 'qwen3', 'split.no': { u32: 0 }, 'split.count': { u32: 3 } },
+      /one of 3 files/,
+    ],
+    ['an encoder with a decoder', { 'general.architecture': 't5' }, /encoder with a decoder/],
+    ['a diffusion model', { 'general.architecture': 'llada' }, /diffusion/],
+    ['a voice', { 'general.architecture': 'wavtokenizer-dec' }, /sound/],
+    ['an embedding model', { 'general.architecture': 'modern-bert' }, /embedding model/],
+  ];
+  test.each(cases)('%s has a sentence of its own', async (_, header, says) => {
+    const info = inspect(header);
+    expect(info).toMatchObject({ engine: 'none', obstacle: '' });
+    expect(info.unsupportedReason).toMatch(says);
+    expect(info.unsupportedReason).toMatch(/^[A-Z].*\.$/);
+    const loading = engine.loadModel(headerOnly(header), { device: 'cpu' });
+    await expect(loading).rejects.toMatchObject({ code: 'MODEL_UNSUPPORTED' });
+    await expect(loading).rejects.toThrow(says);
+  });
+
+  test('a file that names no architecture is no model', () => {
+    expect(() => inspect({ 'general.name': 'x' })).toThrow(/does not name its architecture/);
+  });
+
+  test('a file that is cut short is said to be', () => {
+    const path = otherModel('mamba', dir);
+    truncateSync(path, readFileSync(path).length - 5000);
+    expect(() => engine.inspect(path)).toThrow(/cut short/);
+    writeFileSync(path, 'not a model');
+    expect(() => engine.inspect(path)).toThrow(/GGUF/);
+  });
+});
+
+describe('a header that is not possible', () => {
+  const MOST = 2 ** 32 - 1;
+  const cases: [OtherArchitecture, string, GgufValue][] = [
+    ['mamba', 'mamba.block_count', { u32: MOST }],
+    ['mamba', 'mamba.ssm.state_size', { u32: MOST }],
+    ['mamba', 'mamba.ssm.conv_kernel', { u32: MOST }],
+    ['mamba', 'mamba.embedding_length', { u32: 0 }],
+    ['mamba', 'mamba.context_length', { u32: 0 }],
+    ['starcoder2', 'starcoder2.attention.head_count', { u32: MOST }],
+    ['starcoder2', 'starcoder2.attention.layer_norm_epsilon', { f32: NaN }],
+    ['starcoder2', 'starcoder2.rope.freq_base', { f32: Infinity }],
+    ['starcoder2', 'starcoder2.embedding_length', { u32: 65 }],
+    ['lfm2', 'lfm2.shortconv.l_cache', { u32: 0 }],
+    ['lfm2', 'lfm2.block_count', { u32: 1000 }],
+    ['cohere2', 'cohere2.rope.dimension_count', { u32: 3 }],
+    ['cohere2', 'cohere2.rope.dimension_count', { u32: 64 }],
+    ['starcoder2', 'tokenizer.ggml.tokens', { texts: ['a', 'a'] }],
+  ];
+  test.each(cases)('%s: %s', (architecture, key, value) => {
+    const path = otherModel(architecture, dir, { [key]: value });
+    expect(() => engine.inspect(path)).toThrow(expect.objectContaining({ code: 'MODEL_INVALID' }));
+  });
+
+  test.each([
+    ['starcoder2', { 'starcoder2.block_count': { u32: 4 } }],
+    ['mamba', { 'mamba.ssm.inner_size': { u32: 64 } }],
+  ] as const)('%s whose weights are others than its header says', async (architecture, more) => {
+    const path = otherModel(architecture, dir, more);
+    await expect(engine.loadModel(path, { device: 'cpu' })).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+  });
+});

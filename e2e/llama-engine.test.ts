@@ -1,0 +1,257 @@
+/** The second engine: sessions of models that libllama runs, with memory that can be cut, with windows, and with a running state. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Engine, type AppendReport, type Model, type Session } from '../src-main/engine/engine.ts';
+import { randomModel } from '../tools/random-model/random-model.ts';
+import { randomTokens } from '../tools/parity/compare.ts';
+import { otherModel, type OtherArchitecture } from './support/other-models.ts';
+
+const FULL = { kind: 'full' } as const;
+const ARCHITECTURES: OtherArchitecture[] = ['starcoder2', 'cohere2', 'mamba', 'lfm2'];
+const ids = (n: number, seed = 1): Int32Array => randomTokens(n, 500, seed);
+
+let engine: Engine;
+let dir: string;
+beforeAll(() => {
+  engine = Engine.open();
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-llama-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function append(session: Session, ...texts: Int32Array[]): Promise<AppendReport> {
+  return session.append(
+    texts.map((tokens) => ({ kind: 'compute', tokens })),
+    FULL,
+  );
+}
+
+async function answer(session: Session, maxTokens = 8): Promise<number[]> {
+  return [...(await session.generate({ maxTokens })).tokens];
+}
+
+describe.each(ARCHITECTURES)('%s', (architecture) => {
+  let model: Model;
+  let path: string;
+  beforeAll(async () => {
+    path = otherModel(architecture, dir);
+    model = await engine.loadModel(path, { device: 'cpu', threads: 1 });
+  });
+  afterAll(() => model.dispose());
+
+  /** What a session that never held anything else answers. */
+  async function fresh(...texts: Int32Array[]): Promise<number[]> {
+    const session = model.createSession(4096);
+    await append(session, ...texts);
+    const tokens = await answer(session);
+    session.dispose();
+    return tokens;
+  }
+
+  test('is run by libllama', () => {
+    expect(model.info.engine).toBe('llama');
+    expect(model.info.obstacle).toBe(
+      architecture === 'mamba' || architecture === 'lfm2' ? 'running-state' : 'architecture',
+    );
+    expect(model.info.architecture).toBe(architecture);
+    expect(model.detokenize(model.tokenize('Grüße'))).toBe('Grüße');
+  });
+
+  test('answers as llama.cpp does', async () => {
+    const prompt = ids(700);
+    const reference = await engine.loadReference(path, {
+      contextTokens: 1024,
+      threads: 1,
+      flashAttention: true,
+      ubatch: 512,
+      device: 'cpu',
+    });
+    await reference.prefill(prompt);
+    const { tokens } = await reference.decode(24);
+    reference.dispose();
+    const session = model.createSession(4096);
+    const report = await append(session, prompt);
+    expect(report).toMatchObject({ tokens: 700, computedTokens: 700, reusableTokens: 0 });
+    const told: number[] = [];
+    const result = await session.generate({ maxTokens: 24, onToken: (token) => told.push(token) });
+    expect([...result.tokens]).toEqual([...tokens]);
+    expect(told).toEqual([...tokens]);
+    expect(result.stop).toBe('length');
+    expect(session.length).toBe(724);
+    session.dispose();
+  });
+
+  test('a second turn computes what is new', async () => {
+    const session = model.createSession(4096);
+    await append(session, ids(20), ids(600, 2));
+    const first = await answer(session);
+    const question = ids(30, 3);
+    expect((await append(session, question)).computedTokens).toBe(30);
+    const second = await answer(session);
+    session.dispose();
+    expect(second).toEqual(await fresh(ids(20), ids(600, 2), Int32Array.from(first), question));
+  });
+
+  test('the same prompt again computes nothing', async () => {
+    const session = model.createSession(4096);
+    const prompt = ids(300);
+    await append(session, prompt);
+    const first = await answer(session);
+    session.truncate(299);
+    const report = await append(session, prompt.subarray(299));
+    expect(report).toMatchObject({ tokens: 1, computedTokens: 0 });
+    expect(await answer(session)).toEqual(first);
+    session.dispose();
+  });
+
+  test('another last question goes back to where the one before ended', async () => {
+    const session = model.createSession(4096);
+    await append(session, ids(20), ids(300, 2));
+    const first = await answer(session);
+    const held = session.length;
+    await append(session, ids(30, 3));
+    await answer(session);
+    session.truncate(held);
+    expect((await append(session, ids(25, 4))).computedTokens).toBe(25);
+    const tokens = await answer(session);
+    session.dispose();
+    expect(tokens).toEqual(await fresh(ids(20), ids(300, 2), Int32Array.from(first), ids(25, 4)));
+  });
+
+  test('another prompt behind the same head computes no head again', async () => {
+    const session = model.createSession(4096);
+    await append(session, ids(64), ids(200, 2));
+    await answer(session);
+    session.truncate(64);
+    expect((await append(session, ids(100, 4))).computedTokens).toBe(100);
+    const tokens = await answer(session);
+    session.dispose();
+    expect(tokens).toEqual(await fresh(ids(64), ids(100, 4)));
+  });
+
+  test('a branch and its origin go on by themselves', async () => {
+    const session = model.createSession(4096);
+    await append(session, ids(64), ids(200, 2));
+    const first = await answer(session);
+    const branch = await session.fork(64);
+    expect(branch.length).toBe(64);
+    await append(branch, ids(50, 5));
+    expect(await answer(branch)).toEqual(await fresh(ids(64), ids(50, 5)));
+    await append(session, ids(10, 6));
+    expect(await answer(session)).toEqual(
+      await fresh(ids(64), ids(200, 2), Int32Array.from(first), ids(10, 6)),
+    );
+    branch.dispose();
+    session.dispose();
+  });
+
+  test('sessions that take turns keep what they hold', async () => {
+    const sessions = [1, 2, 3].map((seed) => ({ seed, session: model.createSession(4096) }));
+    for (const { seed, session } of sessions) await append(session, ids(100 * seed, seed));
+    for (const { seed, session } of sessions) {
+      expect((await append(session, ids(20, 9))).computedTokens).toBe(20);
+      const tokens = await answer(session);
+      expect(tokens).toEqual(await fresh(ids(100 * seed, seed), ids(20, 9)));
+      session.dispose();
+    }
+  });
+
+  test('a session grows beyond the context it began with', async () => {
+    const session = model.createSession(4096);
+    await append(session, ids(1000));
+    expect((await append(session, ids(1500, 2))).computedTokens).toBe(1500);
+    const tokens = await answer(session);
+    session.dispose();
+    expect(tokens).toEqual(await fresh(ids(1000), ids(1500, 2)));
+  });
+
+  test('stopped while a prompt is computed, it is as before', async () => {
+    const session = model.createSession(4096);
+    await append(session, ids(200));
+    const controller = new AbortController();
+    const progress: number[] = [];
+    const running = session.append([{ kind: 'compute', tokens: ids(3500, 2) }], FULL, {
+      signal: controller.signal,
+      onProgress: ({ done, total }) => {
+        progress.push(done / total);
+        controller.abort();
+      },
+    });
+    await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(progress[0]).toBeLessThan(1);
+    expect(session.length).toBe(200);
+    await append(session, ids(30, 3));
+    const tokens = await answer(session);
+    session.dispose();
+    expect(tokens).toEqual(await fresh(ids(200), ids(30, 3)));
+  });
+
+  test('stopped while it answers, it keeps what it wrote and goes on', async () => {
+    const session = model.createSession(4096);
+    await append(session, ids(100));
+    const controller = new AbortController();
+    let count = 0;
+    const stopped = await session.generate({
+      maxTokens: 3000,
+      signal: controller.signal,
+      onToken: () => {
+        if (++count === 3) controller.abort();
+      },
+    });
+    expect(stopped.stop).toBe('aborted');
+    const written = stopped.tokens.subarray(0, session.length - 100);
+    await append(session, ids(20, 2));
+    const tokens = await answer(session);
+    session.dispose();
+    expect(tokens).toEqual(await fresh(ids(100), written, ids(20, 2)));
+  });
+
+  test('tells how far it is', async () => {
+    const session = model.createSession(4096);
+    const progress: number[] = [];
+    await session.append([{ kind: 'compute', tokens: ids(2000) }], FULL, {
+      onProgress: ({ done, total }) => progress.push(done / total),
+    });
+    expect(progress).toEqual([...progress].sort((a, b) => a - b));
+    expect(progress.at(-1)).toBe(1);
+    session.dispose();
+  });
+
+  test('memory is there while there are sessions', async () => {
+    expect((await model.kvUsage()).used).toBe(0);
+    const session = model.createSession(4096);
+    await append(session, ids(100));
+    expect((await model.kvUsage()).used).toBeGreaterThan(0);
+    session.dispose();
+    await expect.poll(async () => (await model.kvUsage()).used).toBe(0);
+  });
+
+  test('misuse is an error, and what is too long is said', async () => {
+    const session = model.createSession(64);
+    await expect(append(session)).rejects.toThrow(/at least one token/);
+    await expect(append(session, ids(65))).rejects.toMatchObject({ code: 'CONTEXT_OVERFLOW' });
+    await expect(append(session, Int32Array.of(100_000))).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+    await expect(session.generate({ maxTokens: 1 })).rejects.toThrow(/append/);
+    expect(() => session.truncate(1)).toThrow(RangeError);
+    await expect(model.encodeChunk(ids(8), 'f16')).rejects.toThrow(TypeError);
+    const other = await engine.loadModel(randomModel({ arch: 'llama', type: 'f16', layers: 2 }), {
+      device: 'cpu',
+    });
+    const chunk = await other.encodeChunk(ids(8), 'f16');
+    const placing = session.append([{ kind: 'chunk', chunk }], { kind: 'none' });
+    await expect(placing).rejects.toThrow(/places no chunks/);
+    other.dispose();
+    await append(session, ids(64));
+    expect(await session.generate({ maxTokens: 5 })).toMatchObject({ stop: 'context' });
+    session.dispose();
+    expect(() => session.length).toThrow(/disposed/);
+  });
+
+  test('disposed while it works, the work ends well', async () => {
+    const session = model.createSession(1024);
+    const running = append(session, ids(900));
+    session.dispose();
+    expect((await running).tokens).toBe(900);
+  });
+});

@@ -1,0 +1,150 @@
+/** Models that libllama runs, in the real program: chat, the command line, and what is said of blending. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { App } from '../src-main/app.ts';
+import { CalibrationRequestSchema } from '../src-shared/contract/calibration.ts';
+import type { Message } from '../src-shared/contract/chat.ts';
+import type { ModelEntry } from '../src-shared/contract/models.ts';
+import {
+  chunkFiles,
+  DOCUMENTS,
+  expectFailure,
+  QUESTION,
+  removeDir,
+  runCli,
+  tempDir,
+  writeFiles,
+} from './cli-support.ts';
+import { writeGguf } from './support/gguf.ts';
+import { otherModel } from './support/other-models.ts';
+
+const WHY = 'Random mamba keeps a running state instead of KV; its passages cannot be blended yet.';
+
+let dir: string;
+let model: string;
+let library: string;
+beforeAll(() => {
+  dir = tempDir();
+  model = otherModel('mamba', dir);
+  library = writeFiles(join(dir, 'docs'), DOCUMENTS);
+});
+afterAll(() => removeDir(dir));
+
+describe('the window’s core', () => {
+  let app: App;
+  let entry: ModelEntry;
+  beforeAll(async () => {
+    app = await App.open({
+      dataDir: join(dir, 'window'),
+      overrides: { threads: 1, maxTokens: 12, chunkTokens: 64 },
+    });
+    entry = await app.models.import(model);
+    app.start();
+    const { id } = app.libraries.create('Docs');
+    await app.libraries.addPaths({ id, paths: [library], watch: false });
+    await app.models.activate(entry.id);
+  });
+  afterAll(() => app.close());
+
+  async function ask(id: string, text: string): Promise<Message> {
+    const { answerId } = app.chat.send(id, text);
+    await app.chat.idle();
+    const message = app.chat.get(id).messages.find((candidate) => candidate.id === answerId);
+    expect(message?.failure).toBeNull();
+    return message!;
+  }
+
+  test('says before a model is used that it does not blend', () => {
+    expect(entry).toMatchObject({ obstacle: 'running-state', unsupportedReason: '' });
+    expect(app.models.detail(entry.id).header).toContainEqual({
+      label: 'Runs here',
+      value: `yes, by llama.cpp: ${WHY}`,
+    });
+  });
+
+  test('has documents ready without computing ahead, and answers turn by turn', async () => {
+    await expect
+      .poll(() => app.libraries.queue.status().active + app.libraries.queue.status().waiting)
+      .toBe(0);
+    expect(app.libraries.list()[0]).toMatchObject({ cachedChunks: 0 });
+    expect(app.libraries.list()[0]?.chunks).toBeGreaterThan(0);
+    const { id } = app.chat.create({ scope: { libraryIds: [], documentIds: [] } });
+    const first = await ask(id, QUESTION);
+    expect(first.citations.length).toBeGreaterThan(0);
+    expect(first.stats).toMatchObject({ reusedTokens: 0, residentTokens: 0, strategy: { name: 'full' } });
+    const second = await ask(id, QUESTION);
+    const held = first.stats!.promptTokens + first.stats!.answerTokens;
+    expect(second.stats).toMatchObject({ residentTokens: held });
+    expect(second.stats?.computedTokens).toBe(second.stats!.promptTokens - held);
+    expect(app.chat.report(second.id)?.plan).toMatchObject({
+      reason: 'not-blended',
+      obstacle: 'running-state',
+    });
+    expect(app.store.stats().entries).toBe(0);
+  });
+
+  test('says why it is not calibrated', async () => {
+    await expect(app.calibration.run(CalibrationRequestSchema.parse({}))).rejects.toThrow(WHY);
+  });
+});
+
+describe('the command line', () => {
+  const flags = (where: string): string[] => ['--data', where, '--library', library, '--model', model];
+
+  test('model info tells the engine, and why it does not blend', async () => {
+    const { stdout, code } = await runCli(['model', 'info', model]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`yes, by llama.cpp: ${WHY}`);
+  });
+
+  test('ask answers, and says that nothing is computed ahead', async () => {
+    const data = join(dir, 'cli');
+    const args = ['--threads', '1', '--max-tokens', '8', '--chunk-tokens', '64', '--json', QUESTION];
+    const { stdout, stderr, code } = await runCli(['ask', ...flags(data), '--strategy', 'query', ...args]);
+    expect(stderr).toContain(`Note: ${WHY}`);
+    expect(code).toBe(0);
+    const answer = JSON.parse(stdout) as Record<string, unknown>;
+    expect(answer).toMatchObject({
+      strategy: { kind: 'full' },
+      plan: { reason: 'not-blended' },
+      prompt: { reusableTokens: 0 },
+      library: { precomputed: null },
+    });
+    expect(chunkFiles(data).size).toBe(0);
+  });
+
+  test('analyse reads a document window by window', async () => {
+    const [document = ''] = Object.keys(DOCUMENTS);
+    const args = ['--threads', '1', '--chunk-tokens', '64', '--max-tokens', '8', '--window', '1', '--json'];
+    const { stdout, stderr, code } = await runCli([
+      'analyse',
+      ...flags(join(dir, 'cli')),
+      ...args,
+      document,
+      'Summarise this.',
+    ]);
+    expect(stderr).toContain(`Note: ${WHY}`);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'done' });
+    expect(chunkFiles(join(dir, 'cli')).size).toBe(0);
+  });
+
+  test('calibrate and a projector as a model are refused in a sentence', async () => {
+    const calibrated = await runCli(['calibrate', ...flags(join(dir, 'cli')), '--threads', '1']);
+    expectFailure(calibrated, 'MODEL_UNSUPPORTED');
+    expect(calibrated.stderr).toContain(WHY);
+    const projector = writeGguf(join(dir, 'mmproj.gguf'), { 'general.architecture': 'clip' });
+    const asked = await runCli([
+      'ask',
+      '--data',
+      join(dir, 'cli'),
+      '--library',
+      library,
+      '--model',
+      projector,
+      QUESTION,
+    ]);
+    expectFailure(asked, 'MODEL_UNSUPPORTED');
+    expect(asked.stderr).toContain('a projector');
+  });
+});

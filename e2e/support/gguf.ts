@@ -1,0 +1,90 @@
+/** Writes GGUF files: whatever header a test needs, and weights of chance. */
+import { writeFileSync } from 'node:fs';
+
+export type GgufValue =
+  | string
+  | boolean
+  | { u32: number }
+  | { f32: number }
+  | { i32s: readonly number[] }
+  | { texts: readonly string[] };
+
+export interface GgufTensor {
+  name: string;
+  /** The first runs fastest. */
+  shape: readonly number[];
+  values: Float32Array;
+}
+
+const TYPES = { u32: 4, i32: 5, f32: 6, bool: 7, text: 8, list: 9 };
+const ALIGNMENT = 32;
+
+export function writeGguf(
+  path: string,
+  header: Readonly<Record<string, GgufValue>>,
+  tensors: readonly GgufTensor[] = [],
+): string {
+  const entries = Object.entries(header);
+  const head = [Buffer.from('GGUF'), u32(3), u64(tensors.length), u64(entries.length)];
+  for (const [key, value] of entries) head.push(text(key), valueOf(value));
+  let offset = 0;
+  for (const { name, shape, values } of tensors) {
+    head.push(text(name), u32(shape.length), ...shape.map(u64), u32(0), u64(offset));
+    offset += aligned(values.byteLength);
+  }
+  const data = tensors.map(({ values }) =>
+    padded(Buffer.from(values.buffer, values.byteOffset, values.byteLength)),
+  );
+  writeFileSync(path, Buffer.concat([padded(Buffer.concat(head)), ...data]));
+  return path;
+}
+
+function valueOf(value: GgufValue): Buffer {
+  if (typeof value === 'string') return Buffer.concat([u32(TYPES.text), text(value)]);
+  if (typeof value === 'boolean') return Buffer.concat([u32(TYPES.bool), Buffer.of(Number(value))]);
+  if ('u32' in value) return Buffer.concat([u32(TYPES.u32), u32(value.u32)]);
+  if ('f32' in value) return Buffer.concat([u32(TYPES.f32), f32(value.f32)]);
+  if ('i32s' in value) return list(TYPES.i32, value.i32s.map(i32));
+  return list(TYPES.text, value.texts.map(text));
+}
+
+function list(type: number, items: readonly Buffer[]): Buffer {
+  return Buffer.concat([u32(TYPES.list), u32(type), u64(items.length), ...items]);
+}
+
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([u64(bytes.length), bytes]);
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+function i32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32LE(value);
+  return bytes;
+}
+
+function f32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeFloatLE(value);
+  return bytes;
+}
+
+function u64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}
+
+function padded(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes, Buffer.alloc(aligned(bytes.length) - bytes.length)]);
+}

@@ -1,0 +1,30 @@
+/** A model that libllama runs, in the window: it is taken into use and answers, and the window says why it does not blend. */
+import { otherModel } from '../support/other-models.ts';
+import { ask, QUESTION, sourcesOf, startConversation, stripOf } from './support/chat.ts';
+import { chatModels, importModel, useImported } from './support/models.ts';
+import { expect, test } from './support/test.ts';
+
+const WHY = 'Random mamba keeps a running state instead of KV; its passages cannot be blended yet.';
+
+test.use({ settings: { chunkTokens: 96, threads: 1, maxTokens: 12 } });
+
+test('a model with a running state answers, and the window says why nothing is blended', async ({
+  window,
+  dataDir,
+}) => {
+  await importModel(window, otherModel('mamba', dataDir));
+  const before = window.getByRole('dialog', { name: 'Import Random mamba?' });
+  await expect(before).toContainText(WHY);
+  await before.getByRole('button', { name: 'Import' }).click();
+  await expect(chatModels(window).getByText(WHY)).toBeVisible();
+  await useImported(window);
+  await expect(window.getByRole('region', { name: /Random mamba/ }).getByText(WHY)).toBeVisible();
+
+  await startConversation(window);
+  const answer = await ask(window, QUESTION);
+  await expect(sourcesOf(answer).first()).toBeVisible();
+  await stripOf(answer).getByRole('button', { name: 'Details' }).click();
+  const panel = window.getByRole('region', { name: 'How this answer was made' });
+  await expect(panel.getByText(WHY)).toBeVisible();
+  await expect(panel.getByRole('button', { name: /Compare/ })).toHaveCount(0);
+});

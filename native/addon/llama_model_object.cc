@@ -1,0 +1,119 @@
+#include "addon/convert.h"
+#include "addon/llama_objects.h"
+#include "engine/hash.h"
+
+namespace kvasir::addon {
+
+namespace {
+
+// Sessions take memory by the context, not in blocks; those who reckon with blocks get ours.
+Napi::Object llama_info(Napi::Env env, const LlamaModel & model) {
+    Napi::Object o = gguf_info(env, model.file());
+    set_vocabulary(o, model.vocab());
+    o.Set("fingerprint", to_hex(model.fingerprint()));
+    o.Set("prefixRoot", "");
+    o.Set("kvDtype", "f16");
+    o.Set("kvBlockTokens", kKvBlock);
+    Napi::Object buffers = Napi::Object::New(env);
+    buffers.Set(model.device(), double(model.weight_bytes()));
+    o.Set("buffers", buffers);
+    Napi::Array devices = Napi::Array::New(env);
+    for (int il = 0; il < model.n_layer(); ++il) devices.Set(uint32_t(il), model.device());
+    o.Set("layerDevices", devices);
+    o.Set("threads", model.threads());
+    o.Set("loadMs", model.load_ms());
+    return o;
+}
+
+}  // namespace
+
+Napi::Function LlamaModelObject::define(Napi::Env env) {
+    return DefineClass(
+        env, "LlamaModel",
+        {InstanceAccessor<&LlamaModelObject::info>("info"), InstanceMethod<&LlamaModelObject::tokenize>("tokenize"),
+         InstanceMethod<&LlamaModelObject::detokenize>("detokenize"),
+         InstanceMethod<&LlamaModelObject::no_chunks>("encodeChunk"),
+         InstanceMethod<&LlamaModelObject::no_chunks>("openChunk"),
+         InstanceMethod<&LlamaModelObject::create_session>("createSession"),
+         InstanceMethod<&LlamaModelObject::kv_usage>("kvUsage"),
+         InstanceMethod<&LlamaModelObject::set_kv_budget>("setKvBudget"),
+         InstanceMethod<&LlamaModelObject::export_prefix>("exportPrefix"),
+         InstanceMethod<&LlamaModelObject::no_chunks>("openPrefix"),
+         InstanceMethod<&LlamaModelObject::no_chunks>("importPrefix"),
+         InstanceMethod<&LlamaModelObject::dispose>("dispose")});
+}
+
+Napi::Object LlamaModelObject::create(Napi::Env env, LlamaHandle handle) {
+    Napi::Object o = env.GetInstanceData<Instance>()->llama_model.New({});
+    LlamaModelObject * self = Unwrap(o);
+    self->info_ = Napi::Persistent(llama_info(env, *handle.model));
+    self->handle_ = std::move(handle);
+    return o;
+}
+
+LlamaHandle LlamaModelObject::handle(Napi::Env env) const {
+    if (!handle_.model) throw Napi::Error::New(env, "the model is disposed");
+    return handle_;
+}
+
+Napi::Value LlamaModelObject::info(const Napi::CallbackInfo & info) {
+    if (info_.IsEmpty()) throw Napi::Error::New(info.Env(), "the model is not loaded");
+    return info_.Value();
+}
+
+Napi::Value LlamaModelObject::tokenize(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] {
+        const Vocab & vocab = handle(info.Env()).model->vocab();
+        const std::string text = string_from(info[0], "text");
+        return tokens_to(info.Env(), vocab.tokenize(text, info[1].ToBoolean(), info[2].ToBoolean()));
+    });
+}
+
+Napi::Value LlamaModelObject::detokenize(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        const Vocab & vocab = handle(info.Env()).model->vocab();
+        return Napi::String::New(info.Env(), vocab.detokenize(tokens_from(info[0], "tokens"), info[1].ToBoolean()));
+    });
+}
+
+Napi::Value LlamaModelObject::create_session(const Napi::CallbackInfo & info) {
+    const int capacity = int_from(info[0], "capacity");
+    if (capacity < 1) throw Napi::RangeError::New(info.Env(), "capacity must be at least 1");
+    LlamaHandle e = handle(info.Env());
+    return SessionObject::create(info.Env(), e.worker, std::make_shared<LlamaSession>(e.model, capacity));
+}
+
+Napi::Value LlamaModelObject::kv_usage(const Napi::CallbackInfo & info) {
+    LlamaHandle e = handle(info.Env());
+    std::function<int()> work = [=] { return e.model->seat().room(); };
+    return run_async<int>(info.Env(), e.worker, work, [m = e.model](Napi::Env env, int & room) {
+        Napi::Object o = Napi::Object::New(env);
+        o.Set("blockTokens", kKvBlock);
+        o.Set("blockBytes", 2 * kKvBlock * m->session_memory().values_per_token);
+        o.Set("blocks", room / kKvBlock);
+        o.Set("used", room / kKvBlock);
+        o.Set("evictable", 0);
+        return o;
+    });
+}
+
+// Nothing is kept that no session holds.
+Napi::Value LlamaModelObject::set_kv_budget(const Napi::CallbackInfo & info) { return info.Env().Undefined(); }
+
+Napi::Value LlamaModelObject::export_prefix(const Napi::CallbackInfo & info) {
+    LlamaHandle e = handle(info.Env());
+    return run_async<bool>(info.Env(), e.worker, [] { return true; }, [](Napi::Env env, bool &) { return env.Null(); });
+}
+
+Napi::Value LlamaModelObject::no_chunks(const Napi::CallbackInfo & info) {
+    throw Napi::TypeError::New(info.Env(), "a model that libllama runs has no KV of chunks: ask info.engine first");
+}
+
+Napi::Value LlamaModelObject::dispose(const Napi::CallbackInfo & info) {
+    // Destroyed on its worker, after everything queued before.
+    if (handle_.model) handle_.worker->post([m = std::move(handle_.model)]() mutable { m.reset(); });
+    handle_ = {};
+    return info.Env().Undefined();
+}
+
+}  // namespace kvasir::addon

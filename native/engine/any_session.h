@@ -1,0 +1,44 @@
+#pragma once
+// A session of either engine: what JavaScript calls.
+//
+// Thread safety: as of Session.
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "append_report.h"
+#include "layer_loader.h"
+#include "prompt.h"
+#include "strategy.h"
+
+namespace kvasir {
+
+struct Generated {
+    std::vector<int32_t> tokens;
+    std::string stop;  // eos, length, aborted, context
+    double ms = 0;
+};
+
+class AnySession {
+  public:
+    virtual ~AnySession() = default;
+
+    virtual int length() const = 0;
+    virtual int capacity() const = 0;
+    virtual const std::vector<float> & logits() const = 0;
+
+    virtual AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,
+                                const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading = {},
+                                int observe = 0) = 0;
+    virtual Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
+                               const std::function<bool(int32_t)> & on_token) = 0;
+    virtual void truncate(int length) = 0;
+    virtual int adopt(const std::vector<int32_t> & tokens) = 0;
+    virtual std::shared_ptr<AnySession> branch(int length) const = 0;
+    virtual void reserve(int tokens) = 0;
+    virtual void warm(int begin, int end) = 0;
+};
+
+}  // namespace kvasir

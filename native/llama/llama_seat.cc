@@ -1,0 +1,107 @@
+#include "llama_seat.h"
+
+#include <algorithm>
+
+#include "engine/error.h"
+
+namespace kvasir {
+
+namespace {
+constexpr int kGrain = 1024;  // tokens that a context grows by: making one anew takes its time
+}
+
+LlamaSeat::LlamaSeat(llama_model * model, int threads)
+    : model_(model),
+      threads_(threads),
+      can_cut_(!llama_model_is_recurrent(model) && !llama_model_is_hybrid(model) && llama_model_n_swa(model) == 0) {}
+
+void LlamaSeat::make_context(int tokens) {
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = uint32_t((tokens + kGrain - 1) / kGrain * kGrain);
+    params.n_batch = params.n_ubatch = kRows;
+    params.n_seq_max = 1;
+    params.n_outputs_max = 1;
+    params.n_threads = params.n_threads_batch = threads_;
+    params.abort_callback = poll;
+    params.abort_callback_data = this;
+    params.swa_full = false;
+    params.no_perf = true;
+    ctx_.reset();
+    ctx_.reset(llama_init_from_model(model_, params));
+    if (ctx_) return;
+    throw Error("OUT_OF_MEMORY", "There is not enough memory for a context of " + std::to_string(tokens) + " tokens.",
+                "Lower the context length in the settings, use a smaller model, or close other programs.");
+}
+
+void LlamaSeat::take(Sitter & sitter, int tokens) {
+    if (seated_ == &sitter && tokens <= room()) return;
+    if (seated_) seated_->saved = save(LLAMA_STATE_SEQ_FLAGS_NONE);
+    seated_ = nullptr;
+    if (tokens > room()) make_context(tokens);
+    else clear();
+    if (sitter.saved) {
+        const auto & bytes = *sitter.saved;
+        require(llama_state_seq_set_data(ctx_.get(), bytes.data(), bytes.size(), 0) > 0,
+                "libllama could not put a session's memory back");
+        sitter.saved.reset();
+    }
+    seated_ = &sitter;
+}
+
+SavedMemory LlamaSeat::copy(const Sitter & sitter) const {
+    return seated_ == &sitter ? save(LLAMA_STATE_SEQ_FLAGS_NONE) : sitter.saved;
+}
+
+void LlamaSeat::leave(Sitter & sitter) {
+    if (seated_ == &sitter) seated_ = nullptr;
+    if (--sitters_ == 0) ctx_.reset();
+}
+
+bool LlamaSeat::compute(const int32_t * tokens, int count, const std::atomic<bool> * abort,
+                        const std::function<void(double share)> & progress) {
+    abort_ = abort;
+    progress_ = progress;
+    polled_ = 0;
+    if (poll(this)) return false;
+    const int32_t status = llama_decode(ctx_.get(), llama_batch_get_one(const_cast<int32_t *>(tokens), count));
+    polled_in_all_ = std::max<int64_t>(polled_, 1);
+    abort_ = nullptr;
+    progress_ = nullptr;
+    if (status == 2) return false;
+    if (status == 0) return true;
+    throw Error("ENGINE_FAILED",
+                "The model could not compute the prompt: libllama failed (" + std::to_string(status) + ").",
+                "Load the model again; if it fails again, lower the context length in the settings.");
+}
+
+bool LlamaSeat::cut(int length) { return llama_memory_seq_rm(llama_get_memory(ctx_.get()), 0, length, -1); }
+
+void LlamaSeat::clear(bool wiped) { llama_memory_clear(llama_get_memory(ctx_.get()), wiped); }
+
+SavedMemory LlamaSeat::save_state() const { return save(LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY); }
+
+bool LlamaSeat::restore_state(const SavedMemory & state, int length) {
+    return llama_state_seq_set_data_ext(ctx_.get(), state->data(), state->size(), 0,
+                                        LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY) > 0 &&
+           cut(length);
+}
+
+SavedMemory LlamaSeat::save(unsigned flags) const {
+    if (llama_memory_seq_pos_max(llama_get_memory(ctx_.get()), 0) < 0) return nullptr;
+    auto bytes = std::make_shared<std::vector<uint8_t>>(llama_state_seq_get_size_ext(ctx_.get(), 0, flags));
+    require(llama_state_seq_get_data_ext(ctx_.get(), bytes->data(), bytes->size(), 0, flags) == bytes->size(),
+            "libllama could not save a session's memory");
+    return bytes;
+}
+
+// Called before every operation of a pass, on the thread that computes.
+bool LlamaSeat::poll(void * self) {
+    auto & seat = *static_cast<LlamaSeat *>(self);
+    ++seat.polled_;
+    if (seat.progress_ && seat.polled_in_all_ > 0) {
+        seat.progress_(std::min(1.0, double(seat.polled_) / double(seat.polled_in_all_)));
+    }
+    return seat.abort_ && seat.abort_->load(std::memory_order_relaxed);
+}
+
+}  // namespace kvasir

@@ -1,0 +1,71 @@
+#pragma once
+// One conversation in a model that libllama runs: append, generate, truncate, as a Session's, but that everything is
+// computed. What a prompt begins with is not computed again: memory is cut where it can be, and where it cannot (a
+// running state, layers that see a window) it goes back to the last state that was kept.
+//
+// Thread safety: as of Session.
+#include "engine/any_session.h"
+#include "llama/llama_model.h"
+
+namespace kvasir {
+
+class LlamaSession : public AnySession {
+  public:
+    LlamaSession(std::shared_ptr<LlamaModel> model, int capacity);
+    ~LlamaSession() override;
+    LlamaSession(const LlamaSession &) = delete;
+    LlamaSession & operator=(const LlamaSession &) = delete;
+
+    int length() const override { return int(tokens_.size()); }
+    int capacity() const override { return capacity_; }
+    const std::vector<float> & logits() const override { return logits_; }
+
+    // Segments to compute, none of a chunk, whatever the strategy. The end of the first one of an empty session is kept
+    // as a state to go back to. CONTEXT_OVERFLOW, BAD_ARGUMENT, MODEL_NUMBERS, MODEL_CHANGED, OUT_OF_MEMORY, ABORTED:
+    // the session is then as before.
+    AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,
+                        const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading = {},
+                        int observe = 0) override;
+    // As Session::generate.
+    Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
+                       const std::function<bool(int32_t)> & on_token) override;
+    void truncate(int length) override;
+    // Sessions share nothing but what they branched off with.
+    int adopt(const std::vector<int32_t> &) override { return 0; }
+    std::shared_ptr<AnySession> branch(int length) const override;
+    // Takes the context, with room for so many tokens.
+    void reserve(int tokens) override;
+    // libllama writes all of a context's memory when it makes it.
+    void warm(int, int) override {}
+
+  private:
+    // Where memory that cannot be cut can be put back to.
+    struct State {
+        int length;
+        SavedMemory memory;
+        std::vector<float> logits;  // of the token before; empty: not known
+    };
+
+    int hold(const std::vector<int32_t> & wanted, int head, const std::atomic<bool> * abort,
+             const ProgressFn & progress);
+    const State * state_at(int length) const;
+    int go_back(const std::vector<int32_t> & wanted);
+    void restore(int length);
+    void attempt(const std::function<void()> & pass);
+    void forget();
+    void keep_state(bool with_logits);
+    void decode(int32_t token, const std::atomic<bool> * abort);
+    void compute(const std::vector<int32_t> & wanted, int end, const std::atomic<bool> * abort,
+                 const ProgressFn & progress, int begin, int total);
+    std::vector<float> computed_logits();
+
+    std::shared_ptr<LlamaModel> model_;
+    int capacity_;
+    std::vector<int32_t> tokens_;  // of the session
+    std::vector<int32_t> held_;    // of its memory, which may be ahead of the session, or behind, until the next pass
+    std::vector<State> states_;    // ascending; each of a beginning of held_
+    std::vector<float> logits_;    // behind tokens_; empty: not known
+    LlamaSeat::Sitter sitter_;
+};
+
+}  // namespace kvasir
