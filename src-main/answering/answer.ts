@@ -103,9 +103,9 @@ export class AnswerMaker {
 
   /** NO_MATCH, QUESTION_TOO_LONG. */
   layOut({ model, question, passages, choices, history, stopwatch, ...request }: AnswerRequest): LaidOut {
-    const { systemPrompt, contextTokens, maxTokens } = choices;
+    const { contextTokens, maxTokens } = choices;
     const budget = { contextTokens, answerTokens: maxTokens };
-    const assembler = new PromptAssembler(model, systemPrompt);
+    const assembler = new PromptAssembler(model, choices);
     const prompt = assembler.assemble(question, passages, budget, history?.turns);
     const hasPassages = prompt.parts.some(({ kind }) => kind === 'chunk') || prompt.leftOut.length > 0;
     if (!hasPassages && !request.mayGuess) {

@@ -45,14 +45,21 @@ export interface Prompt<C extends Offered> {
  */
 const FREED_SHARE = 1 / 4;
 
+/** What the model is told besides questions and documents. */
+export interface Instructions {
+  systemPrompt?: string | undefined;
+  /** Whether it is to think before it answers, where its template leaves the choice. */
+  think?: boolean | undefined;
+}
+
 /** Turns conversations into token ids for one model, by its chat template. */
 export class PromptAssembler {
   readonly #model: Pick<FusionModel, 'tokenize' | 'info'>;
-  readonly #systemPrompt: string;
+  readonly #instructions: Instructions;
 
-  constructor(model: Pick<FusionModel, 'tokenize' | 'info'>, systemPrompt = '') {
+  constructor(model: Pick<FusionModel, 'tokenize' | 'info'>, instructions: Instructions = {}) {
     this.#model = model;
-    this.#systemPrompt = systemPrompt;
+    this.#instructions = instructions;
   }
 
   /**
@@ -89,7 +96,7 @@ export class PromptAssembler {
     history: readonly PastTurn[],
   ): Prompt<C> {
     const { info } = this.#model;
-    const frame = conversationFrame(info, this.#systemPrompt, history.length + 1);
+    const frame = conversationFrame(info, { ...this.#instructions, turns: history.length + 1 });
     // Only what the template says may become control tokens. A plain frame has none, and may carry the user's own text.
     const special = frame.plainBecause === undefined;
     const parts: PromptPart[] = [];

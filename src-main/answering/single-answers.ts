@@ -86,10 +86,11 @@ export class SingleAnswers {
   /** Makes a question's prompt in several ways, one beside the other. As answer(). */
   async compare({ question, topK, ...request }: PromptComparison): Promise<Compared> {
     const { model, name, store, planner, settings } = this.#options;
-    const { contextTokens, systemPrompt, dtype } = choicesOf({}, settings.current, model, planner);
+    const choices = choicesOf({}, settings.current, model, planner);
+    const { contextTokens, dtype } = choices;
     const passages = await this.#maker.find(question, { scope: ANYWHERE, topK, signal: request.signal });
     const budget = { contextTokens, answerTokens: request.answerTokens };
-    const prompt = new PromptAssembler(model, systemPrompt).assemble(question, passages, budget);
+    const prompt = new PromptAssembler(model, choices).assemble(question, passages, budget);
     return comparePrompt(prompt.parts, {
       ...request,
       model,

@@ -75,10 +75,11 @@ export class Answerer {
     const text = searchText(question.text, history.turns.at(-1)?.question);
     const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal });
     const retrieve = stopwatch.lap();
-    const { systemPrompt } = choices;
+    const { systemPrompt, think } = choices;
     const context = (prompt: Prompt<FoundPassage>): TurnContext => ({
       ...contextOf(prompt, history, model),
       systemPrompt,
+      think,
     });
     const request: AnswerRequest = {
       ...active,

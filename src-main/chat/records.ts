@@ -21,6 +21,8 @@ const TurnContextSchema = z.object({
   chunks: z.array(z.object({ citation: z.int().min(0), tokens: z.array(z.int()) })),
   /** The system message; absent in older turns, which had that of the settings. */
   systemPrompt: z.string().optional(),
+  /** Whether the model was to think first; absent in older turns. */
+  think: z.boolean().optional(),
   /** The sampled tokens; null until the answer has ended. */
   answer: z.array(z.int()).nullable(),
 });
