@@ -39,12 +39,15 @@ type PromptComparison = Pick<SingleRequest, 'question' | 'topK'> &
 interface SingleRun {
   signal?: AbortSignal | undefined;
   onNotice?: (notice: Notice) => void;
+  /** More of what the model thinks before it answers. */
+  onThought?: (text: string) => void;
   /** More of the answer. */
   onText?: (text: string) => void;
 }
 
 /** The answer, and what the engine reported of making its prompt. */
 export interface Answered extends Answer {
+  thinking: string;
   report: AppendReport;
 }
 
@@ -122,6 +125,7 @@ export class SingleAnswers {
       signal,
       before: { retrieve },
       onNotice: run.onNotice,
+      onThought: run.onThought,
       onText: run.onText,
       // Greedy, so that an answer can be had again.
       choices: { ...choices, strategy, sampling: {} },
@@ -139,7 +143,10 @@ export class SingleAnswers {
   }
 }
 
-function answeredOf(question: string, { text, notices, turn, stats, citations }: MadeAnswer): Answered {
+function answeredOf(
+  question: string,
+  { text, thought, notices, turn, stats, citations }: MadeAnswer,
+): Answered {
   const { report } = turn.blended;
   const { tokens, reusableTokens, recomputedTokens, bytesLoaded } = report;
   const { ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, prefixTokens, restoredTokens } = stats;
@@ -152,6 +159,7 @@ function answeredOf(question: string, { text, notices, turn, stats, citations }:
     tokensPerSecond,
     report,
     answer: text,
+    thinking: thought,
     stop: turn.stop,
     sources: citations.map(sourceOf),
     strategy: turn.decision.strategy,
