@@ -44,6 +44,8 @@ export const StopSchema = z.enum(['eos', 'length', 'aborted', 'callback', 'conte
 export const AnswerSchema = z.object({
   question: z.string(),
   answer: z.string(),
+  /** What the model thought before; absent where it was not asked for. */
+  thinking: z.string().optional(),
   stop: StopSchema,
   sources: z.array(SourceSchema),
   notices: z.array(NoticeSchema),

@@ -48,6 +48,8 @@ export const SettingsSchema = z.object({
   strict: z.boolean().default(false),
   /** Sent as the system message where the model's template takes one. */
   systemPrompt: z.string().max(16_384).default(''),
+  /** Whether models think before they answer, where their template leaves the choice: people wait for the first word. */
+  think: z.boolean().default(false),
   /** Whether chunks computed for an answer are stored afterwards. */
   storeMisses: z.boolean().default(true),
   /** How prompts are fused where a conversation does not say. */

@@ -151,10 +151,10 @@ async function combineNotes(
 
 /** Tokens that a prompt with this question has left for chunks; below zero when it does not fit by itself. */
 function roomBeside(question: string, model: FusionModel, choices: AnswerChoices): number {
-  const { contextTokens, maxTokens, systemPrompt } = choices;
+  const { contextTokens, maxTokens } = choices;
   const answer = answerReserve({ contextTokens, answerTokens: maxTokens });
   const unlimited = { contextTokens: Number.MAX_SAFE_INTEGER, answerTokens: 0 };
-  const bare = new PromptAssembler(model, systemPrompt).assemble(question, [], unlimited).tokens;
+  const bare = new PromptAssembler(model, choices).assemble(question, [], unlimited).tokens;
   return contextTokens - answer - bare;
 }
 

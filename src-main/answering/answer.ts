@@ -57,6 +57,8 @@ export interface AnswerRequest extends NamedModel {
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
   onPlaced?: ((citations: Citation[], prompt: Prompt<FoundPassage>) => void) | undefined;
+  /** More of what the model thinks before it answers; and how many tokens that are so far. */
+  onThought?: ((text: string, tokens: number) => void) | undefined;
   /** More of the answer. */
   onText?: ((text: string) => void) | undefined;
 }
@@ -73,6 +75,8 @@ export interface LaidOut {
 /** An answer, and how it was made. */
 export interface MadeAnswer {
   text: string;
+  /** What the model thought before; '' when nothing. Neither shown as the answer nor cited. */
+  thought: string;
   /** 'aborted' when it was stopped while it was being written. */
   stop: TurnResult['stop'];
   citations: Citation[];
@@ -103,9 +107,9 @@ export class AnswerMaker {
 
   /** NO_MATCH, QUESTION_TOO_LONG. */
   layOut({ model, question, passages, choices, history, stopwatch, ...request }: AnswerRequest): LaidOut {
-    const { systemPrompt, contextTokens, maxTokens } = choices;
+    const { contextTokens, maxTokens } = choices;
     const budget = { contextTokens, answerTokens: maxTokens };
-    const assembler = new PromptAssembler(model, systemPrompt);
+    const assembler = new PromptAssembler(model, choices);
     const prompt = assembler.assemble(question, passages, budget, history?.turns);
     const hasPassages = prompt.parts.some(({ kind }) => kind === 'chunk') || prompt.leftOut.length > 0;
     if (!hasPassages && !request.mayGuess) {
@@ -136,6 +140,7 @@ export class AnswerMaker {
     };
     tell(...noticesOf(prompt, request));
     let text = '';
+    let thought = '';
     const turn = await runTurn(prompt, session, {
       model,
       store,
@@ -152,6 +157,10 @@ export class AnswerMaker {
       onProgress: request.onProgress,
       onDecided: (decision) => tell(...fallbackNotice(decision)),
       onPlaced: (tiers) => request.onPlaced?.(citationsOf(prompt, tiers), prompt),
+      onThought: (more, tokens) => {
+        thought += more;
+        request.onThought?.(more, tokens);
+      },
       onText: (more) => {
         text += more;
         request.onText?.(more);
@@ -163,6 +172,7 @@ export class AnswerMaker {
     text = text.trimEnd();
     return {
       text,
+      thought: thought.trimEnd(),
       notices,
       prompt,
       turn,

@@ -50,7 +50,7 @@ export function calibrationTexts(options: CalibrationTextOptions): TextSet {
   const { model, settings, library, questions } = options;
   const items = questions === undefined ? aboutTopics(options) : asked(options, questions);
   if (items.length === 0) throw noText(library);
-  const assembler = new PromptAssembler(model, settings.systemPrompt);
+  const assembler = new PromptAssembler(model, settings);
   const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: ANSWER_TOKENS };
   const prompts = items.map(({ question, chunks }): PromptPart[] => {
     const offered = chunks.map(({ tokens }, i) => ({ tokens, score: -i }));

@@ -20,6 +20,8 @@ export interface AnswerChoices {
   dtype: KvDtype;
   /** With what a strict answer's model is told. */
   systemPrompt: string;
+  /** Whether the model is to think first, where its template leaves the choice. */
+  think: boolean;
   storeMisses: boolean;
   sampling: Partial<Sampling>;
 }
@@ -43,7 +45,7 @@ export function choicesOf(
   model: FusionModel,
   planner: Planner,
 ): AnswerChoices {
-  const { dtype, storeMisses } = settings;
+  const { dtype, storeMisses, think } = settings;
   const strict = (asked.strict ?? settings.strict) ? STRICT : '';
   const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
   const temperature = asked.temperature ?? settings.temperature;
@@ -51,6 +53,7 @@ export function choicesOf(
     strategy,
     dtype,
     storeMisses,
+    think,
     systemPrompt: [settings.systemPrompt, strict].filter((text) => text !== '').join('\n\n'),
     blends: planner.blends(model, strategy),
     topK: asked.topK ?? settings.topK,

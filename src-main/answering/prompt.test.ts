@@ -28,11 +28,12 @@ describe("the model's template", () => {
       before: '<s><|im_start|>user\n',
       between: 'Question: ',
       after: '<|im_end|>\n<|im_start|>assistant\n',
+      answered: '<|im_end|>\n<|im_start|>assistant\n',
     };
-    expect(conversationFrame(info, '', 1)).toEqual({ turns: [first], plainBecause: undefined });
+    expect(conversationFrame(info, { turns: 1 })).toEqual({ turns: [first], plainBecause: undefined });
     const next = { ...first, before: '<|im_end|>\n<|im_start|>user\n' };
-    expect(conversationFrame(info, '', 3).turns).toEqual([first, next, next]);
-    expect(conversationFrame(info, 'Be brief.', 1).turns[0]?.before).toBe(
+    expect(conversationFrame(info, { turns: 3 }).turns).toEqual([first, next, next]);
+    expect(conversationFrame(info, { turns: 1, systemPrompt: 'Be brief.' }).turns[0]?.before).toBe(
       '<s><|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n',
     );
   });
@@ -40,15 +41,17 @@ describe("the model's template", () => {
   test('past answers stand behind what they were written behind', () => {
     const chatTemplate =
       "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% else %} {{ m.content }}</s>{% endif %}{% endfor %}";
-    const { turns } = conversationFrame(new FakeModel({ chatTemplate }).info, '', 2);
+    const { turns } = conversationFrame(new FakeModel({ chatTemplate }).info, { turns: 2 });
     expect(turns.map(({ after }) => after)).toEqual([' [/INST]', ' [/INST]']);
+    expect(turns[0]?.answered).toBe(' [/INST] ');
     expect(turns[1]?.before).toBe('</s>[INST] ');
   });
 
   test('is rendered once, unless it tells the time', () => {
     vi.useFakeTimers({ now: new Date(2026, 0, 1, 9, 30) });
     onTestFinished(() => void vi.useRealTimers());
-    const frame = (chatTemplate: string) => conversationFrame(new FakeModel({ chatTemplate }).info, '', 1);
+    const frame = (chatTemplate: string) =>
+      conversationFrame(new FakeModel({ chatTemplate }).info, { turns: 1 });
     expect(frame(CHATML)).toBe(frame(CHATML));
     const clock = '{{ strftime_now("%H:%M") }} {{ messages[0].content }}';
     expect(frame(clock).turns[0]?.before).toBe('09:30 ');
@@ -76,9 +79,11 @@ describe("the model's template", () => {
       /does not keep the message/,
     ],
   ])('%j: a plain prompt, and it says why', (chatTemplate, why) => {
-    const frame = conversationFrame(new FakeModel({ chatTemplate }).info, '', 1);
+    const frame = conversationFrame(new FakeModel({ chatTemplate }).info, { turns: 1 });
     expect(frame.plainBecause).toMatch(why);
-    expect(frame.turns).toEqual([{ before: '', between: 'Question: ', after: '\nAnswer:' }]);
+    expect(frame.turns).toEqual([
+      { before: '', between: 'Question: ', after: '\nAnswer:', answered: '\nAnswer:' },
+    ]);
   });
 
   test.each([

@@ -15,6 +15,8 @@ export interface PastTurn {
   /** Of the passages that were placed in this turn. */
   chunks: readonly Pick<PromptPart, 'tokens' | 'source'>[];
   answer: Int32Array;
+  /** Whether the answer stood behind a thought, which is left out: it then stands where templates show past answers. */
+  thought?: boolean | undefined;
 }
 
 /** What was said before in a conversation. */
@@ -37,6 +39,8 @@ export interface Prompt<C extends Offered> {
   turnsLeftOut: number;
   /** Why the model's own chat template is not used. */
   plainBecause: string | undefined;
+  /** The text right before the answer. */
+  behind: string;
 }
 
 /**
@@ -45,14 +49,21 @@ export interface Prompt<C extends Offered> {
  */
 const FREED_SHARE = 1 / 4;
 
+/** What the model is told besides questions and documents. */
+export interface Instructions {
+  systemPrompt?: string | undefined;
+  /** Whether it is to think before it answers, where its template leaves the choice. */
+  think?: boolean | undefined;
+}
+
 /** Turns conversations into token ids for one model, by its chat template. */
 export class PromptAssembler {
   readonly #model: Pick<FusionModel, 'tokenize' | 'info'>;
-  readonly #systemPrompt: string;
+  readonly #instructions: Instructions;
 
-  constructor(model: Pick<FusionModel, 'tokenize' | 'info'>, systemPrompt = '') {
+  constructor(model: Pick<FusionModel, 'tokenize' | 'info'>, instructions: Instructions = {}) {
     this.#model = model;
-    this.#systemPrompt = systemPrompt;
+    this.#instructions = instructions;
   }
 
   /**
@@ -89,24 +100,25 @@ export class PromptAssembler {
     history: readonly PastTurn[],
   ): Prompt<C> {
     const { info } = this.#model;
-    const frame = conversationFrame(info, this.#systemPrompt, history.length + 1);
+    const frame = conversationFrame(info, { ...this.#instructions, turns: history.length + 1 });
     // Only what the template says may become control tokens. A plain frame has none, and may carry the user's own text.
     const special = frame.plainBecause === undefined;
     const parts: PromptPart[] = [];
     const cited: { chunk: C; part: number }[] = [];
-    for (const [turn, { before, between, after }] of frame.turns.entries()) {
+    for (const [turn, { before, between, after, answered }] of frame.turns.entries()) {
       const past = history[turn];
       const head = this.#tokens(before, special);
       parts.push({ kind: 'text', tokens: turn === 0 ? withOneBos(head, info) : head, turn });
       for (const chunk of past?.chunks ?? []) parts.push(chunkPart(chunk, turn));
       if (!past) placeOffered(offered, parts, cited, turn);
       const ask = this.#tokens(between + (past?.question ?? question), false);
-      const tail = [ask, this.#tokens(after, special), ...(past ? [past.answer] : [])];
+      const lead = this.#tokens(past?.thought ? answered : after, special);
+      const tail = [ask, lead, ...(past ? [past.answer] : [])];
       parts.push({ kind: 'text', tokens: concat(...tail), turn });
     }
     const tokens = parts.reduce((sum, part) => sum + part.tokens.length, 0);
-    const { plainBecause } = frame;
-    return { parts, tokens, cited, leftOut: [], turnsLeftOut: 0, plainBecause };
+    const behind = frame.turns.at(-1)?.after ?? '';
+    return { parts, tokens, cited, leftOut: [], turnsLeftOut: 0, plainBecause: frame.plainBecause, behind };
   }
 
   #tokens(text: string, special: boolean): Int32Array {

@@ -33,6 +33,17 @@ test('an answer with its sources, times and events', async () => {
   expect(store.leases).toBe(0);
 });
 
+test('what the model thought before is told apart from the answer', async () => {
+  const { service } = await fixture({ says: '<think>\nIn Oslo?\n</think>\n\nOslo.' });
+  const told = { thought: '', text: '' };
+  const { answer, thinking } = await service.answer(REQUEST, {
+    onThought: (more) => (told.thought += more),
+    onText: (more) => (told.text += more),
+  });
+  expect([thinking, answer]).toEqual(['In Oslo?', 'Oslo.']);
+  expect([told.thought.trim(), told.text]).toEqual([thinking, answer]);
+});
+
 test('the ids in the prompt are those stored, never tokenised again', async () => {
   const { service, session, chunks } = await fixture();
   await service.answer(REQUEST);

@@ -40,12 +40,15 @@ type PromptComparison = Pick<SingleRequest, 'question' | 'topK'> &
 interface SingleRun {
   signal?: AbortSignal | undefined;
   onNotice?: (notice: Notice) => void;
+  /** More of what the model thinks before it answers. */
+  onThought?: (text: string) => void;
   /** More of the answer. */
   onText?: (text: string) => void;
 }
 
 /** The answer, and what the engine reported of making its prompt. */
 export interface Answered extends Answer {
+  thinking: string;
   report: AppendReport;
 }
 
@@ -87,10 +90,11 @@ export class SingleAnswers {
   /** Makes a question's prompt in several ways, one beside the other. As answer(). */
   async compare({ question, topK, ...request }: PromptComparison): Promise<Compared> {
     const { model, name, store, planner, settings } = this.#options;
-    const { contextTokens, systemPrompt, dtype } = choicesOf({}, settings.current, model, planner);
+    const choices = choicesOf({}, settings.current, model, planner);
+    const { contextTokens, dtype } = choices;
     const passages = await this.#maker.find(question, { scope: ANYWHERE, topK, signal: request.signal });
     const budget = { contextTokens, answerTokens: request.answerTokens };
-    const prompt = new PromptAssembler(model, systemPrompt).assemble(question, passages, budget);
+    const prompt = new PromptAssembler(model, choices).assemble(question, passages, budget);
     return comparePrompt(prompt.parts, {
       ...request,
       model,
@@ -122,6 +126,7 @@ export class SingleAnswers {
       signal,
       before: { retrieve },
       onNotice: run.onNotice,
+      onThought: run.onThought,
       onText: run.onText,
       // Greedy, so that an answer can be had again.
       choices: { ...choices, ...(canBlend(model) && { strategy }), sampling: {} },
@@ -139,7 +144,10 @@ export class SingleAnswers {
   }
 }
 
-function answeredOf(question: string, { text, notices, turn, stats, citations }: MadeAnswer): Answered {
+function answeredOf(
+  question: string,
+  { text, thought, notices, turn, stats, citations }: MadeAnswer,
+): Answered {
   const { report } = turn.blended;
   const { tokens, reusableTokens, recomputedTokens, bytesLoaded } = report;
   const { ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, prefixTokens, restoredTokens } = stats;
@@ -152,6 +160,7 @@ function answeredOf(question: string, { text, notices, turn, stats, citations }:
     tokensPerSecond,
     report,
     answer: text,
+    thinking: thought,
     stop: turn.stop,
     sources: citations.map(sourceOf),
     strategy: turn.decision.strategy,

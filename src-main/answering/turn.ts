@@ -6,10 +6,10 @@ import type { Decision, Planner } from '../fusion/planning/planner.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
-import { StreamDetokenizer } from './detokenizer.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
+import { ThoughtStream, type Written } from './thoughts.ts';
 
 interface TurnOptions {
   model: FusionModel;
@@ -20,8 +20,8 @@ interface TurnOptions {
   /** Beginnings of prompts that are kept beyond a restart. */
   prefixes?: StoredPrefixes | undefined;
   maxTokens: number;
-  /** Tokens that the answer begins with already: it goes on behind them. */
-  begun?: Int32Array | undefined;
+  /** Of an answer that is gone on with: it has taken what was written before. */
+  writing?: ThoughtStream | undefined;
   sampling?: Partial<Sampling> | undefined;
   stopwatch: Stopwatch;
   /** What kind of request this is, for eviction to learn from. Default: a question. */
@@ -34,6 +34,8 @@ interface TurnOptions {
   onDecided?: ((decision: Decision) => void) | undefined;
   /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
   onPlaced?: ((tiers: PartTiers) => void) | undefined;
+  /** More of what the model thinks before it answers; and how many tokens that are so far. */
+  onThought?: ((text: string, tokens: number) => void) | undefined;
   /** More of the answer. */
   onText?: ((text: string) => void) | undefined;
 }
@@ -57,8 +59,10 @@ export interface TurnResult {
   /** What was decided and expected, and what came of it. */
   plan: FusionPlan;
   tiers: PartTiers;
-  /** What was written, without what the answer began with. */
+  /** What was written, thoughts included, without what the answer began with. */
   answer: Int32Array;
+  /** How many tokens at its beginning (and that of what it began with) are no answer: thoughts and the marks around them. */
+  tokensBefore: number;
   /** 'aborted' when it was stopped while it was being written, 'context' when nothing more fits behind it. */
   stop: GenerateResult['stop'];
   tokensPerSecond: number;
@@ -103,7 +107,8 @@ export async function runTurn(
   const tiers = tiersOf(blended.outcomes);
   if (blended.quarantined.length > 0) options.onPlaced?.(tiers);
   stopwatch.lap();
-  const { result, firstToken, total } = await write(held, options);
+  const writing = options.writing ?? new ThoughtStream(model, prompt.behind);
+  const { result, firstToken, total } = await write(held, writing, options);
   const plan = planner.done(planned, blended);
   return {
     residentTokens,
@@ -115,6 +120,7 @@ export async function runTurn(
     plan,
     tiers,
     answer: result.tokens,
+    tokensBefore: writing.tokensBefore,
     stop: result.stop,
     tokensPerSecond: result.ms > 0 ? (result.tokens.length * 1000) / result.ms : 0,
     ttftMs: ttftOf(blended, { wait: 0, ...options.before, planMs, firstToken, total }),
@@ -138,16 +144,13 @@ export async function begin(
   return { prefixTokens, restoredTokens: prefixes?.restored(model, text, prefixTokens) ?? 0 };
 }
 
-async function write(held: SessionTokens, options: TurnOptions) {
-  const { model, stopwatch } = options;
+async function write(held: SessionTokens, writing: ThoughtStream, options: TurnOptions) {
+  const { stopwatch } = options;
   const { session } = held;
-  const detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens), options.begun);
-  let begun = options.begun !== undefined;
   let firstTokenAt: number | undefined;
-  const show = (text: string): void => {
-    const shown = begun ? text : text.trimStart(); // the space that belongs to the prompt's last word
-    begun ||= shown !== '';
-    if (shown !== '') options.onText?.(shown);
+  const show = ({ thought, answer }: Written): void => {
+    if (thought !== '') options.onThought?.(thought, writing.tokensBefore);
+    if (answer !== '') options.onText?.(answer);
   };
   const room = session.capacity - session.length;
   const result = await session.generate({
@@ -156,10 +159,10 @@ async function write(held: SessionTokens, options: TurnOptions) {
     ...(options.sampling && { sampling: options.sampling }),
     onToken: (token) => {
       firstTokenAt ??= stopwatch.clock.now();
-      show(detokenizer.push(token));
+      show(writing.push(token));
     },
   });
-  show(detokenizer.flush());
+  show(writing.flush());
   held.generated(result.tokens);
   firstTokenAt ??= stopwatch.clock.now();
   const stop = result.stop === 'length' && room < options.maxTokens ? 'context' : result.stop;

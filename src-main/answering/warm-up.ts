@@ -28,10 +28,11 @@ interface WarmUpOptions extends AnswerMakerOptions {
  */
 export async function warmUp(options: WarmUpOptions): Promise<boolean> {
   const { model, settings, planner, prefixes, signal } = options;
-  const { strategy, topK, contextTokens, dtype, systemPrompt } = choicesOf({}, settings, model, planner);
+  const choices = choicesOf({}, settings, model, planner);
+  const { strategy, topK, contextTokens, dtype } = choices;
   const passages = await new AnswerMaker(options).find(QUESTION, { scope: ANYWHERE, topK, signal });
   const budget = { contextTokens, answerTokens: 1 };
-  const prompt = new PromptAssembler(model, systemPrompt).assemble(QUESTION, passages, budget);
+  const prompt = new PromptAssembler(model, choices).assemble(QUESTION, passages, budget);
   const held = new SessionTokens(options.openSession(model, prompt.tokens + 1));
   try {
     const { session } = held;

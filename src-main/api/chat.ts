@@ -20,7 +20,7 @@ export function chatHandlers({ chat, prefetcher }: App): ChatHandlers {
     'chat.edit': ({ conversationId, questionId, text }) => chat.edit(conversationId, questionId, text),
     'chat.selectLeaf': ({ id, leafId }) => chat.selectLeaf(id, leafId),
     'chat.stop': ({ id }) => chat.stop(id),
-    'chat.export': ({ id, format }) => chat.export(id, format),
+    'chat.export': ({ id, format, thinking }) => chat.export(id, format, { thinking }),
     'chat.report': ({ answerId }) => chat.report(answerId),
     'chat.measureFullPrefill': ({ answerId }) => chat.measureFullPrefill(answerId),
     'chat.compare': (request) => chat.comparisons.run(request),

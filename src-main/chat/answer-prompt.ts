@@ -32,6 +32,7 @@ export function answerPrompt(
   });
   const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: 0 };
   const history = turns.slice(context.turnsLeftOut - turnsLeftOut);
-  const assembler = new PromptAssembler(model, context.systemPrompt ?? settings.systemPrompt);
+  const { systemPrompt = settings.systemPrompt, think } = context;
+  const assembler = new PromptAssembler(model, { systemPrompt, think });
   return { prompt: assembler.assemble(question.text, offered, budget, history), stats, context };
 }

@@ -88,10 +88,9 @@ export class AnswerRuns {
     const done = made.then(
       (end) => this.#end(live, end),
       (error: unknown) => {
-        const { failure, text, notices } = this.#failedEnd(live, error);
         const { state, citations, stats } = answer;
         const kept = state === 'waiting' ? 'stopped' : state;
-        this.#end(live, { text, state: kept, failure, citations, notices, stats, context: undefined });
+        this.#end(live, { ...this.#failedEnd(live, error), state: kept, citations, stats });
       },
     );
     this.#runs.set(answer.conversationId, { live, done });
@@ -165,9 +164,9 @@ export class AnswerRuns {
 
   #newLive(conversationId: number, answerId: number, writes: boolean): LiveAnswer {
     const { events, clock, messages, log } = this.#options;
-    const save = (text: string): void => {
+    const save = (written: Pick<MessageRecord, 'text' | 'thinking'>): void => {
       try {
-        messages.saveText(answerId, text);
+        messages.saveText(answerId, written);
       } catch (error) {
         log.warn('answer-not-saved', { error: String(error) }); // told when its end cannot be saved either
       }
@@ -181,9 +180,9 @@ export class AnswerRuns {
     if (!stopped) sessions.drop(live.conversationId); // who knows what it holds
     if (!(error instanceof KvasirError)) log.error('answer-failed', { error: traceOf(error) });
     const failure = stopped ? null : failureOf(error);
-    const { text, citations, notices } = live;
+    const { citations, notices } = live;
     const state = stopped ? 'stopped' : 'failed';
-    return { text: text.trimEnd(), state, failure, citations, notices, stats: null, context: undefined };
+    return { ...live.written, state, failure, citations, notices, stats: null, context: undefined };
   }
 
   #end(live: LiveAnswer, end: AnswerEnd, made?: ConversationAnswer): void {
@@ -208,7 +207,8 @@ export class AnswerRuns {
 }
 
 function endOf(live: LiveAnswer, { made, context }: ConversationAnswer): AnswerEnd {
-  const { text, citations, stats } = made;
+  const { citations, stats } = made;
   const state = made.stop === 'aborted' ? 'stopped' : 'done';
-  return { text, state, failure: null, citations, notices: live.notices, stats, context };
+  const { written, notices } = live;
+  return { ...written, state, failure: null, citations, notices, stats, context };
 }

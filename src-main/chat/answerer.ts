@@ -10,13 +10,14 @@ import {
 } from '../answering/answer.ts';
 import { choicesOf } from '../answering/choices.ts';
 import type { FoundPassage } from '../answering/passages.ts';
-import type { History, Prompt } from '../answering/prompt.ts';
+import type { History, Offered, Prompt } from '../answering/prompt.ts';
 import { answerReport } from '../answering/report.ts';
+import type { SessionTokens } from '../answering/session-tokens.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { tokenTexts } from '../answering/detokenizer.ts';
-import { runTurn } from '../answering/turn.ts';
+import { ThoughtStream } from '../answering/thoughts.ts';
+import { runTurn, type TurnResult } from '../answering/turn.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import { answerPrompt } from './answer-prompt.ts';
 import { searchText } from './follow-up.ts';
@@ -75,10 +76,11 @@ export class Answerer {
     const text = searchText(question.text, history.turns.at(-1)?.question);
     const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal });
     const retrieve = stopwatch.lap();
-    const { systemPrompt } = choices;
+    const { systemPrompt, think } = choices;
     const context = (prompt: Prompt<FoundPassage>): TurnContext => ({
       ...contextOf(prompt, history, model),
       systemPrompt,
+      think,
     });
     const request: AnswerRequest = {
       ...active,
@@ -98,6 +100,7 @@ export class Answerer {
         live.setCitations(citations);
         messages.savePlaced(live.answerId, citations, context(prompt));
       },
+      onThought: (more, tokens) => live.addThought(more, tokens),
       onText: (more) => live.addText(more),
     };
     const laidOut = this.#maker.layOut(request);
@@ -109,9 +112,11 @@ export class Answerer {
       limit: choices.contextTokens,
     });
     const made = await this.#maker.make(request, laidOut, session);
+    const { answer, tokensBefore } = made.turn;
+    if (made.thought !== '') forgetThought(session, made.prompt, made.turn);
     return {
       made,
-      context: { ...context(made.prompt), answer: [...made.turn.answer] },
+      context: { ...context(made.prompt), answer: [...answer], tokensBefore },
       report: await answerReport(String(live.answerId), made, request),
     };
   }
@@ -133,7 +138,8 @@ export class Answerer {
     if (tokens >= limit) throw nothingFollows();
     const written: PromptPart = { kind: 'text', tokens: begun, turn: prompt.parts.at(-1)?.turn ?? 0 };
     const whole = { ...prompt, tokens, parts: [...prompt.parts, written] };
-    live.restore(await writtenText(begun, model));
+    const writing = new ThoughtStream(model, prompt.behind);
+    live.restore(await writing.pushAll(begun));
     const need = Math.min(limit, tokens + maxTokens);
     const session = await sessions.open(live.conversationId, {
       model,
@@ -152,33 +158,34 @@ export class Answerer {
       strategy,
       sampling,
       maxTokens,
-      begun,
+      writing,
       before: { ...before, assemble: stopwatch.lap() },
       requestClass: 'follow-up',
       signal: live.signal,
       onProgress: (progress) => live.progress(progress),
+      onThought: (more, tokens) => live.addThought(more, tokens),
       onText: (more) => live.addText(more),
     });
-    const { stop } = turn;
+    if (live.thinking) forgetThought(session, prompt, turn);
+    const { stop, tokensBefore } = turn;
     // One that only had to end tells no speed.
     const { tokensPerSecond } = turn.answer.length > 1 ? turn : stats;
     const all = [...begun, ...turn.answer];
     return {
-      text: live.text.trimEnd(),
+      ...live.written,
       state: stop === 'aborted' ? 'stopped' : 'done',
       failure: null,
       citations: answer.citations,
       notices: live.notices,
       stats: { ...stats, stop, tokensPerSecond, answerTokens: all.length },
-      context: { ...context, answer: all },
+      context: { ...context, answer: all, tokensBefore },
     };
   }
 }
 
-/** The beginning of an answer as it came from the model. */
-async function writtenText(tokens: Int32Array, model: FusionModel): Promise<string> {
-  const texts = await tokenTexts(tokens, (some) => model.detokenize(some));
-  return texts.join('').trimStart();
+/** Later turns stand behind the answer alone: what was thought before it goes at once, unless it may be gone on with. */
+function forgetThought(session: SessionTokens, { tokens }: Prompt<Offered>, { stop }: TurnResult): void {
+  if (stop === 'eos') session.truncate(tokens);
 }
 
 function nothingFollows(): KvasirError {
@@ -193,5 +200,5 @@ function contextOf(prompt: Prompt<FoundPassage>, history: History, { info }: Fus
     prompt.parts[part]?.turn === lastTurn ? [{ citation, tokens: [...chunk.tokens] }] : [],
   );
   const turnsLeftOut = history.turnsLeftOut + prompt.turnsLeftOut;
-  return { fingerprint: info.fingerprint, turnsLeftOut, chunks, answer: null };
+  return { fingerprint: info.fingerprint, turnsLeftOut, chunks, answer: null, tokensBefore: 0 };
 }

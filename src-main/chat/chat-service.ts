@@ -228,8 +228,8 @@ export class ChatService {
     this.#runs.stop(this.#require(id).id);
   }
 
-  export(id: string, format: 'markdown' | 'json'): Exported {
-    return exportConversation(this.get(id), format);
+  export(id: string, format: 'markdown' | 'json', { thinking = false } = {}): Exported {
+    return exportConversation(this.get(id), { format, thinking });
   }
 
   report(answerId: string): FusionReport | null {
@@ -296,7 +296,7 @@ export class ChatService {
     const citations = live && live.citations.length > 0 ? live.citations : message.citations;
     return {
       ...message,
-      ...(live && { state: live.state, text: live.text, notices: [...live.notices] }),
+      ...(live && { state: live.state, ...live.soFar }),
       citations: withLivingDocuments(citations, this.#options.passages),
     };
   }

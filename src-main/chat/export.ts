@@ -7,8 +7,13 @@ export interface Exported {
   content: string;
 }
 
-/** Markdown: the branch that is shown, with sources. JSON: everything, with every branch. */
-export function exportConversation(conversation: Conversation, format: 'markdown' | 'json'): Exported {
+/** Markdown: the branch that is shown, with sources. JSON: everything, with every branch. Thoughts only where asked for. */
+export function exportConversation(
+  { messages, ...rest }: Conversation,
+  { format, thinking }: { format: 'markdown' | 'json'; thinking: boolean },
+): Exported {
+  const shown = thinking ? messages : messages.map((message) => ({ ...message, thinking: null }));
+  const conversation = { ...rest, messages: shown };
   const name = fileName(conversation.title, 'conversation');
   return format === 'json'
     ? {
@@ -43,8 +48,9 @@ function toMarkdown(conversation: Conversation): string {
   return `${blocks.join('\n\n')}\n`;
 }
 
-function answerBlocks({ text, state, failure, notices, citations, stats }: Message): string[] {
-  const blocks = text === '' ? [] : [text];
+function answerBlocks({ text, thinking, state, failure, notices, citations, stats }: Message): string[] {
+  const blocks = thinking ? ['*Thought:*', quoted(thinking.text)] : [];
+  if (text !== '') blocks.push(text);
   if (state === 'stopped') blocks.push('*Stopped here.*');
   if (failure) blocks.push(`*Failed: ${failure.message}*`);
   blocks.push(...notices.map(({ message }) => `> ${message}`));

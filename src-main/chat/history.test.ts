@@ -13,7 +13,13 @@ function conversation(turns: number, left: number, fingerprint: string) {
   });
   const context = (id: number): TurnContext => {
     asked.push(id);
-    return { fingerprint, turnsLeftOut: id === turns * 2 - 1 ? left : 0, chunks: [], answer: [id] };
+    return {
+      fingerprint,
+      turnsLeftOut: id === turns * 2 - 1 ? left : 0,
+      chunks: [],
+      answer: [0, id],
+      tokensBefore: 1,
+    };
   };
   const messages = { branch: () => branch, context } as unknown as MessageStore;
   const question = { parentId: turns * 2 - 1 } as MessageRecord;

@@ -30,11 +30,12 @@ export function historyBefore(
       const ids = ours ? Int32Array.from(tokens) : model.tokenize(cited?.text ?? '');
       return { tokens: ids, source: cited && sourceOf(cited) };
     });
-    const sampled = ours ? context.answer : null;
+    const sampled = ours ? context.answer?.slice(context.tokensBefore) : undefined;
     turns.unshift({
       question: branch[i - 1]?.text ?? '',
       chunks: chunks.filter(({ tokens }) => tokens.length > 0),
       answer: sampled ? Int32Array.from(sampled) : model.tokenize(answer.text),
+      thought: ours && context.tokensBefore > 0,
     });
   }
   return { turns, turnsLeftOut: turnsLeftOut ?? 0 };

@@ -1,4 +1,4 @@
-import type { Citation, Message } from '../../src-shared/contract/chat.ts';
+import type { Citation, Message, Thinking } from '../../src-shared/contract/chat.ts';
 import type { Notice } from '../../src-shared/answer.ts';
 import type { Progress } from '../engine/engine.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -17,8 +17,8 @@ interface LiveAnswerOptions {
   answerId: number;
   events: EventBus;
   clock: Clock;
-  /** Keeps the text so far, so that a crash loses half a second of it. Must not throw. */
-  save: (text: string) => void;
+  /** Keeps what is written so far, so that a crash loses half a second of it. Must not throw. */
+  save: (written: Pick<Message, 'text' | 'thinking'>) => void;
   /** false for work on an answer that is complete already, which then stays as it is. */
   writes: boolean;
 }
@@ -29,16 +29,21 @@ export class LiveAnswer {
   readonly answerId: number;
   state: Extract<Message['state'], 'waiting' | 'prefilling' | 'streaming'> = 'waiting';
   text = '';
+  thinking: Thinking | null = null;
   citations: Citation[] = [];
   readonly notices: Notice[] = [];
   readonly #options: LiveAnswerOptions;
   readonly #abort = new AbortController();
   #told = 0;
+  #toldThinking = 0;
+  /** When the thought began, less the time that it took before it was gone on with; undefined when none is in work. */
+  #thinkingSince: number | undefined;
   #progress: Progress = { done: 0, total: 0 };
   #progressSince: number | undefined;
   readonly #tellText = throttled(TEXT_MS, () => this.#emitText());
   readonly #tellProgress = throttled(PROGRESS_MS, () => this.#emitProgress());
-  readonly #save = throttled(SAVE_MS, () => this.#options.save(this.text));
+  readonly #tellThinking = throttled(TEXT_MS, () => this.#emitThinking());
+  readonly #save = throttled(SAVE_MS, () => this.#options.save(this));
 
   constructor(options: LiveAnswerOptions) {
     this.#options = options;
@@ -58,17 +63,37 @@ export class LiveAnswer {
     this.#abort.abort();
   }
 
+  get soFar(): Pick<Message, 'text' | 'thinking' | 'notices'> {
+    const { text, thinking, notices } = this;
+    return { text, thinking, notices: [...notices] };
+  }
+
+  /** What there is of it, to be kept. */
+  get written(): Pick<Message, 'text' | 'thinking'> {
+    const { text, thinking } = this;
+    return { text: text.trimEnd(), thinking: thinking && { ...thinking, text: thinking.text.trimEnd() } };
+  }
+
   /** Goes on with an answer; windows have `shown` of its text, which is what it begins with. */
-  goOnFrom({ text: shown, citations, notices }: Pick<Message, 'text' | 'citations' | 'notices'>): void {
-    this.text = shown;
-    this.#told = shown.length;
+  goOnFrom({
+    text,
+    thinking,
+    citations,
+    notices,
+  }: Pick<Message, 'text' | 'thinking' | 'citations' | 'notices'>): void {
+    this.text = text;
+    this.#told = text.length;
+    this.thinking = thinking;
+    this.#toldThinking = thinking?.text.length ?? 0;
     this.citations = citations;
     this.notices.push(...notices);
   }
 
-  /** What the text begins with to the last blank, now that it is known. */
-  restore(text: string): void {
-    if (text.startsWith(this.text)) this.text = text;
+  /** What was written before to the last blank, now that it is known. */
+  restore({ thought, answer }: { thought: string; answer: string }): void {
+    if (answer.startsWith(this.text)) this.text = answer;
+    if (this.thinking && thought.startsWith(this.thinking.text))
+      this.thinking = { ...this.thinking, text: thought };
   }
 
   addNotice(notice: Notice): void {
@@ -94,8 +119,19 @@ export class LiveAnswer {
     this.#tellProgress();
   }
 
+  /** `tokens`: of the whole thought so far. */
+  addThought(text: string, tokens: number): void {
+    this.state = 'streaming';
+    const now = this.#options.clock.now();
+    this.#thinkingSince ??= now - (this.thinking?.ms ?? 0);
+    this.thinking = { text: (this.thinking?.text ?? '') + text, ms: now - this.#thinkingSince, tokens };
+    this.#tellThinking();
+    this.#save();
+  }
+
   addText(text: string): void {
     this.state = 'streaming';
+    this.#endThought();
     this.text += text;
     this.#tellText();
     this.#save();
@@ -103,12 +139,38 @@ export class LiveAnswer {
 
   /** Tells the rest of the text; nothing is told or saved afterwards. */
   end(): void {
-    for (const timer of [this.#tellText, this.#tellProgress, this.#save]) timer.cancel();
+    for (const timer of [this.#tellText, this.#tellThinking, this.#tellProgress, this.#save]) timer.cancel();
+    this.#emitThinking();
     this.#emitText();
   }
 
   get #ids() {
     return { conversationId: String(this.conversationId), answerId: String(this.answerId) };
+  }
+
+  /** Its time is known now, and told before the answer. */
+  #endThought(): void {
+    if (this.thinking === null || this.#thinkingSince === undefined) return;
+    const { text } = this.thinking;
+    const ms = this.#options.clock.now() - this.#thinkingSince;
+    this.thinking = { ...this.thinking, text: text.trimEnd(), ms };
+    this.#thinkingSince = undefined;
+    this.#tellThinking.cancel();
+    this.#emitThinking(true);
+  }
+
+  /** `anyway`: also without more text. */
+  #emitThinking(anyway = false): void {
+    if (this.thinking === null) return;
+    const text = this.thinking.text.slice(this.#toldThinking);
+    if (text === '' && !anyway) return;
+    this.#options.events.emit('chat.thinking', {
+      ...this.#ids,
+      ...this.thinking,
+      offset: this.#toldThinking,
+      text,
+    });
+    this.#toldThinking += text.length;
   }
 
   #emitText(): void {

@@ -1,4 +1,4 @@
-import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
+import type { AnswerStats, Citation, Thinking } from '../../src-shared/contract/chat.ts';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { Notice } from '../../src-shared/answer.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
@@ -27,6 +27,7 @@ const KEPT_COMPARISONS = 50;
 /** How an answer ended. */
 export interface AnswerEnd {
   text: string;
+  thinking: Thinking | null;
   state: Exclude<StoredState, 'waiting'>;
   failure: Failure | null;
   citations: Citation[];
@@ -123,8 +124,9 @@ export class MessageStore {
     this.#database.run("UPDATE message SET state = 'waiting' WHERE id = ?", answerId);
   }
 
-  saveText(answerId: number, text: string): void {
-    this.#database.run('UPDATE message SET text = ? WHERE id = ?', text, answerId);
+  saveText(answerId: number, { text, thinking }: Pick<MessageRecord, 'text' | 'thinking'>): void {
+    const sql = 'UPDATE message SET text = ?, thinking = ? WHERE id = ?';
+    this.#database.run(sql, text, thinking && JSON.stringify(thinking), answerId);
   }
 
   savePlaced(answerId: number, citations: readonly Citation[], context: TurnContext): void {
@@ -135,11 +137,12 @@ export class MessageStore {
 
   finish(answerId: number, end: AnswerEnd): void {
     this.#contexts.delete(answerId);
-    const sql = `UPDATE message SET text = ?, state = ?, failure = ?, citations = ?, notices = ?, stats = ?,
+    const sql = `UPDATE message SET text = ?, thinking = ?, state = ?, failure = ?, citations = ?, notices = ?, stats = ?,
       context = coalesce(?, context) WHERE id = ?`;
     this.#database.run(
       sql,
       end.text,
+      end.thinking && JSON.stringify(end.thinking),
       end.state,
       end.failure && JSON.stringify(end.failure),
       JSON.stringify(end.citations),

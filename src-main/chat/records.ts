@@ -3,9 +3,11 @@ import { z } from 'zod';
 import {
   AnswerStatsSchema,
   CitationSchema,
+  ThinkingSchema,
   type AnswerStats,
   type Citation,
   type Message,
+  type Thinking,
 } from '../../src-shared/contract/chat.ts';
 import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
 import { NoticeSchema, type Notice } from '../../src-shared/answer.ts';
@@ -21,8 +23,12 @@ const TurnContextSchema = z.object({
   chunks: z.array(z.object({ citation: z.int().min(0), tokens: z.array(z.int()) })),
   /** The system message; absent in older turns, which had that of the settings. */
   systemPrompt: z.string().optional(),
+  /** Whether the model was to think first; absent in older turns. */
+  think: z.boolean().optional(),
   /** The sampled tokens; null until the answer has ended. */
   answer: z.array(z.int()).nullable(),
+  /** How many of these are no answer, but a thought before it. Later turns go without them. */
+  tokensBefore: z.int().min(0).prefault(0), // older turns have none
 });
 
 export type TurnContext = z.infer<typeof TurnContextSchema>;
@@ -37,6 +43,7 @@ export interface MessageRecord {
   parentId: number | null;
   role: 'user' | 'assistant';
   text: string;
+  thinking: Thinking | null;
   createdMs: number;
   state: StoredState;
   failure: Failure | null;
@@ -53,6 +60,7 @@ export interface RawMessage {
   parentId: number | null;
   role: 'user' | 'assistant';
   text: string;
+  thinking: string | null;
   createdMs: number;
   state: StoredState;
   failure: string | null;
@@ -62,7 +70,7 @@ export interface RawMessage {
   hasReport: number;
 }
 
-export const MESSAGE_COLUMNS = `m.id, m.conversation_id AS conversationId, m.parent_id AS parentId, m.role, m.text,
+export const MESSAGE_COLUMNS = `m.id, m.conversation_id AS conversationId, m.parent_id AS parentId, m.role, m.text, m.thinking,
   m.created_ms AS createdMs, m.state, m.failure, m.citations, m.notices, m.stats,
   EXISTS (SELECT 1 FROM report WHERE answer_id = m.id) AS hasReport`;
 
@@ -70,6 +78,7 @@ export const MESSAGE_COLUMNS = `m.id, m.conversation_id AS conversationId, m.par
 export function toMessage(raw: RawMessage): MessageRecord {
   return {
     ...raw,
+    thinking: parseOr(ThinkingSchema.nullable(), raw.thinking, null),
     failure: parseOr(FailureSchema.nullable(), raw.failure, null),
     citations: parseOr(z.array(CitationSchema), raw.citations, []),
     notices: parseOr(z.array(NoticeSchema), raw.notices, []),
@@ -80,8 +89,8 @@ export function toMessage(raw: RawMessage): MessageRecord {
 
 export function toShownMessage(record: MessageRecord): Message {
   const parentId = record.parentId === null ? null : String(record.parentId);
-  const { role, text, createdMs, state, failure, citations, notices, stats, hasReport } = record;
-  const shown = { role, text, createdMs, state, failure, citations, notices, stats, hasReport };
+  const { role, text, thinking, createdMs, state, failure, citations, notices, stats, hasReport } = record;
+  const shown = { role, text, thinking, createdMs, state, failure, citations, notices, stats, hasReport };
   return { id: String(record.id), parentId, ...shown };
 }
 

@@ -44,4 +44,7 @@ export const MIGRATIONS = [
     body BLOB NOT NULL         -- gzip JSON
   ) STRICT;
   `,
+  `
+  ALTER TABLE message ADD COLUMN thinking TEXT; -- JSON: what the model thought before it answered
+  `,
 ];

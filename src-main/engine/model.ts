@@ -1,5 +1,6 @@
 import { guarded, guardedAsync, withAbort, type CallOptions } from './call.ts';
 import { ChunkKv } from './chunk-kv.ts';
+import { Marks } from './marks.ts';
 import type { KvDtype, NativeAddon, NativeKvUsage, NativeModel, NativeModelInfo } from './native.ts';
 import { Session } from './session.ts';
 
@@ -12,17 +13,25 @@ export class Model {
   readonly path: string;
   readonly #addon: NativeAddon;
   readonly #native: NativeModel;
+  readonly #marks: Marks;
 
   constructor(addon: NativeAddon, native: NativeModel, path: string) {
     this.#addon = addon;
     this.#native = native;
     this.info = native.info;
     this.path = path;
+    this.#marks = new Marks((text) => native.tokenize(text, false, false));
   }
 
   /** Token ids of `text`. `special` lets text like <|im_start|> become its control token: only for trusted templates. */
   tokenize(text: string, { addBos = false, special = false } = {}): Int32Array {
-    return guarded(() => this.#native.tokenize(text, addBos, special));
+    return guarded(() => {
+      const [first = '', ...others] = special ? [text] : this.#marks.split(text);
+      const ids = this.#native.tokenize(first, addBos, special);
+      if (others.length === 0) return ids;
+      const rest = others.map((piece) => [...this.#native.tokenize(piece, false, special)]);
+      return Int32Array.from([...ids, ...rest.flat()]);
+    });
   }
 
   detokenize(tokens: Int32Array | readonly number[], { special = false } = {}): string {

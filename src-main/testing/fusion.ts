@@ -33,12 +33,20 @@ const IM_START = 3;
 const IM_END = 4;
 const FIRST_BYTE = 10;
 const FIRST_WORD = 1000;
+const FIRST_MARK = 300;
+/** Control tokens of gpt-oss and Mistral; `<think>` is none here, but a text of several tokens. */
+const MARKS = ['<|start|>', '<|channel|>', '<|message|>', '<|end|>', '[THINK]', '[/THINK]'];
 const SPECIAL = new Map([
   ['<s>', BOS],
   ['</s>', EOS],
   ['<|im_start|>', IM_START],
   ['<|im_end|>', IM_END],
+  ...MARKS.map((mark, i): [string, number] => [mark, FIRST_MARK + i]),
 ]);
+const CONTROL_TEXTS = new Map([...SPECIAL].map(([text, id]) => [id, text]));
+const SPECIAL_TEXT = new RegExp(
+  `(${[...SPECIAL.keys()].map((text) => text.replace(/[|[\]]/g, '\\$&')).join('|')})`,
+);
 
 /** Words of one to four ASCII letters (with the space before) are one token; everything else is a token a byte. */
 export class FakeTokenizer {
@@ -47,8 +55,7 @@ export class FakeTokenizer {
 
   tokenize(text: string, { addBos = false, special = false } = {}): Int32Array {
     const ids: number[] = addBos ? [BOS] : [];
-    const marks = special ? /(<s>|<\/s>|<\|im_start\|>|<\|im_end\|>)/ : /($^)/;
-    for (const part of text.split(marks)) {
+    for (const part of special ? text.split(SPECIAL_TEXT) : [text]) {
       const control = special ? SPECIAL.get(part) : undefined;
       if (control !== undefined) ids.push(control);
       else if (part) ids.push(...this.#plain(part));
@@ -56,10 +63,12 @@ export class FakeTokenizer {
     return Int32Array.from(ids);
   }
 
-  detokenize(tokens: Int32Array | readonly number[]): string {
+  detokenize(tokens: Int32Array | readonly number[], { special = false } = {}): string {
     const bytes: number[] = [];
     for (const token of tokens) {
-      if (token >= FIRST_WORD) bytes.push(...new TextEncoder().encode(this.#words[token - FIRST_WORD]));
+      const control = CONTROL_TEXTS.get(token);
+      if (control !== undefined) bytes.push(...new TextEncoder().encode(special ? control : ''));
+      else if (token >= FIRST_WORD) bytes.push(...new TextEncoder().encode(this.#words[token - FIRST_WORD]));
       else if (token >= FIRST_BYTE) bytes.push(token - FIRST_BYTE);
     }
     return new TextDecoder().decode(Uint8Array.from(bytes));
@@ -85,7 +94,7 @@ export class FakeTokenizer {
 export interface FakeModelOptions {
   chatTemplate?: string;
   contextTrain?: number;
-  /** What every answer says. */
+  /** What every answer says; control tokens may be in it. */
   says?: string;
   fingerprint?: string;
   /** Why its passages cannot be blended: it is then run as by libllama. */
@@ -140,8 +149,8 @@ export class FakeModel implements FusionModel {
     return this.#tokenizer.tokenize(text, options);
   }
 
-  detokenize(tokens: Int32Array | readonly number[]): string {
-    return this.#tokenizer.detokenize(tokens);
+  detokenize(tokens: Int32Array | readonly number[], options: { special?: boolean } = {}): string {
+    return this.#tokenizer.detokenize(tokens, options);
   }
 
   bytesPerToken(): number {
@@ -285,7 +294,7 @@ export class FakeSession implements FusionSession {
   }
 
   async generate({ maxTokens, onToken, signal }: GenerateOptions): Promise<GenerateResult> {
-    const says = this.#unsaid(this.#model.tokenize(this.#model.says));
+    const says = this.#unsaid(this.#model.tokenize(this.#model.says, { special: true }));
     const stopAt = Math.min(maxTokens, says.length);
     let written = 0;
     for (const token of says.subarray(0, stopAt)) {

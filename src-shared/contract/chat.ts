@@ -82,12 +82,22 @@ export const AnswerStatsSchema = z.object({
   model: z.string(),
 });
 
+/** What a model thought before it answered. It is no part of the answer, and nothing is cited for it. */
+export const ThinkingSchema = z.object({
+  text: z.string(),
+  /** From its first word to the answer's, in milliseconds. */
+  ms: z.number(),
+  tokens: z.int(),
+});
+
 const MessageSchema = z.object({
   id: IdSchema,
   /** null for a conversation's first message. Siblings are branches. */
   parentId: IdSchema.nullable(),
   role: z.enum(['user', 'assistant']),
   text: z.string(),
+  /** null: none. */
+  thinking: ThinkingSchema.nullable(),
   createdMs: z.number(),
   state: z.enum(['waiting', 'prefilling', 'streaming', 'done', 'stopped', 'failed']),
   failure: FailureSchema.nullable(),
@@ -195,7 +205,12 @@ export const chatContract = {
   /** What has been written so far is kept. */
   'chat.stop': procedure(ById, NothingSchema),
   'chat.export': procedure(
-    z.object({ id: IdSchema, format: z.enum(['markdown', 'json']) }),
+    z.object({
+      id: IdSchema,
+      format: z.enum(['markdown', 'json']),
+      /** Whether what models thought is in it. */
+      thinking: z.boolean().default(false),
+    }),
     z.object({ fileName: z.string(), mediaType: z.string(), content: z.string() }),
   ),
   /** What the engine reported of making an answer's prompt; null when it was not kept. */
@@ -218,14 +233,19 @@ export const chatContract = {
 
 export type ConversationOptions = z.infer<typeof ConversationOptionsSchema>;
 export type Citation = z.infer<typeof CitationSchema>;
+export type Thinking = z.infer<typeof ThinkingSchema>;
 export type AnswerStats = z.infer<typeof AnswerStatsSchema>;
 export type CompareRequest = z.output<typeof CompareRequestSchema>;
 export type ComparisonStatus = z.infer<typeof ComparisonStatusSchema>;
 export type Message = z.infer<typeof MessageSchema>;
 
 /** Whether an answer was cut off or stopped before its end, so that more of it can follow. */
-export function mayContinue({ text, stats }: Pick<Message, 'text' | 'stats'>): boolean {
-  return text !== '' && (stats?.stop === 'length' || stats?.stop === 'aborted');
+export function mayContinue({
+  text,
+  thinking,
+  stats,
+}: Pick<Message, 'text' | 'thinking' | 'stats'>): boolean {
+  return (text !== '' || thinking !== null) && (stats?.stop === 'length' || stats?.stop === 'aborted');
 }
 
 export type Conversation = z.infer<typeof ConversationSchema>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AnalysisStateSchema } from './analysis.ts';
 import { FailureSchema, IdSchema } from './common.ts';
-import { AnswerStatsSchema, CitationSchema } from './chat.ts';
+import { AnswerStatsSchema, CitationSchema, ThinkingSchema } from './chat.ts';
 import { QueueStatusSchema } from './libraries.ts';
 import { DownloadSchema } from './models.ts';
 import { NoticeSchema } from '../answer.ts';
@@ -24,6 +24,8 @@ export const events = {
   'chat.notice': OfAnswer.extend({ notice: NoticeSchema }),
   /** More of an answer's text; `offset` is the UTF-16 length of what came before, so that none is taken twice. */
   'chat.text': OfAnswer.extend({ offset: z.int(), text: z.string() }),
+  /** More of what the model thinks before it answers, as 'chat.text'; time and tokens so far. */
+  'chat.thinking': OfAnswer.extend({ offset: z.int(), ...ThinkingSchema.shape }),
   /** The answer is complete, stopped or failed: ask for the conversation again for the rest. */
   'chat.done': OfAnswer.extend({
     state: z.enum(['done', 'stopped', 'failed']),

@@ -14,6 +14,8 @@ export interface ModelFlags {
   topK?: number;
   maxTokens?: number;
   strict?: boolean;
+  /** Of commands that show what the model thinks: it is then told to, where it has the choice. */
+  thinking?: boolean;
   dtype?: 'f16' | 'q8_0';
   threads?: number;
 }
@@ -52,6 +54,7 @@ export function settingsOf({
   topK,
   maxTokens,
   strict,
+  thinking,
   dtype,
   threads,
 }: ModelFlags): Partial<SettingsInput> {
@@ -60,6 +63,7 @@ export function settingsOf({
     ...(topK !== undefined && { topK }),
     ...(maxTokens !== undefined && { maxTokens }),
     ...(strict !== undefined && { strict }),
+    ...(thinking && { think: true }),
     ...(dtype !== undefined && { dtype }),
     ...(threads !== undefined && { threads }),
   };

@@ -54,6 +54,26 @@ test('of a state only the newest waits', () => {
   expect(wire.sent.slice(1)).toEqual([progress(999)]);
 });
 
+test('pieces of a thought wait as one, with its latest figures', () => {
+  const { wire, outbox } = fullWire();
+  const thought = (offset: number, piece: string): KvasirEvent => ({
+    topic: 'chat.thinking',
+    payload: {
+      conversationId: 'c',
+      answerId: 'a',
+      offset,
+      text: piece,
+      ms: offset * 10,
+      tokens: offset + 1,
+    },
+  });
+  for (let i = 0; i < 100; i++) outbox.push(thought(i, 'x'));
+  wire.read();
+  const [whole] = wire.sent.slice(1);
+  expect(wire.sent).toHaveLength(2);
+  expect(whole?.payload).toMatchObject({ offset: 0, text: 'x'.repeat(100), ms: 990, tokens: 100 });
+});
+
 test('states of different things are different states', () => {
   const { wire, outbox } = fullWire();
   const changed = (libraryId?: string): KvasirEvent => ({

@@ -95,6 +95,11 @@ function withMoreText(earlier: KvasirEvent, later: KvasirEvent): KvasirEvent | u
     if (payload.answerId !== later.payload.answerId || !continues(payload, later.payload)) return undefined;
     return { topic: 'chat.text', payload: { ...payload, text: payload.text + later.payload.text } };
   }
+  if (earlier.topic === 'chat.thinking' && later.topic === 'chat.thinking') {
+    const { offset, text, answerId } = earlier.payload;
+    if (answerId !== later.payload.answerId || !continues(earlier.payload, later.payload)) return undefined;
+    return { topic: 'chat.thinking', payload: { ...later.payload, offset, text: text + later.payload.text } };
+  }
   if (earlier.topic === 'analysis.text' && later.topic === 'analysis.text') {
     const { payload } = earlier;
     if (payload.stepId !== later.payload.stepId || !continues(payload, later.payload)) return undefined;

@@ -117,6 +117,7 @@ function show(queries: QueryClient, sent: Sent, asked: Pick<Message, 'text' | 'p
 function message(fields: Pick<Message, 'id' | 'role' | 'state' | 'text' | 'parentId'>): Message {
   return {
     ...fields,
+    thinking: null,
     createdMs: Date.now(),
     failure: null,
     citations: [],

@@ -35,6 +35,12 @@ export function AnswersSection({ settings }: { settings: Settings }) {
         checked={settings.strict}
         onChange={({ currentTarget }) => change({ strict: currentTarget.checked })}
       />
+      <Switch
+        label={t('answers.think')}
+        description={t('answers.thinkHelp')}
+        checked={settings.think}
+        onChange={({ currentTarget }) => change({ think: currentTarget.checked })}
+      />
       <NumberSetting
         label={t('answers.topK')}
         description={t('answers.topKHelp')}

@@ -91,6 +91,9 @@ export const chat = {
     versions: 'Versions',
     cutOff_one: 'This answer reached its limit of {{count, number}} token.',
     cutOff_other: 'This answer was cut off after {{count, number}} tokens, its limit.',
+    stillThinking_one: 'The model was still thinking when the limit of {{count, number}} token was reached.',
+    stillThinking_other:
+      'The model was still thinking when the limit of {{count, number}} tokens was reached.',
     contextFull:
       'The context of {{tokens}} tokens is full. To go on, allow a larger one in Settings, or ask for the rest in a new conversation.',
     continue: 'Continue',
@@ -99,6 +102,13 @@ export const chat = {
     stoppedEmpty: 'Stopped before anything was written.',
     empty: 'The model finished without writing anything.',
     discard: 'Discard',
+  },
+  thinking: {
+    label: 'What the model thought',
+    inWork: 'Thinking … {{time}}',
+    done: 'Thought for {{time}}',
+    length_one: '{{count, number}} token',
+    length_other: '{{count, number}} tokens',
   },
   notice: { resume: 'Resume the queue' },
   markdown: {

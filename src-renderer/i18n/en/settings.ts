@@ -27,13 +27,17 @@ export const settings = {
     strict: 'From your documents only',
     strictHelp:
       'The model is told to answer from the passages alone, and to say so when they do not contain the answer. When nothing matches a question, the model is not asked at all.',
+    think: 'Let the model think before it answers',
+    thinkHelp:
+      'Answers can get better, and the first word comes later. Thoughts count towards the longest answer. Some models always think, others never do.',
     maxTokens: 'Longest answer (tokens)',
     contextTokens: 'Context',
     contextHelp: 'Tokens of prompt and answer together; the model’s own limit applies too.',
     temperature: 'Temperature',
     temperatureHelp: '0 always picks the most likely word.',
     systemPrompt: 'Instructions for the model',
-    systemPromptHelp: 'Put before every conversation, if the model’s template has a place for them.',
+    systemPromptHelp:
+      'Put before every conversation: where the model’s template has a place for them, else into the first question.',
   },
   documents: {
     chunkTokens: 'Chunk size',

@@ -90,6 +90,8 @@ export const chat: Words<typeof en.chat> = {
     versions: '版本',
     cutOff_one: '此回答在 {{count, number}} 个 token 处被截断，已达到长度上限。',
     cutOff_other: '此回答在 {{count, number}} 个 token 处被截断，已达到长度上限。',
+    stillThinking_one: '达到 {{count, number}} 个 token 的上限时，模型仍在思考。',
+    stillThinking_other: '达到 {{count, number}} 个 token 的上限时，模型仍在思考。',
     contextFull:
       '{{tokens}} 个 token 的上下文已满。要继续，请在设置中允许更长的上下文，或在新对话中提问其余部分。',
     continue: '继续',
@@ -98,6 +100,13 @@ export const chat: Words<typeof en.chat> = {
     stoppedEmpty: '还没有写出任何内容就已停止。',
     empty: '模型没有写出任何内容。',
     discard: '放弃',
+  },
+  thinking: {
+    label: '模型的思考过程',
+    inWork: '正在思考… {{time}}',
+    done: '思考了 {{time}}',
+    length_one: '{{count, number}} 个 token',
+    length_other: '{{count, number}} 个 token',
   },
   notice: { resume: '继续队列' },
   markdown: {

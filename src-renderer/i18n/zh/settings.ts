@@ -29,13 +29,15 @@ export const settings: Words<typeof en.settings> = {
     strict: '仅依据我的文档',
     strictHelp:
       '要求模型只依据所给段落回答；段落中没有答案时，请它直接说明。没有任何段落匹配时，不会向模型提问。',
+    think: '让模型先思考再回答',
+    thinkHelp: '回答可能更好，但第一个词会来得更晚。思考计入回答的最大长度。有些模型总会思考，有些从不思考。',
     maxTokens: '回答的最大长度（token）',
     contextTokens: '上下文',
     contextHelp: '提示与回答合计的 token 数；同时受模型自身上限约束。',
     temperature: '温度',
     temperatureHelp: '为 0 时每次都取最可能的词。',
     systemPrompt: '给模型的指令',
-    systemPromptHelp: '如果模型的模板留有位置，会放在每个对话之前。',
+    systemPromptHelp: '放在每个对话之前：模型的模板留有位置时放在该处，否则放进第一个问题。',
   },
   documents: {
     chunkTokens: '文本块大小',

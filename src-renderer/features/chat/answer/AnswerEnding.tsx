@@ -29,12 +29,15 @@ export function AnswerEnding({
   );
 }
 
-function useEndingWords({ state, text, stats }: Message): string {
+function useEndingWords({ state, text, thinking, stats }: Message): string {
   const { t } = useTranslation('chat');
   const format = useFormat();
   const { data: settings } = useCall('settings.get');
-  if (state === 'stopped') return t(text === '' ? 'message.stoppedEmpty' : 'message.stopped');
+  const empty = text === '' && !thinking;
+  if (state === 'stopped') return t(empty ? 'message.stoppedEmpty' : 'message.stopped');
   if (state !== 'done' || !stats) return '';
+  if (stats.stop === 'length' && text === '' && thinking)
+    return t('message.stillThinking', { count: stats.answerTokens });
   if (stats.stop === 'length') return t('message.cutOff', { count: stats.answerTokens });
   if (stats.stop !== 'context') return '';
   return t('message.contextFull', { tokens: format.number(settings?.contextTokens ?? 0) });

@@ -15,6 +15,7 @@ function message(changes: Partial<Message> = {}): Message {
     parentId: 'q',
     role: 'assistant',
     text: '',
+    thinking: null,
     createdMs: 0,
     state: 'waiting',
     failure: null,
@@ -39,6 +40,24 @@ test('a gap is told, and filled by what the core has', () => {
   answers = withMessages(answers, 'c', [message({ state: 'streaming', text: 'Hello world' })]);
   answers = withEvents(answers, [text(11, '!')]);
   expect(answers.get('a')).toMatchObject({ text: 'Hello world!', incomplete: false });
+});
+
+test('a thought is taken by offset, and comes before the text', () => {
+  const thought = (offset: number, piece: string, ms: number): AnswerEvent => ({
+    topic: 'chat.thinking',
+    payload: { ...OF, offset, text: piece, ms, tokens: ms / 10 },
+  });
+  let answers = withEvents(NONE, [thought(0, 'Is it', 100), thought(3, 'it? Yes.', 200)]);
+  const thinking = { text: 'Is it? Yes.', ms: 200, tokens: 20 };
+  expect(current(message(), answers.get('a'))).toMatchObject({ thinking, text: '', state: 'streaming' });
+  answers = withEvents(answers, [thought(11, '', 300), text(0, 'Yes.')]);
+  expect(current(message(), answers.get('a'))).toMatchObject({
+    thinking: { ...thinking, ms: 300, tokens: 30 },
+    text: 'Yes.',
+  });
+  expect(withEvents(NONE, [thought(3, 'it?', 100)]).get('a')?.incomplete).toBe(true);
+  const kept = message({ state: 'streaming', thinking });
+  expect(withMessages(NONE, 'c', [kept]).get('a')).toMatchObject({ thinking, incomplete: false });
 });
 
 test('the blocks hold the whole text', () => {

@@ -1,4 +1,4 @@
-import type { Citation, AnswerStats, Message } from '../../../../src-shared/contract/chat.ts';
+import type { Citation, AnswerStats, Message, Thinking } from '../../../../src-shared/contract/chat.ts';
 import type { Failure } from '../../../../src-shared/contract/common.ts';
 import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
 import type { Notice } from '../../../../src-shared/answer.ts';
@@ -8,6 +8,8 @@ import { append, EMPTY_SPLIT, type Split } from '../../../ui/markdown/split.ts';
 export interface LiveAnswer {
   readonly conversationId: string;
   readonly text: string;
+  /** What the model thinks before it; null: nothing so far. */
+  readonly thinking: Thinking | null;
   /** The text in blocks, for drawing. */
   readonly split: Split;
   readonly progress: { done: number; total: number; secondsLeft: number | null } | null;
@@ -27,6 +29,7 @@ export type AnswerEvent = Extract<KvasirEvent, { payload: { conversationId: stri
 
 const BEGINNING = {
   text: '',
+  thinking: null,
   split: EMPTY_SPLIT,
   progress: null,
   citations: null,
@@ -74,11 +77,22 @@ function withEvent(answer: LiveAnswer, event: Exclude<AnswerEvent, { topic: 'cha
       return { ...answer, citations: event.payload.citations };
     case 'chat.notice':
       return { ...answer, notices: [...answer.notices, event.payload.notice] };
+    case 'chat.thinking':
+      return withThought(answer, event.payload);
     case 'chat.done': {
       const { state, failure, stats } = event.payload;
       return { ...answer, ended: { state, failure, stats } };
     }
   }
+}
+
+function withThought(
+  answer: LiveAnswer,
+  { offset, text, ms, tokens }: Thinking & { offset: number },
+): LiveAnswer {
+  const known = answer.thinking?.text ?? '';
+  if (offset > known.length) return { ...answer, incomplete: true };
+  return { ...answer, thinking: { text: known + text.slice(known.length - offset), ms, tokens } };
 }
 
 function grown(answer: LiveAnswer, more: string): LiveAnswer {
@@ -101,11 +115,16 @@ export function withMessages(
       continue;
     }
     const known = answer ?? begin(conversationId);
-    if (message.text.length > known.text.length) {
-      next.set(message.id, { ...grown(known, message.text.slice(known.text.length)), incomplete: false });
-    }
+    const more = message.text.slice(known.text.length);
+    const thinking = longer(message.thinking, known.thinking);
+    if (more !== '' || thinking !== known.thinking)
+      next.set(message.id, { ...grown(known, more), thinking, incomplete: false });
   }
   return sameEntries(next, answers) ? answers : next;
+}
+
+function longer(kept: Thinking | null, live: Thinking | null): Thinking | null {
+  return (kept?.text.length ?? 0) > (live?.text.length ?? 0) ? kept : live;
 }
 
 function sameEntries(a: LiveAnswers, b: LiveAnswers): boolean {
@@ -119,12 +138,12 @@ export function isUnfinished({ state }: Pick<Message, 'state'>): boolean {
 /** A message as it stands now: what the core keeps, and on top of it what has been told since. */
 export function current(message: Message, live: LiveAnswer | undefined): Message {
   if (!live || !isUnfinished(message)) return message;
-  const longer = live.text.length > message.text.length;
+  const writes = live.text !== '' || live.thinking !== null;
   return {
     ...message,
-    text: longer ? live.text : message.text,
-    state:
-      live.ended?.state ?? (live.text !== '' ? 'streaming' : live.progress ? 'prefilling' : message.state),
+    text: live.text.length > message.text.length ? live.text : message.text,
+    thinking: longer(message.thinking, live.thinking),
+    state: live.ended?.state ?? (writes ? 'streaming' : live.progress ? 'prefilling' : message.state),
     failure: live.ended?.failure ?? message.failure,
     stats: live.ended?.stats ?? message.stats,
     citations: live.citations ? [...live.citations] : message.citations,

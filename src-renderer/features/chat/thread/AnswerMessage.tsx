@@ -2,6 +2,7 @@ import { Text, VisuallyHidden } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { mayContinue } from '../../../../src-shared/contract/chat.ts';
 import { AnswerEnding } from '../answer/AnswerEnding.tsx';
 import { AnswerFailure } from '../answer/AnswerFailure.tsx';
 import { AnswerPhase } from '../answer/AnswerPhase.tsx';
@@ -9,6 +10,7 @@ import { AnswerText } from '../answer/AnswerText.tsx';
 import { Notices } from '../answer/Notices.tsx';
 import { Sources } from '../answer/Sources.tsx';
 import { StatsStrip } from '../answer/StatsStrip.tsx';
+import { Thinking } from '../answer/Thinking.tsx';
 import { current, isUnfinished } from '../live/live-answers.ts';
 import { useLiveAnswer } from '../live/live-store.ts';
 import { BranchSwitch } from './BranchSwitch.tsx';
@@ -46,10 +48,11 @@ export function AnswerMessage({
       <VisuallyHidden component="h2">{t('thread.kvasir')}</VisuallyHidden>
       <Notices notices={message.notices} />
       {working && message.state !== 'streaming' && <AnswerPhase message={message} live={live} />}
+      {message.thinking && <Thinking thinking={message.thinking} inWork={working && message.text === ''} />}
       {message.text !== '' && (
         <AnswerText text={message.text} live={live && isUnfinished(kept) ? live.split : undefined} />
       )}
-      {message.state === 'done' && message.text === '' && (
+      {message.state === 'done' && message.text === '' && !mayContinue(message) && (
         <Text c="dimmed" size="sm">
           {t('message.empty')}
         </Text>

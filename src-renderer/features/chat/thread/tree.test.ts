@@ -8,6 +8,7 @@ function message(id: string, parentId: string | null): Message {
     parentId,
     role: id.startsWith('q') ? 'user' : 'assistant',
     text: id,
+    thinking: null,
     createdMs: 0,
     state: 'done',
     failure: null,

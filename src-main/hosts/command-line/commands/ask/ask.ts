@@ -31,6 +31,7 @@ export function addAskCommand(program: Command, context: CommandContext): void {
     )
     .option('--library <dir>', 'folder of documents (default: the sample library)')
     .option('--json', 'print one JSON object instead of the answer')
+    .option('--thinking', 'let the model think first, where it has the choice, and print that to stderr')
     .option(
       '--no-precompute',
       "do not compute the whole library's cache first; what the answer needs is computed and kept",
@@ -55,17 +56,28 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
     }
     const strategy = strategyOf(flags, workspace.model.info.layers);
     const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
+    let thought = '';
+    const tellThought = (): void => {
+      if (flags.thinking && !flags.json && thought !== '') terminal.err(`Thought: ${thought.trimEnd()}\n`);
+      thought = '';
+    };
     const answered = await workspace.answers.answer(
       { question, strategy, topK: app.settings.current.topK, maxTokens: app.settings.current.maxTokens },
       {
         signal,
+        onThought: (text) => {
+          thought += text;
+        },
         onText: (text) => {
+          tellThought();
           if (!flags.json) terminal.out(text);
         },
         onNotice: ({ message }) => terminal.err(`Note: ${message}`),
       },
     );
-    if (flags.json) terminal.out(`${JSON.stringify(jsonOf(answered, prepared, workspace), null, 2)}\n`);
+    tellThought();
+    if (flags.json)
+      terminal.out(`${JSON.stringify(jsonOf(answered, prepared, workspace, flags), null, 2)}\n`);
     else {
       terminal.out('\n');
       summaryLines(answered).forEach((line) => terminal.err(line));
@@ -76,16 +88,18 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
 
 /** What --json prints: the answer, and what was done to the library before. */
 function jsonOf(
-  { report, ...answer }: Answered,
+  { report, thinking, ...answer }: Answered,
   {
     sync,
     precompute,
     notices,
   }: { sync: SyncReport; precompute: PrecomputeReport | undefined; notices: Notice[] },
   { model, chunkTokens }: Workspace,
+  flags: AskFlags,
 ): Answer & Record<string, unknown> {
   return {
     ...answer,
+    ...(flags.thinking && { thinking }),
     notices: [...notices, ...answer.notices],
     model: { name: model.info.name, path: model.path, fingerprint: model.info.fingerprint },
     library: { ...sync, chunkTokens, precomputed: precompute ?? null },
@@ -109,7 +123,12 @@ function summaryLines(answered: Answered): string[] {
 }
 
 /** Why the answer is not whole. */
-function cutOffLines({ stop }: Answered): string[] {
+function cutOffLines({ stop, answer, thinking }: Answered): string[] {
+  if (stop === 'length' && answer === '' && thinking !== '')
+    return [
+      'Cut off: the model was still thinking when the limit was reached. --max-tokens allows more.',
+      '',
+    ];
   if (stop === 'length')
     return ['Cut off: the answer reached its limit. --max-tokens allows a longer one.', ''];
   if (stop === 'context')

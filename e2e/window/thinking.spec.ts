@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { randomModel } from '../../tools/random-model/random-model.ts';
+import { withMetadata } from '../support/gguf-metadata.ts';
+import { startApp } from './support/app.ts';
+import { ANSWER_MS, answers, ask, QUESTION, startConversation } from './support/chat.ts';
+import { importModel, useImported } from './support/models.ts';
+import { expect, goTo, openWindow, test } from './support/test.ts';
+
+const LONGEST = 16_000;
+
+/** Whatever the model writes behind this is a thought, until it says that it is none. */
+const BEGINS_A_THOUGHT = `{% for m in messages %}{{ m.role }}: {{ m.content }}
+{% endfor %}{{ "assistant: <think>\\n" }}`;
+
+test.describe('a model that thinks without end', () => {
+  test.use({ settings: { maxTokens: LONGEST } });
+
+  test('is seen thinking; stopped, it leaves the thought folded and no answer', async ({
+    window,
+    dataDir,
+  }) => {
+    test.slow();
+    const path = join(dataDir, 'thinking-random.gguf');
+    const shape = { layers: 24, embd: 512, ff: 1024, context: 2 * LONGEST, endless: true };
+    const key = 'tokenizer.chat_template';
+    const values = { [key]: BEGINS_A_THOUGHT };
+    withMetadata(randomModel({ arch: 'llama', ...shape, seed: 3 }), path, { without: key, values });
+    await importModel(window, path);
+    await useImported(window);
+    await goTo(window, 'Chat');
+    const field = window.getByRole('textbox', { name: 'Your question' });
+    await field.fill('xylophone zeitgeist?');
+    await field.press('Enter');
+    await window.getByRole('button', { name: /own knowledge/ }).click({ timeout: ANSWER_MS });
+
+    const answer = answers(window);
+    const fold = answer.getByRole('button', { name: /^Thinking …/ });
+    await expect(fold).toHaveAttribute('aria-expanded', 'false', { timeout: ANSWER_MS });
+    await fold.click();
+    const thought = answer.getByRole('region', { name: 'What the model thought' });
+    const length = async (): Promise<number> => (await thought.innerText()).length;
+    const before = await length();
+    await expect.poll(length).toBeGreaterThan(before);
+    await window.getByRole('button', { name: 'Stop answering' }).click();
+    await expect(answer.getByRole('button', { name: /^Thought for .* tokens?$/ })).toBeVisible();
+    await expect(answer).toContainText('Stopped. What had been written is kept.');
+    await expect(answer.getByRole('button', { name: 'Copy answer' })).toHaveCount(0);
+    await expect(answer.getByRole('button', { name: 'Continue' })).toBeVisible();
+  });
+});
+
+test('a thought that is kept stands folded above its answer, and is not copied with it', async ({
+  window,
+  app,
+  dataDir,
+  context,
+}) => {
+  await startConversation(window);
+  await ask(window, QUESTION);
+  const hash = new URL(window.url()).hash;
+  await app.stop();
+  await window.close();
+  const database = new SQLite(join(dataDir, 'conversations.sqlite'));
+  const thinking = { text: 'Polaris is a project.\n\nWhere does it run?', ms: 12_300, tokens: 1234 };
+  database.prepare("UPDATE message SET thinking = ? WHERE role = 'assistant'").run(JSON.stringify(thinking));
+  database.close();
+
+  const again = await startApp(dataDir);
+  try {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const reopened = await openWindow(again, context);
+    await reopened.goto(`${reopened.url().split('#')[0]}${hash}`);
+    const answer = answers(reopened);
+    const fold = answer.getByRole('button', { name: 'Thought for 12 sec 1,234 tokens' });
+    await expect(fold).toHaveAttribute('aria-expanded', 'false');
+    await expect(answer).not.toContainText('Where does it run?');
+    await fold.press('Enter');
+    await expect(answer.getByRole('region', { name: 'What the model thought' })).toHaveText(thinking.text);
+    await fold.press('Enter');
+    await expect(answer).not.toContainText('Where does it run?');
+    await answer.getByRole('button', { name: 'Copy answer' }).click();
+    const copied = await reopened.evaluate(() => navigator.clipboard.readText());
+    expect(copied).not.toBe('');
+    expect(copied).not.toContain('Where does it run?');
+  } finally {
+    await again.stop();
+  }
+});

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { CHAT_TEMPLATES } from '../testing/chat-templates.ts';
+import { FakeModel } from '../testing/fusion.ts';
+import { conversationFrame } from './template.ts';
+
+const SYSTEM = 'Be brief.';
+const CHATML = { after: '<|im_end|>\n<|im_start|>assistant\n', next: '<|im_end|>\n<|im_start|>user\n' };
+const NO_THOUGHT = '<think>\n\n</think>\n';
+const MISTRAL = { after: '[/INST]', next: '</s>[INST]' };
+const GEMMA = {
+  after: '<end_of_turn>\n<start_of_turn>model\n',
+  next: '<end_of_turn>\n<start_of_turn>user\n',
+  system: `<s><start_of_turn>user\n${SYSTEM}\n\n`,
+};
+
+interface Expected {
+  /** Between a question and its answer; without a thought where that can be had. */
+  after: string;
+  /** Between an answer and what the next question begins with. */
+  next: string;
+  /** How a conversation with a system prompt begins, without what tells the time. */
+  system: string;
+  /** What stands before an answer that is to be thought about. Default: as without. */
+  thinking?: string;
+  /** What stands before an answer whose thought was left out. Default: as `thinking`. */
+  answered?: string;
+}
+
+const FAMILIES: Record<keyof typeof CHAT_TEMPLATES, Expected> = {
+  llama: {
+    after: '<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n',
+    next: '<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n',
+    system: `\n\n${SYSTEM}<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n`,
+  },
+  qwen2: { ...CHATML, system: `<|im_start|>system\n${SYSTEM}<|im_end|>\n<|im_start|>user\n` },
+  qwen3: {
+    ...CHATML,
+    after: `${CHATML.after}${NO_THOUGHT}\n`,
+    thinking: CHATML.after,
+    system: `<|im_start|>system\n${SYSTEM}<|im_end|>\n<|im_start|>user\n`,
+  },
+  qwen3Thinking: {
+    ...CHATML,
+    after: `${CHATML.after}<think>\n`,
+    answered: CHATML.after,
+    system: `<|im_start|>system\n${SYSTEM}<|im_end|>\n<|im_start|>user\n`,
+  },
+  qwen3vl: { ...CHATML, system: `<|im_start|>system\n${SYSTEM}<|im_end|>\n<|im_start|>user\n` },
+  mistral3: { ...MISTRAL, system: `<s>[SYSTEM_PROMPT]${SYSTEM}[/SYSTEM_PROMPT][INST]` },
+  mistralBefore: {
+    after: '[/INST]',
+    next: '</s>[INST] ',
+    answered: '[/INST] ',
+    system: `<s>[INST] ${SYSTEM}\n\n`,
+  },
+  phi3: {
+    after: '<|end|>\n<|assistant|>\n',
+    next: '<|end|>\n<|user|>\n',
+    system: `<|system|>\n${SYSTEM}<|end|>\n<|user|>\n`,
+  },
+  phi4: {
+    after: '<|im_end|><|im_start|>assistant<|im_sep|>',
+    next: '<|im_end|><|im_start|>user<|im_sep|>',
+    system: `<|im_start|>system<|im_sep|>${SYSTEM}<|im_end|><|im_start|>user<|im_sep|>`,
+  },
+  granite: {
+    after: '<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>',
+    next: '<|end_of_text|>\n<|start_of_role|>user<|end_of_role|>',
+    system: `<|start_of_role|>system<|end_of_role|>${SYSTEM}<|end_of_text|>\n<|start_of_role|>user<|end_of_role|>`,
+  },
+  smollm3: {
+    ...CHATML,
+    after: CHATML.after + NO_THOUGHT,
+    thinking: CHATML.after,
+    system: `## Custom Instructions\n\n${SYSTEM}\n\n<|im_end|>\n<|im_start|>user\n`,
+  },
+  glm4: {
+    after: '<|assistant|>',
+    answered: '<|assistant|>\n',
+    next: '<|user|>\n',
+    system: `[gMASK]<sop><|system|>\n${SYSTEM}<|user|>\n`,
+  },
+  olmo2: {
+    after: '\n<|assistant|>\n',
+    next: '</s>\n<|user|>\n',
+    system: `<s><|system|>\n${SYSTEM}\n<|user|>\n`,
+  },
+  gemma3: GEMMA,
+  gemma2: GEMMA,
+  gptOss: {
+    after: '<|end|><|start|>assistant',
+    answered: '<|end|><|start|>assistant<|channel|>final<|message|>',
+    next: '<|end|><|start|>user<|message|>',
+    system: `<|end|><|start|>developer<|message|># Instructions\n\n${SYSTEM}\n\n<|end|><|start|>user<|message|>`,
+  },
+};
+
+const families = Object.entries(FAMILIES) as [keyof typeof CHAT_TEMPLATES, Expected][];
+
+describe.each(families)('%s', (family, { after, next, system, thinking = after, answered = thinking }) => {
+  const { info } = new FakeModel({ chatTemplate: CHAT_TEMPLATES[family] });
+
+  test('is rendered as published, for every turn', () => {
+    const [first, ...others] = conversationFrame(info, { turns: 3 }).turns;
+    expect(first).toMatchObject({ between: 'Question: ', after });
+    expect(others).toHaveLength(2);
+    for (const turn of others) expect(turn).toMatchObject({ before: next, between: 'Question: ', after });
+    expect(conversationFrame(info, { turns: 1 }).turns[0]).toEqual({ ...first, answered: after });
+  });
+
+  test('takes a system prompt, which stands at the beginning however many turns there are', () => {
+    for (const turns of [1, 2, 3]) {
+      const frame = conversationFrame(info, { turns, systemPrompt: SYSTEM });
+      expect(frame.plainBecause).toBeUndefined();
+      expect(frame.turns[0]?.before.endsWith(system)).toBe(true);
+      const whole = JSON.stringify(frame.turns);
+      expect(whole.split(SYSTEM)).toHaveLength(2);
+      expect(frame.turns.slice(1).every(({ before }) => before === next)).toBe(true);
+    }
+  });
+
+  test('thinks before an answer where that is wished and can be, and leaves it out of past turns', () => {
+    const { turns } = conversationFrame(info, { turns: 2, think: true });
+    expect(turns[0]).toMatchObject({ after: thinking, answered });
+  });
+
+  test('is told of no tools', () => {
+    const { turns } = conversationFrame(info, { turns: 2, systemPrompt: SYSTEM, think: true });
+    expect(JSON.stringify(turns)).not.toMatch(/tool/i);
+  });
+});
+
+test('gpt-oss thinks little where it need not think', () => {
+  const { info } = new FakeModel({ chatTemplate: CHAT_TEMPLATES.gptOss });
+  const effort = (think: boolean) =>
+    /Reasoning: (\w+)/.exec(conversationFrame(info, { turns: 1, think }).turns[0]?.before ?? '')?.[1];
+  expect([effort(false), effort(true)]).toEqual(['low', 'medium']);
+});

@@ -1,0 +1,194 @@
+import type { FusionModel } from '../fusion/model.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
+import { StreamDetokenizer } from './detokenizer.ts';
+
+/** More of what a model writes: what it thinks, and what it answers. */
+export interface Written {
+  thought: string;
+  answer: string;
+}
+
+/** A run of the text that tokens brought; `shown` lacks control tokens. */
+interface Piece {
+  text: string;
+  shown: string;
+  /** Index of the first of its tokens. */
+  token: number;
+}
+
+/** What families write around thoughts: Qwen 3, SmolLM 3, GLM and Granite; Mistral; gpt-oss. */
+const THOUGHTS = new Map([
+  ['<think>', '</think>'],
+  ['[THINK]', '[/THINK]'],
+  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant'],
+  ['<|channel|>commentary<|message|>', '<|end|><|start|>assistant'],
+]);
+
+/** What they write around answers, behind a thought or without one: gpt-oss; Granite. */
+const ANSWERS = new Map([
+  ['<|channel|>final<|message|>', ''],
+  ['<response>', '</response>'],
+]);
+
+const BEGINNINGS = [...THOUGHTS.keys(), ...ANSWERS.keys()];
+
+/**
+ * Splits what a model writes into thoughts and the answer, by the marks around them: control tokens or text. They count at
+ * the beginning and behind a thought; within an answer they are text like any other.
+ */
+export class ThoughtStream {
+  readonly #model: Pick<FusionModel, 'detokenize'>;
+  readonly #detokenizer: StreamDetokenizer;
+  #within: 'nothing' | 'thought' | 'answer' = 'nothing';
+  /** What ends it; '' when nothing does. */
+  #end = '';
+  /** May turn out to be a mark, or to belong to one. */
+  #held: Piece[] = [];
+  #tokens = 0;
+  /** The first of those whose character is not complete yet. */
+  #pending: number | undefined;
+  #answerFrom: number | undefined;
+  #marked = false;
+  /** Written before the next text, where there is any before that. */
+  #gap = { thought: '', answer: '' };
+  #begun = { thought: false, answer: false };
+
+  /** `behind`: what the prompt ends with. Some templates begin the thought themselves. */
+  constructor(model: Pick<FusionModel, 'detokenize'>, behind: string) {
+    this.#model = model;
+    this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
+    const opened = [...THOUGHTS.keys()].find((mark) => behind.trimEnd().endsWith(mark));
+    if (opened !== undefined) this.#enter('thought', THOUGHTS.get(opened));
+  }
+
+  /** How many tokens from the first on are no answer: thoughts, marks, and blanks behind them. */
+  get tokensBefore(): number {
+    return this.#marked ? (this.#answerFrom ?? this.#tokens) : 0;
+  }
+
+  push(token: number): Written {
+    const shown = this.#detokenizer.push(token);
+    const text = shown === '' && this.#within !== 'answer' ? this.#controlText(token) : shown;
+    this.#pending ??= this.#tokens;
+    this.#tokens++;
+    if (text === '') return { thought: '', answer: '' };
+    this.#hold(text, shown);
+    return this.#take(false);
+  }
+
+  /** What is left at the end of the stream. */
+  flush(): Written {
+    const shown = this.#detokenizer.flush();
+    this.#hold(shown, shown);
+    return this.#take(true);
+  }
+
+  #hold(text: string, shown: string): void {
+    this.#held.push({ text, shown, token: this.#pending ?? this.#tokens });
+    this.#pending = undefined;
+  }
+
+  /** Text of tokens that were written before. */
+  async pushAll(tokens: Int32Array): Promise<Written> {
+    const all: Written = { thought: '', answer: '' };
+    const slice = new TimeSlice();
+    for (const token of tokens) {
+      const more = this.push(token);
+      all.thought += more.thought;
+      all.answer += more.answer;
+      await slice.step();
+    }
+    return all;
+  }
+
+  /** '' for one that is a part of a character. */
+  #controlText(token: number): string {
+    return this.#model.detokenize([token]) === '' ? this.#model.detokenize([token], { special: true }) : '';
+  }
+
+  #take(last: boolean): Written {
+    const written: Written = { thought: '', answer: '' };
+    while (this.#within === 'nothing' ? this.#begin(last) : this.#goOn(last, written));
+    return written;
+  }
+
+  /** Looks for what begins here; false when more must be known. */
+  #begin(last: boolean): boolean {
+    while (this.#held[0]?.text.trimStart() === '') this.#held.shift();
+    const text = textOf(this.#held).trimStart();
+    const mark = BEGINNINGS.find((beginning) => text.startsWith(beginning));
+    if (mark !== undefined) {
+      this.#held = splitAt(this.#held, textOf(this.#held).length - text.length + mark.length)[1];
+      const end = THOUGHTS.get(mark);
+      this.#enter(end === undefined ? 'answer' : 'thought', end ?? ANSWERS.get(mark));
+      return true;
+    }
+    if (!last && BEGINNINGS.some((beginning) => beginning.startsWith(text))) return false;
+    this.#within = 'answer';
+    this.#end = '';
+    this.#answerFrom ??= this.#held[0]?.token;
+    return text !== '';
+  }
+
+  /** Gives out what cannot belong to the mark at the end; true when that is reached. */
+  #goOn(last: boolean, written: Written): boolean {
+    const kind = this.#within === 'thought' ? 'thought' : 'answer';
+    const text = textOf(this.#held);
+    const at = this.#end === '' ? -1 : text.indexOf(this.#end);
+    const open = at >= 0 ? text.length - at : last ? 0 : overlap(text, this.#end);
+    const [out, rest] = splitAt(this.#held, text.length - open);
+    this.#held = at >= 0 ? splitAt(rest, this.#end.length)[1] : rest;
+    written[kind] += this.#spaced(kind, out.map(({ shown }) => shown).join(''));
+    if (at >= 0) this.#within = 'nothing';
+    return at >= 0;
+  }
+
+  #enter(within: 'thought' | 'answer', end = ''): void {
+    this.#within = within;
+    this.#end = end;
+    this.#marked = true;
+    this.#gap[within] = this.#begun[within] ? '\n\n' : '';
+    if (within === 'answer') this.#answerFrom = this.#held[0]?.token ?? this.#tokens;
+  }
+
+  /** Without blanks at the beginning: such as the space that belongs to the prompt's last word. */
+  #spaced(kind: 'thought' | 'answer', text: string): string {
+    const atBeginning = !this.#begun[kind] || this.#gap[kind] !== '';
+    const shown = atBeginning ? text.trimStart() : text;
+    if (shown === '') return '';
+    const spaced = this.#gap[kind] + shown;
+    this.#gap[kind] = '';
+    this.#begun[kind] = true;
+    return spaced;
+  }
+}
+
+function textOf(pieces: readonly Piece[]): string {
+  return pieces.map(({ text }) => text).join('');
+}
+
+/** The text's first `length` UTF-16 units, and the rest; a control token is not cut. */
+function splitAt(pieces: readonly Piece[], length: number): [Piece[], Piece[]] {
+  const [before, behind]: [Piece[], Piece[]] = [[], []];
+  let at = 0;
+  for (const piece of pieces) {
+    const { text, shown, token } = piece;
+    const room = length - at;
+    if (text.length <= room) before.push(piece);
+    else if (room <= 0 || shown !== text) behind.push(piece);
+    else {
+      const [head, tail] = [text.slice(0, room), text.slice(room)];
+      before.push({ text: head, shown: head, token });
+      behind.push({ text: tail, shown: tail, token });
+    }
+    at += text.length;
+  }
+  return [before, behind];
+}
+
+/** Length of the longest end of `text` that `mark` begins with. */
+function overlap(text: string, mark: string): number {
+  for (let length = Math.min(text.length, mark.length - 1); length > 0; length--)
+    if (text.endsWith(mark.slice(0, length))) return length;
+  return 0;
+}
