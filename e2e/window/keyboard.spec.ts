@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { temporaryFolder } from './support/app.ts';
-import { answers, ANSWER_MS, QUESTION, stripOf } from './support/chat.ts';
+import { answers, ANSWER_MS, documentsRead, QUESTION, stripOf } from './support/chat.ts';
 import { documentsOf, libraryDone } from './support/library.ts';
 import { runCommand } from './support/palette.ts';
 import { expect, test } from './support/test.ts';
@@ -14,6 +14,7 @@ test('from the first question to a library of one’s own without a mouse', asyn
 
   await test.step('the question’s field has the focus, and Enter asks', async () => {
     await expect(window.getByRole('textbox', { name: 'Your question' })).toBeFocused();
+    await documentsRead(window);
     await keys.type(QUESTION);
     await keys.press('Enter');
     await expect(stripOf(answers(window))).toBeVisible({ timeout: ANSWER_MS });

@@ -35,7 +35,7 @@ export async function ask(window: Page, question: string): Promise<Locator> {
 }
 
 /** A question that comes before the sample library was read finds nothing. Where its state is not shown, it was read before. */
-async function documentsRead(window: Page): Promise<void> {
+export async function documentsRead(window: Page): Promise<void> {
   const ready = window.getByRole('list', { name: 'What is ready' });
   const shown = await ready.waitFor({ timeout: 2000 }).then(
     () => true,
