@@ -58,7 +58,7 @@ function cpuMs(path: string): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** Of one page: of ten, of which each was asked for when the last list was too old to be used again. */
+/** The most that one page took, of five, of which each was asked for when the last list was too old to be used again. */
 async function pageMs(app: RunningApp, ask: () => Promise<unknown>): Promise<number> {
   const costs: number[] = [];
   for (let i = 0; i < 5; i++) {
