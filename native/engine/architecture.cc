@@ -129,8 +129,8 @@ void check_shape(const HeaderReader & r, const Hparams & hp) {
     }
     if (r.asked().count("attention.sliding_window")) return;  // the family knows
     if (const int window = r.optional_count("attention.sliding_window", 1u << 30); window && window < hp.n_ctx_train) {
-        throw Error("MODEL_UNSUPPORTED", "The model uses sliding-window attention, which blending does not support.",
-                    "Choose a model with full attention, such as Llama 3, Qwen 2.5 or Qwen 3.");
+        throw Error("MODEL_UNSUPPORTED", "The model asks for sliding windows, which its family has not.",
+                    "Choose another model, or another version of this one.");
     }
 }
 
