@@ -70,14 +70,14 @@ void sort_op(ggml_tensor * dst, int ith, int, void *) {
     for (int64_t i = 0; i < n; ++i) choices[places[i]] = int32_t(i);
 }
 
-// src: rows [width, …], and where these are not sorted yet, order. Packs each place's row for the kernel in userdata.
-void pack_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
+// src: rows of the pass [width, rows], order. Packs each place's row for the kernel in userdata.
+void sort_rows_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     const auto & kernel = *static_cast<const MatmulKernel *>(userdata);
     const ggml_tensor *x = dst->src[0], *order = dst->src[1];
     const int64_t n = dst->ne[1], used = n / x->ne[1], width = x->ne[0];
-    const int32_t * choices = order ? Order(order, order->ne[0] - 2 * n - 1, n).choices : nullptr;
+    const int32_t * choices = Order(order, order->ne[0] - 2 * n - 1, n).choices;
     for (int64_t p = n * ith / nth; p < n * (ith + 1) / nth; ++p) {
-        const float * row = static_cast<const float *>(x->data) + (choices ? choices[p] / used : p) * width;
+        const float * row = static_cast<const float *>(x->data) + choices[p] / used * width;
         float * cells = static_cast<float *>(dst->data) + p * dst->ne[0];
         if (kernel.pack_row) kernel.pack_row(row, int(width), cells);
         else std::memcpy(cells, row, size_t(width) * sizeof(float));
@@ -138,11 +138,7 @@ class SortedExperts {
     // x: rows of the pass.
     ggml_tensor * sort(const MatmulKernel & kernel, ggml_tensor * x) {
         ggml_tensor * args[] = {x, order_};
-        return custom(int64_t(kernel.cells(int(x->ne[0]))), n_, args, 2, pack_op, &kernel);
-    }
-    // x: rows in their places.
-    ggml_tensor * pack(const MatmulKernel & kernel, ggml_tensor * x) {
-        return custom(int64_t(kernel.cells(int(x->ne[0]))), n_, &x, 1, pack_op, &kernel);
+        return custom(int64_t(kernel.cells(int(x->ne[0]))), n_, args, 2, sort_rows_op, &kernel);
     }
     ggml_tensor * multiply(ggml_tensor * w, ggml_tensor * biases, ggml_tensor * packed) {
         ggml_tensor * args[] = {w, packed, order_};
@@ -175,7 +171,7 @@ ggml_tensor * by_our_kernels(const LayerArgs & l, ggml_tensor * x, const Routing
     ggml_tensor * gate = sorted.multiply(w.gate_experts, w.gate_biases, rows);
     if (rows_kernel(w.up_experts) != rows_kernel(w.gate_experts)) rows = sorted.sort(*rows_kernel(w.up_experts), x);
     ggml_tensor * up = sorted.multiply(w.up_experts, w.up_biases, rows);
-    ggml_tensor * inner = sorted.pack(*rows_kernel(w.down_experts), gated(l.c, l.hp.activation, gate, up));
+    ggml_tensor * inner = pack_rows(l.c, *rows_kernel(w.down_experts), gated(l.c, l.hp.activation, gate, up));
     return sorted.merge(sorted.multiply(w.down_experts, w.down_biases, inner), r.weights);
 }
 

@@ -27,17 +27,6 @@ void pack_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     }
 }
 
-// x as the kernel reads it. Products that share their rows pack them once.
-ggml_tensor * packed_rows_tensor(ggml_context * c, const MatmulKernel & kernel, ggml_tensor * x) {
-    if (!ggml_is_contiguous(x)) x = ggml_cont(c, x);
-    if (!kernel.pack_row) return x;
-    for (ggml_tensor * t = ggml_get_first_tensor(c); t; t = ggml_get_next_tensor(c, t))
-        if (t->src[0] == x && std::strcmp(t->name, kernel.name) == 0) return t;
-    ggml_tensor * rows = ggml_custom_4d(c, GGML_TYPE_F32, int64_t(kernel.cells(int(x->ne[0]))), x->ne[1], 1, 1, &x, 1,
-                                        pack_op, GGML_N_TASKS_MAX, const_cast<MatmulKernel *>(&kernel));
-    return ggml_set_name(rows, kernel.name);
-}
-
 // src: weights, packed rows.
 void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     const auto & kernel = *static_cast<const MatmulKernel *>(userdata);
@@ -47,6 +36,16 @@ void op(ggml_tensor * dst, int ith, int nth, void * userdata) {
 }
 
 }  // namespace
+
+ggml_tensor * pack_rows(ggml_context * c, const MatmulKernel & kernel, ggml_tensor * x) {
+    if (!ggml_is_contiguous(x)) x = ggml_cont(c, x);
+    if (!kernel.pack_row) return x;
+    for (ggml_tensor * t = ggml_get_first_tensor(c); t; t = ggml_get_next_tensor(c, t))
+        if (t->src[0] == x && std::strcmp(t->name, kernel.name) == 0) return t;
+    ggml_tensor * rows = ggml_custom_4d(c, GGML_TYPE_F32, int64_t(kernel.cells(int(x->ne[0]))), x->ne[1], 1, 1, &x, 1,
+                                        pack_op, GGML_N_TASKS_MAX, const_cast<MatmulKernel *>(&kernel));
+    return ggml_set_name(rows, kernel.name);
+}
 
 const MatmulKernel * rows_kernel(const ggml_tensor * w) {
     if (!w->buffer || w->ne[0] % 32 != 0 || w->ne[1] % 16 != 0) return nullptr;
@@ -66,7 +65,7 @@ void multiply_rows(const MatmulKernel & kernel, const ggml_tensor * w, size_t of
 ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x) {
     const MatmulKernel * kernel = kernel_for(weights, x);
     if (!kernel) return ggml_mul_mat(c, weights, x);
-    ggml_tensor * args[] = {weights, packed_rows_tensor(c, *kernel, x)};
+    ggml_tensor * args[] = {weights, pack_rows(c, *kernel, x)};
     return ggml_custom_4d(c, GGML_TYPE_F32, weights->ne[1], x->ne[1], 1, 1, args, 2, op, GGML_N_TASKS_MAX,
                           const_cast<MatmulKernel *>(kernel));
 }
