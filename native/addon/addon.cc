@@ -96,7 +96,7 @@ Napi::Value read_header(const Napi::CallbackInfo & info) {
         o.Set("fingerprint", to_hex(h.shape.fingerprint));
         o.Set("prefixHash", to_hex(h.shape.prefix_hash));
         o.Set("dtype", dtype_name(h.shape.dtype));
-        o.Set("layers", h.shape.n_layer);
+        o.Set("layers", h.shape.n_layer());
         o.Set("tokens", tokens_to(env, h.tokens));
         o.Set("fileBytes", double(h.file_bytes));
         return o;

@@ -255,7 +255,10 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     const EngineChoice choice = choose_engine(file);
     const Hparams hp = choice.checked ? choice.checked->hparams : plain_hparams(file, arch_name);
     SessionMemory memory = session_memory(file, arch_name);
-    if (choice.checked) memory = {2.0 * hp.n_layer * hp.kv_dim(), 0};
+    if (choice.checked) {
+        memory = {};
+        for (int il = 0; il < hp.n_layer_kv; ++il) memory.values_per_token += 2.0 * hp.layer(il).kv_dim();
+    }
     o.Set("engine", engine_name(choice.kind));
     o.Set("obstacle", choice.obstacle);
     o.Set("kvValuesPerToken", memory.values_per_token);

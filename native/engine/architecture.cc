@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "error.h"
 #include "experts.h"
@@ -21,8 +22,8 @@ namespace {
 // Heads of w · h, each normalised by itself or all together, as the norm's length says.
 ggml_tensor * heads(const LayerArgs & l, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * norm, ggml_tensor * h) {
     ggml_tensor * y = linear(l.c, w, bias, h);
-    if (norm && norm->ne[0] == y->ne[0]) return split_heads(l.c, rms_norm(l.c, y, norm, l.hp.rms_eps), l.hp.head_dim);
-    y = split_heads(l.c, y, l.hp.head_dim);
+    if (norm && norm->ne[0] == y->ne[0]) return split_heads(l.c, rms_norm(l.c, y, norm, l.hp.rms_eps), l.shape.head_dim);
+    y = split_heads(l.c, y, l.shape.head_dim);
     return norm ? rms_norm(l.c, y, norm, l.hp.rms_eps) : y;
 }
 
@@ -31,6 +32,12 @@ ggml_tensor * add_residual(const LayerArgs & l, ggml_tensor * y, ggml_tensor * p
     if (post_norm) y = rms_norm(l.c, y, post_norm, l.hp.rms_eps);
     if (l.hp.residual_scale != 1) y = ggml_scale(l.c, y, l.hp.residual_scale);
     return ggml_add(l.c, y, x);
+}
+
+// The layer's own input reaches the residual through a gate (Gemma 3n's and 4's per-layer embeddings).
+ggml_tensor * add_input(const LayerArgs & l, ggml_tensor * x) {
+    ggml_tensor * y = ggml_mul(l.c, ggml_gelu(l.c, matmul(l.c, l.w.input_gate, x)), l.input);
+    return ggml_add(l.c, rms_norm(l.c, matmul(l.c, l.w.input_up, y), l.w.input_norm, l.hp.rms_eps), x);
 }
 
 }  // namespace
@@ -49,13 +56,17 @@ ggml_tensor * Architecture::value(const LayerArgs & l, ggml_tensor * h) const {
 
 ggml_tensor * Architecture::output(const LayerArgs & l, ggml_tensor * attn, ggml_tensor * x) const {
     ggml_tensor * mid = add_residual(l, linear(l.c, l.w.wo, l.w.bo, attn), l.w.attn_post_norm, x);
-    ggml_tensor * h = l.w.ffn_norm ? rms_norm(l.c, mid, l.w.ffn_norm, l.hp.rms_eps) : mid;
-    return add_residual(l, feed_forward(l, h), l.w.ffn_post_norm, mid);
+    ggml_tensor * y = add_residual(l, feed_forward(l, mid), l.w.ffn_post_norm, mid);
+    if (l.input) y = add_input(l, y);
+    return l.w.out_scale ? ggml_mul(l.c, y, l.w.out_scale) : y;
 }
 
-// down(act(gate · x) ⊙ up · x)
 ggml_tensor * Architecture::feed_forward(const LayerArgs & l, ggml_tensor * x) const {
-    if (l.w.router) return feed_to_experts(l, x);
+    ggml_tensor * h = l.w.ffn_norm ? rms_norm(l.c, x, l.w.ffn_norm, l.hp.rms_eps) : x;
+    return l.w.router ? feed_to_experts(l, h, h) : dense_feed_forward(l, h);
+}
+
+ggml_tensor * dense_feed_forward(const LayerArgs & l, ggml_tensor * x) {
     ggml_tensor * gate = matmul(l.c, l.w.gate, x);
     ggml_tensor * up = matmul(l.c, l.w.up, x);
     return matmul(l.c, l.w.down, gated(l.c, l.hp.activation, gate, up));
@@ -73,7 +84,7 @@ std::vector<float> rope_factors(const GgufFile & file, const char * name, int n_
     }
     std::memcpy(out.data(), t->data, t->bytes);
     for (float f : out) {
-        if (f > 0 && f < 1e9f) continue;
+        if (f > 0 && f < std::numeric_limits<float>::max()) continue;  // a huge one: not rotated at all
         throw Error("MODEL_INVALID", "The model " + file.path() + " has a RoPE factor that is out of range.");
     }
     return out;
@@ -122,8 +133,40 @@ void read_rope(const HeaderReader & r, const Architecture & arch, Hparams & hp) 
     if (arch.scales_rope_by_length()) read_long_rope(file, hp);
 }
 
+// What all layers have unless their family says otherwise.
+void read_layers(const HeaderReader & r, Hparams & hp) {
+    const int n = hp.n_layer;
+    const std::vector<int> heads = r.counts("attention.head_count", 1u << 10, n);
+    const int most = *std::max_element(heads.begin(), heads.end());
+    const std::vector<int> kv = r.counts("attention.head_count_kv", uint64_t(most), n, most);
+    const bool experts = r.file().integer(r.full("expert_count")).value_or(0) > 0;
+    const std::vector<int> ff = r.counts("feed_forward_length", 1u << 20, n, experts ? 1 : -1);
+    const int head_dim = r.count("attention.key_length", 1024, std::max(1, hp.n_embd / most));
+    if (r.count("attention.value_length", 1024, head_dim) != head_dim) {
+        throw Error("MODEL_UNSUPPORTED", "The model's keys and values differ in size, which is not supported.");
+    }
+    for (int il = 0; il < n; ++il) {
+        const auto i = size_t(il);
+        LayerShape & layer = hp.layers.emplace_back();
+        layer.n_head = heads[i], layer.n_head_kv = kv[i], layer.head_dim = head_dim, layer.n_ff = ff[i];
+        layer.kv_of = il;
+    }
+}
+
+// The largest of any layer, and how many have keys and values of their own.
+void sum_up_layers(Hparams & hp) {
+    hp.n_head = hp.n_head_kv = hp.head_dim = hp.n_ff = hp.n_layer_kv = 0;
+    for (int il = 0; il < hp.n_layer; ++il) {
+        const LayerShape & layer = hp.layer(il);
+        hp.n_head = std::max(hp.n_head, layer.n_head), hp.n_head_kv = std::max(hp.n_head_kv, layer.n_head_kv);
+        hp.head_dim = std::max(hp.head_dim, layer.head_dim), hp.n_ff = std::max(hp.n_ff, layer.n_ff);
+        hp.n_layer_kv += layer.kv_of == il;
+    }
+}
+
 void check_shape(const HeaderReader & r, const Hparams & hp) {
-    if (hp.n_head % hp.n_head_kv != 0 || hp.kv_dim() % 32 != 0 || hp.head_dim % 8 != 0) {
+    for (const LayerShape & layer : hp.layers) {
+        if (layer.n_head % layer.n_head_kv == 0 && layer.kv_dim() % 32 == 0 && layer.head_dim % 8 == 0) continue;
         throw Error("MODEL_UNSUPPORTED",
                     "The model's head counts or sizes are not supported (KV width must be a multiple of 32).");
     }
@@ -173,18 +216,12 @@ Hparams read_hparams(const HeaderReader & r, const Architecture & arch) {
     Hparams hp;
     hp.arch = arch.name();
     hp.n_layer = r.count("block_count", 1024);
-    hp.layers.resize(size_t(hp.n_layer));
     hp.n_embd = r.count("embedding_length", 1u << 17);
-    hp.n_ff = r.count("feed_forward_length", 1u << 20, file.integer(r.full("expert_count")).value_or(0) ? 1 : -1);
-    hp.n_head = r.count("attention.head_count", 1u << 10);
-    hp.n_head_kv = r.count("attention.head_count_kv", hp.n_head, hp.n_head);
+    read_layers(r, hp);
+    sum_up_layers(hp);
     hp.n_ctx_train = r.count("context_length", 1u << 24);
     hp.rms_eps = r.real("attention.layer_norm_rms_epsilon", 1e-5f, 0, 1);
-    hp.head_dim = r.count("attention.key_length", 1024, std::max(1, hp.n_embd / hp.n_head));
     hp.attention_scale = 1.0f / std::sqrt(float(hp.head_dim));
-    if (r.count("attention.value_length", 1024, hp.head_dim) != hp.head_dim) {
-        throw Error("MODEL_UNSUPPORTED", "The model's keys and values differ in size, which is not supported.");
-    }
     const auto * embd = file.find("token_embd.weight");
     if (!embd || embd->ne[0] != hp.n_embd || embd->ne[1] < 1 || embd->ne[1] > 1 << 24) {
         throw Error("MODEL_INVALID",
@@ -193,6 +230,7 @@ Hparams read_hparams(const HeaderReader & r, const Architecture & arch) {
     hp.n_vocab = int(embd->ne[1]);
     read_rope(r, arch, hp);
     arch.read(r, hp);
+    sum_up_layers(hp);
     check_shape(r, hp);
     return hp;
 }

@@ -26,10 +26,18 @@ struct LayerWeights {
     ggml_tensor * ffn_norm = nullptr;                             // [n_embd]
     ggml_tensor *gate = nullptr, *up = nullptr, *down = nullptr;  // [n_embd, n_ff] × 2, [n_ff, n_embd]
     ggml_tensor *router = nullptr, *router_bias = nullptr;        // [n_embd, experts], [experts]
+    ggml_tensor * router_scale = nullptr;                         // [n_embd]
     // As gate, up and down, [.., .., experts], and their biases [n_ff, experts] × 2, [n_embd, experts].
     ggml_tensor *gate_experts = nullptr, *up_experts = nullptr, *down_experts = nullptr;
+    ggml_tensor * gate_up_experts = nullptr;                      // [n_embd, 2 · n_ff, experts]: both in one
+    ggml_tensor * expert_scales = nullptr;                        // [experts], of what each gives
     ggml_tensor *gate_biases = nullptr, *up_biases = nullptr, *down_biases = nullptr;
     ggml_tensor * ffn_post_norm = nullptr;                        // [n_embd]
+    // Where a dense feed-forward and experts stand side by side: behind the former, before and behind the latter.
+    ggml_tensor *dense_post_norm = nullptr, *experts_norm = nullptr, *experts_post_norm = nullptr;  // [n_embd] each
+    // Of the layer's own input: [n_embd, n_embd_per_layer], [n_embd_per_layer, n_embd], [n_embd].
+    ggml_tensor *input_gate = nullptr, *input_up = nullptr, *input_norm = nullptr;
+    ggml_tensor * out_scale = nullptr;                            // [1], of the layer's output
 };
 
 // A part of a tensor that holds several weights one behind another: rows [first, first + its own) of `all`.
@@ -78,8 +86,13 @@ void use_in_windows(Hparams & hp, RopeParams rope);
 struct LayerArgs {
     ggml_context * c;
     const Hparams & hp;
+    const LayerShape & shape;
     const LayerWeights & w;
+    ggml_tensor * input = nullptr;  // [n_embd_per_layer, rows]; null where layers have no input of their own
 };
+
+// w.down · (act(w.gate · x) ⊙ w.up · x): [n_embd, rows] → [n_embd, rows].
+ggml_tensor * dense_feed_forward(const LayerArgs & l, ggml_tensor * x);
 
 class Architecture {
   public:
@@ -108,11 +121,11 @@ class Architecture {
     // h → [kv_dim, rows].
     virtual ggml_tensor * value(const LayerArgs & l, ggml_tensor * h) const;
     // Attention result [q_dim, rows] and residual x [n_embd, rows] → the layer's output [n_embd, rows]. Default: each
-    // half between the norms that there are weights for.
+    // half between the norms that there are weights for; then what the layer's own input adds, and its scale.
     virtual ggml_tensor * output(const LayerArgs & l, ggml_tensor * attn, ggml_tensor * x) const;
 
   protected:
-    // Within output(): normalised [n_embd, rows] → [n_embd, rows], to be added to the residual. Default: a gated
+    // Within output(): x [n_embd, rows], before its norm → [n_embd, rows], to be added to it. Default: a gated
     // feed-forward, or experts where the layer has a router.
     virtual ggml_tensor * feed_forward(const LayerArgs & l, ggml_tensor * x) const;
 };

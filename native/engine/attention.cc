@@ -34,14 +34,15 @@ ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tens
 
 ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const AttentionArgs & a) {
     ggml_tensor * q = ggml_permute(c, a.q, 0, 2, 1, 3);  // [hd, rows, heads]
-    ggml_tensor * k = kv_heads(c, hp, a.k, a.table, a.n_kv);
-    ggml_tensor * v = kv_heads(c, hp, a.v, a.table, a.n_kv);
+    const int head_dim = int(a.q->ne[0]);
+    ggml_tensor * k = kv_heads(c, head_dim, a.k, a.table, a.n_kv);
+    ggml_tensor * v = kv_heads(c, head_dim, a.v, a.table, a.n_kv);
     const float scale = hp.attention_scale;
     ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, scale, 0.0f, 0.0f);
     if (a.sinks) ggml_flash_attn_ext_add_sinks(y, a.sinks);
     ggml_flash_attn_ext_set_prec(y, GGML_PREC_F32);
     if (!ggml_backend_dev_supports_op(a.device.dev(), y)) y = attention_by_products(c, q, k, v, a, scale);
-    return ggml_reshape_2d(c, y, hp.q_dim(), a.q->ne[2]);
+    return ggml_reshape_2d(c, y, a.q->ne[0] * a.q->ne[1], a.q->ne[2]);
 }
 
 AttentionJob job_of(const ggml_tensor * q, const ggml_tensor * k) {
@@ -55,11 +56,11 @@ AttentionJob job_of(const ggml_tensor * q, const ggml_tensor * k) {
 
 }  // namespace
 
-ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const BlockTable & table, int n) {
-    const int64_t kv_dim = cache->ne[0];
-    const size_t head = ggml_row_size(cache->type, hp.head_dim);
+ggml_tensor * kv_heads(ggml_context * c, int head_dim, ggml_tensor * cache, const BlockTable & table, int n) {
+    const int64_t kv_dim = cache->ne[0], heads = kv_dim / head_dim;
+    const size_t head = ggml_row_size(cache->type, head_dim);
     if (table.first_row >= 0) {
-        return ggml_view_3d(c, cache, hp.head_dim, n, hp.n_head_kv, cache->nb[1], head,
+        return ggml_view_3d(c, cache, head_dim, n, heads, cache->nb[1], head,
                             size_t(table.first_row) * cache->nb[1]);
     }
     // Whole blocks as rows of f32, whatever their bits mean: get_rows copies f32 as it is, and makes f32 of all else.
@@ -68,7 +69,7 @@ ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache
     const int blocks = (n + kKvBlock - 1) / kKvBlock;
     ggml_tensor * copied = ggml_get_rows(c, all, ggml_view_1d(c, table.ids, blocks, 0));
     ggml_tensor * rows = read_as(c, copied, cache->type, kv_dim, int64_t(blocks) * kKvBlock);
-    return ggml_view_3d(c, rows, hp.head_dim, n, hp.n_head_kv, rows->nb[1], head, 0);
+    return ggml_view_3d(c, rows, head_dim, n, heads, rows->nb[1], head, 0);
 }
 
 Attention::Attention(bool coarse) : kernel_(attention_kernel(coarse)) {}
@@ -102,7 +103,7 @@ ggml_tensor * Attention::build(ggml_context * c, const Hparams & hp, const Atten
     ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.table.ids, a.sinks};
     OfLayer & layer = a.window ? windowed_ : plain_;
     layer = {this, hp.attention_scale, a.window};
-    return ggml_custom_4d(c, GGML_TYPE_F32, hp.q_dim(), a.q->ne[2], 1, 1, args, a.sinks ? 6 : 5, op, GGML_N_TASKS_MAX,
+    return ggml_custom_4d(c, GGML_TYPE_F32, a.q->ne[0] * a.q->ne[1], a.q->ne[2], 1, 1, args, a.sinks ? 6 : 5, op, GGML_N_TASKS_MAX,
                           &layer);
 }
 

@@ -36,7 +36,7 @@ struct AttentionArgs {
 
 // The rows of positions 0 … n−1 in their order, by heads: [head_dim, n, n_head_kv]. A view where they lie one behind
 // another, else a copy.
-ggml_tensor * kv_heads(ggml_context * c, const Hparams & hp, ggml_tensor * cache, const BlockTable & table, int n);
+ggml_tensor * kv_heads(ggml_context * c, int head_dim, ggml_tensor * cache, const BlockTable & table, int n);
 
 class Attention {
   public:

@@ -58,8 +58,9 @@ void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp) 
     ggml_backend_tensor_set(b.temperature, t.data(), 0, t.size() * sizeof(float));
 }
 
-Batch::Batch(std::vector<int32_t> positions, const Hparams & hp, Device & device, const KvCache & cache)
-    : positions_(std::move(positions)), hp_(&hp), device_(&device), cache_(&cache) {
+Batch::Batch(std::vector<int32_t> tokens, std::vector<int32_t> positions, const Hparams & hp, Device & device,
+             const KvCache & cache)
+    : tokens_(std::move(tokens)), positions_(std::move(positions)), hp_(&hp), device_(&device), cache_(&cache) {
     require(!positions_.empty(), "a batch holds at least one row");
     const auto parts = split(size());
     ctx_ = make_context(2 + parts.size() * 6);
@@ -96,9 +97,9 @@ Batch::Batch(std::vector<int32_t> positions, const Hparams & hp, Device & device
 }
 
 Batch Batch::subset(const std::vector<int32_t> & indices, Device & device) const {
-    std::vector<int32_t> positions;
-    for (int32_t i : indices) positions.push_back(positions_[size_t(i)]);
-    Batch out(std::move(positions), *hp_, device, *cache_);
+    std::vector<int32_t> tokens, positions;
+    for (int32_t i : indices) tokens.push_back(tokens_[size_t(i)]), positions.push_back(positions_[size_t(i)]);
+    Batch out(std::move(tokens), std::move(positions), *hp_, device, *cache_);
     const size_t row = x_->nb[1];
     // Through host memory: rare (once a check layer and device), and right on every backend.
     std::vector<uint8_t> all(ggml_nbytes(x_)), picked(row * indices.size());

@@ -30,11 +30,13 @@ void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp);
 
 class Batch {
   public:
-    // `positions` ascending. Activations are left undefined. Attention is causal by position: a row sees the keys at
+    // `tokens` stand at `positions`, which ascend. Activations are left undefined. Attention is causal by position: a row sees the keys at
     // positions up to its own, wherever the row stands in the batch. The cache holds room for all, and keeps its table
     // until the batch is no longer used.
-    Batch(std::vector<int32_t> positions, const Hparams & hp, Device & device, const KvCache & cache);
+    Batch(std::vector<int32_t> tokens, std::vector<int32_t> positions, const Hparams & hp, Device & device,
+          const KvCache & cache);
 
+    const std::vector<int32_t> & tokens() const { return tokens_; }
     const std::vector<int32_t> & positions() const { return positions_; }
     int size() const { return int(positions_.size()); }
     Device & device() const { return *device_; }
@@ -47,7 +49,7 @@ class Batch {
     Batch subset(const std::vector<int32_t> & indices, Device & device) const;
 
   private:
-    std::vector<int32_t> positions_;
+    std::vector<int32_t> tokens_, positions_;
     const Hparams * hp_;
     Device * device_;
     const KvCache * cache_;

@@ -1,5 +1,6 @@
 #include "chunk_kv.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "convert.h"
@@ -11,7 +12,7 @@ namespace kvasir {
 namespace {
 
 constexpr char kMagic[8] = {'K', 'V', 'A', 'S', 'I', 'R', 'K', 'V'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kAlike = 1, kByLayer = 2;  // versions: all layers have rows of one size, or each says its own
 constexpr uint32_t kPage = 4096;
 constexpr uint32_t kMaxTokens = 1u << 20, kMaxLayers = 1024, kMaxKvDim = 1u << 16;
 
@@ -29,8 +30,33 @@ struct Fixed {
 };
 static_assert(sizeof(Fixed) == 128);
 
-// Fixed part, token ids, layer checksums, checksum of all that.
-size_t used_header_bytes(size_t n_tokens, size_t n_layer) { return sizeof(Fixed) + 4 * n_tokens + 8 * n_layer + 8; }
+// What stands in a header behind its fixed part: token ids, in version 2 the layers' rows, layer checksums, checksum of
+// all that.
+struct Parts {
+    size_t rows, checksums, checksum, end;
+};
+Parts parts_of(uint32_t version, size_t n_tokens, size_t n_layer) {
+    Parts p{};
+    p.rows = sizeof(Fixed) + 4 * n_tokens;
+    p.checksums = p.rows + (version == kByLayer ? sizeof(KvRow) * n_layer : 0);
+    p.checksum = p.checksums + 8 * n_layer;
+    p.end = p.checksum + 8;
+    return p;
+}
+static_assert(sizeof(KvRow) == 8);
+
+bool in_range(const KvRow & row) {
+    return row.head_dim <= kMaxKvDim && row.n_head_kv <= kMaxKvDim && row.size() > 0 && row.size() <= kMaxKvDim &&
+           row.size() % 32 == 0;
+}
+
+// Where layers begin, and where the last one ends.
+std::vector<uint64_t> begins_of(const ChunkShape & shape, size_t n_tokens) {
+    std::vector<uint64_t> out{0};
+    for (int il = 0; il < shape.n_layer(); ++il) out.push_back(out.back() + 2 * n_tokens * shape.row_bytes(il));
+    return out;
+}
+
 size_t padded(size_t n) { return (n + kPage - 1) / kPage * kPage; }
 
 [[noreturn]] void corrupt(const std::string & path, const std::string & why) {
@@ -51,41 +77,46 @@ ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) 
     if (file.size() < sizeof f) corrupt(path, "it is shorter than a header");
     file.read(&f, sizeof f, 0);
     if (std::memcmp(f.magic, kMagic, sizeof kMagic) != 0) corrupt(path, "it is not a chunk file");
-    if (f.version > kVersion) {
+    if (f.version > kByLayer) {
         throw Error("CHUNK_VERSION",
                     "The chunk file " + path + " was written by a newer version of Kvasir (format " +
                         std::to_string(f.version) + ").",
                     "Update Kvasir to use it; it was left as it is.");
     }
-    const uint64_t kv_dim = uint64_t(f.n_head_kv) * f.head_dim;
+    const KvRow row{f.n_head_kv, f.head_dim};
     if (f.version == 0 || f.dtype > 1 || f.n_layer == 0 || f.n_layer > kMaxLayers || f.n_tokens == 0 ||
-        f.n_tokens > kMaxTokens || f.head_dim > kMaxKvDim || f.n_head_kv > kMaxKvDim || kv_dim == 0 ||
-        kv_dim > kMaxKvDim || kv_dim % 32 != 0) {
+        f.n_tokens > kMaxTokens || (f.version == kAlike && !in_range(row))) {
         corrupt(path, "its header is out of range");
     }
+    const Parts parts = parts_of(f.version, f.n_tokens, f.n_layer);
+    if (f.header_bytes != padded(parts.end) || f.header_bytes > file.size()) {
+        corrupt(path, "its size does not agree with its header");
+    }
+    std::vector<uint8_t> all(parts.end);
+    file.read(all.data(), all.size(), 0);
+    uint64_t stored;
+    std::memcpy(&stored, all.data() + parts.checksum, 8);
+    if (stored != xxh64(all.data(), parts.checksum)) corrupt(path, "its header's checksum is wrong");
     ChunkHeader h;
     h.version = f.version;
     std::memcpy(h.shape.fingerprint.data(), f.fingerprint, 32);
     std::memcpy(h.shape.prefix_hash.data(), f.prefix_hash, 32);
     h.shape.dtype = KvDtype(f.dtype);
-    h.shape.n_layer = f.n_layer, h.shape.n_head_kv = f.n_head_kv;
-    h.shape.head_dim = f.head_dim, h.shape.n_vocab = f.n_vocab;
-
-    const size_t used = used_header_bytes(f.n_tokens, f.n_layer);
-    const uint64_t layer_bytes = 2 * uint64_t(f.n_tokens) * h.shape.row_bytes();
-    if (f.header_bytes != padded(used) || f.layer_bytes != layer_bytes ||
-        f.file_bytes != f.header_bytes + layer_bytes * f.n_layer || f.file_bytes != file.size()) {
+    h.shape.n_vocab = f.n_vocab;
+    h.shape.layers.resize(f.n_layer, row);
+    if (f.version == kByLayer) std::memcpy(h.shape.layers.data(), all.data() + parts.rows, sizeof(KvRow) * f.n_layer);
+    for (const KvRow & r : h.shape.layers)
+        if (!in_range(r)) corrupt(path, "its header is out of range");
+    h.layer_begins = begins_of(h.shape, f.n_tokens);
+    const uint64_t layer_bytes = f.version == kAlike ? h.layer_begins[1] : 0;
+    if (f.layer_bytes != layer_bytes || f.file_bytes != f.header_bytes + h.layer_begins.back() ||
+        f.file_bytes != file.size()) {
         corrupt(path, "its size does not agree with its header");
     }
-    std::vector<uint8_t> all(used);
-    file.read(all.data(), used, 0);
-    uint64_t stored;
-    std::memcpy(&stored, all.data() + used - 8, 8);
-    if (stored != xxh64(all.data(), used - 8)) corrupt(path, "its header's checksum is wrong");
     h.tokens.resize(f.n_tokens);
     std::memcpy(h.tokens.data(), all.data() + sizeof(Fixed), 4 * size_t(f.n_tokens));
     h.layer_checksums.resize(f.n_layer);
-    std::memcpy(h.layer_checksums.data(), all.data() + sizeof(Fixed) + 4 * size_t(f.n_tokens), 8 * size_t(f.n_layer));
+    std::memcpy(h.layer_checksums.data(), all.data() + parts.checksums, 8 * size_t(f.n_layer));
     h.data_offset = f.header_bytes;
     h.file_bytes = f.file_bytes;
     return h;
@@ -94,13 +125,17 @@ ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) 
 void verify_chunk_file(const std::string & path) {
     ChunkKv chunk(path);
     const InputFile file(path);
-    std::vector<uint8_t> layer(chunk.layer_bytes());
-    for (uint32_t il = 0; il < chunk.shape().n_layer; ++il) chunk.read_layer(file, int(il), layer.data());
+    std::vector<uint8_t> layer;
+    for (int il = 0; il < chunk.shape().n_layer(); ++il) {
+        layer.resize(chunk.layer_bytes(il));
+        chunk.read_layer(file, il, layer.data());
+    }
 }
 
 ChunkKv::ChunkKv(ChunkShape shape, std::vector<int32_t> tokens) {
-    header_.shape = shape;
+    header_.shape = std::move(shape);
     header_.tokens = std::move(tokens);
+    header_.layer_begins = begins_of(header_.shape, n_tokens());
     data_.resize(bytes());
     in_memory_ = true;
 }
@@ -108,14 +143,14 @@ ChunkKv::ChunkKv(ChunkShape shape, std::vector<int32_t> tokens) {
 ChunkKv::ChunkKv(const std::string & path) : path_(path) { header_ = read_chunk_header(InputFile(path), path); }
 
 void ChunkKv::store_rows(int il, size_t first, size_t n, const float * k, const float * v) {
-    const size_t row = shape().row_bytes(), kv_dim = size_t(shape().n_head_kv) * shape().head_dim;
+    const size_t row = shape().row_bytes(il), kv_dim = size_t(shape().kv_dim(il));
     kv_from_f32(shape().dtype, k, layer(il) + first * row, n * kv_dim);
     kv_from_f32(shape().dtype, v, layer(il) + (n_tokens() + first) * row, n * kv_dim);
 }
 
 void ChunkKv::read_layer(const InputFile & file, int il, uint8_t * dst) const {
-    file.read(dst, layer_bytes(), header_.data_offset + uint64_t(il) * layer_bytes());
-    if (xxh64(dst, layer_bytes()) != header_.layer_checksums[size_t(il)]) {
+    file.read(dst, layer_bytes(il), header_.data_offset + begin(il));
+    if (xxh64(dst, layer_bytes(il)) != header_.layer_checksums[size_t(il)]) {
         corrupt(path_, "the checksum of layer " + std::to_string(il) + " is wrong");
     }
 }
@@ -124,34 +159,37 @@ void ChunkKv::pull_in() {
     if (in_memory()) return;
     const InputFile file(path_);
     std::vector<uint8_t> data(bytes());
-    for (uint32_t il = 0; il < shape().n_layer; ++il) read_layer(file, int(il), data.data() + il * layer_bytes());
+    for (int il = 0; il < shape().n_layer(); ++il) read_layer(file, il, data.data() + begin(il));
     data_ = std::move(data);
     in_memory_ = true;
 }
 
 uint64_t ChunkKv::save(const std::string & path) const {
     require(in_memory(), "only a chunk in memory can be saved");
-    const size_t used = used_header_bytes(n_tokens(), shape().n_layer);
-    std::vector<uint8_t> header(padded(used));
+    const std::vector<KvRow> & rows = shape().layers;
+    const bool alike = std::all_of(rows.begin(), rows.end(), [&](const KvRow & r) { return r == rows.front(); });
+    const uint32_t version = alike ? kAlike : kByLayer;
+    const Parts parts = parts_of(version, n_tokens(), rows.size());
+    std::vector<uint8_t> header(padded(parts.end));
     Fixed f{};
     std::memcpy(f.magic, kMagic, sizeof kMagic);
-    f.version = kVersion;
+    f.version = version;
     f.header_bytes = uint32_t(header.size());
     std::memcpy(f.fingerprint, shape().fingerprint.data(), 32);
     std::memcpy(f.prefix_hash, shape().prefix_hash.data(), 32);
-    f.dtype = uint32_t(shape().dtype), f.n_layer = shape().n_layer, f.n_head_kv = shape().n_head_kv;
-    f.head_dim = shape().head_dim, f.n_tokens = uint32_t(n_tokens()), f.n_vocab = shape().n_vocab;
-    f.layer_bytes = layer_bytes();
+    f.dtype = uint32_t(shape().dtype), f.n_layer = uint32_t(rows.size());
+    f.n_tokens = uint32_t(n_tokens()), f.n_vocab = shape().n_vocab;
+    if (alike) f.n_head_kv = rows[0].n_head_kv, f.head_dim = rows[0].head_dim, f.layer_bytes = layer_bytes(0);
     f.file_bytes = header.size() + data_.size();
     std::memcpy(header.data(), &f, sizeof f);
     std::memcpy(header.data() + sizeof f, tokens().data(), 4 * n_tokens());
-    uint8_t * sums = header.data() + sizeof f + 4 * n_tokens();
-    for (uint32_t il = 0; il < shape().n_layer; ++il) {
-        const uint64_t sum = xxh64(layer(int(il)), layer_bytes());
-        std::memcpy(sums + 8 * il, &sum, 8);
+    if (!alike) std::memcpy(header.data() + parts.rows, rows.data(), sizeof(KvRow) * rows.size());
+    for (int il = 0; il < shape().n_layer(); ++il) {
+        const uint64_t sum = xxh64(layer(il), layer_bytes(il));
+        std::memcpy(header.data() + parts.checksums + 8 * size_t(il), &sum, 8);
     }
-    const uint64_t whole = xxh64(header.data(), used - 8);
-    std::memcpy(header.data() + used - 8, &whole, 8);
+    const uint64_t whole = xxh64(header.data(), parts.checksum);
+    std::memcpy(header.data() + parts.checksum, &whole, 8);
     write_file_durably(path, {{header.data(), header.size()}, {data_.data(), data_.size()}});
     return f.file_bytes;
 }

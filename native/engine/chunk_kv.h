@@ -24,16 +24,27 @@ struct TokenRange {
 
 using Digest = std::array<uint8_t, 32>;
 
+// Keys, or values, of one token in one layer.
+struct KvRow {
+    uint32_t n_head_kv = 0, head_dim = 0;
+
+    bool operator==(const KvRow &) const = default;
+    int64_t size() const { return int64_t(n_head_kv) * head_dim; }
+};
+
 // What must agree before a chunk may be placed into a session.
 struct ChunkShape {
-    Digest fingerprint{};   // of the model
-    Digest prefix_hash{};   // SHA-256 over the encoding prefix's token ids
+    Digest fingerprint{};       // of the model
+    Digest prefix_hash{};       // SHA-256 over the encoding prefix's token ids
     KvDtype dtype = KvDtype::f16;
-    uint32_t n_layer = 0, n_head_kv = 0, head_dim = 0, n_vocab = 0;
+    std::vector<KvRow> layers;  // those that have keys and values of their own
+    uint32_t n_vocab = 0;
 
     bool operator==(const ChunkShape &) const = default;
 
-    size_t row_bytes() const { return ggml_row_size(dtype_ggml(dtype), int64_t(n_head_kv) * head_dim); }
+    int n_layer() const { return int(layers.size()); }
+    int64_t kv_dim(int il) const { return layers[size_t(il)].size(); }
+    size_t row_bytes(int il) const { return ggml_row_size(dtype_ggml(dtype), kv_dim(il)); }
 };
 
 Digest hash_tokens(const std::vector<int32_t> & tokens);
@@ -43,6 +54,7 @@ struct ChunkHeader {
     ChunkShape shape;
     std::vector<int32_t> tokens;
     std::vector<uint64_t> layer_checksums;  // XXH64 of a layer's K and V
+    std::vector<uint64_t> layer_begins;     // where layers stand behind the header, and where the last one ends
     uint64_t data_offset = 0;
     uint64_t file_bytes = 0;
 };
@@ -62,13 +74,13 @@ class ChunkKv {
     const ChunkShape & shape() const { return header_.shape; }
     const std::vector<int32_t> & tokens() const { return header_.tokens; }
     size_t n_tokens() const { return header_.tokens.size(); }
-    size_t layer_bytes() const { return 2 * n_tokens() * shape().row_bytes(); }  // K, then V
-    size_t bytes() const { return layer_bytes() * shape().n_layer; }
+    size_t layer_bytes(int il) const { return size_t(begin(il + 1) - begin(il)); }  // K, then V
+    size_t bytes() const { return size_t(header_.layer_begins.back()); }
     bool in_memory() const { return in_memory_; }
 
     // K then V of a layer, in memory only.
-    uint8_t * layer(int il) { return data_.data() + size_t(il) * layer_bytes(); }
-    const uint8_t * layer(int il) const { return data_.data() + size_t(il) * layer_bytes(); }
+    uint8_t * layer(int il) { return data_.data() + begin(il); }
+    const uint8_t * layer(int il) const { return data_.data() + begin(il); }
 
     // Fills rows [first, first + n) of a layer from f32 [kv_dim, n].
     void store_rows(int il, size_t first, size_t n, const float * k, const float * v);
@@ -83,6 +95,8 @@ class ChunkKv {
     uint64_t save(const std::string & path) const;
 
   private:
+    uint64_t begin(int il) const { return header_.layer_begins[size_t(il)]; }
+
     ChunkHeader header_;
     std::string path_;
     std::vector<uint8_t> data_;

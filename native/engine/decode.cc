@@ -7,7 +7,7 @@
 namespace kvasir {
 
 namespace {
-constexpr size_t kLayerNodes = 64;  // of one row, at most
+constexpr size_t kLayerNodes = 96;  // of one row, at most
 }
 
 DecodeGraph::DecodeGraph(const Weights & weights) {
@@ -38,11 +38,18 @@ void Forward::build_decode_graph(const KvCache & cache, std::vector<int32_t> blo
         b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
         b.table = {ggml_new_tensor_1d(c, GGML_TYPE_I32, b.n_kv / kKvBlock), cache.first_row(keys)};
         add_masks(c, b, hp, *s.device);
-        for (ggml_tensor * t : {s.x_in, b.pos, b.slots, b.mask, b.window_mask, b.temperature, b.table.ids})
+        s.inputs = hp.n_embd_per_layer
+                       ? ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd_per_layer, s.end - s.begin)
+                       : nullptr;
+        for (ggml_tensor * t : {s.x_in, s.inputs, b.pos, b.slots, b.mask, b.window_mask, b.temperature, b.table.ids})
             if (t) ggml_set_input(t);
         s.x_out = s.x_in;
         for (int il = s.begin; il < s.end; ++il) {
             LayerGraph l{c, s.graph, il, b, cache, plain};
+            if (s.inputs) {
+                const size_t row = s.inputs->nb[1];
+                l.input = ggml_view_2d(c, s.inputs, hp.n_embd_per_layer, 1, row, size_t(il - s.begin) * row);
+            }
             s.x_out = build_layer(l, s.x_out);
         }
         ggml_set_output(s.x_out);
@@ -64,6 +71,10 @@ void Forward::decode(int32_t token, int32_t position, const KvCache & cache, std
         const Ubatch & b = s.row;
         blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());
         ggml_backend_tensor_set(s.x_in, x.data(), 0, x.size() * sizeof(float));
+        if (s.inputs) {
+            const std::vector<float> inputs = layer_inputs(&token, 1, s.begin, s.end);
+            ggml_backend_tensor_set(s.inputs, inputs.data(), 0, ggml_nbytes(s.inputs));
+        }
         ggml_backend_tensor_set(b.pos, &position, 0, sizeof position);
         ggml_backend_tensor_set(b.slots, &slot, 0, sizeof slot);
         set_masks(b, &position, weights_.hparams());

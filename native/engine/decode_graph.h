@@ -19,6 +19,7 @@ struct DecodeGraph {
         GallocPtr galloc;
         ggml_cgraph * graph = nullptr;
         ggml_tensor *x_in = nullptr, *x_out = nullptr;  // [n_embd, 1] f32
+        ggml_tensor * inputs = nullptr;                 // [n_embd_per_layer, layers] f32; null: layers have none
         Ubatch row{};
     };
     explicit DecodeGraph(const Weights & weights);

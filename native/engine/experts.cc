@@ -19,11 +19,11 @@ struct Routing {
     ggml_tensor * weights;  // [1, used, rows]
 };
 
-Routing route(const LayerArgs & l, ggml_tensor * x) {
+Routing route(const LayerArgs & l, ggml_tensor * seen) {
     ggml_context * c = l.c;
     const Experts & e = l.hp.experts;
-    const int64_t rows = x->ne[1];
-    ggml_tensor * scores = linear(c, l.w.router, l.w.router_bias, x);  // [experts, rows]
+    const int64_t rows = seen->ne[1];
+    ggml_tensor * scores = linear(c, l.w.router, l.w.router_bias, seen);  // [experts, rows]
     if (e.gating == Gating::softmax) scores = ggml_soft_max(c, scores);
     if (e.gating == Gating::sigmoid) scores = ggml_sigmoid(c, scores);
     ggml_tensor * chosen = ggml_argsort_top_k(c, scores, e.used);
@@ -32,6 +32,10 @@ Routing route(const LayerArgs & l, ggml_tensor * x) {
     if (e.gating == Gating::softmax_of_chosen) weights = ggml_soft_max(c, weights);
     if (e.normalised) weights = ggml_div(c, weights, ggml_clamp(c, ggml_sum_rows(c, weights), kLeastSum, INFINITY));
     if (e.scale != 1) weights = ggml_scale(c, weights, e.scale);
+    if (l.w.expert_scales) {
+        ggml_tensor * scales = ggml_repeat_4d(c, ggml_reshape_3d(c, l.w.expert_scales, 1, e.count, 1), 1, e.count, rows, 1);
+        weights = ggml_mul(c, weights, ggml_reshape_2d(c, ggml_get_rows(c, scales, chosen), e.used, rows));
+    }
     return {chosen, ggml_reshape_3d(c, weights, 1, e.used, rows)};
 }
 
@@ -167,11 +171,17 @@ class SortedExperts {
 ggml_tensor * by_our_kernels(const LayerArgs & l, ggml_tensor * x, const Routing & r) {
     const LayerWeights & w = l.w;
     SortedExperts sorted(l.c, r.experts, l.hp.experts.count);
-    ggml_tensor * rows = sorted.sort(*rows_kernel(w.gate_experts), x);
-    ggml_tensor * gate = sorted.multiply(w.gate_experts, w.gate_biases, rows);
-    if (rows_kernel(w.up_experts) != rows_kernel(w.gate_experts)) rows = sorted.sort(*rows_kernel(w.up_experts), x);
-    ggml_tensor * up = sorted.multiply(w.up_experts, w.up_biases, rows);
-    ggml_tensor * inner = pack_rows(l.c, *rows_kernel(w.down_experts), gated(l.c, l.hp.activation, gate, up));
+    ggml_tensor * inner;
+    if (w.gate_up_experts) {
+        ggml_tensor * rows = sorted.sort(*rows_kernel(w.gate_up_experts), x);
+        inner = gated_halves(l.c, l.hp.activation, sorted.multiply(w.gate_up_experts, nullptr, rows));
+    } else {
+        ggml_tensor * rows = sorted.sort(*rows_kernel(w.gate_experts), x);
+        ggml_tensor * gate = sorted.multiply(w.gate_experts, w.gate_biases, rows);
+        if (rows_kernel(w.up_experts) != rows_kernel(w.gate_experts)) rows = sorted.sort(*rows_kernel(w.up_experts), x);
+        inner = gated(l.c, l.hp.activation, gate, sorted.multiply(w.up_experts, w.up_biases, rows));
+    }
+    inner = pack_rows(l.c, *rows_kernel(w.down_experts), inner);
     return sorted.merge(sorted.multiply(w.down_experts, w.down_biases, inner), r.weights);
 }
 
@@ -181,9 +191,13 @@ ggml_tensor * by_ggml(const LayerArgs & l, ggml_tensor * x, const Routing & r) {
     const LayerWeights & w = l.w;
     const int64_t n = x->ne[0], rows = x->ne[1];
     x = ggml_reshape_3d(c, x, n, 1, rows);
-    ggml_tensor * gate = by_expert(c, w.gate_experts, w.gate_biases, x, r.experts);
-    ggml_tensor * up = by_expert(c, w.up_experts, w.up_biases, x, r.experts);
-    ggml_tensor * inner = gated(c, l.hp.activation, gate, up);
+    ggml_tensor * inner;
+    if (w.gate_up_experts) {
+        inner = gated_halves(c, l.hp.activation, by_expert(c, w.gate_up_experts, nullptr, x, r.experts));
+    } else {
+        ggml_tensor * gate = by_expert(c, w.gate_experts, w.gate_biases, x, r.experts);
+        inner = gated(c, l.hp.activation, gate, by_expert(c, w.up_experts, w.up_biases, x, r.experts));
+    }
     ggml_tensor * y = ggml_mul(c, by_expert(c, w.down_experts, w.down_biases, inner, r.experts), r.weights);
     ggml_tensor * sum = nullptr;  // over the experts that were used
     for (int i = 0; i < l.hp.experts.used; ++i) {
@@ -195,10 +209,11 @@ ggml_tensor * by_ggml(const LayerArgs & l, ggml_tensor * x, const Routing & r) {
 
 }  // namespace
 
-ggml_tensor * feed_to_experts(const LayerArgs & l, ggml_tensor * x) {
-    const Routing r = route(l, x);
-    const auto is_ours = [](const ggml_tensor * w) { return rows_kernel(w) != nullptr; };
-    const bool ours = x->ne[1] > 1 && is_ours(l.w.gate_experts) && is_ours(l.w.up_experts) && is_ours(l.w.down_experts);
+ggml_tensor * feed_to_experts(const LayerArgs & l, ggml_tensor * x, ggml_tensor * seen) {
+    const Routing r = route(l, seen);
+    const auto is_ours = [](const ggml_tensor * w) { return !w || rows_kernel(w) != nullptr; };
+    const bool ours = x->ne[1] > 1 && is_ours(l.w.gate_experts) && is_ours(l.w.up_experts) &&
+                      is_ours(l.w.gate_up_experts) && is_ours(l.w.down_experts);
     return ours ? by_our_kernels(l, x, r) : by_ggml(l, x, r);
 }
 

@@ -6,7 +6,7 @@
 
 namespace kvasir {
 
-// x [n_embd, rows] → [n_embd, rows].
-ggml_tensor * feed_to_experts(const LayerArgs & l, ggml_tensor * x);
+// x [n_embd, rows] → [n_embd, rows]. The router chooses by `seen` [n_embd, rows], mostly x itself.
+ggml_tensor * feed_to_experts(const LayerArgs & l, ggml_tensor * x, ggml_tensor * seen);
 
 }  // namespace kvasir

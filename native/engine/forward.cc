@@ -8,6 +8,7 @@
 #include "attention.h"
 #include "convert.h"
 #include "error.h"
+#include "layers.h"
 
 namespace kvasir {
 
@@ -85,6 +86,39 @@ std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
     return out;
 }
 
+std::vector<float> Forward::layer_inputs(const int32_t * tokens, int count, int begin, int end) {
+    constexpr int kAtOnce = 16;  // layers in a graph
+    const Hparams & hp = weights_.hparams();
+    const int width = hp.n_embd_per_layer;
+    std::vector<float> out(size_t(width) * size_t(count) * size_t(end - begin));
+    for (int first = begin, last; width && first < end; first = last) {
+        last = std::min(end, first + kAtOnce);
+        ggml_context * c = cpu_.graph_context();
+        ggml_cgraph * g = ggml_new_graph_custom(c, Device::kMaxNodes, false);
+        ggml_tensor * ids = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
+        ggml_set_input(ids);
+        ggml_tensor * x = ggml_scale(c, ggml_get_rows(c, weights_.token_embd(), ids), hp.embedding_scale);
+        std::vector<ggml_tensor *> inputs;
+        for (int il = first; il < last; ++il) {
+            const Weights::LayerInput w = weights_.layer_input(c, il);
+            ggml_tensor * projected = ggml_scale(c, matmul(c, w.projection, x), 1 / std::sqrt(float(hp.n_embd)));
+            projected = rms_norm(c, projected, w.norm, hp.rms_eps);
+            ggml_tensor * own = ggml_scale(c, ggml_get_rows(c, w.embeddings, ids), std::sqrt(float(width)));
+            inputs.push_back(ggml_scale(c, ggml_add(c, projected, own), 1 / std::sqrt(2.0f)));
+            ggml_set_output(inputs.back());
+            ggml_build_forward_expand(g, inputs.back());
+        }
+        cpu_.prepare(g);
+        ggml_backend_tensor_set(ids, tokens, 0, ggml_nbytes(ids));
+        cpu_.run(g, nullptr);
+        for (int il = first; il < last; ++il) {
+            ggml_tensor * y = inputs[size_t(il - first)];
+            ggml_backend_tensor_get(y, out.data() + size_t(il - begin) * size_t(ggml_nelements(y)), 0, ggml_nbytes(y));
+        }
+    }
+    return out;
+}
+
 void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
     ggml_context * c = l.c;
     ggml_cgraph * g = l.g;
@@ -93,15 +127,16 @@ void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
     const LayerCall & call = l.call;
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
-    const LayerArgs args{c, hp, weights_.layer(il)};
+    const LayerShape & shape = hp.layer(il);
+    const LayerArgs args{c, hp, shape, weights_.layer(il)};
     ggml_tensor * k = arch.key(args, h);
     ggml_tensor * v = arch.value(args, h);
     if (call.raw_k) {
-        l.raw_k = ggml_cont(c, ggml_reshape_2d(c, k, hp.kv_dim(), b.count));
+        l.raw_k = ggml_cont(c, ggml_reshape_2d(c, k, shape.kv_dim(), b.count));
         l.raw_v = ggml_cont(c, v);
         for (ggml_tensor * t : {l.raw_k, l.raw_v}) ggml_set_output(t), ggml_build_forward_expand(g, t);
     }
-    k = ggml_reshape_2d(c, rope(c, k, b.pos, il), hp.kv_dim(), b.count);
+    k = ggml_reshape_2d(c, rope(c, k, b.pos, il), shape.kv_dim(), b.count);
     if (call.deviation) {
         const auto distance = [&](ggml_tensor * fresh, ggml_tensor * cache) {
             return ggml_sum_rows(c, ggml_sqr(c, ggml_sub(c, fresh, ggml_get_rows(c, cache, b.slots))));
@@ -124,8 +159,9 @@ void Forward::observe(LayerGraph & l, ggml_tensor * q) {
     ggml_context * c = l.c;
     const Ubatch & b = l.b;
     const Hparams & hp = weights_.hparams();
-    ggml_tensor * k = kv_heads(c, hp, l.cache.k(l.il), b.table, b.n_kv);
-    ggml_tensor * last = ggml_view_3d(c, q, hp.head_dim, hp.n_head, l.observers, q->nb[1], q->nb[2],
+    const LayerShape & shape = hp.layer(l.il);
+    ggml_tensor * k = kv_heads(c, shape.head_dim, l.cache.k(l.il), b.table, b.n_kv);
+    ggml_tensor * last = ggml_view_3d(c, q, shape.head_dim, shape.n_head, l.observers, q->nb[1], q->nb[2],
                                       size_t(b.count - l.observers) * q->nb[2]);
     ggml_tensor * scores = ggml_mul_mat(c, k, ggml_permute(c, last, 0, 2, 1, 3));  // [n_kv, observers, n_head]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
@@ -143,15 +179,16 @@ ggml_tensor * Forward::build_layer(LayerGraph & l, ggml_tensor * x) {
     const Ubatch & b = l.b;
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
-    const LayerArgs args{c, hp, weights_.layer(il)};
+    const LayerShape & shape = hp.layer(il);
+    const LayerArgs args{c, hp, shape, weights_.layer(il), l.input};
     ggml_tensor * h = arch.attention_input(args, x);
-    if (l.call.write_kv) write_kv(l, h);
+    if (l.call.write_kv && shape.kv_of == il) write_kv(l, h);
     if (!l.call.advance && !l.observers) return nullptr;
     ggml_tensor * q = rope(c, arch.query(args, h), b.pos, il);
     if (b.temperature) q = ggml_mul(c, q, b.temperature);
     if (l.observers) observe(l, q);
     if (!l.call.advance) return nullptr;
-    const int window = hp.layers[size_t(il)].windowed ? hp.window : 0;
+    const int window = shape.windowed ? hp.window : 0;
     ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.table, b.pos,
                                                window ? b.window_mask : b.mask, b.n_kv, window, args.w.sinks,
                                                weights_.device(il)});
@@ -162,17 +199,24 @@ ggml_tensor * Forward::build_layer(LayerGraph & l, ggml_tensor * x) {
 void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::atomic<bool> * abort) {
     Device & device = weights_.device(il);
     require(&device == &batch.device(), "rows live on another device than the layer");
-    const size_t kv_dim = size_t(weights_.hparams().kv_dim());
+    const size_t kv_dim = size_t(weights_.hparams().layer(il).kv_dim());
     if (call.deviation) call.deviation->resize(size_t(batch.size()));
     if (call.raw_k) call.raw_k->resize(kv_dim * batch.size()), call.raw_v->resize(kv_dim * batch.size());
     for (const Ubatch & b : batch.ubatches()) {
+        std::vector<float> input;
+        if (call.advance) input = layer_inputs(batch.tokens().data() + b.begin, b.count, il, il + 1);
         ggml_context * c = device.graph_context();
         ggml_cgraph * g = ggml_new_graph_custom(c, Device::kMaxNodes, false);
         LayerGraph l{c, g, il, b, batch.cache(), call};
+        if (!input.empty()) {
+            l.input = ggml_new_tensor_2d(c, GGML_TYPE_F32, int64_t(input.size()) / b.count, b.count);
+            ggml_set_input(l.input);
+        }
         if (call.attention && &b == &batch.ubatches().back()) l.observers = std::min(call.observers, b.count);
         ggml_tensor * y = build_layer(l, b.x);
         if (y) ggml_build_forward_expand(g, ggml_cpy(c, y, b.x));
         device.prepare(g);
+        if (l.input) ggml_backend_tensor_set(l.input, input.data(), 0, ggml_nbytes(l.input));
         if (l.seen) {
             const Hparams & hp = weights_.hparams();
             set_seen(l.seen, batch.positions().data() + b.begin + b.count - l.observers, l.observers,

@@ -33,7 +33,7 @@ class Forward {
 
     // Token embeddings, [tokens][n_embd].
     std::vector<float> embed(const std::vector<int32_t> & tokens);
-    // ABORTED.
+    // ABORTED. A layer that reads another's keys and values writes none.
     void layer(int il, Batch & batch, const LayerCall & call, const std::atomic<bool> * abort);
     // Places ranges of chunks of layer `il` into `cache`: values as they are, keys rotated to their positions.
     struct Placement {
@@ -42,9 +42,9 @@ class Forward {
         TokenRange range;
         int32_t position;  // of the range's first token
 
-        // The range's first rows, on the host.
-        const uint8_t * k() const { return stored.host + range.begin * chunk->shape().row_bytes(); }
-        const uint8_t * v() const { return k() + chunk->n_tokens() * chunk->shape().row_bytes(); }
+        // The range's first rows of `row` bytes, on the host.
+        const uint8_t * k(size_t row) const { return stored.host + range.begin * row; }
+        const uint8_t * v(size_t row) const { return k(row) + chunk->n_tokens() * row; }
     };
     void place(int il, const std::vector<Placement> & placements, const KvCache & cache);
     // The same by a ggml graph, from rows on the device: for devices other than the host, and a second path for tests.
@@ -66,6 +66,7 @@ class Forward {
         const Ubatch & b;
         const KvCache & cache;
         const LayerCall & call;
+        ggml_tensor * input = nullptr;  // see LayerArgs
         // What it computes besides its rows' activations; null where it was not asked for.
         ggml_tensor *deviation = nullptr, *raw_k = nullptr, *raw_v = nullptr;
         int observers = 0;                                  // last rows of `b` whose attention is wanted
@@ -76,6 +77,9 @@ class Forward {
     void observe(LayerGraph & l, ggml_tensor * q);
     // Rotates as layer `il` does.
     ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, int il);
+    // What layers [begin, end) get of these tokens besides the residual stream (Gemma's per-layer embeddings):
+    // [layers][tokens][n_embd_per_layer], nothing where they get none.
+    std::vector<float> layer_inputs(const int32_t * tokens, int count, int begin, int end);
     void logits_of(const std::vector<float> & x, std::vector<float> & out, const std::atomic<bool> * abort);
 
     const Weights & weights_;

@@ -54,7 +54,7 @@ Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & se
     : model_(model),
       forward_(model.forward()),
       cache_(cache),
-      strategy_(make_strategy(spec, model.hparams().n_layer)),
+      strategy_(make_strategy(spec, model.hparams().n_layer_kv)),
       prompt_(model, segments, strategy_->reuses(), past, capacity),
       loading_(loading),
       origin_(Clock::now()) {
@@ -100,7 +100,7 @@ void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
 Batch Fuse::batch_of(const std::vector<int32_t> & tokens) const {
     std::vector<int32_t> ids, positions;
     for (int32_t t : tokens) ids.push_back(prompt_.tokens[size_t(t)]), positions.push_back(prompt_.past + t);
-    Batch batch(std::move(positions), model_.hparams(), model_.weights().device(0), cache_);
+    Batch batch(ids, std::move(positions), model_.hparams(), model_.weights().device(0), cache_);
     const std::vector<float> x = forward_.embed(ids);
     ggml_backend_tensor_set(batch.x(), x.data(), 0, x.size() * sizeof(float));
     return batch;
@@ -156,7 +156,7 @@ std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & reused
 }
 
 void Fuse::place_layer(int il, Pass & pass) {
-    if (il < next_place_ || prompt_.placements.empty()) return;
+    if (il < next_place_ || il >= model_.hparams().n_layer_kv || prompt_.placements.empty()) return;
     LayerReport & layer = report_.layers[size_t(il)];
     const double asked = now();
     try {
@@ -199,7 +199,7 @@ void Fuse::question_pass(Pass & pass) {
         if (std::binary_search(q.layers.begin(), q.layers.end(), il)) call.attention = &weights;
         forward_.layer(il, batch, call, pass.abort);
         if (call.attention) add_mean(weights, attention);
-        layer_done(pass, batch.size(), hp.n_layer - il - 1 + hp.n_layer);
+        layer_done(pass, batch.size(), hp.n_layer_kv - il - 1 + hp.n_layer_kv);
     }
     for (int32_t t = 0; t < prompt_.size(); ++t) {
         if (!prompt_.reusable[size_t(t)]) continue;
@@ -257,14 +257,20 @@ void Fuse::compute(int il, Batch & batch, bool write_kv, Pass & pass) {
         call.deviation = &deviation;
     }
     if (trace_) call.observers = trace_->observers, call.attention = &trace_->layers[size_t(il)];
-    if (il + 1 == model_.hparams().n_layer && batch.size() > 1) {
-        // Only the last token's output is needed; the others' K and V are.
-        if (write_kv || trace_) {
+    // Once every token's K and V are there, only the output of those whose attention is wanted is needed; in the end,
+    // of the last.
+    const Hparams & hp = model_.hparams();
+    const bool last = il + 1 == hp.n_layer, kv_done = il + 1 >= hp.n_layer_kv;
+    const int needed = !kv_done ? batch.size() : trace_ && !last ? call.observers : 1;
+    if (needed < batch.size()) {
+        if ((write_kv && hp.layer(il).kv_of == il) || trace_) {
             LayerCall kv = call;
             kv.advance = false;
             forward_.layer(il, batch, kv, pass.abort);
         }
-        batch = narrow(batch, {int32_t(batch.size() - 1)}, il);
+        std::vector<int32_t> tail(static_cast<size_t>(needed));
+        std::iota(tail.begin(), tail.end(), batch.size() - needed);
+        batch = narrow(batch, tail, il);
         forward_.layer(il, batch, {.write_kv = false}, pass.abort);
     } else {
         forward_.layer(il, batch, call, pass.abort);
@@ -302,7 +308,7 @@ AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * ab
         compute(il, batch, at == check_layers_.end(), pass);
         layer.compute_end = now();
         report_.compute_ms += layer.compute_end - start;
-        layer_done(pass, layer.rows, n_layer - il - 1);
+        layer_done(pass, layer.rows, std::max(0, model_.hparams().n_layer_kv - il - 1));
     }
     const double start = now();
     forward_.head(batch, logits, abort);

@@ -187,6 +187,24 @@ std::vector<std::string> GgufFile::strings(const std::string & key) const {
     return out;
 }
 
+std::vector<uint64_t> GgufFile::integers(const std::string & key) const {
+    const int64_t id = find_key(key);
+    if (id < 0) return {};
+    const gguf_type type = is_array(key) ? gguf_get_arr_type(gguf_.get(), id) : GGUF_TYPE_COUNT;
+    if (type != GGUF_TYPE_UINT32 && type != GGUF_TYPE_INT32) {
+        invalid("its entry " + key + " is not a list of numbers");
+    }
+    std::vector<uint64_t> out;
+    const void * values = gguf_get_arr_data(gguf_.get(), id);
+    for (size_t i = 0; i < gguf_get_arr_n(gguf_.get(), id); ++i) {
+        const int64_t v = type == GGUF_TYPE_INT32 ? static_cast<const int32_t *>(values)[i]
+                                                  : int64_t(static_cast<const uint32_t *>(values)[i]);
+        if (v < 0) invalid("its entry " + key + " has a number below 0");
+        out.push_back(uint64_t(v));
+    }
+    return out;
+}
+
 std::vector<bool> GgufFile::booleans(const std::string & key) const {
     const int64_t id = find_key(key);
     if (id < 0) return {};

@@ -55,6 +55,8 @@ class GgufFile {
     size_t array_size(const std::string & key) const;
     // The elements of an array of text, empty when absent.
     std::vector<std::string> strings(const std::string & key) const;
+    // The elements of an array of integers, empty when absent. MODEL_INVALID for one below 0.
+    std::vector<uint64_t> integers(const std::string & key) const;
     // The elements of an array of truth values, empty when absent.
     std::vector<bool> booleans(const std::string & key) const;
     // All keys, and whether one holds nothing: 0, false, or no text.

@@ -22,6 +22,18 @@ int HeaderReader::count(const std::string & key, uint64_t max, int fallback) con
     return int(*v);
 }
 
+std::vector<int> HeaderReader::counts(const std::string & key, uint64_t max, int n, int fallback) const {
+    if (!file_.is_array(full(key))) return std::vector<int>(size_t(n), count(key, max, fallback));
+    asked_.insert(key);
+    std::vector<int> out;
+    for (const uint64_t v : file_.integers(full(key))) {
+        if (v == 0 || v > max) out_of_range(key, "a list with " + std::to_string(v));
+        out.push_back(int(v));
+    }
+    if (int(out.size()) != n) out_of_range(key, "a list of " + std::to_string(out.size()));
+    return out;
+}
+
 int HeaderReader::optional_count(const std::string & key, uint64_t max) const {
     const bool none = !file_.is_array(full(key)) && file_.integer(full(key)).value_or(0) == 0;
     asked_.insert(key);

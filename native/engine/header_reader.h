@@ -17,6 +17,8 @@ class HeaderReader {
 
     // 1 … max. `fallback` < 0: it must be there. MODEL_INVALID; MODEL_UNSUPPORTED where it differs from layer to layer.
     int count(const std::string & key, uint64_t max, int fallback = -1) const;
+    // The same for each of `n` layers: one number for all, or a list of as many. `fallback`: of one layer.
+    std::vector<int> counts(const std::string & key, uint64_t max, int n, int fallback = -1) const;
     // 0 … max; absent: 0.
     int optional_count(const std::string & key, uint64_t max) const;
     // Within least … most. NaN is within nothing. MODEL_INVALID.

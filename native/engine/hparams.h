@@ -7,10 +7,16 @@
 
 namespace kvasir {
 
-// What differs between the layers of one model.
+// What may differ between the layers of one model.
 struct LayerShape {
+    int n_head = 0, n_head_kv = 0, head_dim = 0;
+    int n_ff = 0;           // of the dense feed-forward
     int rope = 0;           // of Hparams::ropes; −1: queries and keys are not rotated
     bool windowed = false;  // a token sees only the last Hparams::window positions, its own among them
+    int kv_of = 0;          // the layer whose keys and values it reads: its own, or an earlier one's
+
+    int q_dim() const { return n_head * head_dim; }
+    int kv_dim() const { return n_head_kv * head_dim; }  // values per token of K, and of V
 };
 
 // What a gate goes through before it multiplies its other half.
@@ -40,17 +46,16 @@ struct Hparams {
     std::string arch;
     int n_layer = 0;
     int n_embd = 0;
-    int n_head = 0;
-    int n_head_kv = 0;
-    int head_dim = 0;
-    int n_ff = 0;  // of the dense feed-forward
+    int n_head = 0, n_head_kv = 0, head_dim = 0, n_ff = 0;  // the largest of any layer
     int n_vocab = 0;
     int n_ctx_train = 0;
     float rms_eps = 1e-5f;
     std::string rope_scaling = "none";
     std::vector<RopeParams> ropes{1};  // the first is what most layers have
     std::vector<LayerShape> layers;    // [n_layer]
+    int n_layer_kv = 0;                // the first so many have keys and values of their own, the others read theirs
     int window = 0;                    // tokens; 0: no layer has one
+    int n_embd_per_layer = 0;          // what each layer gets of a token besides the residual stream; 0: nothing
     Experts experts;
     Activation activation = Activation::silu;
     QueryTemperature temperature;
@@ -58,9 +63,7 @@ struct Hparams {
     float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
     float logit_softcap = 0;    // 0: none
 
-    int q_dim() const { return n_head * head_dim; }
-    int kv_dim() const { return n_head_kv * head_dim; }  // values per token of K, and of V, in one layer
-    int group() const { return n_head / n_head_kv; }     // query heads that share a KV head (GQA)
+    const LayerShape & layer(int il) const { return layers[size_t(il)]; }
 };
 
 }  // namespace kvasir

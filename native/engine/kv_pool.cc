@@ -15,18 +15,32 @@ constexpr int kSpareBlocks = 4;  // behind the last: kernels that read a padded 
 
 KvPool::KvPool(const Weights & weights, const BlockHash & root, KvDtype dtype, KvLayers layers)
     : weights_(weights), root_(root), dtype_(dtype) {
-    for (int il = 0; il < weights.hparams().n_layer; ++il) {
+    const Hparams & hp = weights.hparams();
+    for (int il = 0; il < hp.n_layer; ++il) {
+        const LayerShape & shape = hp.layer(il);
+        if (shape.kv_of != il) {
+            memory_of_.push_back(memory_of_[size_t(shape.kv_of)]);
+            continue;
+        }
         Device * device = &weights.device(il);
-        const auto there = std::find_if(layers_.begin(), layers_.end(), [&](auto & l) { return l.device == device; });
+        const auto there = std::find_if(layers_.begin(), layers_.end(), [&](const Layer & l) {
+            return l.device == device && l.kv_dim == shape.kv_dim();
+        });
         const bool shared = layers == KvLayers::shared && there != layers_.end();
         memory_of_.push_back(shared ? size_t(there - layers_.begin()) : layers_.size());
-        if (!shared) layers_.emplace_back().device = device;
+        if (shared) continue;
+        layers_.emplace_back().device = device;
+        layers_.back().kv_dim = shape.kv_dim();
     }
 }
 
-size_t KvPool::block_bytes() const { return layers_.size() * layer_block_bytes(); }
-size_t KvPool::layer_block_bytes() const {
-    return 2 * size_t(kKvBlock) * ggml_row_size(dtype_ggml(dtype_), weights_.hparams().kv_dim());
+size_t KvPool::block_bytes() const {
+    size_t bytes = 0;
+    for (const Layer & layer : layers_) bytes += 2 * size_t(kKvBlock) * ggml_row_size(dtype_ggml(dtype_), layer.kv_dim);
+    return bytes;
+}
+size_t KvPool::layer_block_bytes(int il) const {
+    return 2 * size_t(kKvBlock) * ggml_row_size(dtype_ggml(dtype_), layer(il).kv_dim);
 }
 
 int KvPool::budget_blocks() const { return int(std::min<size_t>(budget_ / block_bytes(), INT32_MAX / (2 * kKvBlock))); }
@@ -38,13 +52,14 @@ void KvPool::set_budget(size_t bytes) {
 
 // Padding beyond the last token is masked, but a NaN in it would survive the mask: fresh memory holds zeros, and blocks
 // that were used hold numbers.
-KvPool::Layer KvPool::make_layer(Device & device, int blocks) const {
+KvPool::Layer KvPool::make_layer(const Layer & like, int blocks) const {
     Layer layer;
-    layer.device = &device;
+    Device & device = *like.device;
+    layer.device = &device, layer.kv_dim = like.kv_dim;
     layer.ctx = make_context(4);
     const int64_t slots = int64_t(blocks + kSpareBlocks) * kKvBlock;
     for (ggml_tensor ** t : {&layer.k, &layer.v}) {
-        *t = ggml_new_tensor_2d(layer.ctx.get(), dtype_ggml(dtype_), weights_.hparams().kv_dim(), slots);
+        *t = ggml_new_tensor_2d(layer.ctx.get(), dtype_ggml(dtype_), layer.kv_dim, slots);
     }
     if (!device.is_host()) {
         layer.buffer = device.memory().allocate(layer.ctx.get());
@@ -83,7 +98,7 @@ void KvPool::grow(int blocks) {
     static std::atomic<int64_t> generations{0};
     generation_ = ++generations;
     for (Layer & layer : layers_) {
-        Layer longer = make_layer(*layer.device, blocks);
+        Layer longer = make_layer(layer, blocks);
         if (layer.k) move_layer(layer, longer);
         layer = std::move(longer);
     }
@@ -106,11 +121,11 @@ int KvPool::allocate(int after) {
 
 // Blocks one behind another are one piece of each tensor.
 template <typename F> void KvPool::for_each_run(const int32_t * blocks, size_t n, F on_pages) const {
-    const size_t bytes = layer_block_bytes() / 2;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && blocks[end] == blocks[end - 1] + 1;) ++end;
         for (const Layer & layer : layers_) {
             if (!layer.pages.data()) continue;
+            const size_t bytes = size_t(kKvBlock) * layer.k->nb[1];
             for (const ggml_tensor * t : {layer.k, layer.v}) {
                 const size_t start = size_t(static_cast<uint8_t *>(t->data) - layer.pages.data());
                 on_pages(layer.pages, start + size_t(blocks[i]) * bytes, (end - i) * bytes);
@@ -152,8 +167,9 @@ void KvPool::write(int id, int il, const uint8_t * in) {
 }
 
 void KvPool::copy(int from, int to) {
-    std::vector<uint8_t> both(layer_block_bytes());
-    for (int il = 0; il < int(memory_of_.size()); ++il) {
+    std::vector<uint8_t> both;
+    for (int il = 0; il < layers(); ++il) {
+        both.resize(layer_block_bytes(il));
         read(from, il, both.data());
         write(to, il, both.data());
     }

@@ -18,13 +18,14 @@ enum class KvLayers { own, shared };
 class KvPool {
   public:
     // Takes no memory yet. `root` names what the KV belongs to: the hash before a first block's. With KvLayers::shared
-    // all layers of a device stand in the same memory: for passes that read a layer only while they compute it.
+    // all layers of a device whose rows are of one size stand in the same memory: for passes that read a layer only
+    // while they compute it.
     KvPool(const Weights & weights, const BlockHash & root, KvDtype dtype, KvLayers layers = KvLayers::own);
 
     KvDtype dtype() const { return dtype_; }
-    int layers() const { return int(memory_of_.size()); }
+    int layers() const { return weights_.hparams().n_layer_kv; }  // with keys and values of their own
 
-    // [kv_dim, slots] of dtype(), on the layer's device.
+    // [kv_dim, slots] of dtype(), on the layer's device; those of the layer that it reads.
     ggml_tensor * k(int il) const { return layer(il).k; }
     ggml_tensor * v(int il) const { return layer(il).v; }
     // Another number after every move of the tensors, and in every pool: what was built on them is then stale.
@@ -42,7 +43,7 @@ class KvPool {
     void ref(int id) { blocks_.ref(id); }
     void unref(int id) { blocks_.unref(id); }
     void copy(int from, int to);
-    // K then V of a block, [kKvBlock][kv_dim] each: layer_block_bytes().
+    // K then V of a block, [kKvBlock][kv_dim] each: layer_block_bytes(). Of layers with keys and values of their own.
     void read(int id, int il, uint8_t * out) const;
     void write(int id, int il, const uint8_t * in);
 
@@ -54,7 +55,7 @@ class KvPool {
     void set_budget(size_t bytes);
     size_t budget() const { return budget_; }
     size_t block_bytes() const;  // of all layers
-    size_t layer_block_bytes() const;
+    size_t layer_block_bytes(int il) const;
 
     BlockPool & blocks() { return blocks_; }
     const BlockPool & blocks() const { return blocks_; }
@@ -63,13 +64,14 @@ class KvPool {
   private:
     struct Layer {
         Device * device = nullptr;
+        int kv_dim = 0;
         ContextPtr ctx;
         Pages pages;  // on the host: memory that nobody uses is not taken
         DeviceMemory::Lease buffer;
         ggml_tensor *k = nullptr, *v = nullptr;
     };
     const Layer & layer(int il) const { return layers_[memory_of_[size_t(il)]]; }
-    Layer make_layer(Device & device, int blocks) const;
+    Layer make_layer(const Layer & like, int blocks) const;
     void move_layer(const Layer & from, Layer & to) const;
     void grow(int blocks);
     template <typename F> void for_each_run(const int32_t * blocks, size_t n, F on_pages) const;
@@ -80,7 +82,7 @@ class KvPool {
     KvDtype dtype_;
     BlockPool blocks_;
     std::vector<Layer> layers_;
-    std::vector<size_t> memory_of_;  // layer → which of layers_
+    std::vector<size_t> memory_of_;  // layer of the model → which of layers_
     size_t budget_ = size_t(1) << 30;
     int64_t generation_ = 0;
 };

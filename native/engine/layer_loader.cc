@@ -1,6 +1,7 @@
 #include "layer_loader.h"
 
 #include <algorithm>
+#include <set>
 
 #include "error.h"
 #include "staging_buffer.h"
@@ -17,14 +18,14 @@ LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int
       files_(chunks_.size()),
       weights_(weights),
       first_(first),
-      n_layer_(weights.hparams().n_layer),
+      n_layer_(weights.hparams().n_layer_kv),
       options_(options),
       origin_(origin),
       released_(first) {
     if (first_ >= n_layer_ || chunks_.empty()) return;
     open_files();
     const bool staged = reserve_staging();
-    if ((file_bytes_ || staged) && !options.serial) thread_ = std::thread([this] { run(); });
+    if ((most_file_bytes_ || staged) && !options.serial) thread_ = std::thread([this] { run(); });
 }
 
 void LayerLoader::open_files() {
@@ -36,23 +37,32 @@ void LayerLoader::open_files() {
             e.chunk_index = int(i);
             throw;
         }
-        file_bytes_ += chunks_[i]->layer_bytes();
     }
+    for (int il = first_; il < n_layer_; ++il) most_file_bytes_ = std::max(most_file_bytes_, file_bytes(il));
+}
+
+// Of one layer of all chunks that are read.
+size_t LayerLoader::file_bytes(int il) const {
+    size_t bytes = 0;
+    for (size_t i = 0; i < chunks_.size(); ++i) bytes += files_[i] ? chunks_[i]->layer_bytes(il) : 0;
+    return bytes;
 }
 
 // Whether any layer is to be brought to another device.
 bool LayerLoader::reserve_staging() {
     StagingBuffer::Size size;
-    size.host_bytes = file_bytes_;
+    size.host_bytes = most_file_bytes_;
     for (const auto & chunk : chunks_) {
         int64_t & rows = chunk->shape().dtype == KvDtype::f16 ? size.f16_rows : size.q8_0_rows;
         first_rows_.push_back(rows);
         rows += int64_t(2 * chunk->n_tokens());
     }
+    std::set<int64_t> kv_dims;
+    for (const LayerShape & layer : weights_.hparams().layers) kv_dims.insert(layer.kv_dim());
     bool any = false;
     for (int il = first_; il < n_layer_; ++il) {
         if (!staging_buffer(il)) continue;
-        staging_buffer(il)->reserve(weights_.hparams().kv_dim(), size);
+        staging_buffer(il)->reserve(kv_dims, size);
         any = true;
     }
     return any;
@@ -87,8 +97,8 @@ void LayerLoader::load(int il, Slot & slot) {
     const auto start = Clock::now();
     slot.loaded.start_ms = ms_since(origin_);
     load_chunks(il, slot);
-    slot.loaded.bytes = file_bytes_;
-    throttle(start, file_bytes_);
+    slot.loaded.bytes = file_bytes(il);
+    throttle(start, slot.loaded.bytes);
     slot.loaded.end_ms = ms_since(origin_);
 }
 
@@ -97,19 +107,20 @@ void LayerLoader::load_chunks(int il, Slot & slot) {
     const int half = il % 2;
     // At the end, and also when a file turns out to be damaged: chunks on their way may be gone after that.
     const std::unique_ptr<StagingBuffer, Deleter<finish>> until_arrived(staging);
-    if (!staging && !slot.storage && file_bytes_ > 0) {
-        slot.storage = std::make_unique_for_overwrite<uint8_t[]>(file_bytes_);
+    if (!staging && !slot.storage && most_file_bytes_ > 0) {
+        slot.storage = std::make_unique_for_overwrite<uint8_t[]>(most_file_bytes_);
     }
     uint8_t * at = staging ? staging->host(half) : slot.storage.get();
     slot.loaded.chunks.clear();
     for (size_t i = 0; i < chunks_.size(); ++i) {
         const ChunkKv & chunk = *chunks_[i];
         const uint8_t * data = files_[i] ? at : chunk.layer(il);
-        if (files_[i]) read(i, il, at), at += chunk.layer_bytes();
+        if (files_[i]) read(i, il, at), at += chunk.layer_bytes(il);
         StoredLayer stored{data};
         if (staging) {
-            staging->copy(half, chunk.shape().dtype, first_rows_[i], data, 2 * chunk.n_tokens());
-            stored = {nullptr, staging->rows(half, chunk.shape().dtype), first_rows_[i]};
+            const int64_t kv_dim = chunk.shape().kv_dim(il);
+            staging->copy(half, chunk.shape().dtype, kv_dim, first_rows_[i], data, 2 * chunk.n_tokens());
+            stored = {nullptr, staging->rows(half, chunk.shape().dtype, kv_dim), first_rows_[i]};
         }
         slot.loaded.chunks.push_back(stored);
     }
@@ -153,7 +164,7 @@ const LayerLoader::Loaded & LayerLoader::wait(int il) {
     if (!thread_.joinable()) {
         load(il, slot);
         // All is where it is needed.
-        if (!file_bytes_ && !staging_buffer(il)) slot.loaded.start_ms = slot.loaded.end_ms = 0;
+        if (!slot.loaded.bytes && !staging_buffer(il)) slot.loaded.start_ms = slot.loaded.end_ms = 0;
         return slot.loaded;
     }
     std::unique_lock lock(mutex_);

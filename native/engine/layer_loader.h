@@ -61,6 +61,7 @@ class LayerLoader {
     };
     void open_files();
     bool reserve_staging();
+    size_t file_bytes(int il) const;
     StagingBuffer * staging_buffer(int il) const;
     void run();
     void load(int il, Slot & slot);
@@ -71,7 +72,7 @@ class LayerLoader {
     std::vector<std::shared_ptr<const ChunkKv>> chunks_;
     std::vector<std::unique_ptr<InputFile>> files_;  // null for chunks in memory
     std::vector<int64_t> first_rows_;                // where a chunk begins among those of its number format
-    size_t file_bytes_ = 0;                          // of a layer
+    size_t most_file_bytes_ = 0;                     // of any layer
     const Weights & weights_;
     int first_, n_layer_;
     LoadOptions options_;

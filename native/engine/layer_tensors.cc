@@ -7,7 +7,7 @@ std::string layer_tensor_name(int layer, const char * weight) { return "blk." + 
 
 std::vector<TensorSpec> attention_tensors(const Hparams & hp, int layer) {
     const auto name = [&](const char * weight) { return layer_tensor_name(layer, weight); };
-    const int64_t d = hp.n_embd, q = hp.q_dim(), kv = hp.kv_dim();
+    const int64_t d = hp.n_embd, q = hp.layer(layer).q_dim(), kv = hp.layer(layer).kv_dim();
     return {
         {name("attn_norm.weight"), {d}, &LayerWeights::attn_norm},
         {name("attn_q.weight"), {d, q}, &LayerWeights::wq},
@@ -22,8 +22,9 @@ std::vector<TensorSpec> attention_tensors(const Hparams & hp, int layer) {
 }
 
 void add_head_norms(std::vector<TensorSpec> & specs, const Hparams & hp, int layer) {
-    specs.push_back({layer_tensor_name(layer, "attn_q_norm.weight"), {hp.head_dim}, &LayerWeights::q_norm});
-    specs.push_back({layer_tensor_name(layer, "attn_k_norm.weight"), {hp.head_dim}, &LayerWeights::k_norm});
+    const int64_t n = hp.layer(layer).head_dim;
+    specs.push_back({layer_tensor_name(layer, "attn_q_norm.weight"), {n}, &LayerWeights::q_norm});
+    specs.push_back({layer_tensor_name(layer, "attn_k_norm.weight"), {n}, &LayerWeights::k_norm});
 }
 
 void add_post_norms(std::vector<TensorSpec> & specs, const Hparams & hp, int layer) {
@@ -33,14 +34,14 @@ void add_post_norms(std::vector<TensorSpec> & specs, const Hparams & hp, int lay
 }
 
 void add_feed_forward(std::vector<TensorSpec> & specs, const Hparams & hp, int layer) {
-    const int64_t d = hp.n_embd, ff = hp.n_ff;
+    const int64_t d = hp.n_embd, ff = hp.layer(layer).n_ff;
     specs.push_back({layer_tensor_name(layer, "ffn_gate.weight"), {d, ff}, &LayerWeights::gate});
     specs.push_back({layer_tensor_name(layer, "ffn_up.weight"), {d, ff}, &LayerWeights::up});
     specs.push_back({layer_tensor_name(layer, "ffn_down.weight"), {ff, d}, &LayerWeights::down});
 }
 
 void add_fused_feed_forward(std::vector<TensorSpec> & specs, const Hparams & hp, int layer) {
-    const int64_t d = hp.n_embd, ff = hp.n_ff;
+    const int64_t d = hp.n_embd, ff = hp.layer(layer).n_ff;
     const std::string both = layer_tensor_name(layer, "ffn_up.weight");
     specs.push_back({both, {d, ff}, &LayerWeights::gate, true, {0, 2 * ff}});
     specs.push_back({both, {d, ff}, &LayerWeights::up, true, {ff, 2 * ff}});

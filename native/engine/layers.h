@@ -26,6 +26,15 @@ inline ggml_tensor * gated(ggml_context * c, Activation activation, ggml_tensor 
     }
 }
 
+// The same where gate and up are halves of [2 n, …], one behind the other.
+inline ggml_tensor * gated_halves(ggml_context * c, Activation activation, ggml_tensor * both) {
+    const int64_t n = both->ne[0] / 2;
+    const auto half = [&](size_t first) {
+        return ggml_view_3d(c, both, n, both->ne[1], both->ne[2], both->nb[1], both->nb[2], first * both->nb[0]);
+    };
+    return gated(c, activation, half(0), half(size_t(n)));
+}
+
 // x [heads · head_dim, rows] → [head_dim, heads, rows].
 inline ggml_tensor * split_heads(ggml_context * c, ggml_tensor * x, int head_dim) {
     return ggml_reshape_3d(c, x, head_dim, x->ne[0] / head_dim, x->ne[1]);

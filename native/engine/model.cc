@@ -1,5 +1,7 @@
 #include "model.h"
 
+#include <algorithm>
+
 #include "clock.h"
 #include "cores.h"
 #include "error.h"
@@ -52,7 +54,9 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
     }
     fingerprint_ = weights_->file().fingerprint();
     forward_ = std::make_unique<Forward>(*weights_, *devices_.front());
-    const KvDtype kv = hparams().head_dim % ggml_blck_size(dtype_ggml(options.kv)) == 0 ? options.kv : KvDtype::f16;
+    const auto whole = [&](const LayerShape & l) { return l.head_dim % ggml_blck_size(dtype_ggml(options.kv)) == 0; };
+    const auto & layers = hparams().layers;
+    const KvDtype kv = std::all_of(layers.begin(), layers.end(), whole) ? options.kv : KvDtype::f16;
     kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_, kv), kv);
     chunk_pool_ = std::make_unique<KvPool>(*weights_, BlockHash{}, KvDtype::f16, KvLayers::shared);
     load_ms_ = ms_since(start);
@@ -65,9 +69,10 @@ ChunkShape Model::chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix
     s.fingerprint = fingerprint_;
     s.prefix_hash = hash_tokens(prefix);
     s.dtype = dtype;
-    s.n_layer = uint32_t(hparams().n_layer);
-    s.n_head_kv = uint32_t(hparams().n_head_kv);
-    s.head_dim = uint32_t(hparams().head_dim);
+    for (int il = 0; il < hparams().n_layer_kv; ++il) {
+        const LayerShape & layer = hparams().layer(il);
+        s.layers.push_back({uint32_t(layer.n_head_kv), uint32_t(layer.head_dim)});
+    }
     s.n_vocab = uint32_t(hparams().n_vocab);
     return s;
 }

@@ -81,6 +81,12 @@ std::vector<Expected> expected_tensors(const Architecture & arch, const Hparams 
     const int64_t d = hp.n_embd, v = hp.n_vocab;
     std::vector<Expected> out{
         {"token_embd.weight", {d, v}, true}, {"output_norm.weight", {d}, true}, {"output.weight", {d, v}, false}};
+    if (const int64_t own = hp.n_embd_per_layer) {
+        const int64_t all = own * hp.n_layer;
+        out.push_back({"per_layer_token_embd.weight", {all, v}, true});
+        out.push_back({"per_layer_model_proj.weight", {d, all}, true});
+        out.push_back({"per_layer_proj_norm.weight", {own}, true});
+    }
     for (int il = 0; il < hp.n_layer; ++il)
         for (const TensorSpec & spec : arch.layer_tensors(hp, il))
             out.push_back({spec.name, spec.file_shape(), spec.required});
@@ -121,6 +127,13 @@ void check_tensors(const GgufFile & file, const std::vector<Expected> & expected
 
 }  // namespace
 
+// Layers' own rows of the embeddings are read by themselves.
+void check_layer_inputs(const GgufFile & file, const Hparams & hp) {
+    const GgufFile::Tensor * t = hp.n_embd_per_layer ? file.find("per_layer_token_embd.weight") : nullptr;
+    if (!t || hp.n_embd_per_layer % ggml_blck_size(t->type) == 0) return;
+    throw unsupported("its per-layer embeddings share blocks of " + std::string(ggml_type_name(t->type)));
+}
+
 CheckedModel check_model(const GgufFile & file) {
     const auto name = file.string("general.architecture");
     if (!name) throw Error("MODEL_INVALID", "The model " + file.path() + " does not name its architecture.");
@@ -137,6 +150,7 @@ CheckedModel check_model(const GgufFile & file) {
     const std::vector<Expected> expected = expected_tensors(*arch, out.hparams);
     check_others(file, *arch, expected);
     check_tensors(file, expected);
+    check_layer_inputs(file, out.hparams);
     check_vocabulary(file);
     return out;
 }

@@ -16,14 +16,14 @@ struct PlaceJob {
     const RopeTable * table;  // null: keys are not rotated
     const KvCache * cache;
     uint8_t *k, *v;  // the layer's, of all slots
-    int heads, head_dim;
+    int il, heads, head_dim;
     size_t total;
 };
 
 void place_token(const PlaceJob & job, const Forward::Placement & p, size_t token, std::vector<float> & row) {
-    const size_t row_bytes = p.chunk->shape().row_bytes(), kv_dim = row.size();
-    const uint8_t * k = p.k() + token * row_bytes;
-    const uint8_t * v = p.v() + token * row_bytes;
+    const size_t row_bytes = p.chunk->shape().row_bytes(job.il), kv_dim = row.size();
+    const uint8_t * k = p.k(row_bytes) + token * row_bytes;
+    const uint8_t * v = p.v(row_bytes) + token * row_bytes;
     const int32_t position = p.position + int32_t(token);
     const KvDtype from = p.chunk->shape().dtype, to = job.cache->dtype();
     const size_t at = size_t(job.cache->slot(position)) * ggml_row_size(dtype_ggml(to), int64_t(kv_dim));
@@ -61,9 +61,10 @@ void Forward::place(int il, const std::vector<Placement> & placements, const KvC
     const Hparams & hp = weights_.hparams();
     auto * k = static_cast<uint8_t *>(cache.k(il)->data);
     auto * v = static_cast<uint8_t *>(cache.v(il)->data);
-    const int rope = hp.layers[size_t(il)].rope;
+    const LayerShape & shape = hp.layer(il);
+    const int rope = shape.rope;
     RopeTable * table = rope < 0 ? nullptr : &tables_[size_t(rope)];
-    PlaceJob job{&placements, table, &cache, k, v, hp.n_head_kv, hp.head_dim, 0};
+    PlaceJob job{&placements, table, &cache, k, v, il, shape.n_head_kv, shape.head_dim, 0};
     for (const auto & p : placements) {
         job.total += p.range.count;
         if (table) table->grow(p.position + int32_t(p.range.count));
@@ -88,7 +89,7 @@ void Forward::place_with_graph(int il, const std::vector<Placement> & placements
 // One graph for all: a launch and an allocation a chunk would add up.
 void Forward::place_same_dtype(int il, const std::vector<Placement> & placements, const KvCache & cache) {
     Device & device = weights_.device(il);
-    const Hparams & hp = weights_.hparams();
+    const LayerShape & shape = weights_.hparams().layer(il);
     std::vector<int32_t> k_rows, v_rows, positions, slots;
     for (const Placement & p : placements) {
         for (size_t i = 0; i < p.range.count; ++i) {
@@ -109,8 +110,8 @@ void Forward::place_same_dtype(int il, const std::vector<Placement> & placements
     ggml_tensor *from_k = numbers(), *from_v = numbers(), *pos = numbers(), *to = numbers();
     ggml_tensor * stored = placements.front().stored.rows;
     // Rows that are got are f32, whatever they were.
-    ggml_tensor * k = ggml_reshape_3d(c, ggml_get_rows(c, stored, from_k), hp.head_dim, hp.n_head_kv, n);
-    k = ggml_reshape_2d(c, rope(c, k, pos, il), hp.kv_dim(), n);
+    ggml_tensor * k = ggml_reshape_3d(c, ggml_get_rows(c, stored, from_k), shape.head_dim, shape.n_head_kv, n);
+    k = ggml_reshape_2d(c, rope(c, k, pos, il), shape.kv_dim(), n);
     ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k, to));
     ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_get_rows(c, stored, from_v), to));
     device.prepare(g);

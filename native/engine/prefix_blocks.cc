@@ -15,13 +15,13 @@ ChunkShape prefix_shape(const Model & model) {
     return shape;
 }
 
-// Where K and V of a block's tokens stand in a layer of the file: all hashes, then all values.
+// Where K and V of a block's tokens stand in a layer of the file: all keys, then all values.
 struct Part {
     size_t k, v, bytes;
 };
-Part part_of(const ChunkKv & prefix, size_t block) {
-    const size_t bytes = kKvBlock * prefix.shape().row_bytes();
-    return {block * bytes, prefix.layer_bytes() / 2 + block * bytes, bytes};
+Part part_of(const ChunkKv & prefix, int il, size_t block) {
+    const size_t bytes = kKvBlock * prefix.shape().row_bytes(il);
+    return {block * bytes, prefix.layer_bytes(il) / 2 + block * bytes, bytes};
 }
 
 }  // namespace
@@ -32,14 +32,16 @@ std::shared_ptr<ChunkKv> export_prefix(const Model & model, const std::vector<in
     if (cached.empty()) return nullptr;
     std::vector<int32_t> whole(tokens.begin(), tokens.begin() + std::ptrdiff_t(cached.size() * kKvBlock));
     auto prefix = std::make_shared<ChunkKv>(prefix_shape(model), std::move(whole));
-    std::vector<uint8_t> both(model.kv_pool().layer_block_bytes());
-    for (int il = 0; il < model.hparams().n_layer; ++il)
+    std::vector<uint8_t> both;
+    for (int il = 0; il < pool.layers(); ++il) {
+        both.resize(pool.layer_block_bytes(il));
         for (size_t i = 0; i < cached.size(); ++i) {
             pool.read(cached[i].second, il, both.data());
-            const Part p = part_of(*prefix, i);
+            const Part p = part_of(*prefix, il, i);
             std::memcpy(prefix->layer(il) + p.k, both.data(), p.bytes);
             std::memcpy(prefix->layer(il) + p.v, both.data() + both.size() / 2, p.bytes);
         }
+    }
     return prefix;
 }
 
@@ -69,13 +71,13 @@ void import_prefix(Model & model, const ChunkKv & prefix) {
     while (ids.size() < blocks) ids.push_back(pool.allocate(ids.empty() ? -1 : ids.back()));
 
     std::unique_ptr<InputFile> file = prefix.in_memory() ? nullptr : std::make_unique<InputFile>(prefix.path());
-    std::vector<uint8_t> layer(file ? prefix.layer_bytes() : 0);
-    std::vector<uint8_t> both(model.kv_pool().layer_block_bytes());
-    for (int il = 0; il < model.hparams().n_layer; ++il) {
+    std::vector<uint8_t> layer, both;
+    for (int il = 0; il < pool.layers(); ++il) {
+        layer.resize(file ? prefix.layer_bytes(il) : 0), both.resize(pool.layer_block_bytes(il));
         if (file) prefix.read_layer(*file, il, layer.data());
         const uint8_t * data = file ? layer.data() : prefix.layer(il);
         for (size_t i = cached.size(); i < blocks; ++i) {
-            const Part p = part_of(prefix, i);
+            const Part p = part_of(prefix, il, i);
             std::memcpy(both.data(), data + p.k, p.bytes);
             std::memcpy(both.data() + both.size() / 2, data + p.v, p.bytes);
             pool.write(ids[i], il, both.data());

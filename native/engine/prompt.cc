@@ -10,12 +10,9 @@ namespace {
 
 void check_chunk(const Model & model, const ChunkKv & chunk, int segment) {
     const ChunkShape & s = chunk.shape();
-    const Hparams & hp = model.hparams();
-    if (s.fingerprint == model.fingerprint() && s.prefix_hash != model.kv_pool().root() &&
-        s.n_layer == uint32_t(hp.n_layer) && s.n_head_kv == uint32_t(hp.n_head_kv) &&
-        s.head_dim == uint32_t(hp.head_dim) && s.n_vocab == uint32_t(hp.n_vocab)) {
-        return;
-    }
+    ChunkShape own = model.chunk_shape(s.dtype, {});
+    own.prefix_hash = s.prefix_hash;
+    if (s == own && s.prefix_hash != model.kv_pool().root()) return;
     Error e("CHUNK_MISMATCH",
             "A cached chunk was computed by another model or vocabulary and cannot be used with this one.",
             "It will be computed again for this model.");

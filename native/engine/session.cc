@@ -150,24 +150,24 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
     std::vector<int32_t> positions(static_cast<size_t>(n));
     std::iota(positions.begin(), positions.end(), 0);
     const std::vector<float> x = forward.embed(all);
-    Batch batch(positions, hp, model->weights().device(0), cache);
+    Batch batch(all, positions, hp, model->weights().device(0), cache);
     ggml_backend_tensor_set(batch.x(), x.data(), 0, x.size() * sizeof(float));
     std::vector<int32_t> every(positions);
     std::vector<float> k, v;
-    const size_t skip = prefix.size() * size_t(hp.kv_dim());
-    for (int il = 0; il < hp.n_layer; ++il) {
+    for (int il = 0; il < hp.n_layer_kv; ++il) {
         Device & device = model->weights().device(il);
         if (&device != &batch.device()) batch = batch.subset(every, device);
         LayerCall call;
         call.raw_k = &k, call.raw_v = &v;
-        call.advance = il + 1 < hp.n_layer;
+        call.advance = il + 1 < hp.n_layer_kv;
         forward.layer(il, batch, call, abort);
         if (!all_finite(k) || !all_finite(v)) {
             cache.wipe(0, n);
             throw no_numbers();
         }
+        const size_t skip = prefix.size() * size_t(hp.layer(il).kv_dim());
         chunk->store_rows(il, 0, tokens.size(), k.data() + skip, v.data() + skip);
-        if (progress) progress({int64_t(il + 1) * n, int64_t(hp.n_layer) * n});
+        if (progress) progress({int64_t(il + 1) * n, int64_t(hp.n_layer_kv) * n});
     }
     return chunk;
 }

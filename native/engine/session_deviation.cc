@@ -27,8 +27,8 @@ SessionDeviation deviation(const Session & a, const Session & b, int begin, int 
             "both sessions must hold the tokens to compare");
     const Hparams & hp = a.model().hparams();
     SessionDeviation out;
-    for (int il = 0; il < hp.n_layer; ++il) {
-        const auto width = size_t(hp.kv_dim());
+    for (int il = 0; il < hp.n_layer_kv; ++il) {
+        const auto width = size_t(hp.layer(il).kv_dim());
         add_rows(a.cache().keys(il, begin, count), b.cache().keys(il, begin, count), width, out.k);
         add_rows(a.cache().values(il, begin, count), b.cache().values(il, begin, count), width, out.v);
     }
@@ -38,7 +38,7 @@ SessionDeviation deviation(const Session & a, const Session & b, int begin, int 
         const auto &x = s.layers[size_t(il)], &y = t.layers[size_t(il)];
         require(s.observers == t.observers && x.size() == y.size(), "the observed attention is of other tokens");
         out.attention.push_back(
-            float(std::sqrt(squared_distance(x.data(), y.data(), x.size()) / double(hp.n_head * s.observers))));
+            float(std::sqrt(squared_distance(x.data(), y.data(), x.size()) / double(hp.layer(il).n_head * s.observers))));
     }
     return out;
 }

@@ -7,6 +7,23 @@
 
 namespace kvasir {
 
+namespace {
+
+// One tensor of the widest rows, and views of it for the others.
+std::map<int64_t, ggml_tensor *> rows_of(ggml_context * c, ggml_type type, const std::set<int64_t> & kv_dims,
+                                         int64_t count) {
+    ggml_tensor * widest = ggml_new_tensor_2d(c, type, *kv_dims.rbegin(), count);
+    std::map<int64_t, ggml_tensor *> out;
+    for (const int64_t kv_dim : kv_dims) {
+        out[kv_dim] = kv_dim == widest->ne[0]
+                          ? widest
+                          : ggml_view_2d(c, widest, kv_dim, count, ggml_row_size(type, kv_dim), 0);
+    }
+    return out;
+}
+
+}  // namespace
+
 StagingBuffer::StagingBuffer(ggml_backend_dev_t device, DeviceMemory & memory)
     : memory_(memory), stream_(ggml_backend_dev_init(device, nullptr)) {
     if (stream_) return;
@@ -18,7 +35,7 @@ bool StagingBuffer::holds(const Size & size) const {
     return size.f16_rows <= size_.f16_rows && size.q8_0_rows <= size_.q8_0_rows && size.host_bytes <= size_.host_bytes;
 }
 
-void StagingBuffer::reserve(int64_t kv_dim, const Size & size) {
+void StagingBuffer::reserve(const std::set<int64_t> & kv_dims, const Size & size) {
     if (holds(size)) return;
     // By doubling, so that prompts of growing length do not make new buffers each.
     const auto grown = []<typename T>(T needed, T have) {
@@ -31,10 +48,10 @@ void StagingBuffer::reserve(int64_t kv_dim, const Size & size) {
     ggml_backend_buffer_type_t locked = ggml_backend_dev_host_buffer_type(device);
     for (Half & half : halves_) {
         half = {};  // first, so that old and new are never there at once
-        half.ctx = make_context(2);
-        if (wanted.f16_rows) half.rows[0] = ggml_new_tensor_2d(half.ctx.get(), GGML_TYPE_F16, kv_dim, wanted.f16_rows);
-        if (wanted.q8_0_rows) {
-            half.rows[1] = ggml_new_tensor_2d(half.ctx.get(), GGML_TYPE_Q8_0, kv_dim, wanted.q8_0_rows);
+        half.ctx = make_context(2 * kv_dims.size());
+        for (const KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
+            const int64_t count = dtype == KvDtype::f16 ? wanted.f16_rows : wanted.q8_0_rows;
+            if (count) half.rows[dtype == KvDtype::q8_0] = rows_of(half.ctx.get(), dtype_ggml(dtype), kv_dims, count);
         }
         half.device = memory_.allocate(half.ctx.get());
         half.host.reset(
@@ -47,8 +64,8 @@ void StagingBuffer::reserve(int64_t kv_dim, const Size & size) {
     size_ = wanted;
 }
 
-void StagingBuffer::copy(int half, KvDtype dtype, int64_t first, const uint8_t * from, size_t count) {
-    ggml_tensor * to = rows(half, dtype);
+void StagingBuffer::copy(int half, KvDtype dtype, int64_t kv_dim, int64_t first, const uint8_t * from, size_t count) {
+    ggml_tensor * to = rows(half, dtype, kv_dim);
     ggml_backend_tensor_set_async(stream_.get(), to, from, size_t(first) * to->nb[1], count * to->nb[1]);
 }
 

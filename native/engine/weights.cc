@@ -65,6 +65,7 @@ Weights::Weights(const std::string & path, const std::vector<Device *> & prefere
     }
     const int64_t d = hparams_.n_embd, v = hparams_.n_vocab;
     token_embd_ = add("token_embd.weight", {d, v}, cpu, false);  // rows are looked up, never multiplied
+    if (hparams_.n_embd_per_layer) add_layer_inputs(cpu);
     output_norm_ = add("output_norm.weight", {d}, head_device(), false);
     output_ = add("output.weight", {d, v}, head_device(), true);
     output_device_ = &head_device();
@@ -72,6 +73,24 @@ Weights::Weights(const std::string & path, const std::vector<Device *> & prefere
     if (!output_ && head_device().is_host()) output_ = token_embd_, output_device_ = &cpu;
     else if (!output_) output_ = add("token_embd.weight", {d, v}, head_device(), true);
     load(progress);
+}
+
+// All on the host: of the embeddings only the rows of a prompt's tokens are ever read.
+void Weights::add_layer_inputs(Device & cpu) {
+    const int64_t n = hparams_.n_embd_per_layer, all = n * hparams_.n_layer;
+    for (int il = 0; il < hparams_.n_layer; ++il) {
+        input_projections_.push_back(
+            add("per_layer_model_proj.weight", {hparams_.n_embd, n}, cpu, true, {il * n, all}));
+    }
+    input_norm_ = add("per_layer_proj_norm.weight", {n}, cpu, false);
+    input_embeddings_ = add("per_layer_token_embd.weight", {all, hparams_.n_vocab}, cpu, false);
+}
+
+Weights::LayerInput Weights::layer_input(ggml_context * c, int il) const {
+    ggml_tensor * e = input_embeddings_;
+    const int64_t n = hparams_.n_embd_per_layer;
+    return {input_projections_[size_t(il)], input_norm_,
+            ggml_view_2d(c, e, n, e->ne[1], e->nb[1], ggml_row_size(e->type, n) * size_t(il))};
 }
 
 // As many trailing layers as fit go to the first device of the preference, the rest to the CPU. A tenth of the
@@ -89,16 +108,25 @@ void Weights::place_layers(const std::vector<Device *> & preference, Device & cp
         if (!out) out = file_->find("token_embd.weight");
         if (!take(out ? out->bytes : 0)) return;
         devices_[hparams_.n_layer] = gpu;
-        for (int il = hparams_.n_layer - 1; il >= 0; --il) {
+        for (int end = hparams_.n_layer, begin; end > 0; end = begin) {
+            // Layers that read another's keys and values stand where that one does.
+            begin = end - 1;
+            for (int il = begin; il >= begin; --il) begin = std::min(begin, hparams_.layer(il).kv_of);
             size_t bytes = 0;
-            const std::string prefix = "blk." + std::to_string(il) + ".";
-            for (auto & t : file_->tensors())
-                if (t.name.starts_with(prefix)) bytes += t.bytes;
+            for (int il = begin; il < end; ++il) bytes += layer_bytes(il);
             if (!take(bytes)) return;
-            devices_[il] = gpu;
+            std::fill(devices_.begin() + begin, devices_.begin() + end, gpu);
         }
         return;
     }
+}
+
+size_t Weights::layer_bytes(int il) const {
+    const std::string prefix = "blk." + std::to_string(il) + ".";
+    size_t bytes = 0;
+    for (auto & t : file_->tensors())
+        if (t.name.starts_with(prefix)) bytes += t.bytes;
+    return bytes;
 }
 
 ggml_backend_buffer_type_t Weights::choose(const GgufFile::Tensor & t, Device & device, bool matrix) const {

@@ -34,6 +34,13 @@ class Weights {
     ggml_tensor * output() const { return output_; }            // [n_embd, n_vocab]; its device is output_device()
     Device & output_device() const { return *output_device_; }
 
+    // What makes a layer's own input, in host memory: projection [n_embd, n_embd_per_layer] of the token's embedding,
+    // norm [n_embd_per_layer], and the token's row of embeddings [n_embd_per_layer, n_vocab].
+    struct LayerInput {
+        ggml_tensor *projection, *norm, *embeddings;
+    };
+    LayerInput layer_input(ggml_context * c, int il) const;
+
     // Buffer type name → bytes.
     const std::map<std::string, size_t> & buffers() const { return buffer_bytes_; }
 
@@ -42,7 +49,9 @@ class Weights {
         ggml_tensor * tensor;
         GgufFile::Tensor source;  // the whole of what the file has, or a part of it
     };
+    void add_layer_inputs(Device & cpu);
     void place_layers(const std::vector<Device *> & preference, Device & cpu);
+    size_t layer_bytes(int il) const;
     // Null where the file has none.
     ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, Device & device, bool matrix,
                       TensorPart part = {});
@@ -56,6 +65,8 @@ class Weights {
     std::vector<LayerWeights> layers_;
     ggml_tensor *token_embd_ = nullptr, *output_norm_ = nullptr, *output_ = nullptr;
     Device * output_device_ = nullptr;
+    std::vector<ggml_tensor *> input_projections_;                      // [n_layer]
+    ggml_tensor *input_norm_ = nullptr, *input_embeddings_ = nullptr;  // the latter [n_layer · n_embd_per_layer, n_vocab]
     std::map<ggml_backend_buffer_type_t, std::pair<ContextPtr, std::vector<Pending>>> groups_;
     std::vector<BufferPtr> buffers_;
     std::map<std::string, size_t> buffer_bytes_;

@@ -28,7 +28,7 @@ class GptOss : public Architecture {
         add_experts(specs, hp, layer);
         for (TensorSpec & s : specs)
             if (s.slot == &LayerWeights::ffn_norm) s.name = name("post_attention_norm.weight");
-        specs.push_back({name("attn_sinks.weight"), {hp.n_head}, &LayerWeights::sinks});
+        specs.push_back({name("attn_sinks.weight"), {hp.layer(layer).n_head}, &LayerWeights::sinks});
         specs.push_back({name("ffn_gate_inp.bias"), {n}, &LayerWeights::router_bias});
         specs.push_back({name("ffn_gate_exps.bias"), {ff, n}, &LayerWeights::gate_biases});
         specs.push_back({name("ffn_up_exps.bias"), {ff, n}, &LayerWeights::up_biases});

@@ -23,8 +23,9 @@ class Olmo2 : public Architecture {
     std::vector<TensorSpec> layer_tensors(const Hparams & hp, int layer) const override {
         auto specs = attention_tensors(hp, layer);
         std::erase_if(specs, [](const TensorSpec & s) { return s.slot == &LayerWeights::attn_norm; });
-        specs.push_back({layer_tensor_name(layer, "attn_q_norm.weight"), {hp.q_dim()}, &LayerWeights::q_norm});
-        specs.push_back({layer_tensor_name(layer, "attn_k_norm.weight"), {hp.kv_dim()}, &LayerWeights::k_norm});
+        const LayerShape & shape = hp.layer(layer);
+        specs.push_back({layer_tensor_name(layer, "attn_q_norm.weight"), {shape.q_dim()}, &LayerWeights::q_norm});
+        specs.push_back({layer_tensor_name(layer, "attn_k_norm.weight"), {shape.kv_dim()}, &LayerWeights::k_norm});
         add_post_norms(specs, hp, layer);
         add_feed_forward(specs, hp, layer);
         return specs;

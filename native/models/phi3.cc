@@ -15,7 +15,7 @@ class Phi3 : public Architecture {
 
     std::vector<TensorSpec> layer_tensors(const Hparams & hp, int layer) const override {
         const auto name = [&](const char * weight) { return layer_tensor_name(layer, weight); };
-        const int64_t d = hp.n_embd, q = hp.q_dim(), kv = hp.kv_dim(), all = q + 2 * kv;
+        const int64_t d = hp.n_embd, q = hp.layer(layer).q_dim(), kv = hp.layer(layer).kv_dim(), all = q + 2 * kv;
         std::vector<TensorSpec> specs{
             {name("attn_norm.weight"), {d}, &LayerWeights::attn_norm},
             {name("attn_qkv.weight"), {d, q}, &LayerWeights::wq, true, {0, all}},

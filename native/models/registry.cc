@@ -14,6 +14,7 @@
     FAMILY(olmo2)        \
     FAMILY(qwen3vl)      \
     FAMILY(gemma3)       \
+    FAMILY(gemma4)       \
     FAMILY(gpt_oss)
 
 namespace kvasir {

@@ -108,7 +108,7 @@ TEST(layers_report_how_far_fresh_values_are_from_stored_ones) {
     const auto & last = r.layers.at(3);
     CHECK_EQ(last.recomputed.tokens, 40);
     CHECK_EQ(last.stored.tokens, 0);
-    const size_t kv = size_t(m->hparams().kv_dim());
+    const size_t kv = size_t(m->hparams().layer(2).kv_dim());
     const std::vector<float> v = session.cache().values(3, 0, 211);
     double sum = 0;
     for (int32_t p : r.checks.back().selected) {
@@ -247,7 +247,7 @@ TEST(a_range_from_a_file_is_read_once_a_layer_and_equals_memory) {
     CHECK_EQ(a.report.reusable_tokens, 80);
     CHECK_EQ(a.report.tokens, 1 + 40 + 7 + 40 + 9);
     // The checksum is a whole layer's, so a whole layer is read; both ranges are served by one reading.
-    CHECK_EQ(b.report.layers.at(2).load_bytes, file->layer_bytes());
+    CHECK_EQ(b.report.layers.at(2).load_bytes, file->layer_bytes(2));
 }
 
 TEST(a_range_holds_the_kv_of_its_tokens) {
@@ -256,7 +256,7 @@ TEST(a_range_holds_the_kv_of_its_tokens) {
     Session session(m, 256);
     session.append({{ids(5, 7), nullptr}, {{}, chunk, TokenRange{20, 30}}, {ids(4, 3), nullptr}}, kNone, nullptr,
                    nullptr);
-    const size_t kv = size_t(m->hparams().kv_dim());
+    const size_t kv = size_t(m->hparams().layer(2).kv_dim());
     const std::vector<float> v = session.cache().values(2, 5, 30);
     const auto * stored = reinterpret_cast<const uint16_t *>(chunk->layer(2)) + (64 + 20) * kv;
     for (size_t i = 0; i < v.size(); ++i) CHECK_EQ(v[i], ggml_fp16_to_fp32(stored[i]));

@@ -31,18 +31,20 @@ void spit(const std::string & path, const std::vector<char> & bytes) {
     f.write(bytes.data(), std::streamsize(bytes.size()));
 }
 
-std::string make_chunk(KvDtype dtype) {
+const std::vector<KvRow> kAlike{{2, 32}, {2, 32}, {2, 32}}, kDifferent{{2, 32}, {1, 96}, {2, 32}};
+
+std::string make_chunk(KvDtype dtype, const std::vector<KvRow> & rows = kAlike) {
     ChunkShape shape;
-    shape.dtype = dtype, shape.n_layer = 3, shape.n_head_kv = 2, shape.head_dim = 32, shape.n_vocab = 100;
+    shape.dtype = dtype, shape.layers = rows, shape.n_vocab = 100;
     ChunkKv chunk(shape, {5, 6, 7, 8, 9});
     std::minstd_rand rng(1);
-    std::vector<float> k(5 * 64), v(5 * 64);
-    for (uint32_t il = 0; il < shape.n_layer; ++il) {
+    for (int il = 0; il < shape.n_layer(); ++il) {
+        std::vector<float> k(5 * size_t(shape.kv_dim(il))), v(k.size());
         for (float & x : k) x = float(rng() % 1000) / 500.0f - 1;
         for (float & x : v) x = float(rng() % 1000) / 500.0f - 1;
-        chunk.store_rows(int(il), 0, 5, k.data(), v.data());
+        chunk.store_rows(il, 0, 5, k.data(), v.data());
     }
-    const std::string path = scratch(std::string("chunk-") + dtype_name(dtype));
+    const std::string path = scratch(std::string("chunk-") + dtype_name(dtype) + (rows == kAlike ? "" : "-by-layer"));
     chunk.save(path);
     return path;
 }
@@ -59,32 +61,36 @@ TEST(what_is_not_a_file_is_no_model) {
 #endif
 
 TEST(chunk_file_round_trip) {
-    for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
-        const std::string path = make_chunk(dtype);
-        verify_chunk_file(path);
-        ChunkKv read(path);
-        CHECK(!read.in_memory());
-        CHECK((read.tokens() == std::vector<int32_t>{5, 6, 7, 8, 9}));
-        read.pull_in();
-        const std::string copy = scratch("copy");
-        read.save(copy);
-        CHECK(slurp(path) == slurp(copy));
-    }
+    for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0})
+        for (const auto & rows : {kAlike, kDifferent}) {
+            const std::string path = make_chunk(dtype, rows);
+            verify_chunk_file(path);
+            ChunkKv read(path);
+            CHECK(!read.in_memory() && read.shape().layers == rows);
+            CHECK((read.tokens() == std::vector<int32_t>{5, 6, 7, 8, 9}));
+            read.pull_in();
+            const std::string copy = scratch("copy");
+            read.save(copy);
+            CHECK(slurp(path) == slurp(copy));
+            CHECK_EQ(int(slurp(path)[8]), rows == kAlike ? 1 : 2);  // older versions read what they can
+        }
 }
 
 TEST(chunk_file_any_changed_byte_is_noticed) {
-    const std::string path = make_chunk(KvDtype::f16), bad = scratch("bad");
-    const std::vector<char> good = slurp(path);
+    const std::string bad = scratch("bad");
     std::minstd_rand rng(11);
-    // The header's used part byte by byte, the data at random. Zeros that only pad the header mean nothing.
-    const size_t used = 128 + 5 * 4 + 3 * 8 + 8;
-    for (size_t n = 0; n < used + 200; ++n) {
-        const size_t at = n < used ? n : 4096 + rng() % (good.size() - 4096);
-        std::vector<char> bytes = good;
-        bytes[at] = char(bytes[at] ^ (1 << rng() % 8));
-        spit(bad, bytes);
-        const std::string code = error_code([&] { verify_chunk_file(bad); });
-        CHECK(code == "CHUNK_CORRUPT" || (code == "CHUNK_VERSION" && at >= 8 && at < 12));
+    for (const auto & rows : {kAlike, kDifferent}) {
+        const std::vector<char> good = slurp(make_chunk(KvDtype::f16, rows));
+        // The header's used part byte by byte, the data at random. Zeros that only pad the header mean nothing.
+        const size_t used = 128 + 5 * 4 + (rows == kAlike ? 0 : 3 * 8) + 3 * 8 + 8;
+        for (size_t n = 0; n < used + 200; ++n) {
+            const size_t at = n < used ? n : 4096 + rng() % (good.size() - 4096);
+            std::vector<char> bytes = good;
+            bytes[at] = char(bytes[at] ^ (1 << rng() % 8));
+            spit(bad, bytes);
+            const std::string code = error_code([&] { verify_chunk_file(bad); });
+            CHECK(code == "CHUNK_CORRUPT" || (code == "CHUNK_VERSION" && at >= 8 && at < 12));
+        }
     }
 }
 
@@ -100,7 +106,7 @@ TEST(chunk_file_cut_anywhere_is_noticed) {
 TEST(chunk_file_of_a_newer_version_is_told_apart) {
     const std::string path = make_chunk(KvDtype::f16), newer = scratch("newer");
     std::vector<char> bytes = slurp(path);
-    bytes[8] = 2;
+    bytes[8] = 3;
     spit(newer, bytes);
     CHECK_EQ(error_code([&] { ChunkKv chunk(newer); }), std::string("CHUNK_VERSION"));
 }

@@ -9,12 +9,14 @@
 
 namespace kvasir::test {
 
-// Four layers, 600 tokens, f16, unless `flags` (of kvasir-mkgguf) say otherwise.
+// Four layers (eight where some read the keys of others), 600 tokens, f16, unless `flags` (of kvasir-mkgguf) say
+// otherwise.
 inline std::shared_ptr<Model> tiny(const std::string & arch, const std::string & flags = "",
                                    const ModelOptions & options = {2, "cpu"}) {
     std::string name = arch + flags;
     std::replace(name.begin(), name.end(), ' ', '-');
-    const std::string all = "--arch " + arch + " --type f16 --layers 4 --vocab 600 " + flags;
+    const std::string layers = arch == "gemma4" ? "8" : "4";
+    const std::string all = "--arch " + arch + " --type f16 --layers " + layers + " --vocab 600 " + flags;
     return std::make_shared<Model>(random_model(name, all), options, nullptr);
 }
 

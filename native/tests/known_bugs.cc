@@ -157,7 +157,7 @@ TEST(blending_leaves_the_stored_chunk_as_it_was) {
     auto m = tiny("qwen3");
     const auto a = encode(m, ids(100)), b = encode(m, ids(100, 2));
     const auto bytes = [&](const std::shared_ptr<ChunkKv> & c, int il) {
-        return std::vector<uint8_t>(c->layer(il), c->layer(il) + c->shape().row_bytes() * 200);
+        return std::vector<uint8_t>(c->layer(il), c->layer(il) + c->shape().row_bytes(il) * 200);
     };
     std::vector<std::vector<uint8_t>> before;
     for (int il = 0; il < 4; ++il) before.push_back(bytes(b, il));

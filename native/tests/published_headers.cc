@@ -121,6 +121,35 @@ TEST(headers_of_gemma_3) {
     CHECK(near(hp.embedding_scale, 16));  // √256
 }
 
+// Of E2B: a window in four of five layers, the last twenty of thirty-five read what the fourteenth and fifteenth keep.
+TEST(a_header_of_gemma_4_e2b) {
+    const Hparams hp = hparams_of("gemma4", "--layers 8 --window 512 --kv-heads 1", [](Header h) {
+        h.u32("context_length", 131072).f32("rope.freq_base", 1e6f).f32("rope.freq_base_swa", 1e4f);
+        h.f32("attention.layer_norm_rms_epsilon", 1e-6f).f32("final_logit_softcapping", 30);
+    });
+    CHECK_EQ(hp.window, 512);
+    CHECK_EQ(hp.n_layer_kv, 6);
+    CHECK_EQ(hp.n_embd_per_layer, 256);
+    const LayerShape &local = hp.layer(4), &global = hp.layer(5);
+    CHECK(local.windowed && local.head_dim == 32 && !global.windowed && global.head_dim == 64);
+    CHECK(hp.layer(6).kv_of == 4 && hp.layer(7).kv_of == 5 && local.kv_of == 4);
+    CHECK_EQ(hp.layer(7).n_ff, 2 * local.n_ff);
+    const RopeParams &far = hp.ropes[size_t(global.rope)], &near_by = hp.ropes[size_t(local.rope)];
+    CHECK(near(far.freq_base, 1e6f) && near(near_by.freq_base, 1e4f) && near_by.n_rot == 32);
+    CHECK(far.freq_factors.size() == 32 && far.freq_factors.back() == 1e30f && near_by.freq_factors.empty());
+    CHECK_EQ(hp.rope_scaling, std::string("proportional"));
+    CHECK(hp.attention_scale == 1 && hp.logit_softcap == 30);
+}
+
+TEST(headers_of_gemma_4_31b_and_26b_a4b) {
+    const Hparams dense = hparams_of("gemma4", "--variant 31b --layers 4", [](Header) {});
+    CHECK_EQ(dense.n_layer_kv, 4);
+    CHECK(dense.layer(0).n_head_kv == 2 && dense.layer(1).n_head_kv == 1 && dense.n_embd_per_layer == 0);
+    CHECK_EQ(dense.experts.count, 0);
+    const Hparams sparse = hparams_of("gemma4", "--variant 26b-a4b --layers 4", [](Header) {});
+    CHECK(sparse.experts.count == 8 && sparse.experts.used == 2 && sparse.experts.normalised);
+}
+
 TEST(a_header_of_gpt_oss) {
     const Hparams hp = hparams_of("gpt-oss", "--layers 4 --experts 8 --experts-used 4", [](Header h) {
         h.u32("context_length", 131072).u32("attention.sliding_window", 128).f32("rope.freq_base", 150000);

@@ -11,11 +11,12 @@ inline std::vector<Forward::Placement> staged(Device & device, std::vector<Forwa
     for (const auto & p : placements) {
         (shape.dtype == KvDtype::f16 ? size.f16_rows : size.q8_0_rows) += int64_t(2 * p.chunk->n_tokens());
     }
-    device.staging_buffer().reserve(int64_t(shape.n_head_kv) * shape.head_dim, size);
+    const int64_t kv_dim = shape.kv_dim(0);
+    device.staging_buffer().reserve({kv_dim}, size);
     int64_t first = 0;
     for (auto & p : placements) {
-        device.staging_buffer().copy(0, shape.dtype, first, p.stored.host, 2 * p.chunk->n_tokens());
-        p.stored = {nullptr, device.staging_buffer().rows(0, shape.dtype), first};
+        device.staging_buffer().copy(0, shape.dtype, kv_dim, first, p.stored.host, 2 * p.chunk->n_tokens());
+        p.stored = {nullptr, device.staging_buffer().rows(0, shape.dtype, kv_dim), first};
         first += int64_t(2 * p.chunk->n_tokens());
     }
     device.staging_buffer().finish();

@@ -221,7 +221,7 @@ TEST(pipelined_serial_throttled_and_in_memory_are_the_same_bit_for_bit) {
             const AppendReport r = session.append(files, spec, nullptr, nullptr, loading);
             CHECK(session.logits() == in_memory);
             CHECK_EQ(r.bytes_loaded,
-                     (s[1].chunk->layer_bytes() + s[2].chunk->layer_bytes()) * (spec.name == "deviation" ? 3 : 4));
+                     (s[1].chunk->layer_bytes(0) + s[2].chunk->layer_bytes(0)) * (spec.name == "deviation" ? 3 : 4));
             double end = 0;
             for (const LayerReport & l : r.layers) {
                 if (!l.load_bytes) continue;

@@ -25,7 +25,7 @@
 namespace {
 
 struct Spec {
-    std::string out, arch = "llama", type = "f16", rope = "none", expert_type;
+    std::string out, arch = "llama", type = "f16", rope = "none", expert_type, variant = "e2b";
     int layers = 4, embd = 256, heads = 4, kv_heads = 2, head_dim = 64, ff = 512, vocab = 512, context = 4096, seed = 1,
         pooling = -1,  // as libllama numbers them: 0 none, 1 mean, 2 cls, 3 last, 4 rank
         window = 0, experts = 8, experts_used = 2, expert_ff = 128;
@@ -38,7 +38,7 @@ Spec parse(int argc, char ** argv) {
     Spec s;
     std::map<std::string, std::string *> texts{
         {"--out", &s.out},   {"--arch", &s.arch}, {"--type", &s.type},
-        {"--rope", &s.rope}, {"--expert-type", &s.expert_type}};
+        {"--rope", &s.rope}, {"--expert-type", &s.expert_type}, {"--variant", &s.variant}};
     std::map<std::string, int *> numbers{
         {"--layers", &s.layers},     {"--embd", &s.embd},      {"--heads", &s.heads}, {"--kv-heads", &s.kv_heads},
         {"--head-dim", &s.head_dim}, {"--ff", &s.ff},          {"--vocab", &s.vocab}, {"--context", &s.context},
@@ -55,6 +55,7 @@ Spec parse(int argc, char ** argv) {
         else throw std::runtime_error("unknown option " + flag);
     }
     if (s.out.empty()) throw std::runtime_error("--out FILE is needed");
+    if (s.arch == "gemma4" && !s.window) s.window = s.context / 2;  // there is no Gemma 4 without
     return s;
 }
 
@@ -69,7 +70,7 @@ class Writer {
     explicit Writer(const Spec & s)
         : s_(s), family_(mkgguf::family_named(s.arch)), type_(type_named(s.type)),
           expert_type_(s.expert_type.empty() ? type_ : type_named(s.expert_type)), g_(gguf_init_empty()) {
-        ctx_ = ggml_init({ggml_tensor_overhead() * size_t(s.layers * 24 + 8), nullptr, true});
+        ctx_ = ggml_init({ggml_tensor_overhead() * size_t(s.layers * 32 + 8), nullptr, true});
     }
     ~Writer() {
         gguf_free(g_);
@@ -99,7 +100,7 @@ class Writer {
         u32("attention.key_length", s_.head_dim);
         u32("attention.value_length", s_.head_dim);
         u32("rope.dimension_count", s_.head_dim / family_.rotated);
-        if (family_.experts) u32("expert_feed_forward_length", s_.expert_ff);
+        if (has_experts()) u32("expert_feed_forward_length", s_.expert_ff);
         u32("vocab_size", s_.vocab);
         gguf_set_val_f32(g_, (p + "attention.layer_norm_rms_epsilon").c_str(), 1e-5f);
         gguf_set_val_f32(g_, (p + "rope.freq_base").c_str(), s_.rope_base);
@@ -113,9 +114,15 @@ class Writer {
             gguf_set_val_f32(g_, (p + "rope.scaling.factor").c_str(), 4.0f);
             u32("rope.scaling.original_context_length", s_.context / 4);
         }
-        mkgguf::family_keys(g_, s_.arch, {s_.embd, s_.head_dim, s_.context, s_.experts, s_.experts_used, s_.window},
-                            s_.rope);
+        mkgguf::family_keys(g_, s_.arch, numbers(), s_.rope);
     }
+
+    mkgguf::Numbers numbers() const {
+        return {s_.layers, s_.embd, s_.heads, s_.kv_heads, s_.head_dim, s_.ff, s_.context, s_.experts, s_.experts_used,
+                s_.window, s_.variant};
+    }
+    bool is_gemma4(const char * variant) const { return s_.arch == "gemma4" && s_.variant == variant; }
+    bool has_experts() const { return family_.experts || is_gemma4("26b-a4b"); }
 
     // GPT-2's byte alphabet: printable bytes stand for themselves, the others for code points from 256 on.
     static std::vector<std::string> byte_alphabet() {
@@ -221,10 +228,13 @@ class Writer {
         if (s_.rope == "longrope") factors("rope_factors_long.weight", 4), factors("rope_factors_short.weight", 1);
         for (int il = 0; il < s_.layers; ++il) {
             const std::string p = "blk." + std::to_string(il) + ".";
-            attention(p);
+            const mkgguf::Layer layer = mkgguf::layer_of(s_.arch, numbers(), il);
+            attention(p, layer);
             if (family_.experts) experts(p);
-            else feed_forward(p);
+            else feed_forward(p, layer.ff);
+            if (s_.arch == "gemma4") gemma4(p);
         }
+        if (s_.arch == "gemma4") gemma4_inputs();
     }
 
     static float spread(int64_t in) { return 1.0f / std::sqrt(float(in)); }
@@ -237,26 +247,29 @@ class Writer {
     // Rising from 1 to 8 times `most`.
     void factors(const char * name, float most) {
         const int n = s_.head_dim / family_.rotated / 2;
-        ggml_tensor * t = ggml_new_tensor_1d(ctx_, GGML_TYPE_F32, n);
+        std::vector<float> values;
+        for (int i = 0; i < n; ++i) values.push_back(most * (i < n / 3 ? 1.0f : i < 2 * n / 3 ? 3.0f : 8.0f));
+        add_f32(name, values);
+    }
+
+    void add_f32(const char * name, const std::vector<float> & values) {
+        ggml_tensor * t = ggml_new_tensor_1d(ctx_, GGML_TYPE_F32, int64_t(values.size()));
         ggml_set_name(t, name);
         auto & data = data_.emplace_back(std::make_unique<std::vector<uint8_t>>(ggml_nbytes(t)));
-        for (int i = 0; i < n; ++i) {
-            const float f = most * (i < n / 3 ? 1.0f : i < 2 * n / 3 ? 3.0f : 8.0f);
-            std::memcpy(data->data() + size_t(i) * 4, &f, 4);
-        }
+        std::memcpy(data->data(), values.data(), data->size());
         gguf_add_tensor(g_, t);
         gguf_set_tensor_data(g_, name, data->data());
     }
 
-    void attention(const std::string & p) {
-        const int64_t d = s_.embd, q = int64_t(s_.heads) * s_.head_dim, kv = int64_t(s_.kv_heads) * s_.head_dim;
+    void attention(const std::string & p, const mkgguf::Layer & layer) {
+        const int64_t d = s_.embd, head = layer.head_dim, q = s_.heads * head, kv = layer.kv_heads * head;
         if (family_.pre_norms) norm(p + "attn_norm.weight", d);
         if (family_.fused_qkv) {
             matrix(p + "attn_qkv.weight", d, q + 2 * kv, 1.5f);
         } else {
             matrix(p + "attn_q.weight", d, q, 2);
-            matrix(p + "attn_k.weight", d, kv, 2);
-            matrix(p + "attn_v.weight", d, kv);
+            if (layer.keys) matrix(p + "attn_k.weight", d, kv, 2);
+            if (layer.values) matrix(p + "attn_v.weight", d, kv);
         }
         matrix(p + "attn_output.weight", q, d);
         if (family_.qkv_bias) {
@@ -264,15 +277,18 @@ class Writer {
         }
         if (family_.output_bias) bias(p + "attn_output.bias", {d});
         if (family_.head_norms || family_.whole_norms) {
-            norm(p + "attn_q_norm.weight", family_.whole_norms ? q : s_.head_dim, 1.5f);
-            norm(p + "attn_k_norm.weight", family_.whole_norms ? kv : s_.head_dim, 1.5f);
+            norm(p + "attn_q_norm.weight", family_.whole_norms ? q : head, head_norm());
+            if (layer.keys) norm(p + "attn_k_norm.weight", family_.whole_norms ? kv : head, head_norm());
         }
         if (family_.sinks) bias(p + "attn_sinks.weight", {s_.heads});
         if (family_.post_norms || family_.norm_behind_attention) norm(p + "post_attention_norm.weight", d);
     }
 
-    void feed_forward(const std::string & p) {
-        const int64_t d = s_.embd, ff = s_.ff;
+    // Gemma 4 does not scale its scores, so that its norms keep them small.
+    float head_norm() const { return s_.arch == "gemma4" ? 0.5f : 1.5f; }
+
+    void feed_forward(const std::string & p, int64_t ff) {
+        const int64_t d = s_.embd;
         if (family_.pre_norms && !family_.norm_behind_attention) norm(p + "ffn_norm.weight", d);
         if (!family_.fused_gate_up) matrix(p + "ffn_gate.weight", d, ff);
         matrix(p + "ffn_up.weight", d, family_.fused_gate_up ? 2 * ff : ff);
@@ -291,6 +307,37 @@ class Writer {
         bias(p + "ffn_gate_inp.bias", {n});
         bias(p + "ffn_gate_exps.bias", {ff, n}), bias(p + "ffn_up_exps.bias", {ff, n});
         bias(p + "ffn_down_exps.bias", {d, n});
+    }
+
+    // What Gemma 4 has besides.
+    void gemma4(const std::string & p) {
+        const int64_t d = s_.embd, own = mkgguf::kPerLayerEmbd, ff = s_.expert_ff, n = s_.experts;
+        add(p + "layer_output_scale.weight", {1}, GGML_TYPE_F32, 0.1f, 0.8f);
+        if (is_gemma4("e2b")) {
+            matrix(p + "inp_gate.weight", d, own), matrix(p + "proj.weight", own, d), norm(p + "post_norm.weight", d);
+        }
+        if (!is_gemma4("26b-a4b")) return;
+        add(p + "ffn_gate_inp.weight", {d, n}, GGML_TYPE_F32, 2 * spread(d) * std::sqrt(float(d)));
+        norm(p + "ffn_gate_inp.scale", d);
+        add(p + "ffn_gate_up_exps.weight", {d, 2 * ff, n}, expert_type_, spread(d));
+        add(p + "ffn_down_exps.weight", {ff, d, n}, expert_type_, spread(ff));
+        norm(p + "ffn_down_exps.scale", n);
+        for (const char * name : {"post_ffw_norm_1", "pre_ffw_norm_2", "post_ffw_norm_2"}) {
+            norm(p + name + ".weight", d);
+        }
+    }
+
+    void gemma4_inputs() {
+        // Where there is no window, a quarter of the pairs turns.
+        const int pairs = s_.head_dim / 2;
+        std::vector<float> slower(static_cast<size_t>(pairs), 1e30f);
+        std::fill_n(slower.begin(), pairs / 4, 1.0f);
+        add_f32("rope_freqs.weight", slower);
+        if (!is_gemma4("e2b")) return;
+        const int64_t own = mkgguf::kPerLayerEmbd, all = own * s_.layers;
+        add("per_layer_token_embd.weight", {all, s_.vocab}, type_, 1.0f);
+        matrix("per_layer_model_proj.weight", s_.embd, all);
+        norm("per_layer_proj_norm.weight", own);
     }
 
     void bert_tensors() {

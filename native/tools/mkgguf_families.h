@@ -8,6 +8,8 @@
 
 namespace mkgguf {
 
+constexpr int kPerLayerEmbd = 256;  // of Gemma 4's small ones
+
 struct Family {
     bool qkv_bias = false, output_bias = false;
     bool head_norms = false;           // of every query and key head
@@ -37,6 +39,7 @@ inline Family family_named(const std::string & arch) {
         {"olmo2",
          {.whole_norms = true, .pre_norms = false, .post_norms = true, .needs_output = true, .window_period = 4}},
         {"gemma3", {.head_norms = true, .post_norms = true, .window_period = 6}},
+        {"gemma4", {.head_norms = true, .post_norms = true, .window_period = 2}},
         {"gpt-oss",
          {.qkv_bias = true,
           .output_bias = true,
@@ -52,8 +55,33 @@ inline Family family_named(const std::string & arch) {
 }
 
 struct Numbers {
-    int embd, head_dim, context, experts, experts_used, window;
+    int layers, embd, heads, kv_heads, head_dim, ff, context, experts, experts_used, window;
+    std::string variant;  // of Gemma 4: e2b, 31b, 26b-a4b
 };
+
+// What differs between layers.
+struct Layer {
+    int kv_heads, head_dim, ff;
+    bool keys = true, values = true;  // weights of its own for them
+};
+
+inline bool is_windowed(const Family & family, int il) {
+    return family.window_period && il % family.window_period < family.window_period - 1;
+}
+
+inline int shared_layers(const Numbers & n) { return n.variant == "e2b" && n.layers >= 8 ? 2 : 0; }
+
+// Gemma 4 has smaller heads where there is a window. Its small ones read keys and values of earlier layers in the last
+// ones, which are twice as wide (here in two, where there are eight or more); its large ones have fewer KV heads where there is none, and take values from keys.
+inline Layer layer_of(const std::string & arch, const Numbers & n, int il) {
+    Layer out{n.kv_heads, n.head_dim, n.ff};
+    if (arch != "gemma4") return out;
+    const bool windowed = is_windowed(family_named(arch), il), small = n.variant == "e2b";
+    if (windowed) out.head_dim /= 2;
+    if (small && il >= n.layers - shared_layers(n)) out.keys = out.values = false, out.ff *= 2;
+    if (!small && !windowed) out.kv_heads /= 2, out.values = false;
+    return out;
+}
 
 // Keys of this family alone.
 inline void family_keys(gguf_context * g, const std::string & arch, const Numbers & n, const std::string & rope) {
@@ -65,7 +93,28 @@ inline void family_keys(gguf_context * g, const std::string & arch, const Number
     }
     if (family.experts) u32("expert_count", n.experts), u32("expert_used_count", n.experts_used);
     if (family.window_period && n.window) u32("attention.sliding_window", n.window);
-    if (arch == "granite") {
+    if (arch == "gemma4") {
+        const bool small = n.variant == "e2b", sparse = n.variant == "26b-a4b";
+        std::vector<int8_t> windowed;
+        std::vector<uint32_t> kv_heads, ff;
+        for (int il = 0; il < n.layers; ++il) {
+            const Layer layer = layer_of(arch, n, il);
+            windowed.push_back(is_windowed(family, il));
+            kv_heads.push_back(uint32_t(layer.kv_heads)), ff.push_back(uint32_t(layer.ff));
+        }
+        const auto list = [&](const char * key, gguf_type type, const void * values) {
+            gguf_set_arr_data(g, (arch + "." + key).c_str(), type, values, size_t(n.layers));
+        };
+        list("attention.sliding_window_pattern", GGUF_TYPE_BOOL, windowed.data());
+        if (!small) list("attention.head_count_kv", GGUF_TYPE_UINT32, kv_heads.data());
+        if (small) list("feed_forward_length", GGUF_TYPE_UINT32, ff.data());
+        u32("attention.key_length_swa", n.head_dim / 2), u32("attention.value_length_swa", n.head_dim / 2);
+        u32("rope.dimension_count_swa", n.head_dim / 2), f32("rope.freq_base_swa", 5000);
+        u32("attention.shared_kv_layers", shared_layers(n));
+        u32("embedding_length_per_layer_input", small ? kPerLayerEmbd : 0);
+        f32("final_logit_softcapping", 30);
+        if (sparse) u32("expert_count", n.experts), u32("expert_used_count", n.experts_used);
+    } else if (arch == "granite") {
         f32("logit_scale", 8), f32("residual_scale", 0.7f), f32("embedding_scale", 1.5f), f32("attention.scale", 0.2f);
     } else if (arch == "mistral3" && rope == "yarn") {
         f32("rope.scaling.yarn_beta_fast", 16), f32("rope.scaling.yarn_beta_slow", 2);

@@ -26,6 +26,7 @@ const FAMILIES: Record<string, MkggufOptions> = {
   olmo2: { window: 96 },
   qwen3vl: {},
   gemma3: { window: 96, layers: 7 },
+  gemma4: { window: 96, layers: 8 },
   'gpt-oss': { window: 96, rope: 'yarn', context: 512 },
 };
 const FAMILY_TYPES = ['f32', 'f16', 'q8_0', 'q4_K'];
@@ -39,6 +40,17 @@ const OTHER_TYPES =
   'q2_K q3_K q4_1 q5_0 q5_1 iq1_s iq1_m iq2_xxs iq2_xs iq2_s iq3_xxs iq3_s iq4_nl iq4_xs tq1_0 tq2_0'.split(
     ' ',
   );
+
+/** Gemma 4's large models: values from keys and fewer KV heads where there is no window, and one with experts. */
+const GEMMA_4_LARGE = ['f32', 'f16', 'q8_0', 'q4_K'].flatMap((type) => [
+  caseOf('gemma4', type, { variant: '31b' }, `gemma4 31b ${type}`),
+  caseOf(
+    'gemma4',
+    type,
+    { variant: '26b-a4b', ...(type.startsWith('f') ? {} : { 'experts-used': 8 }) },
+    `gemma4 26b-a4b ${type}`,
+  ),
+]);
 
 function caseOf(arch: string, type: string, more: MkggufOptions = {}, name = `${arch} ${type}`): ParityCase {
   const exact = type === 'f32' || type === 'f16';
@@ -58,6 +70,7 @@ export function allCases(): ParityCase[] {
     ...scaled,
     ...Object.keys(FAMILIES).flatMap((arch) => FAMILY_TYPES.map((type) => caseOf(arch, type))),
     caseOf('olmo2', 'f16', { window: 0 }, 'olmo2 f16 without windows'),
+    ...GEMMA_4_LARGE,
     // As the published files have its experts.
     caseOf('gpt-oss', 'q8_0', { 'expert-type': 'mxfp4' }, 'gpt-oss mxfp4'),
     ...OTHER_TYPES.map((type) => caseOf('llama', type)),
