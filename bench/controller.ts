@@ -136,11 +136,11 @@ function described({ choice, reason, computed }: Decision): string {
 
 const METHODS: Record<string, StrategyOrAuto> = {
   auto: { kind: 'auto' },
-  'floor, all loaded': engineStrategy(UNCALIBRATED, model.info.layers),
+  'floor, all loaded': engineStrategy(UNCALIBRATED, model.info.kvLayers),
   ...Object.fromEntries(
     STRATEGY_NAMES.filter((name) => name !== UNCALIBRATED.name).map((name) => [
       name,
-      engineStrategy({ name, ratio: 0.15 }, model.info.layers),
+      engineStrategy({ name, ratio: 0.15 }, model.info.kvLayers),
     ]),
   ),
 };

@@ -162,7 +162,7 @@ function strategyOf(words: string, model: Model): Strategy {
   const [strategy = '', ...rest] = words.trim().split(/\s+/);
   const { values } = parseArgs({ args: rest, options: { ratio: { type: 'string' } } });
   const ratios = values.ratio === undefined ? undefined : [Number(values.ratio)];
-  return buildStrategy(strategy, { ratios }, model.info.layers);
+  return buildStrategy(strategy, { ratios }, model.info.kvLayers);
 }
 
 /** Milliseconds to find what an edited passage was, in the store of the whole sample library. */

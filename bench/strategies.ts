@@ -202,7 +202,7 @@ try {
     cases.push(await promptOf(workspace, question, app.settings.current.topK));
   const rows: Row[] = [];
   for (const words of chosen()) {
-    const strategy = strategyOf(optionsOf(words), model.info.layers);
+    const strategy = strategyOf(optionsOf(words), model.info.kvLayers);
     if (strategy.kind === 'auto') throw new Error('auto is no strategy that could be measured here.');
     rows.push(await measure(model, cases, words, strategy));
   }

@@ -87,7 +87,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
         question: string;
         documents: string[];
       }[];
-      const strategy = buildStrategy('none', {}, model.info.layers);
+      const strategy = buildStrategy('none', {}, model.info.kvLayers);
       for (const { question, documents } of questions) {
         const { sources } = await answers.answer({
           question,

@@ -28,7 +28,7 @@ describe('which engine', () => {
   test('ours takes the families that it blends', () => {
     const info = engine.inspect(randomModel({ arch: 'qwen3', type: 'f16', layers: 2 }));
     expect(info).toMatchObject({ engine: 'blending', obstacle: '', unsupportedReason: '' });
-    expect(info.kvValuesPerToken).toBe(2 * info.layers * info.kvHeads * info.headDim);
+    expect(info.kvValuesPerToken).toBe(2 * info.layers * info.kvHeads * info.headDims[0]!);
   });
 
   test.each([

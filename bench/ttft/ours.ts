@@ -55,8 +55,8 @@ interface OursOptions {
 export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions): Method[] {
   const none: Strategy = { kind: 'none' };
   // As the app asks for them: the same check and question layers.
-  const deviation = (ratio: number) => engineStrategy({ name: 'deviation', ratio }, model.info.layers);
-  const query = (ratio: number) => engineStrategy({ name: 'query', ratio }, model.info.layers);
+  const deviation = (ratio: number) => engineStrategy({ name: 'deviation', ratio }, model.info.kvLayers);
+  const query = (ratio: number) => engineStrategy({ name: 'query', ratio }, model.info.kvLayers);
   const single = (name: string, strategy: Strategy, source: Source): Method => ({
     name: `${name}, ${source.name}`,
     run: (prompt) => withSession(model, prompt, (session) => append(session, prompt, strategy, source)),

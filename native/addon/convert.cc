@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "engine/embedder.h"
 #include "engine/error.h"
@@ -266,10 +267,15 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     o.Set("embedding", Napi::Boolean::New(env, is_embedding_model(file)));
     o.Set("unsupportedReason", choice.refusal);
     o.Set("layers", hp.n_layer);
+    o.Set("kvLayers", choice.checked ? hp.n_layer_kv : hp.n_layer);
     o.Set("embeddingLength", hp.n_embd);
     o.Set("heads", hp.n_head);
     o.Set("kvHeads", hp.n_head_kv);
-    o.Set("headDim", hp.head_dim);
+    std::set<int> head_dims{hp.head_dim};
+    for (const LayerShape & layer : hp.layers) head_dims.insert(layer.head_dim);
+    Napi::Array sizes = Napi::Array::New(env);
+    for (int size : head_dims) sizes.Set(sizes.Length(), size);
+    o.Set("headDims", sizes);
     o.Set("feedForwardLength", hp.n_ff);
     o.Set("contextTrain", hp.n_ctx_train);
     o.Set("vocabSize", hp.n_vocab);

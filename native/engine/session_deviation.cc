@@ -27,7 +27,7 @@ SessionDeviation deviation(const Session & a, const Session & b, int begin, int 
             "both sessions must hold the tokens to compare");
     const Hparams & hp = a.model().hparams();
     SessionDeviation out;
-    for (int il = 0; il < hp.n_layer_kv; ++il) {
+    for (int il = 0; il < hp.n_layer; ++il) {
         const auto width = size_t(hp.layer(il).kv_dim());
         add_rows(a.cache().keys(il, begin, count), b.cache().keys(il, begin, count), width, out.k);
         add_rows(a.cache().values(il, begin, count), b.cache().values(il, begin, count), width, out.v);

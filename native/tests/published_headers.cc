@@ -123,7 +123,7 @@ TEST(headers_of_gemma_3) {
 
 // Of E2B: a window in four of five layers, the last twenty of thirty-five read what the fourteenth and fifteenth keep.
 TEST(a_header_of_gemma_4_e2b) {
-    const Hparams hp = hparams_of("gemma4", "--layers 8 --window 512 --kv-heads 1", [](Header h) {
+    const Hparams hp = hparams_of("gemma4", "--layers 8 --shared-kv 2 --window 512 --kv-heads 1", [](Header h) {
         h.u32("context_length", 131072).f32("rope.freq_base", 1e6f).f32("rope.freq_base_swa", 1e4f);
         h.f32("attention.layer_norm_rms_epsilon", 1e-6f).f32("final_logit_softcapping", 30);
     });

@@ -5,6 +5,7 @@
 //                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3|longrope]
 //                 [--rope-base 10000] [--untied] [--endless] [--seed 1] [--pooling 1] [--window 0]
 //                 [--experts 8] [--experts-used 2] [--expert-ff 128] [--expert-type TYPE]
+//                 Gemma 4: [--variant e2b|31b|26b-a4b] [--window-period 2] [--shared-kv 0]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -28,7 +29,7 @@ struct Spec {
     std::string out, arch = "llama", type = "f16", rope = "none", expert_type, variant = "e2b";
     int layers = 4, embd = 256, heads = 4, kv_heads = 2, head_dim = 64, ff = 512, vocab = 512, context = 4096, seed = 1,
         pooling = -1,  // as libllama numbers them: 0 none, 1 mean, 2 cls, 3 last, 4 rank
-        window = 0, experts = 8, experts_used = 2, expert_ff = 128;
+        window = 0, window_period = 2, shared_kv = 0, experts = 8, experts_used = 2, expert_ff = 128;
     float rope_base = 10000;
     bool untied = false;
     bool endless = false;  // never ends a text by itself: the end's logit is 0, and some other token's is larger
@@ -43,6 +44,7 @@ Spec parse(int argc, char ** argv) {
         {"--layers", &s.layers},     {"--embd", &s.embd},      {"--heads", &s.heads}, {"--kv-heads", &s.kv_heads},
         {"--head-dim", &s.head_dim}, {"--ff", &s.ff},          {"--vocab", &s.vocab}, {"--context", &s.context},
         {"--seed", &s.seed},         {"--pooling", &s.pooling}, {"--window", &s.window},
+        {"--window-period", &s.window_period}, {"--shared-kv", &s.shared_kv},
         {"--experts", &s.experts}, {"--experts-used", &s.experts_used}, {"--expert-ff", &s.expert_ff}};
     for (int i = 1; i < argc; ++i) {
         const std::string flag = argv[i];
@@ -119,7 +121,7 @@ class Writer {
 
     mkgguf::Numbers numbers() const {
         return {s_.layers, s_.embd, s_.heads, s_.kv_heads, s_.head_dim, s_.ff, s_.context, s_.experts, s_.experts_used,
-                s_.window, s_.variant};
+                s_.window, s_.window_period, s_.shared_kv, s_.variant};
     }
     bool is_gemma4(const char * variant) const { return s_.arch == "gemma4" && s_.variant == variant; }
     bool has_experts() const { return family_.experts || is_gemma4("26b-a4b"); }

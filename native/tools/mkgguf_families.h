@@ -56,7 +56,8 @@ inline Family family_named(const std::string & arch) {
 
 struct Numbers {
     int layers, embd, heads, kv_heads, head_dim, ff, context, experts, experts_used, window;
-    std::string variant;  // of Gemma 4: e2b, 31b, 26b-a4b
+    int window_period, shared_kv;  // of Gemma 4: every so many layers one sees all; the last so many read others' KV
+    std::string variant;           // of Gemma 4: e2b, 31b, 26b-a4b
 };
 
 // What differs between layers.
@@ -65,18 +66,15 @@ struct Layer {
     bool keys = true, values = true;  // weights of its own for them
 };
 
-inline bool is_windowed(const Family & family, int il) {
-    return family.window_period && il % family.window_period < family.window_period - 1;
-}
-
-inline int shared_layers(const Numbers & n) { return n.variant == "e2b" && n.layers >= 8 ? 2 : 0; }
+inline bool is_windowed(const Numbers & n, int il) { return il % n.window_period < n.window_period - 1; }
+inline int shared_layers(const Numbers & n) { return n.variant == "e2b" ? n.shared_kv : 0; }
 
 // Gemma 4 has smaller heads where there is a window. Its small ones read keys and values of earlier layers in the last
-// ones, which are twice as wide (here in two, where there are eight or more); its large ones have fewer KV heads where there is none, and take values from keys.
+// ones, which are twice as wide; its large ones have fewer KV heads where there is none, and take values from keys.
 inline Layer layer_of(const std::string & arch, const Numbers & n, int il) {
     Layer out{n.kv_heads, n.head_dim, n.ff};
     if (arch != "gemma4") return out;
-    const bool windowed = is_windowed(family_named(arch), il), small = n.variant == "e2b";
+    const bool windowed = is_windowed(n, il), small = n.variant == "e2b";
     if (windowed) out.head_dim /= 2;
     if (small && il >= n.layers - shared_layers(n)) out.keys = out.values = false, out.ff *= 2;
     if (!small && !windowed) out.kv_heads /= 2, out.values = false;
@@ -99,7 +97,7 @@ inline void family_keys(gguf_context * g, const std::string & arch, const Number
         std::vector<uint32_t> kv_heads, ff;
         for (int il = 0; il < n.layers; ++il) {
             const Layer layer = layer_of(arch, n, il);
-            windowed.push_back(is_windowed(family, il));
+            windowed.push_back(is_windowed(n, il));
             kv_heads.push_back(uint32_t(layer.kv_heads)), ff.push_back(uint32_t(layer.ff));
         }
         const auto list = [&](const char * key, gguf_type type, const void * values) {

@@ -29,10 +29,13 @@ export interface NativeGgufInfo {
   /** Weight type → number of tensors, e.g. { q4_K: 168, f32: 57 }. */
   tensorTypes: Record<string, number>;
   layers: number;
+  /** The first so many layers have keys and values of their own; the others read those of earlier ones. */
+  kvLayers: number;
   embeddingLength: number;
   heads: number;
   kvHeads: number;
-  headDim: number;
+  /** Ascending: more than one where layers differ. */
+  headDims: number[];
   feedForwardLength: number;
   contextTrain: number;
   vocabSize: number;

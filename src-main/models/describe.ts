@@ -12,9 +12,9 @@ export function describeModel(info: GgufInfo): [label: string, value: string][] 
     ['Parameters', formatCount(info.parameterCount)],
     ['File', formatBytes(info.fileBytes)],
     ['Weights', `${info.tensorCount} tensors (${types.join(', ')})`],
-    ['Layers', String(info.layers)],
+    ['Layers', `${info.layers}${sharing(info)}`],
     ['Width', `${info.embeddingLength}, feed-forward ${feedForward(info)}`],
-    ['Attention', `${info.heads} heads, ${info.kvHeads} KV heads, ${info.headDim} wide`],
+    ['Attention', `${info.heads} heads, ${info.kvHeads} KV heads, ${info.headDims.join(' or ')} wide`],
     ...attended(info),
     ['Context', `${info.contextTrain} tokens`],
     ['RoPE', `base ${info.ropeBase}, scaling ${info.ropeScaling || 'none'}${unrotated(info)}`],
@@ -36,6 +36,11 @@ function attended({ obstacle, layers, windows }: GgufInfo): [string, string][] {
   if (windowed === 0) return [['Layers see', 'all tokens before']];
   const some = `the last ${Math.max(...windows)} tokens in ${windowed}, all before in ${layers - windowed}`;
   return [['Layers see', some]];
+}
+
+/** Fewer layers keep keys and values than there are: the others read theirs. */
+function sharing({ layers, kvLayers }: GgufInfo): string {
+  return kvLayers === layers ? '' : `, of which the last ${layers - kvLayers} read the KV of earlier ones`;
 }
 
 function unrotated({ unrotatedLayers }: GgufInfo): string {

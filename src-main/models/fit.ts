@@ -64,7 +64,7 @@ export function fitOf(request: FitRequest): Fit {
 
 /** As the engines do: heads that q8_0's blocks of 32 do not divide keep f16, and so does libllama. */
 function keptAs({ header, kvDtype }: FitRequest): KvDtype {
-  return header.engine !== 'llama' && header.headDim % 32 === 0 ? kvDtype : 'f16';
+  return header.engine !== 'llama' && header.headDims.every((size) => size % 32 === 0) ? kvDtype : 'f16';
 }
 
 /** Bytes of KV of one token, over all layers. q8_0 holds 32 values in 34 bytes. */

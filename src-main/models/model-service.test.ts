@@ -75,7 +75,14 @@ class FakeEngine implements ModelEngine {
     const header: Partial<GgufInfo> = {
       ...{ name: 'Some', architecture: 'llama', fileBytes: 1000, parameterCount: 10, layers: 2, kvHeads: 1 },
       ...{ engine: 'blending', obstacle: '', kvValuesPerToken: 128, stateValues: 0, windows: [] },
-      ...{ headDim: 32, embeddingLength: 32, feedForwardLength: 64, vocabSize: 100, contextTrain: 4096 },
+      ...{
+        headDims: [32],
+        kvLayers: 2,
+        embeddingLength: 32,
+        feedForwardLength: 64,
+        vocabSize: 100,
+        contextTrain: 4096,
+      },
       ...{
         tensorTypes: { f32: 9, q8_0: 4, f16: 1 },
         chatTemplate: '',
@@ -523,7 +530,7 @@ describe('whether a model fits', () => {
 
   test('counts KV as conversations keep it: in q8_0 where its blocks of 32 divide a head', async () => {
     const { settings, add, models } = kvasir();
-    const odd = { headDim: 80, kvValuesPerToken: 2 * 2 * 80 };
+    const odd = { headDims: [80], kvValuesPerToken: 2 * 2 * 80 };
     const added = [await add('mine.gguf', {}), await add('odd.gguf', odd)];
     const fitOf = (id: string) => models.list().find((each) => each.id === id)?.fit;
     const kv = () => added.map(({ id }) => (fitOf(id)?.kvBytes ?? 0) / (4096 * 2 * 2));

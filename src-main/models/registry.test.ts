@@ -48,7 +48,10 @@ test('headers of an older version are read again, and say until then what was so
   database.close();
   const registry = new ModelRegistry(path);
   expect(registry.all()).toMatchObject([
-    { mtimeMs: -1, header: { engine: 'blending', obstacle: '', kvValuesPerToken: 512, stateValues: 0 } },
+    {
+      mtimeMs: -1,
+      header: { engine: 'blending', obstacle: '', kvValuesPerToken: 512, kvLayers: 2, headDims: [32] },
+    },
     { mtimeMs: -1, header: { engine: 'none' } },
   ]);
   registry.close();

@@ -60,8 +60,15 @@ const VERSION_4 = `
   WHERE json_valid(header)
 `;
 
+/** Headers say which layers keep KV and how large heads are, and another engine takes some: the same. */
+const VERSION_5 = `
+  UPDATE model SET mtime_ms = -1, header = json_set(header,
+    '$.kvLayers', header ->> 'layers', '$.headDims', json_array(header ->> 'headDim'))
+  WHERE json_valid(header)
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
 
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 

@@ -131,6 +131,7 @@ export class FakeModel implements FusionModel {
       obstacle: obstacle ?? '',
       stateValues: 0,
       layers: 4,
+      kvLayers: 4,
       windows: [],
       layerDevices: ['CPU', 'CPU', 'CPU', 'CPU'],
       threads: 1,

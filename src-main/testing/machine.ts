@@ -5,6 +5,8 @@ import type { Piece, Work } from '../fusion/planning/work.ts';
 
 export interface MachineOptions {
   layers?: number;
+  /** Those before the ones that read the KV of earlier ones; all by default. */
+  kvLayers?: number;
   /** Milliseconds a row, a pair of a row and a token it sees, and a layer cost. */
   row?: number;
   pair?: number;
@@ -26,6 +28,7 @@ export class Machine {
   constructor(options: MachineOptions = {}) {
     this.#options = {
       layers: 12,
+      kvLayers: options.layers ?? 12,
       row: 0.02,
       pair: 2e-5,
       layer: 0.3,
@@ -35,7 +38,7 @@ export class Machine {
       slowness: 1,
       ...options,
     };
-    const { layers, window } = this.#options;
+    const { layers, kvLayers, window } = this.#options;
     const windows = Array.from({ length: layers }, (_, layer) => (hasWindow(layer) ? window : 0));
     const known: Partial<ModelInfo> = {
       fingerprint: 'f',
@@ -43,6 +46,7 @@ export class Machine {
       threads: 2,
       kvDtype: 'f16',
       layers,
+      kvLayers,
       windows: window > 0 ? windows : [],
     };
     this.info = known as ModelInfo;
@@ -119,9 +123,9 @@ class Run {
     const question = 'questionLayers' in strategy && reusable > 0 ? strategy.questionLayers : [];
     const checkLayer = 'checkLayers' in strategy && reusable > 0 ? strategy.checkLayers[0] : -1;
     const ratio = strategy.kind === 'none' ? 0 : 'ratios' in strategy ? strategy.ratios[0] : 1;
-    const first = reusable === 0 ? this.#cost.layers : question.length > 0 ? 0 : Math.max(0, checkLayer);
+    const first = reusable === 0 ? this.#cost.kvLayers : question.length > 0 ? 0 : Math.max(0, checkLayer);
     const kept = this.#spread(ratio);
-    if (first < this.#cost.layers) {
+    if (first < this.#cost.kvLayers) {
       this.#load(first);
       this.#load(first + 1);
     }
@@ -131,7 +135,7 @@ class Run {
       this.#stages.question += this.#spend(this.#layerMs(fresh, layer) + 0.0001 * this.#positions.length);
     }
     for (let layer = 0; layer < this.#cost.layers; layer++) {
-      if (layer >= first && layer >= looked) this.#take(layer, first);
+      if (layer >= first && layer >= looked && layer < this.#cost.kvLayers) this.#take(layer, first);
       this.#compute(layer, checkLayer, kept);
     }
     this.#stages.head += this.#spend(1.5);
@@ -159,8 +163,8 @@ class Run {
 
   #compute(layer: number, checkLayer: number, kept: readonly { at: number; reusable: boolean }[]): void {
     const report = this.#reports[layer]!;
-    const { row, layers } = this.#cost;
-    const rows = layer < checkLayer ? this.#positions : kept;
+    const { row, kvLayers } = this.#cost;
+    const rows = layer < checkLayer ? this.#positions : layer < kvLayers ? kept : kept.slice(-1);
     const keys = (n: number): number => 0.3 * row * n;
     report.computeStart = this.#now;
     if (layer === checkLayer) {
@@ -168,7 +172,7 @@ class Run {
       this.#stages.select += this.#spend(0.0005 * this.#positions.filter(({ reusable }) => reusable).length);
     }
     report.rows = rows.length;
-    const last = layer === layers - 1;
+    const last = layer === kvLayers - 1;
     this.#stages.compute += this.#spend(
       last ? keys(rows.length) + this.#layerMs(rows.slice(-1), layer) : this.#layerMs(rows, layer),
     );
@@ -192,9 +196,9 @@ class Run {
 
   #load(layer: number): void {
     const report = this.#reports[layer];
-    if (!report) return;
+    if (!report || layer >= this.#cost.kvLayers) return;
     const files = this.#work.pieces.filter(({ tier }) => tier !== null && tier !== 'ram');
-    const bytes = files.reduce((sum, piece) => sum + piece.bytes, 0) / this.#cost.layers;
+    const bytes = files.reduce((sum, piece) => sum + piece.bytes, 0) / this.#cost.kvLayers;
     const { byte, read, slowness } = this.#cost;
     report.loadStart = Math.max(this.#now, this.#loaderFree);
     this.#loaderFree = report.loadEnd = report.loadStart + (bytes * byte + files.length * read) * slowness;

@@ -26,7 +26,7 @@ const FAMILIES: Record<string, MkggufOptions> = {
   olmo2: { window: 96 },
   qwen3vl: {},
   gemma3: { window: 96, layers: 7 },
-  gemma4: { window: 96, layers: 8 },
+  gemma4: { window: 96, layers: 8, 'shared-kv': 2 },
   'gpt-oss': { window: 96, rope: 'yarn', context: 512 },
 };
 const FAMILY_TYPES = ['f32', 'f16', 'q8_0', 'q4_K'];

@@ -47,6 +47,7 @@ export function shapedModel(shape: string, type: string, context: number): strin
     context,
     ...(s.untied && { untied: true }),
     ...(s.window !== undefined && { window: s.window }),
+    ...(s.sharing && { 'window-period': s.sharing.period, 'shared-kv': s.sharing.layers }),
     ...(s.experts && {
       experts: s.experts.count,
       'experts-used': s.experts.used,

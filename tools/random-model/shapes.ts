@@ -13,6 +13,8 @@ export interface Shape {
   /** Tokens that layers with a window see, as the family has them. */
   window?: number;
   experts?: { count: number; used: number; ff: number };
+  /** Gemma 4's small ones: every so many layers one sees all, and the last so many read the KV of earlier ones. */
+  sharing?: { period: number; layers: number };
 }
 
 export const SHAPES: Record<string, Shape> = {
@@ -34,6 +36,11 @@ export const SHAPES: Record<string, Shape> = {
   },
   /** The same with full attention everywhere. */
   'gemma3-1b-full': { arch: 'gemma3', layers: 26, embd: 1152, heads: 4, kvHeads: 1, headDim: 256, ff: 6912 },
+  /** Fifteen of thirty-five layers keep KV; a window in four of five. */
+  'gemma4-e2b': {
+    ...{ arch: 'gemma4', layers: 35, embd: 1536, heads: 8, kvHeads: 1, headDim: 512, ff: 6144, window: 512 },
+    sharing: { period: 5, layers: 20 },
+  },
   /** Qwen 3's experts at a size that a laptop holds: 8 of 64. */
   'moe-2b': {
     ...{ arch: 'qwen3moe', layers: 24, embd: 1024, heads: 16, kvHeads: 4, headDim: 128, ff: 3072 },

@@ -42,7 +42,7 @@ export async function makePrompt(
   options: RunOptions,
 ): Promise<Outcome> {
   const { model, store, dtype, session, clock, signal, observe, onProgress } = options;
-  const strategy = engineStrategy(way.strategy, model.info.layers);
+  const strategy = engineStrategy(way.strategy, model.info.kvLayers);
   const { before, turn } = split(parts, way.kind);
   const marks = new Marks(parts);
   session.truncate(0);

@@ -50,7 +50,7 @@ export function strategiesAt(
 /** Measures every strategy on every prompt and chooses the default. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY. */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
   const { model, texts, dtype, step, onProgress } = options;
-  const { layers } = model.info;
+  const { kvLayers: layers } = model.info;
   const { prompts } = texts;
   let done = 0;
   let total =

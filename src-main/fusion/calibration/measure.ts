@@ -67,7 +67,7 @@ export async function measurePrompt(
     const full = await run(computed, { kind: 'full' });
     const blended: Measured[] = [];
     for (const choice of strategies) {
-      const outcome = await run(segments, engineStrategy(choice, model.info.layers));
+      const outcome = await run(segments, engineStrategy(choice, model.info.kvLayers));
       blended.push(against(full, outcome));
       onMeasured();
     }

@@ -60,7 +60,7 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
 
   const base = calibrated?.strategy ?? UNCALIBRATED;
   const floor = calibrated?.verdict === 'blend' || !calibrated ? base : UNCALIBRATED;
-  const least = engineStrategy(floor, info.layers);
+  const least = engineStrategy(floor, info.kvLayers);
   if (work.pieces.every(({ tier }) => tier === null))
     return { ...rest, ...plain(work, least, floor, 'nothing-cached', options) };
   if (calibrated && calibrated.verdict !== 'blend') {
@@ -81,7 +81,7 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
   const ratio = loads ? hidden(floor, blendMs, predict, info) : floor.ratio;
   const choice = { ...floor, ratio };
   const reason = ratio > floor.ratio ? 'hidden' : 'floor';
-  const strategy = engineStrategy(choice, info.layers);
+  const strategy = engineStrategy(choice, info.kvLayers);
   return { ...rest, ...plain(loading, strategy, choice, reason, options), computed };
 }
 
@@ -167,12 +167,12 @@ function hidden(
   floor: StrategyChoice,
   floorMs: number,
   predict: (strategy: Strategy) => number | undefined,
-  { layers }: Pick<ModelInfo, 'layers'>,
+  { kvLayers }: Pick<ModelInfo, 'kvLayers'>,
 ): number {
   if (floor.name === 'none' || floor.name === 'full') return floor.ratio;
   const at = (steps: number): number => Math.min(1, Number((floor.ratio + steps * STEP).toFixed(4)));
   const free = (steps: number): boolean => {
-    const ms = predict(engineStrategy({ ...floor, ratio: at(steps) }, layers));
+    const ms = predict(engineStrategy({ ...floor, ratio: at(steps) }, kvLayers));
     return ms !== undefined && ms <= floorMs * (1 + NO_DELAY);
   };
   let [low, high] = [0, Math.ceil((1 - floor.ratio) / STEP)];

@@ -77,6 +77,17 @@ describe('what a prompt will cost', () => {
     }
   });
 
+  test('counts one row in layers that read the KV of earlier ones', () => {
+    const { machine, costs } = profiled({ layers: 20, kvLayers: 8, window: 300 });
+    const all = profiled({ layers: 20, window: 300 });
+    const work = prompt(8, 512, 'disk');
+    for (const strategy of [FULL, deviation(0.15), union(0.05)]) {
+      const ms = took(machine, work, strategy);
+      expect(Math.abs(costs.predict(machine.info, work, strategy)!.total - ms) / ms).toBeLessThan(0.05);
+      expect(ms).toBeLessThan(0.7 * all.costs.predict(all.machine.info, work, strategy)!.total);
+    }
+  });
+
   test('counts what is there already', () => {
     const { machine, costs } = profiled();
     const work = { ...prompt(2, 200, 'disk'), past: 3000 };

@@ -17,7 +17,7 @@ const FileSchema = z.object({
 /** What is told of a model. */
 export type Subject = Pick<
   ModelInfo,
-  'fingerprint' | 'layerDevices' | 'threads' | 'kvDtype' | 'layers' | 'windows'
+  'fingerprint' | 'layerDevices' | 'threads' | 'kvDtype' | 'layers' | 'kvLayers' | 'windows'
 >;
 
 /** What older appends still count when the next one comes: machines change their speed. */
@@ -67,7 +67,7 @@ export class CostModel {
     // What stands in chunks by the engine's account must be what the caller says, or times would go to the wrong rows.
     if (layout.tokens !== report.tokens || layout.reusable !== report.reusableTokens) return;
     const costs = { compute: known, tiers: this.#tiers };
-    const expected = predict(costs, layout, work.pieces, subject.layers)?.total;
+    const expected = predict(costs, layout, work.pieces)?.total;
     const took = acquireMs + report.totalMs;
     const wrong = expected !== undefined && Math.abs(expected - took) > WRONG * took;
     const share = wrong ? REMEMBERED_WHEN_WRONG : REMEMBERED;
@@ -80,8 +80,11 @@ export class CostModel {
   observeEncode(subject: Subject, tokens: number, ms: number): void {
     const known = this.#models[keyOf(subject)] ?? {};
     if (known.rest) return; // an append was seen
-    const features = layerFeatures({ rows: tokens, pairs: pairsOf(subject, subject.layers - 1, tokens, 0) });
-    const layer = observed(faded(known.layer, REMEMBERED), features, ms / Math.max(1, subject.layers - 1));
+    const features = layerFeatures({
+      rows: tokens,
+      pairs: pairsOf(subject, subject.kvLayers - 1, tokens, 0),
+    });
+    const layer = observed(faded(known.layer, REMEMBERED), features, ms / Math.max(1, subject.kvLayers - 1));
     this.#models = { ...this.#models, [keyOf(subject)]: { ...known, layer } };
     this.#save();
   }
@@ -93,7 +96,7 @@ export class CostModel {
     if (!narrowing || !compute) return null;
     const done = strategy.kind === 'full' ? computedOnly(work) : work;
     const layout = new Layout(done, narrowing, subject);
-    return predict({ compute, tiers: this.#tiers }, layout, done.pieces, subject.layers) ?? null;
+    return predict({ compute, tiers: this.#tiers }, layout, done.pieces) ?? null;
   }
 
   /** Milliseconds to compute so many tokens behind `past` others; null while nothing is known of this model on this device. */

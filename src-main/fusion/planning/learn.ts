@@ -18,13 +18,12 @@ export function learnAppend(
   report: AppendReport,
   share: number,
 ): ComputeCosts {
-  const { stages, layers } = report;
+  const { stages } = report;
   const learning = new Learning<ComputeCosts>(known, share);
   learnLayers(learning, layout, report);
   learnKeys(learning, layout, report);
-  const { checks, reusable, firstLoad } = layout;
+  const { checks, reusable, placed } = layout;
   if (checks > 0) learning.learn('select', [reusable * checks, checks], stages.select);
-  const placed = layers.length - firstLoad;
   if (reusable > 0) learning.learn('place', [reusable * placed, placed], stages.place);
   if (layout.questionLayers.length > 0)
     learning.learn('question', questionFeatures(learning.costs, layout), stages.question);
@@ -41,7 +40,7 @@ export function learnAppend(
 function learnLayers(learning: Learning<ComputeCosts>, layout: Layout, { layers }: AppendReport): void {
   const steps = layout.layers();
   const alike = new Map<string, { rows: Rows; times: number[] }>();
-  for (const { layer, computeStart, computeEnd } of layers.slice(0, -1)) {
+  for (const { layer, computeStart, computeEnd } of layers.slice(0, layout.lastOfAll)) {
     const step = steps[layer];
     if (step?.check !== null) continue;
     const { rows } = step;
@@ -54,7 +53,7 @@ function learnLayers(learning: Learning<ComputeCosts>, layout: Layout, { layers 
     for (const ms of times.fill(median(times))) learning.learn('layer', layerFeatures(rows), ms);
 }
 
-/** From checks, and from the last layer: it computes keys and values of all its rows, and itself for one. */
+/** From checks, and from the last layer of all rows: it computes keys and values of all its rows, and itself for one. */
 function learnKeys(learning: Learning<ComputeCosts>, layout: Layout, { stages, layers }: AppendReport): void {
   const steps = layout.layers();
   const checked = steps.flatMap(({ check }) => (check ? [check.rows] : []));
@@ -62,8 +61,8 @@ function learnKeys(learning: Learning<ComputeCosts>, layout: Layout, { stages, l
     const rows = checked.reduce((sum, n) => sum + n, 0);
     learning.learn('keys', [rows, checked.length], stages.check);
   }
-  const [step, last] = [steps.at(-1), layers.at(-1)];
-  const one = layerMs(learning.costs, { rows: 1, pairs: layout.context });
+  const [step, last] = [steps[layout.lastOfAll], layers[layout.lastOfAll]];
+  const one = layerMs(learning.costs, layout.lastIn(layout.lastOfAll));
   if (!step || !last || one === undefined || step.check || step.rows.rows <= 1) return;
   learning.learn('keys', [step.rows.rows, 1], last.computeEnd - last.computeStart - one);
 }

@@ -59,7 +59,7 @@ export class Planner {
     if (!canBlend(model)) return { kind: 'full' };
     if (name === 'auto') return { kind: 'auto' };
     const checkLayers = checkLayersOf(this.#options.calibration(model), name);
-    return engineStrategy({ name, ratio, ...(checkLayers && { checkLayers }) }, model.info.layers);
+    return engineStrategy({ name, ratio, ...(checkLayers && { checkLayers }) }, model.info.kvLayers);
   }
 
   /** Whether cached chunks are used at all: not where a full prefill is wished, or calibration found it to be better. */

@@ -10,17 +10,12 @@ export interface Costs {
 }
 
 /** Milliseconds to the logits, by part; undefined while a layer, or a tier that is to be loaded from, was never seen. */
-export function predict(
-  costs: Costs,
-  layout: Layout,
-  pieces: readonly Piece[],
-  layers: number,
-): PredictedTtft | undefined {
+export function predict(costs: Costs, layout: Layout, pieces: readonly Piece[]): PredictedTtft | undefined {
   const { compute } = costs;
   const steps = layout.layers();
-  const load = loadMs(costs, pieces, layers);
+  const load = loadMs(costs, pieces, layout.lastOfAll + 1);
   if (load === undefined || layerMs(compute, layout.freshIn(0)) === undefined) return undefined;
-  const placed = layers - layout.firstLoad;
+  const { placed, lastOfAll } = layout;
   const place = predicted(compute.place, [layout.reusable * placed, placed]) ?? 0;
   const question = predicted(compute.question, questionFeatures(compute, layout));
   const look = layout.questionLayers.length === 0 ? 0 : (question ?? questionFeatures(compute, layout)[0]);
@@ -28,13 +23,14 @@ export function predict(
   const checks = steps.map(({ check }) => (check && keysMs(compute, check)) ?? 0);
   const select = predicted(compute.select, [layout.reusable * layout.checks, layout.checks]) ?? 0;
   const rows = steps.map(({ check, rows: r }, layer) =>
-    layer === layers - 1
-      ? lastLayerMs(compute, r, layout.context, check === null)
+    layer === lastOfAll
+      ? lastLayerMs(compute, r, layout.lastIn(layer), check === null)
       : (layerMs(compute, r) ?? 0),
   );
+  const isPlaced = (layer: number): boolean => layer >= layout.firstLoad && layer <= lastOfAll;
   const times = steps.map((_, layer): LayerTimes => ({
-    load: layer >= layout.firstLoad ? load : 0,
-    place: layer >= layout.firstLoad ? place / placed : 0,
+    load: isPlaced(layer) ? load : 0,
+    place: isPlaced(layer) ? place / placed : 0,
     look: layer < looked ? look / looked : 0,
     compute: (checks[layer] ?? 0) + (rows[layer] ?? 0) + (checks[layer] ? select / layout.checks : 0),
   }));
@@ -49,12 +45,12 @@ export function predict(
 }
 
 /** Keys and values of all rows that have none yet, and the layer for the last of them. */
-function lastLayerMs(costs: ComputeCosts, rows: Rows, context: number, keys: boolean): number {
-  const one = layerMs(costs, { rows: 1, pairs: context }) ?? 0;
+function lastLayerMs(costs: ComputeCosts, rows: Rows, last: Rows, keys: boolean): number {
+  const one = layerMs(costs, last) ?? 0;
   return rows.rows > 1 && keys ? one + (keysMs(costs, rows) ?? 0) : one;
 }
 
-/** One layer of all pieces that are not in memory. */
+/** One layer of all pieces that are not in memory: of the mean size, where layers differ. */
 function loadMs({ tiers }: Costs, pieces: readonly Piece[], layers: number): number | undefined {
   let ms = 0;
   for (const [tier, { files, bytes }] of byTier(pieces)) {

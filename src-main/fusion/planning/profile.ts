@@ -82,7 +82,7 @@ async function profileSize(
       const ids = idsOf(tokens, i, model.info.vocabSize);
       inMemory.push(await step((call) => model.encodeChunk(ids, dtype, call)));
     }
-    const blend = engineStrategy(UNCALIBRATED, model.info.layers);
+    const blend = engineStrategy(UNCALIBRATED, model.info.kvLayers);
     // What happens once a process (memory, first graphs) is no cost of a prompt.
     if (first)
       await step((call) => session.append([{ kind: 'compute', tokens: question }], { kind: 'full' }, call));

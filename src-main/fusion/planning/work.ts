@@ -28,6 +28,8 @@ export interface Rows {
 /** What a model's layers see; of ModelInfo. */
 export interface Sight {
   layers: number;
+  /** Those with keys and values of their own: behind them only the last token is computed. */
+  kvLayers: number;
   /** Layer → the last so many tokens that a token sees there, 0: all before it. Empty: all, everywhere. */
   windows: readonly number[];
 }
@@ -47,7 +49,7 @@ function pairsWithin(window: number, tokens: number, past: number): number {
 interface LayerSteps {
   /** A check: keys and values only, and tokens are selected. */
   check: Rows | null;
-  /** The layer itself; in the last one only keys and values (unless a check had them), and one row. */
+  /** The layer itself; in the last one of all rows only keys and values (unless a check had them), and one row. */
   rows: Rows;
 }
 
@@ -85,8 +87,9 @@ export function narrowingIn(report: AppendReport): Narrowing {
 export class Layout {
   readonly tokens: number;
   readonly reusable: number;
-  /** Layer from which on stored KV is needed; the number of layers when none is. */
+  /** Layer from which on stored KV is needed, and in how many layers. */
   readonly firstLoad: number;
+  readonly placed: number;
   readonly questionLayers: readonly number[];
   readonly checks: number;
   /** Tokens that can be attended to. */
@@ -99,7 +102,7 @@ export class Layout {
   readonly #steps: Narrowing['steps'];
 
   constructor(work: Work, { steps, questionLayers }: Narrowing, sight: Sight) {
-    const { layers } = sight;
+    const { kvLayers } = sight;
     this.#work = work;
     this.#sight = sight;
     for (const { tokens, tier } of work.pieces) this.#rows[tier === null ? 'fresh' : 'reused'] += tokens;
@@ -109,14 +112,26 @@ export class Layout {
     const reuses = this.reusable > 0;
     this.#steps = reuses ? steps : [];
     this.questionLayers = reuses ? questionLayers : [];
-    const first = this.#steps[0]?.layer ?? layers;
+    const first = this.#steps[0]?.layer ?? kvLayers;
     this.firstLoad = this.questionLayers.length > 0 ? 0 : Math.max(0, first);
+    this.placed = kvLayers - this.firstLoad;
     this.checks = this.#steps.filter(({ layer }) => layer >= 0).length;
+  }
+
+  /** The last layer that computes more than one row: keys and values of all, and itself for the last one. */
+  get lastOfAll(): number {
+    return this.#sight.kvLayers - 1;
+  }
+
+  /** What the prompt's last token takes in a layer by itself. */
+  lastIn(layer: number): Rows {
+    return { rows: 1, pairs: Math.min(this.#sight.windows[layer] || Infinity, this.context) };
   }
 
   /** In order. */
   layers(): LayerSteps[] {
     return Array.from({ length: this.#sight.layers }, (_, layer) => {
+      if (layer > this.lastOfAll) return { check: null, rows: this.lastIn(layer) };
       const check = this.#steps.some((step) => step.layer === layer);
       return {
         check: check ? this.#rowsIn(layer, this.#shareBehind(layer - 1)) : null,

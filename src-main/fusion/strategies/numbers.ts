@@ -18,7 +18,7 @@ export const PART_NAMES: PartNames = {
 
 /** A strategy's numbers, as given or by default, each checked when it is asked for. All methods: BAD_ARGUMENT. */
 export class StrategyNumbers {
-  /** Of the model. */
+  /** Of the model: those with keys and values of their own. */
   readonly layers: number;
   readonly #given: StrategyParts;
   readonly #names: PartNames;
@@ -58,11 +58,11 @@ export class StrategyNumbers {
     return deviationOf === undefined ? {} : { of: deviationOf };
   }
 
-  /** Ascending layers of the model. */
+  /** Ascending layers. */
   layersOf(part: 'checkLayers' | 'questionLayers', byDefault: number): number[] {
     const list = this.#given[part] ?? [byDefault];
     if (list.some((layer) => !Number.isInteger(layer) || layer < 0 || layer >= this.layers))
-      throw this.bad(part, `must name layers from 0 to ${this.layers - 1}, as this model has ${this.layers}`);
+      throw this.bad(part, `must name layers from 0 to ${this.layers - 1} with this model`);
     if (!list.every((layer, i) => i === 0 || layer > (list[i - 1] ?? layer)))
       throw this.bad(part, 'must ascend');
     return [...list];

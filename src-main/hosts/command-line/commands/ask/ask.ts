@@ -54,7 +54,7 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
       await askMany(flags.questions ?? '', flags, { app, workspace, context });
       return;
     }
-    const strategy = strategyOf(flags, workspace.model.info.layers);
+    const strategy = strategyOf(flags, workspace.model.info.kvLayers);
     const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
     let thought = '';
     const tellThought = (): void => {
