@@ -13,7 +13,8 @@ const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE] = [1, 2, 3, 4, 6];
 
 interface Family {
   template: keyof typeof CHAT_TEMPLATES;
-  kind: 'bpe' | 'spm' | 'ugm' | 'wpm';
+  /** Gemma 4's: SentencePiece's alphabet, merged as in BPE. */
+  kind: 'bpe' | 'spm' | 'ugm' | 'wpm' | 'gemma4';
   pre?: string;
   /** As its files list them. */
   control: string[];
@@ -102,6 +103,12 @@ const FAMILIES: Record<string, Family> = {
     control: ['<bos>', '<eos>'],
     userDefined: ['<start_of_turn>', '<end_of_turn>', '<start_of_image>'],
   },
+  'gemma 4': {
+    template: 'gemma4Large',
+    kind: 'gemma4',
+    control: ['<bos>', '<eos>', '<|turn>', '<turn|>', '<|think|>', '<|image>'],
+    userDefined: ['<|channel>', '<channel|>', '<|tool_call>', '<tool_call|>'],
+  },
   'gpt-oss': {
     template: 'gptOss',
     kind: 'bpe',
@@ -178,19 +185,19 @@ function vocabularyOf({
   const tokens = [
     { text: '<unk>', type: kind === 'bpe' ? NORMAL : UNKNOWN },
     ...own,
-    ...(kind === 'spm' ? bytes.map((text) => ({ text, type: BYTE })) : []),
+    ...(kind === 'spm' || kind === 'gemma4' ? bytes.map((text) => ({ text, type: BYTE })) : []),
     ...alphabet.map((text) => ({ text, type: NORMAL })),
   ];
   while (tokens.length < TOKENS) tokens.push({ text: `<filler${tokens.length}>`, type: NORMAL });
   const key = (name: string): string => `tokenizer.ggml.${name}`;
   return {
     'tokenizer.chat_template': CHAT_TEMPLATES[template],
-    [key('model')]: { bpe: 'gpt2', spm: 'llama', ugm: 't5', wpm: 'bert' }[kind],
+    [key('model')]: { bpe: 'gpt2', spm: 'llama', ugm: 't5', wpm: 'bert', gemma4: 'gemma4' }[kind],
     ...(pre !== undefined && { [key('pre')]: pre }),
     [key('tokens')]: tokens.map(({ text }) => text),
     [key('token_type')]: Int32Array.from(tokens, ({ type }) => type),
     [key('scores')]: Float32Array.from(tokens, (_, i) => -i),
-    ...(kind === 'bpe' && { [key('merges')]: ['a b'] }),
+    ...((kind === 'bpe' || kind === 'gemma4') && { [key('merges')]: ['a b'] }),
     [key('bos_token_id')]: 1,
     [key('eos_token_id')]: control.length > 1 ? 2 : 1,
     [key('unknown_token_id')]: 0,

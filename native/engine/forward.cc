@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 
 #include "attention.h"
@@ -262,6 +263,7 @@ void Forward::logits_of(const std::vector<float> & x, std::vector<float> & out, 
             if (hp.logit_softcap == 0) return y;
             return ggml_scale(c, ggml_tanh(c, ggml_scale(c, y, 1 / hp.logit_softcap)), hp.logit_softcap);
         });
+    for (const int32_t token : hp.suppressed) out[size_t(token)] = std::numeric_limits<float>::lowest();
 }
 
 void Forward::head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort) {

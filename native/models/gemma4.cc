@@ -25,6 +25,9 @@ class Gemma4 : public Architecture {
         hp.attention_scale = 1;
         hp.embedding_scale = std::sqrt(float(hp.n_embd));
         hp.logit_softcap = r.real("final_logit_softcapping", 0, 0, 1e6f);
+        for (const uint64_t token : r.file().integers("tokenizer.ggml.suppress_tokens")) {
+            if (token < uint64_t(hp.n_vocab)) hp.suppressed.push_back(int32_t(token));
+        }
         hp.n_embd_per_layer = r.optional_count("embedding_length_per_layer_input", 1u << 14);
         if (!hp.ropes.front().freq_factors.empty()) hp.rope_scaling = "proportional";
         if (r.file().integer(r.full("expert_count")).value_or(0)) read_experts(r, hp);

@@ -141,6 +141,25 @@ TEST(a_header_of_gemma_4_e2b) {
     CHECK(hp.attention_scale == 1 && hp.logit_softcap == 30);
 }
 
+TEST(a_header_of_gemma_4_may_name_tokens_that_are_never_written) {
+    const std::string plain = test::random_model("gemma4-suppress", "--arch gemma4 --layers 2 --vocab 600");
+    const auto logits = [&](const std::vector<int32_t> & suppressed) {
+        const std::string path = test::edited_model(plain, "suppressing", [&](gguf_context * g, ggml_context *) {
+            gguf_set_arr_data(g, "tokenizer.ggml.suppress_tokens", GGUF_TYPE_INT32, suppressed.data(), suppressed.size());
+        });
+        Session session(std::make_shared<Model>(path, ModelOptions{2, "cpu"}, nullptr), 64);
+        session.append({{test::ids(12), nullptr}}, test::kFull, nullptr, nullptr);
+        return session.logits();
+    };
+    const std::vector<float> free = logits({599});
+    const auto likeliest = int32_t(std::max_element(free.begin(), free.end()) - free.begin());
+    const std::vector<float> less = logits({likeliest, 7});
+    for (int32_t t = 0; t < 599; ++t) {
+        if (t == likeliest || t == 7) CHECK_EQ(less[size_t(t)], std::numeric_limits<float>::lowest());
+        else CHECK_EQ(less[size_t(t)], free[size_t(t)]);
+    }
+}
+
 TEST(headers_of_gemma_4_31b_and_26b_a4b) {
     const Hparams dense = hparams_of("gemma4", "--variant 31b --layers 4", [](Header) {});
     CHECK_EQ(dense.n_layer_kv, 4);

@@ -13,6 +13,12 @@ const GEMMA = {
   system: `<s><start_of_turn>user\n${SYSTEM}\n\n`,
 };
 
+const GEMMA_4 = {
+  after: '<turn|>\n<|turn>model\n',
+  next: '<turn|>\n<|turn>user\n',
+  system: `<s><|turn>system\n${SYSTEM}<turn|>\n<|turn>user\n`,
+};
+
 interface Expected {
   /** Between a question and its answer; without a thought where that can be had. */
   after: string;
@@ -87,6 +93,8 @@ const FAMILIES: Record<keyof typeof CHAT_TEMPLATES, Expected> = {
   },
   gemma3: GEMMA,
   gemma2: GEMMA,
+  gemma4: GEMMA_4,
+  gemma4Large: { ...GEMMA_4, after: `${GEMMA_4.after}<|channel>thought\n<channel|>`, thinking: GEMMA_4.after },
   gptOss: {
     after: '<|end|><|start|>assistant',
     answered: '<|end|><|start|>assistant<|channel|>final<|message|>',

@@ -31,6 +31,7 @@ describe('what a model writes', () => {
       '<|im_start|>assistant\n<think>\n',
     ],
     ['Mistral', '[THINK]Is it? Yes.[/THINK]Yes, it is.', ''],
+    ['Gemma 4', '<|channel>thought\nIs it? Yes.\n<channel|>Yes, it is.', ''],
     ['Granite', '<think>Is it? Yes.</think>\n<response>Yes, it is.</response>', ''],
     [
       'gpt-oss',

@@ -16,10 +16,11 @@ interface Piece {
   token: number;
 }
 
-/** What families write around thoughts: Qwen 3, SmolLM 3, GLM and Granite; Mistral; gpt-oss. */
+/** What families write around thoughts: Qwen 3, SmolLM 3, GLM and Granite; Mistral; Gemma 4; gpt-oss. */
 const THOUGHTS = new Map([
   ['<think>', '</think>'],
   ['[THINK]', '[/THINK]'],
+  ['<|channel>thought', '<channel|>'],
   ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant'],
   ['<|channel|>commentary<|message|>', '<|end|><|start|>assistant'],
 ]);

@@ -239,6 +239,53 @@ const gemma2 =
   gemma(raw`{%- if messages[0]['role'] == 'system' -%}{{ raise_exception('System role not supported') }}{%- endif -%}
 {%- set first_user_prefix = "" -%}{%- set turns = messages -%}`);
 
+/** `begin`: what it puts before an answer that is not to be thought about. */
+const gemma4Like = (begin: string): string => raw`{%- macro strip_thinking(text) -%}
+    {%- set ns = namespace(result='') -%}
+    {%- for part in text.split('<channel|>') -%}
+        {%- if '<|channel>' in part -%}{%- set ns.result = ns.result + part.split('<|channel>')[0] -%}
+        {%- else -%}{%- set ns.result = ns.result + part -%}{%- endif -%}
+    {%- endfor -%}
+    {{- ns.result | trim -}}
+{%- endmacro -%}
+{%- set loop_messages = messages -%}
+{{- bos_token -}}
+{%- if (enable_thinking is defined and enable_thinking) or tools or messages[0]['role'] in ['system', 'developer'] -%}
+    {{- '<|turn>system
+' -}}
+    {%- if enable_thinking is defined and enable_thinking -%}{{- '<|think|>
+' -}}{%- endif -%}
+    {%- if messages[0]['role'] in ['system', 'developer'] -%}
+        {{- messages[0]['content'] | trim -}}
+        {%- set loop_messages = messages[1:] -%}
+    {%- endif -%}
+    {{- '<turn|>
+' -}}
+{%- endif -%}
+{%- for message in loop_messages -%}
+    {%- set role = 'model' if message['role'] == 'assistant' else message['role'] -%}
+    {{- '<|turn>' + role + '
+' -}}
+    {%- if message['content'] is string -%}
+        {%- if role == 'model' -%}{{- strip_thinking(message['content']) -}}
+        {%- else -%}{{- message['content'] | trim -}}{%- endif -%}
+    {%- endif -%}
+    {{- '<turn|>
+' -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+    {{- '<|turn>model
+' -}}
+    ${begin}
+{%- endif -%}`;
+
+const gemma4 = gemma4Like('');
+
+const gemma4Large = gemma4Like(
+  raw`{%- if not (enable_thinking is defined and enable_thinking) -%}{{- '<|channel>thought
+<channel|>' -}}{%- endif -%}`,
+);
+
 const gptOss = raw`{%- macro build_system_message() -%}
     {%- if model_identity is not defined %}{%- set model_identity = "You are ChatGPT." %}{%- endif %}
     {{- model_identity + "\nKnowledge cutoff: 2024-06\n" }}
@@ -294,5 +341,7 @@ export const CHAT_TEMPLATES = {
   olmo2,
   gemma3,
   gemma2,
+  gemma4,
+  gemma4Large,
   gptOss,
 };
