@@ -188,8 +188,8 @@ void read_experts(const HeaderReader & r, Hparams & hp) {
     if (scale != 0) e.scale = scale;
 }
 
-bool read_window(const HeaderReader & r, Hparams & hp, int period) {
-    const int window = r.optional_count("attention.sliding_window", 1u << 30);
+bool read_window(const HeaderReader & r, Hparams & hp, int period, int fallback) {
+    const int stated = r.optional_count("attention.sliding_window", 1u << 30), window = stated ? stated : fallback;
     const char * const pattern = "attention.sliding_window_pattern";
     const std::vector<bool> by_layer = r.by_layer(pattern, hp.n_layer);
     if (by_layer.empty()) period = r.count(pattern, 1u << 10, period);

@@ -77,9 +77,10 @@ void add_fused_feed_forward(std::vector<TensorSpec> & specs, const Hparams & hp,
 void add_experts(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
 
 // What families read alike: the experts' numbers; the window, which all but each period's last layer have unless the
-// header says it layer by layer (false where the model has none). Then those may have a RoPE of their own.
+// header says it layer by layer (false where the model has none; `fallback`: where the header does not say how long
+// it is). Then those may have a RoPE of their own.
 void read_experts(const HeaderReader & header, Hparams & hp);
-bool read_window(const HeaderReader & header, Hparams & hp, int period);
+bool read_window(const HeaderReader & header, Hparams & hp, int period, int fallback = 0);
 void use_in_windows(Hparams & hp, RopeParams rope);
 
 // What a piece of a layer's graph is made from.

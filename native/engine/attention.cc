@@ -23,10 +23,10 @@ ggml_tensor * read_as(ggml_context * c, ggml_tensor * t, ggml_type type, int64_t
 // For devices whose ggml_flash_attn_ext() does not know the model's head size: keys and values [hd, n_kv, n_head_kv],
 // as it takes them.
 ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tensor * k, ggml_tensor * v,
-                                    const AttentionArgs & a, float scale) {
+                                    const AttentionArgs & a, float scale, float softcap) {
     ggml_tensor * scores = ggml_mul_mat(c, k, q);  // [n_kv, rows, heads]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
-    ggml_tensor * weights = ggml_soft_max_ext(c, scores, a.mask, scale, 0.0f);
+    ggml_tensor * weights = attention_weights(c, scores, a.mask, scale, softcap);
     if (a.sinks) ggml_soft_max_add_sinks(weights, a.sinks);
     ggml_tensor * columns = ggml_cont(c, ggml_transpose(c, ggml_cast(c, v, GGML_TYPE_F32)));  // [n_kv, hd, n_head_kv]
     return ggml_cont(c, ggml_permute(c, ggml_mul_mat(c, columns, weights), 0, 2, 1, 3));      // [hd, heads, rows]
@@ -38,10 +38,10 @@ ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const Attenti
     ggml_tensor * k = kv_heads(c, head_dim, a.k, a.table, a.n_kv);
     ggml_tensor * v = kv_heads(c, head_dim, a.v, a.table, a.n_kv);
     const float scale = hp.attention_scale;
-    ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, scale, 0.0f, 0.0f);
+    ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, scale, 0.0f, hp.attention_softcap);
     if (a.sinks) ggml_flash_attn_ext_add_sinks(y, a.sinks);
     ggml_flash_attn_ext_set_prec(y, GGML_PREC_F32);
-    if (!ggml_backend_dev_supports_op(a.device.dev(), y)) y = attention_by_products(c, q, k, v, a, scale);
+    if (!ggml_backend_dev_supports_op(a.device.dev(), y)) y = attention_by_products(c, q, k, v, a, scale, hp.attention_softcap);
     return ggml_reshape_2d(c, y, a.q->ne[0] * a.q->ne[1], a.q->ne[2]);
 }
 
@@ -72,6 +72,12 @@ ggml_tensor * kv_heads(ggml_context * c, int head_dim, ggml_tensor * cache, cons
     return ggml_view_3d(c, rows, head_dim, n, heads, rows->nb[1], head, 0);
 }
 
+ggml_tensor * attention_weights(ggml_context * c, ggml_tensor * scores, ggml_tensor * mask, float scale, float softcap) {
+    if (softcap == 0) return ggml_soft_max_ext(c, scores, mask, scale, 0.0f);
+    scores = ggml_scale(c, ggml_tanh(c, ggml_scale(c, scores, scale / softcap)), softcap);
+    return ggml_soft_max_ext(c, scores, mask, 1.0f, 0.0f);
+}
+
 Attention::Attention(bool coarse) : kernel_(attention_kernel(coarse)) {}
 
 // A ggml custom op, so that it runs on the pool's threads. src: q, k, v (whole caches), positions, table of blocks,
@@ -81,7 +87,7 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
     Attention & a = *layer.self;
     const ggml_tensor * const * src = dst->src;
     AttentionJob job = job_of(src[0], src[1]);
-    job.scale = layer.scale, job.window = layer.window;
+    job.scale = layer.scale, job.softcap = layer.softcap, job.window = layer.window;
     if (src[5]) job.sinks = static_cast<const float *>(src[5]->data);
     job.q = static_cast<const float *>(src[0]->data);
     job.k = static_cast<const uint8_t *>(src[1]->data);
@@ -102,7 +108,7 @@ ggml_tensor * Attention::build(ggml_context * c, const Hparams & hp, const Atten
     team_.memory = shared_.data();
     ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.table.ids, a.sinks};
     OfLayer & layer = a.window ? windowed_ : plain_;
-    layer = {this, hp.attention_scale, a.window};
+    layer = {this, hp.attention_scale, hp.attention_softcap, a.window};
     return ggml_custom_4d(c, GGML_TYPE_F32, a.q->ne[0] * a.q->ne[1], a.q->ne[2], 1, 1, args, a.sinks ? 6 : 5, op, GGML_N_TASKS_MAX,
                           &layer);
 }

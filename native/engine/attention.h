@@ -38,6 +38,9 @@ struct AttentionArgs {
 // another, else a copy.
 ggml_tensor * kv_heads(ggml_context * c, int head_dim, ggml_tensor * cache, const BlockTable & table, int n);
 
+// Products of queries and keys [n_kv, rows, heads] → how much each key weighs; mask as in AttentionArgs.
+ggml_tensor * attention_weights(ggml_context * c, ggml_tensor * scores, ggml_tensor * mask, float scale, float softcap);
+
 class Attention {
   public:
     // `coarse`: the model's weights are quantised, so that products of bf16 lose nothing that they had not lost before.
@@ -52,7 +55,7 @@ class Attention {
     // What a graph's node is told besides its tensors.
     struct OfLayer {
         Attention * self;
-        float scale;
+        float scale, softcap;
         int window;
     };
     static void op(ggml_tensor * dst, int ith, int nth, void * layer);

@@ -61,7 +61,7 @@ struct Hparams {
     QueryTemperature temperature;
     float attention_scale = 0;  // of the scores; by default 1 / √head_dim
     float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
-    float logit_softcap = 0;    // 0: none
+    float attention_softcap = 0, logit_softcap = 0;    // 0: none
     std::vector<int32_t> suppressed;  // tokens that are never written, such as those of images
 
     const LayerShape & layer(int il) const { return layers[size_t(il)]; }

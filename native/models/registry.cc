@@ -13,6 +13,7 @@
     FAMILY(glm4)         \
     FAMILY(olmo2)        \
     FAMILY(qwen3vl)      \
+    FAMILY(gemma2)       \
     FAMILY(gemma3)       \
     FAMILY(gemma4)       \
     FAMILY(gpt_oss)

@@ -42,14 +42,14 @@ TEST(attention_kernels_agree_with_the_definition) {
     });
 }
 
-TEST(attention_with_windows_and_sinks_agrees_with_the_definition) {
+TEST(attention_with_windows_sinks_and_capped_scores_agrees_with_the_definition) {
     for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
         std::minstd_rand rng(41);
         const int windows[] = {0, 1, 7, 64, 100, 300};
         for (int i = 0; i < 48; ++i) {
             Problem p(random_shape(rng, type, i % 4 ? 70 : 1, 600), uint32_t(i + 1));
             if (i % 4 == 0) p.positions[0] = p.shape.keys - 1;
-            p.narrow(windows[i % 6], i % 2 == 0, uint32_t(i));
+            p.narrow(windows[i % 6], i % 2 == 0, uint32_t(i), i % 5 < 2 ? 3.0f : 0);
             if (i % 3 == 0) p.scatter(64 << (rng() % 3), rng());
             p.run(kernel, 1 + int(rng() % 3));
             check_errors(kernel, p, i);

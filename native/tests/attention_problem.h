@@ -66,10 +66,10 @@ struct Problem {
     }
     Problem(const Problem &) = delete;
 
-    // Each row sees the last `window` keys, and a sink for every head.
-    void narrow(int window, bool with_sinks, uint32_t seed) {
+    // Each row sees the last `window` keys, and a sink for every head; scores are capped, unless that is 0.
+    void narrow(int window, bool with_sinks, uint32_t seed, float softcap = 0) {
         std::minstd_rand rng(seed);
-        job.window = window;
+        job.window = window, job.softcap = softcap;
         sinks.clear();
         for (int h = 0; h < job.n_head; ++h) sinks.push_back(float(rng() % 1000) / 100.0f - 5.0f);
         job.sinks = with_sinks ? sinks.data() : nullptr;
@@ -127,7 +127,7 @@ struct Problem {
                 for (int j = first; j < n; ++j) {
                     double s = 0;
                     for (int d = 0; d < hd; ++d) s += double(query[d]) * double(kf[size_t(j) * kv_dim + at + d]);
-                    score[size_t(j)] = s * job.scale;
+                    score[size_t(j)] = job.softcap != 0 ? job.softcap * std::tanh(s * job.scale / job.softcap) : s * job.scale;
                     top = std::max(top, score[size_t(j)]);
                 }
                 if (job.sinks) total = std::exp(double(job.sinks[h]) - top);

@@ -107,6 +107,15 @@ TEST(headers_of_olmo_2_and_3) {
     CHECK(near(near_by.attn_factor, 1));
 }
 
+TEST(a_header_of_gemma_2) {
+    const Hparams hp = hparams_of("gemma2", "--layers 4", [](Header h) {
+        h.u32("context_length", 8192).u32("attention.sliding_window", 4096).f32("rope.freq_base", 10000);
+        h.f32("attn_logit_softcapping", 50).f32("final_logit_softcapping", 30);
+    });
+    CHECK(hp.window == 4096 && hp.attention_softcap == 50 && hp.logit_softcap == 30);
+    for (int il = 0; il < 4; ++il) CHECK_EQ(hp.layer(il).windowed, il % 2 == 0);
+}
+
 TEST(headers_of_gemma_3) {
     const Hparams hp = hparams_of("gemma3", "--layers 12", [](Header h) {
         h.u32("context_length", 131072).u32("attention.sliding_window", 1024).f32("rope.freq_base", 1e6f);

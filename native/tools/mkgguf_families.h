@@ -38,6 +38,7 @@ inline Family family_named(const std::string & arch) {
         {"glm4", {.qkv_bias = true, .post_norms = true, .fused_gate_up = true, .rotated = 2}},
         {"olmo2",
          {.whole_norms = true, .pre_norms = false, .post_norms = true, .needs_output = true, .window_period = 4}},
+        {"gemma2", {.post_norms = true, .window_period = 2}},
         {"gemma3", {.head_norms = true, .post_norms = true, .window_period = 6}},
         {"gemma4", {.head_norms = true, .post_norms = true, .window_period = 2}},
         {"gpt-oss",
@@ -112,6 +113,8 @@ inline void family_keys(gguf_context * g, const std::string & arch, const Number
         u32("embedding_length_per_layer_input", small ? kPerLayerEmbd : 0);
         f32("final_logit_softcapping", 30);
         if (sparse) u32("expert_count", n.experts), u32("expert_used_count", n.experts_used);
+    } else if (arch == "gemma2") {
+        f32("attn_logit_softcapping", 5), f32("final_logit_softcapping", 4);  // small, so that it is seen
     } else if (arch == "granite") {
         f32("logit_scale", 8), f32("residual_scale", 0.7f), f32("embedding_scale", 1.5f), f32("attention.scale", 0.2f);
     } else if (arch == "mistral3" && rope == "yarn") {

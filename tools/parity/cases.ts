@@ -25,6 +25,7 @@ const FAMILIES: Record<string, MkggufOptions> = {
   glm4: {},
   olmo2: { window: 96 },
   qwen3vl: {},
+  gemma2: { window: 96 },
   gemma3: { window: 96, layers: 7 },
   gemma4: { window: 96, layers: 8, 'shared-kv': 2 },
   'gpt-oss': { window: 96, rope: 'yarn', context: 512 },

@@ -40,6 +40,7 @@ struct AttentionJob {
     size_t q_stride;
     float scale;                 // of the scores: mostly 1 / √head_dim
     int window;                  // keys; 0: none
+    float softcap;               // scores s become c · tanh(s / c); 0: they stay
     const float * sinks;         // [n_head]: the score of a key without a value that each head sees; null: none
 };
 
