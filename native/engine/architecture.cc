@@ -63,7 +63,9 @@ ggml_tensor * Architecture::output(const LayerArgs & l, ggml_tensor * attn, ggml
 
 ggml_tensor * Architecture::feed_forward(const LayerArgs & l, ggml_tensor * x) const {
     ggml_tensor * h = l.w.ffn_norm ? rms_norm(l.c, x, l.w.ffn_norm, l.hp.rms_eps) : x;
-    return l.w.router ? feed_to_experts(l, h, h) : dense_feed_forward(l, h);
+    if (!l.w.router) return dense_feed_forward(l, h);
+    ggml_tensor * y = feed_to_experts(l, h, h);
+    return l.w.gate ? ggml_add(l.c, y, dense_feed_forward(l, h)) : y;
 }
 
 ggml_tensor * dense_feed_forward(const LayerArgs & l, ggml_tensor * x) {

@@ -26,6 +26,7 @@ struct LayerWeights {
     ggml_tensor * ffn_norm = nullptr;                             // [n_embd]
     ggml_tensor *gate = nullptr, *up = nullptr, *down = nullptr;  // [n_embd, n_ff] × 2, [n_ff, n_embd]
     ggml_tensor *router = nullptr, *router_bias = nullptr;        // [n_embd, experts], [experts]
+    ggml_tensor * choice_bias = nullptr;                          // [experts]: to choose by, not to weigh by
     ggml_tensor * router_scale = nullptr;                         // [n_embd]
     // As gate, up and down, [.., .., experts], and their biases [n_ff, experts] × 2, [n_embd, experts].
     ggml_tensor *gate_experts = nullptr, *up_experts = nullptr, *down_experts = nullptr;
@@ -127,7 +128,7 @@ class Architecture {
 
   protected:
     // Within output(): x [n_embd, rows], before its norm → [n_embd, rows], to be added to it. Default: a gated
-    // feed-forward, or experts where the layer has a router.
+    // feed-forward, or experts where the layer has a router, or both.
     virtual ggml_tensor * feed_forward(const LayerArgs & l, ggml_tensor * x) const;
 };
 

@@ -26,7 +26,8 @@ Routing route(const LayerArgs & l, ggml_tensor * seen) {
     ggml_tensor * scores = linear(c, l.w.router, l.w.router_bias, seen);  // [experts, rows]
     if (e.gating == Gating::softmax) scores = ggml_soft_max(c, scores);
     if (e.gating == Gating::sigmoid) scores = ggml_sigmoid(c, scores);
-    ggml_tensor * chosen = ggml_argsort_top_k(c, scores, e.used);
+    ggml_tensor * liked = l.w.choice_bias ? ggml_add(c, scores, l.w.choice_bias) : scores;
+    ggml_tensor * chosen = ggml_argsort_top_k(c, liked, e.used);
     ggml_tensor * weights = ggml_get_rows(c, ggml_reshape_3d(c, scores, 1, e.count, rows), chosen);  // [1, used, rows]
     weights = ggml_reshape_2d(c, weights, e.used, rows);
     if (e.gating == Gating::softmax_of_chosen) weights = ggml_soft_max(c, weights);

@@ -29,6 +29,8 @@ enum class Gating { softmax, sigmoid, softmax_of_chosen };
 struct Experts {
     int count = 0, used = 0;  // 0: dense
     int n_ff = 0;
+    int shared = 0;           // so many go to all tokens, as one feed-forward
+    int dense_layers = 0;     // the first so many layers have none
     Gating gating = Gating::softmax;
     bool normalised = true;   // the weights of those chosen sum to 1
     float scale = 1;          // of the weights
@@ -53,6 +55,7 @@ struct Hparams {
     std::string rope_scaling = "none";
     std::vector<RopeParams> ropes{1};  // the first is what most layers have
     std::vector<LayerShape> layers;    // [n_layer]
+    int n_layer_draft = 0;             // what files have behind the last layer: to guess further tokens by; not used
     int n_layer_kv = 0;                // the first so many have keys and values of their own, the others read theirs
     int window = 0;                    // tokens; 0: no layer has one
     int n_embd_per_layer = 0;          // what each layer gets of a token besides the residual stream; 0: nothing

@@ -93,13 +93,20 @@ std::vector<Expected> expected_tensors(const Architecture & arch, const Hparams 
     return out;
 }
 
-void check_others(const GgufFile & file, const Architecture & arch, const std::vector<Expected> & expected) {
+void check_others(const GgufFile & file, const CheckedModel & model, const std::vector<Expected> & expected) {
+    const Architecture & arch = *model.arch;
     std::set<std::string> known, others;
     for (const Expected & e : expected) known.insert(e.name);
     if (arch.scales_rope_frequencies()) known.insert("rope_freqs.weight");
     if (arch.scales_rope_by_length()) known.insert({"rope_factors_long.weight", "rope_factors_short.weight"});
+    const int n_layer = model.hparams.n_layer;
+    const auto is_draft = [&](const std::string & name) {
+        for (int il = n_layer; il < n_layer + model.hparams.n_layer_draft; ++il)
+            if (name.starts_with(layer_tensor_name(il, ""))) return true;
+        return false;
+    };
     for (const GgufFile::Tensor & t : file.tensors())
-        if (!known.count(t.name)) others.insert(kind_of(t.name));
+        if (!known.count(t.name) && !is_draft(t.name)) others.insert(kind_of(t.name));
     if (others.empty()) return;
     throw unsupported("it has weights that are not used in the family " + std::string(arch.name()) + " (" +
                       listed(others) + "), and without them its answers would be wrong");
@@ -148,7 +155,7 @@ CheckedModel check_model(const GgufFile & file) {
     CheckedModel out{arch, read_hparams(header, *arch)};
     check_keys(header, *name);
     const std::vector<Expected> expected = expected_tensors(*arch, out.hparams);
-    check_others(file, *arch, expected);
+    check_others(file, out, expected);
     check_tensors(file, expected);
     check_layer_inputs(file, out.hparams);
     check_vocabulary(file);

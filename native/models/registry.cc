@@ -11,6 +11,7 @@
     FAMILY(granite)      \
     FAMILY(smollm3)      \
     FAMILY(glm4)         \
+    FAMILY(glm4moe)      \
     FAMILY(olmo2)        \
     FAMILY(qwen3vl)      \
     FAMILY(gemma2)       \

@@ -107,6 +107,14 @@ TEST(headers_of_olmo_2_and_3) {
     CHECK(near(near_by.attn_factor, 1));
 }
 
+TEST(a_header_of_glm_4_5_air) {
+    const Hparams hp = hparams_of("glm4moe", "--layers 4 --experts 16 --experts-used 8", [](Header h) {
+        h.u32("context_length", 131072).f32("rope.freq_base", 1e6f).f32("expert_weights_scale", 1);
+    });
+    CHECK(hp.n_layer == 3 && hp.n_layer_draft == 1 && hp.experts.dense_layers == 1 && hp.experts.shared == 2);
+    CHECK(hp.experts.gating == Gating::sigmoid && hp.experts.normalised && hp.experts.scale == 1);
+}
+
 TEST(a_header_of_gemma_2) {
     const Hparams hp = hparams_of("gemma2", "--layers 4", [](Header h) {
         h.u32("context_length", 8192).u32("attention.sliding_window", 4096).f32("rope.freq_base", 10000);

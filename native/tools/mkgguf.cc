@@ -232,8 +232,10 @@ class Writer {
             const std::string p = "blk." + std::to_string(il) + ".";
             const mkgguf::Layer layer = mkgguf::layer_of(s_.arch, numbers(), il);
             attention(p, layer);
-            if (family_.experts) experts(p);
-            else feed_forward(p, layer.ff);
+            const bool dense = !family_.experts || (family_.shared_experts && il == 0);
+            if (dense) feed_forward(p, layer.ff);
+            else experts(p);
+            if (family_.shared_experts && il == s_.layers - 1) draft(p);
             if (s_.arch == "gemma4") gemma4(p);
         }
         if (s_.arch == "gemma4") gemma4_inputs();
@@ -305,10 +307,21 @@ class Writer {
         add(p + "ffn_gate_exps.weight", {d, ff, n}, expert_type_, spread(d));
         add(p + "ffn_up_exps.weight", {d, ff, n}, expert_type_, spread(d));
         add(p + "ffn_down_exps.weight", {ff, d, n}, expert_type_, spread(ff));
+        if (family_.shared_experts) {
+            bias(p + "exp_probs_b.bias", {n});
+            matrix(p + "ffn_gate_shexp.weight", d, 2 * ff), matrix(p + "ffn_up_shexp.weight", d, 2 * ff);
+            matrix(p + "ffn_down_shexp.weight", 2 * ff, d);
+        }
         if (!family_.expert_bias) return;
         bias(p + "ffn_gate_inp.bias", {n});
         bias(p + "ffn_gate_exps.bias", {ff, n}), bias(p + "ffn_up_exps.bias", {ff, n});
         bias(p + "ffn_down_exps.bias", {d, n});
+    }
+
+    // What the layer has that guesses further tokens.
+    void draft(const std::string & p) {
+        matrix(p + "nextn.eh_proj.weight", 2 * s_.embd, s_.embd);
+        norm(p + "nextn.enorm.weight", s_.embd), norm(p + "nextn.hnorm.weight", s_.embd);
     }
 
     // What Gemma 4 has besides.

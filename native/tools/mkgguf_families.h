@@ -18,6 +18,7 @@ struct Family {
     bool norm_behind_attention = false;  // named as a post norm, used as the feed-forward's own
     bool fused_qkv = false, fused_gate_up = false;
     bool experts = false, expert_bias = false, sinks = false;
+    bool shared_experts = false;       // two, in all layers but the first, which is dense; the last is for drafts
     bool needs_output = false;         // output weights of its own
     int rotated = 1;                   // one in so many dimensions of a head
     int window_period = 0;             // every so many layers one sees all
@@ -36,6 +37,9 @@ inline Family family_named(const std::string & arch) {
         {"qwen3moe", {.head_norms = true, .experts = true}},
         {"phi3", {.fused_qkv = true, .fused_gate_up = true, .rotated = 2}},
         {"glm4", {.qkv_bias = true, .post_norms = true, .fused_gate_up = true, .rotated = 2}},
+        {"glm4moe",
+         {.qkv_bias = true, .head_norms = true, .norm_behind_attention = true, .experts = true, .shared_experts = true,
+          .rotated = 2}},
         {"olmo2",
          {.whole_norms = true, .pre_norms = false, .post_norms = true, .needs_output = true, .window_period = 4}},
         {"gemma2", {.post_norms = true, .window_period = 2}},
@@ -92,7 +96,11 @@ inline void family_keys(gguf_context * g, const std::string & arch, const Number
     }
     if (family.experts) u32("expert_count", n.experts), u32("expert_used_count", n.experts_used);
     if (family.window_period && n.window) u32("attention.sliding_window", n.window);
-    if (arch == "gemma4") {
+    if (arch == "glm4moe") {
+        u32("expert_shared_count", 2), u32("leading_dense_block_count", 1), u32("nextn_predict_layers", 1);
+        u32("expert_gating_func", 2), f32("expert_weights_scale", 1.5f);
+        gguf_set_val_bool(g, "glm4moe.expert_weights_norm", true);
+    } else if (arch == "gemma4") {
         const bool small = n.variant == "e2b", sparse = n.variant == "26b-a4b";
         std::vector<int8_t> windowed;
         std::vector<uint32_t> kv_heads, ff;

@@ -23,6 +23,7 @@ const FAMILIES: Record<string, MkggufOptions> = {
   granite: {},
   smollm3: {},
   glm4: {},
+  glm4moe: { layers: 5 },
   olmo2: { window: 96 },
   qwen3vl: {},
   gemma2: { window: 96 },
@@ -34,6 +35,7 @@ const FAMILY_TYPES = ['f32', 'f16', 'q8_0', 'q4_K'];
 /** Where weights are rounded, so that no rounding decides which experts are used: f32 and f16 show that they are chosen well. */
 const ALL_EXPERTS: Record<string, MkggufOptions> = {
   qwen3moe: { 'experts-used': 8 },
+  glm4moe: { 'experts-used': 8 },
   'gpt-oss': { 'experts-used': 8 },
 };
 /** Types that no kernel of ours reads. */
