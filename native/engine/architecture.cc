@@ -22,8 +22,9 @@ namespace {
 // Heads of w · h, each normalised by itself or all together, as the norm's length says.
 ggml_tensor * heads(const LayerArgs & l, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * norm, ggml_tensor * h) {
     ggml_tensor * y = linear(l.c, w, bias, h);
-    if (norm && norm->ne[0] == y->ne[0]) return split_heads(l.c, rms_norm(l.c, y, norm, l.hp.rms_eps), l.shape.head_dim);
-    y = split_heads(l.c, y, l.shape.head_dim);
+    const int head_dim = l.shape.head_dim;
+    if (norm && norm->ne[0] == y->ne[0]) return split_heads(l.c, rms_norm(l.c, y, norm, l.hp.rms_eps), head_dim);
+    y = split_heads(l.c, y, head_dim);
     return norm ? rms_norm(l.c, y, norm, l.hp.rms_eps) : y;
 }
 

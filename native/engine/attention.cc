@@ -23,10 +23,10 @@ ggml_tensor * read_as(ggml_context * c, ggml_tensor * t, ggml_type type, int64_t
 // For devices whose ggml_flash_attn_ext() does not know the model's head size: keys and values [hd, n_kv, n_head_kv],
 // as it takes them.
 ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tensor * k, ggml_tensor * v,
-                                    const AttentionArgs & a, float scale, float softcap) {
+                                    const AttentionArgs & a, const Hparams & hp) {
     ggml_tensor * scores = ggml_mul_mat(c, k, q);  // [n_kv, rows, heads]
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
-    ggml_tensor * weights = attention_weights(c, scores, a.mask, scale, softcap);
+    ggml_tensor * weights = attention_weights(c, scores, a.mask, hp);
     if (a.sinks) ggml_soft_max_add_sinks(weights, a.sinks);
     ggml_tensor * columns = ggml_cont(c, ggml_transpose(c, ggml_cast(c, v, GGML_TYPE_F32)));  // [n_kv, hd, n_head_kv]
     return ggml_cont(c, ggml_permute(c, ggml_mul_mat(c, columns, weights), 0, 2, 1, 3));      // [hd, heads, rows]
@@ -37,11 +37,10 @@ ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const Attenti
     const int head_dim = int(a.q->ne[0]);
     ggml_tensor * k = kv_heads(c, head_dim, a.k, a.table, a.n_kv);
     ggml_tensor * v = kv_heads(c, head_dim, a.v, a.table, a.n_kv);
-    const float scale = hp.attention_scale;
-    ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, scale, 0.0f, hp.attention_softcap);
+    ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, hp.attention_scale, 0.0f, hp.attention_softcap);
     if (a.sinks) ggml_flash_attn_ext_add_sinks(y, a.sinks);
     ggml_flash_attn_ext_set_prec(y, GGML_PREC_F32);
-    if (!ggml_backend_dev_supports_op(a.device.dev(), y)) y = attention_by_products(c, q, k, v, a, scale, hp.attention_softcap);
+    if (!ggml_backend_dev_supports_op(a.device.dev(), y)) y = attention_by_products(c, q, k, v, a, hp);
     return ggml_reshape_2d(c, y, a.q->ne[0] * a.q->ne[1], a.q->ne[2]);
 }
 
@@ -72,9 +71,10 @@ ggml_tensor * kv_heads(ggml_context * c, int head_dim, ggml_tensor * cache, cons
     return ggml_view_3d(c, rows, head_dim, n, heads, rows->nb[1], head, 0);
 }
 
-ggml_tensor * attention_weights(ggml_context * c, ggml_tensor * scores, ggml_tensor * mask, float scale, float softcap) {
-    if (softcap == 0) return ggml_soft_max_ext(c, scores, mask, scale, 0.0f);
-    scores = ggml_scale(c, ggml_tanh(c, ggml_scale(c, scores, scale / softcap)), softcap);
+ggml_tensor * attention_weights(ggml_context * c, ggml_tensor * scores, ggml_tensor * mask, const Hparams & hp) {
+    const float scale = hp.attention_scale, cap = hp.attention_softcap;
+    if (cap == 0) return ggml_soft_max_ext(c, scores, mask, scale, 0.0f);
+    scores = ggml_scale(c, ggml_tanh(c, ggml_scale(c, scores, scale / cap)), cap);
     return ggml_soft_max_ext(c, scores, mask, 1.0f, 0.0f);
 }
 
@@ -109,7 +109,8 @@ ggml_tensor * Attention::build(ggml_context * c, const Hparams & hp, const Atten
     ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.table.ids, a.sinks};
     OfLayer & layer = a.window ? windowed_ : plain_;
     layer = {this, hp.attention_scale, hp.attention_softcap, a.window};
-    return ggml_custom_4d(c, GGML_TYPE_F32, a.q->ne[0] * a.q->ne[1], a.q->ne[2], 1, 1, args, a.sinks ? 6 : 5, op, GGML_N_TASKS_MAX,
+    const int64_t q_dim = a.q->ne[0] * a.q->ne[1];
+    return ggml_custom_4d(c, GGML_TYPE_F32, q_dim, a.q->ne[2], 1, 1, args, a.sinks ? 6 : 5, op, GGML_N_TASKS_MAX,
                           &layer);
 }
 

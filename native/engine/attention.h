@@ -39,7 +39,7 @@ struct AttentionArgs {
 ggml_tensor * kv_heads(ggml_context * c, int head_dim, ggml_tensor * cache, const BlockTable & table, int n);
 
 // Products of queries and keys [n_kv, rows, heads] → how much each key weighs; mask as in AttentionArgs.
-ggml_tensor * attention_weights(ggml_context * c, ggml_tensor * scores, ggml_tensor * mask, float scale, float softcap);
+ggml_tensor * attention_weights(ggml_context * c, ggml_tensor * scores, ggml_tensor * mask, const Hparams & hp);
 
 class Attention {
   public:

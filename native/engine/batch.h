@@ -30,9 +30,9 @@ void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp);
 
 class Batch {
   public:
-    // `tokens` stand at `positions`, which ascend. Activations are left undefined. Attention is causal by position: a row sees the keys at
-    // positions up to its own, wherever the row stands in the batch. The cache holds room for all, and keeps its table
-    // until the batch is no longer used.
+    // `tokens` stand at `positions`, which ascend. Activations are left undefined. Attention is causal by position: a
+    // row sees the keys at positions up to its own, wherever the row stands in the batch. The cache holds room for all,
+    // and keeps its table until the batch is no longer used.
     Batch(std::vector<int32_t> tokens, std::vector<int32_t> positions, const Hparams & hp, Device & device,
           const KvCache & cache);
 

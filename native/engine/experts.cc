@@ -34,7 +34,8 @@ Routing route(const LayerArgs & l, ggml_tensor * seen) {
     if (e.normalised) weights = ggml_div(c, weights, ggml_clamp(c, ggml_sum_rows(c, weights), kLeastSum, INFINITY));
     if (e.scale != 1) weights = ggml_scale(c, weights, e.scale);
     if (l.w.expert_scales) {
-        ggml_tensor * scales = ggml_repeat_4d(c, ggml_reshape_3d(c, l.w.expert_scales, 1, e.count, 1), 1, e.count, rows, 1);
+        ggml_tensor * scales = ggml_reshape_3d(c, l.w.expert_scales, 1, e.count, 1);
+        scales = ggml_repeat_4d(c, scales, 1, e.count, rows, 1);
         weights = ggml_mul(c, weights, ggml_reshape_2d(c, ggml_get_rows(c, scales, chosen), e.used, rows));
     }
     return {chosen, ggml_reshape_3d(c, weights, 1, e.used, rows)};

@@ -168,7 +168,7 @@ void Forward::observe(LayerGraph & l, ggml_tensor * q) {
     ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
     l.seen = ggml_new_tensor_2d(c, GGML_TYPE_F32, b.n_kv, l.observers);
     ggml_set_input(l.seen);
-    l.attention = attention_weights(c, scores, l.seen, hp.attention_scale, hp.attention_softcap);
+    l.attention = attention_weights(c, scores, l.seen, hp);
     if (ggml_tensor * sinks = weights_.layer(l.il).sinks) ggml_soft_max_add_sinks(l.attention, sinks);
     ggml_set_output(l.attention);
     ggml_build_forward_expand(l.g, l.attention);

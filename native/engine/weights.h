@@ -65,8 +65,9 @@ class Weights {
     std::vector<LayerWeights> layers_;
     ggml_tensor *token_embd_ = nullptr, *output_norm_ = nullptr, *output_ = nullptr;
     Device * output_device_ = nullptr;
-    std::vector<ggml_tensor *> input_projections_;                      // [n_layer]
-    ggml_tensor *input_norm_ = nullptr, *input_embeddings_ = nullptr;  // the latter [n_layer · n_embd_per_layer, n_vocab]
+    std::vector<ggml_tensor *> input_projections_;  // [n_layer]
+    ggml_tensor * input_norm_ = nullptr;
+    ggml_tensor * input_embeddings_ = nullptr;      // [n_layer · n_embd_per_layer, n_vocab]: all layers side by side
     std::map<ggml_backend_buffer_type_t, std::pair<ContextPtr, std::vector<Pending>>> groups_;
     std::vector<BufferPtr> buffers_;
     std::map<std::string, size_t> buffer_bytes_;

@@ -1,5 +1,5 @@
-// Gemma 2: windows in every other layer; scores and logits that never go beyond a cap; norms before and behind each half
-// of a layer; GELU; embeddings scaled by √n_embd.
+// Gemma 2: windows in every other layer; scores and logits that never go beyond a cap; norms before and behind each
+// half of a layer; GELU; embeddings scaled by √n_embd.
 #include <cmath>
 
 #include "engine/architecture.h"

@@ -1,5 +1,5 @@
-// GLM 4.5 and 4.6: experts, chosen by sigmoid scores plus a bias of each, beside shared ones; the first layers are dense.
-// A part of each head is rotated; the large ones have norms on heads.
+// GLM 4.5 and 4.6: experts, chosen by sigmoid scores plus a bias of each, beside shared ones; the first layers are
+// dense. A part of each head is rotated; the large ones have norms on heads.
 #include "engine/architecture.h"
 
 namespace kvasir {

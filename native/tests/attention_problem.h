@@ -127,7 +127,8 @@ struct Problem {
                 for (int j = first; j < n; ++j) {
                     double s = 0;
                     for (int d = 0; d < hd; ++d) s += double(query[d]) * double(kf[size_t(j) * kv_dim + at + d]);
-                    score[size_t(j)] = job.softcap != 0 ? job.softcap * std::tanh(s * job.scale / job.softcap) : s * job.scale;
+                    s *= job.scale;
+                    score[size_t(j)] = job.softcap != 0 ? job.softcap * std::tanh(s / job.softcap) : s;
                     top = std::max(top, score[size_t(j)]);
                 }
                 if (job.sinks) total = std::exp(double(job.sinks[h]) - top);

@@ -162,7 +162,8 @@ TEST(a_header_of_gemma_4_may_name_tokens_that_are_never_written) {
     const std::string plain = test::random_model("gemma4-suppress", "--arch gemma4 --layers 2 --vocab 600");
     const auto logits = [&](const std::vector<int32_t> & suppressed) {
         const std::string path = test::edited_model(plain, "suppressing", [&](gguf_context * g, ggml_context *) {
-            gguf_set_arr_data(g, "tokenizer.ggml.suppress_tokens", GGUF_TYPE_INT32, suppressed.data(), suppressed.size());
+            const char * key = "tokenizer.ggml.suppress_tokens";
+            gguf_set_arr_data(g, key, GGUF_TYPE_INT32, suppressed.data(), suppressed.size());
         });
         Session session(std::make_shared<Model>(path, ModelOptions{2, "cpu"}, nullptr), 64);
         session.append({{test::ids(12), nullptr}}, test::kFull, nullptr, nullptr);
