@@ -86,6 +86,13 @@ const FAMILIES: Record<keyof typeof CHAT_TEMPLATES, Expected> = {
     next: '<|user|>\n',
     system: `[gMASK]<sop><|system|>\n${SYSTEM}<|user|>\n`,
   },
+  glm47: {
+    after: '<|assistant|></think>',
+    thinking: '<|assistant|><think>',
+    answered: '<|assistant|></think>',
+    next: '<|user|>',
+    system: `[gMASK]<sop><|system|>${SYSTEM}<|user|>`,
+  },
   olmo2: {
     after: '\n<|assistant|>\n',
     next: '</s>\n<|user|>\n',

@@ -204,6 +204,30 @@ const glm4 = raw`[gMASK]<sop>
 {%- if add_generation_prompt %}<|assistant|>
 {%- endif %}`;
 
+const glm47 = raw`[gMASK]<sop>
+{%- if tools -%}<|system|>
+# Tools{%- endif -%}
+{%- set ns = namespace(last_user_index=-1) %}
+{%- for m in messages %}{%- if m.role == 'user' %}{% set ns.last_user_index = loop.index0 -%}{%- endif %}{%- endfor %}
+{%- for m in messages -%}
+    {%- if m.role == 'user' -%}<|user|>{{ m.content }}
+    {%- elif m.role == 'assistant' -%}<|assistant|>
+        {%- set reasoning = '' %}{%- set content = m.content %}
+        {%- if '</think>' in content %}
+            {%- set reasoning = content.split('</think>')[0].split('<think>')[-1] %}
+            {%- set content = content.split('</think>')[-1].lstrip('
+') %}
+        {%- endif %}
+        {%- if loop.index0 > ns.last_user_index and reasoning -%}{{ '<think>' + reasoning.strip() + '</think>' }}
+        {%- else -%}{{ '</think>' }}{%- endif -%}
+        {%- if content.strip() -%}{{ content.strip() }}{%- endif -%}
+    {%- elif m.role == 'system' -%}<|system|>{{ m.content }}
+    {%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+    <|assistant|>{{- '</think>' if (enable_thinking is defined and not enable_thinking) else '<think>' -}}
+{%- endif -%}`;
+
 const olmo2 = raw`{{ bos_token }}{% for message in messages %}{% if message['role'] == 'system' %}{{ '<|system|>
 ' + message['content'] + '
 ' }}{% elif message['role'] == 'user' %}{{ '<|user|>
@@ -338,6 +362,7 @@ export const CHAT_TEMPLATES = {
   granite,
   smollm3,
   glm4,
+  glm47,
   olmo2,
   gemma3,
   gemma2,
