@@ -11,21 +11,28 @@ export interface Work {
 
 /** Counts an append's work from its report: rows of every layer, and the keys they attend to. `bytesOfWeights` of all layers. */
 export function workOf(report: AppendReport, shape: Shape, vocab: number, bytesOfWeights: number): Work {
-  const { embd, heads, kvHeads, headDim, ff, experts } = shape;
-  const each = experts ? experts.used * experts.ff + experts.count / 3 : ff;
-  const weights = embd * headDim * (2 * heads + 2 * kvHeads) + 3 * embd * each;
-  const pairFlop = 4 * heads * headDim;
-  let flop = 2 * embd * vocab;
-  for (const { layer, rows } of report.layers)
-    flop += rows * 2 * weights + pairFlop * pairs(rows, report.tokens, windowOf(shape, layer));
+  let flop = 2 * shape.embd * vocab;
+  for (const { layer, rows } of report.layers) {
+    const { weights, window, headDim } = layerOf(shape, layer);
+    flop += rows * 2 * weights + 4 * shape.heads * headDim * pairs(rows, report.tokens, window);
+  }
   return { gflop: flop / 1e9, gbytes: (bytesOfWeights + report.bytesLoaded) / 1e9 };
 }
 
-/** Of the families with windows that benches use: Gemma 3's pattern. */
+/** Gemma 3's pattern of windows: every so many layers one sees all. */
 const PERIOD = 6;
 
-function windowOf({ window }: Shape, layer: number): number {
-  return window !== undefined && layer % PERIOD < PERIOD - 1 ? window : Infinity;
+/** Multiplications a row takes, and what it attends to. Of shapes that share KV as Gemma 4: heads are half as large behind windows. */
+function layerOf(shape: Shape, layer: number): { weights: number; window: number; headDim: number } {
+  const { embd, heads, kvHeads, experts, sharing } = shape;
+  const period = sharing?.period ?? PERIOD;
+  const windowed = shape.window !== undefined && layer % period < period - 1;
+  const headDim = sharing && windowed ? shape.headDim / 2 : shape.headDim;
+  const shares = sharing !== undefined && layer >= shape.layers - sharing.layers;
+  const ff = shares ? 2 * shape.ff : shape.ff;
+  const each = experts ? experts.used * experts.ff + experts.count / 3 : ff;
+  const weights = embd * headDim * (2 * heads + (shares ? 0 : 2 * kvHeads)) + 3 * embd * each;
+  return { weights, window: windowed ? (shape.window ?? Infinity) : Infinity, headDim };
 }
 
 /** Rows spread evenly over the prompt see half of it on average, the question's at its end nearly all: counted as even. */
