@@ -80,6 +80,7 @@ StrategySpec strategy_from(const Napi::Value & v) {
     }
     if (o.Has("checkLayers")) s.check_layers = layers_from(o.Get("checkLayers"), "strategy.checkLayers");
     if (o.Has("questionLayers")) s.question_layers = layers_from(o.Get("questionLayers"), "strategy.questionLayers");
+    if (o.Has("tokens")) s.tokens = tokens_from(o.Get("tokens"), "strategy.tokens");
     if (o.Has("ratios")) s.ratios = numbers_from(o.Get("ratios"), "strategy.ratios");
     if (o.Has("of")) s.of = deviation_from(o.Get("of"));
     if (o.Has("adaptive")) {

@@ -13,7 +13,8 @@
     STRATEGY("chunk-head", chunk_head)   \
     STRATEGY("deviation", deviation)     \
     STRATEGY("query", query)             \
-    STRATEGY("union", union)
+    STRATEGY("union", union)             \
+    STRATEGY("given", given)
 
 namespace kvasir {
 

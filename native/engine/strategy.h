@@ -27,9 +27,10 @@ struct Budget {
 // A strategy by name, with the numbers it may need; each reads only its own.
 struct StrategySpec {
     std::string name = "none";
-    std::vector<int> check_layers{};     // deviation, union: ascending
+    std::vector<int> check_layers{};     // deviation, union, given: ascending
     std::vector<double> ratios{};        // of the reusable tokens: one a check layer, not rising; else one
     std::vector<int> question_layers{};  // query, union: ascending
+    std::vector<int32_t> tokens{};       // given: indices in the prompt, ascending
     DeviationOf of = DeviationOf::v;
     Budget adaptive{};                  // cover > 0: takes the place of the one ratio
 };

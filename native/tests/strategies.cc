@@ -46,6 +46,20 @@ std::string label(const StrategySpec & s) {
 
 }  // namespace
 
+TEST(tokens_that_are_named_are_computed_as_if_a_strategy_had_chosen_them) {
+    auto m = tiny("qwen3");
+    const auto s = prompt(m);
+    for (const StrategySpec & spec : {deviation(0.3), head(0.2), query(0.25)}) {
+        const Result chosen = append(m, s, spec);
+        const Result given =
+            append(m, s, {.name = "given", .check_layers = spec.check_layers, .tokens = chosen.report.selected});
+        CHECK(given.logits == chosen.logits);
+        CHECK(given.report.selected == chosen.report.selected);
+    }
+    // Some that cannot be chosen do nothing.
+    CHECK(append(m, s, {.name = "given", .tokens = {0, 205, 5000}}).logits == append(m, s, kNone).logits);
+}
+
 TEST(ratio_one_of_every_strategy_is_full_prefill_bit_for_bit) {
     for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);

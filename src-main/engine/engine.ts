@@ -43,6 +43,7 @@ export type {
   NativeReference as Reference,
   NativeSampling as Sampling,
   NativeSessionDeviation as SessionDeviation,
+  NativeGiven as GivenTokens,
   NativeStrategy as Strategy,
   NativeTokenRange as TokenRange,
 } from './native.ts';

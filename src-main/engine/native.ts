@@ -145,6 +145,13 @@ export type NativeStrategy =
       of?: NativeDeviationOf;
     } & NativeBudget);
 
+/** For comparisons: these tokens of the prompt (ascending), from the first layer on, or kept at a check layer as others keep theirs. */
+export interface NativeGiven {
+  kind: 'given';
+  tokens: Int32Array;
+  checkLayers?: [number];
+}
+
 /** What is compared: fresh and stored values, keys, or both. Default: v. */
 export type NativeDeviationOf = 'v' | 'k' | 'kv';
 
@@ -288,7 +295,7 @@ export interface NativeSession {
   /** Appends segments behind what is there; the logits of the last token are then ready for generate(). */
   append(
     segments: NativeSegment[],
-    strategy: NativeStrategy,
+    strategy: NativeStrategy | NativeGiven,
     abort: NativeAbort,
     onProgress?: (p: NativeProgress) => void,
     loading?: NativeLoading,

@@ -9,6 +9,7 @@ import type {
   NativeSegment,
   NativeSession,
   NativeSessionDeviation,
+  NativeGiven,
   NativeStrategy,
   NativeTokenRange,
 } from './native.ts';
@@ -61,7 +62,7 @@ export class Session {
   /** CONTEXT_OVERFLOW, CHUNK_CORRUPT (with `chunkIndex`: which segment), CHUNK_MISMATCH, ABORTED. */
   append(
     segments: Segment[],
-    strategy: NativeStrategy,
+    strategy: NativeStrategy | NativeGiven,
     options: AppendOptions = {},
   ): Promise<NativeAppendReport> {
     const natives: NativeSegment[] = segments.map((segment) =>
