@@ -1,0 +1,35 @@
+import { randomFrom } from '../../src-main/testing/random.ts';
+
+/** A mean of measurements that belong to questions, and where it lies with 95 % confidence. */
+export interface Interval {
+  mean: number;
+  low: number;
+  high: number;
+}
+
+const RESAMPLES = 1000;
+
+/**
+ * By the bootstrap (Efron 1979): the mean of as many questions drawn with replacement, a thousand times. The draws are always
+ * the same, so that two methods on the same questions are compared on the same draws, and runs can be repeated.
+ */
+export function interval(values: readonly number[]): Interval {
+  if (values.length === 0) return { mean: NaN, low: NaN, high: NaN };
+  const random = randomFrom(1);
+  const means = Array.from({ length: RESAMPLES }, () => {
+    let sum = 0;
+    for (let i = 0; i < values.length; i++) sum += values[Math.floor(random() * values.length)] ?? 0;
+    return sum / values.length;
+  }).sort((a, b) => a - b);
+  const at = (share: number): number => means[Math.round(share * (RESAMPLES - 1))] ?? NaN;
+  return { mean: mean(values), low: at(0.025), high: at(0.975) };
+}
+
+/** Of what two methods give on the same questions: whether one is better is told by whether this holds 0. */
+export function difference(a: readonly number[], b: readonly number[]): Interval {
+  return interval(a.map((value, i) => value - (b[i] ?? NaN)));
+}
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

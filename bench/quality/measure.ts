@@ -1,0 +1,172 @@
+/** Asks questions by every method, and scores the answers. */
+import type { Model, Session } from '../../src-main/engine/engine.ts';
+import { klDivergence, likeliest } from '../../src-main/fusion/quality.ts';
+import { median } from '../lib/machine.ts';
+import { difference, interval, mean, type Interval } from './intervals.ts';
+import { label, type Method } from './methods.ts';
+import { computed, PromptMaker, type Prompt, type PromptOptions } from './prompt.ts';
+import { holds, SCORES, type ScoreName } from './scores.ts';
+import { arranged, type Arrangement, type Question, type QuestionSet } from './sets.ts';
+
+export interface Setting extends Arrangement, PromptOptions {
+  methods: readonly Method[];
+}
+
+/** What one method gives over all questions. */
+export interface Row {
+  method: string;
+  ratio: number | null;
+  /** Share of the passages' tokens that was computed. */
+  computed: number;
+  scores: Partial<Record<ScoreName, Interval>>;
+  /** How much of the first score it loses against the full prefill, question by question. */
+  loss: Interval;
+  /** Answers that hold the fact, by kind of question; null where sets have no facts. */
+  facts: Record<string, number> | null;
+  /** Of the first token's distribution from the full prefill's, and how often both have the same likeliest token. */
+  kl: Interval;
+  agrees: number;
+  /** Milliseconds to the logits, and the median over questions of their share of the full prefill's. */
+  medianMs: number;
+  ofFull: number;
+}
+
+interface Outcome {
+  text: string;
+  logits: Float32Array;
+  ms: number;
+  computed: number;
+}
+
+/** What each question came to, in the order of the questions. */
+interface Tally {
+  method: Method;
+  scores: Map<ScoreName, number[]>;
+  facts: Map<string, number[]>;
+  kl: number[];
+  agrees: number[];
+  ms: number[];
+  ofFull: number[];
+  computed: number[];
+}
+
+/** The full prefill is asked first, whatever is asked for. */
+export async function measure(
+  model: Model,
+  set: QuestionSet,
+  setting: Setting,
+  onQuestion: (done: number) => void,
+): Promise<Row[]> {
+  const maker = new PromptMaker(model, setting);
+  const tallies = setting.methods.map(tallyOf);
+  try {
+    for (const [index, asked] of set.questions.entries()) {
+      const question = arranged(asked, index, setting);
+      const prompt = await maker.prompt(question);
+      const session = model.createSession(prompt.tokens + question.maxTokens);
+      try {
+        const full = await answer(session, prompt, FULL, model, index, question);
+        for (const tally of tallies) {
+          const isFull = tally.method.name === 'full';
+          const got = isFull ? full : await answer(session, prompt, tally.method, model, index, question);
+          count(tally, set.scores, question, got, full);
+        }
+      } finally {
+        session.dispose();
+      }
+      onQuestion(index + 1);
+    }
+  } finally {
+    maker.dispose();
+  }
+  return tallies.map((tally) =>
+    rowOf(
+      tally,
+      set.scores,
+      tallies.find(({ method }) => method.name === 'full'),
+    ),
+  );
+}
+
+const FULL: Method = {
+  name: 'full',
+  make: (prompt) => ({ segments: computed(prompt), strategy: { kind: 'full' } }),
+};
+
+async function answer(
+  session: Session,
+  prompt: Prompt,
+  method: Method,
+  model: Model,
+  index: number,
+  { maxTokens }: Question,
+): Promise<Outcome> {
+  session.truncate(0);
+  const { segments, strategy } = method.make(prompt, model, index);
+  const report = await session.append(segments, strategy);
+  const logits = session.logits().slice(); // generating goes on in the same memory
+  const { tokens } = await session.generate({ maxTokens });
+  const passages = prompt.chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
+  const outside = prompt.tokens - passages;
+  return {
+    text: model.detokenize(tokens).trim(),
+    logits,
+    ms: report.totalMs,
+    computed: passages > 0 ? (report.computedTokens - outside) / passages : 1,
+  };
+}
+
+function tallyOf(method: Method): Tally {
+  return {
+    method,
+    scores: new Map(),
+    facts: new Map(),
+    kl: [],
+    agrees: [],
+    ms: [],
+    ofFull: [],
+    computed: [],
+  };
+}
+
+function count(
+  tally: Tally,
+  scores: readonly ScoreName[],
+  question: Question,
+  got: Outcome,
+  full: Outcome,
+): void {
+  for (const name of scores) add(tally.scores, name, SCORES[name](got.text, question.references));
+  if (question.fact !== undefined) add(tally.facts, question.kind, holds(got.text, [question.fact]));
+  tally.kl.push(klDivergence(full.logits, got.logits));
+  tally.agrees.push(likeliest(full.logits) === likeliest(got.logits) ? 1 : 0);
+  tally.ms.push(got.ms);
+  tally.ofFull.push(got.ms / full.ms);
+  tally.computed.push(got.computed);
+}
+
+function add<K>(lists: Map<K, number[]>, key: K, value: number): void {
+  const list = lists.get(key) ?? [];
+  list.push(value);
+  lists.set(key, list);
+}
+
+function rowOf(tally: Tally, scores: readonly ScoreName[], full: Tally | undefined): Row {
+  const first = scores[0] ?? 'f1';
+  const own = tally.scores.get(first) ?? [];
+  return {
+    method: label(tally.method),
+    ratio: tally.method.ratio ?? null,
+    computed: mean(tally.computed),
+    scores: Object.fromEntries(scores.map((name) => [name, interval(tally.scores.get(name) ?? [])])),
+    loss: difference(full?.scores.get(first) ?? own, own),
+    facts:
+      tally.facts.size === 0
+        ? null
+        : Object.fromEntries([...tally.facts].map(([kind, all]) => [kind, mean(all)])),
+    kl: interval(tally.kl),
+    agrees: mean(tally.agrees),
+    medianMs: median(tally.ms),
+    ofFull: median(tally.ofFull),
+  };
+}

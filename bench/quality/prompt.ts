@@ -1,0 +1,105 @@
+/** Prompts of questions as the app lays them out: by the model's chat template, each passage tokenised by itself. */
+import type { ChunkKv, KvDtype, Model, Segment } from '../../src-main/engine/engine.ts';
+import { conversationFrame } from '../../src-main/answering/template.ts';
+import type { Question } from './sets.ts';
+
+export interface Prompt {
+  before: Int32Array;
+  chunks: readonly ChunkKv[];
+  ask: Int32Array;
+  tokens: number;
+}
+
+export interface PromptOptions {
+  dtype: KvDtype;
+  /** Passages are joined and cut into pieces of so many tokens; 0: each stays as it is. */
+  chunkTokens: number;
+}
+
+/** Makes prompts, and keeps the chunks of one context, since many questions follow each other about it. */
+export class PromptMaker {
+  readonly #model: Model;
+  readonly #options: PromptOptions;
+  readonly #chunks = new Map<string, ChunkKv>();
+  #passages: readonly string[] | undefined;
+
+  constructor(model: Model, options: PromptOptions) {
+    this.#model = model;
+    this.#options = options;
+  }
+
+  async prompt({ passages, before, ask }: Question): Promise<Prompt> {
+    if (passages !== this.#passages) this.dispose();
+    this.#passages = passages;
+    const chunks: ChunkKv[] = [];
+    for (const tokens of this.#cut(passages)) chunks.push(await this.#chunk(tokens));
+    const frame = conversationFrame(this.#model.info, { turns: 1 }).turns[0];
+    if (!frame) throw new Error('a conversation has a turn');
+    const lead = this.#join(
+      this.#model.tokenize(frame.before, { special: true }),
+      this.#model.tokenize(before),
+    );
+    const tail = this.#join(this.#model.tokenize(ask), this.#model.tokenize(frame.after, { special: true }));
+    const reused = chunks.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    const first = withBos(lead, this.#model.info);
+    return { before: first, chunks, ask: tail, tokens: first.length + reused + tail.length };
+  }
+
+  /** The prompt of one passage, as map steps ask about it. */
+  async alone(question: Question, passage: number): Promise<Prompt> {
+    const { chunks, ...rest } = await this.prompt(question);
+    const chunk = chunks[passage];
+    const one = chunk ? [chunk] : [];
+    return {
+      ...rest,
+      chunks: one,
+      tokens: rest.before.length + (chunk?.tokens.length ?? 0) + rest.ask.length,
+    };
+  }
+
+  dispose(): void {
+    for (const chunk of this.#chunks.values()) chunk.dispose();
+    this.#chunks.clear();
+  }
+
+  #cut(passages: readonly string[]): Int32Array[] {
+    const each = passages.map((passage) => this.#model.tokenize(passage)).filter(({ length }) => length > 0);
+    const size = this.#options.chunkTokens;
+    if (size === 0) return each;
+    const all = this.#join(...each);
+    return Array.from({ length: Math.ceil(all.length / size) }, (_, i) =>
+      all.slice(i * size, (i + 1) * size),
+    );
+  }
+
+  async #chunk(tokens: Int32Array): Promise<ChunkKv> {
+    const key = tokens.join(' ');
+    const known = this.#chunks.get(key);
+    if (known) return known;
+    const chunk = await this.#model.encodeChunk(tokens, this.#options.dtype);
+    this.#chunks.set(key, chunk);
+    return chunk;
+  }
+
+  #join(...parts: readonly Int32Array[]): Int32Array {
+    return Int32Array.from(parts.flatMap((part) => [...part]));
+  }
+}
+
+/** All of it computed. */
+export function computed({ before, chunks, ask }: Prompt): Segment[] {
+  const ids = [before, ...chunks.map(({ tokens }) => tokens), ask];
+  return ids.filter(({ length }) => length > 0).map((tokens) => ({ kind: 'compute', tokens }));
+}
+
+/** Passages from the cache. */
+export function reused({ before, chunks, ask }: Prompt): Segment[] {
+  const segments: Segment[] = chunks.map((chunk) => ({ kind: 'chunk', chunk }));
+  if (before.length > 0) segments.unshift({ kind: 'compute', tokens: before });
+  return [...segments, { kind: 'compute', tokens: ask }];
+}
+
+function withBos(tokens: Int32Array, { bosToken, addBos }: Model['info']): Int32Array {
+  if (bosToken < 0 || !addBos || tokens[0] === bosToken) return tokens;
+  return Int32Array.of(bosToken, ...tokens);
+}

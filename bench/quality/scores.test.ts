@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { exact, f1, holds, rougeL } from './scores.ts';
+
+test.each([
+  ['Riga', ['Riga'], 1, 1],
+  ['the city of Riga.', ['Riga'], 0.5, 0],
+  ['It runs in Riga', ['Oslo', 'in Riga'], 2 / 3, 0],
+  ['', ['Riga'], 0, 0],
+  ['The!', ['an'], 1, 1],
+  ['Riga', [], 0, 0],
+  ['rain rain', ['rain'], 2 / 3, 0],
+  ['在里加', ['里加'], 0.8, 0],
+])('%s against %j', (answer, references, expectedF1, expectedExact) => {
+  expect(f1(answer, references)).toBeCloseTo(expectedF1, 12);
+  expect(exact(answer, references)).toBe(expectedExact);
+});
+
+test('an answer holds a reference as whole words', () => {
+  expect(holds('It is built in Riga.', ['riga'])).toBe(1);
+  expect(holds('It has 101 rooms.', ['10', 'ten'])).toBe(0);
+});
+
+test('ROUGE-L counts words in their order', () => {
+  expect(rougeL('police kill the gunman', ['police killed the gunman'])).toBeCloseTo(0.75, 12);
+  expect(rougeL('the gunman kill police', ['police killed the gunman'])).toBeCloseTo(0.5, 12);
+  expect(rougeL('a b c', ['c b a', 'a x c'])).toBeCloseTo(2 / 3, 12);
+});

@@ -1,0 +1,84 @@
+/**
+ * How right an answer is, as question-answering suites score it. An answer counts by the reference it comes nearest to; no
+ * reference at all scores 0.
+ */
+
+export const SCORES = { f1, exact, rougeL, holds };
+export type ScoreName = keyof typeof SCORES;
+
+/** F1 of the words both have (SQuAD: Rajpurkar et al. 2016): lower case, without punctuation and articles. */
+export function f1(answer: string, references: readonly string[]): number {
+  return best(references, (reference) => harmonic(answer, reference, shared));
+}
+
+/** 1 when the words are the same, else 0. */
+export function exact(answer: string, references: readonly string[]): number {
+  return best(references, (reference) =>
+    wordsOf(answer).join(' ') === wordsOf(reference).join(' ') ? 1 : 0,
+  );
+}
+
+/** ROUGE-L (Lin 2004): F1 of the longest run of words, gaps allowed, that both have in the same order. */
+export function rougeL(answer: string, references: readonly string[]): number {
+  return best(references, (reference) => harmonic(answer, reference, longestCommon, plainWordsOf));
+}
+
+/** 1 when a reference stands in the answer, as whole words, else 0. */
+export function holds(answer: string, references: readonly string[]): number {
+  const words = ` ${plainWordsOf(answer).join(' ')} `;
+  return best(references, (reference) => (words.includes(` ${plainWordsOf(reference).join(' ')} `) ? 1 : 0));
+}
+
+function best(references: readonly string[], score: (reference: string) => number): number {
+  return Math.max(0, ...references.map(score));
+}
+
+/** 1 when neither has a word, 0 when only one has. */
+function harmonic(
+  answer: string,
+  reference: string,
+  common: (a: readonly string[], b: readonly string[]) => number,
+  words = wordsOf,
+): number {
+  const [a, b] = [words(answer), words(reference)];
+  if (a.length + b.length === 0) return 1;
+  return (2 * common(a, b)) / (a.length + b.length);
+}
+
+const ARTICLES = new Set(['a', 'an', 'the']);
+
+function wordsOf(text: string): string[] {
+  return plainWordsOf(text.replaceAll(/\p{P}/gu, '')).filter((word) => !ARTICLES.has(word));
+}
+
+/** Runs of letters and digits; of scripts that write no blanks, single characters. */
+function plainWordsOf(text: string): string[] {
+  return (
+    text.toLowerCase().match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+/gu) ??
+    []
+  );
+}
+
+/** Words that both have, each as often as both have it. */
+function shared(a: readonly string[], b: readonly string[]): number {
+  const left = new Map<string, number>();
+  for (const word of b) left.set(word, (left.get(word) ?? 0) + 1);
+  let count = 0;
+  for (const word of a) {
+    const there = left.get(word) ?? 0;
+    if (there > 0) count++;
+    left.set(word, there - 1);
+  }
+  return count;
+}
+
+function longestCommon(a: readonly string[], b: readonly string[]): number {
+  let row = new Array<number>(b.length + 1).fill(0);
+  for (const word of a) {
+    const next = [0];
+    for (const [j, other] of b.entries())
+      next.push(word === other ? (row[j] ?? 0) + 1 : Math.max(row[j + 1] ?? 0, next[j] ?? 0));
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

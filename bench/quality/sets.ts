@@ -1,0 +1,93 @@
+/** Questions behind passages, as the bench asks them. */
+import { readFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { z } from 'zod';
+import { randomFrom } from '../../src-main/testing/random.ts';
+import { readPublished } from './published.ts';
+import type { ScoreName } from './scores.ts';
+
+export interface Question {
+  kind: string;
+  /** In the order of the prompt. Questions of one context share the array. */
+  passages: readonly string[];
+  /** Which of them the answer needs, where that is known. */
+  needs?: readonly number[] | undefined;
+  /** What stands before the passages, and behind them: the question with all that belongs to it. */
+  before: string;
+  ask: string;
+  references: readonly string[];
+  /** What must stand in a right answer, where references are whole sentences. */
+  fact?: string | undefined;
+  /** Tokens of the answer at most. */
+  maxTokens: number;
+}
+
+export interface QuestionSet {
+  name: string;
+  /** The first is what the set is judged by. */
+  scores: readonly ScoreName[];
+  questions: Question[];
+}
+
+const OwnSchema = z.array(
+  z.object({
+    passages: z.array(z.string()),
+    questions: z.array(
+      z.object({
+        kind: z.string(),
+        question: z.string(),
+        answers: z.array(z.string()),
+        fact: z.string(),
+        needs: z.array(z.number()),
+      }),
+    ),
+  }),
+);
+
+/** The set that comes with Kvasir: held-out worlds (tools/demo-model/make_questions.py). */
+const OWN = join(import.meta.dirname, 'sets', 'worlds.json');
+const OWN_TOKENS = 48;
+
+/** 'worlds', or a file in CacheBlend's, LongBench's or RULER's form. `prompts`: LongBench's file of prompts by data set. */
+export function loadSet(nameOrPath: string, prompts?: string): QuestionSet {
+  const path = nameOrPath === 'worlds' ? OWN : nameOrPath;
+  const name = basename(path, extname(path));
+  const text = readFileSync(path, 'utf8');
+  const own = extname(path) === '.json' ? OwnSchema.safeParse(JSON.parse(text)) : undefined;
+  if (!own?.success) return readPublished(name, extname(path), text, prompts);
+  const questions = own.data.flatMap(({ passages, questions: asked }) =>
+    asked.map(({ kind, question, answers, fact, needs }): Question => ({
+      ...{ kind, passages, needs, before: '', ask: `Question: ${question}` },
+      ...{ references: answers, fact, maxTokens: OWN_TOKENS },
+    })),
+  );
+  return { name, scores: ['f1', 'exact', 'rougeL'], questions };
+}
+
+export interface Arrangement {
+  /** So many passages: those that are needed, and others. All by default. */
+  passages?: number | undefined;
+  shuffled?: boolean | undefined;
+}
+
+/** The same question behind fewer passages, or in another order; which ones is drawn from the question's index. */
+export function arranged(
+  question: Question,
+  index: number,
+  { passages: count, shuffled }: Arrangement,
+): Question {
+  const { passages, needs = [] } = question;
+  if ((count === undefined || count >= passages.length) && shuffled !== true) return question;
+  const random = randomFrom(index + 1);
+  const places = passages.map((_, place) => ({ place, key: random() }));
+  const others = places.filter(({ place }) => !needs.includes(place)).sort((a, b) => a.key - b.key);
+  const room = Math.max(0, (count ?? passages.length) - needs.length);
+  const kept = [...places.filter(({ place }) => needs.includes(place)), ...others.slice(0, room)];
+  kept.sort((a, b) => (shuffled === true ? a.key - b.key : a.place - b.place));
+  const at = new Map(kept.map(({ place }, i) => [place, i]));
+  return {
+    ...question,
+    passages: kept.map(({ place }) => passages[place] ?? ''),
+    needs: question.needs && needs.map((place) => at.get(place) ?? 0),
+  };
+}
