@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Engine, type GgufInfo } from '../src-main/engine/engine.ts';
 import { randomModel } from '../tools/random-model/random-model.ts';
-import { writeGguf, type GgufValue } from './support/gguf.ts';
-import { otherModel, type OtherArchitecture } from './support/other-models.ts';
+import { writeGguf, type GgufValue } from '../tools/random-model/gguf.ts';
+import { otherModel } from '../tools/random-model/other-models.ts';
+import type { OtherArchitecture } from '../tools/random-model/other-shapes.ts';
 
 let engine: Engine;
 let dir: string;
@@ -34,6 +35,8 @@ describe('which engine', () => {
   test.each([
     ['mamba', 'running-state', 0, 3 * (128 * 16 + 128 * 4)],
     ['lfm2', 'running-state', 2 * 2 * 2 * 16, 2 * 64 * 3],
+    ['qwen35', 'running-state', 2 * 2 * 16, 3 * (64 * 16 + 64 * 4)],
+    ['deepseek2', 'compressed-kv', 3 * (64 + 8), 0],
     ['starcoder2', 'architecture', 3 * 2 * 2 * 16, 0],
   ] as const)('libllama takes %s', (architecture, obstacle, kvValuesPerToken, stateValues) => {
     expect(engine.inspect(otherModel(architecture, dir))).toMatchObject({

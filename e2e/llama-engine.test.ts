@@ -4,12 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Engine, type AppendReport, type Model, type Session } from '../src-main/engine/engine.ts';
+import type { BlendingObstacle } from '../src-shared/blending.ts';
 import { randomModel } from '../tools/random-model/random-model.ts';
 import { randomTokens } from '../tools/parity/compare.ts';
-import { otherModel, type OtherArchitecture } from './support/other-models.ts';
+import { otherModel } from '../tools/random-model/other-models.ts';
+import type { OtherArchitecture } from '../tools/random-model/other-shapes.ts';
 
 const FULL = { kind: 'full' } as const;
-const ARCHITECTURES: OtherArchitecture[] = ['starcoder2', 'cohere2', 'mamba', 'lfm2'];
+const OBSTACLES: Record<OtherArchitecture, BlendingObstacle> = {
+  starcoder2: 'architecture',
+  cohere2: 'architecture',
+  mamba: 'running-state',
+  lfm2: 'running-state',
+  qwen35: 'running-state',
+  deepseek2: 'compressed-kv',
+};
 const ids = (n: number, seed = 1): Int32Array => randomTokens(n, 500, seed);
 
 let engine: Engine;
@@ -31,7 +40,7 @@ async function answer(session: Session, maxTokens = 8): Promise<number[]> {
   return [...(await session.generate({ maxTokens })).tokens];
 }
 
-describe.each(ARCHITECTURES)('%s', (architecture) => {
+describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture) => {
   let model: Model;
   let path: string;
   beforeAll(async () => {
@@ -51,9 +60,7 @@ describe.each(ARCHITECTURES)('%s', (architecture) => {
 
   test('is run by libllama', () => {
     expect(model.info.engine).toBe('llama');
-    expect(model.info.obstacle).toBe(
-      architecture === 'mamba' || architecture === 'lfm2' ? 'running-state' : 'architecture',
-    );
+    expect(model.info.obstacle).toBe(OBSTACLES[architecture]);
     expect(model.info.architecture).toBe(architecture);
     expect(model.detokenize(model.tokenize('Grüße'))).toBe('Grüße');
   });

@@ -15,8 +15,8 @@ import {
   tempDir,
   writeFiles,
 } from './cli-support.ts';
-import { writeGguf } from './support/gguf.ts';
-import { otherModel } from './support/other-models.ts';
+import { writeGguf } from '../tools/random-model/gguf.ts';
+import { otherModel } from '../tools/random-model/other-models.ts';
 
 const WHY = 'Random mamba keeps a running state instead of KV; its passages cannot be blended yet.';
 
