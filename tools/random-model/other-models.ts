@@ -42,26 +42,31 @@ export function otherModel(
   more: Record<string, GgufValue> = {},
 ): string {
   mkdirSync(dir, { recursive: true });
-  const size = { ...TINY, layers: TINY_LAYERS[architecture] };
-  return writeModel(join(dir, `${architecture}.gguf`), architecture, size, 'f32', more);
+  const { header, tensors } = tinyModel(architecture);
+  return writeGguf(join(dir, `${architecture}.gguf`), { ...header, ...more }, tensors);
+}
+
+/** What a tiny model's file consists of. */
+export function tinyModel(architecture: OtherArchitecture): ModelParts {
+  return partsOf(architecture, { ...TINY, layers: TINY_LAYERS[architecture] }, 'f32');
 }
 
 /** One to measure with, in 8 bits a weight, or the one made before. */
 export function middlingModel(architecture: OtherArchitecture, dir: string): string {
   mkdirSync(dir, { recursive: true });
   const path = join(dir, `other-${architecture}_q8_0.gguf`);
-  if (!existsSync(path))
-    renameSync(writeModel(`${path}.part`, architecture, MIDDLING_SIZES[architecture], 'q8_0'), path);
+  if (existsSync(path)) return path;
+  const { header, tensors } = partsOf(architecture, MIDDLING_SIZES[architecture], 'q8_0');
+  renameSync(writeGguf(`${path}.part`, header, tensors), path);
   return path;
 }
 
-function writeModel(
-  path: string,
-  architecture: OtherArchitecture,
-  size: Size,
-  type: WeightType,
-  more: Record<string, GgufValue> = {},
-): string {
+interface ModelParts {
+  header: Record<string, GgufValue>;
+  tensors: GgufTensor[];
+}
+
+function partsOf(architecture: OtherArchitecture, size: Size, type: WeightType): ModelParts {
   const shape = OTHER_SHAPES[architecture](size);
   const own: Record<string, GgufValue> = {
     block_count: { u32: size.layers },
@@ -75,7 +80,6 @@ function writeModel(
     'general.name': `Random ${architecture}`,
     ...Object.fromEntries(Object.entries(own).map(([key, value]) => [`${architecture}.${key}`, value])),
     ...vocabulary(size.vocabulary),
-    ...more,
   };
   const names: Record<string, number[]> = {
     'token_embd.weight': [size.width, size.vocabulary],
@@ -83,11 +87,7 @@ function writeModel(
   };
   for (let layer = 0; layer < size.layers; layer++)
     for (const [name, dims] of Object.entries(shape.tensors(layer))) names[`blk.${layer}.${name}`] = dims;
-  return writeGguf(
-    path,
-    header,
-    Object.entries(names).map(([name, dims]) => tensor(name, dims, type)),
-  );
+  return { header, tensors: Object.entries(names).map(([name, dims]) => tensor(name, dims, type)) };
 }
 
 /** Whatever is no matrix, or is not multiplied as one, stays in f32. */
