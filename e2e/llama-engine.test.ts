@@ -65,18 +65,19 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     expect(model.detokenize(model.tokenize('Grüße'))).toBe('Grüße');
   });
 
+  /** What libllama itself answers to a prompt that it computes as a whole. */
+  async function reference(prompt: Int32Array, count: number): Promise<Int32Array> {
+    const settings = { contextTokens: 1024, threads: 1, flashAttention: true, ubatch: 512, device: 'cpu' };
+    const llama = await engine.loadReference(path, settings);
+    await llama.prefill(prompt);
+    const { tokens } = await llama.decode(count);
+    llama.dispose();
+    return tokens;
+  }
+
   test('answers as llama.cpp does', async () => {
     const prompt = ids(700);
-    const reference = await engine.loadReference(path, {
-      contextTokens: 1024,
-      threads: 1,
-      flashAttention: true,
-      ubatch: 512,
-      device: 'cpu',
-    });
-    await reference.prefill(prompt);
-    const { tokens } = await reference.decode(24);
-    reference.dispose();
+    const tokens = await reference(prompt, 24);
     const session = model.createSession(4096);
     const report = await append(session, prompt);
     expect(report).toMatchObject({ tokens: 700, computedTokens: 700, reusableTokens: 0 });
@@ -98,6 +99,27 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     const second = await answer(session);
     session.dispose();
     expect(second).toEqual(await fresh(ids(20), ids(600, 2), Int32Array.from(first), question));
+  });
+
+  test('turn by turn, and after an answer that was stopped, it answers as llama.cpp does to the whole', async () => {
+    const session = model.createSession(4096);
+    let all = ids(64);
+    await append(session, all.subarray(0, 20), all.subarray(20));
+    for (const [turn, length] of [200, 31, 150].entries()) {
+      const controller = new AbortController();
+      const result = await session.generate({
+        maxTokens: 12,
+        signal: controller.signal,
+        onToken: () => turn === 1 && controller.abort(),
+      });
+      const kept = result.tokens.subarray(0, session.length - all.length);
+      const question = ids(length, turn + 2);
+      all = Int32Array.from([...all, ...kept, ...question]);
+      await append(session, question);
+    }
+    const { tokens } = await session.generate({ maxTokens: 16 });
+    session.dispose();
+    expect([...tokens]).toEqual([...(await reference(all, 16))]);
   });
 
   test('the same prompt again computes nothing', async () => {

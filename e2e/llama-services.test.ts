@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
+import { whyNotBlended } from '../src-shared/blending.ts';
 import { CalibrationRequestSchema } from '../src-shared/contract/calibration.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import type { ModelEntry } from '../src-shared/contract/models.ts';
@@ -18,7 +19,7 @@ import {
 import { writeGguf } from '../tools/random-model/gguf.ts';
 import { otherModel } from '../tools/random-model/other-models.ts';
 
-const WHY = 'Random mamba keeps a running state instead of KV; its passages cannot be blended yet.';
+const WHY = whyNotBlended('Random mamba', 'running-state');
 
 let dir: string;
 let model: string;
@@ -30,19 +31,24 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-describe('the window’s core', () => {
+describe.each([
+  ['mamba', 'running-state'],
+  ['qwen35', 'running-state'],
+  ['deepseek2', 'compressed-kv'],
+] as const)('the window’s core with %s', (architecture, obstacle) => {
+  const why = whyNotBlended(`Random ${architecture}`, obstacle);
   let app: App;
   let entry: ModelEntry;
   beforeAll(async () => {
     app = await App.open({
-      dataDir: join(dir, 'window'),
+      dataDir: join(dir, architecture),
       overrides: { threads: 1, maxTokens: 12, chunkTokens: 64 },
     });
-    entry = await app.models.import(model);
+    entry = await app.models.import(otherModel(architecture, dir));
     app.start();
+    await app.models.activate(entry.id); // before there is anything that the demo model would compute
     const { id } = app.libraries.create('Docs');
     await app.libraries.addPaths({ id, paths: [library], watch: false });
-    await app.models.activate(entry.id);
   });
   afterAll(() => app.close());
 
@@ -55,10 +61,10 @@ describe('the window’s core', () => {
   }
 
   test('says before a model is used that it does not blend', () => {
-    expect(entry).toMatchObject({ obstacle: 'running-state', unsupportedReason: '' });
+    expect(entry).toMatchObject({ obstacle, unsupportedReason: '' });
     expect(app.models.detail(entry.id).header).toContainEqual({
       label: 'Runs here',
-      value: `yes, by llama.cpp: ${WHY}`,
+      value: `yes, by llama.cpp: ${why}`,
     });
   });
 
@@ -78,13 +84,13 @@ describe('the window’s core', () => {
     expect(second.stats?.computedTokens).toBe(second.stats!.promptTokens - held);
     expect(app.chat.report(second.id)?.plan).toMatchObject({
       reason: 'not-blended',
-      obstacle: 'running-state',
+      obstacle,
     });
     expect(app.store.stats().entries).toBe(0);
   });
 
   test('says why it is not calibrated', async () => {
-    await expect(app.calibration.run(CalibrationRequestSchema.parse({}))).rejects.toThrow(WHY);
+    await expect(app.calibration.run(CalibrationRequestSchema.parse({}))).rejects.toThrow(why);
   });
 });
 
