@@ -75,7 +75,9 @@ describe.each([
   test('has its thought in exports only when that is asked for', async () => {
     const { chat, ask } = await fixtureThat(model);
     const { id } = chat.create(NEW);
+    expect(chat.list()).toMatchObject([{ thoughts: false }]);
     await ask(id, 'Mara?');
+    expect(chat.list()).toMatchObject([{ thoughts: true }]);
     for (const format of ['markdown', 'json'] as const) {
       expect(chat.export(id, format).content).not.toContain('That is the city');
       expect(chat.export(id, format, { thinking: true }).content).toContain('That is the city');

@@ -129,6 +129,8 @@ const ConversationSummarySchema = z.object({
   /** Where a search matched, else the last message's beginning. */
   snippet: z.string(),
   messages: z.int(),
+  /** Whether a model thought in it. */
+  thoughts: z.boolean(),
   busy: z.boolean(),
 });
 

@@ -13,6 +13,7 @@ export const chat = {
     renameLabel: 'New name',
     deleted: '“{{title}}” was deleted.',
     exportMarkdown: 'Export as Markdown',
+    exportThoughts: 'Export as Markdown, with thoughts',
     exportJson: 'Export as JSON',
     today: 'Today',
     yesterday: 'Yesterday',

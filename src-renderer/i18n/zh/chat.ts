@@ -15,6 +15,7 @@ export const chat: Words<typeof en.chat> = {
     renameLabel: '新名称',
     deleted: '已删除“{{title}}”。',
     exportMarkdown: '导出为 Markdown',
+    exportThoughts: '导出为 Markdown（含思考）',
     exportJson: '导出为 JSON',
     today: '今天',
     yesterday: '昨天',
