@@ -63,6 +63,8 @@ export const chat: Words<typeof en.chat> = {
     tokens: '个 token',
     strict: '仅依据我的文档',
     strictHelp: '要求模型只依据所给段落回答；段落中没有答案时，请它直接说明。',
+    think: '让模型先思考再回答',
+    thinkHelp: '第一个词会来得更晚。有些模型总会思考，有些从不思考。',
     temperature: '温度',
     temperatureHelp: '为 0 时每次都取最可能的词。',
     reset: '恢复默认值',
