@@ -81,10 +81,9 @@ describe.each([
     const held = first.stats!.promptTokens + first.stats!.answerTokens;
     expect(second.stats).toMatchObject({ residentTokens: held });
     expect(second.stats?.computedTokens).toBe(second.stats!.promptTokens - held);
-    expect(app.chat.report(second.id)?.plan).toMatchObject({
-      reason: 'not-blended',
-      obstacle,
-    });
+    const { plan } = app.chat.report(second.id)!;
+    expect(plan).toMatchObject({ reason: 'not-blended', obstacle });
+    expect(plan?.predictedTtftMs?.total).toBeGreaterThan(0); // learnt from the first
     expect(app.store.stats().entries).toBe(0);
   });
 
