@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Engine, type GgufInfo } from '../src-main/engine/engine.ts';
 import { randomModel } from '../tools/random-model/random-model.ts';
 import { writeGguf, type GgufValue } from '../tools/random-model/gguf.ts';
+import { withMetadata } from './support/gguf-metadata.ts';
 import { otherModel } from '../tools/random-model/other-models.ts';
 import type { OtherArchitecture } from '../tools/random-model/other-shapes.ts';
 
@@ -129,5 +130,22 @@ describe('a header that is not possible', () => {
   ] as const)('%s whose weights are others than its header says', async (architecture, more) => {
     const path = otherModel(architecture, dir, more);
     await expect(engine.loadModel(path, { device: 'cpu' })).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+  });
+});
+
+describe.each([
+  ['ours', () => randomModel({ arch: 'llama', type: 'f16', layers: 2 })],
+  ['libllama', () => otherModel('starcoder2', dir)],
+] as const)('a vocabulary that cannot be used, in a model for %s', (_, sound) => {
+  const key = 'tokenizer.ggml.model';
+  test.each([
+    ['none', 'no_vocab', 'MODEL_UNSUPPORTED', /has no vocabulary/],
+    ['one of SentencePiece without its bytes', 'llama', 'MODEL_INVALID', /lacks tokens/],
+  ] as const)('%s', async (_what, kind, code, says) => {
+    const path = join(dir, 'vocabulary.gguf');
+    withMetadata(sound(), path, { without: key, values: { [key]: kind } });
+    const loading = engine.loadModel(path, { device: 'cpu' });
+    await expect(loading).rejects.toMatchObject({ code });
+    await expect(loading).rejects.toThrow(says);
   });
 });
