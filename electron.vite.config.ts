@@ -10,7 +10,9 @@ export default defineConfig({
   main: {
     build: {
       rolldownOptions: {
-        input: { main: join(electron, 'main.ts'), parser: join(electron, 'parser.ts') },
+        input: Object.fromEntries(
+          ['main', 'parser', 'trial'].map((name) => [name, join(electron, `${name}.ts`)]),
+        ),
       },
     },
   },

@@ -8,6 +8,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { otherModel } from '../tools/random-model/other-models.ts';
 import { removeDir, ROOT, tempDir } from './cli-support.ts';
 
 const BUILT = existsSync(join(ROOT, 'out', 'main', 'main.js'));
@@ -52,6 +53,18 @@ describe.skipIf(!BUILT)('the bundle for Electron', () => {
       expect(replies[1]).toMatchObject({ title: 'A page' });
     } finally {
       parser.kill();
+    }
+  });
+
+  test('its process for trying models finds the engine, and answers by its port', async () => {
+    const trial = fork(join(ROOT, 'out', 'main', 'trial.js'), [], { execArgv: ['--import', PORT] });
+    try {
+      const path = otherModel('mamba', dir);
+      trial.send({ path, name: 'mamba', role: 'chat', threads: 1, device: 'cpu' });
+      const [reply] = (await once(trial, 'message')) as [unknown];
+      expect(reply).toEqual({ failure: null });
+    } finally {
+      trial.kill();
     }
   });
 });

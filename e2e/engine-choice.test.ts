@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Engine, type GgufInfo } from '../src-main/engine/engine.ts';
 import { randomModel } from '../tools/random-model/random-model.ts';
-import { writeGguf, type GgufValue } from './support/gguf.ts';
-import { otherModel, type OtherArchitecture } from './support/other-models.ts';
+import { writeGguf, type GgufValue } from '../tools/random-model/gguf.ts';
+import { withMetadata } from './support/gguf-metadata.ts';
+import { otherModel } from '../tools/random-model/other-models.ts';
+import type { OtherArchitecture } from '../tools/random-model/other-shapes.ts';
 
 let engine: Engine;
 let dir: string;
@@ -34,6 +36,8 @@ describe('which engine', () => {
   test.each([
     ['mamba', 'running-state', 0, 3 * (128 * 16 + 128 * 4)],
     ['lfm2', 'running-state', 2 * 2 * 2 * 16, 2 * 64 * 3],
+    ['qwen35', 'running-state', 2 * 2 * 16, 3 * (64 * 16 + 64 * 4)],
+    ['deepseek2', 'compressed-kv', 3 * (64 + 8), 0],
     ['starcoder2', 'architecture', 3 * 2 * 2 * 16, 0],
   ] as const)('libllama takes %s', (architecture, obstacle, kvValuesPerToken, stateValues) => {
     expect(engine.inspect(otherModel(architecture, dir))).toMatchObject({
@@ -103,6 +107,14 @@ describe('a header that is not possible', () => {
     ['starcoder2', 'starcoder2.embedding_length', { u32: 65 }],
     ['lfm2', 'lfm2.shortconv.l_cache', { u32: 0 }],
     ['lfm2', 'lfm2.block_count', { u32: 1000 }],
+    ['mamba', 'mamba.attention.layer_norm_rms_epsilon', { f32: -1 }],
+    ['mamba', 'mamba.expert_count', { u32: 8 }],
+    ['deepseek2', 'deepseek2.expert_used_count', { u32: 9 }],
+    ['deepseek2', 'deepseek2.expert_group_count', { u32: 3 }],
+    ['deepseek2', 'deepseek2.expert_group_count', { u32: 8 }],
+    ['qwen35', 'qwen35.nextn_predict_layers', { u32: 4 }],
+    ['qwen35', 'qwen35.rope.scaling.type', 'sideways'],
+    ['lfm2', 'general.alignment', { u32: 16 }],
     ['cohere2', 'cohere2.rope.dimension_count', { u32: 3 }],
     ['cohere2', 'cohere2.rope.dimension_count', { u32: 64 }],
     ['starcoder2', 'tokenizer.ggml.tokens', { texts: ['a', 'a'] }],
@@ -118,5 +130,22 @@ describe('a header that is not possible', () => {
   ] as const)('%s whose weights are others than its header says', async (architecture, more) => {
     const path = otherModel(architecture, dir, more);
     await expect(engine.loadModel(path, { device: 'cpu' })).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+  });
+});
+
+describe.each([
+  ['ours', () => randomModel({ arch: 'llama', type: 'f16', layers: 2 })],
+  ['libllama', () => otherModel('starcoder2', dir)],
+] as const)('a vocabulary that cannot be used, in a model for %s', (_, sound) => {
+  const key = 'tokenizer.ggml.model';
+  test.each([
+    ['none', 'no_vocab', 'MODEL_UNSUPPORTED', /has no vocabulary/],
+    ['one of SentencePiece without its bytes', 'llama', 'MODEL_INVALID', /lacks tokens/],
+  ] as const)('%s', async (_what, kind, code, says) => {
+    const path = join(dir, 'vocabulary.gguf');
+    withMetadata(sound(), path, { without: key, values: { [key]: kind } });
+    const loading = engine.loadModel(path, { device: 'cpu' });
+    await expect(loading).rejects.toMatchObject({ code });
+    await expect(loading).rejects.toThrow(says);
   });
 });

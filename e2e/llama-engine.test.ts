@@ -4,12 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Engine, type AppendReport, type Model, type Session } from '../src-main/engine/engine.ts';
+import type { BlendingObstacle } from '../src-shared/blending.ts';
 import { randomModel } from '../tools/random-model/random-model.ts';
 import { randomTokens } from '../tools/parity/compare.ts';
-import { otherModel, type OtherArchitecture } from './support/other-models.ts';
+import { otherModel } from '../tools/random-model/other-models.ts';
+import type { OtherArchitecture } from '../tools/random-model/other-shapes.ts';
 
 const FULL = { kind: 'full' } as const;
-const ARCHITECTURES: OtherArchitecture[] = ['starcoder2', 'cohere2', 'mamba', 'lfm2'];
+const OBSTACLES: Record<OtherArchitecture, BlendingObstacle> = {
+  starcoder2: 'architecture',
+  cohere2: 'architecture',
+  mamba: 'running-state',
+  lfm2: 'running-state',
+  qwen35: 'running-state',
+  deepseek2: 'compressed-kv',
+};
 const ids = (n: number, seed = 1): Int32Array => randomTokens(n, 500, seed);
 
 let engine: Engine;
@@ -31,7 +40,7 @@ async function answer(session: Session, maxTokens = 8): Promise<number[]> {
   return [...(await session.generate({ maxTokens })).tokens];
 }
 
-describe.each(ARCHITECTURES)('%s', (architecture) => {
+describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture) => {
   let model: Model;
   let path: string;
   beforeAll(async () => {
@@ -51,25 +60,24 @@ describe.each(ARCHITECTURES)('%s', (architecture) => {
 
   test('is run by libllama', () => {
     expect(model.info.engine).toBe('llama');
-    expect(model.info.obstacle).toBe(
-      architecture === 'mamba' || architecture === 'lfm2' ? 'running-state' : 'architecture',
-    );
+    expect(model.info.obstacle).toBe(OBSTACLES[architecture]);
     expect(model.info.architecture).toBe(architecture);
     expect(model.detokenize(model.tokenize('Grüße'))).toBe('Grüße');
   });
 
+  /** What libllama itself answers to a prompt that it computes as a whole. */
+  async function reference(prompt: Int32Array, count: number): Promise<Int32Array> {
+    const settings = { contextTokens: 1024, threads: 1, flashAttention: true, ubatch: 512, device: 'cpu' };
+    const llama = await engine.loadReference(path, settings);
+    await llama.prefill(prompt);
+    const { tokens } = await llama.decode(count);
+    llama.dispose();
+    return tokens;
+  }
+
   test('answers as llama.cpp does', async () => {
     const prompt = ids(700);
-    const reference = await engine.loadReference(path, {
-      contextTokens: 1024,
-      threads: 1,
-      flashAttention: true,
-      ubatch: 512,
-      device: 'cpu',
-    });
-    await reference.prefill(prompt);
-    const { tokens } = await reference.decode(24);
-    reference.dispose();
+    const tokens = await reference(prompt, 24);
     const session = model.createSession(4096);
     const report = await append(session, prompt);
     expect(report).toMatchObject({ tokens: 700, computedTokens: 700, reusableTokens: 0 });
@@ -91,6 +99,27 @@ describe.each(ARCHITECTURES)('%s', (architecture) => {
     const second = await answer(session);
     session.dispose();
     expect(second).toEqual(await fresh(ids(20), ids(600, 2), Int32Array.from(first), question));
+  });
+
+  test('turn by turn, and after an answer that was stopped, it answers as llama.cpp does to the whole', async () => {
+    const session = model.createSession(4096);
+    let all = ids(64);
+    await append(session, all.subarray(0, 20), all.subarray(20));
+    for (const [turn, length] of [200, 31, 150].entries()) {
+      const controller = new AbortController();
+      const result = await session.generate({
+        maxTokens: 12,
+        signal: controller.signal,
+        onToken: () => turn === 1 && controller.abort(),
+      });
+      const kept = result.tokens.subarray(0, session.length - all.length);
+      const question = ids(length, turn + 2);
+      all = Int32Array.from([...all, ...kept, ...question]);
+      await append(session, question);
+    }
+    const { tokens } = await session.generate({ maxTokens: 16 });
+    session.dispose();
+    expect([...tokens]).toEqual([...(await reference(all, 16))]);
   });
 
   test('the same prompt again computes nothing', async () => {

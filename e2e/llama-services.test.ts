@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
+import { whyNotBlended } from '../src-shared/blending.ts';
 import { CalibrationRequestSchema } from '../src-shared/contract/calibration.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import type { ModelEntry } from '../src-shared/contract/models.ts';
@@ -15,10 +16,10 @@ import {
   tempDir,
   writeFiles,
 } from './cli-support.ts';
-import { writeGguf } from './support/gguf.ts';
-import { otherModel } from './support/other-models.ts';
+import { writeGguf } from '../tools/random-model/gguf.ts';
+import { otherModel } from '../tools/random-model/other-models.ts';
 
-const WHY = 'Random mamba keeps a running state instead of KV; its passages cannot be blended yet.';
+const WHY = whyNotBlended('Random mamba', 'running-state');
 
 let dir: string;
 let model: string;
@@ -30,19 +31,24 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-describe('the window’s core', () => {
+describe.each([
+  ['mamba', 'running-state'],
+  ['qwen35', 'running-state'],
+  ['deepseek2', 'compressed-kv'],
+] as const)('the window’s core with %s', (architecture, obstacle) => {
+  const why = whyNotBlended(`Random ${architecture}`, obstacle);
   let app: App;
   let entry: ModelEntry;
   beforeAll(async () => {
     app = await App.open({
-      dataDir: join(dir, 'window'),
+      dataDir: join(dir, architecture),
       overrides: { threads: 1, maxTokens: 12, chunkTokens: 64 },
     });
-    entry = await app.models.import(model);
+    entry = await app.models.import(otherModel(architecture, dir));
+    await app.models.activate(entry.id); // first: the demo model would store something
     app.start();
     const { id } = app.libraries.create('Docs');
     await app.libraries.addPaths({ id, paths: [library], watch: false });
-    await app.models.activate(entry.id);
   });
   afterAll(() => app.close());
 
@@ -55,19 +61,18 @@ describe('the window’s core', () => {
   }
 
   test('says before a model is used that it does not blend', () => {
-    expect(entry).toMatchObject({ obstacle: 'running-state', unsupportedReason: '' });
+    expect(entry).toMatchObject({ obstacle, unsupportedReason: '' });
     expect(app.models.detail(entry.id).header).toContainEqual({
       label: 'Runs here',
-      value: `yes, by llama.cpp: ${WHY}`,
+      value: `yes, by llama.cpp: ${why}`,
     });
   });
 
   test('has documents ready without computing ahead, and answers turn by turn', async () => {
-    await expect
-      .poll(() => app.libraries.queue.status().active + app.libraries.queue.status().waiting)
-      .toBe(0);
-    expect(app.libraries.list()[0]).toMatchObject({ cachedChunks: 0 });
-    expect(app.libraries.list()[0]?.chunks).toBeGreaterThan(0);
+    const ready = (): boolean =>
+      app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
+    await expect.poll(ready).toBe(true);
+    expect(app.libraries.list()).toMatchObject([{ cachedChunks: 0 }, { cachedChunks: 0 }]);
     const { id } = app.chat.create({ scope: { libraryIds: [], documentIds: [] } });
     const first = await ask(id, QUESTION);
     expect(first.citations.length).toBeGreaterThan(0);
@@ -76,15 +81,14 @@ describe('the window’s core', () => {
     const held = first.stats!.promptTokens + first.stats!.answerTokens;
     expect(second.stats).toMatchObject({ residentTokens: held });
     expect(second.stats?.computedTokens).toBe(second.stats!.promptTokens - held);
-    expect(app.chat.report(second.id)?.plan).toMatchObject({
-      reason: 'not-blended',
-      obstacle: 'running-state',
-    });
+    const { plan } = app.chat.report(second.id)!;
+    expect(plan).toMatchObject({ reason: 'not-blended', obstacle });
+    expect(plan?.predictedTtftMs?.total).toBeGreaterThan(0); // learnt from the first
     expect(app.store.stats().entries).toBe(0);
   });
 
   test('says why it is not calibrated', async () => {
-    await expect(app.calibration.run(CalibrationRequestSchema.parse({}))).rejects.toThrow(WHY);
+    await expect(app.calibration.run(CalibrationRequestSchema.parse({}))).rejects.toThrow(why);
   });
 });
 

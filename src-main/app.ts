@@ -22,6 +22,7 @@ import { LibraryService } from './library/library-service.ts';
 import type { Parser } from './library/parser/parser-process.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { ModelService } from './models/model-service.ts';
+import type { TryFile } from './models/trial/try-file.ts';
 import { findDamage } from './platform/damaged-database.ts';
 import type { SetAside } from './platform/database.ts';
 import { traceOf } from './platform/failure.ts';
@@ -52,6 +53,8 @@ interface AppOptions {
   overrides?: Partial<SettingsInput> | undefined;
   /** Reads documents in a process apart; for hosts that start processes in a way of their own. */
   parser?: Parser | undefined;
+  /** Tries model files in a process apart; likewise. */
+  tryFile?: TryFile | undefined;
 }
 
 /** All of Kvasir but its hosts. Long, since this is where every service is given what it needs: nothing else is done here. */
@@ -101,7 +104,7 @@ export class App {
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
     catalogue: Catalogue,
-    parser: Parser | undefined,
+    { parser, tryFile }: Pick<AppOptions, 'parser' | 'tryFile'>,
     found: Failure[],
   ) {
     this.#found = found;
@@ -125,7 +128,15 @@ export class App {
       await this.libraries.recompute();
       return all;
     };
-    this.models = new ModelService({ ...core, paths, engine, beforeDispose, forgetKv, onSetAside });
+    this.models = new ModelService({
+      ...core,
+      paths,
+      engine,
+      tryFile,
+      beforeDispose,
+      forgetKv,
+      onSetAside,
+    });
     this.#catalogue = catalogue;
     this.search = new SearchService({
       catalogue,
@@ -229,7 +240,8 @@ export class App {
   }
 
   /** BAD_ARGUMENT, ENGINE_FAILED, STORE_READ_ONLY, STORE_IN_USE, STORE_VERSION, STORE_CORRUPT, DISK_FULL. */
-  static async open({ dataDir = defaultDataDir(), overrides = {}, parser }: AppOptions = {}): Promise<App> {
+  static async open(options: AppOptions = {}): Promise<App> {
+    const { dataDir = defaultDataDir(), overrides = {} } = options;
     const paths = resolvePaths(dataDir);
     ensureWritableDir(paths.data);
     makePrivate(paths.data);
@@ -247,7 +259,7 @@ export class App {
       const app = await withRoom(store, log, () => {
         const catalogue = Catalogue.open(paths.catalogue, (what) => found.push(setAsideFailure(what)));
         try {
-          return new App(parts, catalogue, parser, found);
+          return new App(parts, catalogue, options, found);
         } catch (error) {
           catalogue.close();
           throw error;

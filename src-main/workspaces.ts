@@ -14,6 +14,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import type { FolderLibrary } from './library/folder-library.ts';
 import type { LibraryService } from './library/library-service.ts';
 import type { ActiveModel } from './models/active-model.ts';
+import type { ModelService } from './models/model-service.ts';
 import { chooseModel } from './models/model-defaults.ts';
 import type { Paths } from './platform/paths.ts';
 import { SearchService, type SearchServiceOptions } from './retrieval/search-service.ts';
@@ -37,6 +38,7 @@ export interface Workspace {
 interface Parts extends Omit<Core, 'events'> {
   paths: Paths;
   engine: Engine;
+  models: Pick<ModelService, 'trials'>;
   libraries: LibraryService;
   store: ChunkStore;
   planner: Planner;
@@ -160,11 +162,17 @@ export class Workspaces {
   #loadModel(path: string, threads: number): Promise<Model> {
     const known = this.#models.get(path);
     if (known) return known;
-    const { engine, settings } = this.#options.app;
-    const { device, conversationDtype: kvDtype } = settings.current;
-    const loading = engine.loadModel(path, { threads, device, kvDtype });
+    const loading = this.#load(path, threads);
     this.#models.set(path, loading);
     return loading;
+  }
+
+  async #load(path: string, threads: number): Promise<Model> {
+    const { engine, models, settings } = this.#options.app;
+    const { device, conversationDtype: kvDtype } = settings.current;
+    if (engine.inspect(path).engine === 'llama')
+      await models.trials.require({ path, name: basename(path), role: 'chat', threads, device });
+    return engine.loadModel(path, { threads, device, kvDtype });
   }
 
   async #dispose(loading: Promise<Model>): Promise<void> {

@@ -32,6 +32,7 @@ export const NoticeSchema = z.object({
     'quarantined', // damaged chunk files were set aside and computed again
     'over-budget', // the library's cache is larger than the disk budget
     'full-prefill', // cached passages were left unused: computing all is faster
+    'still-thinking', // the limit of the answer went to thoughts before there was any
     'not-blended', // everything is computed, since the model does not stand blending or cannot be blended
     'document-failed', // a document of the library could not be read
   ]),

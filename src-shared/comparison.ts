@@ -62,7 +62,9 @@ const ComparedMethodSchema = z.object({
   strategy: StrategyChoiceSchema,
   /** Whether the answer was made so. */
   answered: z.boolean(),
-  /** The answer's beginning, greedy, and whether it ended by itself within the tokens allowed. */
+  /** What the model thought before it answered; '' where it did not. */
+  thought: z.string().default(''),
+  /** The answer's beginning, greedy, and whether it ended by itself within the tokens allowed, which thoughts count towards. */
   text: z.string(),
   complete: z.boolean(),
   /** From the laid-out prompt to the first token; retrieve and assemble are 0. A deep comparison's include looking at attention. */
@@ -77,7 +79,7 @@ const ComparedMethodSchema = z.object({
   kl: z.number(),
   /** Whether the likeliest first token is the full prefill's. */
   agrees: z.boolean(),
-  /** F1 of the text's words against the full prefill's text. */
+  /** F1 of the words written, thoughts among them, against the full prefill's. */
   answerF1: z.number(),
   /** The likeliest first tokens, the likeliest first. */
   candidates: z.array(CandidateSchema),

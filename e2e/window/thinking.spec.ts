@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { randomModel } from '../../tools/random-model/random-model.ts';
@@ -83,6 +84,14 @@ test('a thought that is kept stands folded above its answer, and is not copied w
     const copied = await reopened.evaluate(() => navigator.clipboard.readText());
     expect(copied).not.toBe('');
     expect(copied).not.toContain('Where does it run?');
+    const exported = async (name: string): Promise<string> => {
+      await reopened.getByRole('button', { name: `Actions for “${QUESTION}”` }).click();
+      const download = reopened.waitForEvent('download');
+      await reopened.getByRole('menuitem', { name, exact: true }).click();
+      return readFileSync(await (await download).path(), 'utf8');
+    };
+    expect(await exported('Export as Markdown')).not.toContain('Where does it run?');
+    expect(await exported('Export as Markdown, with thoughts')).toContain('> Where does it run?');
   } finally {
     await again.stop();
   }

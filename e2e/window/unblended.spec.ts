@@ -1,5 +1,5 @@
 /** A model that libllama runs, in the window: it is taken into use and answers, and the window says why it does not blend. */
-import { otherModel } from '../support/other-models.ts';
+import { otherModel } from '../../tools/random-model/other-models.ts';
 import { ask, QUESTION, sourcesOf, startConversation, stripOf } from './support/chat.ts';
 import { chatModels, importModel, useImported } from './support/models.ts';
 import { expect, test } from './support/test.ts';

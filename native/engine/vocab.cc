@@ -33,6 +33,17 @@ Vocab::Vocab(const GgufFile & file) {
                     "The file may be damaged; fetch it again.");
     }
     vocab_ = llama_model_get_vocab(model_.get());
+    require_usable(path);
+}
+
+void Vocab::require_usable(const std::string & path) const {
+    if (is_none()) throw Error("MODEL_UNSUPPORTED", "The model " + path + " has no vocabulary.");
+    try {
+        tokenize("\xF0\x9F\xAB\xA8\n", false, false);  // a character that hardly any vocabulary lists
+    } catch (const std::exception &) {
+        throw Error("MODEL_INVALID", "The vocabulary of " + path + " lacks tokens that every text can be written with.",
+                    "The file may be damaged; fetch it again.");
+    }
 }
 
 std::vector<int32_t> Vocab::tokenize(const std::string & text, bool add_special, bool parse_special) const {

@@ -13,7 +13,7 @@ namespace kvasir {
 
 class Vocab {
   public:
-    // Loads only the vocabulary; MODEL_INVALID when libllama refuses it.
+    // Loads only the vocabulary; MODEL_INVALID when libllama refuses it; as require_usable().
     explicit Vocab(const GgufFile & file);
     // Of a model that libllama has loaded, which outlives this.
     explicit Vocab(const llama_vocab * vocab) : vocab_(vocab) {}
@@ -26,6 +26,9 @@ class Vocab {
     bool add_bos() const { return llama_vocab_get_add_bos(vocab_); }
     // Whether tokenize() ends a text with a token of its own (EOS, SEP) when asked for special tokens.
     bool adds_end() const { return llama_vocab_get_add_eos(vocab_) || llama_vocab_get_add_sep(vocab_); }
+    // libllama ends the process, or throws in the middle of a text, by a vocabulary that is none or lacks bytes.
+    // MODEL_UNSUPPORTED, MODEL_INVALID; `path` for people.
+    void require_usable(const std::string & path) const;
     bool is_none() const { return llama_vocab_type(vocab_) == LLAMA_VOCAB_TYPE_NONE; }
     bool ends_generation(int32_t token) const { return llama_vocab_is_eog(vocab_, token); }
     std::string text(int32_t token) const;

@@ -19,8 +19,9 @@ constexpr uint64_t kMostLayers = 512;  // that libllama has room for
 void check_reals(const GgufFile & file, const std::string & arch) {
     for (const std::string & key : file.keys()) {
         if (!key.starts_with(arch + ".") || !file.is_real(key)) continue;
-        const double value = *file.number(key), most = key.ends_with("_epsilon") ? 1 : 1e15;
-        if (!(value >= -most && value <= most)) impossible(file, key + " = " + std::to_string(value));
+        const bool epsilon = key.ends_with("_epsilon");
+        const double value = *file.number(key), least = epsilon ? 0 : -1e15, most = epsilon ? 1 : 1e15;
+        if (!(value >= least && value <= most)) impossible(file, key + " = " + std::to_string(value));
     }
 }
 
@@ -38,6 +39,9 @@ const Count kCounts[] = {
     {"expert_feed_forward_length", 0, 1u << 20},
     {"expert_count", 0, 1u << 12},
     {"expert_used_count", 0, 1u << 12},
+    {"expert_group_count", 0, 1u << 12},
+    {"expert_group_used_count", 0, 1u << 12},
+    {"nextn_predict_layers", 0, kMostLayers},
     {"attention.head_count", 0, 1024},
     {"attention.head_count_kv", 0, 1024},
     {"attention.key_length", 1, 4096},
@@ -58,6 +62,32 @@ uint64_t integer_or(const GgufFile & file, const std::string & key, uint64_t fal
     return file.is_array(key) ? fallback : file.integer(key).value_or(fallback);
 }
 
+void check_experts(const GgufFile & file, const std::string & arch) {
+    const auto number = [&](const char * name) { return integer_or(file, arch + "." + name, 0); };
+    const uint64_t experts = number("expert_count"), used = number("expert_used_count");
+    const bool listed = file.is_array(arch + ".expert_used_count");
+    if (used > std::max<uint64_t>(experts, 1) || (experts > 1 && used == 0 && !listed)) {
+        impossible(file, "it uses " + std::to_string(used) + " of " + std::to_string(experts) + " experts");
+    }
+    const uint64_t groups = number("expert_group_count"), used_groups = number("expert_group_used_count");
+    const bool even = groups < 2 || (experts % groups == 0 && used_groups > 0 && used_groups < groups);
+    if (groups > 0 && (groups >= experts || !even)) {
+        impossible(file, "it uses " + std::to_string(used_groups) + " of " + std::to_string(groups) + " groups of " +
+                             std::to_string(experts) + " experts");
+    }
+}
+
+void check_rope(const GgufFile & file, const std::string & arch) {
+    const uint64_t rotated = integer_or(file, arch + ".rope.dimension_count", 0);
+    if (rotated % 2 != 0 || rotated > integer_or(file, arch + ".attention.key_length", rotated)) {
+        impossible(file, "it rotates " + std::to_string(rotated) + " dimensions of a head");
+    }
+    const std::string scaling = file.string(arch + ".rope.scaling.type").value_or("none");
+    if (scaling != "none" && scaling != "linear" && scaling != "yarn" && scaling != "longrope") {
+        impossible(file, "it scales rotations by \"" + scaling + "\"");
+    }
+}
+
 }  // namespace
 
 void check_header_numbers(const GgufFile & file, const std::string & arch) {
@@ -74,14 +104,14 @@ void check_header_numbers(const GgufFile & file, const std::string & arch) {
             impossible(file, key + " = " + std::to_string(*value));
         }
     }
-    const uint64_t experts = integer_or(file, arch + ".expert_count", 0);
-    if (const uint64_t used = integer_or(file, arch + ".expert_used_count", 1); experts && (!used || used > experts)) {
-        impossible(file, "it uses " + std::to_string(used) + " of " + std::to_string(experts) + " experts");
+    check_experts(file, arch);
+    check_rope(file, arch);
+    const uint64_t layers = integer_or(file, arch + ".block_count", 0);
+    if (integer_or(file, arch + ".nextn_predict_layers", 0) >= layers) {
+        impossible(file, "all of its layers guess ahead");
     }
-    const uint64_t rotated = integer_or(file, arch + ".rope.dimension_count", 0);
-    if (rotated % 2 != 0 || rotated > integer_or(file, arch + ".attention.key_length", rotated)) {
-        impossible(file, "it rotates " + std::to_string(rotated) + " dimensions of a head");
-    }
+    // What ggml asks of memory that is mapped.
+    if (file.integer("general.alignment").value_or(32) % 32 != 0) impossible(file, "its weights are not aligned");
     const auto * embedding = file.find("token_embd.weight");
     if (!embedding || uint64_t(embedding->ne[0]) != integer_or(file, arch + ".embedding_length", 0)) {
         impossible(file, "it has no token embedding of the size its header says");

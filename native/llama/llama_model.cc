@@ -19,7 +19,7 @@ LlamaModel::LlamaModel(const std::string & path, const ModelOptions & options,
     session_memory_ = kvasir::session_memory(file_, architecture_);
     load(options, progress);
     vocab_ = std::make_unique<Vocab>(llama_model_get_vocab(model_.get()));
-    if (vocab_->is_none()) throw Error("MODEL_UNSUPPORTED", "The model " + path + " has no vocabulary.");
+    vocab_->require_usable(path);
     fingerprint_ = file_.fingerprint();
     seat_ = std::make_unique<LlamaSeat>(model_.get(), threads_);
     load_ms_ = ms_since(start);

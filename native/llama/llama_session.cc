@@ -64,7 +64,8 @@ int LlamaSession::hold(const std::vector<int32_t> & wanted, int head, const std:
     }
     if (begin > 0 && !state_at(begin)) keep_state(false);
     attempt([&] {
-        if (begin < head && head < end) {
+        // Memory that can be cut goes back there by itself: a pass of its own would read all weights once more.
+        if (!model_->seat().can_cut() && begin < head && head < end) {
             compute(wanted, head, abort, progress, begin, end - begin);
             keep_state(false);
         }

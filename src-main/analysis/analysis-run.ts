@@ -2,6 +2,7 @@ import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { AnswerMaker } from '../answering/answer.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
+import { thoughtNotice } from '../answering/notices.ts';
 import type { FoundPassage, Passages } from '../answering/passages.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
@@ -171,7 +172,8 @@ export class AnalysisRun {
       const sources = made.citations.map((citation) =>
         sourceOf(citation, model.bytesPerToken(choices.dtype)),
       );
-      return { text: made.text, sources, notices: made.notices, stats: made.stats, encoded };
+      const notices = [...made.notices, ...thoughtNotice(made)];
+      return { text: made.text, sources, notices, stats: made.stats, encoded };
     } catch (error) {
       if (!isAborted(error)) session.release(); // who knows what it holds
       throw error;

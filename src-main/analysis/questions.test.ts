@@ -135,3 +135,15 @@ test('Markdown and JSON say what was asked, answered and read', async () => {
   );
   expect(() => service.export(document.id, 'csv')).toThrow(/table/);
 });
+
+test('an answer whose whole length went to thoughts says so, in one sentence', async () => {
+  const { service, finished } = fixture({
+    says: '<think>\nOslo has a harbour, and so has Bern.\n</think>\n\nOslo.',
+    settings: { maxTokens: 16 },
+  });
+  const { id } = service.ask({ questions: QUESTIONS.slice(0, 1), scope: EVERYWHERE });
+  const [step] = (await finished(id)).steps;
+  expect(step).toMatchObject({ state: 'done', text: '' });
+  expect(step?.notices.map(({ kind }) => kind)).toEqual(['plain-prompt', 'still-thinking']);
+  expect(step?.notices[1]?.message).toMatch(/^The model was still thinking .* after 16 tokens/);
+});

@@ -33,6 +33,7 @@ interface AskedChoices {
   maxTokens?: number | undefined;
   temperature?: number | undefined;
   strict?: boolean | undefined;
+  think?: boolean | undefined;
 }
 
 /** What a strict answer's model is told; small models do not always keep to it. */
@@ -45,7 +46,7 @@ export function choicesOf(
   model: FusionModel,
   planner: Planner,
 ): AnswerChoices {
-  const { dtype, storeMisses, think } = settings;
+  const { dtype, storeMisses } = settings;
   const strict = (asked.strict ?? settings.strict) ? STRICT : '';
   const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
   const temperature = asked.temperature ?? settings.temperature;
@@ -53,7 +54,7 @@ export function choicesOf(
     strategy,
     dtype,
     storeMisses,
-    think,
+    think: asked.think ?? settings.think,
     systemPrompt: [settings.systemPrompt, strict].filter((text) => text !== '').join('\n\n'),
     blends: planner.blends(model, strategy),
     topK: asked.topK ?? settings.topK,

@@ -1,4 +1,4 @@
-import type { Notice } from '../../src-shared/answer.ts';
+import type { Answer, Notice } from '../../src-shared/answer.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Decision } from '../fusion/planning/planner.ts';
 import type { Unready } from './passages.ts';
@@ -74,6 +74,21 @@ export function quarantineNotice(count: number): Notice[] {
   if (count === 0) return [];
   const message = `The cached KV of ${plural(count, 'chunk')} was damaged: it was set aside and computed again for this answer.`;
   return [{ kind: 'quarantined', message }];
+}
+
+interface Ended {
+  text: string;
+  thought: string;
+  stop: Answer['stop'];
+  stats: { answerTokens: number };
+}
+
+/** Why there is no answer, though the model wrote as much as it may. */
+export function thoughtNotice({ text, thought, stop, stats }: Ended): Notice[] {
+  if (text !== '' || thought === '' || (stop !== 'length' && stop !== 'context')) return [];
+  const limit = stop === 'length' ? 'the limit' : 'the end of the context';
+  const message = `The model was still thinking when it reached ${limit} after ${plural(stats.answerTokens, 'token')}, so there is no answer: allow longer answers, or let it answer without thinking.`;
+  return [{ kind: 'still-thinking', message }];
 }
 
 /** Why the model was not asked at all. */

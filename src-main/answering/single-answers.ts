@@ -95,7 +95,7 @@ export class SingleAnswers {
     const passages = await this.#maker.find(question, { scope: ANYWHERE, topK, signal: request.signal });
     const budget = { contextTokens, answerTokens: request.answerTokens };
     const prompt = new PromptAssembler(model, choices).assemble(question, passages, budget);
-    return comparePrompt(prompt.parts, {
+    return comparePrompt(prompt, {
       ...request,
       model,
       name,

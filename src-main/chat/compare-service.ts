@@ -87,7 +87,7 @@ export class CompareService {
       events.emit('compare.progress', { answerId: String(answer.id), ...progress }),
     );
     try {
-      const compared = await comparePrompt(prompt.parts, {
+      const compared = await comparePrompt(prompt, {
         model,
         name,
         store,

@@ -25,6 +25,7 @@ type RawConversation = Omit<ConversationRecord, 'options'> & { options: string }
 type ListedRow = Pick<ConversationSummary, 'title' | 'updatedMs' | 'messages'> & {
   id: number;
   lastText: string | null;
+  thoughts: 0 | 1;
 };
 
 const KEPT_AFTER_DELETION_MS = 30 * 24 * 3600 * 1000;
@@ -95,10 +96,9 @@ export class ConversationStore {
     const found = query === '' ? undefined : this.#search(query);
     return this.#rows()
       .filter(({ id }) => !found || found.has(id))
-      .map(({ id, title, updatedMs, messages, lastText }) => {
-        const text = found?.get(id) ?? lastText ?? '';
-        const snippet = snippetOf(text, search);
-        return { id: String(id), title, updatedMs, messages, snippet, busy: busy(id) };
+      .map(({ id, lastText, thoughts, ...row }) => {
+        const snippet = snippetOf(found?.get(id) ?? lastText ?? '', search);
+        return { ...row, id: String(id), snippet, thoughts: thoughts === 1, busy: busy(id) };
       });
   }
 
@@ -129,7 +129,8 @@ export class ConversationStore {
 
   #rows(): ListedRow[] {
     const query = `SELECT c.id, c.title, c.updated_ms AS updatedMs, substr(last.text, 1, 500) AS lastText,
-        (SELECT count(*) FROM message m WHERE m.conversation_id = c.id) AS messages
+        (SELECT count(*) FROM message m WHERE m.conversation_id = c.id) AS messages,
+        EXISTS (SELECT 1 FROM message m WHERE m.conversation_id = c.id AND m.thinking IS NOT NULL) AS thoughts
       FROM conversation c LEFT JOIN message last ON last.id = c.leaf_id
       WHERE c.deleted_ms IS NULL ORDER BY c.updated_ms DESC, c.id DESC`;
     return this.#database.all<ListedRow>(query);

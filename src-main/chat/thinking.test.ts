@@ -75,7 +75,9 @@ describe.each([
   test('has its thought in exports only when that is asked for', async () => {
     const { chat, ask } = await fixtureThat(model);
     const { id } = chat.create(NEW);
+    expect(chat.list()).toMatchObject([{ thoughts: false }]);
     await ask(id, 'Mara?');
+    expect(chat.list()).toMatchObject([{ thoughts: true }]);
     for (const format of ['markdown', 'json'] as const) {
       expect(chat.export(id, format).content).not.toContain('That is the city');
       expect(chat.export(id, format, { thinking: true }).content).toContain('That is the city');
@@ -112,15 +114,16 @@ test('without a thought there is none, and nothing is computed again', async () 
   );
 });
 
-test('the setting tells the template whether to think', async () => {
-  for (const think of [false, true]) {
-    const { chat, ask, session, model } = await fixture({
-      chatTemplate: CHAT_TEMPLATES.qwen3,
-      settings: { think },
-    });
-    await ask(chat.create(NEW).id, 'Mara?');
-    expect(model.detokenize(session()!.ids).includes('<think>\n\n</think>')).toBe(!think);
-  }
+test.each([
+  ['the setting', { settings: { think: false } }, {}, false],
+  ['the setting', { settings: { think: true } }, {}, true],
+  ['a conversation that chooses for itself', { settings: { think: false } }, { think: true }, true],
+  ['a conversation that chooses for itself', { settings: { think: true } }, { think: false }, false],
+])('%s tells the template whether to think', async (_, options, own, thinks) => {
+  const model = new FakeModel({ chatTemplate: CHAT_TEMPLATES.qwen3 });
+  const { chat, ask, session } = await fixture({ model, ...options });
+  await ask(chat.create({ ...NEW, ...own }).id, 'Mara?');
+  expect(model.detokenize(session()!.ids).includes('<think>\n\n</think>')).toBe(!thinks);
 });
 
 test('a thought that is in work is shown as it stands', async () => {

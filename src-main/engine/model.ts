@@ -69,7 +69,6 @@ export class Model {
     return new ChunkKv(await guardedAsync(() => this.#native.openChunk(path, this.encodingPrefix)));
   }
 
-  /** At most `capacity` tokens; memory is taken as it grows. */
   /**
    * A pass of two tokens in a session of its own. Where a file makes ggml end the process, or compute what is no number, that
    * shows here and not in the first answer. MODEL_NUMBERS, OUT_OF_MEMORY, ENGINE_FAILED.
@@ -83,6 +82,7 @@ export class Model {
     }
   }
 
+  /** At most `capacity` tokens; memory is taken as it grows. */
   createSession(capacity: number): Session {
     return new Session(
       this.#addon,

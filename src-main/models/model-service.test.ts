@@ -29,6 +29,7 @@ const GB = 1e9;
 /** Model files are JSON here: what their header says, and how loading them ends. */
 interface FakeFile extends Partial<GgufInfo> {
   fails?: string;
+  tryingFails?: string;
 }
 
 class FakeModel {
@@ -138,10 +139,16 @@ function kvasir({ data = tempDir(), memory = { free: 8 * GB, total: 16 * GB } }:
   const demoModel = file(data, 'demo.gguf', { name: 'Demo' });
   const gate = new Gate();
   const released: unknown[] = [];
+  const tried: { name: string; role: string }[] = [];
   const models = new ModelService({
     ...{ engine, events, settings, gate },
     paths: { data, demoModel },
     log: silentLogger,
+    tryFile: async ({ path, name, role }) => {
+      tried.push({ name, role });
+      const { tryingFails } = JSON.parse(readFileSync(path, 'utf8')) as FakeFile;
+      if (tryingFails) throw new KvasirError('MODEL_INVALID', tryingFails);
+    },
     beforeDispose: async (model) => void released.push(model.path),
     forgetKv: () => Promise.resolve(true),
     memory: () => memory,
@@ -152,7 +159,21 @@ function kvasir({ data = tempDir(), memory = { free: 8 * GB, total: 16 * GB } }:
   const add = (name: string, content: FakeFile = {}) => models.import(file(data, name, { name, ...content }));
   const notices = () =>
     seen.flatMap((event) => (event.topic === 'app.notice' ? [event.payload.failure] : []));
-  return { models, engine, events, settings, gate, data, demoModel, released, seen, notices, add, close };
+  return {
+    models,
+    engine,
+    events,
+    settings,
+    gate,
+    data,
+    demoModel,
+    released,
+    tried,
+    seen,
+    notices,
+    add,
+    close,
+  };
 }
 
 function tempDir(): string {
@@ -289,6 +310,30 @@ describe('start', () => {
     engine.holdPass = Promise.reject(new KvasirError('MODEL_NUMBERS', 'no numbers'));
     await expect(models.activate(id)).rejects.toMatchObject({ code: 'MODEL_NUMBERS' });
     expect(engine.loaded.at(-1)?.disposed).toBe(true);
+  });
+
+  test('a file that libllama runs is tried apart before it is first used, and again once it has changed', async () => {
+    const { models, tried, add } = kvasir();
+    const { id, path } = await add('mine.gguf', { engine: 'llama' });
+    await models.activate(id);
+    await models.activate('demo');
+    await models.activate(id);
+    expect(tried).toEqual([{ name: 'mine.gguf', role: 'chat' }]); // ours checks its own
+    utimesSync(path, 1, 1);
+    await models.activate(id);
+    expect(tried).toHaveLength(2);
+  });
+
+  test('one that fails its trial is never loaded, and is tried again when it is asked for again', async () => {
+    const { models, engine, tried, add } = kvasir();
+    const { id, path } = await add('mine.gguf', { engine: 'llama', tryingFails: 'It ended.' });
+    await models.current();
+    for (let i = 0; i < 2; i++)
+      await expect(models.activate(id)).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+    expect(tried).toHaveLength(2);
+    expect(engine.loads.map((load) => load.path)).not.toContain(path);
+    expect(models.active?.id).toBe('demo');
+    expect(models.list()[1]).toMatchObject({ state: 'failed', failure: { message: 'It ended.' } });
   });
 
   test('without any model current() says why, and tries again when asked again', async () => {

@@ -22,6 +22,8 @@ import { KnownModels, type Trouble } from './known-models.ts';
 import { ModelFiles, modifiedMs } from './model-files.ts';
 import { DEMO_MODEL_ID, ModelRegistry, type ModelRow } from './registry.ts';
 import type { Core } from '../platform/core.ts';
+import { Trials } from './trial/trials.ts';
+import { tryFile, type TryFile } from './trial/try-file.ts';
 import { WeightsCheck } from './weights-check.ts';
 import { WeightsTable } from './weights-table.ts';
 
@@ -37,6 +39,8 @@ interface ModelServiceOptions extends Core {
   forgetKv: (active: ActiveModel) => Promise<boolean>;
   /** Bytes on this machine. Default: what the system says. */
   memory?: () => Memory;
+  /** Tries files that libllama runs. Default: in another Node process. */
+  tryFile?: TryFile | undefined;
   /** Told when the list of models could not be read. */
   onSetAside?: ((what: SetAside) => void) | undefined;
 }
@@ -52,6 +56,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly downloads: Downloads;
   readonly files: ModelFiles;
   readonly registry: ModelRegistry;
+  readonly trials: Trials;
   readonly #options: ModelServiceOptions;
   readonly #chat: ChatModel;
   readonly #embedding: EmbeddingModel;
@@ -64,6 +69,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.#options = options;
     this.files = new ModelFiles(join(options.paths.data, 'models'));
     this.registry = new ModelRegistry(join(options.paths.data, 'models.sqlite'), options.onSetAside);
+    this.trials = new Trials(this.registry.database, options.tryFile ?? tryFile);
     this.#known = new KnownModels({ ...options, registry: this.registry });
     this.#weights = new WeightsCheck({ ...options, table: new WeightsTable(this.registry.database) });
     this.#embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
@@ -267,9 +273,11 @@ export class ModelService implements ModelSource, EmbedderSource {
     const { engine, paths, settings } = this.#options;
     const threads = settings.current.threads || chooseModel(row.path, paths).threads;
     return this.#attempt(row, async (onProgress) => {
+      const { device } = settings.current;
+      if (row.header.engine === 'llama') await this.#try(row, { threads, device });
       const model = await engine.loadModel(row.path, {
         threads,
-        device: settings.current.device,
+        device,
         kvDtype: settings.current.conversationDtype,
         onProgress,
       });
@@ -282,9 +290,14 @@ export class ModelService implements ModelSource, EmbedderSource {
   #loadEmbedder(row: ModelRow): Promise<Embedder> {
     const { threads, device } = this.#options.settings.current;
     return this.#attempt(row, async () => {
+      await this.#try(row, { threads, device });
       const embedder = await this.#options.engine.loadEmbedder(row.path, { threads, device });
       return this.#tried(embedder, () => embedder.embed(['.']));
     });
+  }
+
+  #try(row: ModelRow, how: { threads: number; device: string }): Promise<void> {
+    return this.trials.require({ path: row.path, name: modelName(row), role: roleOf(row.header), ...how });
   }
 
   /** A model is loaded once it has computed something: a file that makes ggml end the program may do so only then. */

@@ -67,8 +67,16 @@ const VERSION_5 = `
   WHERE json_valid(header)
 `;
 
+/** See trial/trials.ts. */
+const VERSION_6 = `
+  CREATE TABLE tried_file (
+    path TEXT PRIMARY KEY,
+    identity TEXT NOT NULL        -- as of weights_file
+  ) STRICT;
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
 
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 

@@ -100,7 +100,7 @@ export class WeightsCheck<M extends Weights> {
 }
 
 /** Changes whenever a file's bytes may have. */
-async function identityOf(path: string): Promise<string> {
+export async function identityOf(path: string): Promise<string> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }

@@ -17,6 +17,7 @@ export const ConversationOptionsSchema = z.object({
   maxTokens: z.int().min(1).max(65_536).optional(),
   temperature: z.number().min(0).max(2).optional(),
   strict: z.boolean().optional(),
+  think: z.boolean().optional(),
 });
 
 /** A passage that stood in an answer's prompt. */
@@ -129,6 +130,8 @@ const ConversationSummarySchema = z.object({
   /** Where a search matched, else the last message's beginning. */
   snippet: z.string(),
   messages: z.int(),
+  /** Whether a model thought in it. */
+  thoughts: z.boolean(),
   busy: z.boolean(),
 });
 

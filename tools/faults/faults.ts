@@ -18,6 +18,7 @@ import { messageOf } from '../../src-main/platform/failure.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
 import { Skipped, type Fault, type Place } from './fault.ts';
 import { fill, requireKept } from './known.ts';
+import { craftedHeader } from './list/crafted-header.ts';
 import { damagedDatabase } from './list/damaged-database.ts';
 import { damagedDocuments } from './list/damaged-documents.ts';
 import { damagedWeights } from './list/damaged-weights.ts';
@@ -52,6 +53,7 @@ const FAULTS: Fault[] = [
   damagedDocuments,
   swappedFile,
   impossibleHeader,
+  craftedHeader,
   modelChanged,
   damagedWeights,
   forgedBackup,

@@ -56,6 +56,18 @@ test('an answer is made again in every way, each beside the full prefill, and th
   expect(again.chat.comparisons.status(answer.id).comparison).toEqual(comparison);
 });
 
+test('what the model thinks is kept apart from what it answers, and compared with it', async () => {
+  const thought = 'Mara is in the first passage.';
+  const thinks = `<think>\n${thought}\n</think>\n\nShe lives in Oslo.`;
+  const { chat, answer, model } = await answered({ model: new FakeModel({ says: thinks }) });
+  const compared = methodOf(await chat.comparisons.run(request(answer.id)), 'full');
+  expect(compared).toMatchObject({ thought, text: 'She lives in Oslo.', complete: true, answerF1: 1 });
+  model.says = `<think>\n${thought.repeat(20)}`;
+  const short = await chat.comparisons.run(request(answer.id, { answerTokens: 16 }));
+  expect(methodOf(short, 'full')).toMatchObject({ text: '', complete: false });
+  expect(methodOf(short, 'full').thought).toMatch(/^Mara is in/);
+});
+
 test('a deep comparison tells how far every token is, layer by layer, and what the ratio changes', async () => {
   const { chat, answer, model } = await answered();
   const comparison = await chat.comparisons.run(request(answer.id, { deep: true }));

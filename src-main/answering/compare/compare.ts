@@ -17,7 +17,7 @@ import { deepOf, layerMeans } from './deep.ts';
 import { makePrompt, type Outcome, type RunOptions } from './run.ts';
 import { REUSE, sameWay, waysFor, type Way } from './way.ts';
 
-export interface CompareOptions extends Omit<RunOptions, 'session' | 'observe' | 'onProgress'> {
+export interface CompareOptions extends Omit<RunOptions, 'session' | 'observe' | 'behind' | 'onProgress'> {
   /** What people call the model. */
   name: string;
   /** How the answer was made, where there is one, and what else to compare. */
@@ -49,12 +49,11 @@ export type Compared = Pick<
  * OUT_OF_MEMORY, ENGINE_FAILED.
  */
 export async function comparePrompt(
-  laidOut: readonly PromptPart[],
+  { parts, behind }: { parts: readonly PromptPart[]; behind: string },
   options: CompareOptions,
 ): Promise<Compared> {
   requireBlending(options.name, options.model);
-  const parts = partsFrom(laidOut, 0);
-  const comparing = new Comparing(parts, options);
+  const comparing = new Comparing(partsFrom(parts, 0), { ...options, behind });
   try {
     return await comparing.run();
   } finally {
@@ -64,7 +63,7 @@ export async function comparePrompt(
 
 class Comparing {
   readonly #parts: readonly PromptPart[];
-  readonly #options: CompareOptions;
+  readonly #options: CompareOptions & Pick<RunOptions, 'behind'>;
   readonly #tokens: number;
   readonly #observe: number;
   readonly #ways: Way[];
@@ -74,7 +73,7 @@ class Comparing {
   #full: Outcome | undefined;
   #reuse: Outcome | undefined;
 
-  constructor(parts: readonly PromptPart[], options: CompareOptions) {
+  constructor(parts: readonly PromptPart[], options: CompareOptions & Pick<RunOptions, 'behind'>) {
     this.#parts = parts;
     this.#options = options;
     this.#tokens = parts.reduce((sum, { tokens }) => sum + tokens.length, 0);
@@ -157,7 +156,7 @@ class Comparing {
   }
 
   #method(
-    { way, logits, text, complete, ttftMs, residentTokens, report }: Outcome,
+    { way, logits, thought, text, complete, ttftMs, residentTokens, report }: Outcome,
     deep: Deep | null,
   ): ComparedMethod {
     const full = this.#full;
@@ -165,6 +164,7 @@ class Comparing {
     const { model } = this.#options;
     return {
       ...way,
+      thought,
       text,
       complete,
       ttftMs,
@@ -174,7 +174,7 @@ class Comparing {
       bytesLoaded: report.bytesLoaded,
       kl: klDivergence(full.logits, logits),
       agrees: likeliest(full.logits) === likeliest(logits),
-      answerF1: wordF1(text, full.text),
+      answerF1: wordF1(`${thought} ${text}`, `${full.thought} ${full.text}`),
       candidates: mostLikely(logits, CANDIDATES).map(({ token, probability }) => {
         return { text: model.detokenize([token], { special: true }), probability };
       }),

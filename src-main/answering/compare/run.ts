@@ -5,6 +5,7 @@ import { engineStrategy } from '../../fusion/strategy.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../../fusion/model.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { ThoughtStream } from '../thoughts.ts';
 import { ttftOf } from '../turn.ts';
 import { split, type Way } from './way.ts';
 
@@ -14,6 +15,8 @@ export interface RunOptions {
   dtype: KvDtype;
   session: FusionSession;
   answerTokens: number;
+  /** What the prompt ends with. */
+  behind: string;
   /** How many of the prompt's last tokens have their attention kept. */
   observe: number;
   clock: Clock;
@@ -25,6 +28,7 @@ export interface RunOptions {
 export interface Outcome {
   way: Way;
   logits: Float32Array;
+  thought: string;
   text: string;
   complete: boolean;
   ttftMs: Ttft;
@@ -64,10 +68,13 @@ export async function makePrompt(
   throwIfAborted(signal); // a text that was cut short must not be compared
   firstTokenAt ??= clock.now();
   const times = { firstToken: firstTokenAt - prefilled, total: firstTokenAt - started };
+  const writing = new ThoughtStream(model, options.behind);
+  const written = [await writing.pushAll(tokens), writing.flush()];
   return {
     way,
     logits,
-    text: model.detokenize(tokens).trim(),
+    thought: joined(written.map(({ thought }) => thought)),
+    text: joined(written.map(({ answer }) => answer)),
     complete: stop === 'eos',
     ttftMs: ttftOf(blended, { wait: 0, retrieve: 0, assemble: 0, planMs: 0, ...times }),
     residentTokens,
@@ -75,6 +82,10 @@ export async function makePrompt(
     cached: marks.cached,
     recomputed: marks.recomputed,
   };
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.join('').trim();
 }
 
 /** Which positions of a prompt were reused, and which of these computed anew. */

@@ -6,6 +6,7 @@ import type { Strategy } from '../../engine/engine.ts';
 import { randomFrom } from '../../testing/random.ts';
 import { CostModel } from './cost-model.ts';
 import { Machine, prompt, type MachineOptions } from '../../testing/machine.ts';
+import type { Work } from './work.ts';
 
 const FULL: Strategy = { kind: 'full' };
 const union = (ratio: number): Strategy => ({
@@ -63,6 +64,25 @@ describe('what a prompt will cost', () => {
         const { total, ...parts } = expected;
         expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 6);
       }
+    }
+  });
+
+  test('is foreseen of a model whose passes tell no layers, as libllama’s', () => {
+    const machine = new Machine();
+    const costs = new CostModel(path());
+    /** As of a pass that had to compute `more` tokens beside what is new. */
+    const observe = (work: Work, more = 0): void => {
+      const { report, ...done } = machine.run(work, FULL);
+      const stages = { ...report.stages, compute: report.totalMs * (1 + more) };
+      const computedTokens = report.tokens * (1 + more);
+      costs.observe(machine.info, { ...done, report: { ...report, layers: [], stages, computedTokens } });
+    };
+    for (const work of [prompt(2, 128, null), prompt(4, 256, null), { ...prompt(1, 64, null), past: 1000 }])
+      observe(work);
+    observe(prompt(1, 128, null), 3);
+    for (const work of [prompt(8, 512, null), { ...prompt(1, 32, null), past: 3000 }]) {
+      const ms = took(machine, work, FULL);
+      expect(Math.abs(costs.predict(machine.info, work, FULL)!.total - ms) / ms).toBeLessThan(0.1);
     }
   });
 

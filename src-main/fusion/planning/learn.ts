@@ -20,8 +20,11 @@ export function learnAppend(
 ): ComputeCosts {
   const { stages } = report;
   const learning = new Learning<ComputeCosts>(known, share);
-  learnLayers(learning, layout, report);
-  learnKeys(learning, layout, report);
+  if (report.layers.length === 0) learnPass(learning, layout, report);
+  else {
+    learnLayers(learning, layout, report);
+    learnKeys(learning, layout, report);
+  }
   const { checks, reusable, placed } = layout;
   if (checks > 0) learning.learn('select', [reusable * checks, checks], stages.select);
   if (reusable > 0) learning.learn('place', [reusable * placed, placed], stages.place);
@@ -31,6 +34,18 @@ export function learnAppend(
   const rest = report.totalMs - (question + place + check + select + compute + loadWait);
   learning.learn('rest', [1, layout.tokens], rest);
   return learning.costs;
+}
+
+/** libllama says what a pass took, not its layers, and computes others than what is new where its memory had to go back. */
+function learnPass(
+  learning: Learning<ComputeCosts>,
+  layout: Layout,
+  { tokens, computedTokens, stages }: AppendReport,
+): void {
+  const steps = layout.layers();
+  if (computedTokens !== tokens) return;
+  for (const { rows } of steps.slice(0, layout.lastOfAll))
+    learning.learn('layer', layerFeatures(rows), stages.compute / steps.length);
 }
 
 /**

@@ -5,6 +5,7 @@ import { createApi } from '../../api/api.ts';
 import { createHandlers } from '../../api/handlers.ts';
 import { App } from '../../app.ts';
 import { ParserProcess } from '../../library/parser/parser-process.ts';
+import { tryFileIn } from '../../models/trial/try-file.ts';
 import { logDefects } from '../../platform/defects.ts';
 import { defaultDataDir, ensureWritableDir } from '../../platform/paths.ts';
 import { appRoot } from '../../platform/root.ts';
@@ -14,6 +15,7 @@ import { connectWindows } from './ipc.ts';
 import { menuTemplate } from './menu.ts';
 import { OpenRequests, readArguments } from './open-files.ts';
 import { spawnParserChild } from './parser-child.ts';
+import { spawnTrialChild } from './trial-child.ts';
 import { registerScheme, serveWindow } from './scheme.ts';
 import { createWindow } from './window.ts';
 import { wordsFor, type Words } from './words.ts';
@@ -70,7 +72,11 @@ function claimDataDir(): boolean {
 async function openKvasir(): Promise<void> {
   denyPermissions();
   serveWindow(join(appRoot(), 'out', 'renderer'));
-  core = await App.open({ dataDir, parser: new ParserProcess({}, spawnParserChild) });
+  core = await App.open({
+    dataDir,
+    parser: new ParserProcess({}, spawnParserChild),
+    tryFile: tryFileIn(spawnTrialChild),
+  });
   logDefects(core.log);
   core.start();
   const { events, log, settings } = core;

@@ -1,12 +1,7 @@
-/** The parser's process under Electron: what is a child process's pipe elsewhere, is a port here. */
-const { parentPort } = process;
+/** The parser's process under Electron. */
+import { listenToPort, sendByPort } from './port.ts';
+
 process.argv[2] = process.argv.at(-1) ?? '';
-process.send = (message: unknown) => {
-  parentPort.postMessage(message);
-  return true;
-};
-
+sendByPort();
 await import('../../library/parser/worker.ts');
-
-// Only now: the port keeps what comes before somebody listens.
-parentPort.on('message', ({ data }: { data: unknown }) => process.emit('message', data, undefined));
+listenToPort();

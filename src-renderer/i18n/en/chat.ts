@@ -13,6 +13,7 @@ export const chat = {
     renameLabel: 'New name',
     deleted: '“{{title}}” was deleted.',
     exportMarkdown: 'Export as Markdown',
+    exportThoughts: 'Export as Markdown, with thoughts',
     exportJson: 'Export as JSON',
     today: 'Today',
     yesterday: 'Yesterday',
@@ -63,6 +64,8 @@ export const chat = {
     strict: 'From your documents only',
     strictHelp:
       'The model is told to answer from the passages alone, and to say so when they do not contain the answer.',
+    think: 'Let the model think before it answers',
+    thinkHelp: 'The first word comes later. Some models always think, others never do.',
     temperature: 'Temperature',
     temperatureHelp: '0 always picks the most likely word.',
     reset: 'Reset to defaults',

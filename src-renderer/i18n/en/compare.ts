@@ -28,6 +28,8 @@ export const compare = {
   sameText: 'The same text.',
   otherText: 'A different text: what was added is marked, what is missing is struck through.',
   noText: 'It wrote nothing.',
+  thought: 'What the model thought',
+  stillThinking: 'It was still thinking when its tokens were used up.',
   cut: 'and so on',
   times: '{{times}}×',
   aboutSame: 'about the same',

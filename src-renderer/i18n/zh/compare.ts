@@ -28,6 +28,8 @@ export const compare: Words<typeof en.compare> = {
   sameText: '文本相同。',
   otherText: '文本不同：仅此处有的已标出，缺少的加了删除线。',
   noText: '没有写出任何内容。',
+  thought: '模型的思考',
+  stillThinking: 'token 用完时模型仍在思考。',
   cut: '等等',
   times: '{{times}} 倍',
   aboutSame: '差不多',

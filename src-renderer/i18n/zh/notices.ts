@@ -12,6 +12,7 @@ export const notices: Record<Notice['kind'], string> = {
   quarantined: '损坏的缓存文件已隔离，其中的内容已为这个回答重新计算。',
   'over-budget': '缓存已满：放不下的文本块会在需要时计算。',
   'full-prefill': '整个提示都直接计算：在这里这样比加载并融合缓存更快。',
+  'still-thinking': '模型还在思考就达到了长度上限，因此没有回答。请允许更长的回答，或让它不思考直接回答。',
   'not-blended': '整个提示都直接计算：测量发现，融合缓存的段落会使这个模型的回答改变过多。',
   'document-failed': '有一篇文档无法读取。',
 };

@@ -39,6 +39,14 @@ export function OptionsForm({ options, onChange }: FormProps) {
           onChange={({ currentTarget }) => onChange({ ...options, strict: currentTarget.checked })}
         />
       )}
+      {settings && (
+        <Switch
+          label={t('options.think')}
+          description={t('options.thinkHelp')}
+          checked={options.think ?? settings.think}
+          onChange={({ currentTarget }) => onChange({ ...options, think: currentTarget.checked })}
+        />
+      )}
       <Group grow align="flex-start">
         <Count
           label={t('options.topK')}

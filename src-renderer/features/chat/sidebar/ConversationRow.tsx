@@ -1,5 +1,5 @@
 import { ActionIcon, Loader, Menu, TextInput } from '@mantine/core';
-import { IconBraces, IconDots, IconMarkdown, IconPencil, IconTrash } from '@tabler/icons-react';
+import { IconBraces, IconBulb, IconDots, IconMarkdown, IconPencil, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
@@ -25,7 +25,7 @@ export function ConversationRow({
   onOpen: () => void;
 }) {
   const { t } = useTranslation('chat');
-  const { id, title, snippet, busy } = summary;
+  const { id, title, snippet, thoughts, busy } = summary;
   const name = title === '' ? t('thread.untitled') : title;
   if (renaming) {
     return (
@@ -53,7 +53,7 @@ export function ConversationRow({
         </span>
         <span className={classes.snippet}>{snippet}</span>
       </Link>
-      <RowMenu name={name} id={id} actions={actions} onRename={() => onRenaming(true)} />
+      <RowMenu name={name} id={id} thoughts={thoughts} actions={actions} onRename={() => onRenaming(true)} />
     </div>
   );
 }
@@ -61,11 +61,13 @@ export function ConversationRow({
 function RowMenu({
   id,
   name,
+  thoughts,
   actions,
   onRename,
 }: {
   id: string;
   name: string;
+  thoughts: boolean;
   actions: ConversationActions;
   onRename: () => void;
 }) {
@@ -90,6 +92,11 @@ function RowMenu({
         <Menu.Item leftSection={<IconMarkdown size={15} />} onClick={() => actions.save(id, 'markdown')}>
           {t('list.exportMarkdown')}
         </Menu.Item>
+        {thoughts && (
+          <Menu.Item leftSection={<IconBulb size={15} />} onClick={() => actions.save(id, 'markdown', true)}>
+            {t('list.exportThoughts')}
+          </Menu.Item>
+        )}
         <Menu.Item leftSection={<IconBraces size={15} />} onClick={() => actions.save(id, 'json')}>
           {t('list.exportJson')}
         </Menu.Item>

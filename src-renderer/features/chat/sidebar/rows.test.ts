@@ -8,6 +8,7 @@ const at = (id: string, date: Date) => ({
   updatedMs: date.getTime(),
   snippet: '',
   messages: 2,
+  thoughts: false,
   busy: false,
 });
 const ROWS = rowsOf(

@@ -21,9 +21,11 @@ export function useConversationActions(activeId: string | undefined) {
           attempt(() => client.call('chat.restore', { id })),
         );
       }),
-    save: (id: string, format: 'markdown' | 'json') =>
+    /** `thinking`: with what models thought. */
+    save: (id: string, format: 'markdown' | 'json', thinking = false) =>
       attempt(async () => {
-        const { fileName, mediaType, content } = await client.call('chat.export', { id, format });
+        const asked = { id, format, thinking };
+        const { fileName, mediaType, content } = await client.call('chat.export', asked);
         download(fileName, new Blob([content], { type: mediaType }));
         notifyInfo(t('export.done', { name: fileName }));
       }),

@@ -158,11 +158,11 @@ function MethodPicture({ comparison, words }: Made) {
 }
 
 function Methods({ comparison, words }: Made) {
-  const reference = fullOf(comparison)?.text ?? '';
+  const full = fullOf(comparison);
   return (
     <div className={classes.methods}>
       {comparison.methods.map((method, i) => (
-        <MethodCard key={i} method={method} reference={reference} words={words} />
+        <MethodCard key={i} method={method} reference={full ?? method} words={words} />
       ))}
     </div>
   );

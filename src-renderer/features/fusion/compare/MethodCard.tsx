@@ -1,11 +1,11 @@
 import { Badge, Text } from '@mantine/core';
-import { useMemo } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ComparedMethod } from '../../../../src-shared/comparison.ts';
 import classes from './MethodCard.module.css';
 import type { Words } from '../useWords.ts';
 import { nameOf, qualityRows } from './methods.ts';
-import { isSame, textDiff } from './text-diff.ts';
+import { isSameWriting, textDiff } from './text-diff.ts';
 
 /** One way: its text with what differs from the full prefill's, and its numbers. */
 export function MethodCard({
@@ -14,8 +14,8 @@ export function MethodCard({
   words,
 }: {
   method: ComparedMethod;
-  /** The full prefill's text. */
-  reference: string;
+  /** The full prefill. */
+  reference: ComparedMethod;
   words: Words;
 }) {
   const { t } = words;
@@ -38,7 +38,13 @@ export function MethodCard({
       ) : (
         <Sameness method={method} reference={reference} words={words} />
       )}
-      <MarkedText method={method} reference={reference} words={words} />
+      {method.thought !== '' && (
+        <details className={classes.thought}>
+          <summary>{t('compare:thought')}</summary>
+          <MarkedText text={method.thought} reference={reference.thought} />
+        </details>
+      )}
+      <Answer method={method} reference={reference} words={words} />
       {rows.length > 0 && (
         <dl className={classes.methodRows}>
           {rows.map(([row, value]) => (
@@ -55,20 +61,16 @@ export function MethodCard({
 
 interface Shown {
   method: ComparedMethod;
-  reference: string;
+  reference: ComparedMethod;
   words: Words;
 }
 
-function useRuns({ method, reference }: Pick<Shown, 'method' | 'reference'>) {
-  const { i18n } = useTranslation();
-  return useMemo(
-    () => textDiff(reference, method.text, i18n.language),
-    [reference, method.text, i18n.language],
-  );
-}
-
 function Sameness({ method, reference, words: { t } }: Shown) {
-  const same = isSame(useRuns({ method, reference }));
+  const { i18n } = useTranslation();
+  const same = useMemo(
+    () => isSameWriting(reference, method, i18n.language),
+    [reference, method, i18n.language],
+  );
   return (
     <Text size="xs" c="dimmed">
       {t(same ? 'compare:sameText' : 'compare:otherText')}
@@ -76,27 +78,44 @@ function Sameness({ method, reference, words: { t } }: Shown) {
   );
 }
 
-/** Words that only this text has are marked; those that only the full prefill's has are struck through. */
-function MarkedText({ method, reference, words: { t } }: Shown) {
-  const runs = useRuns({ method, reference });
-  if (method.text.trim() === '')
+function Answer({ method: { thought, text, complete }, reference, words: { t } }: Shown) {
+  if (text.trim() === '')
     return (
       <Text size="sm" c="dimmed" fs="italic">
-        {t('compare:noText')}
+        {t(thought === '' ? 'compare:noText' : 'compare:stillThinking')}
       </Text>
     );
   return (
+    <MarkedText text={text} reference={reference.text}>
+      {!complete && <span aria-label={t('compare:cut')}> …</span>}
+    </MarkedText>
+  );
+}
+
+/** Words that only this text has are marked; those that only the full prefill's has are struck through. */
+function MarkedText({
+  text,
+  reference,
+  children,
+}: {
+  text: string;
+  reference: string;
+  children?: ReactNode;
+}) {
+  const { i18n } = useTranslation();
+  const runs = useMemo(() => textDiff(reference, text, i18n.language), [reference, text, i18n.language]);
+  return (
     <p className={classes.methodText}>
-      {runs.map(({ kind, text }, i) =>
+      {runs.map(({ kind, text: part }, i) =>
         kind === 'same' ? (
-          <span key={i}>{text}</span>
+          <span key={i}>{part}</span>
         ) : kind === 'added' ? (
-          <ins key={i}>{text}</ins>
+          <ins key={i}>{part}</ins>
         ) : (
-          <del key={i}>{text}</del>
+          <del key={i}>{part}</del>
         ),
       )}
-      {!method.complete && <span aria-label={t('compare:cut')}> …</span>}
+      {children}
     </p>
   );
 }

@@ -2,7 +2,7 @@ import type { ComparedMethod, Comparison } from '../../../../src-shared/comparis
 import { joined } from '../../../i18n/joined.ts';
 import type { Words } from '../useWords.ts';
 import { fullOf, isAboutTheSame, judged, nameOf, reuseOf, timesSooner } from './methods.ts';
-import { isSame, textDiff } from './text-diff.ts';
+import { isSameWriting } from './text-diff.ts';
 
 /** What the comparison says: the answer's own way, then full reuse, against the full prefill. */
 export function comparisonCaption(comparison: Comparison, words: Words, language: string): string {
@@ -21,9 +21,7 @@ function sentence(
 ): string {
   const { t, format, significant } = words;
   const times = timesSooner(way, comparison) ?? 1;
-  const text = t(
-    isSame(textDiff(full.text, way.text, language)) ? 'compare:lead.same' : 'compare:lead.other',
-  );
+  const text = t(isSameWriting(full, way, language) ? 'compare:lead.same' : 'compare:lead.other');
   const verdict = isAboutTheSame(way, comparison) ? 'near' : times > 1 ? 'sooner' : 'later';
   return t(`compare:lead.${verdict}`, {
     name: nameOf(way, words),

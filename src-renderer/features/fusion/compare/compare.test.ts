@@ -8,7 +8,7 @@ import { layoutBars } from '../../../viz/bars/layout.ts';
 import { methodsCsv } from './csv.ts';
 import { leastMs, leftMs } from './estimate.ts';
 import { fullOf, isAboutTheSame, judged, timesSooner } from './methods.ts';
-import { isSame, textDiff } from './text-diff.ts';
+import { isSame, isSameWriting, textDiff } from './text-diff.ts';
 import { wordsOf } from '../words.test-support.ts';
 
 const report = fusionReport({ answerId: 'a1', chunks: 3, chunkTokens: 40, layers: 6 });
@@ -43,6 +43,12 @@ describe('texts', () => {
     ['a', '', false],
   ])('%j and %j are the same: %s', (reference, text, same) => {
     expect(isSame(textDiff(reference, text, 'en'))).toBe(same);
+  });
+
+  test('two ways wrote the same where they also thought the same', () => {
+    const way = { thought: 'In the first passage.', text: '' };
+    expect(isSameWriting(way, { ...way }, 'en')).toBe(true);
+    expect(isSameWriting(way, { ...way, thought: 'In the second passage.' }, 'en')).toBe(false);
   });
 });
 

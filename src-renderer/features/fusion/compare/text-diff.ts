@@ -1,4 +1,5 @@
 import { diffArrays } from 'diff';
+import type { ComparedMethod } from '../../../../src-shared/comparison.ts';
 
 /** A run of a text: in both, only in this one, or only in the one it is compared with. */
 export interface TextRun {
@@ -25,6 +26,13 @@ function wordsOf(text: string, language: string): string[] {
     else words[last] = `${words[last] ?? ''}${segment}`;
   }
   return words;
+}
+
+type Written = Pick<ComparedMethod, 'thought' | 'text'>;
+
+/** Whether two ways wrote the same, thoughts included. */
+export function isSameWriting(one: Written, other: Written, language: string): boolean {
+  return (['thought', 'text'] as const).every((part) => isSame(textDiff(one[part], other[part], language)));
 }
 
 export function isSame(runs: readonly TextRun[]): boolean {

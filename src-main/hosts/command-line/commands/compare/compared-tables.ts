@@ -15,11 +15,15 @@ export function comparedTables(compared: Compared): string {
     `${model || 'The model'} on ${device} with ${dtype} chunks; a prompt of ${promptTokens} tokens, ` +
     `answers of at most ${answerTokens} tokens, chosen greedily.`;
   const texts = methods.map(
-    (method) => `${wayOf(method)}: ${method.text.replace(/\s+/g, ' ') || '(nothing)'}`,
+    (method) => `${wayOf(method)}: ${method.text.replace(/\s+/g, ' ') || nothingOf(method)}`,
   );
   const parts = [methodTable(methods), heading, texts.join('\n')];
   if (deep) parts.push(layerTable(methods), LAYERS_MEAN, sweepTable(deep), sweepHeading(deep));
   return parts.join('\n\n');
+}
+
+function nothingOf({ thought }: ComparedMethod): string {
+  return thought === '' ? '(nothing)' : '(nothing yet: it was still thinking)';
 }
 
 const LAYERS_MEAN =

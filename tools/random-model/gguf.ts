@@ -1,5 +1,5 @@
 /** Writes GGUF files: whatever header a test needs, and weights of chance. */
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 
 export type GgufValue =
   | string
@@ -13,8 +13,17 @@ export interface GgufTensor {
   name: string;
   /** The first runs fastest. */
   shape: readonly number[];
-  values: Float32Array;
+  type: WeightType;
+  /** Made when they are written: a large model is never in memory as a whole. */
+  data: () => NodeJS.ArrayBufferView;
 }
+
+/** By GGUF's number, with the values and bytes of a block. */
+export const WEIGHT_TYPES = {
+  f32: { id: 0, values: 1, bytes: 4 },
+  q8_0: { id: 8, values: 32, bytes: 34 },
+} as const;
+export type WeightType = keyof typeof WEIGHT_TYPES;
 
 const TYPES = { u32: 4, i32: 5, f32: 6, bool: 7, text: 8, list: 9 };
 const ALIGNMENT = 32;
@@ -28,15 +37,29 @@ export function writeGguf(
   const head = [Buffer.from('GGUF'), u32(3), u64(tensors.length), u64(entries.length)];
   for (const [key, value] of entries) head.push(text(key), valueOf(value));
   let offset = 0;
-  for (const { name, shape, values } of tensors) {
-    head.push(text(name), u32(shape.length), ...shape.map(u64), u32(0), u64(offset));
-    offset += aligned(values.byteLength);
+  for (const tensor of tensors) {
+    const { name, shape, type } = tensor;
+    head.push(text(name), u32(shape.length), ...shape.map(u64), u32(WEIGHT_TYPES[type].id), u64(offset));
+    offset += aligned(bytesOf(tensor));
   }
-  const data = tensors.map(({ values }) =>
-    padded(Buffer.from(values.buffer, values.byteOffset, values.byteLength)),
-  );
-  writeFileSync(path, Buffer.concat([padded(Buffer.concat(head)), ...data]));
+  const file = openSync(path, 'w');
+  try {
+    writePadded(file, Buffer.concat(head));
+    for (const { data } of tensors) writePadded(file, data());
+  } finally {
+    closeSync(file);
+  }
   return path;
+}
+
+function bytesOf({ shape, type }: GgufTensor): number {
+  const { values, bytes } = WEIGHT_TYPES[type];
+  return (shape.reduce((product, n) => product * n, 1) / values) * bytes;
+}
+
+function writePadded(file: number, bytes: NodeJS.ArrayBufferView): void {
+  for (let at = 0; at < bytes.byteLength;) at += writeSync(file, bytes, at);
+  writeSync(file, Buffer.alloc(aligned(bytes.byteLength) - bytes.byteLength));
 }
 
 function valueOf(value: GgufValue): Buffer {
@@ -83,8 +106,4 @@ function u64(value: number): Buffer {
 
 function aligned(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
-}
-
-function padded(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes, Buffer.alloc(aligned(bytes.length) - bytes.length)]);
 }

@@ -1,0 +1,56 @@
+/** Files whose headers make libllama end its process: the app goes on, and says in a sentence that they cannot be used. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { App } from '../src-main/app.ts';
+import { otherModel } from '../tools/random-model/other-models.ts';
+import type { GgufValue } from '../tools/random-model/gguf.ts';
+import type { OtherArchitecture } from '../tools/random-model/other-shapes.ts';
+import { expectFailure, DOCUMENTS, QUESTION, removeDir, runCli, tempDir, writeFiles } from './cli-support.ts';
+
+/** Each is possible by itself, but not with the weights. */
+const CASES: [OtherArchitecture, string, GgufValue][] = [
+  ['lfm2', 'lfm2.attention.head_count', { u32: 3 }],
+  ['qwen35', 'qwen35.ssm.inner_size', { u32: 1000 }],
+  ['qwen35', 'qwen35.rope.dimension_sections', { i32s: [1_000_000, 5, 7, 9] }],
+];
+const ENDED = /^Random \w+ cannot be used: the process in which it was tried ended \(SIGABRT\)/;
+
+let dir: string;
+beforeAll(() => {
+  dir = tempDir();
+});
+afterAll(() => removeDir(dir));
+
+describe('the window’s core', () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await App.open({ dataDir: join(dir, 'window'), overrides: { threads: 1 } });
+    await app.models.current();
+  });
+  afterAll(() => app.close());
+
+  test.each(CASES)('%s: %s', async (architecture, key, value) => {
+    const { id } = await app.models.import(otherModel(architecture, dir, { [key]: value }));
+    await expect(app.models.activate(id)).rejects.toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringMatching(ENDED) as string,
+    });
+    expect(app.models.active?.id).toBe('demo');
+  });
+
+  test('a sound file that takes the place of one is used', async () => {
+    const { id } = await app.models.import(otherModel('lfm2', dir));
+    expect(await app.models.activate(id)).toMatchObject({ active: true, state: 'ready', failure: null });
+    await app.models.activate('demo');
+  });
+});
+
+test('the command line says it in a sentence', async () => {
+  const [architecture, key, value] = CASES[0]!;
+  const model = otherModel(architecture, dir, { [key]: value });
+  const library = writeFiles(join(dir, 'docs'), DOCUMENTS);
+  const flags = ['--data', join(dir, 'cli'), '--library', library, '--threads', '1'];
+  const asked = await runCli(['ask', ...flags, '--model', model, QUESTION]);
+  expectFailure(asked, 'MODEL_INVALID');
+  expect(asked.stderr).toContain('the process in which it was tried ended');
+});

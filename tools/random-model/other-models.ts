@@ -1,0 +1,167 @@
+/** Models with random weights, of architectures that only libllama runs: tiny ones for tests, and ones of a size for benches. */
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { WEIGHT_TYPES, writeGguf, type GgufTensor, type GgufValue, type WeightType } from './gguf.ts';
+import { OTHER_SHAPES, type OtherArchitecture, type Size } from './other-shapes.ts';
+
+const CONTEXT = 4096;
+
+const TINY: Omit<Size, 'layers'> = {
+  width: 64,
+  heads: 4,
+  kvHeads: 2,
+  head: 16,
+  feedForward: 128,
+  state: 16,
+  vocabulary: 512,
+};
+const TINY_LAYERS: Record<OtherArchitecture, number> = {
+  starcoder2: 3,
+  cohere2: 4,
+  mamba: 3,
+  lfm2: 4,
+  qwen35: 4,
+  deepseek2: 3,
+};
+
+/** As large as small models of their kind that people run. */
+const MIDDLING = { heads: 16, kvHeads: 8, head: 64, state: 16, vocabulary: 32_000, width: 1024 };
+const MIDDLING_SIZES: Record<OtherArchitecture, Size> = {
+  starcoder2: { ...MIDDLING, layers: 24, feedForward: 4096 },
+  cohere2: { ...MIDDLING, layers: 24, feedForward: 4096 },
+  mamba: { ...MIDDLING, layers: 48, feedForward: 0 },
+  lfm2: { ...MIDDLING, layers: 16, feedForward: 4608 },
+  qwen35: { ...MIDDLING, layers: 24, feedForward: 3584, head: 128, state: 128 },
+  deepseek2: { ...MIDDLING, layers: 16, feedForward: 4096, head: 128 },
+};
+
+/** `more`: entries of the header that stand beside the model's own, or in their place; under their full names. */
+export function otherModel(
+  architecture: OtherArchitecture,
+  dir: string,
+  more: Record<string, GgufValue> = {},
+): string {
+  mkdirSync(dir, { recursive: true });
+  const { header, tensors } = tinyModel(architecture);
+  return writeGguf(join(dir, `${architecture}.gguf`), { ...header, ...more }, tensors);
+}
+
+/** What a tiny model's file consists of. */
+export function tinyModel(architecture: OtherArchitecture): ModelParts {
+  return partsOf(architecture, { ...TINY, layers: TINY_LAYERS[architecture] }, 'f32');
+}
+
+/** One to measure with, in 8 bits a weight, or the one made before. */
+export function middlingModel(architecture: OtherArchitecture, dir: string): string {
+  mkdirSync(dir, { recursive: true });
+  const path = join(dir, `other-${architecture}_q8_0.gguf`);
+  if (existsSync(path)) return path;
+  const { header, tensors } = partsOf(architecture, MIDDLING_SIZES[architecture], 'q8_0');
+  renameSync(writeGguf(`${path}.part`, header, tensors), path);
+  return path;
+}
+
+interface ModelParts {
+  header: Record<string, GgufValue>;
+  tensors: GgufTensor[];
+}
+
+function partsOf(architecture: OtherArchitecture, size: Size, type: WeightType): ModelParts {
+  const shape = OTHER_SHAPES[architecture](size);
+  const own: Record<string, GgufValue> = {
+    block_count: { u32: size.layers },
+    context_length: { u32: CONTEXT },
+    embedding_length: { u32: size.width },
+    vocab_size: { u32: size.vocabulary },
+    ...shape.header,
+  };
+  const header: Record<string, GgufValue> = {
+    'general.architecture': architecture,
+    'general.name': `Random ${architecture}`,
+    ...Object.fromEntries(Object.entries(own).map(([key, value]) => [`${architecture}.${key}`, value])),
+    ...vocabulary(size.vocabulary),
+  };
+  const names: Record<string, number[]> = {
+    'token_embd.weight': [size.width, size.vocabulary],
+    ...shape.outputNorm,
+  };
+  for (let layer = 0; layer < size.layers; layer++)
+    for (const [name, dims] of Object.entries(shape.tensors(layer))) names[`blk.${layer}.${name}`] = dims;
+  return { header, tensors: Object.entries(names).map(([name, dims]) => tensor(name, dims, type)) };
+}
+
+/** Whatever is no matrix, or is not multiplied as one, stays in f32. */
+function tensor(name: string, shape: number[], type: WeightType): GgufTensor {
+  const whole = (shape[0] ?? 0) % WEIGHT_TYPES[type].values === 0;
+  const small = shape.length === 1 || /ssm_a$|conv|gate_inp/.test(name);
+  const own = whole && !small ? type : 'f32';
+  return { name, shape, type: own, data: () => (own === 'q8_0' ? blocks(name, shape) : floats(name, shape)) };
+}
+
+/** Norms are around 1, decays (ssm_a) below 0, the others around 0. */
+function floats(name: string, shape: number[]): Float32Array {
+  const random = generator(name);
+  const isNorm = name.endsWith('norm.weight');
+  const spread = isNorm || shape.length === 1 ? 0.1 : spreadOf(shape);
+  const values = Float32Array.from({ length: countOf(shape) }, () => {
+    const value = spread * (random() + random() + random() - 1.5);
+    if (name.endsWith('ssm_a')) return -0.1 - Math.abs(value);
+    return isNorm ? 1 + value : value;
+  });
+  // The end's logit is 0, and some other token's is larger: a text never ends by itself.
+  if (name === 'token_embd.weight') values.fill(0, 0, shape[0]);
+  return values;
+}
+
+/** Blocks of a scale, which is a power of 2, and 32 numbers of 8 bits, all as likely. */
+function blocks(name: string, shape: number[]): Buffer {
+  const { values, bytes } = WEIGHT_TYPES.q8_0;
+  const random = generator(name);
+  const out = Buffer.alloc((countOf(shape) / values) * bytes);
+  const deviation = 128 / Math.sqrt(3);
+  const exponent = Math.round(Math.log2(spreadOf(shape) / 2 / deviation));
+  const end = name === 'token_embd.weight' ? ((shape[0] ?? 0) / values) * bytes : 0;
+  for (let at = end; at < out.length; at += bytes) {
+    out.writeUInt16LE((15 + exponent) << 10, at);
+    for (let i = 2; i < bytes; i++) out[at + i] = Math.floor(random() * 255) - 127;
+  }
+  return out;
+}
+
+function countOf(shape: readonly number[]): number {
+  return shape.reduce((product, n) => product * n, 1);
+}
+
+function spreadOf(shape: readonly number[]): number {
+  return 2 / Math.sqrt(shape[0] ?? 1);
+}
+
+/** Numbers from 0 to 1, the same for the same name. */
+function generator(name: string): () => number {
+  let state = Buffer.from(name).reduce((sum, byte) => (sum * 31 + byte) >>> 0, 7);
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** GPT-2's byte alphabet, so that any text can be tokenised, and fillers. */
+function vocabulary(count: number): Record<string, GgufValue> {
+  const texts = ['<|eos|>', '<|bos|>'];
+  let extra = 0;
+  for (let byte = 0; byte < 256; byte++) {
+    const printable = (byte >= 33 && byte < 127) || (byte >= 161 && byte < 173) || byte >= 174;
+    texts.push(String.fromCodePoint(printable ? byte : 256 + extra++));
+  }
+  while (texts.length < count) texts.push(`<filler${texts.length}>`);
+  return {
+    'tokenizer.ggml.model': 'gpt2',
+    'tokenizer.ggml.pre': 'gpt-2',
+    'tokenizer.ggml.tokens': { texts },
+    'tokenizer.ggml.token_type': { i32s: texts.map((_, i) => (i < 2 ? 3 : 1)) },
+    'tokenizer.ggml.merges': { texts: ['a b'] },
+    'tokenizer.ggml.bos_token_id': { u32: 1 },
+    'tokenizer.ggml.eos_token_id': { u32: 0 },
+    'tokenizer.ggml.add_bos_token': true,
+  };
+}

@@ -1,0 +1,256 @@
+/** What files of the architectures that only libllama runs consist of: their headers' entries and their tensors, by size. */
+import type { GgufValue } from './gguf.ts';
+
+export interface Size {
+  layers: number;
+  width: number;
+  heads: number;
+  kvHeads: number;
+  /** Of a head; of MLA, what is not rotated. */
+  head: number;
+  feedForward: number;
+  /** Of the layers with a running state: of a channel or head. */
+  state: number;
+  vocabulary: number;
+}
+
+export interface Shape {
+  /** Under the architecture's name. */
+  header: Record<string, GgufValue>;
+  tensors: (layer: number) => Record<string, number[]>;
+  /** Of the norm behind the last layer. */
+  outputNorm: Record<string, number[]>;
+}
+
+const EPSILON = { f32: 1e-5 };
+
+/** Attention alone, with layer norms and biases. */
+function starcoder2(size: Size): Shape {
+  const { width, heads, kvHeads, head, feedForward } = size;
+  return {
+    header: { ...attention(size), 'attention.layer_norm_epsilon': EPSILON },
+    outputNorm: normAndBias('output_norm', width),
+    tensors: () => ({
+      ...normAndBias('attn_norm', width),
+      ...linear('attn_q', width, heads * head),
+      ...linear('attn_k', width, kvHeads * head),
+      ...linear('attn_v', width, kvHeads * head),
+      ...linear('attn_output', heads * head, width),
+      ...normAndBias('ffn_norm', width),
+      ...linear('ffn_up', width, feedForward),
+      ...linear('ffn_down', feedForward, width),
+    }),
+  };
+}
+
+/** Three of four layers see a window only. */
+function cohere2(size: Size): Shape {
+  return {
+    header: {
+      ...attention(size),
+      'attention.layer_norm_epsilon': EPSILON,
+      'attention.sliding_window': { u32: 32 },
+      logit_scale: { f32: 1 },
+    },
+    outputNorm: { 'output_norm.weight': [size.width] },
+    tensors: () => ({ 'attn_norm.weight': [size.width], ...projections(size), ...gated(size) }),
+  };
+}
+
+/** A running state and nothing else. */
+function mamba({ width, state }: Size): Shape {
+  const [inner, steps, kernel] = [2 * width, width / 16, 4];
+  return {
+    header: {
+      'attention.head_count': { u32: 0 },
+      feed_forward_length: { u32: 0 },
+      'attention.layer_norm_rms_epsilon': EPSILON,
+      'ssm.conv_kernel': { u32: kernel },
+      'ssm.inner_size': { u32: inner },
+      'ssm.state_size': { u32: state },
+      'ssm.time_step_rank': { u32: steps },
+    },
+    outputNorm: { 'output_norm.weight': [width] },
+    tensors: () => ({
+      'attn_norm.weight': [width],
+      'ssm_in.weight': [width, 2 * inner],
+      'ssm_conv1d.weight': [kernel, inner],
+      'ssm_conv1d.bias': [inner],
+      'ssm_x.weight': [inner, steps + 2 * state],
+      'ssm_dt.weight': [steps, inner],
+      'ssm_dt.bias': [inner],
+      ssm_a: [state, inner],
+      ssm_d: [inner],
+      'ssm_out.weight': [inner, width],
+    }),
+  };
+}
+
+/** Layers with a short convolution and layers with attention by turns. */
+function lfm2(size: Size): Shape {
+  const { layers, width, kvHeads, head } = size;
+  const kernel = 3;
+  return {
+    header: {
+      ...attention(size),
+      'attention.head_count_kv': { i32s: Array.from({ length: layers }, (_, i) => (i % 2) * kvHeads) },
+      'attention.layer_norm_rms_epsilon': EPSILON,
+      'shortconv.l_cache': { u32: kernel },
+    },
+    outputNorm: { 'token_embd_norm.weight': [width] },
+    tensors: (layer) => ({
+      'attn_norm.weight': [width],
+      ...(layer % 2 === 1
+        ? { ...projections(size), 'attn_q_norm.weight': [head], 'attn_k_norm.weight': [head] }
+        : {
+            'shortconv.conv.weight': [kernel, width],
+            'shortconv.in_proj.weight': [width, 3 * width],
+            'shortconv.out_proj.weight': [width, width],
+          }),
+      'ffn_norm.weight': [width],
+      ...gated(size),
+    }),
+  };
+}
+
+/** Qwen 3.5: a running state (gated delta net) in three of four layers, gated attention in the fourth. */
+function qwen35(size: Size): Shape {
+  const { width, heads, kvHeads, head, state } = size;
+  const [period, kernel, stateHeads] = [4, 4, heads];
+  const inner = stateHeads * state;
+  const sections = [head / 8, head / 16, head / 16, 0];
+  return {
+    header: {
+      ...attention(size),
+      'attention.layer_norm_rms_epsilon': EPSILON,
+      'rope.dimension_count': { u32: head / 2 },
+      'rope.dimension_sections': { i32s: sections },
+      full_attention_interval: { u32: period },
+      'ssm.conv_kernel': { u32: kernel },
+      'ssm.inner_size': { u32: inner },
+      'ssm.state_size': { u32: state },
+      'ssm.time_step_rank': { u32: stateHeads },
+      'ssm.group_count': { u32: stateHeads },
+    },
+    outputNorm: { 'output_norm.weight': [width] },
+    tensors: (layer) => ({
+      'attn_norm.weight': [width],
+      'post_attention_norm.weight': [width],
+      ...(layer % period === period - 1
+        ? {
+            'attn_q.weight': [width, 2 * heads * head],
+            'attn_k.weight': [width, kvHeads * head],
+            'attn_v.weight': [width, kvHeads * head],
+            'attn_output.weight': [heads * head, width],
+            'attn_q_norm.weight': [head],
+            'attn_k_norm.weight': [head],
+          }
+        : {
+            'attn_qkv.weight': [width, 3 * inner],
+            'attn_gate.weight': [width, inner],
+            'ssm_conv1d.weight': [kernel, 3 * inner],
+            'ssm_dt.bias': [stateHeads],
+            ssm_a: [stateHeads],
+            'ssm_beta.weight': [width, stateHeads],
+            'ssm_alpha.weight': [width, stateHeads],
+            'ssm_norm.weight': [state],
+            'ssm_out.weight': [inner, width],
+          }),
+      ...gated(size),
+    }),
+  };
+}
+
+/** DeepSeek: KV compressed (MLA) to one row for all heads; experts in all layers but the first. */
+function deepseek2(size: Size): Shape {
+  const { width, heads, head, feedForward } = size;
+  const [rank, queryRank, rotated] = [4 * head, 6 * head, head / 2];
+  const [experts, used] = [8, 2];
+  const expert = feedForward / 4;
+  return {
+    header: {
+      feed_forward_length: { u32: feedForward },
+      'attention.head_count': { u32: heads },
+      'attention.head_count_kv': { u32: 1 },
+      'attention.key_length': { u32: rank + rotated },
+      'attention.value_length': { u32: rank },
+      'attention.key_length_mla': { u32: head + rotated },
+      'attention.value_length_mla': { u32: head },
+      'attention.kv_lora_rank': { u32: rank },
+      'attention.q_lora_rank': { u32: queryRank },
+      'attention.layer_norm_rms_epsilon': EPSILON,
+      'rope.dimension_count': { u32: rotated },
+      'rope.freq_base': { f32: 10_000 },
+      leading_dense_block_count: { u32: 1 },
+      expert_count: { u32: experts },
+      expert_used_count: { u32: used },
+      expert_shared_count: { u32: 1 },
+      expert_feed_forward_length: { u32: expert },
+      expert_weights_scale: { f32: 1 },
+    },
+    outputNorm: { 'output_norm.weight': [width] },
+    tensors: (layer) => ({
+      'attn_norm.weight': [width],
+      'attn_q_a.weight': [width, queryRank],
+      'attn_q_a_norm.weight': [queryRank],
+      'attn_q_b.weight': [queryRank, heads * (head + rotated)],
+      'attn_kv_a_mqa.weight': [width, rank + rotated],
+      'attn_kv_a_norm.weight': [rank],
+      'attn_k_b.weight': [head, rank, heads],
+      'attn_v_b.weight': [rank, head, heads],
+      'attn_output.weight': [heads * head, width],
+      'ffn_norm.weight': [width],
+      ...(layer === 0
+        ? gated(size)
+        : {
+            'ffn_gate_inp.weight': [width, experts],
+            'ffn_gate_exps.weight': [width, expert, experts],
+            'ffn_up_exps.weight': [width, expert, experts],
+            'ffn_down_exps.weight': [expert, width, experts],
+            'ffn_gate_shexp.weight': [width, expert],
+            'ffn_up_shexp.weight': [width, expert],
+            'ffn_down_shexp.weight': [expert, width],
+          }),
+    }),
+  };
+}
+
+function attention({ heads, kvHeads, head, feedForward }: Size): Record<string, GgufValue> {
+  return {
+    feed_forward_length: { u32: feedForward },
+    'attention.head_count': { u32: heads },
+    'attention.head_count_kv': { u32: kvHeads },
+    'attention.key_length': { u32: head },
+    'attention.value_length': { u32: head },
+    'rope.dimension_count': { u32: head },
+    'rope.freq_base': { f32: 10_000 },
+  };
+}
+
+function projections({ width, heads, kvHeads, head }: Size): Record<string, number[]> {
+  return {
+    'attn_q.weight': [width, heads * head],
+    'attn_k.weight': [width, kvHeads * head],
+    'attn_v.weight': [width, kvHeads * head],
+    'attn_output.weight': [heads * head, width],
+  };
+}
+
+function gated({ width, feedForward }: Size): Record<string, number[]> {
+  return {
+    'ffn_gate.weight': [width, feedForward],
+    'ffn_up.weight': [width, feedForward],
+    'ffn_down.weight': [feedForward, width],
+  };
+}
+
+function normAndBias(name: string, width: number): Record<string, number[]> {
+  return { [`${name}.weight`]: [width], [`${name}.bias`]: [width] };
+}
+
+function linear(name: string, from: number, to: number): Record<string, number[]> {
+  return { [`${name}.weight`]: [from, to], [`${name}.bias`]: [to] };
+}
+
+export const OTHER_SHAPES = { starcoder2, cohere2, mamba, lfm2, qwen35, deepseek2 };
+export type OtherArchitecture = keyof typeof OTHER_SHAPES;
