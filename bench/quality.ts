@@ -4,19 +4,24 @@
  *
  *   npm run bench:quality -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--ratios 0.15]
  *                            [--only REGEXP] [--passages 24] [--chunks TOKENS] [--order given|shuffled] [--dtype f16|q8_0]
- *                            [--threads N] [--out FILE.json]
+ *                            [--threads N] [--matrix] [--out FILE.json]
  *
  * Sets: 'worlds' (ours: held-out worlds of the demo model's kind), or a file in CacheBlend's, LongBench's or RULER's form;
- * --prompts is LongBench's own file of prompts by data set. Answers are greedy. Whatever is drawn (passages, order, random
+ * --prompts is LongBench's own file of prompts by data set. --matrix goes through ratios, numbers and lengths of passages, order and
+ * number formats (CacheBlend's figures 12 to 16), writes FILE.json after each and goes on from it, and draws FILE-*.svg. Answers are greedy. Whatever is drawn (passages, order, random
  * tokens, intervals) is drawn from fixed seeds: two runs differ in times only. docs/quality.md tells how to read it.
  */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Engine, type KvDtype } from '../src-main/engine/engine.ts';
 import { resolvePaths } from '../src-main/platform/paths.ts';
+import { commit } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
-import { measure } from './quality/measure.ts';
+import { matrix, type Asked } from './quality/matrix.ts';
+import { measure, type Row } from './quality/measure.ts';
 import { label, methodsFor } from './quality/methods.ts';
+import { pictures } from './quality/pictures.ts';
 import { loadSet } from './quality/sets.ts';
 import { table } from './quality/table.ts';
 
@@ -33,37 +38,67 @@ const { values: args } = parseArgs({
     order: { type: 'string', default: 'given' },
     dtype: { type: 'string', default: 'f16' },
     threads: { type: 'string', default: '0' },
+    matrix: { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 });
 
 const all = loadSet(args.set, args.prompts);
 const set = { ...all, questions: all.questions.slice(0, Number(args.n)) };
-const wanted = new RegExp(args.only);
-const methods = methodsFor(args.ratios.split(',').map(Number)).filter(
-  (method) => method.name === 'full' || wanted.test(label(method)),
-);
 const path = args.model ?? resolvePaths().demoModel;
 const model = await Engine.open().loadModel(path, { threads: Number(args.threads) });
-const setting = {
-  methods,
-  dtype: args.dtype as KvDtype,
-  chunkTokens: Number(args.chunks),
-  passages: args.passages === undefined ? undefined : Number(args.passages),
-  shuffled: args.order === 'shuffled',
-};
-const started = performance.now();
-const rows = await measure(model, set, setting, (done) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${set.questions.length} questions`);
-});
-const seconds = (performance.now() - started) / 1000;
-console.log(`\n${basename(path)}, ${set.name}: ${set.questions.length} questions in ${seconds.toFixed(0)} s`);
-console.log(table(rows, set.scores));
-writeResult('quality', args.out, {
+const about = {
   model: basename(path),
   fingerprint: model.info.fingerprint,
   set: set.name,
   questions: set.questions.length,
-  ...{ ...setting, methods: undefined },
-  rows,
-});
+};
+
+async function rowsOf({ ratios, only, ...setting }: Asked): Promise<Row[]> {
+  const wanted = new RegExp(only);
+  const methods = methodsFor(ratios).filter((method) => method.name === 'full' || wanted.test(label(method)));
+  const started = performance.now();
+  const rows = await measure(model, set, { ...setting, methods }, (done) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${set.questions.length} questions `);
+  });
+  const seconds = ((performance.now() - started) / 1000).toFixed(0);
+  console.log(`\n${basename(path)}, ${set.name}: ${set.questions.length} questions in ${seconds} s`);
+  console.log(table(rows, set.scores));
+  return rows;
+}
+
+/** What was measured before of the same model, set and commit. */
+function known(out: string): Record<string, Row[]> {
+  if (!existsSync(out)) return {};
+  const before = JSON.parse(readFileSync(out, 'utf8')) as typeof about & {
+    commit: string;
+    runs?: Record<string, Row[]>;
+  };
+  const same = Object.entries({ ...about, commit: commit() }).every(
+    ([key, value]) => before[key as keyof typeof before] === value,
+  );
+  return same ? (before.runs ?? {}) : {};
+}
+
+if (args.matrix) {
+  const runs = args.out === undefined ? {} : known(args.out);
+  for (const [name, asked] of matrix()) {
+    console.log(`\n${name}`);
+    runs[name] ??= await rowsOf(asked);
+    writeResult('quality', args.out, { ...about, runs });
+  }
+  for (const [name, svg] of pictures(runs, set.scores[0] ?? 'f1')) {
+    if (args.out !== undefined) writeFileSync(args.out.replace(/\.json$/, `-${name}.svg`), svg);
+  }
+} else {
+  const setting: Asked = {
+    ratios: args.ratios.split(',').map(Number),
+    only: args.only,
+    dtype: args.dtype as KvDtype,
+    chunkTokens: Number(args.chunks),
+    passages: args.passages === undefined ? undefined : Number(args.passages),
+    shuffled: args.order === 'shuffled',
+  };
+  const rows = await rowsOf(setting);
+  writeResult('quality', args.out, { ...about, setting, rows });
+}

@@ -1,0 +1,30 @@
+/** What the sensitivity matrix goes through: each run changes one thing, from the app's own way of doing it. */
+import type { Arrangement } from './sets.ts';
+import type { PromptOptions } from './prompt.ts';
+
+export interface Asked extends Arrangement, PromptOptions {
+  ratios: readonly number[];
+  /** Methods whose label matches, beside the full prefill. */
+  only: string;
+}
+
+const BASE: Asked = {
+  ratios: [0.15],
+  only: '^(full|prefix|default|random|chunk-head|deviation|query|union)',
+  dtype: 'f16',
+  chunkTokens: 0,
+};
+export const RATIOS = [0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1];
+export const PASSAGES = [3, 6, 12, 24];
+export const LENGTHS = [64, 128, 256, 512, 1024];
+
+/** By name, in their order. */
+export function matrix(): [string, Asked][] {
+  return [
+    ['ratios', { ...BASE, ratios: RATIOS, only: '^(full|first|random|chunk-head|deviation|query|union)' }],
+    ...PASSAGES.map((passages): [string, Asked] => [`passages ${passages}`, { ...BASE, passages }]),
+    ...LENGTHS.map((chunkTokens): [string, Asked] => [`length ${chunkTokens}`, { ...BASE, chunkTokens }]),
+    ['order shuffled', { ...BASE, shuffled: true }],
+    ['number format q8_0', { ...BASE, dtype: 'q8_0' }],
+  ];
+}
