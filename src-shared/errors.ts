@@ -11,6 +11,9 @@ export const ERROR_CODES = [
   'MODEL_TOO_LARGE', // does not fit the memory
   'MODEL_NUMBERS', // what it computed is no number: a damaged file, or an overflow
   'MODEL_CHANGED', // its file was written to or cut while it is in use
+  'ADAPTER_INVALID', // not a LoRA adapter in a GGUF, truncated, or its two halves do not belong together
+  'ADAPTER_MISMATCH', // an adapter that was made for another model
+  'ADAPTER_UNSUPPORTED', // an adapter that changes what the engine does not change, or a model that takes none
   // chunk KV files and the store
   'CHUNK_CORRUPT', // a checksum or a size in a chunk file is wrong
   'CHUNK_VERSION', // a chunk file was written by a newer format version

@@ -45,6 +45,14 @@ Napi::Value read_gguf(const Napi::CallbackInfo & info) {
                    [&]() -> Napi::Value { return gguf_info(info.Env(), GgufFile(string_from(info[0], "path"))); });
 }
 
+Napi::Value check_adapter(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        const std::string path = string_from(info[0], "path");
+        Adapter(path, GgufFile(string_from(info[1], "model")));
+        return info.Env().Undefined();
+    });
+}
+
 ModelOptions model_options(const Napi::Value & v) {
     if (!v.IsObject()) throw Napi::TypeError::New(v.Env(), "options must be an object");
     Napi::Object o = v.As<Napi::Object>();
@@ -53,6 +61,8 @@ ModelOptions model_options(const Napi::Value & v) {
     if (!kv.IsUndefined()) {
         options.kv = guarded(v.Env(), [&] { return parse_dtype(string_from(kv, "options.kvDtype")); });
     }
+    const Napi::Value adapter = o.Get("adapter");
+    if (!adapter.IsUndefined()) options.adapter = string_from(adapter, "options.adapter");
     return options;
 }
 
@@ -123,6 +133,8 @@ Napi::Value load_reference(const Napi::CallbackInfo & info) {
     options.ubatch = int_from(o.Get("ubatch"), "options.ubatch");
     options.flash_attention = o.Get("flashAttention").ToBoolean();
     options.device = string_from(o.Get("device"), "options.device");
+    const Napi::Value adapter = o.Get("adapter");
+    if (!adapter.IsUndefined()) options.adapter = string_from(adapter, "options.adapter");
     using R = std::shared_ptr<LlamaReference>;
     std::function<R()> work = [=] { return std::make_shared<LlamaReference>(path, options); };
     return run_async<R>(env, instance(env).io, work, [](Napi::Env e, R & r) { return ReferenceObject::create(e, r); });
@@ -155,6 +167,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     add("version", version);
     add("listDevices", devices);
     add("readGguf", read_gguf);
+    add("checkAdapter", check_adapter);
     add("loadModel", load_model);
     add("loadLlamaModel", load_llama_model);
     add("readChunkHeader", read_header);

@@ -21,7 +21,7 @@ namespace {
 
 // Heads of w · h, each normalised by itself or all together, as the norm's length says.
 ggml_tensor * heads(const LayerArgs & l, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * norm, ggml_tensor * h) {
-    ggml_tensor * y = linear(l.c, w, bias, h);
+    ggml_tensor * y = linear(l, w, bias, h);
     const int head_dim = l.shape.head_dim;
     if (norm && norm->ne[0] == y->ne[0]) return split_heads(l.c, rms_norm(l.c, y, norm, l.hp.rms_eps), head_dim);
     y = split_heads(l.c, y, head_dim);
@@ -37,8 +37,8 @@ ggml_tensor * add_residual(const LayerArgs & l, ggml_tensor * y, ggml_tensor * p
 
 // The layer's own input reaches the residual through a gate (Gemma 3n's and 4's per-layer embeddings).
 ggml_tensor * add_input(const LayerArgs & l, ggml_tensor * x) {
-    ggml_tensor * y = ggml_mul(l.c, ggml_gelu(l.c, matmul(l.c, l.w.input_gate, x)), l.input);
-    return ggml_add(l.c, rms_norm(l.c, matmul(l.c, l.w.input_up, y), l.w.input_norm, l.hp.rms_eps), x);
+    ggml_tensor * y = ggml_mul(l.c, ggml_gelu(l.c, linear(l, l.w.input_gate, nullptr, x)), l.input);
+    return ggml_add(l.c, rms_norm(l.c, linear(l, l.w.input_up, nullptr, y), l.w.input_norm, l.hp.rms_eps), x);
 }
 
 }  // namespace
@@ -52,11 +52,11 @@ ggml_tensor * Architecture::key(const LayerArgs & l, ggml_tensor * h) const {
 }
 
 ggml_tensor * Architecture::value(const LayerArgs & l, ggml_tensor * h) const {
-    return linear(l.c, l.w.wv, l.w.bv, h);
+    return linear(l, l.w.wv, l.w.bv, h);
 }
 
 ggml_tensor * Architecture::output(const LayerArgs & l, ggml_tensor * attn, ggml_tensor * x) const {
-    ggml_tensor * mid = add_residual(l, linear(l.c, l.w.wo, l.w.bo, attn), l.w.attn_post_norm, x);
+    ggml_tensor * mid = add_residual(l, linear(l, l.w.wo, l.w.bo, attn), l.w.attn_post_norm, x);
     ggml_tensor * y = add_residual(l, feed_forward(l, mid), l.w.ffn_post_norm, mid);
     if (l.input) y = add_input(l, y);
     return l.w.out_scale ? ggml_mul(l.c, y, l.w.out_scale) : y;
@@ -70,9 +70,9 @@ ggml_tensor * Architecture::feed_forward(const LayerArgs & l, ggml_tensor * x) c
 }
 
 ggml_tensor * dense_feed_forward(const LayerArgs & l, ggml_tensor * x) {
-    ggml_tensor * gate = matmul(l.c, l.w.gate, x);
-    ggml_tensor * up = matmul(l.c, l.w.up, x);
-    return matmul(l.c, l.w.down, gated(l.c, l.hp.activation, gate, up));
+    ggml_tensor * gate = linear(l, l.w.gate, nullptr, x);
+    ggml_tensor * up = linear(l, l.w.up, nullptr, x);
+    return linear(l, l.w.down, nullptr, gated(l.c, l.hp.activation, gate, up));
 }
 
 namespace {

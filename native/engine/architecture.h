@@ -84,12 +84,15 @@ void read_experts(const HeaderReader & header, Hparams & hp);
 bool read_window(const HeaderReader & header, Hparams & hp, int period, int fallback = 0);
 void use_in_windows(Hparams & hp, RopeParams rope);
 
+class Adapter;
+
 // What a piece of a layer's graph is made from.
 struct LayerArgs {
     ggml_context * c;
     const Hparams & hp;
     const LayerShape & shape;
     const LayerWeights & w;
+    const Adapter * adapter;        // null where the model has none
     ggml_tensor * input = nullptr;  // [n_embd_per_layer, rows]; null where layers have no input of their own
 };
 

@@ -7,16 +7,17 @@
 namespace kvasir {
 
 namespace {
-constexpr size_t kLayerNodes = 96;  // of one row, at most
+constexpr size_t kLayerNodes = 96, kAdapterNodes = 40;  // of one row, at most
 }
 
-DecodeGraph::DecodeGraph(const Weights & weights) {
+DecodeGraph::DecodeGraph(const Weights & weights)
+    : layer_nodes(kLayerNodes + (weights.adapter() ? kAdapterNodes : 0)) {
     const int n_layer = weights.hparams().n_layer;
     for (int end = 0; end < n_layer;) {
         const int begin = end;
         Device & device = weights.device(begin);
         while (end < n_layer && &weights.device(end) == &device) ++end;
-        splits.push_back({&device, begin, end, make_graph_context(size_t(end - begin) * kLayerNodes),
+        splits.push_back({&device, begin, end, make_graph_context(size_t(end - begin) * layer_nodes),
                           GallocPtr(ggml_gallocr_new(device.memory().type()))});
     }
 }
@@ -29,7 +30,7 @@ void Forward::build_decode_graph(const KvCache & cache, std::vector<int32_t> blo
     for (auto & s : decode_graph_.splits) {
         ggml_reset(s.ctx.get());
         ggml_context * c = s.ctx.get();
-        s.graph = ggml_new_graph_custom(c, size_t(s.end - s.begin) * kLayerNodes, false);
+        s.graph = ggml_new_graph_custom(c, size_t(s.end - s.begin) * decode_graph_.layer_nodes, false);
         s.x_in = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
         const int pad = s.device->is_host() ? kKvBlock : kPaddedKeys;
         Ubatch & b = s.row = {};

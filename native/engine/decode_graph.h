@@ -28,6 +28,7 @@ struct DecodeGraph {
         return blocks == keys && generation == cache.pool().generation();
     }
 
+    size_t layer_nodes;           // room for, in a split
     std::vector<int32_t> blocks;  // of the keys
     int64_t generation = -1;      // of the pool they stand in
     std::vector<Split> splits;

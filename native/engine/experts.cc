@@ -23,7 +23,7 @@ Routing route(const LayerArgs & l, ggml_tensor * seen) {
     ggml_context * c = l.c;
     const Experts & e = l.hp.experts;
     const int64_t rows = seen->ne[1];
-    ggml_tensor * scores = linear(c, l.w.router, l.w.router_bias, seen);  // [experts, rows]
+    ggml_tensor * scores = linear(l, l.w.router, l.w.router_bias, seen);  // [experts, rows]
     if (e.gating == Gating::softmax) scores = ggml_soft_max(c, scores);
     if (e.gating == Gating::sigmoid) scores = ggml_sigmoid(c, scores);
     ggml_tensor * liked = l.w.choice_bias ? ggml_add(c, scores, l.w.choice_bias) : scores;

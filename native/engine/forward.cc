@@ -70,13 +70,22 @@ ggml_tensor * Forward::rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos
                          r.attn_factor, r.beta_fast, r.beta_slow);
 }
 
+ggml_tensor * Forward::embeddings(ggml_context * c, ggml_tensor * ids) {
+    ggml_tensor * x = ggml_get_rows(c, weights_.token_embd(), ids);
+    if (const auto * pair = weights_.adapter() ? weights_.adapter()->beside(weights_.token_embd()) : nullptr) {
+        ggml_tensor * inner = ggml_scale(c, ggml_get_rows(c, pair->a, ids), pair->scale);
+        x = ggml_add(c, x, ggml_mul_mat(c, pair->b, inner));
+    }
+    const float scale = weights_.hparams().embedding_scale;
+    return scale == 1 ? x : ggml_scale(c, x, scale);
+}
+
 std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
     ggml_context * c = cpu_.graph_context();
     ggml_cgraph * g = ggml_new_graph_custom(c, 16, false);
     ggml_tensor * ids = ggml_new_tensor_1d(c, GGML_TYPE_I32, int64_t(tokens.size()));
     ggml_set_input(ids);
-    ggml_tensor * x = ggml_get_rows(c, weights_.token_embd(), ids);  // f32 [n_embd, tokens]
-    if (const float scale = weights_.hparams().embedding_scale; scale != 1) x = ggml_scale(c, x, scale);
+    ggml_tensor * x = embeddings(c, ids);
     ggml_set_output(x);
     ggml_build_forward_expand(g, x);
     cpu_.prepare(g);
@@ -98,7 +107,7 @@ std::vector<float> Forward::layer_inputs(const int32_t * tokens, int count, int 
         ggml_cgraph * g = ggml_new_graph_custom(c, Device::kMaxNodes, false);
         ggml_tensor * ids = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
         ggml_set_input(ids);
-        ggml_tensor * x = ggml_scale(c, ggml_get_rows(c, weights_.token_embd(), ids), hp.embedding_scale);
+        ggml_tensor * x = embeddings(c, ids);
         std::vector<ggml_tensor *> inputs;
         for (int il = first; il < last; ++il) {
             const Weights::LayerInput w = weights_.layer_input(c, il);
@@ -129,7 +138,7 @@ void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
     const LayerShape & shape = hp.layer(il);
-    const LayerArgs args{c, hp, shape, weights_.layer(il)};
+    const LayerArgs args{c, hp, shape, weights_.layer(il), weights_.adapter()};
     ggml_tensor * k = arch.key(args, h);
     ggml_tensor * v = arch.value(args, h);
     if (call.raw_k) {
@@ -181,7 +190,7 @@ ggml_tensor * Forward::build_layer(LayerGraph & l, ggml_tensor * x) {
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
     const LayerShape & shape = hp.layer(il);
-    const LayerArgs args{c, hp, shape, weights_.layer(il), l.input};
+    const LayerArgs args{c, hp, shape, weights_.layer(il), weights_.adapter(), l.input};
     ggml_tensor * h = arch.attention_input(args, x);
     if (l.call.write_kv && shape.kv_of == il) write_kv(l, h);
     if (!l.call.advance && !l.observers) return nullptr;
@@ -259,6 +268,7 @@ void Forward::logits_of(const std::vector<float> & x, std::vector<float> & out, 
     run(weights_.output_device(), normed, out,
         [&](ggml_context * c, ggml_tensor * in) {
             ggml_tensor * y = ggml_mul_mat(c, weights_.output(), in);
+            y = adapted(c, weights_.adapter(), weights_.output(), in, y);
             if (hp.logit_scale != 1) y = ggml_scale(c, y, hp.logit_scale);
             if (hp.logit_softcap == 0) return y;
             return ggml_scale(c, ggml_tanh(c, ggml_scale(c, y, 1 / hp.logit_softcap)), hp.logit_softcap);

@@ -75,6 +75,8 @@ class Forward {
     ggml_tensor * build_layer(LayerGraph & l, ggml_tensor * x);
     void write_kv(LayerGraph & l, ggml_tensor * h);
     void observe(LayerGraph & l, ggml_tensor * q);
+    // ids [tokens] → f32 [n_embd, tokens].
+    ggml_tensor * embeddings(ggml_context * c, ggml_tensor * ids);
     // Rotates as layer `il` does.
     ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, int il);
     // What layers [begin, end) get of these tokens besides the residual stream (Gemma's per-layer embeddings):

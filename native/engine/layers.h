@@ -1,6 +1,7 @@
 #pragma once
 // Pieces of graphs that families build their layers from; rows = tokens.
-#include "hparams.h"
+#include "adapter.h"
+#include "architecture.h"
 #include "matmul.h"
 
 namespace kvasir {
@@ -10,10 +11,11 @@ inline ggml_tensor * rms_norm(ggml_context * c, ggml_tensor * x, ggml_tensor * w
     return ggml_mul(c, ggml_rms_norm(c, x, eps), weight);
 }
 
-// w [width, outputs], bias [outputs] or null, x [width, rows] → [outputs, rows].
-inline ggml_tensor * linear(ggml_context * c, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * x) {
-    ggml_tensor * y = matmul(c, w, x);
-    return bias ? ggml_add(c, y, bias) : y;
+// w [width, outputs], bias [outputs] or null, x [width, rows] → [outputs, rows]. Every product with a layer's weights
+// goes through here, so that none lacks what an adapter adds to it.
+inline ggml_tensor * linear(const LayerArgs & l, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * x) {
+    ggml_tensor * y = adapted(l.c, l.adapter, w, x, matmul(l.c, w, x));
+    return bias ? ggml_add(l.c, y, bias) : y;
 }
 
 // act(gate) ⊙ up, both [n, …].

@@ -21,6 +21,18 @@ BlockHash prefix_root(const Digest & fingerprint, KvDtype kv) {
     return h.digest();
 }
 
+Digest fingerprint_of(const Weights & weights) {
+    const Digest model = weights.file().fingerprint();
+    if (!weights.adapter()) return model;
+    const std::string what = "kvasir model with a LoRA adapter";
+    const Digest & adapter = weights.adapter()->hash();
+    Sha256 h;
+    h.update(what.data(), what.size() + 1);
+    h.update(model.data(), model.size());
+    h.update(adapter.data(), adapter.size());
+    return h.digest();
+}
+
 ggml_backend_dev_t find_device(const std::string & name) {
     if (name == "auto") {
         ggml_backend_dev_t gpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU);
@@ -47,12 +59,12 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
         devices_.push_back(std::make_unique<Device>(dev, threads_));
         preference.push_back(devices_.back().get());
     }
-    weights_ = std::make_unique<Weights>(path, preference, *devices_.front(), progress);
+    weights_ = std::make_unique<Weights>(path, options.adapter, preference, *devices_.front(), progress);
     vocab_ = std::make_unique<Vocab>(weights_->file());
     if (vocab_->size() > hparams().n_vocab) {
         throw Error("MODEL_INVALID", "The model " + path + " has more tokens in its vocabulary than embeddings.");
     }
-    fingerprint_ = weights_->file().fingerprint();
+    fingerprint_ = fingerprint_of(*weights_);
     forward_ = std::make_unique<Forward>(*weights_, *devices_.front());
     const auto whole = [&](const LayerShape & l) { return l.head_dim % ggml_blck_size(dtype_ggml(options.kv)) == 0; };
     const auto & layers = hparams().layers;

@@ -20,12 +20,13 @@ struct ModelOptions {
     int threads = 0;              // 0: one per physical core; never more than there are cores for us
     std::string device = "auto";  // "auto", "cpu" or a ggml device name
     KvDtype kv = KvDtype::f16;    // of the resident KV; q8_0 only for heads of a multiple of 32, else f16 is used
+    std::string adapter = "";     // file of a LoRA adapter that changes the model; "": none
 };
 
 class Model {
   public:
-    // MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, BAD_ARGUMENT (no such device). `progress` gets
-    // fractions from 0 to 1.
+    // MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, BAD_ARGUMENT (no such device), ADAPTER_INVALID,
+    // ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED. `progress` gets fractions from 0 to 1.
     Model(const std::string & path, const ModelOptions & options, const std::function<void(float)> & progress);
 
     const Weights & weights() const { return *weights_; }
@@ -38,6 +39,7 @@ class Model {
     KvPool & chunk_pool() const { return *chunk_pool_; }
     int threads() const { return threads_; }
     double load_ms() const { return load_ms_; }
+    // Of the model with its adapter: KV that either changes is neither the other's nor that of the model alone.
     const Digest & fingerprint() const { return fingerprint_; }
     std::string fingerprint_hex() const;
 

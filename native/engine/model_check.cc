@@ -17,16 +17,6 @@ Error unsupported(const std::string & what) {
                  "Choose another model, or another version of this one.");
 }
 
-std::string listed(const std::set<std::string> & names) {
-    std::string out;
-    size_t n = 0;
-    for (const std::string & name : names) {
-        if (n++ == kNamed) return out + " and " + std::to_string(names.size() - kNamed) + " more";
-        out += (out.empty() ? "" : ", ") + name;
-    }
-    return out;
-}
-
 // Keys under "<family>." that say nothing about what is computed.
 const char * const kOtherKeys[] = {"vocab_size", "tensor_data_layout", "pooling_type", "rope.scaling.finetuned",
                                    "expert_used_count"};
@@ -63,12 +53,6 @@ bool supported_type(ggml_type t) {
         case GGML_TYPE_MXFP4: return true;
         default: return false;
     }
-}
-
-// "blk.3.attn_q.bias" → "blk.*.attn_q.bias": layers are alike.
-std::string kind_of(const std::string & tensor) {
-    const size_t end = tensor.find('.', 4);
-    return tensor.starts_with("blk.") && end != std::string::npos ? "blk.*" + tensor.substr(end) : tensor;
 }
 
 struct Expected {
@@ -132,13 +116,28 @@ void check_tensors(const GgufFile & file, const std::vector<Expected> & expected
     }
 }
 
-}  // namespace
-
 // Layers' own rows of the embeddings are read by themselves.
 void check_layer_inputs(const GgufFile & file, const Hparams & hp) {
     const GgufFile::Tensor * t = hp.n_embd_per_layer ? file.find("per_layer_token_embd.weight") : nullptr;
     if (!t || hp.n_embd_per_layer % ggml_blck_size(t->type) == 0) return;
     throw unsupported("its per-layer embeddings share blocks of " + std::string(ggml_type_name(t->type)));
+}
+
+}  // namespace
+
+std::string listed(const std::set<std::string> & names) {
+    std::string out;
+    size_t n = 0;
+    for (const std::string & name : names) {
+        if (n++ == kNamed) return out + " and " + std::to_string(names.size() - kNamed) + " more";
+        out += (out.empty() ? "" : ", ") + name;
+    }
+    return out;
+}
+
+std::string kind_of(const std::string & tensor) {
+    const size_t end = tensor.find('.', 4);
+    return tensor.starts_with("blk.") && end != std::string::npos ? "blk.*" + tensor.substr(end) : tensor;
 }
 
 CheckedModel check_model(const GgufFile & file) {

@@ -3,6 +3,9 @@
 // left out.
 //
 // Thread safety: any thread may call it.
+#include <set>
+#include <string>
+
 #include "architecture.h"
 
 namespace kvasir {
@@ -15,5 +18,10 @@ struct CheckedModel {
 // From the header and the list of tensors alone; no weights are read. MODEL_INVALID, MODEL_UNSUPPORTED: names what is
 // not supported.
 CheckedModel check_model(const GgufFile & file);
+
+// For messages: some of the names, and how many more there are; and what layers call alike, "blk.3.attn_q.bias" →
+// "blk.*.attn_q.bias".
+std::string listed(const std::set<std::string> & names);
+std::string kind_of(const std::string & tensor);
 
 }  // namespace kvasir

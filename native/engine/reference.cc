@@ -21,6 +21,12 @@ LlamaReference::LlamaReference(const std::string & path, const ReferenceOptions 
     }
     model_.reset(llama_model_load_from_file(path.c_str(), mp));
     if (!model_) throw Error("MODEL_INVALID", "llama.cpp could not load " + path + ".");
+    // Before the context, which makes room for what it adds to a graph.
+    llama_adapter_lora * adapter =
+        options.adapter.empty() ? nullptr : llama_adapter_lora_init(model_.get(), options.adapter.c_str());
+    if (!options.adapter.empty() && !adapter) {
+        throw Error("ADAPTER_INVALID", "llama.cpp could not load the adapter " + options.adapter + ".");
+    }
     llama_context_params cp = llama_context_default_params();
     cp.n_ctx = uint32_t(options.context);
     cp.n_batch = std::max(2048u, uint32_t(options.ubatch));
@@ -29,6 +35,8 @@ LlamaReference::LlamaReference(const std::string & path, const ReferenceOptions 
     cp.flash_attn_type = options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
     ctx_.reset(llama_init_from_model(model_.get(), cp));
     if (!ctx_) throw Error("OUT_OF_MEMORY", "llama.cpp could not create a context for " + path + ".");
+    float scale = 1;
+    if (adapter) llama_set_adapters_lora(ctx_.get(), &adapter, 1, &scale);
     n_vocab_ = llama_vocab_n_tokens(llama_model_get_vocab(model_.get()));
 }
 

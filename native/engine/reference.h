@@ -15,11 +15,12 @@ struct ReferenceOptions {
     int context = 0, threads = 0, ubatch = 512;
     bool flash_attention = true;
     std::string device = "auto";  // "auto", "cpu" or a ggml device name: all layers there
+    std::string adapter = "";     // file of a LoRA adapter; "": none
 };
 
 class LlamaReference {
   public:
-    // MODEL_INVALID, OUT_OF_MEMORY, BAD_ARGUMENT (no such device).
+    // MODEL_INVALID, ADAPTER_INVALID, OUT_OF_MEMORY, BAD_ARGUMENT (no such device).
     LlamaReference(const std::string & path, const ReferenceOptions & options);
     // Logits of the last token, [n_vocab]. Positions go on behind what is there.
     std::vector<float> prefill(const std::vector<int32_t> & tokens);

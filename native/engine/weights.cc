@@ -49,11 +49,12 @@ bool multiplies(const GgufFile::Tensor & t, ggml_backend_buffer_type_t type, ggm
 
 }  // namespace
 
-Weights::Weights(const std::string & path, const std::vector<Device *> & preference, Device & cpu,
-                 const std::function<void(float)> & progress)
+Weights::Weights(const std::string & path, const std::string & adapter, const std::vector<Device *> & preference,
+                 Device & cpu, const std::function<void(float)> & progress)
     : file_(std::make_unique<GgufFile>(path)) {
     const CheckedModel checked = check_model(*file_);
     arch_ = checked.arch, hparams_ = checked.hparams;
+    if (!adapter.empty()) adapter_ = std::make_unique<Adapter>(adapter, *file_);
     place_layers(preference, cpu);
 
     layers_.resize(hparams_.n_layer);
@@ -73,6 +74,7 @@ Weights::Weights(const std::string & path, const std::vector<Device *> & prefere
     if (!output_ && head_device().is_host()) output_ = token_embd_, output_device_ = &cpu;
     else if (!output_) output_ = add("token_embd.weight", {d, v}, head_device(), true);
     load(progress);
+    if (adapter_) adapter_->load();
 }
 
 // All on the host: of the embeddings only the rows of a prompt's tokens are ever read.
@@ -123,7 +125,7 @@ void Weights::place_layers(const std::vector<Device *> & preference, Device & cp
 
 size_t Weights::layer_bytes(int il) const {
     const std::string prefix = "blk." + std::to_string(il) + ".";
-    size_t bytes = 0;
+    size_t bytes = adapter_ ? adapter_->bytes(prefix) : 0;
     for (auto & t : file_->tensors())
         if (t.name.starts_with(prefix)) bytes += t.bytes;
     return bytes;
@@ -148,6 +150,7 @@ ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> 
     ggml_tensor * t = ggml_new_tensor(ctx.get(), source.type, int(shape.size()), shape.data());
     ggml_set_name(t, name.c_str());
     pending.push_back({t, source});
+    if (adapter_) adapter_->place(name, t, part.first, device);
     return t;
 }
 

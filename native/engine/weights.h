@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "adapter.h"
 #include "architecture.h"
 #include "device.h"
 
@@ -18,13 +19,16 @@ namespace kvasir {
 // stays in plain host memory is used straight from the mapped file, without a copy.
 class Weights {
   public:
-    // MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. `progress` gets fractions from 0 to 1.
-    Weights(const std::string & path, const std::vector<Device *> & layer_devices_by_preference, Device & cpu,
+    // `adapter`: its file, or "". MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, ADAPTER_INVALID,
+    // ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED. `progress` gets fractions from 0 to 1.
+    Weights(const std::string & path, const std::string & adapter,
+            const std::vector<Device *> & layer_devices_by_preference, Device & cpu,
             const std::function<void(float)> & progress);
 
     const GgufFile & file() const { return *file_; }
     const Architecture & arch() const { return *arch_; }
     const Hparams & hparams() const { return hparams_; }
+    const Adapter * adapter() const { return adapter_.get(); }  // null where there is none
 
     const LayerWeights & layer(int il) const { return layers_[il]; }
     Device & device(int il) const { return *devices_[il]; }  // where layer il lives
@@ -59,6 +63,7 @@ class Weights {
     void load(const std::function<void(float)> & progress);
 
     std::unique_ptr<GgufFile> file_;
+    std::unique_ptr<Adapter> adapter_;
     const Architecture * arch_ = nullptr;
     Hparams hparams_;
     std::vector<Device *> devices_;  // one per layer, then the head's

@@ -57,7 +57,7 @@ class Gemma4 : public Architecture {
     }
 
     ggml_tensor * value(const LayerArgs & l, ggml_tensor * h) const override {
-        ggml_tensor * v = split_heads(l.c, matmul(l.c, l.w.wv ? l.w.wv : l.w.wk, h), l.shape.head_dim);
+        ggml_tensor * v = split_heads(l.c, linear(l, l.w.wv ? l.w.wv : l.w.wk, nullptr, h), l.shape.head_dim);
         return ggml_reshape_2d(l.c, ggml_rms_norm(l.c, v, l.hp.rms_eps), l.shape.kv_dim(), h->ne[1]);
     }
 

@@ -17,6 +17,8 @@ void fail(const char * file, int line, const std::string & what);
 
 // A random-weight model made by kvasir-mkgguf with these flags, in the build folder; made once.
 std::string random_model(const std::string & name, const std::string & flags);
+// A LoRA adapter with random weights for a model file, made by kvasir-mklora with these flags; made anew each time.
+std::string random_adapter(const std::string & model, const std::string & name, const std::string & flags = "");
 std::string scratch(const std::string & name);
 
 // Runs `body` and returns the code of the Error it throws, "" if none.

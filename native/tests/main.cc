@@ -39,16 +39,25 @@ std::string scratch(const std::string & name) {
     return (dir / name).string();
 }
 
+static void run_tool(const std::string & arguments) {
+    const std::string command = "build/native/kvasir-" + arguments;
+    if (std::system(command.c_str()) == 0) return;
+    throw std::runtime_error("could not run: " + command + " (run from the project's root)");
+}
+
 std::string random_model(const std::string & name, const std::string & flags) {
     const std::string path = scratch(name + ".gguf");
     static std::vector<std::string> made;
     for (auto & m : made)
         if (m == path) return path;
-    const std::string command = "build/native/kvasir-mkgguf --out " + path + " " + flags;
-    if (std::system(command.c_str()) != 0) {
-        throw std::runtime_error("could not run: " + command + " (run from the project's root)");
-    }
+    run_tool("mkgguf --out " + path + " " + flags);
     made.push_back(path);
+    return path;
+}
+
+std::string random_adapter(const std::string & model, const std::string & name, const std::string & flags) {
+    std::string path = scratch(name + ".gguf");
+    run_tool("mklora --model " + model + " --out " + path + " " + flags);
     return path;
 }
 

@@ -55,6 +55,8 @@ interface LoadOptions {
   device?: string;
   /** How the KV of sessions is kept; `info.kvDtype` says whether the model can. Default: f16. */
   kvDtype?: KvDtype;
+  /** File of a LoRA adapter that changes the model. */
+  adapter?: string | undefined;
   onProgress?: (fraction: number) => void;
 }
 
@@ -95,11 +97,27 @@ export class Engine {
     return guarded(() => this.#addon.readGguf(path));
   }
 
-  /** Loads a model into the engine that its header asks for. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */
+  /**
+   * Whether a LoRA adapter can be put on a model, by the headers of both files.
+   * MODEL_NOT_FOUND, MODEL_INVALID, ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED.
+   */
+  checkAdapter(path: string, model: string): void {
+    requireTakesAdapters(this.inspect(model));
+    if (!existsSync(path)) {
+      throw new KvasirError('ADAPTER_INVALID', `There is no adapter file at ${path}.`, 'Check the path.');
+    }
+    guarded(() => this.#addon.checkAdapter(path, model));
+  }
+
+  /**
+   * Loads a model into the engine that its header asks for.
+   * MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, and with an adapter what checkAdapter() says.
+   */
   async loadModel(path: string, options: LoadOptions = {}): Promise<Model> {
     const { engine } = this.inspect(path);
-    const { threads = 0, device = 'auto', kvDtype = 'f16', onProgress } = options;
-    const all = { threads, device, kvDtype };
+    const { threads = 0, device = 'auto', kvDtype = 'f16', adapter, onProgress } = options;
+    if (adapter !== undefined) this.checkAdapter(adapter, path);
+    const all = { threads, device, kvDtype, adapter };
     const native = await guardedAsync(() =>
       engine === 'blending'
         ? this.#addon.loadModel(path, all, onProgress)
@@ -132,6 +150,15 @@ export class Engine {
     requireModelFile(path);
     return guardedAsync(() => this.#addon.loadReference(path, options));
   }
+}
+
+function requireTakesAdapters({ engine }: NativeGgufInfo): void {
+  if (engine === 'blending') return;
+  throw new KvasirError(
+    'ADAPTER_UNSUPPORTED',
+    'Adapters can only be put on models whose passages Kvasir blends, and this model is none of them.',
+    'Choose another model, or merge the adapter into this one.',
+  );
 }
 
 function requireModelFile(path: string): void {

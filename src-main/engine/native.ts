@@ -81,10 +81,12 @@ interface NativeModelOptions {
    * info tells.
    */
   kvDtype?: KvDtype;
+  /** File of a LoRA adapter that changes the model; the model's fingerprint is then of both. Default: none. */
+  adapter?: string | undefined;
 }
 
 export interface NativeModelInfo extends NativeGgufInfo {
-  /** SHA-256 (hex) that identifies weights, hyperparameters and vocabulary. */
+  /** SHA-256 (hex) that identifies weights, hyperparameters and vocabulary, and the adapter where there is one. */
   fingerprint: string;
   /** What files of this model's exact prefixes name (hex) where chunk files name the prefix they were encoded behind. */
   prefixRoot: string;
@@ -399,6 +401,7 @@ export interface NativeReferenceOptions {
   ubatch: number;
   /** As in NativeModelOptions. */
   device: string;
+  adapter?: string | undefined;
 }
 
 export interface NativeEmbedderInfo {
@@ -431,6 +434,8 @@ export interface NativeAddon {
   version(): { ggml: string; addon: string };
   listDevices(): NativeDevice[];
   readGguf(path: string): NativeGgufInfo;
+  /** Holds a LoRA adapter against the model file that it is to change. ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED. */
+  checkAdapter(path: string, model: string): void;
   loadModel(
     path: string,
     options: NativeModelOptions,

@@ -1,10 +1,12 @@
 /** The models with random weights that parity is shown on. */
-import { type MkggufOptions, randomModel } from '../random-model/random-model.ts';
+import { type MkggufOptions, randomAdapter, randomModel } from '../random-model/random-model.ts';
 
 export interface ParityCase {
   name: string;
   /** Makes the model's file. */
   path: () => string;
+  /** Makes the file of an adapter that is put on it. */
+  adapter?: () => string;
   /** No weight is rounded: bounds hold as they are. */
   exact: boolean;
 }
@@ -62,6 +64,27 @@ function caseOf(arch: string, type: string, more: MkggufOptions = {}, name = `${
   return { name, path: () => randomModel(options), exact };
 }
 
+/** With a LoRA adapter beside every matrix; Phi's are several weights in one tensor. */
+function adaptedCases(): ParityCase[] {
+  return [
+    adapted(caseOf('llama', 'f32'), 'f32'),
+    adapted(caseOf('llama', 'f16', { untied: true }, 'llama f16 untied'), 'f16', 32),
+    adapted(caseOf('llama', 'q8_0'), 'f16'),
+    adapted(caseOf('llama', 'q4_K'), 'f32'),
+    adapted(caseOf('phi3', 'f32'), 'f32'),
+    adapted(caseOf('qwen3moe', 'f32'), 'f32'),
+    adapted(caseOf('gemma4', 'f32'), 'f32'),
+  ];
+}
+
+function adapted(of: ParityCase, type: string, rank = 8): ParityCase {
+  return {
+    ...of,
+    name: `${of.name}, LoRA ${type}`,
+    adapter: () => randomAdapter(of.path(), { type, rank }),
+  };
+}
+
 export function allCases(): ParityCase[] {
   const scaled = FIRST_FAMILIES.flatMap((arch) =>
     SCALINGS.filter((rope) => rope !== 'llama3' || arch === 'llama').map((rope) =>
@@ -77,6 +100,7 @@ export function allCases(): ParityCase[] {
     // As the published files have its experts.
     caseOf('gpt-oss', 'q8_0', { 'expert-type': 'mxfp4' }, 'gpt-oss mxfp4'),
     ...OTHER_TYPES.map((type) => caseOf('llama', type)),
+    ...adaptedCases(),
   ];
 }
 
@@ -89,5 +113,6 @@ export function quickCases(): ParityCase[] {
     caseOf('qwen3', 'f16', { rope: 'yarn' }, 'qwen3 f16 rope yarn'),
     ...Object.keys(FAMILIES).map((arch) => caseOf(arch, 'f16')),
     caseOf('gpt-oss', 'q8_0', { 'expert-type': 'mxfp4' }, 'gpt-oss mxfp4'),
+    adapted(caseOf('phi3', 'f16'), 'f16'),
   ];
 }

@@ -101,9 +101,10 @@ export async function againstLlama(
   ids: Int32Array,
   exact: boolean,
   device = 'cpu',
+  adapter?: string,
 ): Promise<CheckResult> {
   const onProcessor = device === 'cpu';
-  const options = { threads: model.info.threads, flashAttention: true, device: 'cpu' };
+  const options = { threads: model.info.threads, flashAttention: true, device: 'cpu', adapter };
   const llama = await reference(engine, model.path, ids, { ...options, wanted: GREEDY_TOKENS });
   const there = onProcessor ? undefined : logitsElsewhere(model.path, ids, { ...options, device });
   const plain = { ...options, flashAttention: false };
@@ -227,14 +228,18 @@ export async function checkModel(
   engine: Engine,
   path: string,
   exact: boolean,
-  { promptTokens = 401, device = 'cpu' } = {},
+  {
+    promptTokens = 401,
+    device = 'cpu',
+    adapter,
+  }: { promptTokens?: number; device?: string; adapter?: string | undefined } = {},
 ): Promise<CheckResult[]> {
-  const model = await engine.loadModel(path, { device });
-  const processor = device === 'cpu' ? undefined : await engine.loadModel(path, { device: 'cpu' });
+  const model = await engine.loadModel(path, { device, adapter });
+  const processor = device === 'cpu' ? undefined : await engine.loadModel(path, { device: 'cpu', adapter });
   try {
     const ids = randomTokens(promptTokens, model.info.vocabSize);
     if (model.encodingPrefix.length) ids.set(model.encodingPrefix);
-    const llama = await againstLlama(engine, model, ids, exact, device);
+    const llama = await againstLlama(engine, model, ids, exact, device, adapter);
     const there = processor && { model: processor, exact };
     return [llama, ...(await identities(engine, model, ids, llama.bound, there))];
   } finally {

@@ -3,7 +3,7 @@
  *
  *   npm run parity                      every architecture and weight type, on tiny models with random weights
  *   npm run parity -- --quick           one of every family
- *   npm run parity -- --model F.gguf    one model
+ *   npm run parity -- --model F.gguf    one model, with --adapter A.gguf a LoRA adapter on it
  *   npm run parity -- --only qwen3      the random models whose name contains this
  *   npm run parity -- --device CUDA0    our side on this device, held against the processor as well
  *   npm run parity -- --only q8_0 --kernels avx512-bf16,avx512-vnni,avx512,avx-vnni,avx2-int16,avx2,generic,ggml
@@ -22,6 +22,7 @@ import { type CheckResult, checkModel } from './checks.ts';
 const { values: args } = parseArgs({
   options: {
     model: { type: 'string' },
+    adapter: { type: 'string' },
     only: { type: 'string', default: '' },
     device: { type: 'string', default: 'cpu' },
     kernels: { type: 'string' },
@@ -43,6 +44,7 @@ if (args.kernels) {
     console.log(`\n${kernel}`);
     const rest = [
       ...(args.model ? ['--model', args.model] : []),
+      ...(args.adapter ? ['--adapter', args.adapter] : []),
       ...(args.quick ? ['--quick'] : []),
       '--only',
       args.only,
@@ -65,7 +67,9 @@ function cases(): ParityCase[] {
     const path = args.model;
     const types = Object.keys(Engine.open().inspect(path).tensorTypes);
     const exact = types.every((t) => t === 'f32' || t === 'f16');
-    return [{ name: basename(path), path: () => path, exact }];
+    const { adapter } = args;
+    const on = adapter === undefined ? {} : { adapter: () => adapter };
+    return [{ name: basename(path), path: () => path, exact, ...on }];
   }
   return (args.quick ? quickCases() : allCases()).filter((c) => c.name.includes(args.only));
 }
@@ -79,7 +83,10 @@ const table = new Table({
 const failed: string[] = [];
 let total = 0;
 for (const c of cases()) {
-  const results: CheckResult[] = await checkModel(engine, c.path(), c.exact, { device: args.device });
+  const results: CheckResult[] = await checkModel(engine, c.path(), c.exact, {
+    device: args.device,
+    adapter: c.adapter?.(),
+  });
   for (const [i, r] of results.entries()) {
     total++;
     if (!r.ok) failed.push(`${c.name}: ${r.name}`);

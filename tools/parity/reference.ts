@@ -10,6 +10,7 @@ interface Options {
   threads: number;
   flashAttention: boolean;
   device: string;
+  adapter?: string | undefined;
 }
 
 /** Logits behind the last of `ids`, and the greedy tokens that follow. */

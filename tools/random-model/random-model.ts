@@ -4,28 +4,38 @@ import { join } from 'node:path';
 import { SHAPES } from './shapes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-export const MKGGUF = join(
-  ROOT,
-  'build',
-  'native',
-  process.platform === 'win32' ? 'kvasir-mkgguf.exe' : 'kvasir-mkgguf',
-);
+const program = (name: string) =>
+  join(ROOT, 'build', 'native', process.platform === 'win32' ? `${name}.exe` : name);
+export const MKGGUF = program('kvasir-mkgguf');
+const MKLORA = program('kvasir-mklora');
 
 export type MkggufOptions = Record<string, string | number | boolean>;
 
 /** Makes a random-weight GGUF, or returns the one made before with the same options. */
 export function randomModel(options: MkggufOptions, dir = join(ROOT, 'build', 'models')): string {
   mkdirSync(dir, { recursive: true });
-  const name = Object.entries(options)
+  return made(MKGGUF, join(dir, `${nameOf(options)}.gguf`), options);
+}
+
+/** Makes a LoRA adapter with random weights for a model file, beside it, or returns the one made before. */
+export function randomAdapter(model: string, options: MkggufOptions = {}): string {
+  const path = model.replace(/\.gguf$/, `_${nameOf({ lora: true, ...options })}.gguf`);
+  return made(MKLORA, path, { model, ...options });
+}
+
+function nameOf(options: MkggufOptions): string {
+  return Object.entries(options)
     .map(([key, value]) => (value === true ? key : `${key}-${String(value)}`))
     .join('_');
-  const path = join(dir, `${name}.gguf`);
+}
+
+function made(tool: string, path: string, options: MkggufOptions): string {
   if (existsSync(path)) return path;
   const flags = Object.entries(options).flatMap(([key, value]) =>
     value === true ? [`--${key}`] : [`--${key}`, String(value)],
   );
   const part = `${path}.part`;
-  execFileSync(MKGGUF, ['--out', part, ...flags], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(tool, ['--out', part, ...flags], { stdio: ['ignore', 'ignore', 'inherit'] });
   renameSync(part, path);
   return path;
 }
