@@ -14,6 +14,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import type { FolderLibrary } from './library/folder-library.ts';
 import type { LibraryService } from './library/library-service.ts';
 import type { ActiveModel } from './models/active-model.ts';
+import { withAdapter } from './models/entry.ts';
 import type { ModelService } from './models/model-service.ts';
 import { chooseModel } from './models/model-defaults.ts';
 import type { Paths } from './platform/paths.ts';
@@ -24,6 +25,8 @@ interface OpenLibraryOptions {
   root: string;
   /** Default: the demo model. */
   modelPath?: string | undefined;
+  /** File of a LoRA adapter to put on it. */
+  adapter?: string | undefined;
 }
 
 /** A library with the model that reads it and the service that answers from it. */
@@ -59,6 +62,8 @@ const NO_EMBEDDER: SearchServiceOptions['models'] = {
   onChange: () => () => undefined,
 };
 
+const nameOf = (model: Model): string => withAdapter(model.info.name, model.adapter);
+
 /** Folders that are read and asked one by one, each with a model of its choice: what the command line works with. */
 export class Workspaces {
   readonly #options: WorkspacesOptions;
@@ -71,13 +76,13 @@ export class Workspaces {
     this.#options = options;
   }
 
-  /** MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, LIBRARY_NOT_FOUND. */
-  async open({ root, modelPath }: OpenLibraryOptions): Promise<Workspace> {
+  /** What Engine.loadModel says, and LIBRARY_NOT_FOUND. */
+  async open({ root, modelPath, adapter }: OpenLibraryOptions): Promise<Workspace> {
     const { app, catalogue } = this.#options;
     const { store, planner, prefixes } = app;
     const settings = app.settings.current;
     const choice = chooseModel(modelPath, app.paths);
-    const model = await this.#loadModel(choice.path, settings.threads || choice.threads);
+    const model = await this.#loadModel(choice.path, adapter, settings.threads || choice.threads);
     const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
     const library = await app.libraries.openFolder(root, { model, chunkTokens });
     const answers = new SingleAnswers({
@@ -85,7 +90,7 @@ export class Workspaces {
       store,
       planner,
       prefixes,
-      name: model.info.name,
+      name: nameOf(model),
       settings: app.settings,
       retrieval: this.#wordsOnly(library),
       passages: libraryPassages(catalogue),
@@ -99,7 +104,7 @@ export class Workspaces {
   /** Analyses with a workspace's model, which are not kept. */
   analysesOf({ model, library, chunkTokens }: Workspace): AnalysisService {
     const { analysisParts } = this.#options;
-    const active = { name: model.info.name, model, chunkTokens };
+    const active = { name: nameOf(model), model, chunkTokens };
     const analyses = new AnalysisService({
       path: ':memory:',
       models: { active, current: () => Promise.resolve(active) },
@@ -127,7 +132,7 @@ export class Workspaces {
       count: request.prompts,
       questions: sample ? app.paths.sampleQuestions : undefined,
     });
-    return app.calibration.measure({ name: model.info.name, model }, texts, request, run);
+    return app.calibration.measure({ name: nameOf(model), model }, texts, request, run);
   }
 
   /** What is to be closed before conversations are. */
@@ -159,20 +164,21 @@ export class Workspaces {
     return search;
   }
 
-  #loadModel(path: string, threads: number): Promise<Model> {
-    const known = this.#models.get(path);
+  #loadModel(path: string, adapter: string | undefined, threads: number): Promise<Model> {
+    const key = JSON.stringify([path, adapter]);
+    const known = this.#models.get(key);
     if (known) return known;
-    const loading = this.#load(path, threads);
-    this.#models.set(path, loading);
+    const loading = this.#load(path, adapter, threads);
+    this.#models.set(key, loading);
     return loading;
   }
 
-  async #load(path: string, threads: number): Promise<Model> {
+  async #load(path: string, adapter: string | undefined, threads: number): Promise<Model> {
     const { engine, models, settings } = this.#options.app;
     const { device, conversationDtype: kvDtype } = settings.current;
     if (engine.inspect(path).engine === 'llama')
       await models.trials.require({ path, name: basename(path), role: 'chat', threads, device });
-    return engine.loadModel(path, { threads, device, kvDtype });
+    return engine.loadModel(path, { threads, device, kvDtype, adapter });
   }
 
   async #dispose(loading: Promise<Model>): Promise<void> {

@@ -2,7 +2,7 @@ import { closeSync, copyFileSync, openSync, readFileSync, writeFileSync, writeSy
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { copyDemo } from '../../tools/faults/own-model.ts';
-import { randomModel } from '../../tools/random-model/random-model.ts';
+import { randomAdapter, randomModel } from '../../tools/random-model/random-model.ts';
 import { answers, ANSWER_MS, ask, QUESTION, startConversation } from './support/chat.ts';
 import { addByPath, createLibrary, libraryDone } from './support/library.ts';
 import { chatModels, importModel, useImported } from './support/models.ts';
@@ -45,6 +45,40 @@ test('a truncated model is refused with a reason, and the demo model goes on', a
   await expect(window.getByRole('alert')).toContainText(/cut\.gguf/);
   await window.keyboard.press('Escape');
   await expect(chatModels(window)).toContainText('In use');
+});
+
+test('an adapter is put on a model, shown, and taken off; one for another model is refused', async ({
+  window,
+  dataDir,
+}) => {
+  const model = { layers: 2, seed: 7 };
+  const path = join(dataDir, 'mine.gguf');
+  copyFileSync(randomModel({ arch: 'llama', ...model }), path);
+  const law = join(dataDir, 'law.gguf');
+  copyFileSync(randomAdapter(randomModel({ arch: 'llama', ...model })), law);
+  const other = randomAdapter(randomModel({ arch: 'qwen2', ...model }));
+  await importModel(window, path);
+  await useImported(window);
+  const active = chatModels(window).locator('[data-active]');
+  const choose = async (item: string): Promise<void> => {
+    await active.getByRole('button', { name: /^More:/ }).click();
+    await window.getByRole('menuitem', { name: item }).click();
+  };
+
+  await choose('Add a LoRA adapter…');
+  const dialog = window.getByRole('dialog');
+  await expect(dialog).toContainText('your passages are computed again with it');
+  const file = dialog.getByLabel('Path of the adapter’s .gguf file on this machine');
+  await file.fill(other);
+  await window.keyboard.press('Enter');
+  await expect(dialog.getByRole('alert')).toContainText('was made for another model');
+  await file.fill(law);
+  await window.keyboard.press('Enter');
+  await expect(active).toContainText('With the adapter law.gguf');
+  await expect(dialog).toHaveCount(0);
+
+  await choose('Take the adapter off');
+  await expect(active).not.toContainText('law.gguf');
 });
 
 test.describe('a model whose file is written to while it is in use', () => {

@@ -32,7 +32,7 @@ const Kind kNoChat[] = {
 std::string refusal_by_type(const GgufFile & file) {
     const std::string type = file.string("general.type").value_or("");
     if (type == "mmproj") return kNoChat[0].refusal;
-    if (type == "adapter") return "It is an adapter (LoRA) that changes another model, and cannot chat by itself.";
+    if (type == "adapter") return "It is an adapter (LoRA): it is not a model, but is put on the one it was made for.";
     if (type == "imatrix") return "It holds statistics for making smaller models (an importance matrix), not a model.";
     if (file.string("general.architecture").value_or("") == "controlvector") {
         return "It is a control vector that changes another model, and cannot chat by itself.";

@@ -12,6 +12,7 @@ export function modelHandlers({ models, cache, settings }: App): ModelHandlers {
     'models.inspect': ({ path }) => models.inspect(path),
     'models.import': ({ path, copy }) => models.import(path, { copy }),
     'models.rename': ({ id, name }) => models.rename(id, name),
+    'models.setAdapter': ({ id, path }) => models.setAdapter(id, path),
     'models.remove': ({ id }) => models.remove(id),
     'models.impact': ({ id }) => cache.impact(id),
     'models.activate': ({ id }) => models.activate(id),

@@ -123,7 +123,7 @@ export class Engine {
         ? this.#addon.loadModel(path, all, onProgress)
         : this.#addon.loadLlamaModel(path, all, onProgress),
     );
-    return new Model(this.#addon, native, path);
+    return new Model(this.#addon, native, path, adapter);
   }
 
   /** Loads an embedding model. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */

@@ -11,15 +11,18 @@ const KEPT_STATES = 4;
 export class Model {
   readonly info: NativeModelInfo;
   readonly path: string;
+  /** File of the LoRA adapter that changes it. */
+  readonly adapter: string | undefined;
   readonly #addon: NativeAddon;
   readonly #native: NativeModel;
   readonly #marks: Marks;
 
-  constructor(addon: NativeAddon, native: NativeModel, path: string) {
+  constructor(addon: NativeAddon, native: NativeModel, path: string, adapter?: string) {
     this.#addon = addon;
     this.#native = native;
     this.info = native.info;
     this.path = path;
+    this.adapter = adapter;
     this.#marks = new Marks((text) => native.tokenize(text, false, false));
   }
 

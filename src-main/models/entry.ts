@@ -24,6 +24,7 @@ export function entryOf(row: ModelRow, fit: Fit, { state, failure, active }: Mod
     parameterCount: header.parameterCount,
     layers: header.layers,
     contextTrain: header.contextTrain,
+    adapter: row.adapter,
     kvBytesPerToken: { f16: kvBytesPerToken(header, 'f16'), q8_0: kvBytesPerToken(header, 'q8_0') },
     fit,
     state,
@@ -52,6 +53,11 @@ export function modelName({ name: given, header, path }: Pick<ModelRow, 'name' |
   if (given !== null) return given;
   const name = header.name.slice(0, MAX_NAME_UNITS).toWellFormed();
   return name.replace(/[\s\p{Cc}]+/gu, ' ').trim() || basename(path).replace(/\.gguf$/i, '');
+}
+
+/** As answers and measurements name a model: with the adapter that is on it. */
+export function withAdapter(name: string, adapter: string | null | undefined): string {
+  return adapter ? `${name} + ${basename(adapter).replace(/\.gguf$/i, '')}` : name;
 }
 
 export function roleOf(header: GgufInfo): ModelEntry['role'] {

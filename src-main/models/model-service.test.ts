@@ -37,9 +37,9 @@ class FakeModel {
   readonly path: string;
   disposed = false;
 
-  constructor(path: string, info: GgufInfo) {
+  constructor(path: string, info: GgufInfo, adapter = '') {
     this.path = path;
-    this.info = { ...info, fingerprint: info.name };
+    this.info = { ...info, fingerprint: info.name + adapter };
   }
   /** Set to hold the first pass. */
   pass: Promise<unknown> | undefined;
@@ -59,6 +59,7 @@ class FakeEngine implements ModelEngine {
   readonly loaded: FakeModel[] = [];
   readonly loads: { path: string; threads: number | undefined }[] = [];
   readonly kvDtypes: (KvDtype | undefined)[] = [];
+  readonly adapters: (string | undefined)[] = [];
   devicesNow: Device[] = [];
   /** Set to hold loading. */
   hold: Promise<undefined> | undefined;
@@ -95,17 +96,30 @@ class FakeEngine implements ModelEngine {
     return header as GgufInfo;
   }
 
+  checkAdapter(path: string, model: string): void {
+    if (!existsSync(path)) throw new KvasirError('ADAPTER_INVALID', `There is no adapter file at ${path}.`);
+    if (this.inspect(path).architecture !== this.inspect(model).architecture)
+      throw new KvasirError('ADAPTER_MISMATCH', `The adapter ${path} was made for another model.`);
+  }
+
   async loadModel(
     path: string,
-    options: { threads?: number; kvDtype?: KvDtype; onProgress?: (fraction: number) => void },
+    options: {
+      threads?: number;
+      kvDtype?: KvDtype;
+      adapter?: string | undefined;
+      onProgress?: (fraction: number) => void;
+    },
   ): Promise<Model> {
+    if (options.adapter !== undefined) this.checkAdapter(options.adapter, path);
+    this.adapters.push(options.adapter);
     this.loads.push({ path, threads: options.threads });
     this.kvDtypes.push(options.kvDtype);
     options.onProgress?.(0.5);
     await this.hold;
     const info = this.inspect(path) as GgufInfo & FakeFile;
     if (info.fails) throw new KvasirError('MODEL_INVALID', info.fails);
-    const model = new FakeModel(path, info);
+    const model = new FakeModel(path, info, options.adapter);
     model.pass = this.holdPass;
     this.loaded.push(model);
     return model as unknown as Model;
@@ -187,6 +201,73 @@ function file(dir: string, name: string, content: FakeFile): string {
   if (!existsSync(path)) writeFileSync(path, JSON.stringify(content));
   return path;
 }
+
+describe('adapters', () => {
+  test('one is put on the model in use, is there after a restart, and is taken off again', async () => {
+    const first = kvasir();
+    const { id } = await first.add('mine.gguf');
+    await first.models.activate(id);
+    const adapter = file(first.data, 'law.gguf', {});
+    expect(await first.models.setAdapter(id, adapter)).toMatchObject({
+      adapter,
+      active: true,
+      state: 'ready',
+    });
+    expect(first.models.active).toMatchObject({ name: 'mine.gguf + law' });
+    const fingerprint = `mine.gguf${adapter}`;
+    expect(first.models.active?.model.info.fingerprint).toBe(fingerprint);
+    expect(first.models.plan(id).row.fingerprint).toBe(fingerprint);
+    await first.close();
+    const second = kvasir({ data: first.data });
+    expect((await second.models.current()).model.info.fingerprint).toBe(fingerprint);
+    expect(await second.models.setAdapter(id, null)).toMatchObject({ adapter: null, active: true });
+    expect(second.models.active).toMatchObject({ name: 'mine.gguf' });
+    expect(second.engine.adapters).toEqual([adapter, undefined]);
+  });
+
+  test('on a model that is not in use nothing is loaded, and its chunks are no longer known', async () => {
+    const { models, engine, data, add } = kvasir();
+    const { id } = await add('mine.gguf');
+    await models.activate(id);
+    await models.activate('demo');
+    expect(models.plan(id).row.fingerprint).toBe('mine.gguf');
+    const loads = engine.loads.length;
+    await models.setAdapter(id, file(data, 'law.gguf', {}));
+    expect(engine.loads).toHaveLength(loads);
+    expect(models.plan(id).row.fingerprint).toBeNull();
+  });
+
+  test('one for another model, none at all, and one for the demo model are refused; all stays as it is', async () => {
+    const { models, engine, data, add } = kvasir();
+    const { id } = await add('mine.gguf');
+    await models.activate(id);
+    const other = file(data, 'other.gguf', { architecture: 'qwen2' });
+    await expect(models.setAdapter(id, other)).rejects.toMatchObject({ code: 'ADAPTER_MISMATCH' });
+    await expect(models.setAdapter(id, '/absent')).rejects.toMatchObject({ code: 'ADAPTER_INVALID' });
+    await expect(models.setAdapter('demo', file(data, 'law.gguf', {}))).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    expect(models.detail(id).model).toMatchObject({ adapter: null, active: true, failure: null });
+    expect(engine.loads).toHaveLength(1);
+  });
+
+  test('whose file is gone at the next start: the model says so, the demo model answers', async () => {
+    const first = kvasir();
+    const { id } = await first.add('mine.gguf');
+    const adapter = file(first.data, 'law.gguf', {});
+    await first.models.setAdapter(id, adapter);
+    await first.models.activate(id);
+    await first.close();
+    rmSync(adapter);
+    const { models, notices } = kvasir({ data: first.data });
+    models.start();
+    expect((await models.current()).id).toBe('demo');
+    expect(notices().map((failure) => failure.code)).toEqual(['ADAPTER_INVALID']);
+    expect(models.detail(id).model).toMatchObject({ adapter, state: 'failed', active: false });
+    expect(await models.setAdapter(id, null)).toMatchObject({ adapter: null, state: 'idle', failure: null });
+    expect(await models.activate(id)).toMatchObject({ active: true, state: 'ready' });
+  });
+});
 
 describe('start', () => {
   test('loads the demo model in the background, with the threads and chunks that suit it', async () => {

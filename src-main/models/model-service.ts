@@ -16,7 +16,7 @@ import { ChatModel } from './chat-model.ts';
 import { describeModel } from './describe.ts';
 import { Downloads } from './downloads/downloads.ts';
 import { EmbeddingModel } from './embedding-model.ts';
-import { entryOf, inspectedOf, modelName, roleOf } from './entry.ts';
+import { entryOf, inspectedOf, modelName, roleOf, withAdapter } from './entry.ts';
 import type { Memory } from './fit.ts';
 import { KnownModels, type Trouble } from './known-models.ts';
 import { ModelFiles, modifiedMs } from './model-files.ts';
@@ -28,7 +28,7 @@ import { WeightsCheck } from './weights-check.ts';
 import { WeightsTable } from './weights-table.ts';
 
 /** What the service needs of the engine. */
-export type ModelEngine = Pick<Engine, 'inspect' | 'loadModel' | 'loadEmbedder' | 'devices'>;
+export type ModelEngine = Pick<Engine, 'inspect' | 'checkAdapter' | 'loadModel' | 'loadEmbedder' | 'devices'>;
 
 interface ModelServiceOptions extends Core {
   engine: ModelEngine;
@@ -78,7 +78,7 @@ export class ModelService implements ModelSource, EmbedderSource {
       log: options.log,
       load: (row) => this.#loadChat(row),
       describe: (row, model) => ({
-        name: modelName(row),
+        name: withAdapter(modelName(row), row.adapter),
         chunkTokens:
           options.settings.current.chunkTokens ??
           chooseModel(row.path, options.paths).chunkTokens(model.info),
@@ -184,6 +184,30 @@ export class ModelService implements ModelSource, EmbedderSource {
     return this.#entry(row);
   }
 
+  /**
+   * Puts a LoRA adapter on a model, or takes it off; the model in use is loaded again, and when that fails all stays as it is.
+   * NOT_FOUND, CONFLICT, ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED, and what activate() says.
+   */
+  async setAdapter(id: string, path: string | null): Promise<ModelEntry> {
+    const row = this.#known.get(id);
+    if (row.id === DEMO_MODEL_ID) {
+      throw new KvasirError(
+        'CONFLICT',
+        'The demo model takes no adapter: Kvasir falls back on it when another model cannot be loaded.',
+        'Import a model of your own.',
+      );
+    }
+    const adapter = path === null ? null : resolve(path);
+    if (adapter !== null) this.#options.engine.checkAdapter(adapter, row.path);
+    if (this.active?.id === id) await this.#chat.switchTo({ ...row, adapter });
+    this.registry.setAdapter(id, adapter);
+    const { active } = this;
+    if (active?.id === id) this.registry.setFingerprint(id, active.model.info.fingerprint);
+    else this.#known.trouble.delete(id); // it may have been of the other adapter
+    this.#changed();
+    return this.#entry(this.#known.get(id));
+  }
+
   /** Forgets a model; deletes its file only when Kvasir put it there. The demo model stays. NOT_FOUND, CONFLICT. */
   async remove(id: string): Promise<void> {
     const row = this.#known.get(id);
@@ -279,6 +303,7 @@ export class ModelService implements ModelSource, EmbedderSource {
         threads,
         device,
         kvDtype: settings.current.conversationDtype,
+        adapter: row.adapter ?? undefined,
         onProgress,
       });
       await this.#tried(model, () => model.tryOut());

@@ -75,8 +75,11 @@ const VERSION_6 = `
   ) STRICT;
 `;
 
+/** File of the LoRA adapter that is put on a model; NULL: none. */
+const VERSION_7 = 'ALTER TABLE model ADD COLUMN adapter TEXT';
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
 
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 
@@ -88,6 +91,9 @@ export interface ModelRow {
   origin: ModelOrigin;
   mtimeMs: number;
   header: GgufInfo;
+  /** File of the LoRA adapter that is on it. */
+  adapter: string | null;
+  /** Of the model as it was loaded last, with its adapter. */
   fingerprint: string | null;
   /** Of precomputing, on this machine. */
   tokensPerSecond: number | null;
@@ -97,7 +103,7 @@ export interface ModelRow {
 
 type RawRow = Omit<ModelRow, 'header'> & { header: string };
 
-const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, fingerprint, tokens_per_second AS tokensPerSecond, loading`;
+const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, adapter, fingerprint, tokens_per_second AS tokensPerSecond, loading`;
 
 /** The models Kvasir knows, and their downloads: an SQLite file. The model files themselves stay where they are. */
 export class ModelRegistry {
@@ -145,6 +151,11 @@ export class ModelRegistry {
   /** null: what its file calls it. */
   rename(id: string, name: string | null): void {
     this.database.run('UPDATE model SET name = ? WHERE id = ?', name, id);
+  }
+
+  /** What its chunks are is known once it was loaded so. */
+  setAdapter(id: string, adapter: string | null): void {
+    this.database.run('UPDATE model SET adapter = ?, fingerprint = NULL WHERE id = ?', adapter, id);
   }
 
   setLoading(id: string, loading: boolean): void {

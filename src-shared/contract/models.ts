@@ -36,6 +36,8 @@ const ModelEntrySchema = z.object({
   unsupportedReason: z.string(),
   state: z.enum(['idle', 'loading', 'ready', 'failed', 'missing']),
   failure: FailureSchema.nullable(),
+  /** File of the LoRA adapter that changes it; null where there is none. */
+  adapter: z.string().nullable(),
   /** Whether this is the model that answers (or embeds) now. */
   active: z.boolean(),
 });
@@ -108,6 +110,14 @@ export const modelsContract = {
   ),
   /** Shows a model under another name; '' brings back the one in its file. */
   'models.rename': procedure(z.object({ id: IdSchema, name: z.string().trim().max(200) }), ModelEntrySchema),
+  /**
+   * Puts a LoRA adapter on a model, or takes it off (null); the model in use is loaded again. What was computed without it, or with
+   * another, is not used with it. ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED, CONFLICT for the demo model.
+   */
+  'models.setAdapter': procedure(
+    z.object({ id: IdSchema, path: z.string().trim().min(1).nullable() }),
+    ModelEntrySchema,
+  ),
   /** Forgets a model; deletes the file only when Kvasir put it there. The demo model stays. */
   'models.remove': procedure(ById, NothingSchema),
   'models.impact': procedure(ById, ModelImpactSchema),

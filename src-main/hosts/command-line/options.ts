@@ -10,6 +10,7 @@ export interface GlobalFlags {
 /** Flags of commands that read a library with a model. */
 export interface ModelFlags {
   model?: string;
+  adapter?: string;
   chunkTokens?: number;
   topK?: number;
   maxTokens?: number;
@@ -32,6 +33,7 @@ export function addGlobalFlags(command: Command): Command {
 export function addModelFlags(command: Command): Command {
   return command
     .option('--model <file>', 'GGUF model (default: the demo model)')
+    .option('--adapter <file>', 'LoRA adapter (GGUF) to put on the model')
     .option('--top-k <n>', 'chunks in the prompt', integer(1))
     .option(
       '--chunk-tokens <n>',

@@ -17,7 +17,8 @@ export async function withWorkspace(
   const app = await openApp(context, settingsOf(flags));
   try {
     const root = flags.library ?? app.paths.sampleLibrary;
-    await work(app, await app.workspaces.open({ root, modelPath: flags.model }));
+    const { model: modelPath, adapter } = flags;
+    await work(app, await app.workspaces.open({ root, modelPath, adapter }));
   } finally {
     await app.close();
   }

@@ -20,6 +20,7 @@ import { useAction, useEvent } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useActivate } from './useActivate.tsx';
+import { useAdapter } from './useAdapter.tsx';
 import { useRenameModel } from './useRenameModel.tsx';
 import classes from './ModelCard.module.css';
 
@@ -45,6 +46,7 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
           </Stack>
           <Actions model={model} onDetails={onDetails} />
         </Group>
+        <AdapterLine model={model} />
         <Loading model={model} />
         {model.origin === 'demo' && <Text size="sm">{t('demoNote')}</Text>}
         {model.obstacle && (
@@ -91,6 +93,23 @@ function Facts({ model }: { model: ModelEntry }) {
   );
 }
 
+/** Which adapter is on it; where the file lies, for who asks. */
+function AdapterLine({ model: { adapter } }: { model: ModelEntry }) {
+  const { t } = useTranslation('models');
+  if (adapter === null) return null;
+  return (
+    <Tooltip label={adapter} multiline maw={480} style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" w="fit-content" maw="100%" tabIndex={0} style={{ overflowWrap: 'anywhere' }}>
+        {t('adapter.on', { name: fileName(adapter) })}
+      </Text>
+    </Tooltip>
+  );
+}
+
+function fileName(path: string): string {
+  return path.split(/[\\/]/).at(-1) ?? path;
+}
+
 const FIT_COLOR = { fits: 'teal', tight: 'yellow', 'too-large': 'red' } as const;
 
 function FitBadge({ fit }: { fit: Fit }) {
@@ -135,7 +154,9 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
   const deactivate = useAction('models.deactivate');
   const rename = useRenameModel(model);
   const remove = useRemove(model);
+  const adapter = useAdapter(model);
   const usable = model.unsupportedReason === '' && model.state !== 'missing';
+  const takesAdapters = usable && model.role === 'chat' && !model.obstacle && model.origin !== 'demo';
   return (
     <Group gap="xs" wrap="nowrap">
       {!model.active && usable && (
@@ -171,6 +192,12 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
           )}
           <Menu.Item onClick={onDetails}>{t('details')}</Menu.Item>
           <Menu.Item onClick={rename}>{t('rename.open')}</Menu.Item>
+          {takesAdapters && (
+            <Menu.Item onClick={adapter.choose}>
+              {t(model.adapter === null ? 'adapter.add' : 'adapter.other')}
+            </Menu.Item>
+          )}
+          {model.adapter !== null && <Menu.Item onClick={adapter.takeOff}>{t('adapter.takeOff')}</Menu.Item>}
           {model.origin !== 'demo' && (
             <Menu.Item color="red" onClick={remove}>
               {t('remove')}

@@ -28,6 +28,7 @@ const DEMO: ModelEntry = {
   unsupportedReason: '',
   state: 'ready',
   failure: null,
+  adapter: null,
   active: true,
 };
 

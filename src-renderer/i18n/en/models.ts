@@ -41,6 +41,17 @@ export const models = {
     name: 'Name',
     help: 'Leave it empty to use the name in the file.',
   },
+  adapter: {
+    on: 'With the adapter {{name}}',
+    add: 'Add a LoRA adapter…',
+    other: 'Another LoRA adapter…',
+    takeOff: 'Take the adapter off',
+    title: 'Put a LoRA adapter on {{name}}',
+    means:
+      'An adapter changes what the model computes, so your passages are computed again with it, in the background. What is cached without it is kept until space is needed: taking the adapter off is quick.',
+    path: 'Path of the adapter’s .gguf file on this machine',
+    confirm: 'Use this adapter',
+  },
   remove: 'Remove',
   removeTitle: 'Remove {{name}}?',
   removeText: {

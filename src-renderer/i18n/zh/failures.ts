@@ -26,6 +26,18 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '模型文件在使用期间被修改。',
     advice: '请重新加载该模型；如无法加载，请重新获取该文件。',
   },
+  ADAPTER_INVALID: {
+    message: '适配器文件无效：它不存在、不是 GGUF 格式的 LoRA 适配器，或已损坏。',
+    advice: '请选择由 llama.cpp 的 convert_lora_to_gguf.py 生成的文件。',
+  },
+  ADAPTER_MISMATCH: {
+    message: '该适配器是为其他模型制作的。',
+    advice: '请选择训练它时所用的模型。',
+  },
+  ADAPTER_UNSUPPORTED: {
+    message: '暂不支持该适配器，或该模型不能使用适配器。',
+    advice: '请选择其他适配器，或先将它合并到模型中。',
+  },
   CHUNK_CORRUPT: {
     message: '一个文本块的缓存文件已损坏。',
     advice: '该文件已隔离，需要时会自动重新计算。',

@@ -43,6 +43,17 @@ export const models: Words<typeof en.models> = {
     name: '名称',
     help: '留空则使用文件中的名称。',
   },
+  adapter: {
+    on: '已启用适配器 {{name}}',
+    add: '添加 LoRA 适配器…',
+    other: '换用其他 LoRA 适配器…',
+    takeOff: '停用适配器',
+    title: '为 {{name}} 添加 LoRA 适配器',
+    means:
+      '适配器会改变模型的计算结果，因此你的段落会在后台用它重新计算。不带适配器的缓存会保留到需要空间为止，停用后可以很快换回。',
+    path: '本机上适配器 .gguf 文件的路径',
+    confirm: '使用这个适配器',
+  },
   remove: '移除',
   removeTitle: '移除 {{name}}？',
   removeText: {

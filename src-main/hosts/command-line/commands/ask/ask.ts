@@ -101,7 +101,12 @@ function jsonOf(
     ...answer,
     ...(flags.thinking && { thinking }),
     notices: [...notices, ...answer.notices],
-    model: { name: model.info.name, path: model.path, fingerprint: model.info.fingerprint },
+    model: {
+      name: model.info.name,
+      path: model.path,
+      adapter: model.adapter,
+      fingerprint: model.info.fingerprint,
+    },
     library: { ...sync, chunkTokens, precomputed: precompute ?? null },
     stages: report.stages,
   };

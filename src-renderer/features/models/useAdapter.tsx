@@ -1,0 +1,74 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ModelEntry } from '../../../src-shared/contract/models.ts';
+import { useAction, useCall, useClient } from '../../client/context.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+
+/** Puts a LoRA adapter on a model, once it was said what that costs, and takes it off again. */
+export function useAdapter(model: ModelEntry): { choose: () => void; takeOff: () => void } {
+  const { t } = useTranslation(['models', 'common']);
+  const change = useAction('models.setAdapter');
+  return {
+    choose: () => {
+      const dialog = modals.open({
+        title: t('adapter.title', { name: model.name }),
+        children: <AdapterForm model={model} onDone={() => modals.close(dialog)} />,
+      });
+    },
+    takeOff: () =>
+      change.mutate(
+        { id: model.id, path: null },
+        { onError: (error) => notifyFailure(error, t('common:error.title')) },
+      ),
+  };
+}
+
+function AdapterForm({ model: { id }, onDone }: { model: ModelEntry; onDone: () => void }) {
+  const { t } = useTranslation(['models', 'common']);
+  const client = useClient();
+  const { data: info } = useCall('app.info');
+  const [path, setPath] = useState('');
+  const change = useAction('models.setAdapter');
+  const browse = async (): Promise<void> => {
+    const { paths } = await client.call('app.choosePaths', { kind: 'model' });
+    if (paths[0] !== undefined) setPath(paths[0]);
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate({ id, path: path.trim() }, { onSuccess: onDone });
+      }}
+    >
+      <Stack gap="md">
+        <Text size="sm">{t('adapter.means')}</Text>
+        <Group align="flex-end" wrap="nowrap">
+          <TextInput
+            data-autofocus
+            flex={1}
+            label={t('adapter.path')}
+            value={path}
+            onChange={(event) => setPath(event.currentTarget.value)}
+          />
+          {info?.nativeDialogs === true && (
+            <Button variant="default" onClick={() => void browse()}>
+              {t('add.file')}
+            </Button>
+          )}
+        </Group>
+        {change.error && <FailureAlert failure={change.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            {t('common:action.cancel')}
+          </Button>
+          <Button type="submit" loading={change.isPending} disabled={path.trim() === ''}>
+            {t('adapter.confirm')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
