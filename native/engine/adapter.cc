@@ -148,6 +148,8 @@ void Adapter::place(const std::string & name, const ggml_tensor * weight, int64_
 }
 
 void Adapter::load() {
+    for (const auto & [name, pair] : sources_)
+        if (!pair.placed_a) throw unsupported(*file_, "it changes " + name + ", which this model does not use");
     for (auto & [device, c] : contexts_) {
         buffers_.push_back(allocate_tensors(c.get(), device->weight_types().back()));
         ggml_backend_buffer_set_usage(buffers_.back().get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);

@@ -35,7 +35,8 @@ class Adapter {
 
     // Where a weight of the model was given its place on `device`: rows from `first` on of the file's tensor `name`.
     void place(const std::string & name, const ggml_tensor * weight, int64_t first, Device & device);
-    // Copies the pairs of all weights that were placed; from then on the file is not needed. OUT_OF_MEMORY.
+    // Copies the pairs, once all weights were placed: the file is not needed from then on. ADAPTER_UNSUPPORTED (a pair
+    // beside none of them), OUT_OF_MEMORY.
     void load();
 
     // Null where there is none.

@@ -73,8 +73,8 @@ Weights::Weights(const std::string & path, const std::string & adapter, const st
     // Tied: one row a token, so on the host plain memory costs nothing; another device needs a copy of its own.
     if (!output_ && head_device().is_host()) output_ = token_embd_, output_device_ = &cpu;
     else if (!output_) output_ = add("token_embd.weight", {d, v}, head_device(), true);
-    load(progress);
     if (adapter_) adapter_->load();
+    load(progress);
 }
 
 // All on the host: of the embeddings only the rows of a prompt's tokens are ever read.

@@ -9,15 +9,19 @@
 
 namespace kvasir::test {
 
-// Four layers (Gemma 4: eight, of which two read the keys of others; GLM 4.5: a fifth for drafts), 600 tokens, f16,
-// unless `flags` (of kvasir-mkgguf) say otherwise.
+// For kvasir-mkgguf. Four layers (Gemma 4: eight, of which two read the keys of others; GLM 4.5: a fifth for drafts),
+// 600 tokens.
+inline std::string tiny_shape(const std::string & arch) {
+    const std::string layers = arch == "gemma4" ? "8 --shared-kv 2" : arch == "glm4moe" ? "5" : "4";
+    return "--arch " + arch + " --layers " + layers + " --vocab 600 ";
+}
+
+// f16, unless `flags` say otherwise.
 inline std::shared_ptr<Model> tiny(const std::string & arch, const std::string & flags = "",
                                    const ModelOptions & options = {2, "cpu"}) {
     std::string name = arch + flags;
     std::replace(name.begin(), name.end(), ' ', '-');
-    const std::string layers = arch == "gemma4" ? "8 --shared-kv 2" : arch == "glm4moe" ? "5" : "4";
-    const std::string all = "--arch " + arch + " --type f16 --layers " + layers + " --vocab 600 " + flags;
-    return std::make_shared<Model>(random_model(name, all), options, nullptr);
+    return std::make_shared<Model>(random_model(name, tiny_shape(arch) + "--type f16 " + flags), options, nullptr);
 }
 
 // Tokens of such a model, none of them special.

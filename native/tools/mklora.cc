@@ -59,13 +59,20 @@ class Writer {
         for (const kvasir::GgufFile::Tensor & w : model_.tensors()) {
             if (!w.name.ends_with(".weight") || w.ne[1] == 1 || w.ne[2] > 1) continue;
             if (w.name.find(s_.only) == std::string::npos) continue;
-            if (w.name.starts_with("blk.") || w.name == "output.weight") pair(w.name, w.ne[0], w.ne[1]);
+            if (in_layer(w.name) || w.name == "output.weight") pair(w.name, w.ne[0], w.ne[1]);
             else if (w.name == "token_embd.weight" && model_.find("output.weight")) embedding(w.ne[0], w.ne[1]);
         }
         if (!gguf_write_to_file(g_.get(), s_.out.c_str(), false)) throw std::runtime_error("could not write " + s_.out);
     }
 
   private:
+    // Of those that compute: the last ones may be for drafts.
+    bool in_layer(const std::string & weight) const {
+        const std::string arch = model_.string("general.architecture").value_or("") + ".";
+        const uint64_t drafts = model_.integer(arch + "nextn_predict_layers").value_or(0);
+        return weight.starts_with("blk.") &&
+               uint64_t(std::atoi(weight.c_str() + 4)) + drafts < model_.integer(arch + "block_count").value_or(0);
+    }
     // Rows of about unit length give values of about this spread.
     void pair(const std::string & weight, int64_t width, int64_t outputs) {
         add(weight + ".lora_a", width, s_.rank, 1 / std::sqrt(float(width)));
