@@ -13,7 +13,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-/** The tests look for build/ggml and build/native/kvasir-mkgguf in the folder they run in. */
+/** The tests look for build/ggml and build/native/kvasir-mkgguf and -mklora in the folder they run in. */
 const tree = join(root, 'build', 'arm64');
 const ggml = join(tree, 'build', 'ggml');
 const build = join(tree, 'build', 'native');
@@ -50,7 +50,9 @@ run('cmake', [
 ]);
 run('cmake', ['--build', build, '--target', 'kvasir-native-tests']);
 // This machine's own program makes the models: it writes the same bytes, and sooner.
-const mkgguf = join(build, 'kvasir-mkgguf');
-if (!existsSync(mkgguf)) symlinkSync(join(root, 'build', 'native', 'kvasir-mkgguf'), mkgguf);
+for (const name of ['kvasir-mkgguf', 'kvasir-mklora']) {
+  const tool = join(build, name);
+  if (!existsSync(tool)) symlinkSync(join(root, 'build', 'native', name), tool);
+}
 const emulator = existsSync('/usr/bin/qemu-aarch64') ? 'qemu-aarch64' : 'qemu-aarch64-static';
 run(emulator, ['-L', SYSROOT, join(build, 'kvasir-native-tests'), ...process.argv.slice(2)], tree);
