@@ -222,7 +222,8 @@ class Writer {
         ggml_quantize_init(type_), ggml_quantize_init(expert_type_);
         seed_ = uint64_t(s_.seed) * 1000;
         const int64_t d = s_.embd, v = s_.vocab;
-        add("token_embd.weight", {d, v}, type_, 1.0f);
+        // Gemma 4 caps its logits at 30: at any width they stay well below that, or all would be alike.
+        add("token_embd.weight", {d, v}, type_, s_.arch == "gemma4" ? 16 / std::sqrt(float(d)) : 1.0f);
         if (s_.endless) std::memset(data_.back()->data(), 0, data_.back()->size() / size_t(v));  // row 0: <|eos|>
         norm("output_norm.weight", d);
         if (s_.untied || family_.needs_output) matrix("output.weight", d, v);
