@@ -101,7 +101,11 @@ const FAMILIES: Record<keyof typeof CHAT_TEMPLATES, Expected> = {
   gemma3: GEMMA,
   gemma2: GEMMA,
   gemma4: GEMMA_4,
-  gemma4Large: { ...GEMMA_4, after: `${GEMMA_4.after}<|channel>thought\n<channel|>`, thinking: GEMMA_4.after },
+  gemma4Large: {
+    ...GEMMA_4,
+    after: `${GEMMA_4.after}<|channel>thought\n<channel|>`,
+    thinking: GEMMA_4.after,
+  },
   gptOss: {
     after: '<|end|><|start|>assistant',
     answered: '<|end|><|start|>assistant<|channel|>final<|message|>',
