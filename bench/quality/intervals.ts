@@ -1,3 +1,4 @@
+import { mean } from '../../src-main/fusion/averages.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
 
 /** A mean of measurements that belong to questions, and where it lies with 95 % confidence. */
@@ -28,8 +29,4 @@ export function interval(values: readonly number[]): Interval {
 /** Of what two methods give on the same questions: whether one is better is told by whether this holds 0. */
 export function difference(a: readonly number[], b: readonly number[]): Interval {
   return interval(a.map((value, i) => value - (b[i] ?? NaN)));
-}
-
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

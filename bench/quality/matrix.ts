@@ -14,7 +14,7 @@ const BASE: Asked = {
   dtype: 'f16',
   chunkTokens: 0,
 };
-export const RATIOS = [0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1];
+const RATIOS = [0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1];
 export const PASSAGES = [3, 6, 12, 24];
 export const LENGTHS = [64, 128, 256, 512, 1024];
 

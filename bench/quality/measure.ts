@@ -1,10 +1,10 @@
 /** Asks questions by every method, and scores the answers. */
 import type { Model, Session } from '../../src-main/engine/engine.ts';
+import { mean, median } from '../../src-main/fusion/averages.ts';
 import { klDivergence, likeliest } from '../../src-main/fusion/quality.ts';
-import { median } from '../lib/machine.ts';
-import { difference, interval, mean, type Interval } from './intervals.ts';
-import { label, type Method } from './methods.ts';
-import { computed, PromptMaker, type Prompt, type PromptOptions } from './prompt.ts';
+import { difference, interval, type Interval } from './intervals.ts';
+import { FULL, label, type Method } from './methods.ts';
+import { PromptMaker, type Prompt, type PromptOptions } from './prompt.ts';
 import { holds, SCORES, type ScoreName } from './scores.ts';
 import { arranged, type Arrangement, type Question, type QuestionSet } from './sets.ts';
 
@@ -87,11 +87,6 @@ export async function measure(
     ),
   );
 }
-
-const FULL: Method = {
-  name: 'full',
-  make: (prompt) => ({ segments: computed(prompt), strategy: { kind: 'full' } }),
-};
 
 async function answer(
   session: Session,

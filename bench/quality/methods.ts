@@ -20,7 +20,7 @@ export interface Method {
 /** Behind which layer CacheBlend chooses, and what comparisons with it keep alike. */
 const CHECK_LAYER = 1;
 
-const FULL: Method = {
+export const FULL: Method = {
   name: 'full',
   make: (prompt) => ({ segments: computed(prompt), strategy: { kind: 'full' } }),
 };

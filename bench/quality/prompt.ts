@@ -1,5 +1,6 @@
 /** Prompts of questions as the app lays them out: by the model's chat template, each passage tokenised by itself. */
 import type { ChunkKv, KvDtype, Model, Segment } from '../../src-main/engine/engine.ts';
+import { withOneBos } from '../../src-main/answering/prompt.ts';
 import { conversationFrame } from '../../src-main/answering/template.ts';
 import type { Question } from './sets.ts';
 
@@ -41,20 +42,8 @@ export class PromptMaker {
     );
     const tail = this.#join(this.#model.tokenize(ask), this.#model.tokenize(frame.after, { special: true }));
     const reused = chunks.reduce((sum, { tokens }) => sum + tokens.length, 0);
-    const first = withBos(lead, this.#model.info);
+    const first = withOneBos(lead, this.#model.info);
     return { before: first, chunks, ask: tail, tokens: first.length + reused + tail.length };
-  }
-
-  /** The prompt of one passage, as map steps ask about it. */
-  async alone(question: Question, passage: number): Promise<Prompt> {
-    const { chunks, ...rest } = await this.prompt(question);
-    const chunk = chunks[passage];
-    const one = chunk ? [chunk] : [];
-    return {
-      ...rest,
-      chunks: one,
-      tokens: rest.before.length + (chunk?.tokens.length ?? 0) + rest.ask.length,
-    };
   }
 
   dispose(): void {
@@ -97,9 +86,4 @@ export function reused({ before, chunks, ask }: Prompt): Segment[] {
   const segments: Segment[] = chunks.map((chunk) => ({ kind: 'chunk', chunk }));
   if (before.length > 0) segments.unshift({ kind: 'compute', tokens: before });
   return [...segments, { kind: 'compute', tokens: ask }];
-}
-
-function withBos(tokens: Int32Array, { bosToken, addBos }: Model['info']): Int32Array {
-  if (bosToken < 0 || !addBos || tokens[0] === bosToken) return tokens;
-  return Int32Array.of(bosToken, ...tokens);
 }

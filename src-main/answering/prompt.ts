@@ -184,7 +184,7 @@ function tooLong(tokens: number, contextTokens: number, reserve: number): Kvasir
 }
 
 /** Templates write the BOS or leave it to the tokenizer; either way a prompt starts with exactly one. */
-function withOneBos(ids: Int32Array, info: Pick<ModelInfo, 'bosToken' | 'addBos'>): Int32Array {
+export function withOneBos(ids: Int32Array, info: Pick<ModelInfo, 'bosToken' | 'addBos'>): Int32Array {
   if (info.bosToken < 0) return ids;
   let start = 0;
   while (ids[start] === info.bosToken) start++;
