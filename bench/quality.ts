@@ -4,7 +4,7 @@
  *
  *   npm run bench:quality -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--ratios 0.15]
  *                            [--only REGEXP] [--passages 24] [--chunks TOKENS] [--order given|shuffled] [--dtype f16|q8_0]
- *                            [--threads N] [--matrix] [--out FILE.json]
+ *                            [--threads N] [--matrix [--runs REGEXP]] [--out FILE.json]
  *
  * Sets: 'worlds' (ours: held-out worlds of the demo model's kind), or a file in CacheBlend's, LongBench's or RULER's form;
  * --prompts is LongBench's own file of prompts by data set. --matrix goes through ratios, numbers and lengths of passages, order and
@@ -16,8 +16,10 @@ import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Engine, type KvDtype } from '../src-main/engine/engine.ts';
 import { resolvePaths } from '../src-main/platform/paths.ts';
+import type { Calibration } from '../src-shared/contract/calibration.ts';
 import { commit } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
+import { calibrationOn } from './quality/calibrated.ts';
 import { matrix, type Asked } from './quality/matrix.ts';
 import { measure, type Row } from './quality/measure.ts';
 import { label, methodsFor } from './quality/methods.ts';
@@ -32,19 +34,21 @@ const { values: args } = parseArgs({
     prompts: { type: 'string' },
     n: { type: 'string', default: '200' },
     ratios: { type: 'string', default: '0.15' },
-    only: { type: 'string', default: '' },
+    only: { type: 'string' },
     passages: { type: 'string' },
     chunks: { type: 'string', default: '0' },
     order: { type: 'string', default: 'given' },
     dtype: { type: 'string', default: 'f16' },
     threads: { type: 'string', default: '0' },
     matrix: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '' },
     out: { type: 'string' },
   },
 });
 
 const all = loadSet(args.set, args.prompts);
 const set = { ...all, questions: all.questions.slice(0, Number(args.n)) };
+const others = all.questions.slice(Number(args.n));
 const path = args.model ?? resolvePaths().demoModel;
 const model = await Engine.open().loadModel(path, { threads: Number(args.threads) });
 const about = {
@@ -54,9 +58,28 @@ const about = {
   questions: set.questions.length,
 };
 
+const calibrations = new Map<KvDtype, Calibration | undefined>();
+
+/** As the app would have it, on questions that are not asked. */
+async function calibrationFor(dtype: KvDtype): Promise<Calibration | undefined> {
+  if (!calibrations.has(dtype)) {
+    const calibration = await calibrationOn(model, others, dtype);
+    calibrations.set(dtype, calibration);
+    console.log(
+      calibration
+        ? `auto: ${JSON.stringify(calibration.choice)}`
+        : 'auto: no questions are left to calibrate on',
+    );
+  }
+  return calibrations.get(dtype);
+}
+
 async function rowsOf({ ratios, only, ...setting }: Asked): Promise<Row[]> {
   const wanted = new RegExp(only);
-  const methods = methodsFor(ratios).filter((method) => method.name === 'full' || wanted.test(label(method)));
+  const calibration = wanted.test('auto') ? await calibrationFor(setting.dtype) : undefined;
+  const methods = methodsFor(ratios, calibration).filter(
+    (method) => method.name === 'full' || wanted.test(label(method)),
+  );
   const started = performance.now();
   const rows = await measure(model, set, { ...setting, methods }, (done) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${set.questions.length} questions `);
@@ -82,9 +105,10 @@ function known(out: string): Record<string, Row[]> {
 
 if (args.matrix) {
   const runs = args.out === undefined ? {} : known(args.out);
-  for (const [name, asked] of matrix()) {
+  const wanted = new RegExp(args.runs);
+  for (const [name, asked] of matrix().filter(([name]) => wanted.test(name))) {
     console.log(`\n${name}`);
-    runs[name] ??= await rowsOf(asked);
+    runs[name] ??= await rowsOf({ ...asked, only: args.only ?? asked.only });
     writeResult('quality', args.out, { ...about, runs });
   }
   for (const [name, svg] of pictures(runs, set.scores[0] ?? 'f1')) {
@@ -93,12 +117,13 @@ if (args.matrix) {
 } else {
   const setting: Asked = {
     ratios: args.ratios.split(',').map(Number),
-    only: args.only,
+    only: args.only ?? '',
     dtype: args.dtype as KvDtype,
     chunkTokens: Number(args.chunks),
     passages: args.passages === undefined ? undefined : Number(args.passages),
     shuffled: args.order === 'shuffled',
   };
   const rows = await rowsOf(setting);
-  writeResult('quality', args.out, { ...about, setting, rows });
+  const auto = calibrations.get(setting.dtype)?.choice ?? null;
+  writeResult('quality', args.out, { ...about, setting, auto, rows });
 }

@@ -10,7 +10,7 @@ export interface Asked extends Arrangement, PromptOptions {
 
 const BASE: Asked = {
   ratios: [0.15],
-  only: '^(full|prefix|default|random|chunk-head|deviation|query|union)',
+  only: '^(full|prefix|default|auto|random|chunk-head|deviation|query|union)',
   dtype: 'f16',
   chunkTokens: 0,
 };

@@ -1,10 +1,11 @@
 /** Asks questions by every method, and scores the answers. */
-import type { Model, Session } from '../../src-main/engine/engine.ts';
+import type { Model } from '../../src-main/engine/engine.ts';
 import { mean, median } from '../../src-main/fusion/averages.ts';
 import { klDivergence, likeliest } from '../../src-main/fusion/quality.ts';
+import type { Outcome } from './asking.ts';
 import { difference, interval, type Interval } from './intervals.ts';
 import { FULL, label, type Method } from './methods.ts';
-import { PromptMaker, type Prompt, type PromptOptions } from './prompt.ts';
+import { PromptMaker, type PromptOptions } from './prompt.ts';
 import { holds, SCORES, type ScoreName } from './scores.ts';
 import { arranged, type Arrangement, type Question, type QuestionSet } from './sets.ts';
 
@@ -29,13 +30,6 @@ export interface Row {
   /** Milliseconds to the logits, and the median over questions of their share of the full prefill's. */
   medianMs: number;
   ofFull: number;
-}
-
-interface Outcome {
-  text: string;
-  logits: Float32Array;
-  ms: number;
-  computed: number;
 }
 
 /** What each question came to, in the order of the questions. */
@@ -65,10 +59,10 @@ export async function measure(
       const prompt = await maker.prompt(question);
       const session = model.createSession(prompt.tokens + question.maxTokens);
       try {
-        const full = await answer(session, prompt, FULL, model, index, question);
+        const asking = { model, maker, question, index, prompt, session };
+        const full = await FULL.answer(asking);
         for (const tally of tallies) {
-          const isFull = tally.method.name === 'full';
-          const got = isFull ? full : await answer(session, prompt, tally.method, model, index, question);
+          const got = tally.method === FULL ? full : await tally.method.answer(asking);
           count(tally, set.scores, question, got, full);
         }
       } finally {
@@ -83,32 +77,9 @@ export async function measure(
     rowOf(
       tally,
       set.scores,
-      tallies.find(({ method }) => method.name === 'full'),
+      tallies.find(({ method }) => method === FULL),
     ),
   );
-}
-
-async function answer(
-  session: Session,
-  prompt: Prompt,
-  method: Method,
-  model: Model,
-  index: number,
-  { maxTokens }: Question,
-): Promise<Outcome> {
-  session.truncate(0);
-  const { segments, strategy } = method.make(prompt, model, index);
-  const report = await session.append(segments, strategy);
-  const logits = session.logits().slice(); // generating goes on in the same memory
-  const { tokens } = await session.generate({ maxTokens });
-  const passages = prompt.chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
-  const outside = prompt.tokens - passages;
-  return {
-    text: model.detokenize(tokens).trim(),
-    logits,
-    ms: report.totalMs,
-    computed: passages > 0 ? (report.computedTokens - outside) / passages : 1,
-  };
 }
 
 function tallyOf(method: Method): Tally {

@@ -1,80 +1,81 @@
 /** The ways in which a question's prompt is made. */
 import type { GivenTokens, Model, Segment, Strategy } from '../../src-main/engine/engine.ts';
+import type { Calibration } from '../../src-shared/contract/calibration.ts';
+import type { StrategyChoice } from '../../src-shared/strategy.ts';
+import { checkLayersOf } from '../../src-main/fusion/calibration/choose.ts';
 import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { buildStrategy, engineStrategy, type StrategyParts } from '../../src-main/fusion/strategy.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
+import { answer, type Asking, type Outcome } from './asking.ts';
 import { computed, reused, type Prompt } from './prompt.ts';
+import { MAP_REDUCE, MAP_RERANK } from './several-calls.ts';
 
 export interface Method {
   name: string;
   /** Share of the reusable tokens that is computed anew, where the method is told one. */
   ratio?: number;
-  /** `index` of the question: what is drawn is drawn from it. */
-  make: (
-    prompt: Prompt,
-    model: Model,
-    index: number,
-  ) => { segments: Segment[]; strategy: Strategy | GivenTokens };
+  answer: (asking: Asking) => Promise<Outcome>;
+}
+
+/** A prompt of one call. */
+type Make = (
+  prompt: Prompt,
+  model: Model,
+  index: number,
+) => { segments: Segment[]; strategy: Strategy | GivenTokens };
+
+function oneCall(name: string, make: Make, ratio?: number): Method {
+  return {
+    ...(ratio === undefined ? { name } : { name, ratio }),
+    answer: (asking) => {
+      const { segments, strategy } = make(asking.prompt, asking.model, asking.index);
+      return answer(asking, segments, strategy);
+    },
+  };
 }
 
 /** Behind which layer CacheBlend chooses, and what comparisons with it keep alike. */
 const CHECK_LAYER = 1;
 
-export const FULL: Method = {
-  name: 'full',
-  make: (prompt) => ({ segments: computed(prompt), strategy: { kind: 'full' } }),
-};
+export const FULL = oneCall('full', (prompt) => ({ segments: computed(prompt), strategy: { kind: 'full' } }));
 
 /** The first passage stands right behind the prefix that it was encoded with, so its KV is exact; the others are computed. */
-const PREFIX: Method = {
-  name: 'prefix caching',
-  make: (prompt) => {
-    const [first, ...others] = prompt.chunks;
-    const segments = computed({ ...prompt, chunks: others });
-    if (first && prompt.before.length > 0) segments.splice(1, 0, { kind: 'chunk', chunk: first });
-    return { segments, strategy: { kind: 'none' } };
-  },
-};
+const PREFIX = oneCall('prefix caching', (prompt) => {
+  const [first, ...others] = prompt.chunks;
+  const segments = computed({ ...prompt, chunks: others });
+  if (first && prompt.before.length > 0) segments.splice(1, 0, { kind: 'chunk', chunk: first });
+  return { segments, strategy: { kind: 'none' } };
+});
 
-const REUSE: Method = {
-  name: 'full reuse',
-  make: (prompt) => ({ segments: reused(prompt), strategy: { kind: 'none' } }),
-};
+const REUSE = oneCall('full reuse', (prompt) => ({ segments: reused(prompt), strategy: { kind: 'none' } }));
 
-/** What ships, before a calibration. */
-const DEFAULT: Method = {
-  name: 'default',
-  make: (prompt, { info }) => ({
-    segments: reused(prompt),
-    strategy: engineStrategy(UNCALIBRATED, info.kvLayers),
-  }),
-};
+/** A strategy as people and calibrations choose it. */
+export function chosen(name: string, choice: StrategyChoice): Method {
+  return oneCall(name, (prompt, { info }) => ({
+    segments: choice.name === 'full' ? computed(prompt) : reused(prompt),
+    strategy: engineStrategy(choice, info.kvLayers),
+  }));
+}
 
 /** The first so many tokens of each passage (EPIC). */
 function head(count: number): Method {
-  return {
-    name: `first ${count} tokens`,
-    make: (prompt) => ({
-      segments: reused(prompt),
-      strategy: { kind: 'given', tokens: placesOf(prompt, (offset) => offset < count) },
-    }),
-  };
+  return oneCall(`first ${count} tokens`, (prompt) => ({
+    segments: reused(prompt),
+    strategy: { kind: 'given', tokens: placesOf(prompt, (offset) => offset < count) },
+  }));
 }
 
 /** As many tokens as the others choose, at the same layer, but any. */
 function random(ratio: number): Method {
-  return {
-    name: 'random',
-    ratio,
-    make: (prompt, _, index) => {
-      const draw = randomFrom(index + 1);
-      const drawn = [...placesOf(prompt, () => true)].map((place) => ({ place, key: draw() }));
-      drawn.sort((a, b) => a.key - b.key);
-      const kept = drawn.slice(0, Math.round(ratio * drawn.length)).map(({ place }) => place);
-      const tokens = Int32Array.from(kept).sort();
-      return { segments: reused(prompt), strategy: { kind: 'given', tokens, checkLayers: [CHECK_LAYER] } };
-    },
+  const make: Make = (prompt, _, index) => {
+    const draw = randomFrom(index + 1);
+    const drawn = [...placesOf(prompt, () => true)].map((place) => ({ place, key: draw() }));
+    drawn.sort((a, b) => a.key - b.key);
+    const kept = drawn.slice(0, Math.round(ratio * drawn.length)).map(({ place }) => place);
+    const tokens = Int32Array.from(kept).sort();
+    return { segments: reused(prompt), strategy: { kind: 'given', tokens, checkLayers: [CHECK_LAYER] } };
   };
+  return oneCall('random', make, ratio);
 }
 
 function blended(
@@ -83,17 +84,16 @@ function blended(
   ratio: number,
   parts: (layers: number) => StrategyParts = () => ({}),
 ): Method {
-  return {
-    ...{ name, ratio },
-    make: (prompt, { info }) => ({
-      segments: reused(prompt),
-      strategy: buildStrategy(strategy, { ratios: [ratio], ...parts(info.kvLayers) }, info.kvLayers),
-    }),
-  };
+  const make: Make = (prompt, { info }) => ({
+    segments: reused(prompt),
+    strategy: buildStrategy(strategy, { ratios: [ratio], ...parts(info.kvLayers) }, info.kvLayers),
+  });
+  return oneCall(name, make, ratio);
 }
 
 /** Those that take a share. */
-function withRatio(ratio: number): Method[] {
+function withRatio(ratio: number, calibration: Calibration | undefined): Method[] {
+  const calibrated = checkLayersOf(calibration, 'deviation');
   const third = (layers: number): number => Math.max(2, Math.round(layers / 3));
   return [
     random(ratio),
@@ -104,14 +104,24 @@ function withRatio(ratio: number): Method[] {
     blended('deviation, gradual', 'deviation', ratio, (layers) => ({
       checkLayers: [CHECK_LAYER, third(layers)],
     })),
+    ...(calibrated
+      ? [blended('deviation, calibrated', 'deviation', ratio, () => ({ checkLayers: calibrated }))]
+      : []),
     blended('query', 'query', ratio),
     blended('union', 'union', ratio),
   ];
 }
 
-/** Every method, those that take a share once for each. */
-export function methodsFor(ratios: readonly number[]): Method[] {
-  return [FULL, PREFIX, REUSE, DEFAULT, ...[4, 16, 32].map(head), ...ratios.flatMap(withRatio)];
+/** Every method, those that take a share once for each; `calibration` as the app would have it. */
+export function methodsFor(ratios: readonly number[], calibration: Calibration | undefined): Method[] {
+  return [
+    ...[FULL, PREFIX, REUSE, MAP_REDUCE, MAP_RERANK],
+    // What ships, before a calibration.
+    chosen('default', UNCALIBRATED),
+    ...(calibration ? [chosen('auto', calibration.choice.strategy)] : []),
+    ...[4, 16, 32].map(head),
+    ...ratios.flatMap((ratio) => withRatio(ratio, calibration)),
+  ];
 }
 
 export function label({ name, ratio }: Pick<Method, 'name' | 'ratio'>): string {

@@ -11,11 +11,20 @@ export interface Prompt {
   tokens: number;
 }
 
+/** What stands before the passages, each of them, and what stands behind. */
+export interface Layout {
+  before: Int32Array;
+  passages: readonly Int32Array[];
+  ask: Int32Array;
+}
+
 export interface PromptOptions {
   dtype: KvDtype;
   /** Passages are joined and cut into pieces of so many tokens; 0: each stays as it is. */
   chunkTokens: number;
 }
+
+const BARE = { before: '', after: '' };
 
 /** Makes prompts, and keeps the chunks of one context, since many questions follow each other about it. */
 export class PromptMaker {
@@ -29,21 +38,27 @@ export class PromptMaker {
     this.#options = options;
   }
 
-  async prompt({ passages, before, ask }: Question): Promise<Prompt> {
-    if (passages !== this.#passages) this.dispose();
-    this.#passages = passages;
+  /** With the passages' KV. */
+  async prompt(question: Question): Promise<Prompt> {
+    if (question.passages !== this.#passages) this.dispose();
+    this.#passages = question.passages;
+    const { before, passages, ask } = this.layout(question);
     const chunks: ChunkKv[] = [];
-    for (const tokens of this.#cut(passages)) chunks.push(await this.#chunk(tokens));
-    const frame = conversationFrame(this.#model.info, { turns: 1 }).turns[0];
+    for (const passage of passages) chunks.push(await this.#chunk(passage));
+    const tokens = [before, ...passages, ask].reduce((sum, { length }) => sum + length, 0);
+    return { before, chunks, ask, tokens };
+  }
+
+  /** Token ids alone. */
+  layout({ passages, before, ask, bare }: Question): Layout {
+    const frame = bare === true ? BARE : conversationFrame(this.#model.info, { turns: 1 }).turns[0];
     if (!frame) throw new Error('a conversation has a turn');
     const lead = this.#join(
       this.#model.tokenize(frame.before, { special: true }),
       this.#model.tokenize(before),
     );
     const tail = this.#join(this.#model.tokenize(ask), this.#model.tokenize(frame.after, { special: true }));
-    const reused = chunks.reduce((sum, { tokens }) => sum + tokens.length, 0);
-    const first = withOneBos(lead, this.#model.info);
-    return { before: first, chunks, ask: tail, tokens: first.length + reused + tail.length };
+    return { before: withOneBos(lead, this.#model.info), passages: this.#cut(passages), ask: tail };
   }
 
   dispose(): void {
@@ -73,6 +88,11 @@ export class PromptMaker {
   #join(...parts: readonly Int32Array[]): Int32Array {
     return Int32Array.from(parts.flatMap((part) => [...part]));
   }
+}
+
+/** Tokens of the passages. */
+export function reusedTokens({ chunks }: Prompt): number {
+  return chunks.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
 /** All of it computed. */

@@ -19,21 +19,39 @@ const LongBenchSchema = z.object({
   dataset: z.string(),
 });
 
-const RulerSchema = z.object({ input: z.string(), outputs: z.array(z.string()).min(1) });
+const RulerSchema = z.object({
+  input: z.string(),
+  outputs: z.array(z.string()).min(1),
+  answer_prefix: z.string().default(''),
+});
 
-/** Sets whose references are summaries, which suites score by ROUGE-L and let run longer. */
+/** Sets whose references are summaries, which suites score by ROUGE-L. */
 const SUMMARIES = /samsum|multi_news|gov_report|qmsum|vcsum/;
-const ANSWER_TOKENS = 32;
-const SUMMARY_TOKENS = 256;
+/** LongBench asks these without a chat template, behind examples, and takes the answer's first line. */
+const EXAMPLES = /samsum|triviaqa|trec|lsht/;
+/** Of RULER's tasks, those whose references are one answer in several forms; the others' are all wanted. */
+const ONE_ANSWER = /^qa/;
+
+/** Tokens of an answer at most, by set: LongBench's dataset2maxlen.json and RULER's constants.py. The first that fits. */
+const LENGTHS: readonly [RegExp, number][] = [
+  [/multi_news|gov_report|qmsum|vcsum/, 512],
+  [/samsum|dureader|narrativeqa|qasper|niah/, 128],
+  [/cwe/, 120],
+  [/fwe|multifieldqa/, 50],
+  [/./, 32],
+];
 
 /** Where a passage begins in LongBench's and RULER's contexts. */
-const PASSAGE = /^(?=(?:Passage|Document|Dialogue)(?: \d+)?:)/m;
+const PASSAGE = /^(?=(?:Passage|Document|Dialogue)(?: \d+)?:)/gm;
 
 /** TypeError names the line that is in none of these forms. */
 export function readPublished(name: string, extension: string, text: string, prompts?: string): QuestionSet {
-  const questions = extension === '.json' ? cacheBlend(name, text) : jsonLines(name, text, prompts);
-  const scores: ScoreName[] = SUMMARIES.test(name) ? ['rougeL'] : ['f1', 'exact', 'holds'];
-  return { name, scores, questions };
+  if (extension === '.json') return { name, scores: scoresOf(name), questions: cacheBlend(name, text) };
+  return jsonLines(name, text, prompts);
+}
+
+function scoresOf(name: string): ScoreName[] {
+  return SUMMARIES.test(name) ? ['rougeL'] : ['f1', 'exact', 'holds'];
 }
 
 function cacheBlend(name: string, text: string): Question[] {
@@ -48,24 +66,35 @@ function cacheBlend(name: string, text: string): Question[] {
     ),
     before: summary ? '' : 'Answer the question at the end in a few words, from these passages alone.\n\n',
     ask: summary ? `\n\n${question}` : `Question: ${question}`,
+    ...(summary ? {} : notesOn(question)),
     references: answers,
   }));
 }
 
-function jsonLines(name: string, text: string, promptFile?: string): Question[] {
+function jsonLines(name: string, text: string, promptFile?: string): QuestionSet {
   const prompts =
     promptFile === undefined
       ? {}
       : z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(promptFile, 'utf8')));
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line, i) => {
-    const value: unknown = JSON.parse(line);
-    const long = LongBenchSchema.safeParse(value);
-    if (long.success) return longBench(long.data, prompts[long.data.dataset]);
-    const ruler = RulerSchema.safeParse(value);
-    if (ruler.success) return rulerQuestion(name, ruler.data);
-    throw new TypeError(`Line ${i + 1} of ${name} has the form neither of LongBench nor of RULER.`);
+  const values = lines.map((line) => JSON.parse(line) as unknown);
+  const ruler = RulerSchema.safeParse(values[0]).success;
+  const questions = values.map((value, i): Question => {
+    const parsed = (ruler ? RulerSchema : LongBenchSchema).safeParse(value);
+    if (!parsed.success)
+      throw new TypeError(`Line ${i + 1} of ${name} has the form neither of LongBench nor of RULER.`);
+    return 'outputs' in parsed.data
+      ? rulerQuestion(name, parsed.data)
+      : longBench(parsed.data, prompts[parsed.data.dataset]);
   });
+  const scores: ScoreName[] = ONE_ANSWER.test(name) ? ['holds'] : ['holdsAll'];
+  return { name, scores: ruler ? scores : scoresOf(questions[0]?.kind ?? name), questions };
+}
+
+/** What a passage alone is asked for. */
+function notesOn(question: string): Pick<Question, 'note' | 'nothing'> {
+  const note = `Write in one sentence what the text above says that helps to answer this question, or write only: nothing.\nQuestion: ${question}`;
+  return { note, nothing: 'nothing' };
 }
 
 /** `prompt`: with {context} and {input}, as LongBench's own list has it. */
@@ -79,30 +108,42 @@ function longBench(
   const [before = '', behind = ''] = form.split('{context}');
   return {
     ...common(dataset),
+    bare: EXAMPLES.test(dataset),
     passages: context.split(PASSAGE).filter((passage) => passage !== ''),
     before,
     ask: behind.replace('{input}', () => input),
+    ...(SUMMARIES.test(dataset) ? {} : notesOn(input)),
     references: answers,
   };
 }
 
-/** All in one text: what stands before the first passage, and behind the last blank line, is no passage. */
-function rulerQuestion(name: string, { input, outputs }: z.infer<typeof RulerSchema>): Question {
-  const first = input.search(PASSAGE);
-  const end = input.lastIndexOf('\n\n') + 2;
-  const [from, to] = [Math.max(0, first), end > first ? end : input.length];
+/**
+ * All in one text. Documents are told by their marks, and the last one ends at a blank line; without marks the first and the last
+ * line are instructions and question.
+ */
+function rulerQuestion(
+  name: string,
+  { input, outputs, answer_prefix }: z.infer<typeof RulerSchema>,
+): Question {
+  const marks = [...input.matchAll(PASSAGE)].map(({ index }) => index);
+  const [first, last] = [marks[0], marks.at(-1)];
+  const lines = { begin: input.indexOf('\n') + 1, end: input.lastIndexOf('\n') + 1 };
+  const begin = first ?? lines.begin;
+  const blank = last === undefined ? -1 : input.indexOf('\n\n', last);
+  const end = blank < 0 ? Math.max(begin, lines.end) : blank + 2;
   return {
     ...common(name),
     passages: input
-      .slice(from, to)
+      .slice(begin, end)
       .split(PASSAGE)
       .filter((passage) => passage !== ''),
-    before: input.slice(0, from),
-    ask: input.slice(to),
+    before: input.slice(0, begin),
+    ask: input.slice(end) + answer_prefix,
     references: outputs,
   };
 }
 
-function common(name: string): { kind: string; maxTokens: number } {
-  return { kind: name, maxTokens: SUMMARIES.test(name) ? SUMMARY_TOKENS : ANSWER_TOKENS };
+function common(name: string): Pick<Question, 'kind' | 'maxTokens' | 'firstLine'> {
+  const [, maxTokens = 32] = LENGTHS.find(([sets]) => sets.test(name)) ?? [];
+  return { kind: name, maxTokens, firstLine: EXAMPLES.test(name) };
 }

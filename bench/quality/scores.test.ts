@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exact, f1, holds, rougeL } from './scores.ts';
+import { exact, f1, holds, holdsAll, rougeL } from './scores.ts';
 
 test.each([
   ['Riga', ['Riga'], 1, 1],
@@ -18,6 +18,11 @@ test.each([
 test('an answer holds a reference as whole words', () => {
   expect(holds('It is built in Riga.', ['riga'])).toBe(1);
   expect(holds('It has 101 rooms.', ['10', 'ten'])).toBe(0);
+});
+
+test('of several references, an answer holds some', () => {
+  expect(holdsAll('They are 101, 202 and ABC-1.', ['101', '303', 'abc-1', '202'])).toBe(0.75);
+  expect(holdsAll('', [])).toBe(0);
 });
 
 test('ROUGE-L counts words in their order', () => {

@@ -3,7 +3,7 @@
  * reference at all scores 0.
  */
 
-export const SCORES = { f1, exact, rougeL, holds };
+export const SCORES = { f1, exact, rougeL, holds, holdsAll };
 export type ScoreName = keyof typeof SCORES;
 
 /** F1 of the words both have (SQuAD: Rajpurkar et al. 2016): lower case, without punctuation and articles. */
@@ -27,6 +27,12 @@ export function rougeL(answer: string, references: readonly string[]): number {
 export function holds(answer: string, references: readonly string[]): number {
   const words = ` ${plainWordsOf(answer).join(' ')} `;
   return best(references, (reference) => (words.includes(` ${plainWordsOf(reference).join(' ')} `) ? 1 : 0));
+}
+
+/** The share of the references that stand in the answer, letter for letter but for their case (RULER's score of lists). */
+export function holdsAll(answer: string, references: readonly string[]): number {
+  const text = answer.toLowerCase();
+  return references.filter((one) => text.includes(one.toLowerCase())).length / Math.max(1, references.length);
 }
 
 function best(references: readonly string[], score: (reference: string) => number): number {

@@ -12,9 +12,9 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test('our own worlds have 200 questions of five kinds, and say which passages they need', () => {
+test('our own worlds have 200 questions of five kinds and some to calibrate on, and say which passages they need', () => {
   const { questions, scores } = loadSet('worlds');
-  expect(questions).toHaveLength(200);
+  expect(questions).toHaveLength(225);
   expect(scores[0]).toBe('f1');
   expect(new Set(questions.map(({ kind }) => kind)).size).toBe(5);
   for (const { needs, passages, fact, kind, references } of questions) {
@@ -76,20 +76,34 @@ test("LongBench's form, with the suite's own prompts", () => {
     before: 'Read.\n',
     ask: '\nNow: Where?\nAnswer:',
   });
-  expect(loadSet(file('samsum.jsonl', JSON.stringify({ ...line, dataset: 'samsum' }))).scores).toEqual([
-    'rougeL',
-  ]);
+  const samsum = loadSet(file('samsum.jsonl', JSON.stringify({ ...line, dataset: 'samsum' })));
+  expect(samsum.scores).toEqual(['rougeL']);
+  expect(samsum.questions[0]).toMatchObject({ bare: true, firstLine: true, maxTokens: 128 });
 });
 
-test("RULER's form", () => {
+test("RULER's form: documents", () => {
   const input =
-    'Use the documents.\n\nDocument 1:\nRiga.\n\nDocument 2:\nA river.\n\nQuestion: Where? Answer:';
-  const [question] = loadSet(file('qa_1.jsonl', JSON.stringify({ input, outputs: ['Riga'] }))).questions;
-  expect(question).toMatchObject({
+    'Use the documents.\n\nDocument 1:\nRiga.\n\nDocument 2:\nA river.\n\nUse them.\n\nQuestion: Where? Answer:';
+  const set = loadSet(file('qa_1.jsonl', JSON.stringify({ input, outputs: ['Riga'] })));
+  expect(set.scores).toEqual(['holds']);
+  expect(set.questions[0]).toMatchObject({
     before: 'Use the documents.\n\n',
     passages: ['Document 1:\nRiga.\n\n', 'Document 2:\nA river.\n\n'],
-    ask: 'Question: Where? Answer:',
+    ask: 'Use them.\n\nQuestion: Where? Answer:',
     references: ['Riga'],
+  });
+});
+
+test("RULER's form: one long text between instructions and question, several answers", () => {
+  const input = 'Numbers are hidden here.\nGrass. One is 7.\nSky. One is 9.\nWhich numbers?';
+  const line = { input, outputs: ['7', '9'], answer_prefix: ' They are' };
+  const set = loadSet(file('niah_multivalue.jsonl', JSON.stringify(line)));
+  expect(set.scores).toEqual(['holdsAll']);
+  expect(set.questions[0]).toMatchObject({
+    before: 'Numbers are hidden here.\n',
+    passages: ['Grass. One is 7.\nSky. One is 9.\n'],
+    ask: 'Which numbers? They are',
+    maxTokens: 128,
   });
 });
 

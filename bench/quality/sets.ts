@@ -15,11 +15,18 @@ export interface Question {
   /** What stands before the passages, and behind them: the question with all that belongs to it. */
   before: string;
   ask: string;
+  /** Asked behind one passage, for what it says about the question. Absent: the question itself. */
+  note?: string | undefined;
+  /** What answers hold, in lower case, that found nothing. */
+  nothing?: string | undefined;
   references: readonly string[];
+  /** Put to the model as it is, without its chat template. */
+  bare?: boolean | undefined;
   /** What must stand in a right answer, where references are whole sentences. */
   fact?: string | undefined;
-  /** Tokens of the answer at most. */
+  /** Tokens of the answer at most; and whether only its first line counts. */
   maxTokens: number;
+  firstLine?: boolean | undefined;
 }
 
 export interface QuestionSet {
@@ -47,6 +54,7 @@ const OwnSchema = z.array(
 /** The set that comes with Kvasir: held-out worlds (tools/demo-model/make_questions.py). */
 const OWN = join(import.meta.dirname, 'sets', 'worlds.json');
 const OWN_TOKENS = 48;
+const OWN_NOTHING = 'the passages do not say';
 
 /** 'worlds', or a file in CacheBlend's, LongBench's or RULER's form. `prompts`: LongBench's file of prompts by data set. */
 export function loadSet(nameOrPath: string, prompts?: string): QuestionSet {
@@ -58,7 +66,7 @@ export function loadSet(nameOrPath: string, prompts?: string): QuestionSet {
   const questions = own.data.flatMap(({ passages, questions: asked }) =>
     asked.map(({ kind, question, answers, fact, needs }): Question => ({
       ...{ kind, passages, needs, before: '', ask: `Question: ${question}` },
-      ...{ references: answers, fact, maxTokens: OWN_TOKENS },
+      ...{ references: answers, fact, maxTokens: OWN_TOKENS, nothing: OWN_NOTHING },
     })),
   );
   return { name, scores: ['f1', 'exact', 'rougeL'], questions };

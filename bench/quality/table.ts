@@ -3,33 +3,43 @@ import type { Interval } from './intervals.ts';
 import type { Row } from './measure.ts';
 import type { ScoreName } from './scores.ts';
 
-const NAMES: Record<ScoreName, string> = { f1: 'F1', exact: 'exact', rougeL: 'ROUGE-L', holds: 'holds it' };
+const NAMES: Record<ScoreName, string> = {
+  f1: 'F1',
+  exact: 'exact',
+  rougeL: 'ROUGE-L',
+  holds: 'holds it',
+  holdsAll: 'holds all',
+};
 
-/** One line a method; intervals are of 95 %. */
+/** One line a method. The first score and what is lost of it have their intervals; files have all. */
 export function table(rows: readonly Row[], scores: readonly ScoreName[]): string {
   const kinds = Object.keys(rows[0]?.facts ?? {});
   const out = new Table({
     head: [
-      ...['method', 'computed', ...scores.map((name) => NAMES[name])],
+      ...[
+        'method',
+        'computed',
+        ...scores.map((name, i) => (i === 0 ? `${NAMES[name]} [95 %]` : NAMES[name])),
+      ],
       ...kinds.map((kind) => `fact: ${kind}`),
       ...[`${NAMES[scores[0] ?? 'f1']} lost`, 'KL', 'agrees', 'TTFT', 'of full'],
     ],
-    style: { head: [], border: [] },
+    style: { head: [], border: [], compact: true },
   });
   for (const row of rows)
     out.push([
-      ...[row.method, percent(row.computed), ...scores.map((name) => told(row.scores[name]))],
+      ...[row.method, percent(row.computed), ...scores.map((name, i) => told(row.scores[name], i === 0))],
       ...kinds.map((kind) => (row.facts?.[kind] ?? NaN).toFixed(2)),
-      ...[told(row.loss), row.kl.mean.toPrecision(2), percent(row.agrees)],
+      ...[told(row.loss, true), row.kl.mean.toPrecision(2), percent(row.agrees)],
       ...[`${row.medianMs.toFixed(0)} ms`, row.ofFull.toFixed(2)],
     ]);
   return out.toString();
 }
 
-function told(interval: Interval | undefined): string {
+function told(interval: Interval | undefined, whole: boolean): string {
   if (!interval) return '';
   const { mean, low, high } = interval;
-  return `${mean.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`;
+  return !whole ? mean.toFixed(3) : `${mean.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`;
 }
 
 function percent(share: number): string {

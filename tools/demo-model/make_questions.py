@@ -1,6 +1,6 @@
 """Held-out worlds with questions of every kind, for `npm run bench:quality`.
 
-    python3 make_questions.py [OUT.json] [--worlds 40] [--tokens 1500] [--seed 2024]
+    python3 make_questions.py [OUT.json] [--worlds 45] [--tokens 1500] [--seed 2024]
 
 Each world is a context of passages as the app cuts them. A question says which passages state what its answer needs: with
 those, a bench can leave others out. Kinds: one hop in the chunk that has the name (first) or in one that only says She, He,
@@ -56,7 +56,7 @@ def world(rng, maker, tokens):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("out", nargs="?", default=os.path.join(export_gguf.HERE, "..", "..", "bench", "quality", "sets", "worlds.json"))
-    p.add_argument("--worlds", type=int, default=40)
+    p.add_argument("--worlds", type=int, default=45)
     p.add_argument("--tokens", type=int, default=1500)
     p.add_argument("--seed", type=int, default=2024)
     args = p.parse_args()

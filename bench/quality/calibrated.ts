@@ -1,0 +1,45 @@
+/** `auto` as the app has it once a model is calibrated, by the app's own calibration. */
+import {
+  CALIBRATION_RATIOS,
+  CALIBRATION_STRATEGIES,
+  type Calibration,
+} from '../../src-shared/contract/calibration.ts';
+import type { KvDtype, Model } from '../../src-main/engine/engine.ts';
+import type { PromptPart } from '../../src-main/fusion/blender.ts';
+import { calibrate, strategiesAt } from '../../src-main/fusion/calibration/calibrate.ts';
+import { PromptMaker } from './prompt.ts';
+import type { Question } from './sets.ts';
+
+/** As many as the app takes. */
+const PROMPTS = 12;
+
+/** `questions`: others than those that are asked; undefined where there are none. */
+export async function calibrationOn(
+  model: Model,
+  questions: readonly Question[],
+  dtype: KvDtype,
+): Promise<Calibration | undefined> {
+  if (questions.length === 0) return undefined;
+  const maker = new PromptMaker(model, { dtype, chunkTokens: 0 });
+  const every = Math.max(1, Math.floor(questions.length / PROMPTS));
+  const taken = questions.filter((_, i) => i % every === 0).slice(0, PROMPTS);
+  return calibrate({
+    model,
+    name: model.info.name,
+    dtype,
+    texts: { library: 'questions that are not asked', kind: 'questions', prompts: taken.map(partsOf) },
+    strategies: strategiesAt(CALIBRATION_STRATEGIES, CALIBRATION_RATIOS),
+    step: (work) => work({}),
+    nowMs: Date.now,
+  });
+
+  function partsOf(question: Question): PromptPart[] {
+    const { before, passages, ask } = maker.layout(question);
+    const parts: PromptPart[] = [
+      { kind: 'text', tokens: before },
+      ...passages.map((tokens): PromptPart => ({ kind: 'chunk', tokens })),
+      { kind: 'text', tokens: ask },
+    ];
+    return parts.filter(({ tokens }) => tokens.length > 0);
+  }
+}

@@ -1,0 +1,110 @@
+/** bench:quality from its command to its file, on small files of our own in the forms that are published. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Row } from './measure.ts';
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-quality-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+interface Result {
+  questions: number;
+  rows: Row[];
+  runs: Record<string, Row[]>;
+}
+
+const BENCH = join(import.meta.dirname, '..', 'quality.ts');
+
+function bench(...flags: string[]): Result {
+  const out = join(dir, 'result.json');
+  execFileSync(process.execPath, [BENCH, ...flags, '--out', out], { stdio: 'pipe' });
+  return JSON.parse(readFileSync(out, 'utf8')) as Result;
+}
+
+function write(name: string, text: string): string {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const TEXTS = [
+  'Elsa Wexler looks after the customers of Halvard. She was born in Krakow. She cooks noodles for the summer party.',
+  'Project Polaris began in the spring of 2009. It runs in Riga, and its head is Elsa Wexler.',
+];
+const ASKED = [
+  { question: 'Where was Elsa Wexler born?', answers: ['Krakow', 'in Krakow'] },
+  { question: 'Where does Project Polaris run?', answers: ['Riga'] },
+];
+
+/** The same questions in each form. */
+const FORMS: Record<string, () => string[]> = {
+  'inputs/musique_s.json of CacheBlend': () => {
+    const ctxs = TEXTS.map((text, i) => ({ title: `Page ${i}`, text }));
+    return ['--set', write('musique_s.json', JSON.stringify(ASKED.map((asked) => ({ ctxs, ...asked }))))];
+  },
+  'JSON lines of LongBench, with its prompts': () => {
+    const context = TEXTS.map((text, i) => `Passage ${i + 1}:\n${text}`).join('\n\n');
+    const lines = ASKED.map(({ question, answers }) =>
+      JSON.stringify({ input: question, context, answers, dataset: '2wikimqa', length: 60, language: 'en' }),
+    );
+    const prompts = { '2wikimqa': 'Read this.\n{context}\n\nQuestion: {input}' };
+    const set = ['--set', write('2wikimqa.jsonl', `${lines.join('\n')}\n`)];
+    return [...set, '--prompts', write('dataset2prompt.json', JSON.stringify(prompts))];
+  },
+  'JSON lines of RULER': () => {
+    const documents = TEXTS.map((text, i) => `Document ${i + 1}:\n${text}`).join('\n\n');
+    const lines = ASKED.map(({ question, answers }, index) =>
+      JSON.stringify({ index, input: `Read.\n\n${documents}\n\nQuestion: ${question}`, outputs: answers }),
+    );
+    return ['--set', write('qa_2.jsonl', lines.join('\n'))];
+  },
+};
+
+test.each(Object.entries(FORMS))('%s', (_, flags) => {
+  const { questions, rows } = bench(...flags());
+  expect(questions).toBe(2);
+  const [full, ...others] = rows;
+  expect(full).toMatchObject({ method: 'full', computed: 1, loss: { mean: 0 }, kl: { mean: 0 }, agrees: 1 });
+  for (const { computed, kl, agrees, ofFull, scores } of others) {
+    expect(computed).toBeGreaterThanOrEqual(0);
+    expect(computed).toBeLessThanOrEqual(1);
+    expect(kl.mean).toBeGreaterThanOrEqual(0);
+    expect(agrees).toBeLessThanOrEqual(1);
+    expect(ofFull).toBeGreaterThan(0);
+    for (const { mean, low, high } of Object.values(scores)) {
+      expect(low).toBeLessThanOrEqual(mean);
+      expect(high).toBeGreaterThanOrEqual(mean);
+    }
+  }
+  expect(others.map(({ method }) => method)).toContain('MapRerank');
+});
+
+/** A calibration goes by times, too. */
+const WITHOUT_AUTO = '^(?!auto)';
+
+test('twice the same, but for times', () => {
+  const flags = ['--n', '2', '--passages', '3', '--order', 'shuffled', '--only', WITHOUT_AUTO];
+  const untimed = ({ rows }: Result): unknown =>
+    // eslint-disable-next-line @typescript-eslint/no-unused-vars
+    rows.map(({ medianMs: _, ofFull: __, ...rest }) => rest);
+  expect(untimed(bench(...flags))).toEqual(untimed(bench(...flags)));
+});
+
+test('the matrix goes on where it was stopped, and draws pictures', () => {
+  const out = join(dir, 'result.json');
+  rmSync(out, { force: true });
+  const flags = ['--n', '1', '--matrix', '--runs', 'passages 3|passages 6', '--only', '^full'];
+  const first = bench(...flags);
+  expect(Object.keys(first.runs)).toEqual(['passages 3', 'passages 6']);
+  const kept = { ...first, runs: { 'passages 3': first.runs['passages 3'] } };
+  writeFileSync(out, JSON.stringify(kept));
+  const second = bench(...flags);
+  expect(second.runs['passages 3']).toEqual(first.runs['passages 3']);
+  expect(second.runs['passages 6']).toHaveLength(first.runs['passages 6']?.length ?? 0);
+  expect(existsSync(join(dir, 'result-passages.svg'))).toBe(true);
+});

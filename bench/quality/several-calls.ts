@@ -1,0 +1,96 @@
+/**
+ * What CacheBlend §7 compares itself with among the ways that read passages one by one. Each passage is a prompt of its own and
+ * computed in full, one after another; all of it counts as time to first token, since the answer's begins only then.
+ */
+import { mean } from '../../src-main/fusion/averages.ts';
+import { topProbability } from '../../src-main/fusion/quality.ts';
+import type { Segment, Session } from '../../src-main/engine/engine.ts';
+import { textOf, type Asking, type Outcome } from './asking.ts';
+import type { Method } from './methods.ts';
+import type { Question } from './sets.ts';
+
+/** What was said behind one prompt. */
+interface Said extends Outcome {
+  /** Mean probability of the answer's tokens, each as the model gave it. */
+  sure: number;
+  /** Milliseconds to the end of the answer. */
+  wholeMs: number;
+}
+
+/** Notes on each passage, then the answer from the notes that say something; from none where no passage had anything. */
+export const MAP_REDUCE: Method = {
+  name: 'MapReduce',
+  answer: (asking) =>
+    inOwnSession(asking, async (session) => {
+      const { question } = asking;
+      const notes = await each(asking, session, question.note ?? question.ask);
+      const useful = notes.filter(({ text }) => !saysNothing(question, text));
+      const passages = (useful.length > 0 ? useful : notes.slice(0, 1)).map(({ text }) => `${text}\n\n`);
+      const last = await say(asking, session, { ...question, passages });
+      return { ...last, ms: last.ms + timeOf(notes) };
+    }),
+};
+
+/** The answer from each passage alone; the one that the model is surest of, among those that say something. */
+export const MAP_RERANK: Method = {
+  name: 'MapRerank',
+  answer: (asking) =>
+    inOwnSession(asking, async (session) => {
+      const { question } = asking;
+      const said = await each(asking, session, question.ask);
+      const useful = said.filter(({ text }) => !saysNothing(question, text));
+      const [best] = (useful.length > 0 ? useful : said).toSorted((a, b) => b.sure - a.sure);
+      if (!best) throw new Error('a question has a passage');
+      return { ...best, ms: timeOf(said) };
+    }),
+};
+
+/** Notes can be longer than the passages they are about. */
+async function inOwnSession<T>(
+  { model, prompt, question }: Asking,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const most = prompt.tokens + (question.passages.length + 1) * question.maxTokens;
+  const session = model.createSession(most);
+  try {
+    return await work(session);
+  } finally {
+    session.dispose();
+  }
+}
+
+async function each(asking: Asking, session: Session, ask: string): Promise<Said[]> {
+  const out: Said[] = [];
+  for (const passage of asking.question.passages)
+    out.push(await say(asking, session, { ...asking.question, ask, passages: [passage] }));
+  return out;
+}
+
+async function say({ model, maker }: Asking, session: Session, question: Question): Promise<Said> {
+  session.truncate(0);
+  const started = performance.now();
+  const { before, passages, ask } = maker.layout(question);
+  const segments = [before, ...passages, ask]
+    .filter(({ length }) => length > 0)
+    .map((tokens): Segment => ({ kind: 'compute', tokens }));
+  const { totalMs } = await session.append(segments, { kind: 'full' });
+  const logits = session.logits().slice();
+  const tokens: number[] = [];
+  const sure: number[] = [];
+  while (tokens.length < question.maxTokens) {
+    sure.push(topProbability(session.logits()));
+    const { tokens: next } = await session.generate({ maxTokens: 1 });
+    if (next.length === 0) break;
+    tokens.push(...next);
+  }
+  const text = textOf(model, tokens, question);
+  return { text, logits, ms: totalMs, wholeMs: performance.now() - started, computed: 1, sure: mean(sure) };
+}
+
+function timeOf(said: readonly Said[]): number {
+  return said.reduce((sum, { wholeMs }) => sum + wholeMs, 0);
+}
+
+function saysNothing({ nothing }: Question, text: string): boolean {
+  return nothing !== undefined && text.toLowerCase().includes(nothing);
+}
