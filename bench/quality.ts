@@ -24,6 +24,7 @@ import { matrix, type Asked } from './quality/matrix.ts';
 import { measure, type Row } from './quality/measure.ts';
 import { label, methodsFor } from './quality/methods.ts';
 import { pictures } from './quality/pictures.ts';
+import { selections } from './quality/selection.ts';
 import { loadSet } from './quality/sets.ts';
 import { table } from './quality/table.ts';
 
@@ -39,6 +40,7 @@ const { values: args } = parseArgs({
     chunks: { type: 'string', default: '0' },
     order: { type: 'string', default: 'given' },
     dtype: { type: 'string', default: 'f16' },
+    selection: { type: 'boolean', default: false },
     threads: { type: 'string', default: '0' },
     matrix: { type: 'boolean', default: false },
     runs: { type: 'string', default: '' },
@@ -76,10 +78,10 @@ async function calibrationFor(dtype: KvDtype): Promise<Calibration | undefined> 
 
 async function rowsOf({ ratios, only, ...setting }: Asked): Promise<Row[]> {
   const wanted = new RegExp(only);
-  const calibration = wanted.test('auto') ? await calibrationFor(setting.dtype) : undefined;
-  const methods = methodsFor(ratios, calibration).filter(
-    (method) => method.name === 'full' || wanted.test(label(method)),
-  );
+  const calibration =
+    !args.selection && wanted.test('auto') ? await calibrationFor(setting.dtype) : undefined;
+  const all = args.selection ? selections(ratios) : methodsFor(ratios, calibration);
+  const methods = all.filter((method) => method.name === 'full' || wanted.test(label(method)));
   const started = performance.now();
   const rows = await measure(model, set, { ...setting, methods }, (done) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${set.questions.length} questions `);

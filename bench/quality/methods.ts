@@ -24,7 +24,7 @@ type Make = (
   index: number,
 ) => { segments: Segment[]; strategy: Strategy | GivenTokens };
 
-function oneCall(name: string, make: Make, ratio?: number): Method {
+export function oneCall(name: string, make: Make, ratio?: number): Method {
   return {
     ...(ratio === undefined ? { name } : { name, ratio }),
     answer: (asking) => {
@@ -35,7 +35,7 @@ function oneCall(name: string, make: Make, ratio?: number): Method {
 }
 
 /** Behind which layer CacheBlend chooses, and what comparisons with it keep alike. */
-const CHECK_LAYER = 1;
+export const CHECK_LAYER = 1;
 
 export const FULL = oneCall('full', (prompt) => ({ segments: computed(prompt), strategy: { kind: 'full' } }));
 
@@ -66,7 +66,7 @@ function head(count: number): Method {
 }
 
 /** As many tokens as the others choose, at the same layer, but any. */
-function random(ratio: number): Method {
+export function random(ratio: number): Method {
   const make: Make = (prompt, _, index) => {
     const draw = randomFrom(index + 1);
     const drawn = [...placesOf(prompt, () => true)].map((place) => ({ place, key: draw() }));
@@ -78,7 +78,7 @@ function random(ratio: number): Method {
   return oneCall('random', make, ratio);
 }
 
-function blended(
+export function blended(
   name: string,
   strategy: string,
   ratio: number,

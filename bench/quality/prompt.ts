@@ -18,8 +18,12 @@ export interface Layout {
   ask: Int32Array;
 }
 
+/** What passages are encoded behind: BOS alone, all the same text, or so many last tokens of the passage before. */
+export type Behind = { text: string } | { neighbour: number };
+
 export interface PromptOptions {
   dtype: KvDtype;
+  behind?: Behind | undefined;
   /** Passages are joined and cut into pieces of so many tokens; 0: each stays as it is. */
   chunkTokens: number;
 }
@@ -44,7 +48,7 @@ export class PromptMaker {
     this.#passages = question.passages;
     const { before, passages, ask } = this.layout(question);
     const chunks: ChunkKv[] = [];
-    for (const passage of passages) chunks.push(await this.#chunk(passage));
+    for (const [i, passage] of passages.entries()) chunks.push(await this.#chunk(passage, passages[i - 1]));
     const tokens = [before, ...passages, ask].reduce((sum, { length }) => sum + length, 0);
     return { before, chunks, ask, tokens };
   }
@@ -76,13 +80,22 @@ export class PromptMaker {
     );
   }
 
-  async #chunk(tokens: Int32Array): Promise<ChunkKv> {
-    const key = tokens.join(' ');
+  async #chunk(tokens: Int32Array, before: Int32Array | undefined): Promise<ChunkKv> {
+    const behind = this.#behind(before);
+    const key = `${behind.join(' ')}:${tokens.join(' ')}`;
     const known = this.#chunks.get(key);
     if (known) return known;
-    const chunk = await this.#model.encodeChunk(tokens, this.#options.dtype);
+    const chunk = await this.#model.encodeChunk(tokens, this.#options.dtype, { behind });
     this.#chunks.set(key, chunk);
     return chunk;
+  }
+
+  #behind(before: Int32Array = new Int32Array()): Int32Array {
+    const { encodingPrefix } = this.#model;
+    const { behind } = this.#options;
+    if (!behind) return encodingPrefix;
+    const shared = 'text' in behind ? this.#model.tokenize(behind.text) : before.slice(-behind.neighbour);
+    return this.#join(encodingPrefix, shared);
   }
 
   #join(...parts: readonly Int32Array[]): Int32Array {

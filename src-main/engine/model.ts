@@ -60,9 +60,14 @@ export class Model {
     return this.info.stateValues * Float32Array.BYTES_PER_ELEMENT * (1 + KEPT_STATES);
   }
 
-  async encodeChunk(tokens: Int32Array, dtype: KvDtype, options: CallOptions = {}): Promise<ChunkKv> {
+  /** `behind`: instead of the encoding prefix; for comparisons. */
+  async encodeChunk(
+    tokens: Int32Array,
+    dtype: KvDtype,
+    { behind = this.encodingPrefix, ...options }: CallOptions & { behind?: Int32Array } = {},
+  ): Promise<ChunkKv> {
     const chunk = await withAbort(this.#addon, options.signal, (abort) =>
-      this.#native.encodeChunk(tokens, this.encodingPrefix, dtype, abort, options.onProgress),
+      this.#native.encodeChunk(tokens, behind, dtype, abort, options.onProgress),
     );
     return new ChunkKv(chunk);
   }

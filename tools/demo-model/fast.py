@@ -58,6 +58,29 @@ def mm(a, b, ta=False, tb=False, to=None):
     return out
 
 
+class Linear(torch.autograd.Function):
+    """x w^T"""
+
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return mm(x, w, tb=True)
+
+    @staticmethod
+    def backward(ctx, d):
+        x, w = ctx.saved_tensors
+        d = d.contiguous()
+        return mm(d, w), mm(d, x, ta=True)
+
+
+def linear(x, w):
+    return Linear.apply(x.contiguous(), w.contiguous())
+
+
+def logits(net, x):
+    return linear(net.output_norm(x), net.token_embd.weight)
+
+
 class Layer:
     """Which rows of a batch a layer computes: all of them, or (`rows`) some, in ascending order."""
 

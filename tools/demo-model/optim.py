@@ -1,6 +1,7 @@
 """Muon for the matrices (momentum made orthogonal by Newton-Schulz steps), AdamW for the rest."""
 import torch
 
+from fast import mm
 
 # Of each step's polynomial a x + b x^3 + c x^5: the best ones in order (Amsel et al., "The Polar Express"),
 # four of which do what five of Muon's fixed polynomial did.
@@ -8,18 +9,19 @@ STEPS = ((8.287212, -23.595887, 17.300387), (4.107059, -2.947850, 0.544843), (3.
 
 
 def orthogonal(g):
-    """g [n, r, c] -> nearly orthogonal matrices of the same row and column spaces"""
-    flip = g.shape[1] > g.shape[2]
-    x = g.transpose(1, 2) if flip else g
-    x = x / (1.01 * x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    """g [r, c] -> a nearly orthogonal matrix of the same row and column spaces. One matrix at a time: torch's
+    batched product is its own loop where there is no MKL, at a twentieth of the speed."""
+    flip = g.shape[0] > g.shape[1]
+    x = (g.t() if flip else g).contiguous()
+    x = x / (1.01 * x.norm() + 1e-7)
     for a, b, c in STEPS:
-        s = x @ x.transpose(1, 2)
-        x = a * x + (b * s + c * (s @ s)) @ x
-    return x.transpose(1, 2) if flip else x
+        s = mm(x, x, tb=True)
+        x = mm(mm(s, s).mul_(c).add_(s, alpha=b), x, to=a * x)
+    return x.t() if flip else x
 
 
 class Muon:
-    """The matrices of one shape are made orthogonal together; worker w of n takes every n-th."""
+    """Of the matrices of one shape, worker w of n takes every n-th."""
 
     def __init__(self, params, lr=0.02, momentum=0.95, decay=0.01):
         self.groups = {}
@@ -32,11 +34,12 @@ class Muon:
     def step(self, gradient, scale, worker, workers):
         for shape, params in self.groups.items():
             params, buf = params[worker::workers], self.buffers[shape][worker::workers]
-            g = torch.stack([gradient(p) for p in params])
-            buf.mul_(self.momentum).add_(g)
-            update = orthogonal(g.add_(buf, alpha=self.momentum)) * max(1, shape[0] / shape[1]) ** 0.5
-            for p, u in zip(params, update):
-                p.mul_(1 - self.lr * scale * self.decay).add_(u, alpha=-self.lr * scale)
+            rate = self.lr * scale
+            for p, b in zip(params, buf):
+                g = gradient(p)
+                b.mul_(self.momentum).add_(g)
+                update = orthogonal(g.add(b, alpha=self.momentum)) * max(1, shape[0] / shape[1]) ** 0.5
+                p.mul_(1 - rate * self.decay).add_(update, alpha=-rate)
 
 
 class Optimizer:

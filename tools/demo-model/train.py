@@ -83,9 +83,9 @@ class Losses:
             torch.nn.init.eye_(p.weight)
 
     def owner(self, probe, x, labels):
-        h = self.probes[probe](F.normalize(x, dim=-1))
+        h = fast.linear(F.normalize(x, dim=-1), self.probes[probe].weight)
         table = F.normalize(self.net.token_embd.weight[self.maker.owner_tokens], dim=-1)
-        score = 16 * h @ table.t()
+        score = 16 * fast.linear(h, table)
         return F.cross_entropy(score, labels), (score.argmax(-1) == labels).float().mean().item()
 
     def __call__(self, b, hint):
@@ -93,7 +93,7 @@ class Losses:
         kept = torch.arange(random.randrange(KEEP), base - 1, KEEP)
         x, states, share = fast.forward(self.net, b, LOOK, COPY, kept)
         stats, rows = {}, b.weight > 0
-        logits, target, weight = self.net.logits(x[len(kept):][rows]), b.target[rows], b.weight[rows]
+        logits, target, weight = fast.logits(self.net, x[len(kept):][rows]), b.target[rows], b.weight[rows]
         loss = (F.cross_entropy(logits, target, reduction="none") * weight).sum() / weight.sum()
         wrong = (logits.argmax(-1) != target).float()
         exact = torch.zeros(len(b.kind)).index_add_(0, b.question[rows], wrong) == 0
@@ -102,7 +102,7 @@ class Losses:
                 stats[name] = exact[b.kind == kind].float().mean().item()
         facts = b.value[rows] >= 0
         stats["fact"] = 1 - wrong[facts].mean().item()
-        lm = F.cross_entropy(self.net.logits(x[:len(kept)]), b.ids[kept + 1])
+        lm = F.cross_entropy(fast.logits(self.net, x[:len(kept)]), b.ids[kept + 1])
         stats["lm"] = lm.item()
         return loss + LM_WEIGHT * lm + (hint * self.hint(b, states, share, stats) if hint else 0), stats
 
