@@ -1,4 +1,4 @@
-"""Ask a model the sample library's questions: python3 check_library.py MODEL.gguf [--others 3] [--all] [--library FOLDER --rich]
+"""Ask a model the sample library's questions: python3 check_library.py MODEL.gguf [--others 3] [--all]
 
 The context of a question: the chunks of its documents (of at most 96 tokens, cut as the app cuts them:
 at paragraphs where that leaves a chunk half full, else at sentences) among those of other documents.
@@ -55,15 +55,13 @@ def main():
     p.add_argument("--modes", type=int, nargs="*", default=range(len(evaluate.MODES)), help="which of full, none, 5, 15, 30 %%")
     p.add_argument("--every", type=int, default=1, help="with --all: one question in so many")
     p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--library", default=LIBRARY)
-    p.add_argument("--rich", action="store_true", help="the library was written with make_library.py --rich")
     args = p.parse_args()
     torch.set_num_threads(args.threads)
     net, tok = evaluate.load(args.model)
-    _, docs = make_library.documents(args.rich)
-    files = [make_library.file_name(d, i % make_library.PLAIN == make_library.PLAIN - 1) for i, d in enumerate(docs)]
-    chunks = {f: chunks_of(tok, open(os.path.join(args.library, f)).read()) for f in files}
-    questions = list(all_questions(docs, files))[::args.every] if args.all else json.load(open(os.path.normpath(args.library) + ".questions.json"))
+    library = make_library.entries()
+    docs, files = [e.document for e in library], [e.file for e in library]
+    chunks = {e.file: chunks_of(tok, "\n\n".join(["# " + e.document.title, *e.paragraphs])) for e in library}
+    questions = list(all_questions(docs, files))[::args.every] if args.all else json.load(open(os.path.normpath(LIBRARY) + ".questions.json"))
     rng, right = random.Random(5), {evaluate.MODES[i][0]: 0 for i in args.modes}
     for q in questions:
         kind = q["documents"][0].split("/")[0] if q["documents"] else "people"
