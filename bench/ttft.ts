@@ -48,7 +48,7 @@ if (args.cpu !== undefined) {
 const DECODE_CONTEXT = 4096;
 
 /** Methods whose distance from the machine's limits is printed. */
-const ROOFLINE = /^(llama.cpp )?full prefill$|^deviation .*, RAM$/;
+const ROOFLINE = /^(llama.cpp )?full prefill$|^(default|deviation) .*, RAM$/;
 
 /** Chunk files lie here: a system's folder for temporary files may be in memory. */
 const SCRATCH = join(import.meta.dirname, '..', 'build');
@@ -62,13 +62,14 @@ async function measure(
   rounds: number,
 ): Promise<Row[]> {
   const runs = await runRounds(methods, prompt, rounds);
-  const base = runs.get('llama.cpp full prefill') ?? [];
+  const llama = runs.get('llama.cpp full prefill') ?? [];
+  const full = runs.get('full prefill') ?? [];
   const chunks = prompt.files.length - prompt.nextChunks.length;
   const bytesOfWeights = Object.values(model.info.buffers).reduce((sum, bytes) => sum + bytes, 0);
   const shape = args.model === undefined ? SHAPES[args.shape] : undefined;
   return methods.map(({ name }) => {
     const own = runs.get(name) ?? [];
-    const row = rowOf(name, own, base, { context: prompt.context, chunks });
+    const row = rowOf(name, own, { llama, full }, { context: prompt.context, chunks });
     // llama.cpp's full prefill has ours to do.
     const report = (name === 'llama.cpp full prefill' ? runs.get('full prefill') : own)?.[0]?.report;
     if (!report || !shape) return row;

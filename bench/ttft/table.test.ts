@@ -6,14 +6,17 @@ const rounds = (...ms: number[]): Round[] =>
   ms.map((each) => ({ ms: each, machineLoad: 1, stealPercent: each / 1000, firstToken: 7 }));
 const at = { context: 4096, chunks: 8 };
 const llama = rounds(10_000, 40_000, 20_000);
+const full = rounds(5000, 10_000, 10_000);
 const rows = [
-  rowOf('llama.cpp full prefill', llama, llama, at),
-  rowOf('full prefill', rounds(5000, 10_000, 10_000), llama, at),
+  rowOf('llama.cpp full prefill', llama, { llama, full }, at),
+  rowOf('full prefill', full, { llama, full }, at),
+  rowOf('none', rounds(500, 2000, 500), { llama: [], full }, at),
 ];
 
 describe('rows of bench:ttft', () => {
   test('ratios are taken round by round, not of medians', () => {
-    expect(rows[1]).toMatchObject({ medianMs: 10_000, ratio: 0.5 });
+    expect(rows[1]).toMatchObject({ medianMs: 10_000, ratio: 0.5, ofFull: 1 });
+    expect(rows[2]).toMatchObject({ medianMs: 500, ratio: NaN, ofFull: 0.1 });
   });
 
   test('noise: the spread of the rounds, and the most that was stolen', () => {
@@ -22,18 +25,19 @@ describe('rows of bench:ttft', () => {
 
   test('in Markdown a method is a line', () => {
     expect(markdownOf(rows).split('\n')).toEqual([
-      '| method | 4,096 tokens, 8 chunks | × |',
-      '| --- | --: | --: |',
-      '| llama.cpp full prefill | 20.00 s | 1.000 |',
-      '| full prefill | 10.00 s | 0.500 |',
+      '| method | 4,096 tokens, 8 chunks | × llama.cpp | × our full |',
+      '| --- | --: | --: | --: |',
+      '| llama.cpp full prefill | 20.00 s | 1.000 | 2.000 |',
+      '| full prefill | 10.00 s | 0.500 | 1.000 |',
+      '| none | 0.50 s |  | 0.100 |',
       '',
     ]);
   });
 
   test('first tokens are told where several programs prefilled', () => {
     expect(firstTokensOf(rows)).toEqual([
-      '4096 tokens, first token: llama.cpp full prefill 7, full prefill 7',
+      '4096 tokens, first token: llama.cpp full prefill 7, full prefill 7, none 7',
     ]);
-    expect(firstTokensOf(rows.slice(1))).toEqual([]);
+    expect(firstTokensOf(rows.slice(1, 2))).toEqual([]);
   });
 });

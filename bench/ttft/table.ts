@@ -16,6 +16,8 @@ export interface Row {
   stealPercent: number;
   /** Median over rounds of this method's time divided by llama.cpp's full prefill of the same round. */
   ratio: number;
+  /** The same to our own full prefill. */
+  ofFull: number;
   /** Of full prefills: what greedy sampling takes behind them. */
   firstToken?: number;
   recomputed?: number;
@@ -28,16 +30,18 @@ export interface Row {
   gflops?: number;
 }
 
-/** Medians of a method's rounds; `base` are the rounds of what it is compared with. */
+/** Medians of a method's rounds; `llama` and `full` are the rounds of what it is compared with, empty where it did not run. */
 export function rowOf(
   name: string,
   runs: readonly Round[],
-  base: readonly Round[],
+  { llama, full }: { llama: readonly Round[]; full: readonly Round[] },
   at: { context: number; chunks: number },
 ): Row {
   const ms = runs.map((run) => run.ms);
   const medianMs = median(ms);
   const firstToken = runs[0]?.firstToken;
+  const against = (base: readonly Round[]): number =>
+    median(ms.map((value, i) => value / (base[i]?.ms ?? NaN)));
   const row: Row = {
     ...at,
     method: name,
@@ -47,7 +51,8 @@ export function rowOf(
     machineLoad: Math.max(...runs.map(({ machineLoad }) => machineLoad)),
     stealPercent: Math.max(...runs.map(({ stealPercent }) => stealPercent)),
     ...(firstToken !== undefined && { firstToken }),
-    ratio: median(ms.map((value, i) => value / (base[i]?.ms ?? NaN))),
+    ratio: against(llama),
+    ofFull: against(full),
   };
   const reports = runs.flatMap(({ report }) => (report ? [report] : []));
   const [first] = reports;
@@ -67,6 +72,7 @@ const HEADS = [
   'median s',
   'spread',
   '× llama.cpp',
+  '× our full',
   'recomputed',
   'load s',
   'compute s',
@@ -75,6 +81,8 @@ const HEADS = [
   'machine load',
 ];
 const seconds = (ms: number | undefined): string => (ms === undefined ? '' : (ms / 1000).toFixed(2));
+
+const ratioText = (ratio: number): string => (Number.isNaN(ratio) ? '' : ratio.toFixed(3));
 
 const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 
@@ -95,7 +103,8 @@ export function printRows(rows: readonly Row[]): void {
         row.method,
         seconds(row.medianMs),
         percent(row.spread),
-        Number.isNaN(row.ratio) ? '' : row.ratio.toFixed(3),
+        ratioText(row.ratio),
+        ratioText(row.ofFull),
         String(row.recomputed ?? ''),
         seconds(row.loadMs),
         seconds(row.computeMs),
@@ -119,19 +128,19 @@ export function firstTokensOf(rows: readonly Row[]): string[] {
   });
 }
 
-/** README's table: a method a line; for each context its time, and that as a share of llama.cpp's full prefill. */
+/** README's table: a method a line; for each context its time, and that as a share of llama.cpp's and our own full prefill. */
 export function markdownOf(rows: readonly Row[]): string {
   const cases = [...new Set(rows.map(({ context, chunks }) => `${context}/${chunks}`))].map((title) => {
     const own = rows.filter(({ context, chunks }) => `${context}/${chunks}` === title);
     return { head: `${own[0]?.context.toLocaleString('en')} tokens, ${own[0]?.chunks} chunks`, own };
   });
   const cell = (row: Row | undefined): string[] =>
-    row ? [`${seconds(row.medianMs)} s`, Number.isNaN(row.ratio) ? '' : row.ratio.toFixed(3)] : ['', ''];
+    row ? [`${seconds(row.medianMs)} s`, ratioText(row.ratio), ratioText(row.ofFull)] : ['', '', ''];
   const line = (cells: string[]): string => `| ${cells.join(' | ')} |\n`;
   const methods = [...new Set(rows.map(({ method }) => method))];
   return [
-    line(['method', ...cases.flatMap(({ head }) => [head, '×'])]),
-    line(['---', ...cases.flatMap(() => ['--:', '--:'])]),
+    line(['method', ...cases.flatMap(({ head }) => [head, '× llama.cpp', '× our full'])]),
+    line(['---', ...cases.flatMap(() => ['--:', '--:', '--:'])]),
     ...methods.map((method) =>
       line([method, ...cases.flatMap(({ own }) => cell(own.find((row) => row.method === method)))]),
     ),
