@@ -22,8 +22,8 @@ export interface Row {
   scores: Partial<Record<ScoreName, Interval>>;
   /** How much of the first score it loses against the full prefill, question by question. */
   loss: Interval;
-  /** Answers that hold the fact, by kind of question; null where sets have no facts. */
-  facts: Record<string, number> | null;
+  /** By kind of question: the first score, what is lost of it, and how many answers hold the fact where sets have facts. */
+  kinds: Record<string, { score: Interval; loss: Interval; fact: number | null }>;
   /** Of the first token's distribution from the full prefill's, and how often both have the same likeliest token. */
   kl: Interval;
   agrees: number;
@@ -36,7 +36,8 @@ export interface Row {
 interface Tally {
   method: Method;
   scores: Map<ScoreName, number[]>;
-  facts: Map<string, number[]>;
+  kinds: string[];
+  facts: (number | null)[];
   kl: number[];
   agrees: number[];
   ms: number[];
@@ -86,7 +87,8 @@ function tallyOf(method: Method): Tally {
   return {
     method,
     scores: new Map(),
-    facts: new Map(),
+    kinds: [],
+    facts: [],
     kl: [],
     agrees: [],
     ms: [],
@@ -102,8 +104,10 @@ function count(
   got: Outcome,
   full: Outcome,
 ): void {
-  for (const name of scores) add(tally.scores, name, SCORES[name](got.text, question.references));
-  if (question.fact !== undefined) add(tally.facts, question.kind, holds(got.text, [question.fact]));
+  for (const name of scores)
+    add(tally.scores, name, SCORES[name](got.text, question.references, question.ask));
+  tally.kinds.push(question.kind);
+  tally.facts.push(question.fact === undefined ? null : holds(got.text, [question.fact]));
   tally.kl.push(klDivergence(full.logits, got.logits));
   tally.agrees.push(likeliest(full.logits) === likeliest(got.logits) ? 1 : 0);
   tally.ms.push(got.ms);
@@ -120,16 +124,21 @@ function add<K>(lists: Map<K, number[]>, key: K, value: number): void {
 function rowOf(tally: Tally, scores: readonly ScoreName[], full: Tally | undefined): Row {
   const first = scores[0] ?? 'f1';
   const own = tally.scores.get(first) ?? [];
+  const base = full?.scores.get(first) ?? own;
   return {
     method: label(tally.method),
     ratio: tally.method.ratio ?? null,
     computed: mean(tally.computed),
     scores: Object.fromEntries(scores.map((name) => [name, interval(tally.scores.get(name) ?? [])])),
-    loss: difference(full?.scores.get(first) ?? own, own),
-    facts:
-      tally.facts.size === 0
-        ? null
-        : Object.fromEntries([...tally.facts].map(([kind, all]) => [kind, mean(all)])),
+    loss: difference(base, own),
+    kinds: Object.fromEntries(
+      [...new Set(tally.kinds)].map((kind) => {
+        const of = <T>(values: readonly T[]): T[] => values.filter((_, i) => tally.kinds[i] === kind);
+        const facts = of(tally.facts).filter((fact) => fact !== null);
+        const fact = facts.length > 0 ? mean(facts) : null;
+        return [kind, { score: interval(of(own)), loss: difference(of(base), of(own)), fact }];
+      }),
+    ),
     kl: interval(tally.kl),
     agrees: mean(tally.agrees),
     medianMs: median(tally.ms),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exact, f1, holds, holdsAll, rougeL } from './scores.ts';
+import { added, exact, f1, holds, holdsAll, rougeL } from './scores.ts';
 
 test.each([
   ['Riga', ['Riga'], 1, 1],
@@ -13,6 +13,15 @@ test.each([
 ])('%s against %j', (answer, references, expectedF1, expectedExact) => {
   expect(f1(answer, references)).toBeCloseTo(expectedF1, 12);
   expect(exact(answer, references)).toBe(expectedExact);
+});
+
+test('what the question says does not count', () => {
+  const question = 'Where was Elsa Wexler born?';
+  const right = ['Elsa Wexler was born in Krakow.'];
+  expect(added('Elsa Wexler was born in Krakow.', right, question)).toBe(1);
+  expect(added('Elsa Wexler was born in Oslo.', right, question)).toBe(0.5);
+  expect(f1('Elsa Wexler was born in Oslo.', right)).toBeCloseTo(5 / 6, 12);
+  expect(added('Elsa Wexler was born.', right, question)).toBe(0);
 });
 
 test('an answer holds a reference as whole words', () => {

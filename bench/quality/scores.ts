@@ -3,8 +3,18 @@
  * reference at all scores 0.
  */
 
-export const SCORES = { f1, exact, rougeL, holds, holdsAll };
+export const SCORES = { added, f1, exact, rougeL, holds, holdsAll };
 export type ScoreName = keyof typeof SCORES;
+
+/**
+ * F1 of the words that the question does not have: for answers in whole sentences, which repeat it, so that a sentence with
+ * the wrong fact shares most of its words with the right one.
+ */
+export function added(answer: string, references: readonly string[], question: string): number {
+  const asked = new Set(wordsOf(question));
+  const words = (text: string): string[] => wordsOf(text).filter((word) => !asked.has(word));
+  return best(references, (reference) => harmonic(answer, reference, shared, words));
+}
 
 /** F1 of the words both have (SQuAD: Rajpurkar et al. 2016): lower case, without punctuation and articles. */
 export function f1(answer: string, references: readonly string[]): number {

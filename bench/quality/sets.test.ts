@@ -15,7 +15,7 @@ function file(name: string, text: string): string {
 test('our own worlds have 200 questions of five kinds and some to calibrate on, and say which passages they need', () => {
   const { questions, scores } = loadSet('worlds');
   expect(questions).toHaveLength(225);
-  expect(scores[0]).toBe('f1');
+  expect(scores[0]).toBe('added');
   expect(new Set(questions.map(({ kind }) => kind)).size).toBe(5);
   for (const { needs, passages, fact, kind, references } of questions) {
     expect(needs?.every((place) => place < passages.length)).toBe(true);

@@ -69,7 +69,7 @@ export function loadSet(nameOrPath: string, prompts?: string): QuestionSet {
       ...{ references: answers, fact, maxTokens: OWN_TOKENS, nothing: OWN_NOTHING },
     })),
   );
-  return { name, scores: ['f1', 'exact', 'rougeL'], questions };
+  return { name, scores: ['added', 'f1', 'exact', 'rougeL'], questions };
 }
 
 export interface Arrangement {

@@ -4,6 +4,7 @@ import type { Row } from './measure.ts';
 import type { ScoreName } from './scores.ts';
 
 const NAMES: Record<ScoreName, string> = {
+  added: 'F1 added',
   f1: 'F1',
   exact: 'exact',
   rougeL: 'ROUGE-L',
@@ -11,9 +12,12 @@ const NAMES: Record<ScoreName, string> = {
   holdsAll: 'holds all',
 };
 
-/** One line a method. The first score and what is lost of it have their intervals; files have all. */
+/**
+ * One line a method. The first score and what is lost of it have their intervals; by kind of question stands how often the fact is in the
+ * answer, or the first score where sets have no facts. Files have all.
+ */
 export function table(rows: readonly Row[], scores: readonly ScoreName[]): string {
-  const kinds = Object.keys(rows[0]?.facts ?? {});
+  const kinds = Object.keys(rows[0]?.kinds ?? {});
   const out = new Table({
     head: [
       ...[
@@ -21,7 +25,7 @@ export function table(rows: readonly Row[], scores: readonly ScoreName[]): strin
         'computed',
         ...scores.map((name, i) => (i === 0 ? `${NAMES[name]} [95 %]` : NAMES[name])),
       ],
-      ...kinds.map((kind) => `fact: ${kind}`),
+      ...kinds,
       ...[`${NAMES[scores[0] ?? 'f1']} lost`, 'KL', 'agrees', 'TTFT', 'of full'],
     ],
     style: { head: [], border: [], compact: true },
@@ -29,7 +33,7 @@ export function table(rows: readonly Row[], scores: readonly ScoreName[]): strin
   for (const row of rows)
     out.push([
       ...[row.method, percent(row.computed), ...scores.map((name, i) => told(row.scores[name], i === 0))],
-      ...kinds.map((kind) => (row.facts?.[kind] ?? NaN).toFixed(2)),
+      ...kinds.map((kind) => (row.kinds[kind]?.fact ?? row.kinds[kind]?.score.mean ?? NaN).toFixed(2)),
       ...[told(row.loss, true), row.kl.mean.toPrecision(2), percent(row.agrees)],
       ...[`${row.medianMs.toFixed(0)} ms`, row.ofFull.toFixed(2)],
     ]);
