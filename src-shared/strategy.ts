@@ -35,6 +35,8 @@ export const StrategyChoiceSchema = z.object({
   ratio: z.number().min(0).max(1).default(0.15),
   /** Layers at which tokens are chosen by deviation, as calibration found them; absent: the first that can tell, layer 1. */
   checkLayers: z.array(z.int().min(0)).min(1).optional(),
+  /** Layers whose attention tells what the question looks at, likewise; absent: one in the middle. */
+  questionLayers: z.array(z.int().min(0)).min(1).optional(),
 });
 
 /** What people can ask for: a strategy, or 'auto', which leaves strategy and ratio to the controller (src-main/fusion/planning/). */
@@ -58,13 +60,21 @@ export function dependsOnQuestion(name: StrategyRequest['name']): boolean {
 
 /** Whether two are one way to fuse. */
 export function sameStrategy(a: StrategyChoice, b: StrategyChoice): boolean {
-  return a.name === b.name && a.ratio === b.ratio && sameChecks(a, b);
+  return a.name === b.name && a.ratio === b.ratio && sameLayers(a, b);
 }
 
 /** Whether two choose at the same layers. */
-export function sameChecks(a: StrategyChoice, b: StrategyChoice): boolean {
-  return String(a.checkLayers ?? '') === String(b.checkLayers ?? '');
+export function sameLayers(a: StrategyLayers, b: StrategyLayers): boolean {
+  const told = ({ checkLayers = [], questionLayers = [] }: StrategyLayers): string =>
+    `${checkLayers.join()};${questionLayers.join()}`;
+  return told(a) === told(b);
+}
+
+/** The layers of a strategy that are not the usual ones. */
+export function layersIn({ checkLayers, questionLayers }: StrategyLayers): StrategyLayers {
+  return { ...(checkLayers && { checkLayers }), ...(questionLayers && { questionLayers }) };
 }
 
 export type StrategyRequest = z.infer<typeof StrategyRequestSchema>;
 export type StrategyChoice = z.infer<typeof StrategyChoiceSchema>;
+export type StrategyLayers = Pick<StrategyChoice, 'checkLayers' | 'questionLayers'>;

@@ -2,7 +2,7 @@
 import type { GivenTokens, Model, Segment, Strategy } from '../../src-main/engine/engine.ts';
 import type { Calibration } from '../../src-shared/contract/calibration.ts';
 import type { StrategyChoice } from '../../src-shared/strategy.ts';
-import { checkLayersOf } from '../../src-main/fusion/calibration/choose.ts';
+import { layersOf } from '../../src-main/fusion/calibration/choose.ts';
 import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { buildStrategy, engineStrategy, type StrategyParts } from '../../src-main/fusion/strategy.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
@@ -93,7 +93,6 @@ export function blended(
 
 /** Those that take a share. */
 function withRatio(ratio: number, calibration: Calibration | undefined): Method[] {
-  const calibrated = checkLayersOf(calibration, 'deviation');
   const third = (layers: number): number => Math.max(2, Math.round(layers / 3));
   return [
     random(ratio),
@@ -104,11 +103,15 @@ function withRatio(ratio: number, calibration: Calibration | undefined): Method[
     blended('deviation, gradual', 'deviation', ratio, (layers) => ({
       checkLayers: [CHECK_LAYER, third(layers)],
     })),
-    ...(calibrated
-      ? [blended('deviation, calibrated', 'deviation', ratio, () => ({ checkLayers: calibrated }))]
-      : []),
     blended('query', 'query', ratio),
     blended('union', 'union', ratio),
+    ...(['deviation', 'query', 'union'] as const).flatMap((name) => {
+      const layers = layersOf(calibration, name);
+      const told = [layers.checkLayers?.join(), layers.questionLayers?.join()];
+      return Object.keys(layers).length > 0
+        ? [blended(`${name}, calibrated (${told.join(';')})`, name, ratio, () => layers)]
+        : [];
+    }),
   ];
 }
 

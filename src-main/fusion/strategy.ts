@@ -1,6 +1,7 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import {
   isStrategyName,
+  layersIn,
   STRATEGY_NAMES,
   takesRatio,
   type StrategyChoice,
@@ -65,6 +66,6 @@ export function strategyOrAuto(
 }
 
 /** The engine's form of what people choose in the window. BAD_ARGUMENT when the model is too small for it. */
-export function engineStrategy({ name, ratio, checkLayers }: StrategyChoice, layers: number): Strategy {
-  return buildStrategy(name, takesRatio(name) ? { ratios: [ratio], checkLayers } : {}, layers);
+export function engineStrategy({ name, ratio, ...at }: StrategyChoice, layers: number): Strategy {
+  return buildStrategy(name, takesRatio(name) ? { ratios: [ratio], ...layersIn(at) } : {}, layers);
 }

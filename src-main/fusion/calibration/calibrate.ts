@@ -1,8 +1,8 @@
 import type { Calibration, CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
-import type { StrategyChoice, StrategyName } from '../../../src-shared/strategy.ts';
+import type { StrategyChoice, StrategyLayers, StrategyName } from '../../../src-shared/strategy.ts';
 import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
-import { searchChecks, searchSteps } from './check-layers.ts';
+import { searchLayers, searchSteps } from './search-layers.ts';
 import { chooseStrategy, DEFAULT_FLOOR } from './choose.ts';
 import { mean, median } from '../averages.ts';
 import {
@@ -26,7 +26,7 @@ interface CalibrateOptions {
   name: string;
   dtype: KvDtype;
   texts: TextSet;
-  /** At layer 1; where another check suits the model better, it is measured beside them. */
+  /** At the usual layers; where others suit the model better, they are measured beside them. */
   strategies: readonly StrategyChoice[];
   step: MeasureOptions['step'];
   onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
@@ -63,14 +63,14 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     answerTokens: number,
   ): Promise<PromptMeasured> =>
     measurePrompt(prompt, { model, dtype, step, onMeasured, answerTokens, strategies: by });
-  const checks = await searchChecks({
+  const found = await searchLayers({
     prompts,
     layers,
     strategies: options.strategies,
     floor: DEFAULT_FLOOR,
     measure: (prompt, by) => measure(prompt, by, 1),
   });
-  const strategies = withChecks(options.strategies, checks);
+  const strategies = withLayers(options.strategies, found);
   total = done + prompts.length * strategies.length;
   const measured: PromptMeasured[] = [];
   for (const prompt of prompts) measured.push(await measure(prompt, strategies, ANSWER_TOKENS));
@@ -95,14 +95,14 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   };
 }
 
-/** Each strategy also with the checks that were found for it; at ratio 1 there is nothing to choose. */
-function withChecks(
+/** Each strategy also with the layers that were found for it; at ratio 1 there is nothing to choose. */
+function withLayers(
   strategies: readonly StrategyChoice[],
-  checks: ReadonlyMap<StrategyName, number[]>,
+  found: ReadonlyMap<StrategyName, StrategyLayers>,
 ): StrategyChoice[] {
   return strategies.flatMap((choice) => {
-    const checkLayers = checks.get(choice.name);
-    return checkLayers && choice.ratio < 1 ? [choice, { ...choice, checkLayers }] : [choice];
+    const layers = found.get(choice.name);
+    return layers && choice.ratio < 1 ? [choice, { ...choice, ...layers }] : [choice];
   });
 }
 

@@ -11,7 +11,7 @@ import { SettingsService } from '../../platform/settings-service.ts';
 import { FakeModel, type FakeSession } from '../../testing/fusion.ts';
 import { strategiesAt, type TextSet } from './calibrate.ts';
 import { CalibrationService } from './calibration-service.ts';
-import { checkLayersOf, chooseStrategy } from './choose.ts';
+import { chooseStrategy, layersOf } from './choose.ts';
 import { klDivergence, likeliest, wordF1 } from '../quality.ts';
 
 describe('comparing with the full prefill', () => {
@@ -240,7 +240,7 @@ describe('a calibration', () => {
       verdict: 'blend',
       strategy: { name: 'deviation', ratio: 0.15, checkLayers: [2] },
     });
-    expect(checkLayersOf(service.of(model), 'deviation')).toEqual([2]);
+    expect(layersOf(service.of(model), 'deviation')).toEqual({ checkLayers: [2] });
   });
 
   // Known to be missing elsewhere (LMCache#4666): one ratio for all models.

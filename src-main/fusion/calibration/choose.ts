@@ -4,7 +4,12 @@ import type {
   CalibrationPoint,
   QualityFloor,
 } from '../../../src-shared/contract/calibration.ts';
-import type { StrategyChoice, StrategyName } from '../../../src-shared/strategy.ts';
+import {
+  layersIn,
+  type StrategyChoice,
+  type StrategyLayers,
+  type StrategyName,
+} from '../../../src-shared/strategy.ts';
 
 export const DEFAULT_FLOOR: QualityFloor = { maxKl: 0.05, maxF1Loss: 0.01 };
 
@@ -37,15 +42,12 @@ export function cheapest<Point extends Pick<CalibrationPoint, 'kl' | 'ms'>>(
   return same.toSorted((a, b) => a.kl - b.kl || a.ms - b.ms)[0];
 }
 
-/** Layers at which a strategy that people name should choose its tokens; undefined where the usual one does. */
-export function checkLayersOf(
-  calibration: Calibration | undefined,
-  name: StrategyName,
-): number[] | undefined {
-  if (!calibration) return undefined;
+/** Layers at which a strategy that people name should choose its tokens; none where the usual ones do. */
+export function layersOf(calibration: Calibration | undefined, name: StrategyName): StrategyLayers {
+  if (!calibration) return {};
   const { points, fullMs, floor } = calibration;
   const own = points.filter(({ strategy }) => strategy.name === name);
-  return chooseStrategy(own, fullMs, floor).strategy.checkLayers;
+  return layersIn(chooseStrategy(own, fullMs, floor).strategy);
 }
 
 function keeps({ kl, answerF1 }: CalibrationPoint, { maxKl, maxF1Loss }: QualityFloor): boolean {

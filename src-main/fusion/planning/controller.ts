@@ -4,6 +4,7 @@ import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { ModelInfo, Strategy } from '../../engine/engine.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import { DEFAULT_CHECK_LAYER } from '../strategies/deviation.ts';
+import { defaultQuestionLayer } from '../strategies/query.ts';
 import { computedOnly, type CostModel, type Subject } from './cost-model.ts';
 import type { Piece, Tier, Work } from './work.ts';
 
@@ -55,7 +56,7 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
   const rest = { requested, predictedFullMs };
   if (requested.kind !== 'auto') {
     const reason = info.engine === 'llama' ? 'not-blended' : 'asked';
-    return { ...rest, ...plain(work, requested, choiceOf(requested), reason, options) };
+    return { ...rest, ...plain(work, requested, choiceOf(requested, info.kvLayers), reason, options) };
   }
 
   const base = calibrated?.strategy ?? UNCALIBRATED;
@@ -193,11 +194,16 @@ function without(work: Work, computed: ReadonlySet<number>): Work {
 }
 
 /** A strategy by its name and ratio, as people see it; of several ratios the last, of an adaptive one the least. */
-function choiceOf(strategy: Strategy): StrategyChoice {
+function choiceOf(strategy: Strategy, layers: number): StrategyChoice {
   if (strategy.kind === 'none') return { name: 'none', ratio: 0 };
   if (strategy.kind === 'full') return { name: 'full', ratio: 1 };
   const ratio = 'adaptive' in strategy ? strategy.adaptive.least : strategy.ratios.at(-1);
   const checkLayers = 'checkLayers' in strategy ? [...strategy.checkLayers] : [];
-  const usual = checkLayers.every((layer) => layer === DEFAULT_CHECK_LAYER);
-  return { name: strategy.kind, ratio: ratio ?? 0, ...(!usual && { checkLayers }) };
+  const questionLayers = 'questionLayers' in strategy ? [...strategy.questionLayers] : [];
+  const usual = (all: readonly number[], layer: number): boolean => all.every((each) => each === layer);
+  return {
+    ...{ name: strategy.kind, ratio: ratio ?? 0 },
+    ...(!usual(checkLayers, DEFAULT_CHECK_LAYER) && { checkLayers }),
+    ...(!usual(questionLayers, defaultQuestionLayer(layers)) && { questionLayers }),
+  };
 }

@@ -2,7 +2,7 @@ import type { Calibration } from '../../../src-shared/contract/calibration.ts';
 import type { FusionPlan } from '../../../src-shared/plan.ts';
 import type { StrategyRequest } from '../../../src-shared/strategy.ts';
 import type { KvDtype } from '../../engine/engine.ts';
-import { checkLayersOf } from '../calibration/choose.ts';
+import { layersOf } from '../calibration/choose.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
@@ -58,8 +58,8 @@ export class Planner {
   resolve(model: PlannedModel, { name, ratio }: StrategyRequest): StrategyOrAuto {
     if (!canBlend(model)) return { kind: 'full' };
     if (name === 'auto') return { kind: 'auto' };
-    const checkLayers = checkLayersOf(this.#options.calibration(model), name);
-    return engineStrategy({ name, ratio, ...(checkLayers && { checkLayers }) }, model.info.kvLayers);
+    const layers = layersOf(this.#options.calibration(model), name);
+    return engineStrategy({ name, ratio, ...layers }, model.info.kvLayers);
   }
 
   /** Whether cached chunks are used at all: not where a full prefill is wished, or calibration found it to be better. */

@@ -2,6 +2,7 @@ import { SimpleGrid } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Calibration, CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
+import { atLayers } from '../../ui/at-layers.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { chart } from '../../viz/chart/chart.ts';
 import { DataTable } from '../../viz/DataTable.tsx';
@@ -84,13 +85,7 @@ export function useCalibrationWords(): CalibrationWords {
   const format = useFormat();
   return useMemo(
     () => ({
-      strategy: ({ name, checkLayers: layers }) => {
-        const strategy = t(`strategies:${name}.name`);
-        const count = layers?.length;
-        return count === undefined
-          ? strategy
-          : t('strategies:checked', { strategy, layers: layers?.join(t('strategies:separator')), count });
-      },
+      strategy: ({ name, ...layers }) => atLayers(t(`strategies:${name}.name`), layers, t),
       ratio: t('calibration.ratio'),
       kl: t('calibration.kl'),
       agreement: t('calibration.agreement'),

@@ -1,14 +1,15 @@
 import type { Calibration, CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
 import {
-  sameChecks,
+  sameLayers,
   sameStrategy,
   type StrategyChoice,
+  type StrategyLayers,
   type StrategyName,
 } from '../../../src-shared/strategy.ts';
 import type { ChartPoint, ChartSpec, Series } from '../../viz/chart/layout.ts';
 import type { Colour } from '../../viz/palette.ts';
 
-/** A calibration as pictures want it: one line a strategy and its check layers, over the ratio. */
+/** A calibration as pictures want it: one line a strategy and its layers, over the ratio. */
 
 /** A KL of 0 has no place on a logarithmic axis; what is smaller than this is as good. */
 const LEAST_KL = 1e-4;
@@ -23,8 +24,8 @@ const COLOURS: Readonly<Record<StrategyName, Colour>> = {
 };
 
 export interface CalibrationWords {
-  /** With its check layers, where they are not the usual ones. */
-  strategy: (strategy: Pick<StrategyChoice, 'name' | 'checkLayers'>) => string;
+  /** With its layers, where they are not the usual ones. */
+  strategy: (strategy: Pick<StrategyChoice, 'name'> & StrategyLayers) => string;
   ratio: string;
   kl: string;
   agreement: string;
@@ -100,11 +101,11 @@ function seriesOf(
   return lines.map((line) => ({
     label: words.strategy(line),
     colour: COLOURS[line.name],
-    kind: line.checkLayers ? 'dashed' : 'line',
+    kind: line.checkLayers || line.questionLayers ? 'dashed' : 'line',
     points: [...start, ...points.filter(({ strategy }) => sameLine(strategy, line)).map(at)],
   }));
 }
 
 function sameLine(a: StrategyChoice, b: StrategyChoice): boolean {
-  return a.name === b.name && sameChecks(a, b);
+  return a.name === b.name && sameLayers(a, b);
 }

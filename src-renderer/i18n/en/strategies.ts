@@ -27,4 +27,6 @@ export const strategies = {
   separator: ', ',
   checked_one: '{{strategy}}, checked at layer {{layers}}',
   checked_other: '{{strategy}}, checked at layers {{layers}}',
+  asked_one: '{{strategy}}, question at layer {{layers}}',
+  asked_other: '{{strategy}}, question at layers {{layers}}',
 };

@@ -11,4 +11,6 @@ export const strategies: Words<typeof en.strategies> = {
   separator: '、',
   checked_one: '{{strategy}}，在第 {{layers}} 层检查',
   checked_other: '{{strategy}}，在第 {{layers}} 层检查',
+  asked_one: '{{strategy}}，在第 {{layers}} 层看问题',
+  asked_other: '{{strategy}}，在第 {{layers}} 层看问题',
 };

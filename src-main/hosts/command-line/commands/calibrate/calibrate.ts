@@ -127,8 +127,12 @@ function verdict({ choice: { verdict, strategy }, floor, points, fullMs }: Calib
   return `The default from now on: ${nameOf(strategy)}${ratio}, the cheapest that keeps ${bar}${cost}.`;
 }
 
-function nameOf({ name, checkLayers }: StrategyChoice): string {
-  return checkLayers ? `${name} (checked at ${checkLayers.join(', ')})` : name;
+function nameOf({ name, checkLayers, questionLayers }: StrategyChoice): string {
+  const at = [
+    ...(checkLayers ? [`checked at ${checkLayers.join(', ')}`] : []),
+    ...(questionLayers ? [`question at ${questionLayers.join(', ')}`] : []),
+  ];
+  return at.length > 0 ? `${name} (${at.join('; ')})` : name;
 }
 
 function list(value: string): string[] {

@@ -1,0 +1,22 @@
+import type { StrategyLayers } from '../../src-shared/strategy.ts';
+
+interface Say {
+  (
+    key: 'strategies:checked' | 'strategies:asked',
+    words: { strategy: string; layers: string; count: number },
+  ): string;
+  (key: 'strategies:separator'): string;
+}
+
+/** A strategy's name, and the layers at which it chooses where they are not the usual ones. */
+export function atLayers(strategy: string, { checkLayers, questionLayers }: StrategyLayers, t: Say): string {
+  const add = (
+    name: string,
+    key: 'strategies:checked' | 'strategies:asked',
+    layers: readonly number[] | undefined,
+  ): string =>
+    layers
+      ? t(key, { strategy: name, layers: layers.join(t('strategies:separator')), count: layers.length })
+      : name;
+  return add(add(strategy, 'strategies:checked', checkLayers), 'strategies:asked', questionLayers);
+}
