@@ -77,7 +77,7 @@ function input(append: AppendReport, appended: ReportInput['appended']): ReportI
 }
 
 const whole = (count: number): ChunkReuse => ({ tier: 'disk', runs: [{ begin: 0, count }] });
-const source = { document: 'a.md', documentId: '1', title: 'A', ordinal: 0 };
+const source = { document: 'a.md', documentId: '1', libraryId: '1', title: 'A', ordinal: 0 };
 
 test('positions count from the first token of the conversation', () => {
   const checks = [

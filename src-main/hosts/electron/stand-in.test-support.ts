@@ -190,6 +190,7 @@ export class StandIn {
         return Promise.resolve({ canceled: this.files.length === 0, filePaths: this.files });
       },
     },
+    powerMonitor: { isOnBatteryPower: () => false },
     ipcMain: { handle: (channel: string, handler: Handler) => this.handlers.set(channel, handler) },
     net: {
       fetch: async (url: string) => new Response(await readFile(fileURLToPath(url))),

@@ -30,6 +30,12 @@ export function AnswersSection({ settings }: { settings: Settings }) {
         />
       )}
       <Switch
+        label={t('answers.watch')}
+        description={t('answers.watchHelp')}
+        checked={settings.watch}
+        onChange={({ currentTarget }) => change({ watch: currentTarget.checked })}
+      />
+      <Switch
         label={t('answers.strict')}
         description={t('answers.strictHelp')}
         checked={settings.strict}

@@ -28,7 +28,7 @@ export function chart(spec: ChartSpec): Picture {
     layoutChart(spec, frame, legendHeight(frame.width) + Y_LABEL + ruleLabels(spec));
   return {
     items: spec.items.length,
-    height: (width) => legendHeight(width) + Y_LABEL + ruleLabels(spec) + PLOT_HEIGHT + BELOW,
+    height: (width) => legendHeight(width) + Y_LABEL + ruleLabels(spec) + (spec.height ?? PLOT_HEIGHT) + BELOW,
     draw: (context, frame, active) => draw(context, spec, layout(frame), frame, active),
     hit: (point, frame) => nearestItem(spec, layout(frame), point),
     anchor: (item, frame) => {

@@ -34,6 +34,8 @@ export interface ChartSpec {
   rules: readonly { x: number; label: string; colour: Colour }[];
   /** Points that are pointed out. */
   dots: readonly { x: number; y: number; colour: Colour }[];
+  /** Of the plot, in pixels; absent: as charts usually are. */
+  height?: number;
   /** The x of every item that can be pointed at, ascending. */
   items: readonly number[];
 }
