@@ -155,7 +155,8 @@ export class WatchService {
       this.#whenQuiet();
     }
     if (topic === 'queue.status') {
-      this.#busy = payload.waiting + payload.active > 0;
+      const { active, blocked, paused, waiting } = payload;
+      this.#busy = active > 0 || (waiting > 0 && !paused && blocked === null);
       if (this.#busy) this.#stop.abort();
       else this.#whenQuiet();
     }
