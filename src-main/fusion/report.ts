@@ -102,7 +102,12 @@ function partsOf(input: ReportInput): ReportPart[] {
   return parts;
 }
 
-function shownSource({ document, documentId, title, ordinal }: PassageSource): Omit<PassageSource, 'libraryId'> {
+function shownSource({
+  document,
+  documentId,
+  title,
+  ordinal,
+}: PassageSource): Omit<PassageSource, 'libraryId'> {
   return { document, documentId, title, ordinal };
 }
 

@@ -94,7 +94,7 @@ export async function watchedChat(options: ChatOptions = {}) {
     /** Resolves when it was found that nothing may be done now. */
     leftAlone: async () => {
       const before = looks;
-      settings.update({ watch: true });
+      settings.update({ watchAnswers: true });
       await expect.poll(() => looks).toBeGreaterThan(before);
       await watching.idle();
     },

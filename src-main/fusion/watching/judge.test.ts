@@ -29,6 +29,12 @@ describe('the floor', () => {
     }
   });
 
+  test('breaks by seven bad answers of forty, not by six', () => {
+    const bad = (count: number) => answers(...many(count, 1), ...many(LATEST - count, 0));
+    expect(broken(bad(6))).toBe(false);
+    expect(broken(bad(7))).toBe(true);
+  });
+
   test('breaks by texts that differ, too; those a full prefill was not sure of mean nothing', () => {
     const differing = Array.from({ length: 20 }, (_, i) => ({ kl: 0, f1: i % 2 === 0 ? 0.5 : 1 }));
     expect(broken(differing)).toBe(true);

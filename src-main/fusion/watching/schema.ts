@@ -3,7 +3,7 @@ export const MIGRATIONS = [
   `
   CREATE TABLE watched (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    answer_id TEXT NOT NULL,      -- in conversations.sqlite; it may be gone
+    answer_id TEXT NOT NULL UNIQUE, -- in conversations.sqlite; it may be gone
     model_id TEXT NOT NULL,
     fingerprint TEXT NOT NULL,    -- of the model as it answered
     drawn_ms REAL NOT NULL,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ofTopic } from '../../testing/chat.ts';
+import { NEW, ofTopic } from '../../testing/chat.ts';
 import { watchedChat } from '../../testing/watching.ts';
 import { FEWEST } from './judge.ts';
 import { DAILY } from './watch-service.ts';
@@ -141,9 +141,9 @@ test('nothing is compared on battery, nor while the model is being measured', as
 
 test('nothing is drawn where watching is off, by chance, or beyond so many a day', async () => {
   const { ask, compared, leftAlone, seen, settings, world } = await watchedChat();
-  settings.update({ watch: false });
+  settings.update({ watchAnswers: false });
   await ask();
-  settings.update({ watch: true });
+  settings.update({ watchAnswers: true });
   world.chance = 0.9;
   await ask();
   await leftAlone();
@@ -165,7 +165,7 @@ test('answers are not watched that were computed in full, by a strategy people c
 
   const other = await watchedChat({ obstacle: 'running-state', precompute: false });
   await other.ask();
-  other.settings.update({ watch: true });
+  other.settings.update({ watchAnswers: true });
   expect(other.seen()).toBeUndefined();
 });
 
@@ -188,6 +188,18 @@ test('what was seen goes with its library and with its model', async () => {
   expect(seen()).toBeUndefined();
 });
 
+test('an answer that is gone on with is one answer', async () => {
+  const { chat, compared, leftAlone, seen } = await watchedChat();
+  const { id } = chat.create({ ...NEW, maxTokens: 3 });
+  const { answerId } = chat.send(id, 'Where does Mara live?');
+  await chat.idle();
+  await compared(1);
+  chat.continue(id, answerId);
+  await chat.idle();
+  await leftAlone();
+  expect(seen()?.answers).toHaveLength(1);
+});
+
 test('an answer whose conversation or cache is gone is left out, and the next is compared', async () => {
   const { ask, compared, leftAlone, seen, settings, world, store } = await watchedChat();
   world.battery = true;
@@ -195,7 +207,7 @@ test('an answer whose conversation or cache is gone is left out, and the next is
   const kept = new Map(store.chunks);
   store.chunks.clear();
   world.battery = false;
-  settings.update({ watch: true });
+  settings.update({ watchAnswers: true });
   await leftAlone();
   expect(seen()).toBeUndefined();
   for (const [key, chunk] of kept) store.chunks.set(key, chunk);

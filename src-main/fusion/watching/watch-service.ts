@@ -56,7 +56,7 @@ interface WatchServiceOptions extends Core {
 }
 
 /** Decision 0221 has the reasons for these. */
-export const SHARE = 1 / 3;
+const SHARE = 1 / 3;
 export const DAILY = 12;
 
 const HOUR = 3_600_000;
@@ -100,7 +100,7 @@ export class WatchService {
     const look = setInterval(() => this.#whenQuiet(), LOOK_MS).unref();
     this.#task.until([
       models.onChange(() => this.#whenQuiet()),
-      settings.onChange(({ watch }) => (watch ? this.#whenQuiet() : this.#stop.abort())),
+      settings.onChange(({ watchAnswers }) => (watchAnswers ? this.#whenQuiet() : this.#stop.abort())),
       events.on((event) => this.#onEvent(event)),
       () => clearInterval(look),
     ]);
@@ -122,13 +122,12 @@ export class WatchService {
   status(): WatchingStatus {
     const libraries = this.#table.pairs().map(({ modelId, libraryId }): WatchedLibrary => {
       const { leastRatio, sinceId } = this.#table.limit(modelId, libraryId);
-      const answers = this.#table.answers(modelId, libraryId, SHOWN);
-      const counted = answers.filter(({ id }) => id > sinceId).slice(-LATEST);
+      const counted = this.#table.answers(modelId, libraryId, sinceId, LATEST);
       return {
         modelId,
         libraryId,
         leastRatio,
-        answers: answers.map(({ id: _, ...answer }) => answer),
+        answers: this.#table.answers(modelId, libraryId, 0, SHOWN),
         counted: counted.length,
         kl: intervalOf(counted.map(({ kl }) => kl)),
         f1Loss: intervalOf(lossesOf(counted)),
@@ -171,7 +170,7 @@ export class WatchService {
   #draw(answerId: string): void {
     const { answers, models, settings, chance = Math.random } = this.#options;
     const now = this.#now();
-    if (!settings.current.watch || !models.active || chance() >= SHARE) return;
+    if (!settings.current.watchAnswers || !models.active || chance() >= SHARE) return;
     if (this.#table.drawnSince(now - DAY) >= DAILY) return;
     const blended = answers.blended(answerId);
     const subject = subjectOf(models.active);
@@ -194,7 +193,7 @@ export class WatchService {
   #ready(): WatchedModel | undefined {
     const { settings, models, onBattery, measuring } = this.#options;
     const { active } = models;
-    if (!settings.current.watch || this.#busy || !active || !canBlend(active.model)) return undefined;
+    if (!settings.current.watchAnswers || this.#busy || !active || !canBlend(active.model)) return undefined;
     return measuring() || onBattery() ? undefined : active;
   }
 
@@ -238,7 +237,7 @@ export class WatchService {
 
   #judge(subject: Subject, active: WatchedModel, libraryId: string): void {
     const { leastRatio, sinceId } = this.#table.limit(subject.modelId, libraryId);
-    const answers = this.#table.answers(subject.modelId, libraryId, LATEST).filter(({ id }) => id > sinceId);
+    const answers = this.#table.answers(subject.modelId, libraryId, sinceId, LATEST);
     if (leastRatio === 1 || !breaksFloor(answers, DEFAULT_FLOOR)) return;
     const next = nextLeastRatio(leastRatio, answers);
     this.#table.setLimit(subject, libraryId, next);

@@ -19,7 +19,7 @@ interface Limit {
   sinceId: number;
 }
 
-type RawAnswer = Omit<WatchedAnswer, 'agrees'> & { id: number; agrees: number };
+type RawAnswer = Omit<WatchedAnswer, 'agrees'> & { agrees: number };
 
 const NO_LIMIT: Limit = { leastRatio: 0, sinceId: 0 };
 
@@ -36,13 +36,18 @@ export class WatchTable {
     return this.#database.value<number>('SELECT count(*) FROM watched WHERE drawn_ms > ?', ms) ?? 0;
   }
 
+  /** Does nothing about an answer that was drawn before, and gone on with since. */
   draw(answerId: string, { modelId, fingerprint }: Subject, libraryIds: readonly string[], ms: number): void {
-    const sql =
-      'INSERT INTO watched (answer_id, model_id, fingerprint, drawn_ms) VALUES (?, ?, ?, ?) RETURNING id';
+    const sql = `INSERT INTO watched (answer_id, model_id, fingerprint, drawn_ms) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO NOTHING RETURNING id`;
     this.#database.transaction(() => {
       const id = this.#database.value<number>(sql, answerId, modelId, fingerprint, ms);
-      for (const libraryId of libraryIds)
-        this.#database.run('INSERT INTO watched_library (watched_id, library_id) VALUES (?, ?)', id, libraryId);
+      for (const libraryId of id === undefined ? [] : libraryIds)
+        this.#database.run(
+          'INSERT INTO watched_library (watched_id, library_id) VALUES (?, ?)',
+          id,
+          libraryId,
+        );
     });
   }
 
@@ -75,12 +80,12 @@ export class WatchTable {
       UNION SELECT model_id, library_id FROM blending_limit ORDER BY 1, 2`);
   }
 
-  /** The latest that were compared, oldest first. */
-  answers(modelId: string, libraryId: string, count: number): (WatchedAnswer & { id: number })[] {
-    const query = `SELECT id, measured_ms AS measuredMs, kl, agrees, kept, f1, ratio FROM watched
+  /** The latest of those drawn after this one that were compared, oldest first. */
+  answers(modelId: string, libraryId: string, afterId: number, count: number): WatchedAnswer[] {
+    const query = `SELECT measured_ms AS measuredMs, kl, agrees, kept, f1, ratio FROM watched
       JOIN watched_library ON watched_id = id
-      WHERE model_id = ? AND library_id = ? AND measured_ms IS NOT NULL ORDER BY id DESC LIMIT ?`;
-    const rows = this.#database.all<RawAnswer>(query, modelId, libraryId, count);
+      WHERE model_id = ? AND library_id = ? AND id > ? AND measured_ms IS NOT NULL ORDER BY id DESC LIMIT ?`;
+    const rows = this.#database.all<RawAnswer>(query, modelId, libraryId, afterId, count);
     return rows.toReversed().map((row) => ({ ...row, agrees: row.agrees === 1 }));
   }
 
@@ -132,7 +137,12 @@ export class WatchTable {
     this.#database.transaction(() => {
       const other = 'model_id = ? AND fingerprint <> ?';
       this.#database.run(`DELETE FROM blending_limit WHERE ${other}`, modelId, fingerprint);
-      this.#database.run(`DELETE FROM watched WHERE ${other} OR drawn_ms < ?`, modelId, fingerprint, drawnBeforeMs);
+      this.#database.run(
+        `DELETE FROM watched WHERE ${other} OR drawn_ms < ?`,
+        modelId,
+        fingerprint,
+        drawnBeforeMs,
+      );
     });
   }
 

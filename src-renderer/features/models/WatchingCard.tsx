@@ -2,6 +2,7 @@ import { Button, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@m
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Interval, WatchedLibrary, WatchingStatus } from '../../../src-shared/contract/watching.ts';
+import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -17,6 +18,7 @@ import { f1Chart, klChart, verdictOf, type WatchingWords } from './watching-view
 export function WatchingCard() {
   const { t } = useTranslation('models');
   const { data: status, error, refetch } = useCall('watching.get');
+  const { data: models = [] } = useCall('models.list');
   const title = t('watching.title');
   return (
     <Stack gap="sm" component="section" aria-label={title}>
@@ -32,7 +34,7 @@ export function WatchingCard() {
               <Text size="sm">{t('watching.intro')}</Text>
               <Circumstances empty={status.libraries.length === 0} daily={status.daily} />
             </Stack>
-            {status.libraries.map((watched) => (
+            {inUseFirst(status.libraries, models).map((watched) => (
               <Watched key={`${watched.modelId} ${watched.libraryId}`} watched={watched} status={status} />
             ))}
           </Stack>
@@ -42,13 +44,21 @@ export function WatchingCard() {
   );
 }
 
+function inUseFirst(
+  libraries: readonly WatchedLibrary[],
+  models: readonly Pick<ModelEntry, 'id' | 'active'>[],
+): WatchedLibrary[] {
+  const others = ({ modelId }: WatchedLibrary) => !models.some(({ id, active }) => active && id === modelId);
+  return libraries.toSorted((a, b) => Number(others(a)) - Number(others(b)));
+}
+
 /** Why nothing is compared, or not yet. */
 function Circumstances({ empty, daily }: { empty: boolean; daily: number }) {
   const { t } = useTranslation('models');
   const { data: settings } = useCall('settings.get');
   const notBlended = useNotBlended();
   if (!settings) return null;
-  const sentence = !settings.watch
+  const sentence = !settings.watchAnswers
     ? t('watching.off')
     : (notBlended ??
       (settings.strategy.name !== 'auto'

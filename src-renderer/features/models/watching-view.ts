@@ -8,6 +8,7 @@ const LEAST_KL = 1e-4;
 /** Losses mostly are 0: without this the axis would be all noise. */
 const LEAST_LOSS_SHOWN = 0.1;
 const HEIGHT = 96;
+const RADIUS = 3;
 
 export interface WatchingWords {
   x: string;
@@ -86,12 +87,16 @@ function chartOf(watched: WatchedLibrary, measure: Measure): Omit<ChartSpec, 'y'
       : []),
   ];
   return {
-    x: { domain: [0.5, items.length + 0.5], label: words.x, format: (x) => (Number.isInteger(x) ? words.number(x) : '') },
+    x: {
+      domain: [0.5, items.length + 0.5],
+      label: words.x,
+      format: (x) => (Number.isInteger(x) ? words.number(x) : ''),
+    },
     series,
     rules: [],
     dots: values.flatMap((y, i) => {
       const colour = i + 1 > items.length - watched.counted ? 'accent' : 'muted';
-      return y === null ? [] : [{ x: i + 1, y, colour } as const];
+      return y === null ? [] : [{ x: i + 1, y, colour, radius: RADIUS } as const];
     }),
     height: HEIGHT,
     items,

@@ -30,10 +30,10 @@ export function AnswersSection({ settings }: { settings: Settings }) {
         />
       )}
       <Switch
-        label={t('answers.watch')}
-        description={t('answers.watchHelp')}
-        checked={settings.watch}
-        onChange={({ currentTarget }) => change({ watch: currentTarget.checked })}
+        label={t('answers.watchAnswers')}
+        description={t('answers.watchAnswersHelp')}
+        checked={settings.watchAnswers}
+        onChange={({ currentTarget }) => change({ watchAnswers: currentTarget.checked })}
       />
       <Switch
         label={t('answers.strict')}

@@ -186,7 +186,8 @@ export const models = {
     of: '{{model}} · {{library}}',
     state: {
       few_one: '{{count, number}} answer compared; nothing is concluded from fewer than {{fewest, number}}.',
-      few_other: '{{count, number}} answers compared; nothing is concluded from fewer than {{fewest, number}}.',
+      few_other:
+        '{{count, number}} answers compared; nothing is concluded from fewer than {{fewest, number}}.',
       none: 'No answer compared since then.',
       kept: 'Blending keeps the quality.',
       unsure: 'The mean is above the limit, but a few answers may have made it so. Nothing is changed yet.',
@@ -196,7 +197,7 @@ export const models = {
     kl: 'KL {{mean}} ({{low}} to {{high}}, limit {{limit}})',
     f1Loss: 'F1 loss {{mean}} ({{low}} to {{high}}, limit {{limit}})',
     agrees: 'same first token in {{share}}',
-    kept: '{{share}} of the words as a full prefill would choose them',
+    kept: 'a full prefill would have chosen {{share}} of the tokens',
     last: 'last compared {{ago}}',
     before: 'Blend as before',
     again: 'Blend again',

@@ -87,8 +87,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     whole: true,
   },
   BLENDING_STOPPED: {
-    message:
-      '融合仍使“{{model}}”依据“{{library}}”的回答改变过多，因此今后全部直接计算，回答会慢一些。',
+    message: '融合仍使“{{model}}”依据“{{library}}”的回答改变过多，因此今后全部直接计算，回答会慢一些。',
     advice: '比较结果见“模型”页面；在那里点击“重新融合”即可恢复。',
     whole: true,
   },
