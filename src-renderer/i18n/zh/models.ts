@@ -178,7 +178,7 @@ export const models: Words<typeof en.models> = {
     empty:
       '还没有比较过任何回答。大约每三个融合的回答会选中一个，每天最多 {{daily, number}} 个；在一段时间没有提问、没有文档正在准备、并且电脑接通电源时进行比较。',
     asked: '设置中已指定融合方式。只有由“自动”决定融合方式的回答才会比较。',
-    of: '{{model}} · {{library}}',
+    of: '{{model}}，资料库“{{library}}”',
     state: {
       few_one: '已比较 {{count, number}} 个回答；不足 {{fewest, number}} 个时不下结论。',
       few_other: '已比较 {{count, number}} 个回答；不足 {{fewest, number}} 个时不下结论。',
