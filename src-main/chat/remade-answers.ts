@@ -42,7 +42,7 @@ export class RemadeAnswers {
 
   /**
    * Makes an answer's prompt twice, blended as it was and in full, and begins an answer to both with the likeliest tokens: what
-   * sampling drew would differ by chance alone. Nothing is written, and no conversation gives up memory for it. undefined when nothing
+   * sampling drew would differ by chance alone. Nothing of it is kept, and no conversation gives up memory for it. undefined when nothing
    * of the prompt is cached any more. NOT_FOUND, CONFLICT when the prompt can no longer be made as it was, ABORTED, OUT_OF_MEMORY.
    */
   async remake(answerId: string, signal: AbortSignal): Promise<Drift | undefined> {
