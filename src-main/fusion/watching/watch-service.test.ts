@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { NEW, ofTopic } from '../../testing/chat.ts';
+import { FakeModel } from '../../testing/fusion.ts';
 import { watchedChat } from '../../testing/watching.ts';
 import { FEWEST } from './judge.ts';
 import { DAILY } from './watch-service.ts';
@@ -126,7 +127,7 @@ test('documents that come in stop it, and it waits until they are prepared', asy
 });
 
 test('nothing is compared on battery, nor while the model is being measured', async () => {
-  const { ask, compared, leftAlone, restart, seen, world } = await watchedChat();
+  const { ask, compared, leftAlone, restart, seen, world, bus } = await watchedChat();
   world.battery = true;
   await ask();
   await leftAlone();
@@ -134,8 +135,11 @@ test('nothing is compared on battery, nor while the model is being measured', as
   [world.battery, world.measuring] = [false, true];
   await leftAlone();
   expect(seen()).toBeUndefined();
-  world.measuring = false;
   await restart(); // what was drawn before is compared after
+  await leftAlone();
+  expect(seen()).toBeUndefined();
+  world.measuring = false;
+  bus.emit('calibration.changed', {});
   await compared(1);
 });
 
@@ -186,6 +190,14 @@ test('what was seen goes with its library and with its model', async () => {
   world.modelIds = ['other'];
   bus.emit('models.changed', {});
   expect(seen()).toBeUndefined();
+});
+
+test('with another file or adapter a model is another one', async () => {
+  const { ask, compared, seen, models } = await watchedChat();
+  await ask();
+  await compared(1);
+  models.change({ name: 'Fake', model: new FakeModel({ fingerprint: 'e'.repeat(64) }) });
+  await expect.poll(seen).toBeUndefined();
 });
 
 test('an answer that is gone on with is one answer', async () => {

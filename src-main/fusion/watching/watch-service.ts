@@ -78,6 +78,8 @@ export class WatchService {
   readonly #options: WatchServiceOptions;
   readonly #table: WatchTable;
   readonly #task: RecurringTask;
+  /** By model and library, for questions: they go on where the database cannot be read. */
+  #leastRatios: ReadonlyMap<string, number>;
   #busy = false;
   #quiet: NodeJS.Timeout | undefined;
   /** Ends the comparison that is under way. */
@@ -88,6 +90,7 @@ export class WatchService {
     this.#options = options;
     const use = (database: ConstructorParameters<typeof WatchTable>[0]) => new WatchTable(database);
     this.#table = openOrSetAside(options.path, MIGRATIONS, use, options.onSetAside);
+    this.#leastRatios = this.#readLeastRatios();
     this.#task = new RecurringTask({
       work: (signal) => this.#round(signal),
       pauseMs: 0,
@@ -138,7 +141,7 @@ export class WatchService {
 
   /** What share of cached tokens is to be recomputed at least where passages of these libraries are blended; 1: all. */
   leastRatio({ info }: Pick<FusionModel, 'info'>, libraryIds: readonly string[]): number {
-    return this.#table.leastRatio(info.fingerprint, libraryIds);
+    return Math.max(0, ...libraryIds.map((id) => this.#leastRatios.get(`${info.fingerprint} ${id}`) ?? 0));
   }
 
   /** Blends again as before; what was seen until now no longer counts. NOT_FOUND. */
@@ -156,7 +159,9 @@ export class WatchService {
     if (topic === 'queue.status') {
       const { active, blocked, paused, waiting } = payload;
       this.#busy = active > 0 || (waiting > 0 && !paused && blocked === null);
-      if (this.#busy) this.#stop.abort();
+    }
+    if (topic === 'queue.status' || topic === 'calibration.changed') {
+      if (this.#busy || this.#options.measuring()) this.#stop.abort();
       else this.#whenQuiet();
     }
     if (topic === 'library.changed' || topic === 'models.changed') this.#forgetGone();
@@ -183,7 +188,7 @@ export class WatchService {
       const active = this.#ready();
       if (!active || ended.aborted) return;
       const subject = subjectOf(active);
-      this.#table.forget(subject, this.#now() - KEPT_MS);
+      if (this.#table.forget(subject, this.#now() - KEPT_MS)) this.#changed();
       const drawn = this.#table.next(subject, this.#now() - DAY);
       if (!drawn || !(await this.#compare(drawn, active, ended))) return;
     }
@@ -260,7 +265,13 @@ export class WatchService {
     return (this.#options.nowMs ?? Date.now)();
   }
 
+  #readLeastRatios(): Map<string, number> {
+    const limits = this.#table.limits();
+    return new Map(limits.map(({ fingerprint, libraryId, leastRatio }) => [`${fingerprint} ${libraryId}`, leastRatio])); // prettier-ignore
+  }
+
   #changed(): void {
+    this.#leastRatios = this.#readLeastRatios();
     this.#options.events.emit('watching.changed', {});
   }
 }

@@ -109,11 +109,10 @@ export class WatchTable {
     return this.#database.run(sql, modelId, libraryId) > 0;
   }
 
-  /** The strictest limit of a model for passages of these libraries. */
-  leastRatio(fingerprint: string, libraryIds: readonly string[]): number {
-    const query = `SELECT coalesce(max(least_ratio), 0) FROM blending_limit
-      WHERE fingerprint = ? AND library_id IN (SELECT value FROM json_each(?))`;
-    return this.#database.value<number>(query, fingerprint, JSON.stringify(libraryIds)) ?? 0;
+  /** All that limits anything. */
+  limits(): { fingerprint: string; libraryId: string; leastRatio: number }[] {
+    return this.#database.all(`SELECT fingerprint, library_id AS libraryId, least_ratio AS leastRatio
+      FROM blending_limit WHERE least_ratio > 0`);
   }
 
   /** Removes what there is of models and libraries that are gone. Gives whether there was anything. */
@@ -132,17 +131,13 @@ export class WatchTable {
     });
   }
 
-  /** Removes what there is of a model as it was before, and what is older than this. */
-  forget({ modelId, fingerprint }: Subject, drawnBeforeMs: number): void {
-    this.#database.transaction(() => {
-      const other = 'model_id = ? AND fingerprint <> ?';
-      this.#database.run(`DELETE FROM blending_limit WHERE ${other}`, modelId, fingerprint);
-      this.#database.run(
-        `DELETE FROM watched WHERE ${other} OR drawn_ms < ?`,
-        modelId,
-        fingerprint,
-        drawnBeforeMs,
-      );
+  /** Removes what there is of a model as it was before, and what is older than this. Gives whether there was anything. */
+  forget({ modelId, fingerprint }: Subject, drawnBeforeMs: number): boolean {
+    const other = 'model_id = ? AND fingerprint <> ?';
+    return this.#database.transaction(() => {
+      const limits = this.#database.run(`DELETE FROM blending_limit WHERE ${other}`, modelId, fingerprint);
+      const old = `DELETE FROM watched WHERE ${other} OR drawn_ms < ?`;
+      return this.#database.run(old, modelId, fingerprint, drawnBeforeMs) + limits > 0;
     });
   }
 
