@@ -11,6 +11,7 @@ import { CalibrationService } from './fusion/calibration/calibration-service.ts'
 import { CostModel } from './fusion/planning/cost-model.ts';
 import { FirstUse } from './fusion/planning/first-use.ts';
 import { Planner } from './fusion/planning/planner.ts';
+import { WatchService } from './fusion/watching/watch-service.ts';
 import { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';
@@ -27,6 +28,7 @@ import { findDamage } from './platform/damaged-database.ts';
 import type { SetAside } from './platform/database.ts';
 import { traceOf } from './platform/failure.ts';
 import { fileLogger, type Logger } from './platform/logger.ts';
+import { onBattery } from './platform/power.ts';
 import { defaultDataDir, ensureWritableDir, resolvePaths, type Paths } from './platform/paths.ts';
 import { makePrivate } from './platform/private-data.ts';
 import { programVersion } from './platform/root.ts';
@@ -55,6 +57,8 @@ interface AppOptions {
   parser?: Parser | undefined;
   /** Tries model files in a process apart; likewise. */
   tryFile?: TryFile | undefined;
+  /** Whether the machine runs on a battery; for hosts that are told by the system. */
+  onBattery?: (() => boolean) | undefined;
 }
 
 /** All of Kvasir but its hosts. Long, since this is where every service is given what it needs: nothing else is done here. */
@@ -92,6 +96,8 @@ export class App {
   readonly prefixes: StoredPrefixes;
   /** Measures models that are new here. */
   readonly firstUse: FirstUse;
+  /** Compares a few answers with their full prefill while they are in use. */
+  readonly watching: WatchService;
   /** Folders that the command line works with. */
   readonly workspaces: Workspaces;
   /** Of the program. */
@@ -104,7 +110,7 @@ export class App {
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
     catalogue: Catalogue,
-    { parser, tryFile }: Pick<AppOptions, 'parser' | 'tryFile'>,
+    { parser, tryFile, ...host }: Pick<AppOptions, 'parser' | 'tryFile' | 'onBattery'>,
     found: Failure[],
   ) {
     this.#found = found;
@@ -157,6 +163,7 @@ export class App {
       costs: new CostModel(paths.costs),
       store,
       calibration: (model) => this.calibration.of(model),
+      leastRatio: (model, libraryIds) => this.watching.leastRatio(model, libraryIds),
     });
     this.prefixes = new StoredPrefixes({
       store,
@@ -217,6 +224,19 @@ export class App {
       costs: this.planner.costs,
       calibration: this.calibration,
       dir: paths.data,
+    });
+    this.watching = new WatchService({
+      ...core,
+      path: paths.watching,
+      models: this.models,
+      known: {
+        modelIds: () => this.models.list().map(({ id }) => id),
+        libraries: () => this.libraries.list(),
+      },
+      answers: this.chat.remade,
+      onBattery: host.onBattery ?? onBattery,
+      measuring: () => this.calibration.status().running,
+      onSetAside,
     });
     this.prefetcher = new Prefetcher({
       store,
@@ -279,6 +299,7 @@ export class App {
     this.firstUse.start();
     this.models.start();
     this.libraries.start();
+    this.watching.start();
     void this.#checkDatabases();
   }
 
@@ -293,6 +314,7 @@ export class App {
     const steps: (() => unknown)[] = [
       () => this.calibration.close(),
       () => this.firstUse.close(),
+      () => this.watching.close(),
       () => this.libraries.close(),
       () => this.warmStart.close(),
       () => this.prefetcher.close(),

@@ -3,6 +3,7 @@ import { MIGRATIONS as analyses } from './analysis/schema.ts';
 import type { Schemas } from './backup/manifest.ts';
 import { MIGRATIONS as catalogue } from './catalogue/schema.ts';
 import { MIGRATIONS as conversations } from './chat/schema.ts';
+import { MIGRATIONS as watching } from './fusion/watching/schema.ts';
 import { MIGRATIONS as models } from './models/registry.ts';
 import type { SetAside } from './platform/database.ts';
 import type { Failure } from '../src-shared/contract/common.ts';
@@ -12,6 +13,7 @@ export const SCHEMAS: Schemas = {
   'catalogue.sqlite': catalogue,
   'conversations.sqlite': conversations,
   'analyses.sqlite': analyses,
+  'watching.sqlite': watching,
   'models.sqlite': models,
 };
 
@@ -19,6 +21,7 @@ const HOLDS: Record<string, string> = {
   'catalogue.sqlite': 'libraries',
   'conversations.sqlite': 'conversations',
   'analyses.sqlite': 'analyses',
+  'watching.sqlite': 'comparisons of answers',
   'models.sqlite': 'list of models',
 };
 

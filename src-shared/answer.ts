@@ -34,6 +34,7 @@ export const NoticeSchema = z.object({
     'full-prefill', // cached passages were left unused: computing all is faster
     'still-thinking', // the limit of the answer went to thoughts before there was any
     'not-blended', // everything is computed, since the model does not stand blending or cannot be blended
+    'blending-stopped', // the same, since answers in use changed too much by it
     'document-failed', // a document of the library could not be read
   ]),
   message: z.string(),

@@ -41,6 +41,8 @@ export const ERROR_CODES = [
   'NO_MATCH', // no passage to answer from, and the model is not asked to guess
   'QUESTION_TOO_LONG', // the question alone exceeds the context
   'CONTEXT_OVERFLOW', // a prompt exceeds the context
+  'BLENDING_RAISED', // answers in use changed too much by blending, so more is recomputed
+  'BLENDING_STOPPED', // the same, so passages are no longer blended
   // general
   'BAD_ARGUMENT', // a command-line flag or setting is out of range
   'SETTING_ADJUSTED', // a number in the settings is out of range here; another is used

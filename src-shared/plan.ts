@@ -12,6 +12,7 @@ export const PLAN_REASONS = [
   'nothing-cached', // no passage is in the cache, so all is computed
   'full-is-faster', // auto: blending would take longer than computing all
   'quality', // auto: calibration found that this model does not stand blending
+  'watched', // auto: answers in use changed too much by blending passages of these libraries
 ] as const;
 
 /** The parts of the time to the first token that depend on how the prompt is fused, as in TtftSchema; `total` is their sum. */

@@ -54,6 +54,8 @@ export const SettingsSchema = z.object({
   storeMisses: z.boolean().default(true),
   /** How prompts are fused where a conversation does not say. */
   strategy: StrategyRequestSchema.prefault({ name: 'auto' }),
+  /** Whether a few blended answers a day are compared with their full prefill while nothing else is to be done. */
+  watchAnswers: z.boolean().default(true),
   /** 0 answers with the likeliest token every time. */
   temperature: z.number().min(0).max(2).default(0),
   /** Ids of the models in use; absent: the demo model, and no embedding model. After a restart for other windows. */

@@ -65,6 +65,11 @@ export function fallbackNotice({ fellBack, reason, predictedFullMs }: Decision):
       'The whole prompt was computed: this model was measured, and its answers change too much when cached passages are blended.';
     return [{ kind: 'not-blended', message }];
   }
+  if (reason === 'watched') {
+    const message =
+      'The whole prompt was computed: earlier answers from these documents changed too much when cached passages were blended. “Blend again” on the Models screen takes that back.';
+    return [{ kind: 'blending-stopped', message }];
+  }
   const time = predictedFullMs === null ? '' : ` in about ${Math.max(1, Math.round(predictedFullMs))} ms`;
   const message = `The whole prompt was computed${time}: here that is faster than loading and blending its cached passages.`;
   return [{ kind: 'full-prefill', message }];

@@ -54,7 +54,8 @@ export function findPassages(found: readonly FoundChunk[], passages: Passages): 
     if (!passage) return [];
     const page = passages.pageLabel(passage.documentId, passage.start + (highlights[0]?.start ?? 0));
     const { path: document, title, ordinal } = passage;
-    const source = { document, documentId: String(passage.documentId), title, ordinal };
+    const [documentId, libraryId] = [String(passage.documentId), String(passage.libraryId)];
+    const source = { document, documentId, libraryId, title, ordinal };
     return [{ passage, tokens: passage.tokens, source, score, reason, highlights, page }];
   });
 }

@@ -10,6 +10,7 @@ import { libraryHandlers } from './libraries.ts';
 import { modelHandlers } from './models.ts';
 import { searchHandlers } from './search.ts';
 import { settingsHandlers } from './settings.ts';
+import { watchingHandlers } from './watching.ts';
 
 /** Everything a window can ask, answered by the app's services; what only a host can do, by `host`. */
 export function createHandlers(app: App, host: HostServices): Handlers {
@@ -23,5 +24,6 @@ export function createHandlers(app: App, host: HostServices): Handlers {
     ...cacheHandlers(app),
     ...calibrationHandlers(app),
     ...analysisHandlers(app),
+    ...watchingHandlers(app),
   };
 }

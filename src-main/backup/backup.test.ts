@@ -30,6 +30,7 @@ const SCHEMAS = {
   'catalogue.sqlite': [ROOTS],
   'conversations.sqlite': [NOTES],
   'analyses.sqlite': [NOTES],
+  'watching.sqlite': [NOTES],
   'models.sqlite': [NOTES],
 };
 

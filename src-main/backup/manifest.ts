@@ -8,6 +8,7 @@ export const DATABASE_FILES = [
   'catalogue.sqlite',
   'conversations.sqlite',
   'analyses.sqlite',
+  'watching.sqlite',
   'models.sqlite',
 ] as const;
 

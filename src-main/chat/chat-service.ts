@@ -24,6 +24,7 @@ import { measureFullPrefill } from './full-prefill.ts';
 import { MissWriter } from '../answering/miss-writer.ts';
 import { warmUp } from '../answering/warm-up.ts';
 import { withLivingDocuments, type Passages } from '../answering/passages.ts';
+import { RemadeAnswers } from './remade-answers.ts';
 import { toShownMessage, type MessageRecord } from './records.ts';
 import { ConversationSessions } from './sessions.ts';
 import type { Core } from '../platform/core.ts';
@@ -58,6 +59,8 @@ export interface Sent {
 export class ChatService {
   /** Other ways to make an answer's prompt. */
   readonly comparisons: CompareService;
+  /** Answers once more, beside their full prefill. */
+  readonly remade: RemadeAnswers;
   readonly #options: ChatServiceOptions;
   readonly #store: ConversationStore;
   readonly #sessions: ConversationSessions;
@@ -84,6 +87,7 @@ export class ChatService {
     this.#runs = new AnswerRuns({ ...options, ...shared, answerer: this.#answerer });
     const transaction = <T>(work: () => T): T => this.#store.transaction(work);
     this.comparisons = new CompareService({ ...options, ...shared, transaction });
+    this.remade = new RemadeAnswers({ ...options, ...shared });
     this.#unsubscribe = [
       models.onChange(({ model }) => this.#sessions.keepOnly(model)),
       // An answer that is being made needs its session; the end of it trims too.

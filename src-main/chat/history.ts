@@ -41,6 +41,6 @@ export function historyBefore(
   return { turns, turnsLeftOut: turnsLeftOut ?? 0 };
 }
 
-export function sourceOf({ path, documentId, title, ordinal }: Citation): PassageSource {
-  return { document: path, documentId, title, ordinal };
+export function sourceOf({ path, documentId, libraryId, title, ordinal }: Citation): PassageSource {
+  return { document: path, documentId, libraryId, title, ordinal };
 }

@@ -19,6 +19,7 @@ import {
 export interface PassageSource {
   document: string;
   documentId: string | null;
+  libraryId: string | null;
   title: string;
   ordinal: number;
 }

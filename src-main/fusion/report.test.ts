@@ -77,7 +77,8 @@ function input(append: AppendReport, appended: ReportInput['appended']): ReportI
 }
 
 const whole = (count: number): ChunkReuse => ({ tier: 'disk', runs: [{ begin: 0, count }] });
-const source = { document: 'a.md', documentId: '1', title: 'A', ordinal: 0 };
+const shown = { document: 'a.md', documentId: '1', title: 'A', ordinal: 0 };
+const source = { ...shown, libraryId: '1' };
 
 test('positions count from the first token of the conversation', () => {
   const checks = [
@@ -185,7 +186,7 @@ test('a passage matched in part says which of its tokens were reused, and counts
   );
   expect(FusionReportSchema.parse(report)).toEqual(report);
   expect(report.parts[2]?.chunk).toEqual({
-    ...source,
+    ...shown,
     tier: 'ram',
     match: 'partial',
     reusedTokens: 4,

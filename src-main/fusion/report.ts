@@ -8,7 +8,7 @@ import type {
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { StrategyChoice } from '../../src-shared/strategy.ts';
 import type { AppendReport, CheckReport, KvDtype, LayerReport } from '../engine/engine.ts';
-import type { PromptPart } from './blender.ts';
+import type { PassageSource, PromptPart } from './blender.ts';
 import { rankCorrelation } from './rank-correlation.ts';
 import { reusedTokens, type ChunkReuse } from './sources.ts';
 
@@ -89,7 +89,7 @@ function partsOf(input: ReportInput): ReportPart[] {
     const count = tokens.length;
     const chunk = kind === 'chunk' &&
       source && {
-        ...source,
+        ...shownSource(source),
         tier: reuse.tier,
         ...(reuse.prefetched && { prefetched: true }),
         ...(reused > 0 && matchOf(reuse, reused, count, start)),
@@ -100,6 +100,15 @@ function partsOf(input: ReportInput): ReportPart[] {
     start += count;
   }
   return parts;
+}
+
+function shownSource({
+  document,
+  documentId,
+  title,
+  ordinal,
+}: PassageSource): Omit<PassageSource, 'libraryId'> {
+  return { document, documentId, title, ordinal };
 }
 
 const COMPUTED: ChunkReuse = { tier: 'computed', runs: [] };

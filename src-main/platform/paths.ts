@@ -15,6 +15,8 @@ export interface Paths {
   catalogue: string;
   conversations: string;
   analyses: string;
+  /** Answers that were compared with their full prefill. */
+  watching: string;
   /** How fast this machine computes and loads. */
   costs: string;
   /** How well models stand blending. */
@@ -52,6 +54,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     catalogue: join(data, 'catalogue.sqlite'),
     conversations: join(data, 'conversations.sqlite'),
     analyses: join(data, 'analyses.sqlite'),
+    watching: join(data, 'watching.sqlite'),
     costs: join(data, 'costs.json'),
     calibrations: join(data, 'calibrations.json'),
     demoModel: join(resources, 'models', 'kvasir-demo.gguf'),

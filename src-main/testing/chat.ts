@@ -44,6 +44,8 @@ interface FixtureOptions extends FakeModelOptions {
   /** Documents that cannot be found yet. */
   unready?: Unready;
   precompute?: boolean;
+  /** What watching asks for. */
+  leastRatio?: ConstructorParameters<typeof Planner>[0]['leastRatio'];
 }
 
 export async function fixture({
@@ -54,6 +56,7 @@ export async function fixture({
   unready,
   onSetAside,
   model: ownModel,
+  leastRatio,
   ...modelOptions
 }: FixtureOptions = {}) {
   const dir = given ?? mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
@@ -95,7 +98,7 @@ export async function fixture({
     passages: library,
     store,
     settings,
-    planner: new Planner({ costs, store, calibration: () => undefined }),
+    planner: new Planner({ costs, store, leastRatio, calibration: () => undefined }),
     prefixes: new StoredPrefixes({ store, gate }),
     events: bus,
     gate,
@@ -126,6 +129,8 @@ export async function fixture({
     passages,
     gone,
     events,
+    bus,
+    gate,
     settings,
     dir,
     close,

@@ -199,6 +199,9 @@ export class FakeModel implements FusionModel {
     return session;
   }
 
+  /** How much reused tokens change the logits. */
+  drift = 1;
+
   /** Text that sessions may begin with: computed before, as far as the model knows. */
   known = new Int32Array(0);
 }
@@ -279,7 +282,8 @@ export class FakeSession implements FusionSession {
 
   /** Of two tokens; the more was reused, the less likely the first of them. */
   logits(): Float32Array {
-    return Float32Array.of(1, this.reused.size / Math.max(1, this.ids.length));
+    const share = this.reused.size / Math.max(1, this.ids.length);
+    return Float32Array.of(1, this.#model.drift * share);
   }
 
   /** Reused tokens are 1 away from computed ones, in every layer; attention by the share of such tokens. */

@@ -34,6 +34,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
   'cache.changed': ['cache.', 'documents.chunks', 'libraries.'],
   'settings.changed': ['settings.', 'cache.stats', 'calibration.', 'analysis.plan'],
   'calibration.changed': ['calibration.'],
+  'watching.changed': ['watching.'],
   'backups.changed': ['app.backups', 'app.info'],
 };
 

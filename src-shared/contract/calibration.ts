@@ -21,7 +21,7 @@ const CalibrationPointSchema = z.object({
 });
 
 /** What a strategy must keep to be the default. */
-const QualityFloorSchema = z.object({ maxKl: z.number().min(0), maxF1Loss: z.number().min(0).max(1) });
+export const QualityFloorSchema = z.object({ maxKl: z.number().min(0), maxF1Loss: z.number().min(0).max(1) });
 
 const CalibrationChoiceSchema = z.object({
   /** 'blend': `strategy` meets the floor and is the cheapest. 'quality': nothing below ratio 1 meets it. 'slower': what meets it takes longer than a full prefill. */

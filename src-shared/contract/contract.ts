@@ -8,6 +8,7 @@ import { librariesContract } from './libraries.ts';
 import { modelsContract } from './models.ts';
 import { searchContract } from './search.ts';
 import { settingsContract } from './settings.ts';
+import { watchingContract } from './watching.ts';
 
 /**
  * Everything a window can ask of the core. Handlers (src-main/api), both transports and the window's client take their
@@ -23,6 +24,7 @@ export const contract = {
   ...cacheContract,
   ...calibrationContract,
   ...analysisContract,
+  ...watchingContract,
 };
 
 type Contract = typeof contract;

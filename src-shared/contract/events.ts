@@ -48,6 +48,8 @@ export const events = {
   /** Prompts × strategies measured, and in all. */
   'calibration.progress': z.object({ done: z.int(), total: z.int() }),
   'calibration.changed': z.object({}),
+  /** An answer was compared with its full prefill, or what follows from such comparisons changed. */
+  'watching.changed': z.object({}),
   /** State or steps of an analysis; without an id, the list. */
   'analysis.changed': z.object({ id: IdSchema.optional() }),
   /** How far a step's prompt is (rows × layers), and how far the analysis is. */

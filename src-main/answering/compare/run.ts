@@ -30,6 +30,8 @@ export interface Outcome {
   logits: Float32Array;
   thought: string;
   text: string;
+  /** What was written, thoughts included. */
+  tokens: Int32Array;
   complete: boolean;
   ttftMs: Ttft;
   residentTokens: number;
@@ -75,6 +77,7 @@ export async function makePrompt(
     logits,
     thought: joined(written.map(({ thought }) => thought)),
     text: joined(written.map(({ answer }) => answer)),
+    tokens,
     complete: stop === 'eos',
     ttftMs: ttftOf(blended, { wait: 0, retrieve: 0, assemble: 0, planMs: 0, ...times }),
     residentTokens,

@@ -34,7 +34,7 @@ interface CalibrateOptions {
 }
 
 /** Long enough for a sentence, in which answers that begin alike can still part. */
-const ANSWER_TOKENS = 24;
+export const ANSWER_TOKENS = 24;
 
 /** Every strategy at every ratio; those that take none, once. */
 export function strategiesAt(

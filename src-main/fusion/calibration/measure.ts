@@ -45,7 +45,7 @@ interface Outcome {
 }
 
 /** Probability of the likeliest token from which on a model is sure of it. */
-const SURE = 0.5;
+export const SURE = 0.5;
 
 /**
  * Answers one prompt by a full prefill and by every strategy. Its chunks are encoded for this alone and never reach the store: what is

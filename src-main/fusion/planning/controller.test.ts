@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CalibrationChoice } from '../../../src-shared/contract/calibration.ts';
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+import type { Strategy } from '../../engine/engine.ts';
 import { randomFrom } from '../../testing/random.ts';
 import { engineStrategy } from '../strategy.ts';
 import { decide, UNCALIBRATED, type Decision } from './controller.ts';
@@ -130,6 +131,22 @@ describe('the controller', () => {
     const adaptive = { cover: 0.5, least: 0.1, most: 0.4 };
     const { predicted } = decide(work, { kind: 'query', questionLayers: [3], adaptive }, options);
     expect(predicted).toBeNull(); // only the prompt tells how much it takes
+  });
+
+  test('recomputes no less than watching asks for, and everything where that says so', () => {
+    const on = known();
+    const work = prompt(6, 256, 'ram');
+    const least = (leastRatio: number, calibrated?: CalibrationChoice) =>
+      decide(work, AUTO, { info: on.machine.info, costs: on.costs, tiers: TIERS, calibrated, leastRatio });
+    expect(least(0.3)).toMatchObject({ reason: 'floor', choice: { name: 'union', ratio: 0.3 } });
+    const later: StrategyChoice = { name: 'deviation', ratio: 0.1, checkLayers: [2] };
+    expect(least(0.3, blend(later)).choice).toEqual({ ...later, ratio: 0.3 });
+    expect(least(0.05, blend(later)).choice).toEqual(later);
+    expect(least(0.3, blend({ name: 'none', ratio: 0 })).choice).toEqual({ name: 'union', ratio: 0.3 });
+    expect(least(1)).toMatchObject({ reason: 'watched', fellBack: true, choice: { name: 'full' } });
+    const asked: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.1] };
+    const options = { info: on.machine.info, costs: on.costs, tiers: TIERS, leastRatio: 1 };
+    expect(decide(work, asked, options)).toMatchObject({ reason: 'asked', strategy: asked });
   });
 
   test('without measurements blends at the default and predicts nothing', () => {

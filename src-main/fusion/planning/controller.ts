@@ -1,6 +1,6 @@
 import type { CalibrationChoice } from '../../../src-shared/contract/calibration.ts';
 import type { PlanReason, PredictedTtft } from '../../../src-shared/plan.ts';
-import type { StrategyChoice } from '../../../src-shared/strategy.ts';
+import { takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { ModelInfo, Strategy } from '../../engine/engine.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import { DEFAULT_CHECK_LAYER } from '../strategies/deviation.ts';
@@ -33,6 +33,8 @@ interface DecideOptions {
   costs: Pick<CostModel, 'predict'>;
   /** What calibration found of the model; absent before. */
   calibrated?: CalibrationChoice | undefined;
+  /** What watching in use asks for: a ratio that is not gone below; 1: nothing is blended. */
+  leastRatio?: number | undefined;
   /** Tiers from the slowest to the fastest. */
   tiers: readonly Tier[];
 }
@@ -51,7 +53,7 @@ const STEP = 0.01;
  * longer to load than to compute is computed. A strategy that people chose is left as it is, and only predicted.
  */
 export function decide(work: Work, requested: StrategyOrAuto, options: DecideOptions): Decision {
-  const { info, costs, calibrated } = options;
+  const { info, costs, calibrated, leastRatio = 0 } = options;
   const predictedFullMs = costs.predict(info, work, { kind: 'full' })?.total ?? null;
   const rest = { requested, predictedFullMs };
   if (requested.kind !== 'auto') {
@@ -60,7 +62,8 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
   }
 
   const base = calibrated?.strategy ?? UNCALIBRATED;
-  const floor = calibrated?.verdict === 'blend' || !calibrated ? base : UNCALIBRATED;
+  const blended = calibrated?.verdict === 'blend' || !calibrated ? base : UNCALIBRATED;
+  const floor = atLeast(leastRatio, blended);
   const least = engineStrategy(floor, info.kvLayers);
   if (work.pieces.every(({ tier }) => tier === null))
     return { ...rest, ...plain(work, least, floor, 'nothing-cached', options) };
@@ -68,6 +71,7 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
     const reason = calibrated.verdict === 'quality' ? 'quality' : 'full-is-faster';
     return { ...rest, ...full(work, reason, options) };
   }
+  if (leastRatio >= 1) return { ...rest, ...full(work, 'watched', options) };
   const computed = slowerToLoad(work, least, options);
   const loading = without(work, computed);
   const blendMs = costs.predict(info, loading, least)?.total;
@@ -84,6 +88,12 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
   const reason = ratio > floor.ratio ? 'hidden' : 'floor';
   const strategy = engineStrategy(choice, info.kvLayers);
   return { ...rest, ...plain(loading, strategy, choice, reason, options), computed };
+}
+
+/** A way to blend that recomputes no less than this; what takes no ratio gives way to the usual one. */
+function atLeast(ratio: number, choice: StrategyChoice): StrategyChoice {
+  if (choice.ratio >= ratio) return choice;
+  return { ...(takesRatio(choice.name) ? choice : UNCALIBRATED), ratio };
 }
 
 /** The slowest tier on which all of the prompt's stored KV could lie without delay; null while that is not known. */

@@ -22,6 +22,8 @@ interface PlannerOptions {
   store: Pick<ChunkCache, 'entry' | 'similar'>;
   /** What was measured of a model's quality; absent before. */
   calibration: (model: PlannedModel) => Calibration | undefined;
+  /** The least ratio that watching asks for where passages of these libraries are blended (watching/); absent: none. */
+  leastRatio?: ((model: PlannedModel, libraryIds: readonly string[]) => number) | undefined;
 }
 
 interface PlanRequest {
@@ -86,6 +88,7 @@ export class Planner {
       costs: this.costs,
       tiers: TIERS,
       calibrated: this.#options.calibration(model)?.choice,
+      leastRatio: this.#options.leastRatio?.(model, libraryIdsOf(parts)),
     });
     const instead = new Set([...decision.computed].map((index) => work.pieces[index]?.chunk));
     const planned = found.map((part, i) => (instead.has(i) ? { ...part, compute: true } : part));
@@ -142,6 +145,10 @@ export class Planner {
     const entry = key === undefined ? undefined : this.#options.store.entry(key);
     return entry ? (entry.inRam ? 'ram' : 'disk') : null;
   }
+}
+
+function libraryIdsOf(parts: readonly PromptPart[]): string[] {
+  return [...new Set(parts.flatMap(({ source }) => source?.libraryId ?? []))];
 }
 
 /** What was reused and computed in the end: of a chunk that was matched in part, each run is a piece. */

@@ -94,5 +94,5 @@ export class TestDesktop {
 
 export interface Start {
   args?: string[];
-  open?: () => Promise<unknown>;
+  open?: (options: { onBattery?: () => boolean }) => Promise<unknown>;
 }

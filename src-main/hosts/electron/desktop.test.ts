@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MenuItemConstructorOptions } from 'electron';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { appRoot } from '../../platform/root.ts';
 import { CALL_CHANNEL, EVENT_CHANNEL } from './channels.ts';
 import { TestDesktop } from './desktop.test-support.ts';
@@ -230,4 +230,24 @@ describe('the end', () => {
     expect(standIn.errors[0]?.[1]).toContain('cannot write to its data folder');
     expect(standIn.app.ended).toEqual(['exit 1']);
   });
+});
+
+test.each([
+  ['win32', true],
+  ['darwin', true],
+  ['linux', undefined], // where Electron does not know, and the core looks itself
+] as const)('on %s the system says whether the machine runs on a battery: %s', async (platform, said) => {
+  const here = process.platform;
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: here }));
+  Object.defineProperty(process, 'platform', { value: platform });
+  const desktop = new TestDesktop();
+  let onBattery: (() => boolean) | undefined;
+  await desktop.start({
+    open: (options) => {
+      ({ onBattery } = options);
+      return Promise.resolve(desktop.core);
+    },
+  });
+  desktop.standIn.battery = true;
+  expect(onBattery?.()).toBe(said);
 });

@@ -1,6 +1,6 @@
 // The desktop app: what is set up, in order.
 import { join } from 'node:path';
-import { app, dialog, Menu, type BrowserWindow } from 'electron';
+import { app, dialog, Menu, powerMonitor, type BrowserWindow } from 'electron';
 import { createApi } from '../../api/api.ts';
 import { createHandlers } from '../../api/handlers.ts';
 import { App } from '../../app.ts';
@@ -76,6 +76,7 @@ async function openKvasir(): Promise<void> {
     dataDir,
     parser: new ParserProcess({}, spawnParserChild),
     tryFile: tryFileIn(spawnTrialChild),
+    ...(process.platform !== 'linux' && { onBattery: () => powerMonitor.isOnBatteryPower() }),
   });
   logDefects(core.log);
   core.start();

@@ -169,6 +169,7 @@ export class StandIn {
   }
 
   /** The module. */
+  battery = false;
   readonly module = {
     app: this.app,
     BrowserWindow: this.#windowClass(),
@@ -190,6 +191,7 @@ export class StandIn {
         return Promise.resolve({ canceled: this.files.length === 0, filePaths: this.files });
       },
     },
+    powerMonitor: { isOnBatteryPower: () => this.battery },
     ipcMain: { handle: (channel: string, handler: Handler) => this.handlers.set(channel, handler) },
     net: {
       fetch: async (url: string) => new Response(await readFile(fileURLToPath(url))),

@@ -11,6 +11,7 @@ import { DownloadList } from './DownloadList.tsx';
 import { ModelCard } from './ModelCard.tsx';
 import { ModelDetails } from './ModelDetails.tsx';
 import { ModelDrop } from './ModelDrop.tsx';
+import { WatchingCard } from './WatchingCard.tsx';
 import { useImport } from './useImport.tsx';
 
 export default function ModelsScreen() {
@@ -37,6 +38,7 @@ export default function ModelsScreen() {
                 </Text>
               </Section>
               <CalibrationCard />
+              <WatchingCard />
               <Section title={t('sections.embedding')}>
                 {of('embedding').map((model) => (
                   <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />

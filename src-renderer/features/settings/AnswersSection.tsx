@@ -30,6 +30,12 @@ export function AnswersSection({ settings }: { settings: Settings }) {
         />
       )}
       <Switch
+        label={t('answers.watchAnswers')}
+        description={t('answers.watchAnswersHelp')}
+        checked={settings.watchAnswers}
+        onChange={({ currentTarget }) => change({ watchAnswers: currentTarget.checked })}
+      />
+      <Switch
         label={t('answers.strict')}
         description={t('answers.strictHelp')}
         checked={settings.strict}

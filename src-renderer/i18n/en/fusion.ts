@@ -75,6 +75,8 @@ export const fusion = {
       'full-is-faster':
         'Passages were in the cache, but loading and blending them would have taken longer than computing everything.',
       quality: 'Calibration found that blending changes this model’s answers too much.',
+      watched:
+        'Blending changed earlier answers from these documents too much, so it was stopped. The Models screen can take that back.',
     },
     computedInstead_one:
       '{{count}} cached passage was computed nevertheless, because loading it would have taken longer.',

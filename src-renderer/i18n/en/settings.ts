@@ -22,6 +22,9 @@ export const settings = {
     ratio: 'Recompute ratio',
     ratioHelp:
       'Share of the cached tokens to recompute: those whose values change most in their new context. More is slower and closer to a full prefill.',
+    watchAnswers: 'Check blended answers while the computer is idle',
+    watchAnswersHelp:
+      'A few answers a day are computed once more without the cache and compared. If they differ too much, more is recomputed or blending stops; the Models screen shows it. Never on battery, and never while you wait for something.',
     topK: 'Passages in a prompt',
     topKHelp: 'More passages cover more, and take longer.',
     strict: 'From your documents only',

@@ -80,6 +80,17 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
   },
   QUESTION_TOO_LONG: { message: '问题太长，上下文放不下。', advice: '请缩短问题，或使用上下文更长的模型。' },
   CONTEXT_OVERFLOW: { message: '提示超出了上下文长度。', advice: '请减少段落数量，或使用上下文更长的模型。' },
+  BLENDING_RAISED: {
+    message:
+      '融合使“{{model}}”依据“{{library}}”的回答改变过多，因此今后至少重新计算其中 {{ratio}} 的缓存文本。',
+    advice: '比较结果见“模型”页面。',
+    whole: true,
+  },
+  BLENDING_STOPPED: {
+    message: '融合仍使“{{model}}”依据“{{library}}”的回答改变过多，因此今后全部直接计算，回答会慢一些。',
+    advice: '比较结果见“模型”页面；在那里点击“重新融合”即可恢复。',
+    whole: true,
+  },
   SETTING_ADJUSTED: {
     message: '设置“{{setting}}”的值 {{asked}} 在本机上无法使用，已改用 {{used}}。',
     advice: '如不合适，请在设置中另选一个值。',

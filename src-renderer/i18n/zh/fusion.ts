@@ -69,6 +69,7 @@ export const fusion: Words<typeof en.fusion> = {
       'nothing-cached': '缓存中没有任何段落，因此必须全部计算。',
       'full-is-faster': '虽然有段落在缓存中，但加载并融合它们会比全部计算更久。',
       quality: '校准发现，融合会使这个模型的回答改变过多。',
+      watched: '此前融合使来自这些文档的回答改变过多，因此已停止融合。可在“模型”页面恢复。',
     },
     computedInstead_one: '有 {{count}} 个缓存的段落仍直接计算，因为加载它会更久。',
     computedInstead_other: '有 {{count}} 个缓存的段落仍直接计算，因为加载它们会更久。',

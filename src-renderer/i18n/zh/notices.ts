@@ -14,5 +14,7 @@ export const notices: Record<Notice['kind'], string> = {
   'full-prefill': '整个提示都直接计算：在这里这样比加载并融合缓存更快。',
   'still-thinking': '模型还在思考就达到了长度上限，因此没有回答。请允许更长的回答，或让它不思考直接回答。',
   'not-blended': '整个提示都直接计算：测量发现，融合缓存的段落会使这个模型的回答改变过多。',
+  'blending-stopped':
+    '整个提示都直接计算：此前融合缓存的段落使来自这些文档的回答改变过多。可在“模型”页面点击“重新融合”来恢复。',
   'document-failed': '有一篇文档无法读取。',
 };

@@ -24,6 +24,9 @@ export const settings: Words<typeof en.settings> = {
     ratio: '重算比例',
     ratioHelp:
       '缓存的 token 中重新计算的比例：选取在新上下文里数值变化最大的那些。比例越高越慢，也越接近完整预填充。',
+    watchAnswers: '空闲时检查融合的回答',
+    watchAnswersHelp:
+      '每天会不用缓存重新计算少量回答并进行比较。如果差别过大，就会重算更多内容或停止融合；结果见“模型”页面。使用电池时或你正在等待时不会进行。',
     topK: '提示中的段落数',
     topKHelp: '段落越多，找到的越多，耗时也越长。',
     strict: '仅依据我的文档',

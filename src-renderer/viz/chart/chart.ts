@@ -28,7 +28,8 @@ export function chart(spec: ChartSpec): Picture {
     layoutChart(spec, frame, legendHeight(frame.width) + Y_LABEL + ruleLabels(spec));
   return {
     items: spec.items.length,
-    height: (width) => legendHeight(width) + Y_LABEL + ruleLabels(spec) + PLOT_HEIGHT + BELOW,
+    height: (width) =>
+      legendHeight(width) + Y_LABEL + ruleLabels(spec) + (spec.height ?? PLOT_HEIGHT) + BELOW,
     draw: (context, frame, active) => draw(context, spec, layout(frame), frame, active),
     hit: (point, frame) => nearestItem(spec, layout(frame), point),
     anchor: (item, frame) => {
@@ -64,8 +65,8 @@ function draw(
   drawAxisLabels(context, spec, layout, palette);
   for (const series of spec.series) drawSeries(context, series, layout, palette);
   drawRules(context, spec, layout, palette);
-  for (const { x, y, colour } of spec.dots) {
-    drawDot(context, layout.x(x), layout.y(y), palette[colour], palette.surface, 5);
+  for (const { x, y, colour, radius = 5 } of spec.dots) {
+    drawDot(context, layout.x(x), layout.y(y), palette[colour], palette.surface, radius);
   }
   const at = active === null ? undefined : spec.items[active];
   if (at === undefined) return;

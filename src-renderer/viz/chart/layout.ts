@@ -32,8 +32,10 @@ export interface ChartSpec {
   series: readonly Series[];
   /** Vertical lines that mean something, e.g. a check layer. */
   rules: readonly { x: number; label: string; colour: Colour }[];
-  /** Points that are pointed out. */
-  dots: readonly { x: number; y: number; colour: Colour }[];
+  /** Points that are pointed out; where there are many, small ones. */
+  dots: readonly { x: number; y: number; colour: Colour; radius?: number }[];
+  /** Of the plot, in pixels; absent: as charts usually are. */
+  height?: number;
   /** The x of every item that can be pointed at, ascending. */
   items: readonly number[];
 }

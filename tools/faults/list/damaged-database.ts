@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
-const DATABASES = ['catalogue.sqlite', 'conversations.sqlite', 'analyses.sqlite', 'models.sqlite'];
+const DATABASES = [
+  'catalogue.sqlite',
+  'conversations.sqlite',
+  'analyses.sqlite',
+  'watching.sqlite',
+  'models.sqlite',
+];
 const PAGE = 4096;
 
 /** A page is zeroed, or the file cut: it is told, the rest opens, and the backup brings everything back. */

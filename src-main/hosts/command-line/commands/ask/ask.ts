@@ -182,6 +182,7 @@ const WHY: Record<PlanReason, string> = {
   'nothing-cached': 'nothing was cached',
   'full-is-faster': 'faster than blending here',
   quality: 'this model does not stand blending',
+  watched: 'earlier answers changed too much by blending',
 };
 
 const KV: Record<Source['tier'], string> = {

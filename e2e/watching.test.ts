@@ -1,0 +1,41 @@
+/** Watching with the real engine, the demo model and the sample library. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { CompareRequestSchema } from '../src-shared/contract/chat.ts';
+import { App } from '../src-main/app.ts';
+
+const SCOPE = { scope: { libraryIds: [], documentIds: [] } };
+
+test('an answer made again is as far from its full prefill as a comparison says, and leaves nothing behind', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-watching-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const app = await App.open({ dataDir: dir });
+  onTestFinished(() => app.close());
+  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
+  await workspace.library.drain({});
+  await app.models.current();
+
+  const { id } = app.chat.create(SCOPE);
+  const { answerId } = app.chat.send(id, 'Where does Project Polaris run?');
+  await app.chat.idle();
+  expect(app.chat.remade.blended(answerId)).toMatchObject({ libraryIds: [expect.any(String)] });
+  const conversation = app.chat.get(id);
+  const entries = app.store.stats().entries;
+  const again = () => app.chat.remade.remake(answerId, new AbortController().signal);
+  const drift = await again();
+  const compared = await app.chat.comparisons.run(CompareRequestSchema.parse({ answerId }));
+  const own = compared.methods.find(({ answered }) => answered);
+  expect(own?.kl).toBeGreaterThan(0);
+  expect(drift).toMatchObject({ agrees: own?.agrees, ratio: own?.strategy.ratio });
+  expect(drift?.kl).toBeCloseTo(own?.kl ?? NaN, 5);
+  // Both write the same: then the full prefill would have chosen each of the words.
+  if (own?.answerF1 === 1) expect(drift).toMatchObject({ f1: 1, kept: 1 });
+  expect(await again()).toEqual(drift);
+  expect(app.chat.get(id)).toEqual(conversation);
+  expect(app.store.stats().entries).toBe(entries);
+
+  const stopped = AbortSignal.abort();
+  await expect(app.chat.remade.remake(answerId, stopped)).rejects.toMatchObject({ code: 'ABORTED' });
+});

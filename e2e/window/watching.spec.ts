@@ -1,0 +1,61 @@
+/** What idle time found out about blended answers: on the Models screen, and its switch in Settings. */
+import type { Page } from '@playwright/test';
+import { startApp } from './support/app.ts';
+import { chatModels } from './support/models.ts';
+import { expect, goTo, openWindow, test } from './support/test.ts';
+import { writeWatched } from './support/watching.ts';
+
+const section = (window: Page) =>
+  window.getByRole('region', { name: 'Does blending keep the quality in use?' });
+
+test('compared answers are shown with what followed from them, which can be taken back; a switch ends it', async ({
+  window,
+  app,
+  dataDir,
+  context,
+}) => {
+  await goTo(window, 'Models');
+  await expect(section(window)).toContainText('Nothing has been compared yet.');
+  await expect(chatModels(window)).toContainText('In use');
+
+  await test.step('it is switched off in Settings', async () => {
+    await goTo(window, 'Settings');
+    await window.getByRole('button', { name: 'Answers' }).click();
+    const checks = window.getByRole('switch', { name: 'Check blended answers while the computer is idle' });
+    await expect(checks).toBeChecked();
+    await checks.click();
+    await expect(checks).not.toBeChecked();
+    await goTo(window, 'Models');
+    await expect(section(window)).toContainText('This is turned off in Settings');
+  });
+  await window.close();
+  await app.stop();
+
+  writeWatched(dataDir, [
+    {
+      libraryId: '1',
+      before: [0.4, 0.2, 0.3, 0.5, 0.1, 0.4, 0.3, 0.2],
+      leastRatio: 0.3,
+      since: [0.01, 0.02],
+    },
+  ]);
+  const again = await startApp(dataDir);
+  try {
+    const reopened = await openWindow(again, context);
+    await goTo(reopened, 'Models');
+    const sample = section(reopened).getByRole('region', { name: /Sample library/ });
+    await expect(sample).toContainText('at least 30% of the cached text is recomputed');
+    await expect(sample).toContainText('2 answers compared; nothing is concluded from fewer than 8.');
+    await expect(sample).toContainText('KL 0.015');
+
+    const picture = sample.getByRole('application', { name: /^KL of the first token/ });
+    await picture.press('ArrowRight');
+    await expect(picture).toContainText(/Answer 1.*KL 0.4/);
+
+    await sample.getByRole('button', { name: 'Blend as before' }).click();
+    await expect(sample).toContainText('No answer compared since then.');
+    await expect(sample.getByRole('button')).toHaveCount(0);
+  } finally {
+    await again.stop();
+  }
+});

@@ -1,0 +1,300 @@
+import type { Failure } from '../../../src-shared/contract/common.ts';
+import type { WatchedAnswer, WatchedLibrary, WatchingStatus } from '../../../src-shared/contract/watching.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { KvasirEvent } from '../../../src-shared/contract/events.ts';
+import { isAborted, throwIfAborted } from '../../platform/abort.ts';
+import type { Core } from '../../platform/core.ts';
+import { openOrSetAside, type SetAside } from '../../platform/database.ts';
+import { RecurringTask } from '../../platform/recurring-task.ts';
+import { DEFAULT_FLOOR } from '../calibration/choose.ts';
+import { canBlend, type FusionModel } from '../model.ts';
+import { breaksFloor, FEWEST, intervalOf, LATEST, lossesOf, nextLeastRatio } from './judge.ts';
+import { MIGRATIONS } from './schema.ts';
+import { WatchTable, type Drawn, type Subject } from './watch-table.ts';
+
+/** An answer that the controller had blended, and the libraries of the passages that were. */
+export interface BlendedAnswer {
+  fingerprint: string;
+  libraryIds: string[];
+}
+
+/** How far a blended answer is from its full prefill. */
+export type Drift = Omit<WatchedAnswer, 'measuredMs'>;
+
+interface WatchedModel {
+  id: string;
+  name: string;
+  model: Pick<FusionModel, 'info'>;
+}
+
+interface WatchServiceOptions extends Core {
+  /** The database of watched answers. */
+  path: string;
+  models: {
+    readonly active: WatchedModel | undefined;
+    onChange(listener: () => void): () => void;
+  };
+  /** What there is to be watched. */
+  known: { modelIds: () => string[]; libraries: () => { id: string; name: string }[] };
+  answers: {
+    /** undefined where an answer was not blended by the controller's choice. */
+    blended(answerId: string): BlendedAnswer | undefined;
+    /** Makes an answer again, blended and in full. undefined when that is not possible any more. ABORTED, OUT_OF_MEMORY. */
+    remake(answerId: string, signal: AbortSignal): Promise<Drift | undefined>;
+  };
+  onBattery: () => boolean;
+  /** Whether somebody measures what watching would disturb. */
+  measuring: () => boolean;
+  /** Told when the database could not be read. */
+  onSetAside?: ((what: SetAside) => void) | undefined;
+  /** Milliseconds since 1970. */
+  nowMs?: () => number;
+  /** From 0 to 1, for drawing. */
+  chance?: () => number;
+  /** How long nobody has asked anything before one is compared. */
+  quietMs?: number;
+}
+
+/** Decision 0221 has the reasons for these. */
+const SHARE = 1 / 3;
+export const DAILY = 12;
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** How long figures are kept. */
+const KEPT_MS = 365 * DAY;
+const QUIET_MS = 20_000;
+/** Nobody tells when the mains is back. */
+const LOOK_MS = HOUR / 6;
+const BATTERY_MS = 5000;
+/** Answers in a picture. */
+const SHOWN = 100;
+
+/**
+ * Watches blending in use: makes a few blended answers again by full prefill while nothing else is to be done, keeps how far they are
+ * apart, and has more recomputed, or everything, where that is more than the floor allows.
+ */
+export class WatchService {
+  readonly #options: WatchServiceOptions;
+  readonly #table: WatchTable;
+  readonly #task: RecurringTask;
+  /** By model and library, for questions: they go on where the database cannot be read. */
+  #leastRatios: ReadonlyMap<string, number>;
+  #busy = false;
+  #quiet: NodeJS.Timeout | undefined;
+  /** Ends the comparison that is under way. */
+  #stop = new AbortController();
+
+  /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
+  constructor(options: WatchServiceOptions) {
+    this.#options = options;
+    const use = (database: ConstructorParameters<typeof WatchTable>[0]) => new WatchTable(database);
+    this.#table = openOrSetAside(options.path, MIGRATIONS, use, options.onSetAside);
+    this.#leastRatios = this.#readLeastRatios();
+    this.#task = new RecurringTask({
+      work: (signal) => this.#round(signal),
+      pauseMs: 0,
+      onFailed: (error) => options.log.warn('watching-stopped', { error: String(error) }),
+    });
+  }
+
+  start(): void {
+    const { events, models, settings } = this.#options;
+    const look = setInterval(() => this.#whenQuiet(), LOOK_MS).unref();
+    this.#task.until([
+      models.onChange(() => this.#whenQuiet()),
+      settings.onChange(({ watchAnswers }) => (watchAnswers ? this.#whenQuiet() : this.#stop.abort())),
+      events.on((event) => this.#onEvent(event)),
+      () => clearInterval(look),
+    ]);
+    this.#forgetGone();
+    this.#whenQuiet();
+  }
+
+  /** Resolves when nothing is being compared. */
+  idle(): Promise<void> {
+    return this.#task.idle();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#quiet);
+    await this.#task.close();
+    this.#table.close();
+  }
+
+  status(): WatchingStatus {
+    const libraries = this.#table.pairs().map(({ modelId, libraryId }): WatchedLibrary => {
+      const { leastRatio, sinceId } = this.#table.limit(modelId, libraryId);
+      const counted = this.#table.answers(modelId, libraryId, sinceId, LATEST);
+      return {
+        modelId,
+        libraryId,
+        leastRatio,
+        answers: this.#table.answers(modelId, libraryId, 0, SHOWN),
+        counted: counted.length,
+        kl: intervalOf(counted.map(({ kl }) => kl)),
+        f1Loss: intervalOf(lossesOf(counted)),
+      };
+    });
+    return { libraries, floor: DEFAULT_FLOOR, fewest: FEWEST, daily: DAILY };
+  }
+
+  /** What share of cached tokens is to be recomputed at least where passages of these libraries are blended; 1: all. */
+  leastRatio({ info }: Pick<FusionModel, 'info'>, libraryIds: readonly string[]): number {
+    return Math.max(0, ...libraryIds.map((id) => this.#leastRatios.get(`${info.fingerprint} ${id}`) ?? 0));
+  }
+
+  /** Blends again as before; what was seen until now no longer counts. NOT_FOUND. */
+  reset(modelId: string, libraryId: string): void {
+    if (!this.#table.lift(modelId, libraryId))
+      throw new KvasirError('NOT_FOUND', 'Nothing was changed about how this library is blended.');
+    this.#changed();
+  }
+
+  #onEvent({ topic, payload }: KvasirEvent): void {
+    if (topic === 'chat.done') {
+      if (payload.state === 'done') this.#draw(payload.answerId);
+      this.#whenQuiet();
+    }
+    if (topic === 'queue.status') {
+      const { active, blocked, paused, waiting } = payload;
+      this.#busy = active > 0 || (waiting > 0 && !paused && blocked === null);
+    }
+    if (topic === 'queue.status' || topic === 'calibration.changed') {
+      if (this.#busy || this.#options.measuring()) this.#stop.abort();
+      else this.#whenQuiet();
+    }
+    if (topic === 'library.changed' || topic === 'models.changed') this.#forgetGone();
+  }
+
+  #whenQuiet(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(this.#task.soon, this.#options.quietMs ?? QUIET_MS).unref();
+  }
+
+  #draw(answerId: string): void {
+    const { answers, models, settings, chance = Math.random } = this.#options;
+    const now = this.#now();
+    if (!settings.current.watchAnswers || !models.active || chance() >= SHARE) return;
+    if (this.#table.drawnSince(now - DAY) >= DAILY) return;
+    const blended = answers.blended(answerId);
+    const subject = subjectOf(models.active);
+    if (blended?.fingerprint === subject.fingerprint)
+      this.#table.draw(answerId, subject, blended.libraryIds, now);
+  }
+
+  async #round(ended: AbortSignal): Promise<void> {
+    for (;;) {
+      const active = this.#ready();
+      if (!active || ended.aborted) return;
+      const subject = subjectOf(active);
+      if (this.#table.forget(subject, this.#now() - KEPT_MS)) this.#changed();
+      const drawn = this.#table.next(subject, this.#now() - DAY);
+      if (!drawn || !(await this.#compare(drawn, active, ended))) return;
+    }
+  }
+
+  /** The model in use, where it can be watched and nothing else is to be done. */
+  #ready(): WatchedModel | undefined {
+    const { settings, models, onBattery, measuring } = this.#options;
+    const { active } = models;
+    if (!settings.current.watchAnswers || this.#busy || !active || !canBlend(active.model)) return undefined;
+    return measuring() || onBattery() ? undefined : active;
+  }
+
+  /** Compares one answer with its full prefill. False when that was stopped: it is done in another quiet time then. */
+  async #compare(drawn: Drawn, active: WatchedModel, ended: AbortSignal): Promise<boolean> {
+    const stop = (this.#stop = new AbortController());
+    const battery = setInterval(() => {
+      if (this.#options.onBattery()) stop.abort();
+    }, BATTERY_MS).unref();
+    try {
+      const drift = await this.#remake(drawn, active, AbortSignal.any([ended, stop.signal]));
+      if (drift) this.#keep(drawn, active, drift);
+      else this.#table.drop(drawn.id);
+    } catch (error) {
+      if (isAborted(error)) return false;
+      this.#table.drop(drawn.id);
+      this.#options.log.warn('answer-not-watched', { error: String(error) });
+    } finally {
+      clearInterval(battery);
+    }
+    return true;
+  }
+
+  /** Behind all other work, and once: what a question has stopped is not begun again while its answer is being read. */
+  #remake({ answerId }: Drawn, active: WatchedModel, stopped: AbortSignal): Promise<Drift | undefined> {
+    const { gate, models, answers } = this.#options;
+    const once = new AbortController();
+    return gate.background((signal) => {
+      throwIfAborted(once.signal);
+      once.abort();
+      if (models.active?.model !== active.model) throw new KvasirError('ABORTED', 'Another model is in use.');
+      return answers.remake(answerId, signal);
+    }, stopped);
+  }
+
+  #keep(drawn: Drawn, active: WatchedModel, drift: Drift): void {
+    this.#table.save(drawn.id, { ...drift, measuredMs: this.#now() });
+    for (const libraryId of this.#table.libraryIds(drawn.id)) this.#judge(drawn, active, libraryId);
+    this.#changed();
+  }
+
+  #judge(subject: Subject, active: WatchedModel, libraryId: string): void {
+    const { leastRatio, sinceId } = this.#table.limit(subject.modelId, libraryId);
+    const answers = this.#table.answers(subject.modelId, libraryId, sinceId, LATEST);
+    if (leastRatio === 1 || !breaksFloor(answers, DEFAULT_FLOOR)) return;
+    const next = nextLeastRatio(leastRatio, answers);
+    this.#table.setLimit(subject, libraryId, next);
+    const { events, known, log } = this.#options;
+    log.info('blending-limited', { ...subject, libraryId, leastRatio: next });
+    const library = known.libraries().find(({ id }) => id === libraryId)?.name ?? '';
+    const failure = next === 1 ? stopped(active.name, library) : raised(active.name, library, next);
+    events.emit('app.notice', { level: 'warning', failure });
+  }
+
+  /** What there is of models and libraries that were removed. */
+  #forgetGone(): void {
+    const { modelIds, libraries } = this.#options.known;
+    if (this.#table.pairs().length === 0) return;
+    const ids = libraries().map(({ id }) => id);
+    if (this.#table.keepOnly(modelIds(), ids)) this.#changed();
+  }
+
+  #now(): number {
+    return (this.#options.nowMs ?? Date.now)();
+  }
+
+  #readLeastRatios(): Map<string, number> {
+    const limits = this.#table.limits();
+    return new Map(limits.map(({ fingerprint, libraryId, leastRatio }) => [`${fingerprint} ${libraryId}`, leastRatio])); // prettier-ignore
+  }
+
+  #changed(): void {
+    this.#leastRatios = this.#readLeastRatios();
+    this.#options.events.emit('watching.changed', {});
+  }
+}
+
+function subjectOf({ id, model }: WatchedModel): Subject {
+  return { modelId: id, fingerprint: model.info.fingerprint };
+}
+
+function raised(model: string, library: string, leastRatio: number): Failure {
+  const ratio = `${Math.round(leastRatio * 100)} %`;
+  return {
+    code: 'BLENDING_RAISED',
+    message: `Answers of ${model} from “${library}” changed too much by blending, so at least ${ratio} of their cached text is computed anew from now on.`,
+    advice: 'The Models screen shows what was compared.',
+    values: { model, library, ratio },
+  };
+}
+
+function stopped(model: string, library: string): Failure {
+  return {
+    code: 'BLENDING_STOPPED',
+    message: `Answers of ${model} from “${library}” still changed too much by blending, so they are computed in full from now on and take longer.`,
+    advice: 'The Models screen shows what was compared; “Blend again” there takes it back.',
+    values: { model, library },
+  };
+}

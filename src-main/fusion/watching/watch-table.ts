@@ -1,0 +1,147 @@
+import type { WatchedAnswer } from '../../../src-shared/contract/watching.ts';
+import type { Database } from '../../platform/database.ts';
+
+/** A model as it is now: with another file or adapter it is another. */
+export interface Subject {
+  modelId: string;
+  fingerprint: string;
+}
+
+/** An answer that was drawn to be compared. */
+export interface Drawn extends Subject {
+  id: number;
+  answerId: string;
+}
+
+/** What is recomputed at least, and from which drawn answer on that has been so. */
+interface Limit {
+  leastRatio: number;
+  sinceId: number;
+}
+
+type RawAnswer = Omit<WatchedAnswer, 'agrees'> & { agrees: number };
+
+const NO_LIMIT: Limit = { leastRatio: 0, sinceId: 0 };
+
+/** The watched answers and what followed from them: an SQLite file. */
+export class WatchTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** How many were drawn since then. */
+  drawnSince(ms: number): number {
+    return this.#database.value<number>('SELECT count(*) FROM watched WHERE drawn_ms > ?', ms) ?? 0;
+  }
+
+  /** Does nothing about an answer that was drawn before, and gone on with since. */
+  draw(answerId: string, { modelId, fingerprint }: Subject, libraryIds: readonly string[], ms: number): void {
+    const sql = `INSERT INTO watched (answer_id, model_id, fingerprint, drawn_ms) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO NOTHING RETURNING id`;
+    this.#database.transaction(() => {
+      const id = this.#database.value<number>(sql, answerId, modelId, fingerprint, ms);
+      for (const libraryId of id === undefined ? [] : libraryIds)
+        this.#database.run(
+          'INSERT INTO watched_library (watched_id, library_id) VALUES (?, ?)',
+          id,
+          libraryId,
+        );
+    });
+  }
+
+  /** The next to be compared: the newest, since its passages are the likeliest to be cached still. */
+  next({ modelId, fingerprint }: Subject, drawnAfterMs: number): Drawn | undefined {
+    const query = `SELECT id, answer_id AS answerId, model_id AS modelId, fingerprint FROM watched
+      WHERE measured_ms IS NULL AND model_id = ? AND fingerprint = ? AND drawn_ms > ? ORDER BY id DESC LIMIT 1`;
+    return this.#database.get<Drawn>(query, modelId, fingerprint, drawnAfterMs);
+  }
+
+  save(id: number, { measuredMs, kl, agrees, kept, f1, ratio }: WatchedAnswer): void {
+    const sql =
+      'UPDATE watched SET measured_ms = ?, kl = ?, agrees = ?, kept = ?, f1 = ?, ratio = ? WHERE id = ?';
+    this.#database.run(sql, measuredMs, kl, Number(agrees), kept, f1, ratio, id);
+  }
+
+  /** Of one that cannot be compared. */
+  drop(id: number): void {
+    this.#database.run('DELETE FROM watched WHERE id = ?', id);
+  }
+
+  libraryIds(id: number): string[] {
+    return this.#database.column<string>('SELECT library_id FROM watched_library WHERE watched_id = ?', id);
+  }
+
+  /** Models and libraries there is anything of. */
+  pairs(): { modelId: string; libraryId: string }[] {
+    return this.#database.all(`SELECT model_id AS modelId, library_id AS libraryId FROM watched
+      JOIN watched_library ON watched_id = id WHERE measured_ms IS NOT NULL
+      UNION SELECT model_id, library_id FROM blending_limit ORDER BY 1, 2`);
+  }
+
+  /** The latest of those drawn after this one that were compared, oldest first. */
+  answers(modelId: string, libraryId: string, afterId: number, count: number): WatchedAnswer[] {
+    const query = `SELECT measured_ms AS measuredMs, kl, agrees, kept, f1, ratio FROM watched
+      JOIN watched_library ON watched_id = id
+      WHERE model_id = ? AND library_id = ? AND id > ? AND measured_ms IS NOT NULL ORDER BY id DESC LIMIT ?`;
+    const rows = this.#database.all<RawAnswer>(query, modelId, libraryId, afterId, count);
+    return rows.toReversed().map((row) => ({ ...row, agrees: row.agrees === 1 }));
+  }
+
+  limit(modelId: string, libraryId: string): Limit {
+    const query = `SELECT least_ratio AS leastRatio, since_id AS sinceId FROM blending_limit
+      WHERE model_id = ? AND library_id = ?`;
+    return this.#database.get<Limit>(query, modelId, libraryId) ?? NO_LIMIT;
+  }
+
+  /** From now on; what was drawn before no longer counts. */
+  setLimit(subject: Subject, libraryId: string, leastRatio: number): void {
+    const sql = `INSERT OR REPLACE INTO blending_limit (model_id, library_id, fingerprint, least_ratio, since_id)
+      VALUES (?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM watched))`;
+    this.#database.run(sql, subject.modelId, libraryId, subject.fingerprint, leastRatio);
+  }
+
+  /** As setLimit() to none. False where there is no limit. */
+  lift(modelId: string, libraryId: string): boolean {
+    const sql = `UPDATE blending_limit SET least_ratio = 0, since_id = (SELECT coalesce(max(id), 0) FROM watched)
+      WHERE model_id = ? AND library_id = ?`;
+    return this.#database.run(sql, modelId, libraryId) > 0;
+  }
+
+  /** All that limits anything. */
+  limits(): { fingerprint: string; libraryId: string; leastRatio: number }[] {
+    return this.#database.all(`SELECT fingerprint, library_id AS libraryId, least_ratio AS leastRatio
+      FROM blending_limit WHERE least_ratio > 0`);
+  }
+
+  /** Removes what there is of models and libraries that are gone. Gives whether there was anything. */
+  keepOnly(modelIds: readonly string[], libraryIds: readonly string[]): boolean {
+    const [models, libraries] = [JSON.stringify(modelIds), JSON.stringify(libraryIds)];
+    const gone = (column: string) => `${column} NOT IN (SELECT value FROM json_each(?))`;
+    const statements: [string, ...string[]][] = [
+      [`DELETE FROM blending_limit WHERE ${gone('model_id')} OR ${gone('library_id')}`, models, libraries],
+      [`DELETE FROM watched_library WHERE ${gone('library_id')}`, libraries],
+      [`DELETE FROM watched WHERE ${gone('model_id')}`, models],
+      ['DELETE FROM watched WHERE id NOT IN (SELECT watched_id FROM watched_library)'],
+    ];
+    return this.#database.transaction(() => {
+      const changes = statements.map(([sql, ...values]) => this.#database.run(sql, ...values));
+      return changes.some((rows) => rows > 0);
+    });
+  }
+
+  /** Removes what there is of a model as it was before, and what is older than this. Gives whether there was anything. */
+  forget({ modelId, fingerprint }: Subject, drawnBeforeMs: number): boolean {
+    const other = 'model_id = ? AND fingerprint <> ?';
+    return this.#database.transaction(() => {
+      const limits = this.#database.run(`DELETE FROM blending_limit WHERE ${other}`, modelId, fingerprint);
+      const old = `DELETE FROM watched WHERE ${other} OR drawn_ms < ?`;
+      return this.#database.run(old, modelId, fingerprint, drawnBeforeMs) + limits > 0;
+    });
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,222 @@
+import { Button, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Interval, WatchedLibrary, WatchingStatus } from '../../../src-shared/contract/watching.ts';
+import type { ModelEntry } from '../../../src-shared/contract/models.ts';
+import { useAction, useCall } from '../../client/context.tsx';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { useNotBlended } from '../../ui/useNotBlended.ts';
+import { chart } from '../../viz/chart/chart.ts';
+import { PictureView } from '../../viz/PictureView.tsx';
+import { TipRows } from '../../viz/Tip.tsx';
+import { joined } from '../../i18n/joined.ts';
+import { f1Chart, klChart, verdictOf, type WatchingWords } from './watching-view.ts';
+
+/** How far answers in use were from their full prefill, for each model and library, and what followed from it. */
+export function WatchingCard() {
+  const { t } = useTranslation('models');
+  const { data: status, error, refetch } = useCall('watching.get');
+  const { data: models = [] } = useCall('models.list');
+  const title = t('watching.title');
+  return (
+    <Stack gap="sm" component="section" aria-label={title}>
+      <Title order={2} size="h5">
+        {title}
+      </Title>
+      <Paper withBorder p="md">
+        {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
+        {!status && !error && <Loader size="sm" aria-label={title} />}
+        {status && (
+          <Stack gap="lg">
+            <Stack gap="xs">
+              <Text size="sm">{t('watching.intro')}</Text>
+              <Circumstances empty={status.libraries.length === 0} daily={status.daily} />
+            </Stack>
+            {inUseFirst(status.libraries, models).map((watched) => (
+              <Watched key={`${watched.modelId} ${watched.libraryId}`} watched={watched} status={status} />
+            ))}
+          </Stack>
+        )}
+      </Paper>
+    </Stack>
+  );
+}
+
+function inUseFirst(
+  libraries: readonly WatchedLibrary[],
+  models: readonly Pick<ModelEntry, 'id' | 'active'>[],
+): WatchedLibrary[] {
+  const others = ({ modelId }: WatchedLibrary) => !models.some(({ id, active }) => active && id === modelId);
+  return libraries.toSorted((a, b) => Number(others(a)) - Number(others(b)));
+}
+
+/** Why nothing is compared, or not yet. */
+function Circumstances({ empty, daily }: { empty: boolean; daily: number }) {
+  const { t } = useTranslation('models');
+  const { data: settings } = useCall('settings.get');
+  const notBlended = useNotBlended();
+  if (!settings) return null;
+  const sentence = !settings.watchAnswers
+    ? t('watching.off')
+    : (notBlended ??
+      (settings.strategy.name !== 'auto'
+        ? t('watching.asked')
+        : empty
+          ? t('watching.empty', { daily })
+          : undefined));
+  if (sentence === undefined) return null;
+  return (
+    <Text size="sm" c="dimmed">
+      {sentence}
+    </Text>
+  );
+}
+
+function Watched({ watched, status }: { watched: WatchedLibrary; status: WatchingStatus }) {
+  const { t } = useTranslation('models');
+  const { data: models = [] } = useCall('models.list');
+  const { data: libraries = [] } = useCall('libraries.list');
+  const model = models.find(({ id }) => id === watched.modelId)?.name ?? '';
+  const library = libraries.find(({ id }) => id === watched.libraryId)?.name ?? '';
+  const name = t('watching.of', { model, library });
+  return (
+    <Stack gap="xs" component="section" aria-label={name}>
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Stack gap={2} flex={1} miw={260}>
+          <Text fw={600}>{name}</Text>
+          <Conclusion watched={watched} status={status} />
+        </Stack>
+        {watched.leastRatio > 0 && <BlendAgain watched={watched} />}
+      </Group>
+      {watched.answers.length > 0 && <Charts watched={watched} floor={status.floor} />}
+      <Figures watched={watched} floor={status.floor} />
+    </Stack>
+  );
+}
+
+function Conclusion({ watched, status }: { watched: WatchedLibrary; status: WatchingStatus }) {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  const { counted, leastRatio } = watched;
+  const { fewest } = status;
+  const verdict = verdictOf(watched, status);
+  const few = counted === 0 ? t('watching.state.none') : t('watching.state.few', { count: counted, fewest });
+  const sentences =
+    verdict === 'few'
+      ? [few]
+      : [
+          t(`watching.state.${verdict}`, { ratio: format.percent(leastRatio) }),
+          ...(verdict === 'raised' && counted < fewest ? [few] : []),
+        ];
+  return <Text size="sm">{joined(sentences)}</Text>;
+}
+
+function BlendAgain({ watched: { modelId, libraryId, leastRatio } }: { watched: WatchedLibrary }) {
+  const { t } = useTranslation(['models', 'common']);
+  const reset = useAction('watching.reset');
+  const again = (): void =>
+    reset.mutate(
+      { modelId, libraryId },
+      { onError: (error) => notifyFailure(error, t('common:error.title')) },
+    );
+  return (
+    <Button size="xs" variant="default" loading={reset.isPending} onClick={again}>
+      {t(leastRatio >= 1 ? 'models:watching.again' : 'models:watching.before')}
+    </Button>
+  );
+}
+
+/** The same in numbers, of the answers that count. */
+function Figures({ watched, floor }: { watched: WatchedLibrary; floor: WatchingStatus['floor'] }) {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  const { number } = useWatchingWords();
+  const counted = watched.answers.slice(watched.answers.length - watched.counted);
+  const last = watched.answers.at(-1);
+  const share = (of: (answer: (typeof counted)[number]) => number): string =>
+    format.percent(counted.reduce((sum, answer) => sum + of(answer), 0) / counted.length);
+  const range = ({ mean, low, high }: Interval, limit: number) => ({
+    mean: number(mean),
+    low: number(Math.max(0, low)),
+    high: number(high),
+    limit: number(limit),
+  });
+  const facts = [
+    ...(watched.kl ? [t('watching.kl', range(watched.kl, floor.maxKl))] : []),
+    ...(watched.f1Loss ? [t('watching.f1Loss', range(watched.f1Loss, floor.maxF1Loss))] : []),
+    ...(counted.length > 0
+      ? [
+          t('watching.agrees', { share: share(({ agrees }) => Number(agrees)) }),
+          t('watching.kept', { share: share(({ kept }) => kept) }),
+        ]
+      : []),
+    ...(last ? [t('watching.last', { ago: format.ago(last.measuredMs) })] : []),
+  ];
+  return (
+    <Text size="sm" c="dimmed">
+      {facts.join(' · ')}
+    </Text>
+  );
+}
+
+function Charts({ watched, floor }: { watched: WatchedLibrary; floor: WatchingStatus['floor'] }) {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  const words = useWatchingWords();
+  const pictures = useMemo(
+    () => [
+      { picture: chart(klChart(watched, floor.maxKl, words)), label: t('watching.klPicture') },
+      { picture: chart(f1Chart(watched, floor.maxF1Loss, words)), label: t('watching.f1Picture') },
+    ],
+    [watched, floor, words, t],
+  );
+  const title = (item: number): string => {
+    const ago = format.ago(watched.answers[item]?.measuredMs ?? 0);
+    return t('watching.answer', { number: item + 1, ago });
+  };
+  const rows = (item: number): (readonly [string, string])[] => {
+    const answer = watched.answers[item];
+    if (!answer) return [];
+    return [
+      [t('watching.columns.kl'), words.number(answer.kl)],
+      [
+        t('watching.columns.f1Loss'),
+        answer.f1 === null ? t('watching.unsureAnswer') : words.number(1 - answer.f1),
+      ],
+      [t('watching.columns.agrees'), t(answer.agrees ? 'watching.yes' : 'watching.no')],
+      [t('watching.columns.ratio'), format.percent(answer.ratio)],
+    ];
+  };
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+      {pictures.map(({ picture, label }) => (
+        <PictureView
+          key={label}
+          picture={picture}
+          label={label}
+          note={(item) => <TipRows title={title(item)} rows={rows(item)} />}
+          speak={(item) => `${title(item)}: ${rows(item).map((row) => row.join(' ')).join(', ')}`} // prettier-ignore
+        />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function useWatchingWords(): WatchingWords {
+  const { t } = useTranslation('models');
+  const format = useFormat();
+  return useMemo(
+    () => ({
+      x: t('watching.x'),
+      kl: t('watching.klAxis'),
+      f1Loss: t('watching.f1Axis'),
+      mean: t('watching.mean'),
+      interval: t('watching.interval'),
+      limit: t('watching.limit'),
+      number: (value) => format.number(value, value < 0.1 ? 4 : 2),
+    }),
+    [t, format],
+  );
+}

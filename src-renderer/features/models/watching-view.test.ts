@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { WatchedAnswer, WatchedLibrary } from '../../../src-shared/contract/watching.ts';
+import { f1Chart, klChart, verdictOf } from './watching-view.ts';
+
+const RULES = { floor: { maxKl: 0.05, maxF1Loss: 0.01 }, fewest: 3 };
+const WORDS = { x: 'answers', kl: 'KL', f1Loss: 'F1', mean: 'mean', interval: 'interval', limit: 'limit', number: String }; // prettier-ignore
+
+function answer(kl: number, f1: number | null = 1): WatchedAnswer {
+  return { measuredMs: 0, kl, f1, agrees: true, kept: 1, ratio: 0.15 };
+}
+
+function seen(more: Partial<WatchedLibrary>): WatchedLibrary {
+  const { answers = [] } = more;
+  return {
+    modelId: 'm',
+    libraryId: '1',
+    answers,
+    counted: answers.length,
+    kl: null,
+    f1Loss: null,
+    leastRatio: 0,
+    ...more,
+  };
+}
+
+test('what follows is said by what was decided, then by how many there are, then by the means', () => {
+  const kl = { mean: 0.01, low: 0, high: 0.02 };
+  expect(verdictOf(seen({ leastRatio: 1 }), RULES)).toBe('stopped');
+  expect(verdictOf(seen({ leastRatio: 0.3 }), RULES)).toBe('raised');
+  expect(verdictOf(seen({ counted: 2, kl }), RULES)).toBe('few');
+  expect(verdictOf(seen({ counted: 3, kl }), RULES)).toBe('kept');
+  expect(verdictOf(seen({ counted: 3, kl: { ...kl, mean: 0.06 } }), RULES)).toBe('unsure');
+  expect(verdictOf(seen({ counted: 3, f1Loss: { ...kl, mean: 0.02 } }), RULES)).toBe('unsure');
+});
+
+test('every answer is a dot, those before the last change are grey, and the interval spans those that count', () => {
+  const answers = [answer(0.4), answer(0), answer(0.02), answer(0.04)];
+  const kl = { mean: 0.02, low: -0.01, high: 0.05 };
+  const { dots, items, series } = klChart(seen({ answers, counted: 3, kl }), 0.05, WORDS);
+  expect(dots.map(({ x, y, colour }) => [x, y, colour])).toEqual([
+    [1, 0.4, 'muted'],
+    [2, 1e-4, 'accent'], // 0 has no place on a logarithmic axis
+    [3, 0.02, 'accent'],
+    [4, 0.04, 'accent'],
+  ]);
+  expect(items).toEqual([1, 2, 3, 4]);
+  const [limit, band, mean] = series;
+  expect(limit?.points.map(({ y }) => y)).toEqual([0.05, 0.05]);
+  expect(band?.points.map(({ x, y, low }) => [x, y, low])).toEqual([2, 3, 4].map((x) => [x, 0.05, 1e-4]));
+  expect(mean?.points.map(({ x, y }) => [x, y])).toEqual([2, 3, 4].map((x) => [x, 0.02]));
+});
+
+test('answers whose words mean nothing are no dots of the loss, but can be pointed at; one answer has no interval', () => {
+  const { dots, items, series, y } = f1Chart(
+    seen({ answers: [answer(0, 0.5), answer(0, null)] }),
+    0.01,
+    WORDS,
+  );
+  expect(dots.map(({ x, y }) => [x, y])).toEqual([[1, 0.5]]);
+  expect(items).toEqual([1, 2]);
+  expect(series).toHaveLength(1);
+  expect(y.domain).toEqual([0, 0.5]);
+});
