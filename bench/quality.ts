@@ -4,9 +4,10 @@
  *
  *   npm run bench:quality -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--ratios 0.15]
  *                            [--only REGEXP] [--passages 24] [--chunks TOKENS] [--order given|shuffled] [--dtype f16|q8_0]
- *                            [--threads N] [--matrix [--runs REGEXP]] [--out FILE.json]
+ *                            [--behind TEXT | --neighbour TOKENS] [--selection] [--threads N] [--matrix [--runs REGEXP]] [--out FILE.json]
  *
- * Sets: 'worlds' (ours: held-out worlds of the demo model's kind), or a file in CacheBlend's, LongBench's or RULER's form;
+ * Sets: 'worlds' (ours: held-out worlds of the demo model's kind), 'library' (the sample library, with the passages that the app
+ * retrieves), or a file in CacheBlend's, LongBench's or RULER's form;
  * --prompts is LongBench's own file of prompts by data set. --matrix goes through ratios, numbers and lengths of passages, order and
  * number formats (CacheBlend's figures 12 to 16), writes FILE.json after each and goes on from it, and draws FILE-*.svg. Answers are greedy. Whatever is drawn (passages, order, random
  * tokens, intervals) is drawn from fixed seeds: two runs differ in times only. docs/quality.md tells how to read it.
@@ -23,9 +24,11 @@ import { calibrationOn } from './quality/calibrated.ts';
 import { matrix, type Asked } from './quality/matrix.ts';
 import { measure, type Row } from './quality/measure.ts';
 import { label, methodsFor } from './quality/methods.ts';
+import type { Behind } from './quality/prompt.ts';
 import { pictures } from './quality/pictures.ts';
 import { selections } from './quality/selection.ts';
-import { loadSet } from './quality/sets.ts';
+import { retrieverOf } from './quality/retrieved.ts';
+import { librarySet, loadSet } from './quality/sets.ts';
 import { table } from './quality/table.ts';
 
 const { values: args } = parseArgs({
@@ -40,6 +43,8 @@ const { values: args } = parseArgs({
     chunks: { type: 'string', default: '0' },
     order: { type: 'string', default: 'given' },
     dtype: { type: 'string', default: 'f16' },
+    behind: { type: 'string' },
+    neighbour: { type: 'string' },
     selection: { type: 'boolean', default: false },
     threads: { type: 'string', default: '0' },
     matrix: { type: 'boolean', default: false },
@@ -48,10 +53,11 @@ const { values: args } = parseArgs({
   },
 });
 
-const all = loadSet(args.set, args.prompts);
+const path = args.model ?? resolvePaths().demoModel;
+const all =
+  args.set === 'library' ? await librarySet(await retrieverOf(path)) : loadSet(args.set, args.prompts);
 const set = { ...all, questions: all.questions.slice(0, Number(args.n)) };
 const others = all.questions.slice(Number(args.n));
-const path = args.model ?? resolvePaths().demoModel;
 const model = await Engine.open().loadModel(path, { threads: Number(args.threads) });
 const about = {
   model: basename(path),
@@ -59,6 +65,12 @@ const about = {
   set: set.name,
   questions: set.questions.length,
 };
+
+/** What passages are encoded behind: --behind (CacheClip), --neighbour (FusionRAG), or nothing but BOS. */
+function behindOf(): Behind | undefined {
+  if (args.behind !== undefined) return { text: args.behind };
+  return args.neighbour === undefined ? undefined : { neighbour: Number(args.neighbour) };
+}
 
 const calibrations = new Map<KvDtype, Calibration | undefined>();
 
@@ -121,6 +133,7 @@ if (args.matrix) {
     ratios: args.ratios.split(',').map(Number),
     only: args.only ?? '',
     dtype: args.dtype as KvDtype,
+    behind: behindOf(),
     chunkTokens: Number(args.chunks),
     passages: args.passages === undefined ? undefined : Number(args.passages),
     shuffled: args.order === 'shuffled',

@@ -55,6 +55,7 @@ const OwnSchema = z.array(
 const OWN = join(import.meta.dirname, 'sets', 'worlds.json');
 const OWN_TOKENS = 48;
 const OWN_NOTHING = 'the passages do not say';
+const OWN_SCORES: readonly ScoreName[] = ['added', 'f1', 'exact', 'rougeL'];
 
 /** 'worlds', or a file in CacheBlend's, LongBench's or RULER's form. `prompts`: LongBench's file of prompts by data set. */
 export function loadSet(nameOrPath: string, prompts?: string): QuestionSet {
@@ -69,7 +70,23 @@ export function loadSet(nameOrPath: string, prompts?: string): QuestionSet {
       ...{ references: answers, fact, maxTokens: OWN_TOKENS, nothing: OWN_NOTHING },
     })),
   );
-  return { name, scores: ['added', 'f1', 'exact', 'rougeL'], questions };
+  return { name, scores: OWN_SCORES, questions };
+}
+
+const LibrarySchema = z.array(
+  z.object({ kind: z.string(), question: z.string(), answer: z.string(), key: z.string() }),
+);
+
+/** Questions about the sample library (tools/demo-model/make_library.py) behind the passages that `find` gives for them. */
+export async function librarySet(find: (question: string) => Promise<string[]>): Promise<QuestionSet> {
+  const path = join(import.meta.dirname, 'sets', 'library.json');
+  const questions: Question[] = [];
+  for (const { kind, question, answer, key } of LibrarySchema.parse(JSON.parse(readFileSync(path, 'utf8'))))
+    questions.push({
+      ...{ kind, passages: await find(question), before: '', ask: `Question: ${question}` },
+      ...{ references: [answer], fact: key, maxTokens: OWN_TOKENS, nothing: OWN_NOTHING },
+    });
+  return { name: 'library', scores: OWN_SCORES, questions };
 }
 
 export interface Arrangement {

@@ -2,7 +2,7 @@
 
 A small company's handbook, drawn from the generator that the model is trained on, from seeds of its own: no
 fact of it was seen in training. Most documents are Markdown, some plain text, HTML, DOCX and PDF. Beside the
-folder goes FOLDER.questions.json: questions of every kind, whose answers mostly stand behind the first chunk of
+folder goes FOLDER.questions.json (and more of them to bench/quality/sets/library.json): questions of every kind, whose answers mostly stand behind the first chunk of
 a document; check_library.py asks the model each of them.
 """
 import json
@@ -23,8 +23,10 @@ SEED = 20260
 COUNTS = {"person": 26, "project": 8, "product": 7, "building": 6, "team": 5}
 MORE_SEED = 20261
 MORE = {"person": 4, "project": 3, "product": 3, "building": 2, "team": 2}  # in MORE_FORMATS, in turn
+MANY = {"one hop": 120, "two hops": 40, "comparison": 20, "unanswerable": 20}
 MORE_FORMATS = ("html", "docx", "pdf")
 FOLDERS = {"person": "people", "project": "projects", "product": "products", "building": "buildings", "team": "teams"}
+SET = os.path.join(HERE, "../../bench/quality/sets/library.json")
 PLAIN = 6  # every how many documents one is a .txt file
 SHORTEST = 560  # characters a document, so that each is longer than a chunk of 96 tokens
 FIRST_CHUNK = 5  # the facts from this one on lie behind the first 96-token chunk
@@ -80,6 +82,13 @@ def file_name(document, ending):
     return f"{FOLDERS[document.entity.kind]}/{words}.{ending}"
 
 
+def many(rng, docs):
+    """More questions than the sixteen, for bench:quality: {kind: …, question: …, answer: …, key: …}, of each kind at most so many."""
+    pools = answers.world_questions(rng, docs, {(i, j) for i, d in enumerate(docs) for j in range(len(d.facts))}, strangers=8)
+    return [{"kind": kind, "question": q.text, "answer": q.answer, "key": q.key}
+            for kind, n in MANY.items() for q in rng.sample(pools[kind], min(n, len(pools[kind])))]
+
+
 def late(document):
     """The facts behind the first chunk, which the document gives under a pronoun only."""
     return [s.fact for s in document.sentences if s.fact >= 0][FIRST_CHUNK:]
@@ -117,6 +126,9 @@ def main():
         os.makedirs(os.path.join(folder, sub))
     for e in library:
         formats.write(os.path.join(folder, e.file), e.document.title, e.paragraphs)
+    with open(SET, "w") as out:
+        json.dump(many(random.Random(SEED), [e.document for e in library]), out, indent=1, ensure_ascii=False)
+        out.write("\n")
     questions = ask(random.Random(SEED), [e.document for e in library], [e.file for e in library])
     with open(os.path.normpath(folder) + ".questions.json", "w") as out:
         json.dump(questions, out, indent=2, ensure_ascii=False)
