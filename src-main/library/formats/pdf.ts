@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { dirname, join, sep } from 'node:path';
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { broken, encrypted, noText, reasonOf } from './errors.ts';
 import { joinPages, type Parse, type SourceFile } from './format.ts';
@@ -5,6 +7,9 @@ import { pdfHeadings } from './pdf-headings.ts';
 import { PlainWords } from './pdf-hyphens.ts';
 import { pageLines, pageText, type Line, type PageText } from './pdf-layout.ts';
 import { withoutRunning } from './pdf-running.ts';
+
+/** What Adobe's predefined character collections mean, which Chinese, Japanese and Korean documents take for granted. */
+const CMAPS = join(dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json')), 'cmaps', sep);
 
 export const pdf: Parse = async (file) => {
   if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');
@@ -39,6 +44,7 @@ async function open({ bytes, name }: SourceFile): Promise<PDFDocumentProxy> {
       disableFontFace: true,
       useSystemFonts: false,
       useWorkerFetch: false,
+      cMapUrl: CMAPS,
       stopAtErrors: false,
       enableXfa: false,
     }).promise;
