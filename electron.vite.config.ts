@@ -1,9 +1,23 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
+import { packageOf } from './tools/dist/packages.ts';
 
 const root = import.meta.dirname;
 const electron = join(root, 'src-main', 'hosts', 'electron');
+
+/** The window's packages are bundled, so that only its build knows them: their licences are packed with it. */
+const listPackages = {
+  name: 'kvasir-packages',
+  closeBundle(this: { getModuleIds(): Iterable<string> }): void {
+    const packages = new Set([...this.getModuleIds()].flatMap((module) => packageOf(module, root) ?? []));
+    writeFileSync(
+      join(root, 'out', 'renderer-packages.json'),
+      `${JSON.stringify([...packages].sort(), null, 1)}\n`,
+    );
+  },
+};
 
 /** Builds `out/main`, `out/preload` and `out/renderer`; the headless host serves the last from source, without the others. */
 export default defineConfig({
@@ -28,7 +42,7 @@ export default defineConfig({
   },
   renderer: {
     root: join(root, 'src-renderer'),
-    plugins: [react()],
+    plugins: [react(), listPackages],
     // A worker that loads its parts when it needs them.
     worker: { format: 'es' },
     build: {

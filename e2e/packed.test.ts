@@ -1,0 +1,153 @@
+/**
+ * What `npm run dist` packs, with a folder in place of Electron's own files: nothing is missing that the app needs, nothing is there that
+ * should not be, and from where it lies it answers a question. The packed app itself is started in the repository's CI.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { extractAll, listPackage } from '@electron/asar';
+import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { packedPackages } from '../tools/dist/packages.ts';
+import { removeDir, ROOT, tempDir } from './cli-support.ts';
+
+const PACKS = process.platform === 'linux' && existsSync(join(ROOT, 'out', 'main', 'main.js'));
+const CHILD = join(import.meta.dirname, 'support', 'packed-child.ts');
+const MB = 1e6;
+/** States of a fuse, as @electron/fuses reads them. */
+const [OFF, ON] = [48, 49];
+/** Of the archive with what lies beside it; Electron's own files come on top. */
+const BUDGET = 80 * MB;
+
+let dir: string;
+let resources: string;
+let archived: string[];
+
+/** A file that electron-builder takes for Electron: it has the place where fuses are written (@electron/fuses). */
+function standInForElectron(folder: string): string {
+  mkdirSync(folder);
+  const wire = Buffer.from([1, 9, ...Buffer.from('1'.repeat(9))]);
+  const fuses = Buffer.concat([Buffer.from('dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX'), wire]);
+  writeFileSync(join(folder, 'electron'), Buffer.concat([Buffer.from('#!/bin/sh\nexit 1\n'), fuses]), {
+    mode: 0o755,
+  });
+  const { version } = JSON.parse(
+    readFileSync(join(ROOT, 'node_modules', 'electron', 'package.json'), 'utf8'),
+  ) as { version: string };
+  writeFileSync(join(folder, 'version'), version);
+  return folder;
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => !statSync(join(folder, file)).isDirectory())
+    .map((file) => file.replaceAll('\\', '/'));
+}
+
+/**
+ * Lays the archive out as a folder of its name, so that Node sees what Electron would show: files beside the archive are not in it,
+ * except that packages find their own there.
+ */
+function layOut(): string {
+  const app = join(dir, 'app', 'app.asar');
+  const beside = join(dir, 'app', 'app.asar.unpacked');
+  extractAll(join(resources, 'app.asar'), app);
+  symlinkSync(join(resources, 'app.asar.unpacked'), beside);
+  for (const file of filesIn(beside)) {
+    rmSync(join(app, file));
+    if (file.startsWith('node_modules/')) symlinkSync(join(beside, file), join(app, file));
+  }
+  return app;
+}
+
+beforeAll(() => {
+  dir = tempDir();
+  if (!PACKS) return;
+  const electron = standInForElectron(join(dir, 'electron'));
+  const out = join(dir, 'out');
+  const flags = ['--linux', 'dir', `-c.electronDist=${electron}`, `-c.directories.output=${out}`];
+  execFileSync(process.execPath, [join(ROOT, 'tools', 'dist', 'dist.ts'), ...flags], { stdio: 'pipe' });
+  resources = join(out, 'linux-unpacked', 'resources');
+  archived = listPackage(join(resources, 'app.asar'), { isPack: false }).map((path) => path.slice(1));
+});
+afterAll(() => removeDir(dir));
+
+describe.skipIf(!PACKS)('the packed app', () => {
+  test('answers a question from its sample library, and closes', async () => {
+    const root = layOut();
+    const child = spawn(process.execPath, [CHILD, root, join(dir, 'data')], {
+      cwd: dir,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(stderr).toBe('');
+    const seen = JSON.parse(stdout) as { answer: { state: string; text: string }; page: string };
+    expect(seen).toMatchObject({ errors: [], answer: { state: 'done' }, ended: ['quit'] });
+    expect(seen.answer.text).toContain('Riga');
+    expect(seen.page).toMatch(/<script type="module" crossorigin src="\.\/assets\//);
+  });
+
+  test('has the packages that its programs load, and no others', () => {
+    const within = archived.filter((path) => path.startsWith('node_modules/'));
+    const names = within.flatMap(
+      (path) => /^node_modules\/((@[^/]+\/)?[^/@]+)\/package\.json$/.exec(path)?.[1] ?? [],
+    );
+    const window = JSON.parse(readFileSync(join(ROOT, 'out', 'renderer-packages.json'), 'utf8')) as string[];
+    const wanted = packedPackages(ROOT)
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith('@node-llama-cpp/') && existsSync(join(ROOT, 'node_modules', name)))
+      .filter((name) => !window.includes(`node_modules/${name}`) || names.includes(name));
+    expect(names.sort()).toEqual([...new Set(wanted)].sort());
+  });
+
+  test('has no source maps, sources, tests, tools or secrets', () => {
+    const top = new Set(archived.map((path) => path.split('/')[0]));
+    expect([...top].sort()).toEqual(['build', 'node_modules', 'out', 'package.json', 'resources']);
+    const unwanted = /\.(map|ts|tsx|mts|cc|pdb|log|pem|key)$|(^|\/)\.(env|npmrc|git)|\.test\./;
+    expect(archived.filter((path) => unwanted.test(path))).toEqual([]);
+    const beside = filesIn(join(resources, 'app.asar.unpacked'));
+    const foreign = beside.filter((path) => path.endsWith('.node') && /prebuilds/.test(path));
+    expect(foreign).toEqual([`node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`]);
+  });
+
+  test('what native code opens lies beside the archive', () => {
+    const beside = filesIn(join(resources, 'app.asar.unpacked'));
+    expect(beside).toContain('build/native/kvasir.node');
+    expect(beside).toContain('resources/models/kvasir-demo.gguf');
+    expect(beside.filter((path) => /^build\/ggml\/libggml-cpu/.test(path)).length).toBeGreaterThan(1);
+  });
+
+  test('licences of all that is packed are beside it', () => {
+    const licences = readFileSync(join(resources, 'licences.txt'), 'utf8');
+    for (const name of ['better-sqlite3', 'react', 'pdfjs-dist', 'ggml']) expect(licences).toContain(name);
+  });
+
+  test('stays within its size', () => {
+    const bytes = filesIn(resources).reduce((sum, file) => sum + lstatSync(join(resources, file)).size, 0);
+    expect(bytes).toBeLessThan(BUDGET);
+  });
+
+  test("Electron's fuses are set: it runs nothing but the app", async () => {
+    const wire = await getCurrentFuseWire(join(dirname(resources), 'kvasir'));
+    const off = [
+      FuseV1Options.RunAsNode,
+      FuseV1Options.EnableNodeOptionsEnvironmentVariable,
+      FuseV1Options.EnableNodeCliInspectArguments,
+      FuseV1Options.GrantFileProtocolExtraPrivileges,
+    ];
+    for (const option of off) expect(wire[option]).toBe(OFF);
+    const on = [FuseV1Options.EnableEmbeddedAsarIntegrityValidation, FuseV1Options.OnlyLoadAppFromAsar];
+    for (const option of on) expect(wire[option]).toBe(ON);
+  });
+});
