@@ -45,6 +45,12 @@ Napi::Value read_gguf(const Napi::CallbackInfo & info) {
                    [&]() -> Napi::Value { return gguf_info(info.Env(), GgufFile(string_from(info[0], "path"))); });
 }
 
+Napi::Value fingerprint_gguf(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        return Napi::String::New(info.Env(), to_hex(GgufFile(string_from(info[0], "path")).fingerprint()));
+    });
+}
+
 Napi::Value check_adapter(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         const std::string path = string_from(info[0], "path");
@@ -167,6 +173,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     add("version", version);
     add("listDevices", devices);
     add("readGguf", read_gguf);
+    add("fingerprintGguf", fingerprint_gguf);
     add("checkAdapter", check_adapter);
     add("loadModel", load_model);
     add("loadLlamaModel", load_llama_model);

@@ -266,6 +266,7 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     o.Set("kvValuesPerToken", memory.values_per_token);
     o.Set("stateValues", memory.state_values);
     o.Set("embedding", Napi::Boolean::New(env, is_embedding_model(file)));
+    o.Set("reranker", Napi::Boolean::New(env, is_reranker(file)));
     o.Set("unsupportedReason", choice.refusal);
     o.Set("layers", hp.n_layer);
     o.Set("kvLayers", choice.checked ? hp.n_layer_kv : hp.n_layer);

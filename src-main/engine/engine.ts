@@ -97,6 +97,12 @@ export class Engine {
     return guarded(() => this.#addon.readGguf(path));
   }
 
+  /** Tells the weights of a GGUF file from others, by its header and the ends of each tensor. MODEL_NOT_FOUND, MODEL_INVALID. */
+  fingerprint(path: string): string {
+    requireModelFile(path);
+    return guarded(() => this.#addon.fingerprintGguf(path));
+  }
+
   /**
    * Whether a LoRA adapter can be put on a model, by the headers of both files.
    * MODEL_NOT_FOUND, MODEL_INVALID, ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED.

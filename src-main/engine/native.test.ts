@@ -21,6 +21,7 @@ describe('the addon is what native.ts says', () => {
       version: true,
       listDevices: true,
       readGguf: true,
+      fingerprintGguf: true,
       checkAdapter: true,
       loadModel: true,
       loadLlamaModel: true,

@@ -3,6 +3,7 @@ import type { Failure } from '../../src-shared/contract/common.ts';
 import type { Fit, InspectedModel, ModelEntry } from '../../src-shared/contract/models.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { kvBytesPerToken } from './fit.ts';
+import { stemOf } from './model-parts.ts';
 import type { ModelRow } from './registry.ts';
 
 export interface ModelStatus {
@@ -52,7 +53,7 @@ const MAX_NAME_UNITS = 200;
 export function modelName({ name: given, header, path }: Pick<ModelRow, 'name' | 'header' | 'path'>): string {
   if (given !== null) return given;
   const name = header.name.slice(0, MAX_NAME_UNITS).toWellFormed();
-  return name.replace(/[\s\p{Cc}]+/gu, ' ').trim() || basename(path).replace(/\.gguf$/i, '');
+  return name.replace(/[\s\p{Cc}]+/gu, ' ').trim() || stemOf(basename(path));
 }
 
 /** As answers and measurements name a model: with the adapter that is on it. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { InspectedModel, ModelDetail, ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
@@ -19,7 +18,8 @@ import { EmbeddingModel } from './embedding-model.ts';
 import { entryOf, inspectedOf, modelName, roleOf, withAdapter } from './entry.ts';
 import type { Memory } from './fit.ts';
 import { KnownModels, type Trouble } from './known-models.ts';
-import { ModelFiles, modifiedMs } from './model-files.ts';
+import { ModelFiles, modifiedMs, whereItLies } from './model-files.ts';
+import { filesOf } from './model-parts.ts';
 import { DEMO_MODEL_ID, ModelRegistry, type ModelRow } from './registry.ts';
 import type { Core } from '../platform/core.ts';
 import { Trials } from './trial/trials.ts';
@@ -160,15 +160,18 @@ export class ModelService implements ModelSource, EmbedderSource {
   }
 
   /**
-   * Adds a GGUF where it lies, or copies it into the data folder; one that is known already is read again.
-   * MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL, STORE_READ_ONLY.
+   * Adds a GGUF where it lies, or copies it into the data folder; one that is known already is read again, and keeps its name.
+   * CONFLICT when a model in several files is to be copied, MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL, STORE_READ_ONLY.
    */
-  async import(path: string, { copy = false, downloaded = false } = {}): Promise<ModelEntry> {
+  async import(path: string, { copy = false, downloaded = false, name = '' } = {}): Promise<ModelEntry> {
     this.#options.engine.inspect(path); // before anything is copied
-    const source = await realpath(path);
-    const target = copy && !this.files.owns(source) ? await this.files.copyIn(source) : resolve(source);
-    const id = this.registry.byPath(target)?.id ?? randomUUID();
-    const row = this.#known.read(id, target, downloaded ? 'downloaded' : 'imported');
+    const source = await whereItLies(path);
+    const target = copy && !this.files.owns(source) ? await this.files.copyIn(source) : source;
+    const known = this.registry.byPath(target);
+    const id = known?.id ?? randomUUID();
+    this.#known.read(id, target, downloaded ? 'downloaded' : 'imported');
+    if (!known && name !== '') this.registry.rename(id, name);
+    const row = this.#known.get(id);
     this.#known.trouble.delete(id);
     this.#changed();
     return this.#entry(row);
@@ -218,7 +221,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     if (this.active?.id === id) await this.activate(DEMO_MODEL_ID);
     this.registry.remove(id);
     this.#known.trouble.delete(id);
-    if (this.files.owns(row.path)) rmSync(row.path, { force: true });
+    if (this.files.owns(row.path)) for (const file of filesOf(row.path)) rmSync(file, { force: true });
     this.#changed();
   }
 
