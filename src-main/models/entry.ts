@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Failure } from '../../src-shared/contract/common.ts';
+import type { FoundModel } from '../../src-shared/contract/found-models.ts';
 import type { Fit, InspectedModel, ModelEntry } from '../../src-shared/contract/models.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { kvBytesPerToken } from './fit.ts';
@@ -45,6 +46,18 @@ export function inspectedOf(row: Pick<ModelRow, 'name' | 'header' | 'path'>): In
     // The reason speaks of chat; whether libllama knows an embedding model is found out by loading it.
     unsupportedReason: header.embedding ? '' : header.unsupportedReason,
   };
+}
+
+/** The same of a file that is not in the list, with what else a header tells of it. */
+export function foundHeaderOf(
+  header: GgufInfo,
+  path: string,
+): Omit<NonNullable<FoundModel['header']>, 'fit'> {
+  const { architecture, obstacle, unsupportedReason } = inspectedOf({ name: null, header, path });
+  const { parameterCount } = header;
+  const role = header.reranker ? 'reranker' : roleOf(header);
+  const quantization = mainWeightType(header);
+  return { role, architecture, obstacle, unsupportedReason, quantization, parameterCount };
 }
 
 /** What a file claims to be called may be of any length, in any number of lines. */

@@ -16,6 +16,8 @@ import { describeModel } from './describe.ts';
 import { Downloads } from './downloads/downloads.ts';
 import { EmbeddingModel } from './embedding-model.ts';
 import { entryOf, inspectedOf, modelName, roleOf, withAdapter } from './entry.ts';
+import { FoundModels } from './found/found-models.ts';
+import type { Place } from './found/places.ts';
 import type { Memory } from './fit.ts';
 import { KnownModels, type Trouble } from './known-models.ts';
 import { ModelFiles, modifiedMs, whereItLies } from './model-files.ts';
@@ -28,7 +30,10 @@ import { WeightsCheck } from './weights-check.ts';
 import { WeightsTable } from './weights-table.ts';
 
 /** What the service needs of the engine. */
-export type ModelEngine = Pick<Engine, 'inspect' | 'checkAdapter' | 'loadModel' | 'loadEmbedder' | 'devices'>;
+export type ModelEngine = Pick<
+  Engine,
+  'inspect' | 'fingerprint' | 'checkAdapter' | 'loadModel' | 'loadEmbedder' | 'devices'
+>;
 
 interface ModelServiceOptions extends Core {
   engine: ModelEngine;
@@ -41,6 +46,8 @@ interface ModelServiceOptions extends Core {
   memory?: () => Memory;
   /** Tries files that libllama runs. Default: in another Node process. */
   tryFile?: TryFile | undefined;
+  /** Where other programs keep models. Default: as modelPlaces() says. */
+  places?: (() => Promise<Place[]>) | undefined;
   /** Told when the list of models could not be read. */
   onSetAside?: ((what: SetAside) => void) | undefined;
 }
@@ -57,6 +64,8 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly files: ModelFiles;
   readonly registry: ModelRegistry;
   readonly trials: Trials;
+  /** What other programs have. */
+  readonly found: FoundModels;
   readonly #options: ModelServiceOptions;
   readonly #chat: ChatModel;
   readonly #embedding: EmbeddingModel;
@@ -93,6 +102,14 @@ export class ModelService implements ModelSource, EmbedderSource {
       events: options.events,
       log: options.log,
       onFinished: (path) => this.import(path, { downloaded: true }),
+    });
+    this.found = new FoundModels({
+      engine: options.engine,
+      events: options.events,
+      places: options.places,
+      fit: (header) => this.#known.fit({ header }),
+      idOf: (path) => this.registry.byPath(path)?.id,
+      add: (path, name) => this.import(path, { name }),
     });
     this.#unsubscribe = [
       this.onChange((active) => void this.#weights.check(active)),
@@ -262,6 +279,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   /** Disposes the models, once nothing uses them. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
+    await this.found.close();
     await this.downloads.close();
     await this.#weights.close();
     await this.#embedding.stop();

@@ -55,7 +55,7 @@ export async function modelPlaces(
 }
 
 function foldersOf(env: Environment, platform: NodeJS.Platform, system: string): Folders {
-  const { join } = platform === 'win32' ? win32 : posix;
+  const join = (...parts: string[]): string => (platform === 'win32' ? win32 : posix).join(...parts);
   const home = (platform === 'win32' ? env['USERPROFILE'] : env['HOME']) ?? homedir();
   const common = { env, join, home, system };
   if (platform === 'win32') {
