@@ -106,7 +106,7 @@ void GgufFile::open_parts() {
             header = open(path_);
         } catch (const Error & e) {
             if (e.code != "MODEL_NOT_FOUND") throw;
-            throw Error("MODEL_INVALID",
+            throw Error("MODEL_PART_MISSING",
                         "The model " + first + " is split into " + std::to_string(parts) + " files, and " +
                             file_name(path_) + " is missing.",
                         "Put the missing file into the same folder.");

@@ -20,7 +20,7 @@ namespace kvasir {
 class GgufFile {
   public:
     // MODEL_INVALID when the file is not GGUF, is cut short, or its tensors reach beyond its end; when it is split, and
-    // not the first of its parts, or another one is missing or of another model.
+    // not the first of its parts, or another one is of another model. MODEL_PART_MISSING.
     explicit GgufFile(const std::string & path);
 
     const std::string & path() const { return path_; }

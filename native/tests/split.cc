@@ -74,7 +74,7 @@ TEST(split_model_whose_part_is_missing_says_which) {
     const std::string first = split_model(test::random_model("lost", kTiny), "lost-split", 3);
     std::filesystem::remove(split_part("lost-split", 2, 3));
     const std::string message = message_of(first);
-    CHECK(mentions(message, "MODEL_INVALID"));
+    CHECK(mentions(message, "MODEL_PART_MISSING"));
     CHECK(mentions(message, "is split into 3 files, and lost-split-00002-of-00003.gguf is missing"));
 }
 

@@ -91,7 +91,7 @@ export class Engine {
     return guarded(() => this.#addon.listDevices());
   }
 
-  /** Reads a GGUF header. MODEL_NOT_FOUND, MODEL_INVALID. */
+  /** Reads a GGUF header; of a model in several files, by the first. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_PART_MISSING. */
   inspect(path: string): NativeGgufInfo {
     requireModelFile(path);
     return guarded(() => this.#addon.readGguf(path));

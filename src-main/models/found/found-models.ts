@@ -176,12 +176,12 @@ async function requireFolder(path: string): Promise<void> {
   throw new KvasirError('BAD_ARGUMENT', `There is no folder at ${path}.`, 'Check the path.');
 }
 
-/** MODEL_INVALID: of a model in several files the first is not there, though others are. */
+/** MODEL_PART_MISSING: of a model in several files the first is not there, though others are. */
 function requireFirstFile(path: string): void {
   const part = partOf(path);
   if (!part || existsSync(path)) return;
   throw new KvasirError(
-    'MODEL_INVALID',
+    'MODEL_PART_MISSING',
     `The model ${basename(part.stem)} is split into ${part.parts} files, and ${basename(path)} is missing.`,
     'Put the missing file into the same folder.',
   );

@@ -8,6 +8,7 @@ import { Page } from '../../ui/Page.tsx';
 import { CalibrationCard } from './CalibrationCard.tsx';
 import { AddModel } from './AddModel.tsx';
 import { DownloadList } from './DownloadList.tsx';
+import { FoundModels } from './FoundModels.tsx';
 import { ModelCard } from './ModelCard.tsx';
 import { ModelDetails } from './ModelDetails.tsx';
 import { ModelDrop } from './ModelDrop.tsx';
@@ -51,6 +52,7 @@ export default function ModelsScreen() {
               </Section>
             </>
           )}
+          <FoundModels />
         </Stack>
         <ModelDetails id={detailed} onClose={() => setDetailed(undefined)} />
       </Page>
