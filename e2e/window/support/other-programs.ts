@@ -12,7 +12,12 @@ export class OtherPrograms {
   }
 
   /** models/publisher/model/file.gguf; of a model in several files all, or those that `keep` takes. */
-  lmStudio(repository: string, model: string, name: string, keep: (path: string) => boolean = () => true): void {
+  lmStudio(
+    repository: string,
+    model: string,
+    name: string,
+    keep: (path: string) => boolean = () => true,
+  ): void {
     const folder = join(this.home, '.lmstudio', 'models', ...repository.split('/'));
     mkdirSync(folder, { recursive: true });
     const stem = model.replace(/(-\d{5}-of-\d{5})?\.gguf$/, '');

@@ -27,13 +27,13 @@ export function FoundModels() {
       )}
       {chat.length > 0 && (
         <Text size="sm" c="dimmed" mt={6}>
-          {t('first.cost')}
+          {t('first.cost')}{' '}
+          {chat.length > SHOWN && (
+            <Anchor component={Link} href="/models" inherit>
+              {t('more', { count: chat.length - SHOWN })}
+            </Anchor>
+          )}
         </Text>
-      )}
-      {chat.length > SHOWN && (
-        <Anchor component={Link} href="/models" size="sm">
-          {t('more', { count: chat.length - SHOWN })}
-        </Anchor>
       )}
       <SearchStatus found={found} />
       {chat.length === 0 && !searching && (

@@ -11,8 +11,8 @@ export const found = {
   none: 'No model of another program was found on this machine.',
   cutShort:
     'There is too much here to look through all of it. Name the folder of your models to have it looked at first.',
-  more_one: '{{count, number}} more was found: see Models',
-  more_other: '{{count, number}} more were found: see Models',
+  more_one: '{{count, number}} more is on the Models screen.',
+  more_other: '{{count, number}} more are on the Models screen.',
   unusable_one: '{{count, number}} file that cannot be used',
   unusable_other: '{{count, number}} files that cannot be used',
   app: {
