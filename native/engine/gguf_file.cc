@@ -22,17 +22,25 @@ std::string part_suffix(uint64_t part, uint64_t parts) {
 
 std::string file_name(const std::string & path) { return path.substr(path.find_last_of("/\\") + 1); }
 
-template <typename T>
-T from_header(const gguf_context * header, const char * key, gguf_type type, T (*value)(const gguf_context *, int64_t)) {
-    const int64_t id = gguf_find_key(header, key);
-    return id >= 0 && gguf_get_kv_type(header, id) == type ? value(header, id) : T(0);
+// nullopt where it is something else.
+std::optional<uint64_t> whole_number(const gguf_context * header, int64_t id) {
+    switch (gguf_get_kv_type(header, id)) {
+        case GGUF_TYPE_UINT8: return gguf_get_val_u8(header, id);
+        case GGUF_TYPE_UINT16: return gguf_get_val_u16(header, id);
+        case GGUF_TYPE_UINT32: return gguf_get_val_u32(header, id);
+        case GGUF_TYPE_UINT64: return gguf_get_val_u64(header, id);
+        case GGUF_TYPE_INT32:
+            if (gguf_get_val_i32(header, id) >= 0) return uint64_t(gguf_get_val_i32(header, id));
+            [[fallthrough]];
+        default: return std::nullopt;
+    }
 }
 
-// 0 where the file is not split.
-uint16_t split_count(const gguf_context * h) {
-    return from_header(h, "split.count", GGUF_TYPE_UINT16, gguf_get_val_u16);
+// "split.count" and the like; 0 where the file is not split.
+uint64_t split_number(const gguf_context * header, const char * key) {
+    const int64_t id = gguf_find_key(header, key);
+    return id < 0 ? 0 : whole_number(header, id).value_or(0);
 }
-uint16_t split_no(const gguf_context * h) { return from_header(h, "split.no", GGUF_TYPE_UINT16, gguf_get_val_u16); }
 }  // namespace
 
 void GgufFile::invalid(const std::string & why) const {
@@ -41,7 +49,7 @@ void GgufFile::invalid(const std::string & why) const {
 
 GgufFile::GgufFile(const std::string & path) : path_(path), gguf_(open(path)) {
     add_tensors(gguf_.get());
-    if (split_count(gguf_.get()) > 1) open_parts();
+    if (split_number(gguf_.get(), "split.count") > 1) open_parts();
     const auto by_name = [](const Tensor & a, const Tensor & b) { return a.name < b.name; };
     std::sort(tensors_.begin(), tensors_.end(), by_name);
     const auto same = [](const Tensor & a, const Tensor & b) { return a.name == b.name; };
@@ -87,7 +95,7 @@ void GgufFile::add_tensors(const gguf_context * header) {
 
 // Found by their names beside the first, as libllama finds them.
 void GgufFile::open_parts() {
-    const uint16_t parts = split_count(gguf_.get()), own = split_no(gguf_.get());
+    const uint64_t parts = split_number(gguf_.get(), "split.count"), own = split_number(gguf_.get(), "split.no");
     const std::string which = "it is part " + std::to_string(own + 1) + " of " + std::to_string(parts);
     const std::string suffix = part_suffix(own, parts);
     if (!path_.ends_with(suffix)) {
@@ -99,7 +107,7 @@ void GgufFile::open_parts() {
         throw Error("MODEL_INVALID", "The file " + path_ + " is not a model by itself: " + which + ".",
                     "Choose the first part instead: " + file_name(first) + ".");
     }
-    for (uint16_t part = 1; part < parts; ++part) {
+    for (uint64_t part = 1; part < parts; ++part) {
         path_ = stem + part_suffix(part, parts);  // so that messages name the part
         Header header;
         try {
@@ -111,14 +119,14 @@ void GgufFile::open_parts() {
                             file_name(path_) + " is missing.",
                         "Put the missing file into the same folder.");
         }
-        if (split_count(header.get()) != parts || split_no(header.get()) != part) {
+        if (split_number(header.get(), "split.count") != parts || split_number(header.get(), "split.no") != part) {
             invalid("it is not part " + std::to_string(part + 1) + " of " + std::to_string(parts));
         }
         add_tensors(header.get());
     }
     path_ = first;
-    const auto all = from_header(gguf_.get(), "split.tensors.count", GGUF_TYPE_INT32, gguf_get_val_i32);
-    if (tensors_.size() != size_t(all)) {
+    const uint64_t all = split_number(gguf_.get(), "split.tensors.count");
+    if (tensors_.size() != all) {
         invalid("its parts hold " + std::to_string(tensors_.size()) + " tensors, not " + std::to_string(all));
     }
 }
@@ -139,16 +147,9 @@ const GgufFile::Tensor * GgufFile::find(const std::string & name) const {
 std::optional<uint64_t> GgufFile::integer(const std::string & key) const {
     const int64_t id = find_key(key);
     if (id < 0) return std::nullopt;
-    switch (gguf_get_kv_type(gguf_.get(), id)) {
-        case GGUF_TYPE_UINT8: return gguf_get_val_u8(gguf_.get(), id);
-        case GGUF_TYPE_UINT16: return gguf_get_val_u16(gguf_.get(), id);
-        case GGUF_TYPE_UINT32: return gguf_get_val_u32(gguf_.get(), id);
-        case GGUF_TYPE_UINT64: return gguf_get_val_u64(gguf_.get(), id);
-        case GGUF_TYPE_INT32:
-            if (gguf_get_val_i32(gguf_.get(), id) >= 0) return uint64_t(gguf_get_val_i32(gguf_.get(), id));
-            [[fallthrough]];
-        default: invalid("its entry " + key + " is not a whole number");
-    }
+    const std::optional<uint64_t> value = whole_number(gguf_.get(), id);
+    if (!value) invalid("its entry " + key + " is not a whole number");
+    return value;
 }
 
 std::optional<double> GgufFile::number(const std::string & key) const {

@@ -9,10 +9,14 @@ import rows from '../../ui/found/FoundModelRow.module.css';
 import { SearchStatus } from '../../ui/found/SearchStatus.tsx';
 import { useSearch } from '../../ui/found/useSearch.ts';
 
+/** What follows on the screen stays in sight. */
+const SHOWN = 5;
+
 /** Models that other programs have on this machine: looking for them, and using them where they lie. */
 export function FoundModels() {
   const { t } = useTranslation('found');
   const { found, searching, usable, unusable, search } = useSearch();
+  const [all, setAll] = useState(false);
   return (
     <Stack gap="sm" component="section" aria-label={t('title')}>
       <Title order={2} size="h5">
@@ -35,10 +39,15 @@ export function FoundModels() {
       <SearchStatus found={found} />
       {usable.length > 0 && (
         <ul className={rows.rows}>
-          {usable.map((model) => (
+          {usable.slice(0, all ? undefined : SHOWN).map((model) => (
             <FoundModelRow key={model.path} model={model} />
           ))}
         </ul>
+      )}
+      {usable.length > SHOWN && !all && (
+        <Button variant="subtle" size="compact-sm" w="fit-content" onClick={() => setAll(true)}>
+          {t('showAll', { count: usable.length })}
+        </Button>
       )}
       {unusable.length > 0 && (
         <details>

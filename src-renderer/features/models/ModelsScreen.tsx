@@ -38,8 +38,6 @@ export default function ModelsScreen() {
                   {t('add.drop')}
                 </Text>
               </Section>
-              <CalibrationCard />
-              <WatchingCard />
               <Section title={t('sections.embedding')}>
                 {of('embedding').map((model) => (
                   <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
@@ -50,9 +48,11 @@ export default function ModelsScreen() {
                   </Text>
                 )}
               </Section>
+              <FoundModels />
+              <CalibrationCard />
+              <WatchingCard />
             </>
           )}
-          <FoundModels />
         </Stack>
         <ModelDetails id={detailed} onClose={() => setDetailed(undefined)} />
       </Page>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Text } from '@mantine/core';
+import { Anchor, Button, Group, Text } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
@@ -35,18 +35,19 @@ export function FoundModels() {
           )}
         </Text>
       )}
-      <SearchStatus found={found} />
-      {chat.length === 0 && !searching && (
-        <Button
-          mt="xs"
-          size="xs"
-          variant="default"
-          leftSection={<IconSearch size={16} />}
-          onClick={() => void search()}
-        >
-          {t('look')}
-        </Button>
-      )}
+      <Group gap="xs">
+        <SearchStatus found={found} />
+        {chat.length === 0 && !searching && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            leftSection={<IconSearch size={16} />}
+            onClick={() => void search()}
+          >
+            {t('look')}
+          </Button>
+        )}
+      </Group>
     </section>
   );
 }

@@ -11,6 +11,7 @@ export const found = {
   none: 'No model of another program was found on this machine.',
   cutShort:
     'There is too much here to look through all of it. Name the folder of your models to have it looked at first.',
+  showAll: 'Show all {{count, number}}',
   more_one: '{{count, number}} more is on the Models screen.',
   more_other: '{{count, number}} more are on the Models screen.',
   unusable_one: '{{count, number}} file that cannot be used',
