@@ -234,7 +234,9 @@ Hparams plain_hparams(const GgufFile & file, const std::string & arch) {
 }
 }  // namespace
 
-Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
+Napi::Object gguf_info(Napi::Env env, const GgufFile & file) { return gguf_info(env, file, choose_engine(file)); }
+
+Napi::Object gguf_info(Napi::Env env, const GgufFile & file, const EngineChoice & choice) {
     Napi::Object o = Napi::Object::New(env);
     const std::string arch_name = file.string("general.architecture").value_or("");
     o.Set("architecture", arch_name);
@@ -254,7 +256,6 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     o.Set("tokenizerModel", file.string("tokenizer.ggml.model").value_or(""));
     o.Set("chatTemplate", file.string("tokenizer.chat_template").value_or(""));
 
-    const EngineChoice choice = choose_engine(file);
     const Hparams hp = choice.checked ? choice.checked->hparams : plain_hparams(file, arch_name);
     SessionMemory memory = session_memory(file, arch_name);
     if (choice.checked) {

@@ -436,8 +436,10 @@ export interface NativeAddon {
   version(): { ggml: string; addon: string };
   listDevices(): NativeDevice[];
   readGguf(path: string): NativeGgufInfo;
+  /** The same on a thread of its own. */
+  readGgufAside(path: string): Promise<NativeGgufInfo>;
   /** Of a file's weights, as the fingerprint of a model that is loaded from it. */
-  fingerprintGguf(path: string): string;
+  fingerprintGguf(path: string): Promise<string>;
   /** Holds a LoRA adapter against the model file that it is to change. ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED. */
   checkAdapter(path: string, model: string): void;
   loadModel(

@@ -97,8 +97,12 @@ class FakeEngine implements ModelEngine {
     return header as GgufInfo;
   }
 
-  fingerprint(path: string): string {
-    return readFileSync(path, 'utf8');
+  inspectAside(path: string): Promise<GgufInfo> {
+    return Promise.resolve(this.inspect(path));
+  }
+
+  fingerprint(path: string): Promise<string> {
+    return Promise.resolve(readFileSync(path, 'utf8'));
   }
 
   checkAdapter(path: string, model: string): void {

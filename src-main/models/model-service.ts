@@ -32,7 +32,7 @@ import { WeightsTable } from './weights-table.ts';
 /** What the service needs of the engine. */
 export type ModelEngine = Pick<
   Engine,
-  'inspect' | 'fingerprint' | 'checkAdapter' | 'loadModel' | 'loadEmbedder' | 'devices'
+  'inspect' | 'inspectAside' | 'fingerprint' | 'checkAdapter' | 'loadModel' | 'loadEmbedder' | 'devices'
 >;
 
 interface ModelServiceOptions extends Core {

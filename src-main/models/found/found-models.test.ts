@@ -38,18 +38,18 @@ function setUp(listed: Record<string, string> = {}) {
   bus.on(({ topic, payload }) => topic === 'models.found' && events.push(payload));
   const found = new FoundModels({
     engine: {
-      inspect(path) {
+      inspectAside(path) {
         const text = readFileSync(path, 'utf8');
-        if (text === '') throw new KvasirError('MODEL_INVALID', `${path} is no model.`);
-        return {
+        if (text === '') return Promise.reject(new KvasirError('MODEL_INVALID', `${path} is no model.`));
+        return Promise.resolve({
           ...HEADER,
           fileBytes: statSync(path).size,
           ...(JSON.parse(text) as object),
-        } as unknown as GgufInfo;
+        } as unknown as GgufInfo);
       },
       fingerprint(path) {
         fingerprinted.push(path);
-        return readFileSync(path, 'utf8');
+        return Promise.resolve(readFileSync(path, 'utf8'));
       },
     },
     events: bus,

@@ -10,7 +10,7 @@ import type {
 import type { Fit, ModelEntry } from '../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Engine, GgufInfo } from '../../engine/engine.ts';
-import { throwIfAborted, yieldToEventLoop } from '../../platform/abort.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
 import { throttled, type EventBus } from '../../platform/event-bus.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { SerialQueue } from '../../platform/serial-queue.ts';
@@ -23,7 +23,7 @@ import { rankOf } from './rank.ts';
 import { Walk } from './walk.ts';
 
 interface FoundModelsOptions {
-  engine: Pick<Engine, 'inspect' | 'fingerprint'>;
+  engine: Pick<Engine, 'inspectAside' | 'fingerprint'>;
   events: EventBus;
   /** Where other programs keep models. */
   places?: (() => Promise<Place[]>) | undefined;
@@ -121,34 +121,39 @@ export class FoundModels {
   async #take(candidate: Candidate, identities: Map<string, Finding>): Promise<void> {
     const file = await stat(candidate.path, { bigint: true }).catch(() => undefined);
     const identity = file ? `${file.dev} ${file.ino}` : candidate.path;
-    const known = identities.get(identity) ?? this.#read(candidate);
+    const known = identities.get(identity) ?? (await this.#read(candidate));
     identities.set(identity, known);
-    const same = this.#findings.find((each) => each === known || this.#isEqual(each, known));
+    const same = await this.#sameAs(known);
     if (same) {
       alsoFound(same, candidate);
       return;
     }
     known.lies = await whereItLies(known.path).catch(() => known.path);
     this.#findings.push(known);
-    await yieldToEventLoop(); // reading a header takes some time of the event loop
   }
 
-  #read(candidate: Candidate): Finding {
+  async #read(candidate: Candidate): Promise<Finding> {
     const finding = { ...candidate, lies: candidate.path, alsoIn: [], fileBytes: 0 };
     try {
       requireFirstFile(candidate.path);
-      const header = this.#options.engine.inspect(candidate.path);
+      const header = await this.#options.engine.inspectAside(candidate.path);
       return { ...finding, fileBytes: header.fileBytes, header, failure: null };
     } catch (error) {
       return { ...finding, header: null, failure: failureOf(error) };
     }
   }
 
-  #isEqual(a: Finding, b: Finding): boolean {
+  async #sameAs(known: Finding): Promise<Finding | undefined> {
+    if (this.#findings.includes(known)) return known;
+    for (const each of this.#findings) if (await this.#isEqual(each, known)) return each;
+    return undefined;
+  }
+
+  async #isEqual(a: Finding, b: Finding): Promise<boolean> {
     if (!a.header || !b.header || a.fileBytes !== b.fileBytes) return false;
     const { engine } = this.#options;
     try {
-      return engine.fingerprint(a.path) === engine.fingerprint(b.path);
+      return (await engine.fingerprint(a.path)) === (await engine.fingerprint(b.path));
     } catch {
       return false; // changed meanwhile
     }
