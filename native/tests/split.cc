@@ -43,8 +43,9 @@ TEST(split_model_computes_as_the_whole_one) {
             const auto tokens = test::ids(150);
             const auto chunk_a = test::encode(a, test::ids(40, 2)), chunk_b = test::encode(b, test::ids(40, 2));
             CHECK(test::append(a, {{tokens}}, test::kFull).logits == test::append(b, {{tokens}}, test::kFull).logits);
-            CHECK(test::append(a, {{{1}}, {{}, chunk_a}, {tokens}}, {.name = "deviation", .check_layers = {1}, .ratios = {0.2}}).logits ==
-                  test::append(b, {{{1}}, {{}, chunk_b}, {tokens}}, {.name = "deviation", .check_layers = {1}, .ratios = {0.2}}).logits);
+            const StrategySpec blend{.name = "deviation", .check_layers = {1}, .ratios = {0.2}};
+            CHECK(test::append(a, {{{1}}, {{}, chunk_a}, {tokens}}, blend).logits ==
+                  test::append(b, {{{1}}, {{}, chunk_b}, {tokens}}, blend).logits);
             // KV of one is not the other's: headers differ.
             CHECK(a->fingerprint_hex() != b->fingerprint_hex());
         }

@@ -1,5 +1,5 @@
-// Splits a GGUF model over several files, as llama.cpp's gguf-split does, for tests: the first has the model's keys, and
-// all have about as many tensors. Writes OUT-00001-of-0000N.gguf and so on.
+// Splits a GGUF model over several files, as llama.cpp's gguf-split does, for tests: the first has the model's keys,
+// and all have about as many tensors. Writes OUT-00001-of-0000N.gguf and so on.
 //   kvasir-splitgguf --model FILE --out OUT [--parts 2]
 #include <cstdio>
 #include <cstdlib>
