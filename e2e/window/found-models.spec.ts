@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { randomModel, splitModel } from '../../tools/random-model/random-model.ts';
 import { temporaryFolder } from './support/app.ts';
+import { violationsIn } from './support/axe.ts';
 import { chatModels } from './support/models.ts';
 import { OtherPrograms, stateOf } from './support/other-programs.ts';
 import { expect, goTo, test as base } from './support/test.ts';
@@ -105,6 +106,10 @@ test.describe('on the Models screen', () => {
       'is split into 3 files, and Lost-00002-of-00003.gguf is missing',
     );
     await expect(section.getByRole('listitem', { name: 'half' })).toContainText('is not a usable GGUF model');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await window.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      expect.soft(await violationsIn(window), colorScheme).toEqual([]);
+    }
 
     await test.step('a model in several files is used as one', async () => {
       await section.getByRole('button', { name: 'Use Whole' }).click();
