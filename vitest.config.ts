@@ -5,6 +5,8 @@ export default defineConfig({
     // A process a file: the native addon and SQLite stay apart, and a crash names its file.
     pool: 'forks',
     maxWorkers: 2,
+    // No test looks at the models of whoever runs it.
+    env: { KVASIR_MODELS_HOME: '/no-models-here' },
     // What is waited for comes at once, or never; a busy machine may take its time. Longer than a poll: the poll tells more.
     expect: { poll: { timeout: 30_000 } },
     projects: [

@@ -60,11 +60,7 @@ describe('no engine', () => {
     ['another draft head', { 'general.architecture': 'dflash' }, /draft head/],
     ['an importance matrix', { 'general.type': 'imatrix' }, /importance matrix/],
     ['a control vector', { 'general.architecture': 'controlvector' }, /control vector/],
-    [
-      'a part of a model',
-      { 'general.architecture': 'qwen3', 'split.no': { u32: 0 }, 'split.count': { u32: 3 } },
-      /one of 3 files/,
-    ],
+    ['a reranker', { 'general.architecture': 'bert', 'bert.pooling_type': { u32: 4 } }, /reranker/],
     ['an encoder with a decoder', { 'general.architecture': 't5' }, /encoder with a decoder/],
     ['a diffusion model', { 'general.architecture': 'llada' }, /diffusion/],
     ['a voice', { 'general.architecture': 'wavtokenizer-dec' }, /sound/],
@@ -78,6 +74,14 @@ describe('no engine', () => {
     const loading = engine.loadModel(headerOnly(header), { device: 'cpu' });
     await expect(loading).rejects.toMatchObject({ code: 'MODEL_UNSUPPORTED' });
     await expect(loading).rejects.toThrow(says);
+  });
+
+  test.each([
+    [0, /it is part 1 of 3, and its name does not end with -00001-of-00003\.gguf/],
+    [1, /it is part 2 of 3/],
+  ])('part %i of a model under another name is refused', (no, says) => {
+    const header = { 'general.architecture': 'qwen3', 'split.no': { u32: no }, 'split.count': { u32: 3 } };
+    expect(() => inspect(header)).toThrow(says);
   });
 
   test('a file that names no architecture is no model', () => {

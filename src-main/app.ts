@@ -24,6 +24,7 @@ import type { Parser } from './library/parser/parser-process.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { ModelService } from './models/model-service.ts';
 import type { TryFile } from './models/trial/try-file.ts';
+import { isAborted } from './platform/abort.ts';
 import { findDamage } from './platform/damaged-database.ts';
 import type { SetAside } from './platform/database.ts';
 import { traceOf } from './platform/failure.ts';
@@ -298,6 +299,7 @@ export class App {
   start(): void {
     this.firstUse.start();
     this.models.start();
+    if (!this.settings.current.welcomed) void this.#lookForModels();
     this.libraries.start();
     this.watching.start();
     void this.#checkDatabases();
@@ -340,6 +342,15 @@ export class App {
       }
     }
     if (failures.length > 0) throw failures[0];
+  }
+
+  /** Before somebody has asked anything: the first screen offers what there is. */
+  async #lookForModels(): Promise<void> {
+    try {
+      await this.models.found.search();
+    } catch (error) {
+      if (!isAborted(error)) this.log.warn('models-not-found', { error: traceOf(error) });
+    }
   }
 
   /** Those that are too large to be read at every start. */

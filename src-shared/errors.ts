@@ -7,6 +7,7 @@ export const ERROR_CODES = [
   // models
   'MODEL_NOT_FOUND', // the path does not exist or is not a file
   'MODEL_INVALID', // not a GGUF, truncated, or its header contradicts the file
+  'MODEL_PART_MISSING', // of a model in several files one is not there
   'MODEL_UNSUPPORTED', // a valid GGUF whose architecture or feature the engine does not implement
   'MODEL_TOO_LARGE', // does not fit the memory
   'MODEL_NUMBERS', // what it computed is no number: a damaged file, or an overflow

@@ -13,7 +13,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-/** The tests look for build/ggml and build/native/kvasir-mkgguf and -mklora in the folder they run in. */
+/** The tests look for build/ggml and build/native/kvasir-mkgguf, -mklora and -splitgguf in the folder they run in. */
 const tree = join(root, 'build', 'arm64');
 const ggml = join(tree, 'build', 'ggml');
 const build = join(tree, 'build', 'native');
@@ -50,7 +50,7 @@ run('cmake', [
 ]);
 run('cmake', ['--build', build, '--target', 'kvasir-native-tests']);
 // This machine's own program makes the models: it writes the same bytes, and sooner.
-for (const name of ['kvasir-mkgguf', 'kvasir-mklora']) {
+for (const name of ['kvasir-mkgguf', 'kvasir-mklora', 'kvasir-splitgguf']) {
   const tool = join(build, name);
   if (!existsSync(tool)) symlinkSync(join(root, 'build', 'native', name), tool);
 }

@@ -1,5 +1,5 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { ask, QUESTION, startConversation } from './support/chat.ts';
+import { violationsIn } from './support/axe.ts';
 import { PLACES, route } from './support/screens.ts';
 import { expect, test } from './support/test.ts';
 
@@ -18,13 +18,7 @@ for (const theme of ['Light', 'Dark']) {
     for (const { name, open } of PLACES) {
       await test.step(name, async () => {
         await open(window);
-        const { violations } = await new AxeBuilder({ page: window }).analyze();
-        const found = violations
-          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-          .flatMap(({ id, nodes }) =>
-            nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ''}`),
-          );
-        expect.soft(found, name).toEqual([]);
+        expect.soft(await violationsIn(window), name).toEqual([]);
         await window.keyboard.press('Escape');
       });
     }

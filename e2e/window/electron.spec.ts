@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { _electron, expect, test } from '@playwright/test';
 import { ANSWER_MS, stripOf } from './support/chat.ts';
 import { electronBinary } from './support/browsers.ts';
-import { temporaryFolder } from './support/app.ts';
+import { NO_MODELS, temporaryFolder } from './support/app.ts';
 import { ROOT } from './support/root.ts';
 
 test('the desktop app opens its window, sandboxed, and answers a question', async () => {
@@ -15,7 +15,11 @@ test('the desktop app opens its window, sandboxed, and answers a question', asyn
   const app = await _electron.launch({
     ...(executablePath !== undefined && { executablePath }),
     args: [join(ROOT, 'out', 'main', 'main.js')],
-    env: { ...(process.env as Record<string, string>), KVASIR_DATA: folder.path },
+    env: {
+      ...(process.env as Record<string, string>),
+      KVASIR_DATA: folder.path,
+      KVASIR_MODELS_HOME: NO_MODELS,
+    },
   });
   try {
     const window = await app.firstWindow();

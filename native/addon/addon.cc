@@ -45,6 +45,28 @@ Napi::Value read_gguf(const Napi::CallbackInfo & info) {
                    [&]() -> Napi::Value { return gguf_info(info.Env(), GgufFile(string_from(info[0], "path"))); });
 }
 
+// As read_gguf, on a thread of its own: a large vocabulary takes longer than a window should wait.
+Napi::Value read_gguf_aside(const Napi::CallbackInfo & info) {
+    struct Header {
+        std::shared_ptr<GgufFile> file;
+        EngineChoice choice;
+    };
+    const std::string path = string_from(info[0], "path");
+    std::function<Header()> work = [path] {
+        auto file = std::make_shared<GgufFile>(path);
+        return Header{file, choose_engine(*file)};
+    };
+    return run_async<Header>(info.Env(), std::make_shared<Worker>(), work,
+                             [](Napi::Env e, Header & h) { return gguf_info(e, *h.file, h.choice); });
+}
+
+Napi::Value fingerprint_gguf(const Napi::CallbackInfo & info) {
+    const std::string path = string_from(info[0], "path");
+    std::function<std::string()> work = [path] { return to_hex(GgufFile(path).fingerprint()); };
+    return run_async<std::string>(info.Env(), std::make_shared<Worker>(), work,
+                                  [](Napi::Env e, std::string & hex) { return Napi::String::New(e, hex); });
+}
+
 Napi::Value check_adapter(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         const std::string path = string_from(info[0], "path");
@@ -167,6 +189,8 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     add("version", version);
     add("listDevices", devices);
     add("readGguf", read_gguf);
+    add("readGgufAside", read_gguf_aside);
+    add("fingerprintGguf", fingerprint_gguf);
     add("checkAdapter", check_adapter);
     add("loadModel", load_model);
     add("loadLlamaModel", load_llama_model);

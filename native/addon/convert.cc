@@ -234,7 +234,9 @@ Hparams plain_hparams(const GgufFile & file, const std::string & arch) {
 }
 }  // namespace
 
-Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
+Napi::Object gguf_info(Napi::Env env, const GgufFile & file) { return gguf_info(env, file, choose_engine(file)); }
+
+Napi::Object gguf_info(Napi::Env env, const GgufFile & file, const EngineChoice & choice) {
     Napi::Object o = Napi::Object::New(env);
     const std::string arch_name = file.string("general.architecture").value_or("");
     o.Set("architecture", arch_name);
@@ -254,7 +256,6 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     o.Set("tokenizerModel", file.string("tokenizer.ggml.model").value_or(""));
     o.Set("chatTemplate", file.string("tokenizer.chat_template").value_or(""));
 
-    const EngineChoice choice = choose_engine(file);
     const Hparams hp = choice.checked ? choice.checked->hparams : plain_hparams(file, arch_name);
     SessionMemory memory = session_memory(file, arch_name);
     if (choice.checked) {
@@ -266,6 +267,7 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file) {
     o.Set("kvValuesPerToken", memory.values_per_token);
     o.Set("stateValues", memory.state_values);
     o.Set("embedding", Napi::Boolean::New(env, is_embedding_model(file)));
+    o.Set("reranker", Napi::Boolean::New(env, is_reranker(file)));
     o.Set("unsupportedReason", choice.refusal);
     o.Set("layers", hp.n_layer);
     o.Set("kvLayers", choice.checked ? hp.n_layer_kv : hp.n_layer);

@@ -6,6 +6,7 @@
 
 #include "engine/gguf_file.h"
 #include "engine/session.h"
+#include "llama/engine_choice.h"
 
 namespace kvasir::addon {
 
@@ -26,6 +27,8 @@ Napi::Value progress_to(Napi::Env env, Progress p);
 Napi::Value report_to(Napi::Env env, const AppendReport & r);
 // What a header says, and which engine runs the file; `unsupportedReason` is set instead of throwing where the file is
 // valid but none does.
+// `choice`: choose_engine(file).
+Napi::Object gguf_info(Napi::Env env, const GgufFile & file, const EngineChoice & choice);
 Napi::Object gguf_info(Napi::Env env, const GgufFile & file);
 void set_vocabulary(Napi::Object info, const Vocab & vocab);
 Napi::Object model_info(Napi::Env env, Model & model);

@@ -71,7 +71,7 @@ Adapter::Adapter(const std::string & path, const GgufFile & model) : path_(path)
     read_pairs();
     for (const auto & [name, pair] : sources_) check_pair(name, pair, model);
     Sha256 sha;
-    sha.update(file_->map().data(), file_->file_size());
+    for (const auto & map : file_->maps()) sha.update(map->data(), map->size());
     hash_ = sha.digest();
 }
 

@@ -65,9 +65,14 @@ void check_numbers(const GgufFile & file, const std::string & arch) {
 bool is_embedding_model(const GgufFile & file) {
     const std::string arch = file.string("general.architecture").value_or("");
     const uint64_t pooling = file.integer(arch + ".pooling_type").value_or(LLAMA_POOLING_TYPE_NONE);
-    if (pooling == LLAMA_POOLING_TYPE_RANK) return false;
+    if (is_reranker(file)) return false;
     if (pooling != LLAMA_POOLING_TYPE_NONE) return true;
     return std::find(std::begin(kEncoders), std::end(kEncoders), arch) != std::end(kEncoders);
+}
+
+bool is_reranker(const GgufFile & file) {
+    const std::string arch = file.string("general.architecture").value_or("");
+    return file.integer(arch + ".pooling_type") == LLAMA_POOLING_TYPE_RANK;
 }
 
 Embedder::Embedder(const std::string & path, const ModelOptions & options)
@@ -78,9 +83,7 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
         architecture_ = file.string("general.architecture").value_or("");
         name_ = file.string("general.name").value_or("");
         file_size_ = file.file_size();
-        if (file.integer(architecture_ + ".pooling_type") == LLAMA_POOLING_TYPE_RANK) {
-            throw unsupported(path, "it ranks pairs of texts instead");
-        }
+        if (is_reranker(file)) throw unsupported(path, "it ranks pairs of texts instead");
         check_numbers(file, architecture_);
         load(file, options.device);
     }

@@ -19,6 +19,8 @@ class GgufFile;
 
 // Whether a file is made for embeddings: it names a way to pool its tokens, or is an encoder without a language head.
 bool is_embedding_model(const GgufFile & file);
+// Whether it is made to rank passages for a question.
+bool is_reranker(const GgufFile & file);
 
 class Embedder {
   public:

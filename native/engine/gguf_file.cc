@@ -1,126 +1,142 @@
 #include "gguf_file.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <numeric>
 
 #include "error.h"
 #include "hash.h"
-
-#ifdef _WIN32
-#include <windows.h>
-#else
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#endif
 
 namespace kvasir {
 
 namespace {
 constexpr size_t kSample = 4096;
-const char * kAdvice = "The download may be incomplete or damaged; fetch the file again.";
-}  // namespace
 
-#ifdef _WIN32
-MappedFile::MappedFile(const std::string & path) {
-    std::wstring wide(MultiByteToWideChar(CP_UTF8, 0, path.c_str(), -1, nullptr, 0), L'\0');
-    MultiByteToWideChar(CP_UTF8, 0, path.c_str(), -1, wide.data(), int(wide.size()));
-    HANDLE file = CreateFileW(wide.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING, 0, nullptr);
-    if (file == INVALID_HANDLE_VALUE) throw Error("MODEL_NOT_FOUND", "The file " + path + " could not be opened.");
-    LARGE_INTEGER size{};
-    GetFileSizeEx(file, &size);
-    size_ = size_t(size.QuadPart);
-    HANDLE mapping = size_ ? CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr) : nullptr;
-    CloseHandle(file);
-    data_ = mapping ? static_cast<const uint8_t *>(MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0)) : nullptr;
-    if (mapping) CloseHandle(mapping);  // the view keeps what it needs of it
-    if (!data_) throw Error("MODEL_INVALID", "The file " + path + " is empty or could not be mapped.", kAdvice);
+// What gguf-split puts behind a model's name: "-00002-of-00003.gguf"; `part` from 0.
+std::string part_suffix(uint64_t part, uint64_t parts) {
+    char suffix[48];
+    std::snprintf(suffix, sizeof suffix, "-%05u-of-%05u.gguf", unsigned(part + 1), unsigned(parts));
+    return suffix;
 }
-MappedFile::~MappedFile() {
-    if (data_) UnmapViewOfFile(data_);
+
+std::string file_name(const std::string & path) { return path.substr(path.find_last_of("/\\") + 1); }
+
+// nullopt where it is something else.
+std::optional<uint64_t> whole_number(const gguf_context * header, int64_t id) {
+    switch (gguf_get_kv_type(header, id)) {
+        case GGUF_TYPE_UINT8: return gguf_get_val_u8(header, id);
+        case GGUF_TYPE_UINT16: return gguf_get_val_u16(header, id);
+        case GGUF_TYPE_UINT32: return gguf_get_val_u32(header, id);
+        case GGUF_TYPE_UINT64: return gguf_get_val_u64(header, id);
+        case GGUF_TYPE_INT32:
+            if (gguf_get_val_i32(header, id) >= 0) return uint64_t(gguf_get_val_i32(header, id));
+            [[fallthrough]];
+        default: return std::nullopt;
+    }
 }
-void MappedFile::forget(size_t, size_t) const {}
-bool MappedFile::changed() const { return false; }
-#else
-namespace {
-int64_t modified_ns(const struct stat & st) {
-#ifdef __APPLE__
-    return int64_t(st.st_mtimespec.tv_sec) * 1'000'000'000 + st.st_mtimespec.tv_nsec;
-#else
-    return int64_t(st.st_mtim.tv_sec) * 1'000'000'000 + st.st_mtim.tv_nsec;
-#endif
+
+// "split.count" and the like; 0 where the file is not split.
+uint64_t split_number(const gguf_context * header, const char * key) {
+    const int64_t id = gguf_find_key(header, key);
+    return id < 0 ? 0 : whole_number(header, id).value_or(0);
 }
 }  // namespace
-
-MappedFile::MappedFile(const std::string & path) {
-    // Without waiting: a pipe would be waited for until somebody writes into it.
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        throw Error("MODEL_NOT_FOUND", "The file " + path + " could not be opened: " + std::strerror(errno) + ".");
-    }
-    struct stat st {};
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        ::close(fd);
-        throw Error("MODEL_NOT_FOUND", path + " is not a file.");
-    }
-    size_ = size_t(st.st_size);
-    modified_ns_ = modified_ns(st);
-    void * p = size_ ? mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
-    if (p == MAP_FAILED) {
-        ::close(fd);
-        throw Error("MODEL_INVALID", "The file " + path + " is empty or could not be mapped.", kAdvice);
-    }
-    data_ = static_cast<const uint8_t *>(p);
-    fd_ = fd;
-}
-MappedFile::~MappedFile() {
-    if (data_) munmap(const_cast<uint8_t *>(data_), size_);
-    if (fd_ >= 0) ::close(fd_);
-}
-bool MappedFile::changed() const {
-    struct stat st {};
-    return fstat(fd_, &st) != 0 || size_t(st.st_size) != size_ || modified_ns(st) != modified_ns_;
-}
-void MappedFile::forget(size_t offset, size_t size) const {
-    const size_t page = size_t(sysconf(_SC_PAGESIZE));
-    const size_t begin = (offset + page - 1) / page * page, end = (offset + size) / page * page;
-    if (begin < end) madvise(const_cast<uint8_t *>(data_) + begin, end - begin, MADV_DONTNEED);
-}
-#endif
 
 void GgufFile::invalid(const std::string & why) const {
-    throw Error("MODEL_INVALID", "The file " + path_ + " is not a usable GGUF model: " + why + ".", kAdvice);
+    throw Error("MODEL_INVALID", "The file " + path_ + " is not a usable GGUF model: " + why + ".", kFetchAgain);
 }
 
-GgufFile::GgufFile(const std::string & path) : path_(path), map_(path) {
-    if (map_.size() < 24 || std::memcmp(map_.data(), "GGUF", 4) != 0) invalid("it does not begin with a GGUF header");
+GgufFile::GgufFile(const std::string & path) : path_(path), gguf_(open(path)) {
+    add_tensors(gguf_.get());
+    if (split_number(gguf_.get(), "split.count") > 1) open_parts();
+    const auto by_name = [](const Tensor & a, const Tensor & b) { return a.name < b.name; };
+    std::sort(tensors_.begin(), tensors_.end(), by_name);
+    const auto same = [](const Tensor & a, const Tensor & b) { return a.name == b.name; };
+    const auto twice = std::adjacent_find(tensors_.begin(), tensors_.end(), same);
+    if (twice != tensors_.end()) invalid("it holds the tensor " + twice->name + " twice");
+}
+
+GgufFile::Header GgufFile::open(const std::string & path) {
+    maps_.push_back(std::make_unique<MappedFile>(path));
+    const MappedFile & map = *maps_.back();
+    if (map.size() < 24 || std::memcmp(map.data(), "GGUF", 4) != 0) invalid("it does not begin with a GGUF header");
     // Counts that cannot fit the file are refused here, before the parser reserves memory for them.
     uint64_t tensor_count, kv_count;
-    std::memcpy(&tensor_count, map_.data() + 8, 8);
-    std::memcpy(&kv_count, map_.data() + 16, 8);
-    if (tensor_count > map_.size() / 24 || kv_count > map_.size() / 12) {
+    std::memcpy(&tensor_count, map.data() + 8, 8);
+    std::memcpy(&kv_count, map.data() + 16, 8);
+    if (tensor_count > map.size() / 24 || kv_count > map.size() / 12) {
         invalid("its header counts more entries than the file holds");
     }
-    gguf_.reset(gguf_init_from_buffer(map_.data(), map_.size(), gguf_init_params{true, nullptr}));
-    if (!gguf_) invalid("its header is cut short or contradicts itself");
+    Header header(gguf_init_from_buffer(map.data(), map.size(), gguf_init_params{true, nullptr}));
+    if (!header) invalid("its header is cut short or contradicts itself");
+    data_offsets_.push_back(gguf_get_data_offset(header.get()));
+    return header;
+}
 
-    const size_t data_offset = gguf_get_data_offset(gguf_.get());
-    const int64_t n = gguf_get_n_tensors(gguf_.get());
-    for (int64_t i = 0; i < n; ++i) {
+void GgufFile::add_tensors(const gguf_context * header) {
+    const size_t part = maps_.size() - 1, data_offset = data_offsets_.back();
+    const MappedFile & map = *maps_.back();
+    for (int64_t i = 0; i < gguf_get_n_tensors(header); ++i) {
         Tensor t;
-        t.name = gguf_get_tensor_name(gguf_.get(), i);
-        t.type = gguf_get_tensor_type(gguf_.get(), i);
-        std::copy_n(gguf_get_tensor_ne(gguf_.get(), i), GGML_MAX_DIMS, t.ne);
-        t.bytes = gguf_get_tensor_size(gguf_.get(), i);
-        const size_t offset = data_offset + gguf_get_tensor_offset(gguf_.get(), i);
-        if (offset < data_offset || offset > map_.size() || t.bytes > map_.size() - offset) {
+        t.name = gguf_get_tensor_name(header, i);
+        t.type = gguf_get_tensor_type(header, i);
+        std::copy_n(gguf_get_tensor_ne(header, i), GGML_MAX_DIMS, t.ne);
+        t.bytes = gguf_get_tensor_size(header, i);
+        t.part = part;
+        const size_t offset = data_offset + gguf_get_tensor_offset(header, i);
+        if (offset < data_offset || offset > map.size() || t.bytes > map.size() - offset) {
             invalid("it ends before the data of tensor " + t.name + " (cut short?)");
         }
-        t.data = map_.data() + offset;
+        t.data = map.data() + offset;
         tensors_.push_back(std::move(t));
     }
-    std::sort(tensors_.begin(), tensors_.end(), [](auto & a, auto & b) { return a.name < b.name; });
+}
+
+// Found by their names beside the first, as libllama finds them.
+void GgufFile::open_parts() {
+    const uint64_t parts = split_number(gguf_.get(), "split.count"), own = split_number(gguf_.get(), "split.no");
+    const std::string which = "it is part " + std::to_string(own + 1) + " of " + std::to_string(parts);
+    const std::string suffix = part_suffix(own, parts);
+    if (!path_.ends_with(suffix)) {
+        invalid(which + ", and its name does not end with " + suffix + ", so that the others cannot be found");
+    }
+    const std::string stem = path_.substr(0, path_.size() - suffix.size());
+    const std::string first = stem + part_suffix(0, parts);
+    if (own != 0) {
+        throw Error("MODEL_INVALID", "The file " + path_ + " is not a model by itself: " + which + ".",
+                    "Choose the first part instead: " + file_name(first) + ".");
+    }
+    for (uint64_t part = 1; part < parts; ++part) {
+        path_ = stem + part_suffix(part, parts);  // so that messages name the part
+        Header header;
+        try {
+            header = open(path_);
+        } catch (const Error & e) {
+            if (e.code != "MODEL_NOT_FOUND") throw;
+            throw Error("MODEL_PART_MISSING",
+                        "The model " + first + " is split into " + std::to_string(parts) + " files, and " +
+                            file_name(path_) + " is missing.",
+                        "Put the missing file into the same folder.");
+        }
+        if (split_number(header.get(), "split.count") != parts || split_number(header.get(), "split.no") != part) {
+            invalid("it is not part " + std::to_string(part + 1) + " of " + std::to_string(parts));
+        }
+        add_tensors(header.get());
+    }
+    path_ = first;
+    const uint64_t all = split_number(gguf_.get(), "split.tensors.count");
+    if (tensors_.size() != all) {
+        invalid("its parts hold " + std::to_string(tensors_.size()) + " tensors, not " + std::to_string(all));
+    }
+}
+
+size_t GgufFile::file_size() const {
+    return std::accumulate(maps_.begin(), maps_.end(), size_t(0), [](size_t n, auto & map) { return n + map->size(); });
+}
+
+bool GgufFile::changed() const {
+    return std::any_of(maps_.begin(), maps_.end(), [](auto & map) { return map->changed(); });
 }
 
 const GgufFile::Tensor * GgufFile::find(const std::string & name) const {
@@ -131,16 +147,9 @@ const GgufFile::Tensor * GgufFile::find(const std::string & name) const {
 std::optional<uint64_t> GgufFile::integer(const std::string & key) const {
     const int64_t id = find_key(key);
     if (id < 0) return std::nullopt;
-    switch (gguf_get_kv_type(gguf_.get(), id)) {
-        case GGUF_TYPE_UINT8: return gguf_get_val_u8(gguf_.get(), id);
-        case GGUF_TYPE_UINT16: return gguf_get_val_u16(gguf_.get(), id);
-        case GGUF_TYPE_UINT32: return gguf_get_val_u32(gguf_.get(), id);
-        case GGUF_TYPE_UINT64: return gguf_get_val_u64(gguf_.get(), id);
-        case GGUF_TYPE_INT32:
-            if (gguf_get_val_i32(gguf_.get(), id) >= 0) return uint64_t(gguf_get_val_i32(gguf_.get(), id));
-            [[fallthrough]];
-        default: invalid("its entry " + key + " is not a whole number");
-    }
+    const std::optional<uint64_t> value = whole_number(gguf_.get(), id);
+    if (!value) invalid("its entry " + key + " is not a whole number");
+    return value;
 }
 
 std::optional<double> GgufFile::number(const std::string & key) const {
@@ -247,7 +256,7 @@ bool GgufFile::is_neutral(const std::string & key) const {
 
 std::array<uint8_t, 32> GgufFile::fingerprint() const {
     Sha256 sha;
-    sha.update(map_.data(), gguf_get_data_offset(gguf_.get()));
+    for (size_t part = 0; part < maps_.size(); ++part) sha.update(maps_[part]->data(), data_offsets_[part]);
     for (const Tensor & t : tensors_) {
         const size_t n = std::min(t.bytes, kSample);
         sha.update(t.data, n);

@@ -1,5 +1,6 @@
 #pragma once
-// A GGUF file opened by mmap, its header checked against the file before anything else trusts it.
+// A GGUF file opened by mmap, its header checked against the file before anything else trusts it. A model may be split
+// over several files, as llama.cpp's gguf-split writes them; opened by its first, it is as if it lay in one.
 // Format: docs/gguf.md of the ggml project, version 2 and 3.
 //
 // Thread safety: does not change once it is open; any thread may read it.
@@ -12,39 +13,22 @@
 
 #include "backend.h"
 #include "gguf.h"
+#include "mapped_file.h"
 
 namespace kvasir {
 
-class MappedFile {
-  public:
-    explicit MappedFile(const std::string & path);
-    ~MappedFile();
-    MappedFile(const MappedFile &) = delete;
-    const uint8_t * data() const { return data_; }
-    size_t size() const { return size_; }
-    // Whether the file was written to or cut since it was opened; reading what was cut off ends the process. A file
-    // that
-    // another one took the place of is as it was, as long as it is open. False where the system keeps open files as
-    // they are.
-    bool changed() const;
-    // Tells the system that a range will not be read again (its pages stay reloadable from the file).
-    void forget(size_t offset, size_t size) const;
-
-  private:
-    const uint8_t * data_ = nullptr;
-    size_t size_ = 0;
-    int fd_ = -1;
-    int64_t modified_ns_ = 0;
-};
-
 class GgufFile {
   public:
-    // MODEL_INVALID when the file is not GGUF, is cut short, or its tensors reach beyond its end.
+    // MODEL_INVALID when the file is not GGUF, is cut short, or its tensors reach beyond its end; when it is split, and
+    // not the first of its parts, or another one is of another model. MODEL_PART_MISSING.
     explicit GgufFile(const std::string & path);
 
     const std::string & path() const { return path_; }
-    size_t file_size() const { return map_.size(); }
-    const MappedFile & map() const { return map_; }
+    // Of all parts.
+    size_t file_size() const;
+    const std::vector<std::unique_ptr<MappedFile>> & maps() const { return maps_; }
+    // As MappedFile::changed(), of any part.
+    bool changed() const;
 
     // Typed lookups: a key of another type counts as MODEL_INVALID, an absent one as nullopt.
     std::optional<uint64_t> integer(const std::string & key) const;
@@ -73,11 +57,12 @@ class GgufFile {
         int64_t ne[GGML_MAX_DIMS];
         const uint8_t * data;
         size_t bytes;
+        size_t part;  // which of maps() it lies in
     };
     const std::vector<Tensor> & tensors() const { return tensors_; }
     const Tensor * find(const std::string & name) const;
 
-    // SHA-256 over the header and the first and last 4 KiB of every tensor: cheap on large files, and any retraining,
+    // SHA-256 over the headers and the first and last 4 KiB of every tensor: cheap on large files, and any retraining,
     // requantising or edit of the vocabulary changes it.
     std::array<uint8_t, 32> fingerprint() const;
 
@@ -85,9 +70,18 @@ class GgufFile {
     int64_t find_key(const std::string & key) const { return gguf_find_key(gguf_.get(), key.c_str()); }
     [[noreturn]] void invalid(const std::string & why) const;
 
+    using Header = std::unique_ptr<gguf_context, Deleter<gguf_free>>;
+    // Maps a file and reads its header.
+    Header open(const std::string & path);
+    // Of the file that was mapped last.
+    void add_tensors(const gguf_context * header);
+    // The other files of a model that is split.
+    void open_parts();
+
     std::string path_;
-    MappedFile map_;
-    std::unique_ptr<gguf_context, Deleter<gguf_free>> gguf_;
+    std::vector<std::unique_ptr<MappedFile>> maps_;
+    std::vector<size_t> data_offsets_;  // by map: where its header ends
+    Header gguf_;                       // of the first file: it holds the model's keys
     std::vector<Tensor> tensors_;
 };
 

@@ -91,7 +91,7 @@ ChunkShape Model::chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix
 
 void Model::require_unchanged() const {
     const GgufFile & file = weights_->file();
-    if (!file.map().changed()) return;
+    if (!file.changed()) return;
     throw Error("MODEL_CHANGED", "The file of the model, " + file.path() + ", was changed while it is in use.",
                 "Load the model again; if it cannot be loaded, fetch the file again.");
 }

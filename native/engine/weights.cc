@@ -168,22 +168,32 @@ void Weights::load(const std::function<void(float)> & progress) {
             if (progress) progress(float(done) / float(total));
         };
         if (type == plain) {
-            auto * base = const_cast<uint8_t *>(file_->map().data());
-            buffers_.emplace_back(ggml_backend_cpu_buffer_from_ptr(base, file_->file_size()));
-            for (auto & p : pending) {
-                // GGUF aligns data to 32 bytes at least, which is what ggml's CPU kernels ask for.
-                ggml_backend_tensor_alloc(buffers_.back().get(), p.tensor, const_cast<uint8_t *>(p.source.data));
-                account("CPU_Mapped", p.source.bytes);
-            }
+            use_mapped(pending);
+            for (auto & p : pending) account("CPU_Mapped", p.source.bytes);
         } else {
             buffers_.push_back(allocate_tensors(ctx.get(), type));
             for (auto & p : pending) {
                 ggml_backend_tensor_set(p.tensor, p.source.data, 0, p.source.bytes);
-                file_->map().forget(size_t(p.source.data - file_->map().data()), p.source.bytes);
+                const MappedFile & map = *file_->maps()[p.source.part];
+                map.forget(size_t(p.source.data - map.data()), p.source.bytes);
                 account(ggml_backend_buft_name(type), p.source.bytes);
             }
+            ggml_backend_buffer_set_usage(buffers_.back().get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
         }
-        ggml_backend_buffer_set_usage(buffers_.back().get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+    }
+}
+
+// A buffer is a range of addresses: each file of a model has its own.
+void Weights::use_mapped(const std::vector<Pending> & pending) {
+    std::vector<ggml_backend_buffer_t> files;
+    for (const auto & map : file_->maps()) {
+        buffers_.emplace_back(ggml_backend_cpu_buffer_from_ptr(const_cast<uint8_t *>(map->data()), map->size()));
+        files.push_back(buffers_.back().get());
+        ggml_backend_buffer_set_usage(files.back(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+    }
+    for (const Pending & p : pending) {
+        // GGUF aligns data to 32 bytes at least, which is what ggml's CPU kernels ask for.
+        ggml_backend_tensor_alloc(files[p.source.part], p.tensor, const_cast<uint8_t *>(p.source.data));
     }
 }
 

@@ -15,7 +15,7 @@
 
 namespace kvasir {
 
-// Weights of one GGUF file. Matrices go to the fastest buffer type of their device that multiplies with them; what
+// Weights of one model. Matrices go to the fastest buffer type of their device that multiplies with them; what
 // stays in plain host memory is used straight from the mapped file, without a copy.
 class Weights {
   public:
@@ -61,6 +61,7 @@ class Weights {
                       TensorPart part = {});
     ggml_backend_buffer_type_t choose(const GgufFile::Tensor & t, Device & device, bool matrix) const;
     void load(const std::function<void(float)> & progress);
+    void use_mapped(const std::vector<Pending> & pending);
 
     std::unique_ptr<GgufFile> file_;
     std::unique_ptr<Adapter> adapter_;

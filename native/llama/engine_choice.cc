@@ -37,10 +37,7 @@ std::string refusal_by_type(const GgufFile & file) {
     if (file.string("general.architecture").value_or("") == "controlvector") {
         return "It is a control vector that changes another model, and cannot chat by itself.";
     }
-    if (const uint64_t parts = file.integer("split.count").value_or(0); parts > 1) {
-        return "It is one of " + std::to_string(parts) +
-               " files that make up a model, which have to be joined to one file first (llama-gguf-split --merge).";
-    }
+    if (is_reranker(file)) return "It is a reranker: it puts passages in order for a question, and cannot chat.";
     return "";
 }
 

@@ -58,7 +58,7 @@ void LlamaModel::load(const ModelOptions & options, const std::function<void(flo
 }
 
 void LlamaModel::require_unchanged() const {
-    if (!file_.map().changed()) return;
+    if (!file_.changed()) return;
     throw Error("MODEL_CHANGED", "The file of the model, " + file_.path() + ", was changed while it is in use.",
                 "Load the model again; if it cannot be loaded, fetch the file again.");
 }

@@ -89,4 +89,6 @@ TEST(a_header_says_whether_a_file_is_for_embedding) {
     CHECK(is_embedding_model(GgufFile(llama("pool-last", "--pooling 3"))));
     CHECK(!is_embedding_model(GgufFile(llama("pool-none", ""))));
     CHECK(!is_embedding_model(GgufFile(bert("bert-rank", "--pooling 4"))));
+    CHECK(is_reranker(GgufFile(bert("bert-rank", "--pooling 4"))));
+    CHECK(!is_reranker(GgufFile(bert("bert"))));
 }

@@ -19,6 +19,9 @@ void fail(const char * file, int line, const std::string & what);
 std::string random_model(const std::string & name, const std::string & flags);
 // A LoRA adapter with random weights for a model file, made by kvasir-mklora with these flags; made anew each time.
 std::string random_adapter(const std::string & model, const std::string & name, const std::string & flags = "");
+// A model file split over `parts` files in the scratch folder by kvasir-splitgguf: the first of them; and any, from 1.
+std::string split_model(const std::string & model, const std::string & name, int parts);
+std::string split_part(const std::string & name, int part, int parts);
 std::string scratch(const std::string & name);
 
 // Runs `body` and returns the code of the Error it throws, "" if none.

@@ -61,6 +61,17 @@ std::string random_adapter(const std::string & model, const std::string & name, 
     return path;
 }
 
+std::string split_model(const std::string & model, const std::string & name, int parts) {
+    run_tool("splitgguf --model " + model + " --out " + scratch(name) + " --parts " + std::to_string(parts));
+    return split_part(name, 1, parts);
+}
+
+std::string split_part(const std::string & name, int part, int parts) {
+    char suffix[32];
+    std::snprintf(suffix, sizeof suffix, "-%05d-of-%05d.gguf", part, parts);
+    return scratch(name + suffix);
+}
+
 std::string error_code(const std::function<void()> & body) {
     try {
         body();

@@ -8,6 +8,9 @@ export function modelHandlers({ models, cache, settings }: App): ModelHandlers {
   const { downloads } = models;
   return {
     'models.list': () => models.list(),
+    'models.found': () => models.found.report(),
+    'models.search': ({ folders }) => models.found.search(folders),
+    'models.addFound': ({ path }) => models.found.add(path),
     'models.detail': ({ id }) => models.detail(id),
     'models.inspect': ({ path }) => models.inspect(path),
     'models.import': ({ path, copy }) => models.import(path, { copy }),

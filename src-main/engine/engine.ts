@@ -91,10 +91,22 @@ export class Engine {
     return guarded(() => this.#addon.listDevices());
   }
 
-  /** Reads a GGUF header. MODEL_NOT_FOUND, MODEL_INVALID. */
+  /** Reads a GGUF header; of a model in several files, by the first. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_PART_MISSING. */
   inspect(path: string): NativeGgufInfo {
     requireModelFile(path);
     return guarded(() => this.#addon.readGguf(path));
+  }
+
+  /** The same on a thread of its own, for files that nobody waits for: a large vocabulary takes a while. */
+  async inspectAside(path: string): Promise<NativeGgufInfo> {
+    requireModelFile(path);
+    return guardedAsync(() => this.#addon.readGgufAside(path));
+  }
+
+  /** Tells the weights of a GGUF file from others, by its header and the ends of each tensor. MODEL_NOT_FOUND, MODEL_INVALID. */
+  async fingerprint(path: string): Promise<string> {
+    requireModelFile(path);
+    return guardedAsync(() => this.#addon.fingerprintGguf(path));
   }
 
   /**

@@ -21,6 +21,8 @@ describe('the addon is what native.ts says', () => {
       version: true,
       listDevices: true,
       readGguf: true,
+      readGgufAside: true,
+      fingerprintGguf: true,
       checkAdapter: true,
       loadModel: true,
       loadLlamaModel: true,
@@ -196,7 +198,16 @@ describe('the addon is what native.ts says', () => {
   });
 
   test('a header says whether a model is for embedding', () => {
-    expect(addon.readGguf(DEMO)).toMatchObject({ embedding: false, unsupportedReason: '' });
+    expect(addon.readGguf(DEMO)).toMatchObject({ embedding: false, reranker: false, unsupportedReason: '' });
+  });
+
+  test('a header and a fingerprint can be read aside, and are the same', async () => {
+    expect(await addon.readGgufAside(DEMO)).toEqual(addon.readGguf(DEMO));
+    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
+    expect(await addon.fingerprintGguf(DEMO)).toBe(native.info.fingerprint);
+    native.dispose();
+    await expect(addon.readGgufAside('/nowhere')).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
+    await expect(addon.fingerprintGguf('/nowhere')).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
   });
 
   test('misuse names the argument', async () => {

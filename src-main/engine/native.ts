@@ -56,6 +56,8 @@ export interface NativeGgufInfo {
    * loadEmbedder. Such a file may have an unsupportedReason, which speaks of chat only.
    */
   embedding: boolean;
+  /** Made to rank passages for a question: neither a chat model nor one for vectors. */
+  reranker: boolean;
   /**
    * Which engine runs it as a chat model: ours, which blends, libllama, which computes every prompt, or none. Said by header and
    * list of tensors alone.
@@ -434,6 +436,10 @@ export interface NativeAddon {
   version(): { ggml: string; addon: string };
   listDevices(): NativeDevice[];
   readGguf(path: string): NativeGgufInfo;
+  /** The same on a thread of its own. */
+  readGgufAside(path: string): Promise<NativeGgufInfo>;
+  /** Of a file's weights, as the fingerprint of a model that is loaded from it. */
+  fingerprintGguf(path: string): Promise<string>;
   /** Holds a LoRA adapter against the model file that it is to change. ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED. */
   checkAdapter(path: string, model: string): void;
   loadModel(

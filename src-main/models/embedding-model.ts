@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { Embedder } from '../engine/engine.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import type { ActiveEmbedder, EmbedderSource } from './active-model.ts';
+import { filesOf } from './model-parts.ts';
 import type { ModelRow } from './registry.ts';
 
 /** The embedding model, where there is one. */
@@ -51,17 +52,22 @@ export class EmbeddingModel implements EmbedderSource {
 
 const SAMPLE_BYTES = 1024 * 1024;
 
-/** Size, beginning and end of a file, hashed: reading gigabytes to tell models apart would be too much. */
+/** Size, beginning and end of each file, hashed: reading gigabytes to tell models apart would be too much. */
 async function fileIdentity(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const each of filesOf(path)) await hashSamples(each, hash);
+  return hash.digest('hex');
+}
+
+async function hashSamples(path: string, hash: Hash): Promise<void> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    const hash = createHash('sha256').update(String(size));
+    hash.update(String(size));
     for (const position of [0, Math.max(0, size - SAMPLE_BYTES)]) {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, position);
       hash.update(buffer.subarray(0, bytesRead));
     }
-    return hash.digest('hex');
   } finally {
     await file.close();
   }

@@ -1,8 +1,10 @@
 import { basename } from 'node:path';
 import type { Failure } from '../../src-shared/contract/common.ts';
+import type { FoundModel } from '../../src-shared/contract/found-models.ts';
 import type { Fit, InspectedModel, ModelEntry } from '../../src-shared/contract/models.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { kvBytesPerToken } from './fit.ts';
+import { stemOf } from './model-parts.ts';
 import type { ModelRow } from './registry.ts';
 
 export interface ModelStatus {
@@ -46,13 +48,25 @@ export function inspectedOf(row: Pick<ModelRow, 'name' | 'header' | 'path'>): In
   };
 }
 
+/** The same of a file that is not in the list, with what else a header tells of it. */
+export function foundHeaderOf(
+  header: GgufInfo,
+  path: string,
+): Omit<NonNullable<FoundModel['header']>, 'fit'> {
+  const { architecture, obstacle, unsupportedReason } = inspectedOf({ name: null, header, path });
+  const { parameterCount } = header;
+  const role = header.reranker ? 'reranker' : roleOf(header);
+  const quantization = mainWeightType(header);
+  return { role, architecture, obstacle, unsupportedReason, quantization, parameterCount };
+}
+
 /** What a file claims to be called may be of any length, in any number of lines. */
 const MAX_NAME_UNITS = 200;
 
 export function modelName({ name: given, header, path }: Pick<ModelRow, 'name' | 'header' | 'path'>): string {
   if (given !== null) return given;
   const name = header.name.slice(0, MAX_NAME_UNITS).toWellFormed();
-  return name.replace(/[\s\p{Cc}]+/gu, ' ').trim() || basename(path).replace(/\.gguf$/i, '');
+  return name.replace(/[\s\p{Cc}]+/gu, ' ').trim() || stemOf(basename(path));
 }
 
 /** As answers and measurements name a model: with the adapter that is on it. */

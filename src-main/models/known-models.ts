@@ -65,7 +65,7 @@ export class KnownModels {
   }
 
   /** Whether a model fits this machine; `loaded`: it is in memory now. */
-  fit(row: ModelRow, loaded = false): Fit {
+  fit(row: Pick<ModelRow, 'header'>, loaded = false): Fit {
     const { engine, settings, memory = systemMemory } = this.#options;
     const { contextTokens, device, conversationDtype: kvDtype } = settings.current;
     const machine = { devices: engine.devices(), memory: memory() };

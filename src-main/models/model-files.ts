@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, statSync } from 'node:fs';
-import { copyFile, mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { copyFile, mkdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fileError } from '../platform/paths.ts';
 import { formatBytes } from '../platform/format-bytes.ts';
+import { filesOf } from './model-parts.ts';
 
 /** Left free on the disk beside a model, for the catalogue, the log and the system. */
 const SPARE_BYTES = 256 * 1024 * 1024;
@@ -23,8 +24,15 @@ export class ModelFiles {
     return inside !== '' && !inside.startsWith('..') && dirname(inside) === '.';
   }
 
-  /** Copies a file in; it appears under its name once it is whole. MODEL_NOT_FOUND, DISK_FULL, STORE_READ_ONLY. */
+  /** Copies a file in; it appears under its name once it is whole. CONFLICT, MODEL_NOT_FOUND, DISK_FULL, STORE_READ_ONLY. */
   async copyIn(path: string): Promise<string> {
+    if (filesOf(path).length > 1) {
+      throw new KvasirError(
+        'CONFLICT',
+        `${basename(path)} is one of several files of a model, which are used where they lie.`,
+        'Import the model without copying it.',
+      );
+    }
     await this.requireSpace((await stat(path)).size);
     const target = this.freeName(basename(path));
     const part = `${target}.${randomUUID()}.part`;
@@ -67,8 +75,17 @@ export class ModelFiles {
   }
 }
 
-/** When a file was last changed, in milliseconds since 1970; undefined when it is not there. */
+/**
+ * The one path that a model is known by, links followed; of a model in several files only to their folder, since each is found by the
+ * name of the first there.
+ */
+export async function whereItLies(path: string): Promise<string> {
+  if (filesOf(path).length === 1) return resolve(await realpath(path));
+  return join(await realpath(dirname(path)), basename(path));
+}
+
+/** When a model's files were last changed, in milliseconds since 1970; undefined when it is not there. */
 export function modifiedMs(path: string): number | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found?.isFile() ? found.mtimeMs : undefined;
+  const found = filesOf(path).map((file) => statSync(file, { throwIfNoEntry: false }));
+  return found[0]?.isFile() ? Math.max(...found.map((file) => file?.mtimeMs ?? 0)) : undefined;
 }

@@ -5,6 +5,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -94,6 +95,14 @@ class FakeEngine implements ModelEngine {
       ...file,
     };
     return header as GgufInfo;
+  }
+
+  inspectAside(path: string): Promise<GgufInfo> {
+    return Promise.resolve(this.inspect(path));
+  }
+
+  fingerprint(path: string): Promise<string> {
+    return Promise.resolve(readFileSync(path, 'utf8'));
   }
 
   checkAdapter(path: string, model: string): void {
@@ -529,6 +538,33 @@ describe('the list', () => {
     const again = await models.import(there.path, { copy: true });
     expect(again.path).toBe(join(data, 'models', 'mine (2).gguf'));
     expect(models.list()).toHaveLength(4);
+  });
+
+  test('a GGUF that another program has keeps its name there, and stays when it is removed', async () => {
+    const { models, data } = kvasir();
+    const blob = file(data, 'sha256-ab', { name: '' });
+    const { id, name, path } = await models.import(blob, { name: 'qwen3:4b' });
+    expect([name, path]).toEqual(['qwen3:4b', blob]);
+    models.rename(id, 'Mine');
+    expect(await models.import(blob, { name: 'qwen3:4b' })).toMatchObject({ id, name: 'Mine' });
+    await models.remove(id);
+    expect([models.list().length, existsSync(blob)]).toEqual([1, true]);
+  });
+
+  test('a model in several files is known where they lie, read again when any changes, and not copied', async () => {
+    const { models, data } = kvasir();
+    mkdirSync(join(data, 'blobs'));
+    mkdirSync(join(data, 'snapshot'));
+    const parts = ['m-00001-of-00002.gguf', 'm-00002-of-00002.gguf'].map((name, i) => {
+      symlinkSync(file(data, join('blobs', `${i}`), { name: 'Old' }), join(data, 'snapshot', name));
+      return join(data, 'snapshot', name);
+    });
+    const { id, path } = await models.import(parts[0]!);
+    expect(path).toBe(parts[0]);
+    writeFileSync(parts[0]!, JSON.stringify({ name: 'New' }));
+    utimesSync(parts[1]!, 1, 2e9);
+    expect(models.list()[1]).toMatchObject({ id, name: 'New' });
+    await expect(models.import(path, { copy: true })).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
   test.each([

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { InspectedModel, ModelDetail, ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
@@ -17,9 +16,12 @@ import { describeModel } from './describe.ts';
 import { Downloads } from './downloads/downloads.ts';
 import { EmbeddingModel } from './embedding-model.ts';
 import { entryOf, inspectedOf, modelName, roleOf, withAdapter } from './entry.ts';
+import { FoundModels } from './found/found-models.ts';
+import type { Place } from './found/places.ts';
 import type { Memory } from './fit.ts';
 import { KnownModels, type Trouble } from './known-models.ts';
-import { ModelFiles, modifiedMs } from './model-files.ts';
+import { ModelFiles, modifiedMs, whereItLies } from './model-files.ts';
+import { filesOf } from './model-parts.ts';
 import { DEMO_MODEL_ID, ModelRegistry, type ModelRow } from './registry.ts';
 import type { Core } from '../platform/core.ts';
 import { Trials } from './trial/trials.ts';
@@ -28,7 +30,10 @@ import { WeightsCheck } from './weights-check.ts';
 import { WeightsTable } from './weights-table.ts';
 
 /** What the service needs of the engine. */
-export type ModelEngine = Pick<Engine, 'inspect' | 'checkAdapter' | 'loadModel' | 'loadEmbedder' | 'devices'>;
+export type ModelEngine = Pick<
+  Engine,
+  'inspect' | 'inspectAside' | 'fingerprint' | 'checkAdapter' | 'loadModel' | 'loadEmbedder' | 'devices'
+>;
 
 interface ModelServiceOptions extends Core {
   engine: ModelEngine;
@@ -41,6 +46,8 @@ interface ModelServiceOptions extends Core {
   memory?: () => Memory;
   /** Tries files that libllama runs. Default: in another Node process. */
   tryFile?: TryFile | undefined;
+  /** Where other programs keep models. Default: as modelPlaces() says. */
+  places?: (() => Promise<Place[]>) | undefined;
   /** Told when the list of models could not be read. */
   onSetAside?: ((what: SetAside) => void) | undefined;
 }
@@ -57,6 +64,8 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly files: ModelFiles;
   readonly registry: ModelRegistry;
   readonly trials: Trials;
+  /** What other programs have. */
+  readonly found: FoundModels;
   readonly #options: ModelServiceOptions;
   readonly #chat: ChatModel;
   readonly #embedding: EmbeddingModel;
@@ -93,6 +102,14 @@ export class ModelService implements ModelSource, EmbedderSource {
       events: options.events,
       log: options.log,
       onFinished: (path) => this.import(path, { downloaded: true }),
+    });
+    this.found = new FoundModels({
+      engine: options.engine,
+      events: options.events,
+      places: options.places,
+      fit: (header) => this.#known.fit({ header }),
+      idOf: (path) => this.registry.byPath(path)?.id,
+      add: (path, name) => this.import(path, { name }),
     });
     this.#unsubscribe = [
       this.onChange((active) => void this.#weights.check(active)),
@@ -160,15 +177,18 @@ export class ModelService implements ModelSource, EmbedderSource {
   }
 
   /**
-   * Adds a GGUF where it lies, or copies it into the data folder; one that is known already is read again.
-   * MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL, STORE_READ_ONLY.
+   * Adds a GGUF where it lies, or copies it into the data folder; one that is known already is read again, and keeps its name.
+   * CONFLICT when a model in several files is to be copied, MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL, STORE_READ_ONLY.
    */
-  async import(path: string, { copy = false, downloaded = false } = {}): Promise<ModelEntry> {
+  async import(path: string, { copy = false, downloaded = false, name = '' } = {}): Promise<ModelEntry> {
     this.#options.engine.inspect(path); // before anything is copied
-    const source = await realpath(path);
-    const target = copy && !this.files.owns(source) ? await this.files.copyIn(source) : resolve(source);
-    const id = this.registry.byPath(target)?.id ?? randomUUID();
-    const row = this.#known.read(id, target, downloaded ? 'downloaded' : 'imported');
+    const source = await whereItLies(path);
+    const target = copy && !this.files.owns(source) ? await this.files.copyIn(source) : source;
+    const known = this.registry.byPath(target);
+    const id = known?.id ?? randomUUID();
+    this.#known.read(id, target, downloaded ? 'downloaded' : 'imported');
+    if (!known && name !== '') this.registry.rename(id, name);
+    const row = this.#known.get(id);
     this.#known.trouble.delete(id);
     this.#changed();
     return this.#entry(row);
@@ -218,7 +238,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     if (this.active?.id === id) await this.activate(DEMO_MODEL_ID);
     this.registry.remove(id);
     this.#known.trouble.delete(id);
-    if (this.files.owns(row.path)) rmSync(row.path, { force: true });
+    if (this.files.owns(row.path)) for (const file of filesOf(row.path)) rmSync(file, { force: true });
     this.#changed();
   }
 
@@ -259,6 +279,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   /** Disposes the models, once nothing uses them. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
+    await this.found.close();
     await this.downloads.close();
     await this.#weights.close();
     await this.#embedding.stop();

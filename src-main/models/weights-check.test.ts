@@ -56,6 +56,21 @@ test('a file that is only moved or touched keeps its KV', async () => {
   expect(state.forgotten).toBe(0);
 });
 
+test('all files of a model count', async () => {
+  const { dir, state, weights } = fixture();
+  const path = join(dir, 'model-00001-of-00002.gguf');
+  writeFileSync(path, 'header');
+  const load = (bytes: Buffer): Promise<void> => {
+    writeFileSync(join(dir, 'model-00002-of-00002.gguf'), bytes);
+    return weights.check({ path, model: { info: { fingerprint: 'f' } } });
+  };
+  await load(GOOD);
+  await load(GOOD);
+  expect(state.forgotten).toBe(0);
+  await load(DAMAGED);
+  expect(state.forgotten).toBe(1);
+});
+
 test('a known file is not read again', async () => {
   const { path, load, table } = fixture();
   writeFileSync(path, GOOD);

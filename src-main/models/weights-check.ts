@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { isAborted, throwIfAborted } from '../platform/abort.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
+import { filesOf } from './model-parts.ts';
 import type { WeightsTable } from './weights-table.ts';
 
 /** Bytes read and hashed before other work gets its turn: about a millisecond. */
@@ -70,37 +71,43 @@ export class WeightsCheck<M extends Weights> {
     table.put(fingerprint, sha256);
   }
 
-  /** Of a whole file; one that nobody has written to since it was hashed is not read again. */
+  /** Of all files of a model; those that nobody has written to since it was hashed is not read again. */
   async #sha256Of(path: string): Promise<string> {
-    const { table, gate } = this.#options;
+    const { table } = this.#options;
     const identity = await identityOf(path);
     const known = table.fileSha256(path, identity);
     if (known !== undefined) return known;
+    const hash = createHash('sha256');
+    for (const file of filesOf(path)) await this.#hashFile(file, hash);
+    const sha256 = hash.digest('hex');
+    // Written to meanwhile: what was hashed is neither the old file nor the new one.
+    if ((await identityOf(path)) === identity) table.putFile(path, identity, sha256);
+    return sha256;
+  }
+
+  async #hashFile(path: string, hash: Hash): Promise<void> {
     const file = await open(path);
     try {
-      const hash = createHash('sha256');
       const buffer = Buffer.allocUnsafe(SLICE);
       let at = 0;
       // A question interrupts it; it then goes on where it was.
-      await gate.background(async (signal) => {
+      await this.#options.gate.background(async (signal) => {
         for (let read = -1; read !== 0; at += read) {
           throwIfAborted(signal);
           read = (await file.read(buffer, 0, SLICE, at)).bytesRead;
           hash.update(buffer.subarray(0, read));
         }
       }, this.#closing.signal);
-      const sha256 = hash.digest('hex');
-      // Written to meanwhile: what was hashed is neither the old file nor the new one.
-      if ((await identityOf(path)) === identity) table.putFile(path, identity, sha256);
-      return sha256;
     } finally {
       await file.close();
     }
   }
 }
 
-/** Changes whenever a file's bytes may have. */
+/** Changes whenever the bytes of a model's files may have. */
 export async function identityOf(path: string): Promise<string> {
-  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  const files = await Promise.all(filesOf(path).map((file) => stat(file, { bigint: true })));
+  return files
+    .map(({ dev, ino, size, mtimeNs, ctimeNs }) => [dev, ino, size, mtimeNs, ctimeNs].join(' '))
+    .join(' ');
 }

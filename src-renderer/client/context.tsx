@@ -39,7 +39,10 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
 };
 
 /** Events that carry what a procedure would answer: it is known everywhere, also on screens that are opened later. */
-const FRESH: Partial<Record<EventTopic, ProcedureName>> = { 'queue.status': 'queue.status' };
+const FRESH: Partial<Record<EventTopic, ProcedureName>> = {
+  'queue.status': 'queue.status',
+  'models.found': 'models.found',
+};
 
 export function ClientProvider({ client, children }: { client: Client; children: ReactNode }) {
   const [queries] = useState(

@@ -4,6 +4,7 @@ import { appContract } from './app.ts';
 import { cacheContract } from './cache.ts';
 import { calibrationContract } from './calibration.ts';
 import { chatContract } from './chat.ts';
+import { foundModelsContract } from './found-models.ts';
 import { librariesContract } from './libraries.ts';
 import { modelsContract } from './models.ts';
 import { searchContract } from './search.ts';
@@ -18,6 +19,7 @@ export const contract = {
   ...appContract,
   ...settingsContract,
   ...modelsContract,
+  ...foundModelsContract,
   ...librariesContract,
   ...searchContract,
   ...chatContract,

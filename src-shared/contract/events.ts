@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AnalysisStateSchema } from './analysis.ts';
 import { FailureSchema, IdSchema } from './common.ts';
 import { AnswerStatsSchema, CitationSchema, ThinkingSchema } from './chat.ts';
+import { FoundModelsSchema } from './found-models.ts';
 import { QueueStatusSchema } from './libraries.ts';
 import { DownloadSchema } from './models.ts';
 import { NoticeSchema } from '../answer.ts';
@@ -42,6 +43,8 @@ export const events = {
   /** Loading or reading a model file; 0 to 1. */
   'models.progress': z.object({ id: IdSchema, fraction: z.number() }),
   'models.download': DownloadSchema,
+  /** What a search for models on this machine found so far, at most four times a second; at its end, all. */
+  'models.found': FoundModelsSchema,
   'cache.changed': z.object({}),
   'cache.progress': z.object({ done: z.int(), total: z.int() }),
   'settings.changed': SettingsSchema,

@@ -14,7 +14,7 @@ export const FitSchema = z.object({
   contextTokens: z.int(),
 });
 
-const ModelEntrySchema = z.object({
+export const ModelEntrySchema = z.object({
   id: IdSchema,
   name: z.string(),
   path: z.string(),
@@ -51,7 +51,7 @@ const ModelDetailSchema = z.object({
 });
 
 /** What a file would be in the list, told before it is in it. */
-const InspectedModelSchema = ModelEntrySchema.pick({
+export const InspectedModelSchema = ModelEntrySchema.pick({
   name: true,
   role: true,
   architecture: true,

@@ -55,7 +55,11 @@ export class RunningApp {
     const child = spawn(
       process.execPath,
       ['--import', FILE_CALLS, CLI, 'serve', '--no-open', '--data', data],
-      { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...faults } },
+      {
+        cwd: ROOT,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, KVASIR_MODELS_HOME: '/no-models-here', ...faults },
+      },
     );
     RunningApp.#running.add(child);
     child.once('exit', () => RunningApp.#running.delete(child));

@@ -1,5 +1,5 @@
 /** The models with random weights that parity is shown on. */
-import { type MkggufOptions, randomAdapter, randomModel } from '../random-model/random-model.ts';
+import { type MkggufOptions, randomAdapter, randomModel, splitModel } from '../random-model/random-model.ts';
 
 export interface ParityCase {
   name: string;
@@ -77,6 +77,11 @@ function adaptedCases(): ParityCase[] {
   ];
 }
 
+/** In several files, as large models are published. */
+function inParts(of: ParityCase, parts: number): ParityCase {
+  return { ...of, name: `${of.name} in ${parts} files`, path: () => splitModel(of.path(), parts) };
+}
+
 function adapted(of: ParityCase, type: string, rank = 8): ParityCase {
   return {
     ...of,
@@ -100,6 +105,8 @@ export function allCases(): ParityCase[] {
     // As the published files have its experts.
     caseOf('gpt-oss', 'q8_0', { 'expert-type': 'mxfp4' }, 'gpt-oss mxfp4'),
     ...OTHER_TYPES.map((type) => caseOf('llama', type)),
+    inParts(caseOf('llama', 'f32'), 3),
+    inParts(caseOf('qwen3', 'q4_K'), 2),
     ...adaptedCases(),
   ];
 }
@@ -113,6 +120,7 @@ export function quickCases(): ParityCase[] {
     caseOf('qwen3', 'f16', { rope: 'yarn' }, 'qwen3 f16 rope yarn'),
     ...Object.keys(FAMILIES).map((arch) => caseOf(arch, 'f16')),
     caseOf('gpt-oss', 'q8_0', { 'expert-type': 'mxfp4' }, 'gpt-oss mxfp4'),
+    inParts(caseOf('llama', 'f32'), 3),
     adapted(caseOf('phi3', 'f16'), 'f16'),
   ];
 }

@@ -8,6 +8,7 @@ const program = (name: string) =>
   join(ROOT, 'build', 'native', process.platform === 'win32' ? `${name}.exe` : name);
 export const MKGGUF = program('kvasir-mkgguf');
 const MKLORA = program('kvasir-mklora');
+const SPLITGGUF = program('kvasir-splitgguf');
 
 export type MkggufOptions = Record<string, string | number | boolean>;
 
@@ -21,6 +22,16 @@ export function randomModel(options: MkggufOptions, dir = join(ROOT, 'build', 'm
 export function randomAdapter(model: string, options: MkggufOptions = {}): string {
   const path = model.replace(/\.gguf$/, `_${nameOf({ lora: true, ...options })}.gguf`);
   return made(MKLORA, path, { model, ...options });
+}
+
+/** Splits a model over several files, beside it, as llama.cpp's gguf-split does, or takes those made before; gives the first. */
+export function splitModel(model: string, parts: number): string {
+  const stem = model.replace(/\.gguf$/, '_split');
+  const first = `${stem}-00001-of-${String(parts).padStart(5, '0')}.gguf`;
+  if (!existsSync(first)) {
+    execFileSync(SPLITGGUF, ['--model', model, '--out', stem, '--parts', String(parts)]);
+  }
+  return first;
 }
 
 function nameOf(options: MkggufOptions): string {

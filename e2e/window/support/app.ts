@@ -8,6 +8,9 @@ import { ROOT } from './root.ts';
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
 const START_MS = 120_000;
 
+/** Where no program keeps models: no test looks at those of whoever runs it. */
+export const NO_MODELS = '/no-models-here';
+
 export interface RunningApp {
   /** The one-time address that it printed. */
   url: string;
@@ -27,11 +30,19 @@ export function temporaryFolder(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** Starts the server host as `npm start` does, without a browser of its own. */
-export async function startApp(dataDir: string, flags: readonly string[] = []): Promise<RunningApp> {
+/**
+ * Starts the server host as `npm start` does, without a browser of its own. `modelsHome` stands for the home folder in which models of
+ * other programs are looked for.
+ */
+export async function startApp(
+  dataDir: string,
+  flags: readonly string[] = [],
+  modelsHome = NO_MODELS,
+): Promise<RunningApp> {
   const cli = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
   const child = spawn(process.execPath, [cli, 'serve', '--no-open', '--data', dataDir, ...flags], {
     cwd: ROOT,
+    env: { ...process.env, KVASIR_MODELS_HOME: modelsHome },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
 import { CHROMIUM, NO_BROWSER } from './browsers.ts';
 import type { Settings } from '../../../src-shared/settings.ts';
-import { startApp, temporaryFolder, type RunningApp } from './app.ts';
+import { NO_MODELS, startApp, temporaryFolder, type RunningApp } from './app.ts';
 
 interface Fixtures {
   /** Skips every test, before it starts anything, where there is no browser. */
@@ -12,6 +12,8 @@ interface Fixtures {
   dataDir: string;
   /** Settings that it starts with, where a test depends on them. */
   settings: Partial<Settings>;
+  /** Stands for the home folder in which models of other programs are looked for. */
+  modelsHome: string;
   /** An app of this test's own. */
   app: RunningApp;
   /** Its window. */
@@ -38,9 +40,10 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     folder.remove();
   },
   settings: [{}, { option: true }],
-  app: async ({ dataDir, settings }, use) => {
+  modelsHome: [NO_MODELS, { option: true }],
+  app: async ({ dataDir, settings, modelsHome }, use) => {
     writeFileSync(join(dataDir, 'settings.json'), JSON.stringify(settings));
-    const app = await startApp(dataDir);
+    const app = await startApp(dataDir, [], modelsHome);
     await use(app);
     await app.stop();
   },

@@ -8,6 +8,7 @@ import { Page } from '../../ui/Page.tsx';
 import { CalibrationCard } from './CalibrationCard.tsx';
 import { AddModel } from './AddModel.tsx';
 import { DownloadList } from './DownloadList.tsx';
+import { FoundModels } from './FoundModels.tsx';
 import { ModelCard } from './ModelCard.tsx';
 import { ModelDetails } from './ModelDetails.tsx';
 import { ModelDrop } from './ModelDrop.tsx';
@@ -37,8 +38,6 @@ export default function ModelsScreen() {
                   {t('add.drop')}
                 </Text>
               </Section>
-              <CalibrationCard />
-              <WatchingCard />
               <Section title={t('sections.embedding')}>
                 {of('embedding').map((model) => (
                   <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
@@ -49,6 +48,9 @@ export default function ModelsScreen() {
                   </Text>
                 )}
               </Section>
+              <FoundModels />
+              <CalibrationCard />
+              <WatchingCard />
             </>
           )}
         </Stack>

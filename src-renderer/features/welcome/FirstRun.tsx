@@ -2,11 +2,15 @@ import { IconBolt, IconCpu, IconFilePlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ReactNode } from 'react';
+import { FoundModels } from './FoundModels.tsx';
 import { Readiness } from './Readiness.tsx';
 import { Suggestions } from './Suggestions.tsx';
 import classes from './Welcome.module.css';
 
-/** Kvasir in one screen: what is ready, what to ask, what to look at, and how to go on. */
+/**
+ * Kvasir in one screen: what is ready, what to ask, what to look at, and how to go on. Models are offered by what they cost: the demo,
+ * which is here, then those that other programs have on this machine. What has to be downloaded belongs behind these.
+ */
 export function FirstRun({ onAsk }: { onAsk: (question: string) => void }) {
   const { t } = useTranslation('welcome');
   return (
@@ -18,6 +22,7 @@ export function FirstRun({ onAsk }: { onAsk: (question: string) => void }) {
       <p className={classes.see}>
         <IconBolt size={17} aria-hidden /> {t('see')}
       </p>
+      <FoundModels />
       <h2 className={classes.heading}>{t('own')}</h2>
       <div className={classes.ways}>
         <Way

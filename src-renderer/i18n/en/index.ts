@@ -3,6 +3,7 @@ import { chat } from './chat.ts';
 import { common } from './common.ts';
 import { compare } from './compare.ts';
 import { search } from './search.ts';
+import { found } from './found.ts';
 import { fusion } from './fusion.ts';
 import { library } from './library.ts';
 import { cache } from './cache.ts';
@@ -18,6 +19,7 @@ export const en = {
   chat,
   common,
   compare,
+  found,
   fusion,
   search,
   library,

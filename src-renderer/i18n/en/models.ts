@@ -16,7 +16,7 @@ export const models = {
     copy: 'Copy it into Kvasir’s data folder',
     copyHelp: 'Otherwise it is used in place.',
   },
-  role: { chat: 'Chat', embedding: 'Embedding' },
+  role: { chat: 'Chat', embedding: 'Embedding', reranker: 'Reranker' },
   sections: { chat: 'Chat models', embedding: 'Embedding models' },
   embeddingNone:
     'None is installed, so passages are found by their words only. With an embedding model they are found by meaning as well; import one like any other GGUF file.',

@@ -16,6 +16,10 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '模型文件无效：它不是 GGUF，或已损坏、不完整。',
     advice: '请重新获取该文件，然后再次导入。',
   },
+  MODEL_PART_MISSING: {
+    message: '该模型由多个文件组成，其中有文件缺失。',
+    advice: '请把缺少的文件放到同一个文件夹中。',
+  },
   MODEL_UNSUPPORTED: { message: '暂不支持该模型的架构或其中的某项特性。', advice: '请选择其他模型。' },
   MODEL_TOO_LARGE: { message: '内存放不下该模型。', advice: '请关闭其他程序，或选择较小的模型。' },
   MODEL_NUMBERS: {

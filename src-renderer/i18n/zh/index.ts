@@ -4,6 +4,7 @@ import { chat } from './chat.ts';
 import { common } from './common.ts';
 import { compare } from './compare.ts';
 import { search } from './search.ts';
+import { found } from './found.ts';
 import { fusion } from './fusion.ts';
 import { library } from './library.ts';
 import { cache } from './cache.ts';
@@ -18,6 +19,7 @@ export const zh: Words<typeof en> = {
   chat,
   common,
   compare,
+  found,
   fusion,
   search,
   library,

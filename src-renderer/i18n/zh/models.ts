@@ -18,7 +18,7 @@ export const models: Words<typeof en.models> = {
     copy: '复制到 Kvasir 的数据文件夹',
     copyHelp: '否则直接使用原位置的文件。',
   },
-  role: { chat: '对话', embedding: '嵌入' },
+  role: { chat: '对话', embedding: '嵌入', reranker: '重排序' },
   sections: { chat: '对话模型', embedding: '嵌入模型' },
   embeddingNone:
     '尚未安装：目前按词语检索段落。装上嵌入模型后还可以按语义检索；像其他 GGUF 文件一样导入即可。',

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { filesOf } from '../../../src-main/models/model-parts.ts';
+
+/** Folders of other programs in a home folder, as these programs make them, with GGUF files that are given. */
+export class OtherPrograms {
+  readonly home: string;
+
+  constructor(home: string) {
+    this.home = home;
+  }
+
+  /** models/publisher/model/file.gguf; of a model in several files all, or those that `keep` takes. */
+  lmStudio(
+    repository: string,
+    model: string,
+    name: string,
+    keep: (path: string) => boolean = () => true,
+  ): void {
+    const folder = join(this.home, '.lmstudio', 'models', ...repository.split('/'));
+    mkdirSync(folder, { recursive: true });
+    const stem = model.replace(/(-\d{5}-of-\d{5})?\.gguf$/, '');
+    for (const file of filesOf(model)) {
+      const target = join(folder, `${name}${file.slice(stem.length)}`);
+      if (keep(target)) copyFileSync(file, target);
+    }
+  }
+
+  /** A manifest, and blobs named by what they hold. */
+  ollama(name: string, tag: string, model: string): void {
+    const store = join(this.home, '.ollama', 'models');
+    const blob = (bytes: Buffer, mediaType: string) => {
+      const hex = createHash('sha256').update(bytes).digest('hex');
+      const path = join(store, 'blobs', `sha256-${hex}`);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, bytes);
+      return { mediaType, digest: `sha256:${hex}`, size: bytes.length };
+    };
+    const manifest = {
+      schemaVersion: 2,
+      mediaType: 'application/vnd.docker.distribution.manifest.v2+json',
+      config: blob(Buffer.from('{"model_format":"gguf"}'), 'application/vnd.docker.container.image.v1+json'),
+      layers: [
+        blob(readFileSync(model), 'application/vnd.ollama.image.model'),
+        blob(Buffer.from('{{ .Prompt }}'), 'application/vnd.ollama.image.template'),
+      ],
+    };
+    const path = join(store, 'manifests', 'registry.ollama.ai', 'library', name, tag);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, JSON.stringify(manifest));
+  }
+
+  /** A snapshot's link into the blobs. */
+  huggingFace(repository: string, name: string, model: string): void {
+    const folder = join(
+      this.home,
+      '.cache',
+      'huggingface',
+      'hub',
+      `models--${repository.replace('/', '--')}`,
+    );
+    const hex = createHash('sha256').update(readFileSync(model)).digest('hex');
+    mkdirSync(join(folder, 'blobs'), { recursive: true });
+    mkdirSync(join(folder, 'snapshots', 'c0ffee'), { recursive: true });
+    copyFileSync(model, join(folder, 'blobs', hex));
+    symlinkSync(join('..', '..', 'blobs', hex), join(folder, 'snapshots', 'c0ffee', name));
+  }
+
+  /** The first half of a file: a download that broke off. */
+  gpt4allBroken(name: string, model: string): void {
+    const folder = join(this.home, '.local', 'share', 'nomic.ai', 'GPT4All');
+    mkdirSync(folder, { recursive: true });
+    const bytes = readFileSync(model);
+    writeFileSync(join(folder, name), bytes.subarray(0, bytes.length / 2));
+  }
+}
+
+/** Changes when a file does, or its time. */
+export function stateOf(path: string): string {
+  const bytes = createHash('sha256').update(readFileSync(path)).digest('hex');
+  return `${basename(path)} ${bytes} ${statSync(path).mtimeMs}`;
+}

@@ -1,0 +1,193 @@
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Failure } from '../../../src-shared/contract/common.ts';
+import type {
+  FoundApp,
+  FoundModel,
+  FoundModels as Report,
+} from '../../../src-shared/contract/found-models.ts';
+import type { Fit, ModelEntry } from '../../../src-shared/contract/models.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { Engine, GgufInfo } from '../../engine/engine.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
+import { throttled, type EventBus } from '../../platform/event-bus.ts';
+import { failureOf } from '../../platform/failure.ts';
+import { SerialQueue } from '../../platform/serial-queue.ts';
+import { foundHeaderOf } from '../entry.ts';
+import { whereItLies } from '../model-files.ts';
+import { partOf } from '../model-parts.ts';
+import { candidatesIn, type Candidate } from './layouts.ts';
+import { modelPlaces, type Place } from './places.ts';
+import { rankOf } from './rank.ts';
+import { Walk } from './walk.ts';
+
+interface FoundModelsOptions {
+  engine: Pick<Engine, 'inspectAside' | 'fingerprint'>;
+  events: EventBus;
+  /** Where other programs keep models. */
+  places?: (() => Promise<Place[]>) | undefined;
+  fit: (header: GgufInfo) => Fit;
+  /** Id in the list of models of what lies at a path. */
+  idOf: (path: string) => string | undefined;
+  /** Takes a file into the list of models, under a name. */
+  add: (path: string, name: string) => Promise<ModelEntry>;
+}
+
+/** A model that was found, or a file that is none. */
+interface Finding extends Candidate {
+  /** As the list of models knows it. */
+  lies: string;
+  alsoIn: FoundApp[];
+  fileBytes: number;
+  header: GgufInfo | null;
+  failure: Failure | null;
+}
+
+/** Milliseconds between two reports of what was found. */
+const PROGRESS_MS = 250;
+
+/**
+ * The models that other programs keep on this machine. They are only read, and of each file no more than its header. One that lies in
+ * several places is told once: the same file by its device and number, an equal one by the fingerprint that KV goes by as well, which is
+ * looked at only where sizes are the same.
+ */
+export class FoundModels {
+  readonly #options: FoundModelsOptions;
+  readonly #queue = new SerialQueue();
+  readonly #closing = new AbortController();
+  #state: Report['state'] = 'never';
+  #walk: Walk | undefined;
+  #findings: Finding[] = [];
+
+  constructor(options: FoundModelsOptions) {
+    this.#options = options;
+  }
+
+  /** What the last search found, or this one so far. */
+  report(): Report {
+    const models = this.#findings.map((finding) => this.#entry(finding));
+    return {
+      state: this.#state,
+      lookedAt: this.#walk?.lookedAt ?? 0,
+      cutShort: this.#walk?.cutShort ?? false,
+      models: models.sort((a, b) => rankOf(a) - rankOf(b) || a.name.localeCompare(b.name)),
+    };
+  }
+
+  /** Looks where programs keep models, and in folders that somebody named. BAD_ARGUMENT: one of these is not there; ABORTED. */
+  async search(folders: readonly string[] = []): Promise<Report> {
+    for (const folder of folders) await requireFolder(folder);
+    return this.#queue.run(() => this.#search(folders));
+  }
+
+  /** Takes one that was found into the list of models, where it lies. NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID. */
+  add(path: string): Promise<ModelEntry> {
+    const finding = this.#findings.find((each) => each.path === path);
+    if (finding) return this.#options.add(path, finding.name);
+    throw new KvasirError('NOT_FOUND', `No model was found at ${path}.`, 'Look for models once more.');
+  }
+
+  /** Ends a search that goes on. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#queue.run(() => Promise.resolve());
+  }
+
+  async #search(folders: readonly string[]): Promise<Report> {
+    const { events, places = modelPlaces } = this.#options;
+    const { signal } = this.#closing;
+    throwIfAborted(signal);
+    const tell = throttled(PROGRESS_MS, () => events.emit('models.found', this.report()));
+    this.#state = 'searching';
+    this.#findings = [];
+    const walk = (this.#walk = new Walk({ signal, onEntry: tell }));
+    try {
+      const identities = new Map<string, Finding>();
+      const named = folders.map((path): Place => ({ app: 'folder', layout: 'any', path }));
+      for (const place of [...named, ...(await places())]) {
+        for await (const candidate of candidatesIn(place, walk)) await this.#take(candidate, identities);
+      }
+    } finally {
+      tell.cancel();
+      this.#state = 'done';
+    }
+    const report = this.report();
+    events.emit('models.found', report);
+    return report;
+  }
+
+  /** Reads a candidate's header, unless the same file was found before. */
+  async #take(candidate: Candidate, identities: Map<string, Finding>): Promise<void> {
+    const file = await stat(candidate.path, { bigint: true }).catch(() => undefined);
+    const identity = file ? `${file.dev} ${file.ino}` : candidate.path;
+    const known = identities.get(identity) ?? (await this.#read(candidate));
+    identities.set(identity, known);
+    const same = await this.#sameAs(known);
+    if (same) {
+      alsoFound(same, candidate);
+      return;
+    }
+    known.lies = await whereItLies(known.path).catch(() => known.path);
+    this.#findings.push(known);
+  }
+
+  async #read(candidate: Candidate): Promise<Finding> {
+    const finding = { ...candidate, lies: candidate.path, alsoIn: [], fileBytes: 0 };
+    try {
+      requireFirstFile(candidate.path);
+      const header = await this.#options.engine.inspectAside(candidate.path);
+      return { ...finding, fileBytes: header.fileBytes, header, failure: null };
+    } catch (error) {
+      return { ...finding, header: null, failure: failureOf(error) };
+    }
+  }
+
+  async #sameAs(known: Finding): Promise<Finding | undefined> {
+    if (this.#findings.includes(known)) return known;
+    for (const each of this.#findings) if (await this.#isEqual(each, known)) return each;
+    return undefined;
+  }
+
+  async #isEqual(a: Finding, b: Finding): Promise<boolean> {
+    if (!a.header || !b.header || a.fileBytes !== b.fileBytes) return false;
+    const { engine } = this.#options;
+    try {
+      return (await engine.fingerprint(a.path)) === (await engine.fingerprint(b.path));
+    } catch {
+      return false; // changed meanwhile
+    }
+  }
+
+  #entry({ lies, header, ...finding }: Finding): FoundModel {
+    const { fit, idOf } = this.#options;
+    return {
+      ...finding,
+      header: header && { ...foundHeaderOf(header, finding.path), fit: fit(header) },
+      id: idOf(lies) ?? null,
+    };
+  }
+}
+
+/** The same model once more: in another program, or without the adapter that it was found with. */
+function alsoFound(known: Finding, { app, name, hasAdapter }: Candidate): void {
+  if (known.app !== app && !known.alsoIn.includes(app)) known.alsoIn.push(app);
+  if (known.app === app && known.hasAdapter && !hasAdapter) Object.assign(known, { name, hasAdapter });
+}
+
+async function requireFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  throw new KvasirError('BAD_ARGUMENT', `There is no folder at ${path}.`, 'Check the path.');
+}
+
+/** MODEL_PART_MISSING: of a model in several files the first is not there, though others are. */
+function requireFirstFile(path: string): void {
+  const part = partOf(path);
+  if (!part || existsSync(path)) return;
+  throw new KvasirError(
+    'MODEL_PART_MISSING',
+    `The model ${basename(part.stem)} is split into ${part.parts} files, and ${basename(path)} is missing.`,
+    'Put the missing file into the same folder.',
+  );
+}

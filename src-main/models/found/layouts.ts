@@ -1,0 +1,96 @@
+import { basename, dirname, join, resolve } from 'node:path';
+import type { FoundApp } from '../../../src-shared/contract/found-models.ts';
+import { partOf, partPath, stemOf } from '../model-parts.ts';
+import { ollamaModels } from './ollama.ts';
+import type { Layout, Place } from './places.ts';
+import { readSmall } from './read-small.ts';
+import type { Walk } from './walk.ts';
+
+/** A file that may be a model, as its place tells of it. */
+export interface Candidate {
+  path: string;
+  name: string;
+  app: FoundApp;
+  hasAdapter: boolean;
+}
+
+/** Without the place's app. */
+export type Found = Omit<Candidate, 'app' | 'hasAdapter'> & { hasAdapter?: boolean };
+
+const LAYOUTS: Record<Layout, (dir: string, walk: Walk) => AsyncGenerator<Found>> = {
+  files,
+  ollama: ollamaModels,
+  hub,
+  jan,
+  any,
+};
+
+/** What may be a model in a place: of a model in several files, the first. */
+export async function* candidatesIn({ app, layout, path }: Place, walk: Walk): AsyncGenerator<Candidate> {
+  for await (const found of LAYOUTS[layout](path, walk)) yield { app, hasAdapter: false, ...found };
+}
+
+/** Pictures and sound go through a projector, which is a file of its own beside the model. */
+function isModelFile(name: string): boolean {
+  return /\.gguf$/i.test(name) && !/mmproj/i.test(name);
+}
+
+/** GGUF files in folders, each under its own name. */
+async function* files(dir: string, walk: Walk): AsyncGenerator<Found> {
+  for await (const path of walk.files(dir, isModelFile)) yield { path: firstOf(path), name: nameOf(path) };
+}
+
+/** The file that a model is opened by, whether it is there or not: a model whose first file is missing is told of as well. */
+function firstOf(path: string): string {
+  const part = partOf(path);
+  return part ? partPath(part, 1) : path;
+}
+
+function nameOf(path: string): string {
+  return stemOf(basename(path));
+}
+
+/**
+ * Hugging Face's cache: models--org--name/snapshots/REVISION/FILE, where files are links into blobs/
+ * (https://huggingface.co/docs/huggingface_hub/guides/manage-cache); on Windows they may be the files themselves.
+ */
+async function* hub(dir: string, walk: Walk): AsyncGenerator<Found> {
+  for await (const path of walk.files(dir, isModelFile)) {
+    const name = hubName(path);
+    if (name !== undefined) yield { path: firstOf(path), name };
+  }
+}
+
+function hubName(path: string): string | undefined {
+  const [, repository, file] = /[\\/]models--([^\\/]+)[\\/]snapshots[\\/][^\\/]+[\\/](.+)$/.exec(path) ?? [];
+  return file && repository && `${repository.replaceAll('--', '/')}/${stemOf(file).replaceAll('\\', '/')}`;
+}
+
+/**
+ * Jan: llamacpp/models/ID/model.gguf with a model.yml beside it, which has the model's `name`, and its `model_path` relative to the
+ * data folder or, where the model was imported, absolute (extensions/llamacpp-extension in janhq/jan); once models/…/FILE.gguf.
+ */
+async function* jan(dir: string, walk: Walk): AsyncGenerator<Found> {
+  const wanted = (name: string): boolean => isModelFile(name) || name === 'model.yml';
+  for (const folder of [join(dir, 'llamacpp', 'models'), join(dir, 'models')]) {
+    for await (const path of walk.files(folder, wanted)) {
+      const yml = (await readSmall(join(dirname(path), 'model.yml'))) ?? '';
+      const file = path.endsWith('.yml') ? scalarOf(yml, 'model_path') : path;
+      if (file) yield { path: firstOf(resolve(dir, file)), name: scalarOf(yml, 'name') ?? nameOf(file) };
+    }
+  }
+}
+
+/** The text of a key at the top of a YAML file, as Jan writes them: on one line, perhaps in quotes. */
+function scalarOf(yml: string, key: string): string | undefined {
+  const value = new RegExp(`^${key}:[ \\t]*(.+?)[ \\t]*\\r?$`, 'm').exec(yml)?.[1];
+  return value?.replace(/^(['"])(.*)\1$/, '$2');
+}
+
+/** A folder that somebody named: it may be laid out in any way. */
+async function* any(dir: string, walk: Walk): AsyncGenerator<Found> {
+  for (const each of [dir, join(dir, 'models')]) yield* ollamaModels(each, walk);
+  for await (const path of walk.files(dir, isModelFile)) {
+    yield { path: firstOf(path), name: hubName(path) ?? nameOf(path) };
+  }
+}

@@ -1,0 +1,165 @@
+import { posix, win32 } from 'node:path';
+import { homedir } from 'node:os';
+import type { FoundApp } from '../../../src-shared/contract/found-models.ts';
+import { readSmall } from './read-small.ts';
+
+/** How files lie in a folder; see layouts.ts. */
+export type Layout = 'files' | 'ollama' | 'hub' | 'jan' | 'any';
+
+/** A folder in which a program keeps models. */
+export interface Place {
+  app: FoundApp;
+  layout: Layout;
+  path: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The folders that the programs' places stand under, by the platform's convention. */
+interface Folders {
+  env: Environment;
+  join: (...parts: string[]) => string;
+  home: string;
+  /** What belongs to the whole system. */
+  system: string;
+  /** Of settings and data that programs keep for a user. */
+  data: string;
+  localData: string;
+  config: string;
+  cache: string;
+}
+
+/**
+ * Where other programs keep models on this machine, whether or not they are there. KVASIR_MODELS_HOME names a folder that stands for
+ * the user's and for the system's; then nothing else of the environment counts.
+ */
+export async function modelPlaces(
+  env: Environment = process.env,
+  platform: NodeJS.Platform = process.platform,
+): Promise<Place[]> {
+  const instead = env['KVASIR_MODELS_HOME'];
+  const folders = instead
+    ? foldersOf({ HOME: instead, USERPROFILE: instead }, platform, instead)
+    : foldersOf(env, platform, '/');
+  const places = [
+    ...(await lmStudio(folders)),
+    ...ollama(folders),
+    ...(await jan(folders)),
+    ...gpt4all(folders),
+    ...msty(folders),
+    ...huggingFace(folders),
+    ...llamaCpp(folders),
+  ];
+  const seen = new Set<string>();
+  return places.filter(({ path }) => !seen.has(path) && seen.add(path));
+}
+
+function foldersOf(env: Environment, platform: NodeJS.Platform, system: string): Folders {
+  const join = (...parts: string[]): string => (platform === 'win32' ? win32 : posix).join(...parts);
+  const home = (platform === 'win32' ? env['USERPROFILE'] : env['HOME']) ?? homedir();
+  const common = { env, join, home, system };
+  if (platform === 'win32') {
+    const data = env['APPDATA'] ?? join(home, 'AppData', 'Roaming');
+    const localData = env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local');
+    return { ...common, data, localData, config: data, cache: localData };
+  }
+  if (platform === 'darwin') {
+    const data = join(home, 'Library', 'Application Support');
+    return { ...common, data, localData: data, config: data, cache: join(home, 'Library', 'Caches') };
+  }
+  const data = env['XDG_DATA_HOME'] ?? join(home, '.local', 'share');
+  const config = env['XDG_CONFIG_HOME'] ?? join(home, '.config');
+  return { ...common, data, localData: data, config, cache: env['XDG_CACHE_HOME'] ?? join(home, '.cache') };
+}
+
+/**
+ * LM Studio: models/publisher/model/file.gguf in its home (https://lmstudio.ai/docs/basics/import-model), which is ~/.lmstudio, once was
+ * ~/.cache/lm-studio, and may be any that ~/.lmstudio-home-pointer names. Models may be where `downloadsFolder` of the home's
+ * settings.json says (lmstudio-ai/lms, src/modelsFolder.ts and lmstudioPaths.ts).
+ */
+async function lmStudio({ join, home }: Folders): Promise<Place[]> {
+  const pointer = (await readSmall(join(home, '.lmstudio-home-pointer')))?.trim();
+  const homes = [...(pointer ? [pointer] : []), join(home, '.lmstudio'), join(home, '.cache', 'lm-studio')];
+  const paths = homes.map(async (path) => [
+    ...(await settingOf(join(path, 'settings.json'), 'downloadsFolder')),
+    join(path, 'models'),
+  ]);
+  return (await Promise.all(paths)).flat().map((path) => ({ app: 'lm-studio', layout: 'files', path }));
+}
+
+/**
+ * Ollama: $OLLAMA_MODELS, else ~/.ollama/models, and where it runs as a service on Linux /usr/share/ollama/.ollama/models
+ * (https://github.com/ollama/ollama/blob/main/docs/faq.md, "Where are models stored?").
+ */
+function ollama({ env, join, home, system }: Folders): Place[] {
+  const paths = [
+    ...named(env['OLLAMA_MODELS']),
+    join(home, '.ollama', 'models'),
+    join(system, 'usr', 'share', 'ollama', '.ollama', 'models'),
+  ];
+  return paths.map((path) => ({ app: 'ollama', layout: 'ollama', path }));
+}
+
+/**
+ * Jan: a data folder, Jan/data or once ~/jan (https://www.jan.ai/docs/desktop/data-folder), or any that $JAN_DATA_FOLDER or
+ * `data_folder` of Jan/settings.json names (`resolve_jan_data_folder` in janhq/jan). On Linux its pages say ~/.config, its code
+ * ~/.local/share: both are looked at.
+ */
+async function jan({ env, join, home, data, config }: Folders): Promise<Place[]> {
+  const apps = [join(data, 'Jan'), join(config, 'Jan')];
+  const chosen = await Promise.all(apps.map((app) => settingOf(join(app, 'settings.json'), 'data_folder')));
+  const paths = [
+    ...named(env['JAN_DATA_FOLDER']),
+    ...chosen.flat(),
+    ...apps.map((app) => join(app, 'data')),
+    join(home, 'jan'),
+  ];
+  return paths.map((path) => ({ app: 'jan', layout: 'jan', path }));
+}
+
+/** GPT4All: one folder (https://docs.gpt4all.io/gpt4all_desktop/settings.html, "Download Path"). */
+function gpt4all({ join, localData }: Folders): Place[] {
+  return [{ app: 'gpt4all', layout: 'files', path: join(localData, 'nomic.ai', 'GPT4All') }];
+}
+
+/** Msty: runs an Ollama of its own, and keeps models as that does. Its makers document no place; this is where others found them. */
+function msty({ join, config }: Folders): Place[] {
+  return [{ app: 'msty', layout: 'ollama', path: join(config, 'Msty', 'models') }];
+}
+
+/**
+ * Hugging Face's cache, which llama.cpp downloads into as well: $HF_HUB_CACHE, else $HF_HOME/hub, else ~/.cache/huggingface/hub on
+ * every platform (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
+ */
+function huggingFace({ env, join, home }: Folders): Place[] {
+  const xdg = env['XDG_CACHE_HOME'];
+  const paths = [
+    ...named(env['HF_HUB_CACHE']),
+    ...named(env['HF_HOME']).map((path) => join(path, 'hub')),
+    ...(xdg ? [join(xdg, 'huggingface', 'hub')] : []),
+    join(home, '.cache', 'huggingface', 'hub'),
+  ];
+  return paths.map((path) => ({ app: 'hugging-face', layout: 'hub', path }));
+}
+
+/** llama.cpp: $LLAMA_CACHE, else llama.cpp in the folder for caches (`fs_get_cache_directory` in its common/common.cpp). */
+function llamaCpp({ env, join, cache }: Folders): Place[] {
+  const paths = [...named(env['LLAMA_CACHE']), join(cache, 'llama.cpp')];
+  return paths.map((path) => ({ app: 'llama-cpp', layout: 'files', path }));
+}
+
+function named(path: string | undefined): string[] {
+  return path ? [path] : [];
+}
+
+/** A path that a program's settings name, as a list of one or none. */
+async function settingOf(path: string, key: string): Promise<string[]> {
+  const text = await readSmall(path);
+  if (text === undefined) return [];
+  try {
+    const value = (JSON.parse(text) as Record<string, unknown> | null)?.[key];
+    return typeof value === 'string' ? named(value) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,24 @@
+import { Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { FoundModels } from '../../../src-shared/contract/found-models.ts';
+
+/** How far looking for models is, or that it found none or not all. */
+export function SearchStatus({ found }: { found: FoundModels | undefined }) {
+  const { t } = useTranslation('found');
+  if (!found || found.state === 'never') return null;
+  const { state, lookedAt, cutShort, models } = found;
+  const lines = [
+    state === 'searching' && t('searching', { lookedAt }),
+    state === 'done' && models.length === 0 && t('none'),
+    cutShort && t('cutShort'),
+  ].filter((line) => line !== false);
+  return (
+    <div role="status">
+      {lines.map((line) => (
+        <Text key={line} size="sm" c="dimmed">
+          {line}
+        </Text>
+      ))}
+    </div>
+  );
+}

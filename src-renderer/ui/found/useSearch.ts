@@ -1,0 +1,35 @@
+import { useTranslation } from 'react-i18next';
+import type { FoundModel } from '../../../src-shared/contract/found-models.ts';
+import { useAction, useCall } from '../../client/context.tsx';
+import { notifyFailure } from '../notify.tsx';
+
+/** The models that other programs have on this machine, as far as they are known, and looking for them. */
+export function useSearch() {
+  const { t } = useTranslation('common');
+  const { data: found } = useCall('models.found');
+  const { mutateAsync } = useAction('models.search');
+
+  /** Whether it could be done. */
+  async function search(folders: string[] = []): Promise<boolean> {
+    try {
+      await mutateAsync({ folders });
+      return true;
+    } catch (error) {
+      notifyFailure(error, t('error.title'));
+      return false;
+    }
+  }
+
+  const models = found?.models ?? [];
+  return {
+    found,
+    searching: found?.state === 'searching',
+    usable: models.filter(isUsable),
+    unusable: models.filter((model) => !isUsable(model)),
+    search,
+  };
+}
+
+function isUsable({ header }: FoundModel): boolean {
+  return header !== null && header.unsupportedReason === '';
+}
