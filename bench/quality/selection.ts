@@ -40,24 +40,28 @@ const product: Score = ({ deviation, attention }) =>
 
 const deviating: Score = ({ deviation }) => [...deviation];
 
+const at23 = (layers: number): number[] => [Math.round((2 * layers) / 3)];
+
 const CHOICES: Record<string, Choice> = {
   product: { score: product },
   'deviation, heads of 4': { score: deviating, head: 4 },
   'deviation, heads of 8': { score: deviating, head: 8 },
   'union, heads of 4': { score: both, head: 4 },
   'union, heads of 8': { score: both, head: 8 },
-  'union, heads of 16': { score: both, head: 16 },
-  'union, heads of 32': { score: both, head: 32 },
   'union, question at 1/4': { score: both, questionLayers: (layers) => [Math.round(layers / 4)] },
   'union, question at 1/3': { score: both, questionLayers: (layers) => [Math.round(layers / 3)] },
-  'union, question at 2/3': { score: both, questionLayers: (layers) => [Math.round((2 * layers) / 3)] },
+  'union, question at 2/3': { score: both, questionLayers: at23 },
   'union, question at 3/4': { score: both, questionLayers: (layers) => [Math.round((3 * layers) / 4)] },
   'union, question at three': {
     score: both,
     questionLayers: (layers) => [1, 2, 3].map((quarter) => Math.round((quarter * layers) / 4)),
   },
-  'union, layer 2': { score: both, checkLayer: 2 },
-  'union, layer 3': { score: both, checkLayer: 3 },
+  'deviation, layer 2': { score: deviating, checkLayer: 2 },
+  'deviation, layer 3': { score: deviating, checkLayer: 3 },
+  'deviation, layer 4': { score: deviating, checkLayer: 4 },
+  'union, layer 3, question at 2/3': { score: both, checkLayer: 3, questionLayers: at23 },
+  'product, layer 1, question at 2/3': { score: product, questionLayers: at23 },
+  'product, layer 3, question at 2/3': { score: product, checkLayer: 3, questionLayers: at23 },
 };
 
 export function selections(ratios: readonly number[]): Method[] {

@@ -41,11 +41,11 @@ test('the usual check stays where it keeps the quality: a later one computes mor
   expect([...(await search(() => 0.01).found)]).toEqual([]);
 });
 
-test('the earliest check that keeps the quality is found, for strategies that check', async () => {
-  const found = await search(({ check: [first = 0] }) => 1 / 10 ** first).found;
+test('the earliest of the best checks is found, for strategies that check', async () => {
+  const found = await search(({ check: [first = 0] }) => (first < 3 ? 0.04 : 0.002)).found;
   expect([...found]).toEqual([
-    ['union', { checkLayers: [2] }],
-    ['deviation', { checkLayers: [2] }],
+    ['union', { checkLayers: [3] }],
+    ['deviation', { checkLayers: [3] }],
   ]);
 });
 
@@ -60,7 +60,7 @@ test('the layer at which the question looks where its answer is, then the check 
   );
   expect([...(await found)]).toEqual([
     ['query', { questionLayers: [8] }],
-    ['union', { checkLayers: [2], questionLayers: [8] }],
+    ['union', { checkLayers: [3], questionLayers: [8] }],
   ]);
   const tried = asked[0]
     ?.filter(({ name }) => name === 'query')

@@ -16,6 +16,9 @@ const CHECK_RATIO = 0.15;
 /** Where few tokens may be taken it matters most that the question looks where its answer is. */
 const QUESTION_RATIO = 0.05;
 
+/** As near as the nearest are those with up to so many times its KL: few prompts tell no better. */
+const NEAR = 2;
+
 /** A search takes no further prompt when blending has taken this long: large models are searched on fewer. */
 const LIMIT_MS = 60_000;
 
@@ -47,7 +50,10 @@ export function searchSteps(strategies: readonly StrategyChoice[], layers: numbe
   return candidates.length * Math.min(PROMPTS, prompts);
 }
 
-/** Of each strategy's candidates that keep the quality on a few prompts the cheapest, or else the nearest to the full prefill. */
+/**
+ * Of each strategy's candidates, the cheapest of those that come nearest to the full prefill on a few prompts. Not of those that keep
+ * the floor: at the ratio tried one may just keep it that others keep at a much smaller one.
+ */
 async function bestOf<Prompt>(
   candidates: readonly StrategyChoice[],
   { prompts, floor, measure }: LayerSearchOptions<Prompt>,
@@ -65,8 +71,8 @@ async function bestOf<Prompt>(
   const found = new Map<StrategyName, StrategyLayers>();
   for (const name of new Set(candidates.map((candidate) => candidate.name))) {
     const own = tried.filter(({ strategy }) => strategy.name === name);
-    const good = own.filter(({ kl }) => kl <= floor.maxKl);
-    const best = good.length > 0 ? cheapest(good) : own.toSorted((a, b) => a.kl - b.kl)[0];
+    const nearest = Math.min(...own.map(({ kl }) => kl));
+    const best = cheapest(own.filter(({ kl }) => kl <= Math.max(NEAR * nearest, floor.maxKl / 10)));
     const layers = best && layersIn(best.strategy);
     if (layers && Object.keys(layers).length > 0) found.set(name, layers);
   }
