@@ -7,14 +7,13 @@ import { FusionReportSchema, type FusionReport } from '../src-shared/fusion-repo
 import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
-import { UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
 import { readSuggestions } from '../src-main/chat/suggestions.ts';
 
 const MiB = 1024 * 1024;
 const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
 const FULL = { ...EVERYTHING, strategy: { name: 'full' as const, ratio: 0.15 } };
-/** What the controller blends by where nothing is measured; left to itself it goes by how fast this machine is. */
-const BLENDED = { ...EVERYTHING, strategy: UNCALIBRATED };
+/** Left to itself the controller goes by how fast this machine is. */
+const BLENDED = { ...EVERYTHING, strategy: { name: 'union' as const, ratio: 0.15 } };
 const BY_DEVIATION = { ...EVERYTHING, strategy: { name: 'deviation' as const, ratio: 0.15 } };
 const QUESTIONS = [
   'Where does Project Polaris run?',

@@ -3,7 +3,7 @@ import type { GivenTokens, Model, Segment, Strategy } from '../../src-main/engin
 import type { Calibration } from '../../src-shared/contract/calibration.ts';
 import type { StrategyChoice } from '../../src-shared/strategy.ts';
 import { layersOf } from '../../src-main/fusion/calibration/choose.ts';
-import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
+import { uncalibrated } from '../../src-main/fusion/planning/controller.ts';
 import { buildStrategy, engineStrategy, type StrategyParts } from '../../src-main/fusion/strategy.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
 import { answer, type Asking, type Outcome } from './asking.ts';
@@ -50,11 +50,12 @@ const PREFIX = oneCall('prefix caching', (prompt) => {
 const REUSE = oneCall('full reuse', (prompt) => ({ segments: reused(prompt), strategy: { kind: 'none' } }));
 
 /** A strategy as people and calibrations choose it. */
-export function chosen(name: string, choice: StrategyChoice): Method {
-  return oneCall(name, (prompt, { info }) => ({
-    segments: choice.name === 'full' ? computed(prompt) : reused(prompt),
-    strategy: engineStrategy(choice, info.kvLayers),
-  }));
+export function chosen(name: string, choiceOf: (info: Model['info']) => StrategyChoice): Method {
+  return oneCall(name, (prompt, { info }) => {
+    const choice = choiceOf(info);
+    const segments = choice.name === 'full' ? computed(prompt) : reused(prompt);
+    return { segments, strategy: engineStrategy(choice, info.kvLayers) };
+  });
 }
 
 /** The first so many tokens of each passage (EPIC). */
@@ -120,8 +121,8 @@ export function methodsFor(ratios: readonly number[], calibration: Calibration |
   return [
     ...[FULL, PREFIX, REUSE, MAP_REDUCE, MAP_RERANK],
     // What ships, before a calibration.
-    chosen('default', UNCALIBRATED),
-    ...(calibration ? [chosen('auto', calibration.choice.strategy)] : []),
+    chosen('default', uncalibrated),
+    ...(calibration ? [chosen('auto', () => calibration.choice.strategy)] : []),
     ...[4, 16, 32].map(head),
     ...ratios.flatMap((ratio) => withRatio(ratio, calibration)),
   ];

@@ -6,7 +6,7 @@ import type {
   Session,
   Strategy,
 } from '../../src-main/engine/engine.ts';
-import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
+import { uncalibrated } from '../../src-main/fusion/planning/controller.ts';
 import { engineStrategy } from '../../src-main/fusion/strategy.ts';
 import { bringIntoPageCache, dropFromPageCache, likeliest, PREFIX, type Case } from './prompt.ts';
 
@@ -58,7 +58,9 @@ export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions):
   // As the app asks for them: the same check and question layers.
   const deviation = (ratio: number) => engineStrategy({ name: 'deviation', ratio }, model.info.kvLayers);
   const query = (ratio: number) => engineStrategy({ name: 'query', ratio }, model.info.kvLayers);
-  const shipped = engineStrategy(UNCALIBRATED, model.info.kvLayers);
+  const choice = uncalibrated(model.info);
+  const shipped = engineStrategy(choice, model.info.kvLayers);
+  const shippedName = `default (${choice.name} ${percent(choice.ratio)}, layer ${choice.checkLayers?.join() ?? '1'})`;
   const single = (name: string, strategy: Strategy, source: Source): Method => ({
     name: `${name}, ${source.name}`,
     run: (prompt) => withSession(model, prompt, (session) => append(session, prompt, strategy, source)),
@@ -75,9 +77,7 @@ export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions):
     },
     { name: 'full prefill, first chunk prefix-cached', run: (prompt) => prefixCached(model, prompt) },
     ...[RAM, DISK].map((source) => single('none', none, source)),
-    ...[RAM, DISK].map((source) =>
-      single(`default (${UNCALIBRATED.name} ${percent(UNCALIBRATED.ratio)})`, shipped, source),
-    ),
+    ...[RAM, DISK].map((source) => single(shippedName, shipped, source)),
     ...ratios.flatMap((ratio) =>
       [RAM, DISK].map((source) => single(`deviation ${percent(ratio)}`, deviation(ratio), source)),
     ),

@@ -8,6 +8,8 @@ const CalibrationPointSchema = z.object({
   strategy: StrategyChoiceSchema,
   /** Mean KL(full prefill ‖ blended) of the first token's distribution, in nats. */
   kl: z.number(),
+  /** Where that mean ends with a confidence of 90 %, as far as so few prompts can tell. */
+  klHigh: z.number().optional(),
   /** The same of the worst prompt. */
   klMax: z.number(),
   /** Share of prompts whose likeliest first token is the full prefill's. */

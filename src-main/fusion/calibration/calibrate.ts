@@ -4,7 +4,7 @@ import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
 import { searchLayers, searchSteps } from './search-layers.ts';
 import { chooseStrategy, DEFAULT_FLOOR } from './choose.ts';
-import { mean, median } from '../averages.ts';
+import { intervalOf, mean, median } from '../averages.ts';
 import {
   measurePrompt,
   type CalibrationModel,
@@ -120,10 +120,11 @@ function pointOf(
   measured: readonly Measured[],
   sure: readonly Measured[],
 ): CalibrationPoint {
+  const kls = measured.map(({ kl }) => kl);
+  const klHigh = intervalOf(kls)?.high;
   return {
-    strategy,
-    kl: mean(measured.map(({ kl }) => kl)),
-    klMax: Math.max(...measured.map(({ kl }) => kl)),
+    ...{ strategy, kl: mean(kls), ...(klHigh !== undefined && { klHigh }) },
+    klMax: Math.max(...kls),
     agreement: mean(measured.map(({ agrees }) => Number(agrees))),
     answerF1: mean(sure.map(({ answerF1 }) => answerF1)),
     ms: median(measured.map(({ ms }) => ms)),

@@ -8,8 +8,14 @@ import { defaultQuestionLayer } from '../strategies/query.ts';
 import { computedOnly, type CostModel, type Subject } from './cost-model.ts';
 import type { Piece, Tier, Work } from './work.ts';
 
-/** What a prompt's chunks are fused by where the model was not calibrated: decision 0150. */
-export const UNCALIBRATED: StrategyChoice = { name: 'union', ratio: 0.15 };
+/** Where tokens are chosen before anything is known of the model. */
+const CHECK_LAYER = 2;
+
+/** What a prompt's chunks are fused by where the model was not calibrated: decision 0224. */
+export function uncalibrated({ kvLayers }: Pick<ModelInfo, 'kvLayers'>): StrategyChoice {
+  const choice: StrategyChoice = { name: 'deviation', ratio: 0.15 };
+  return kvLayers > CHECK_LAYER ? { ...choice, checkLayers: [CHECK_LAYER] } : choice;
+}
 
 export interface Decision {
   requested: StrategyOrAuto;
@@ -61,9 +67,10 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
     return { ...rest, ...plain(work, requested, choiceOf(requested, info.kvLayers), reason, options) };
   }
 
-  const base = calibrated?.strategy ?? UNCALIBRATED;
-  const blended = calibrated?.verdict === 'blend' || !calibrated ? base : UNCALIBRATED;
-  const floor = atLeast(leastRatio, blended);
+  const unknown = uncalibrated(info);
+  const base = calibrated?.strategy ?? unknown;
+  const blended = calibrated?.verdict === 'blend' || !calibrated ? base : unknown;
+  const floor = atLeast(leastRatio, blended, unknown);
   const least = engineStrategy(floor, info.kvLayers);
   if (work.pieces.every(({ tier }) => tier === null))
     return { ...rest, ...plain(work, least, floor, 'nothing-cached', options) };
@@ -91,9 +98,9 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
 }
 
 /** A way to blend that recomputes no less than this; what takes no ratio gives way to the usual one. */
-function atLeast(ratio: number, choice: StrategyChoice): StrategyChoice {
+function atLeast(ratio: number, choice: StrategyChoice, usual: StrategyChoice): StrategyChoice {
   if (choice.ratio >= ratio) return choice;
-  return { ...(takesRatio(choice.name) ? choice : UNCALIBRATED), ratio };
+  return { ...(takesRatio(choice.name) ? choice : usual), ratio };
 }
 
 /** The slowest tier on which all of the prompt's stored KV could lie without delay; null while that is not known. */

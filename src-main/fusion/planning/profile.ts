@@ -11,7 +11,6 @@ import type {
 } from '../../engine/engine.ts';
 import { engineStrategy } from '../strategy.ts';
 import type { FusionModel } from '../model.ts';
-import { UNCALIBRATED } from './controller.ts';
 import type { CostModel } from './cost-model.ts';
 import { computedOnly } from './cost-model.ts';
 import type { Piece, Tier, Work } from './work.ts';
@@ -82,7 +81,8 @@ async function profileSize(
       const ids = idsOf(tokens, i, model.info.vocabSize);
       inMemory.push(await step((call) => model.encodeChunk(ids, dtype, call)));
     }
-    const blend = engineStrategy(UNCALIBRATED, model.info.kvLayers);
+    // It does all that a blend can: the question's pass and a check.
+    const blend = engineStrategy({ name: 'union', ratio: 0.15 }, model.info.kvLayers);
     // What happens once a process (memory, first graphs) is no cost of a prompt.
     if (first)
       await step((call) => session.append([{ kind: 'compute', tokens: question }], { kind: 'full' }, call));

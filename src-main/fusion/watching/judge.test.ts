@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../testing/random.ts';
 import { DEFAULT_FLOOR } from '../calibration/choose.ts';
-import { breaksFloor, FEWEST, intervalOf, LATEST, nextLeastRatio } from './judge.ts';
+import { intervalOf } from '../averages.ts';
+import { breaksFloor, FEWEST, LATEST, nextLeastRatio } from './judge.ts';
 
 const answers = (...kls: number[]) => kls.map((kl) => ({ kl, f1: 1 }));
 const broken = (list: readonly { kl: number; f1: number | null }[]) => breaksFloor(list, DEFAULT_FLOOR);

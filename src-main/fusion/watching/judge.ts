@@ -1,6 +1,6 @@
 import type { QualityFloor } from '../../../src-shared/contract/calibration.ts';
-import type { Interval, WatchedAnswer } from '../../../src-shared/contract/watching.ts';
-import { mean } from '../averages.ts';
+import type { WatchedAnswer } from '../../../src-shared/contract/watching.ts';
+import { intervalOf } from '../averages.ts';
 
 /** How answers in use are judged, and what follows: decision 0221. */
 
@@ -8,18 +8,6 @@ import { mean } from '../averages.ts';
 export const FEWEST = 8;
 /** Older ones say little of how things are now. */
 export const LATEST = 40;
-
-/** Student's t of a one-sided test at 5 % with eight values; with more of them it is a little stricter than that. */
-const T = 1.9;
-
-/** Where a mean lies with a confidence of 90 %. Null with fewer than two values. */
-export function intervalOf(values: readonly number[]): Interval | null {
-  if (values.length < 2) return null;
-  const middle = mean(values);
-  const variance = values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1);
-  const reach = T * Math.sqrt(variance / values.length);
-  return { mean: middle, low: middle - reach, high: middle + reach };
-}
 
 export function lossesOf(answers: readonly Pick<WatchedAnswer, 'f1'>[]): number[] {
   return answers.flatMap(({ f1 }) => (f1 === null ? [] : [1 - f1]));

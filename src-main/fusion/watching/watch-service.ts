@@ -8,7 +8,8 @@ import { openOrSetAside, type SetAside } from '../../platform/database.ts';
 import { RecurringTask } from '../../platform/recurring-task.ts';
 import { DEFAULT_FLOOR } from '../calibration/choose.ts';
 import { canBlend, type FusionModel } from '../model.ts';
-import { breaksFloor, FEWEST, intervalOf, LATEST, lossesOf, nextLeastRatio } from './judge.ts';
+import { intervalOf } from '../averages.ts';
+import { breaksFloor, FEWEST, LATEST, lossesOf, nextLeastRatio } from './judge.ts';
 import { MIGRATIONS } from './schema.ts';
 import { WatchTable, type Drawn, type Subject } from './watch-table.ts';
 
