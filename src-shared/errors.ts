@@ -45,6 +45,7 @@ export const ERROR_CODES = [
   'BLENDING_RAISED', // answers in use changed too much by blending, so more is recomputed
   'BLENDING_STOPPED', // the same, so passages are no longer blended
   // general
+  'UPDATE_READY', // a newer version was fetched
   'BAD_ARGUMENT', // a command-line flag or setting is out of range
   'SETTING_ADJUSTED', // a number in the settings is out of range here; another is used
   'NOT_FOUND', // an id that names nothing (any more)

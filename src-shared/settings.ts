@@ -63,6 +63,8 @@ export const SettingsSchema = z.object({
   embeddingModel: z.string().optional(),
   /** File or address of a list of models to download; see docs/formats/model-catalogue.md. Empty: none. */
   modelCatalogue: z.string().max(2000).default(''),
+  /** Whether the desktop app looks for a newer version once a day, where it was made with an address for that. */
+  updates: z.boolean().default(false),
   theme: z.enum(['system', 'light', 'dark']).default('system'),
   /** 'system' follows the machine. */
   language: z.enum(['system', 'en', 'zh']).default('system'),

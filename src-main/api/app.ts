@@ -40,5 +40,6 @@ async function infoOf({ paths, engine, version }: App, host: HostServices): Prom
     memoryTotal: totalmem(),
     diskFree: bavail * bsize,
     nativeDialogs: host.choosePaths !== undefined,
+    updates: host.updates === true,
   };
 }

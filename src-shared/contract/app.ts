@@ -22,6 +22,8 @@ const AppInfoSchema = z.object({
   diskFree: z.number(),
   /** Whether the host can open the system's file dialogs (choosePaths). */
   nativeDialogs: z.boolean(),
+  /** Whether the host can look for newer versions. */
+  updates: z.boolean(),
 });
 
 const BackupSchema = z.object({ path: z.string(), bytes: z.number(), createdMs: z.number() });

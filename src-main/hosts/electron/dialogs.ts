@@ -2,12 +2,14 @@ import { app, dialog, shell, type BrowserWindow, type FileFilter, type OpenDialo
 import type { HostServices, PathKind } from '../../api/host.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { failureOf } from '../../platform/failure.ts';
+import { hasFeed } from './updates.ts';
 import type { Words } from './words.ts';
 
 /** The system's dialogs and file manager, for the window. */
 export function desktopServices(window: () => BrowserWindow | undefined, words: () => Words): HostServices {
   return {
     kind: 'electron',
+    updates: app.isPackaged && hasFeed(process.resourcesPath),
     choosePaths: async (kind) => {
       const options = openOptions(kind, words());
       const parent = window();

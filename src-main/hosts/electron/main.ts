@@ -17,6 +17,7 @@ import { OpenRequests, readArguments } from './open-files.ts';
 import { spawnParserChild } from './parser-child.ts';
 import { spawnTrialChild } from './trial-child.ts';
 import { registerScheme, serveWindow } from './scheme.ts';
+import { hasFeed, Updates, type Updater } from './updates.ts';
 import { createWindow } from './window.ts';
 import { wordsFor, type Words } from './words.ts';
 
@@ -94,9 +95,16 @@ async function openKvasir(): Promise<void> {
     windows: () => (window ? [window.webContents] : []),
     onFirstCall: () => requests.deliverTo(events),
   });
+  if (app.isPackaged && hasFeed(process.resourcesPath))
+    new Updates({ updater, settings, events, log }).start();
   setMenu();
   settings.onChange(setMenu);
   showWindow();
+}
+
+async function updater(): Promise<Updater> {
+  const { default: electronUpdater } = await import('electron-updater');
+  return electronUpdater.autoUpdater;
 }
 
 function setMenu(): void {

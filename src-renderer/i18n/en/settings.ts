@@ -95,6 +95,9 @@ export const settings = {
     version: 'Kvasir {{version}}',
     engine: 'Engine {{addon}}, ggml {{ggml}}',
     host: { electron: 'Desktop app', server: 'In the browser; the core runs on {{platform}}' },
+    updates: 'Look for newer versions',
+    updatesHelp:
+      'Once a day, at the address this package was made with. A newer one is fetched, verified, and installed when you quit.',
     offline: 'Everything runs on this machine. Nothing is sent anywhere: no telemetry, no accounts.',
   },
   range: 'From {{min}} to {{max}}',

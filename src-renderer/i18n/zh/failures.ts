@@ -95,6 +95,11 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     advice: '比较结果见“模型”页面；在那里点击“重新融合”即可恢复。',
     whole: true,
   },
+  UPDATE_READY: {
+    message: 'Kvasir {{version}} 已下载，退出时安装。',
+    advice: '退出并重新启动即可立即使用。',
+    whole: true,
+  },
   SETTING_ADJUSTED: {
     message: '设置“{{setting}}”的值 {{asked}} 在本机上无法使用，已改用 {{used}}。',
     advice: '如不合适，请在设置中另选一个值。',
