@@ -17,7 +17,7 @@ if (script === undefined) {
 }
 
 try {
-  await setup({ cuda: false, browser, quietWhenFresh: true });
+  await setup({ browser, quietWhenFresh: true });
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   console.error(`\n${error.message}${error.details === '' ? '' : `\n\n${error.details}`}`);

@@ -2,18 +2,20 @@
 // `npm run setup`: puts everything a fresh clone needs in place. No dependencies; runs on any Node from 20 on.
 import { SetupError } from './setup/errors.mjs';
 import { setup } from './setup/setup.mjs';
+import { BACKEND_NAMES } from './setup/steps/backends.mjs';
 
-const HELP = `Usage: npm run setup [-- --cuda]
+const HELP = `Usage: npm run setup [-- --vulkan] [--cuda]
 
 Installs packages, fetches ggml's headers and prebuilt libraries, builds the native engine and the window.
 Does nothing where nothing changed. Needs git and a C++20 compiler; never needs root.
 
-  --cuda    also install the CUDA backend (143 MB; Linux x64 with an NVIDIA driver). KVASIR_CUDA=1 does the same.
+  --vulkan  also install the Vulkan backend, for most GPUs (27 MB; Linux and Windows on x64). KVASIR_VULKAN=1 does the same.
+  --cuda    also install the CUDA backend, for NVIDIA's (143 MB; the same systems). KVASIR_CUDA=1 does the same.
   --help    show this text
 `;
 
 const args = process.argv.slice(2);
-const unknown = args.find((arg) => !['--cuda', '--help', '-h'].includes(arg));
+const unknown = args.find((arg) => !['--vulkan', '--cuda', '--help', '-h'].includes(arg));
 
 if (unknown !== undefined) {
   console.error(`setup does not know ${unknown}.\n\n${HELP}`);
@@ -22,7 +24,10 @@ if (unknown !== undefined) {
   console.log(HELP);
 } else {
   try {
-    await setup({ cuda: args.includes('--cuda'), quietWhenFresh: false });
+    await setup({
+      backends: BACKEND_NAMES.filter((name) => args.includes(`--${name}`)),
+      quietWhenFresh: false,
+    });
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     console.error(`\n${error.message}${error.details === '' ? '' : `\n\n${error.details}`}`);

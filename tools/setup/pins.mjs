@@ -5,7 +5,7 @@
  * @typedef {{ name: string, version: string, megabytes: number, integrity: string }} Pin
  */
 
-/** The version of @node-llama-cpp/<platform> in package.json: headers, libraries and CUDA backend must agree. */
+/** The version of @node-llama-cpp/<platform> in package.json: headers, libraries and backends must agree. */
 export const GGML_PACKAGES_VERSION = '3.21.1';
 
 /**
@@ -20,14 +20,42 @@ export const HEADERS = {
     'sha512-E3N0Ev2Va0wzydvXYFwM9Hvyo07PoWjt8T/9GMc43Cvt8YkV/NU/tYUgEMC1grTPv2o9PRjQi0G3Wb5P/awiMg==',
 };
 
-/** @type {Record<string, Pin>} */
-export const CUDA = {
-  'linux-x64': {
-    name: '@node-llama-cpp/linux-x64-cuda',
-    version: GGML_PACKAGES_VERSION,
-    megabytes: 143,
-    integrity:
-      'sha512-idsE55VoD/FbvLhnBC9krUJaUoC0XnebseAAnCpm/brKf61HEbu+idgbb5eN6mxkjLSrHtILprJ0nDcUJjVrFg==',
+/**
+ * ggml's backends for GPUs, by backend and platform.
+ * @type {Record<'vulkan' | 'cuda', Record<string, Pin>>}
+ */
+export const BACKENDS = {
+  vulkan: {
+    'linux-x64': {
+      name: '@node-llama-cpp/linux-x64-vulkan',
+      version: GGML_PACKAGES_VERSION,
+      megabytes: 27,
+      integrity:
+        'sha512-flEeSzONQ6OIm5bYKLQf4eEnBzcC5WugFbyPUwkCqyyOFZ8pH0H9ulQ7ZNDLSIczeKneMRJornlyY1Hq7d3GDA==',
+    },
+    'win32-x64': {
+      name: '@node-llama-cpp/win-x64-vulkan',
+      version: GGML_PACKAGES_VERSION,
+      megabytes: 27,
+      integrity:
+        'sha512-HJ237Azh5m4Sz+w3A1IU/fYLaSDOocskcfn2ILTgqTuuORCB86EMnu3Yt/XsNhRHTtEiwz1Q/E0mO4PLIbZLAA==',
+    },
+  },
+  cuda: {
+    'linux-x64': {
+      name: '@node-llama-cpp/linux-x64-cuda',
+      version: GGML_PACKAGES_VERSION,
+      megabytes: 143,
+      integrity:
+        'sha512-idsE55VoD/FbvLhnBC9krUJaUoC0XnebseAAnCpm/brKf61HEbu+idgbb5eN6mxkjLSrHtILprJ0nDcUJjVrFg==',
+    },
+    'win32-x64': {
+      name: '@node-llama-cpp/win-x64-cuda',
+      version: GGML_PACKAGES_VERSION,
+      megabytes: 139,
+      integrity:
+        'sha512-PLz70neFEMkQTlmJqG1ujUtCSgHasLPMxQ9rLkqQVmZYAXqkRj+45TIHCjdn3XqUeaoun0vrO9rRaxZ8NVq9jg==',
+    },
   },
 };
 

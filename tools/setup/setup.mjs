@@ -5,7 +5,7 @@ import { checkPlatform, ROOT, STATE } from './platform.mjs';
 import { killChildren } from './process.mjs';
 import { say, seconds, StepLine } from './report.mjs';
 import { browser } from './steps/browser.mjs';
-import { cuda, hintAtCuda } from './steps/cuda.mjs';
+import { backends, BACKEND_NAMES, hintAtBackends } from './steps/backends.mjs';
 import { headers } from './steps/headers.mjs';
 import { libraries } from './steps/libraries.mjs';
 import { native } from './steps/native.mjs';
@@ -15,7 +15,7 @@ import { window } from './steps/window.mjs';
 
 /**
  * @typedef {object} Options
- * @property {boolean} cuda install the CUDA backend
+ * @property {import('./steps/backends.mjs').Backend[]} [backends] for GPUs, to install
  * @property {boolean} [browser] bring a browser for the tests of the window
  * @property {boolean} quietWhenFresh print nothing when there is nothing to do
  *
@@ -41,7 +41,7 @@ export async function setup(options) {
     packages,
     headers,
     libraries,
-    ...cuda(options.cuda || process.env.KVASIR_CUDA === '1'),
+    ...backends([...(options.backends ?? []), ...askedByEnvironment()]),
     native,
     window,
     ...(options.browser === true ? [browser] : []),
@@ -49,7 +49,7 @@ export async function setup(options) {
   if (steps.every((step) => step.isFresh())) {
     if (!options.quietWhenFresh) {
       say(`Everything is in place (${seconds(performance.now() - started)}).`);
-      hintAtCuda();
+      hintAtBackends();
     }
     return;
   }
@@ -66,7 +66,12 @@ export async function setup(options) {
     end();
   }
   say(`Set up in ${seconds(performance.now() - started)}.\n`);
-  if (!options.quietWhenFresh) hintAtCuda();
+  if (!options.quietWhenFresh) hintAtBackends();
+}
+
+/** KVASIR_CUDA=1, KVASIR_VULKAN=1 */
+function askedByEnvironment() {
+  return BACKEND_NAMES.filter((name) => process.env[`KVASIR_${name.toUpperCase()}`] === '1');
 }
 
 /** @param {Step[]} steps */

@@ -1,0 +1,148 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
+import { withPackage } from '../download.mjs';
+import { SetupError } from '../errors.mjs';
+import { BACKENDS } from '../pins.mjs';
+import { GGML, isWindows, platformName, ROOT } from '../platform.mjs';
+import { probe } from '../process.mjs';
+import { say } from '../report.mjs';
+import { clearStamp, hash, isStampFresh, stampedOutputs, writeStamp } from '../stamps.mjs';
+import { place } from './libraries.mjs';
+
+/**
+ * ggml's backends for GPUs, of the release that is pinned. Each is installed once on request, and then kept up to date.
+ *
+ * @typedef {'vulkan' | 'cuda'} Backend
+ *
+ * @typedef {object} Needs
+ * @property {string} title
+ * @property {string[]} driver libraries, any of which tells that the driver is there
+ * @property {string[]} runtime libraries that the backend needs beside it
+ * @property {string} missing what to say where the driver is not found
+ */
+
+/** @type {Record<Backend, Needs>} */
+const NEEDS = {
+  vulkan: {
+    title: 'Vulkan',
+    driver: isWindows ? ['vulkan-1.dll'] : ['libvulkan.so.1'],
+    runtime: [],
+    missing:
+      "Vulkan's loader was not found (Linux: libvulkan.so.1, in the packages of your graphics driver or libvulkan1; Windows: vulkan-1.dll, from the graphics driver): install it, or run setup without --vulkan.",
+  },
+  cuda: {
+    title: 'CUDA',
+    driver: isWindows ? ['nvcuda.dll'] : ['libcuda.so.1'],
+    runtime: isWindows ? ['cudart64_13.dll', 'cublas64_13.dll'] : ['libcudart.so.13', 'libcublas.so.13'],
+    missing:
+      'No NVIDIA driver was found (neither its library nor nvidia-smi): install it, or run setup without --cuda.',
+  },
+};
+
+/** @type {Backend[]} */
+export const BACKEND_NAMES = ['vulkan', 'cuda'];
+
+/**
+ * @param {Backend[]} asked
+ * @returns {import('../setup.mjs').Step[]}
+ */
+export function backends(asked) {
+  return BACKEND_NAMES.flatMap((name) => backend(name, asked.includes(name)));
+}
+
+/**
+ * @param {Backend} name
+ * @param {boolean} asked
+ * @returns {import('../setup.mjs').Step[]}
+ */
+function backend(name, asked) {
+  if (!asked && stampedOutputs(name).length === 0) return [];
+  const pin = BACKENDS[name][platformName];
+  const { title, missing } = NEEDS[name];
+  if (pin === undefined)
+    throw new SetupError(
+      `There is no prebuilt ${title} backend for ${platformName}: run setup without --${name}.`,
+    );
+  const key = hash(`${name} 1`, pin.name, pin.version, pin.integrity);
+  return [
+    {
+      name,
+      isFresh: () => isStampFresh(name, key),
+      async run(_tools, update) {
+        if (!(await hasDriver(name))) throw new SetupError(missing);
+        clearStamp(name);
+        update(`downloading ${pin.name} ${pin.version}, ${pin.megabytes} MB`);
+        const library = isWindows ? `ggml-${name}.dll` : `libggml-${name}.so`;
+        const inPackage = `package/bins/${pin.name.split('/')[1]}/${library}`;
+        const target = join(GGML, library);
+        await withPackage(pin, [inPackage], async (folder) => {
+          mkdirSync(GGML, { recursive: true });
+          place(join(folder, inPackage), target);
+        });
+        writeStamp(name, key, [relative(ROOT, target)]);
+        const lacking = missingRuntime(name);
+        return lacking.length === 0
+          ? `${title} backend`
+          : `${title} backend, which will stay unused: it needs ${lacking.join(' and ')}, not found where libraries are looked for`;
+      },
+    },
+  ];
+}
+
+/** Says that there is a GPU to be had, where one is. */
+export function hintAtBackends() {
+  const name = BACKEND_NAMES.findLast((each) => BACKENDS[each][platformName] && isFound(NEEDS[each].driver));
+  if (name === undefined) return;
+  const { title } = NEEDS[name];
+  if (stampedOutputs(name).length === 0) {
+    say(`A ${title} driver is installed: \`npm run setup -- --${name}\` adds the ${title} backend.`);
+    return;
+  }
+  const lacking = missingRuntime(name);
+  if (lacking.length > 0) say(`The ${title} backend stays unused: ${lacking.join(' and ')} not found.`);
+}
+
+/** @param {Backend} name */
+async function hasDriver(name) {
+  if (isFound(NEEDS[name].driver)) return true;
+  return name === 'cuda' && (await probe('nvidia-smi', ['-L'])) !== undefined;
+}
+
+/** @param {Backend} name */
+function missingRuntime(name) {
+  return NEEDS[name].runtime.filter((library) => !isFound([library]));
+}
+
+/**
+ * Looks where the loader would: LD_LIBRARY_PATH or PATH, the folder of the backend itself, the system's folders.
+ *
+ * @param {string[]} libraries
+ */
+function isFound(libraries) {
+  const variable = isWindows ? process.env.PATH : process.env.LD_LIBRARY_PATH;
+  const system = isWindows
+    ? [join(process.env.SystemRoot ?? 'C:\\Windows', 'System32')]
+    : [
+        '/lib/x86_64-linux-gnu',
+        '/usr/lib/x86_64-linux-gnu',
+        '/lib64',
+        '/usr/lib64',
+        '/usr/lib',
+        '/usr/lib/wsl/lib',
+        '/usr/local/lib',
+        ...cudaFolders(),
+      ];
+  const folders = [...(variable ?? '').split(delimiter).filter((folder) => folder !== ''), GGML, ...system];
+  return folders.some((folder) => libraries.some((library) => existsSync(join(folder, library))));
+}
+
+/** NVIDIA's own packages put their libraries here and tell the loader so. */
+function cudaFolders() {
+  try {
+    return readdirSync('/usr/local')
+      .filter((name) => name.startsWith('cuda'))
+      .flatMap((name) => [`/usr/local/${name}/lib64`, `/usr/local/${name}/targets/x86_64-linux/lib`]);
+  } catch {
+    return [];
+  }
+}
