@@ -19,7 +19,8 @@ export function licencesText(packages: readonly Package[]): string {
 const MISSING = 'The package brings no text of its licence.';
 
 /** Licences under which anybody may pass the whole on; with any other the packer stops, for a person to look. */
-const FREE = /^(MIT|MIT-0|ISC|BSD(-[23]-Clause)?|Apache-2\.0|0BSD|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Python-2\.0|Zlib|WTFPL)$/;
+const FREE =
+  /^(MIT|MIT-0|ISC|BSD(-[23]-Clause)?|Apache-2\.0|0BSD|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Python-2\.0|Zlib|WTFPL)$/;
 
 /** Names of packages whose licence is none of those. */
 export function unknownLicences(packages: readonly Package[]): string[] {
@@ -28,5 +29,7 @@ export function unknownLicences(packages: readonly Package[]): string[] {
       .replace(/[()]/g, '')
       .split(/ OR /)
       .some((choice) => choice.split(/ AND /).every((one) => FREE.test(one.trim())));
-  return packages.filter(({ license }) => !free(license)).map(({ name, license }) => `${name} (${license || 'none'})`);
+  return packages
+    .filter(({ license }) => !free(license))
+    .map(({ name, license }) => `${name} (${license || 'none'})`);
 }

@@ -68,7 +68,9 @@ function readPackage(folder: string): Package | undefined {
   const manifest = manifestOf(folder);
   if (!manifest) return undefined;
   const { name = '', version = '', license = '' } = manifest;
-  const files = readdirSync(folder).filter((file) => TEXTS.test(file)).sort();
+  const files = readdirSync(folder)
+    .filter((file) => TEXTS.test(file))
+    .sort();
   return {
     ...{ name, version, license: typeof license === 'string' ? license : license.type },
     texts: files.map((file) => readFileSync(join(folder, file), 'utf8').trim()),

@@ -1,7 +1,8 @@
 // What changed up to a tag (or HEAD) since the one before it, from the commits, as Markdown: node tools/dist/release-notes.ts [TAG]
 import { execFileSync } from 'node:child_process';
 
-const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
 /** The last tag before `tag`; undefined for the first. */
 function tagBefore(tag: string): string | undefined {

@@ -144,7 +144,10 @@ describe('the controller', () => {
     const later: StrategyChoice = { name: 'deviation', ratio: 0.1, checkLayers: [2] };
     expect(least(0.3, blend(later)).choice).toEqual({ ...later, ratio: 0.3 });
     expect(least(0.05, blend(later)).choice).toEqual(later);
-    expect(least(0.3, blend({ name: 'none', ratio: 0 })).choice).toMatchObject({ name: 'deviation', ratio: 0.3 });
+    expect(least(0.3, blend({ name: 'none', ratio: 0 })).choice).toMatchObject({
+      name: 'deviation',
+      ratio: 0.3,
+    });
     expect(least(1)).toMatchObject({ reason: 'watched', fellBack: true, choice: { name: 'full' } });
     const asked: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.1] };
     const options = { info: on.machine.info, costs: on.costs, tiers: TIERS, leastRatio: 1 };

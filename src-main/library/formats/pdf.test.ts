@@ -3,7 +3,7 @@ import { pdf } from './pdf.ts';
 
 /** A page whose font names one of Adobe's predefined CMaps, and embeds nothing, as many Chinese documents do. */
 function chinesePage(text: string): Buffer {
-  const hex = [...text].map((letter) => letter.charCodeAt(0).toString(16).padStart(4, '0')).join('');
+  const hex = Array.from(text, (letter) => letter.charCodeAt(0).toString(16).padStart(4, '0')).join('');
   const content = `BT /F 24 Tf 72 700 Td <${hex}> Tj ET`;
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
