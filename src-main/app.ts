@@ -24,6 +24,7 @@ import type { Parser } from './library/parser/parser-process.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { ModelService } from './models/model-service.ts';
 import type { TryFile } from './models/trial/try-file.ts';
+import type { Keyring } from './platform/keyring.ts';
 import { isAborted } from './platform/abort.ts';
 import { findDamage } from './platform/damaged-database.ts';
 import type { SetAside } from './platform/database.ts';
@@ -58,6 +59,8 @@ interface AppOptions {
   parser?: Parser | undefined;
   /** Tries model files in a process apart; likewise. */
   tryFile?: TryFile | undefined;
+  /** The system's keyring; for hosts that have one. */
+  keyring?: Keyring | undefined;
   /** Whether the machine runs on a battery; for hosts that are told by the system. */
   onBattery?: (() => boolean) | undefined;
 }
@@ -111,7 +114,7 @@ export class App {
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
     catalogue: Catalogue,
-    { parser, tryFile, ...host }: Pick<AppOptions, 'parser' | 'tryFile' | 'onBattery'>,
+    { parser, tryFile, keyring, ...host }: Pick<AppOptions, 'parser' | 'tryFile' | 'keyring' | 'onBattery'>,
     found: Failure[],
   ) {
     this.#found = found;
@@ -140,6 +143,7 @@ export class App {
       paths,
       engine,
       tryFile,
+      keyring,
       beforeDispose,
       forgetKv,
       onSetAside,

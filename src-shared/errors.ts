@@ -28,6 +28,11 @@ export const ERROR_CODES = [
   // models that are downloaded
   'DOWNLOAD_FAILED', // the server could not be reached or answered with an error
   'CHECKSUM_MISMATCH', // a downloaded file is not the one that was announced
+  // the hub that models are searched on
+  'HUB_UNREACHABLE', // there is no connection to it, or it does not answer
+  'HUB_TOKEN', // it wants a token, or refuses the one it got
+  'HUB_GATED', // the terms of a repository have to be accepted first
+  'HUB_CHANGED', // a repository, revision or file is not there any more, or is another one
   // library and chat
   'LIBRARY_NOT_FOUND',
   'LIBRARY_EMPTY', // no readable document in the folder

@@ -65,6 +65,11 @@ export const SettingsSchema = z.object({
   modelCatalogue: z.string().max(2000).default(''),
   /** Whether the desktop app looks for a newer version once a day, where it was made with an address for that. */
   updates: z.boolean().default(false),
+  /** Address of the hub that models are searched on: the public one, a mirror, or a company's own. Asked only when somebody searches. */
+  hubAddress: z
+    .url({ protocol: /^https?$/ })
+    .max(2000)
+    .default('https://huggingface.co'),
   theme: z.enum(['system', 'light', 'dark']).default('system'),
   /** 'system' follows the machine. */
   language: z.enum(['system', 'en', 'zh']).default('system'),

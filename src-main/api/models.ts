@@ -2,10 +2,10 @@ import type { Handlers, ProcedureName } from '../../src-shared/contract/contract
 import type { App } from '../app.ts';
 import { readCatalogue } from '../models/download-catalogue.ts';
 
-type ModelHandlers = Pick<Handlers, Extract<ProcedureName, `models.${string}`>>;
+type ModelHandlers = Pick<Handlers, Extract<ProcedureName, `models.${string}` | `hub.${string}`>>;
 
 export function modelHandlers({ models, cache, settings }: App): ModelHandlers {
-  const { downloads } = models;
+  const { downloads, hub } = models;
   return {
     'models.list': () => models.list(),
     'models.found': () => models.found.report(),
@@ -29,5 +29,11 @@ export function modelHandlers({ models, cache, settings }: App): ModelHandlers {
     'models.pauseDownload': ({ id }) => downloads.pause(id),
     'models.resumeDownload': ({ id }) => downloads.resume(id),
     'models.cancelDownload': ({ id }) => downloads.cancel(id),
+    'hub.info': () => hub.info(),
+    'hub.setToken': ({ token }) => hub.setToken(token),
+    'hub.start': () => hub.start(),
+    'hub.search': ({ query, cursor }) => hub.search(query, cursor),
+    'hub.repository': ({ repository }) => hub.repository(repository),
+    'hub.download': ({ repository, revision, path }) => hub.download(repository, revision, path),
   };
 }

@@ -64,11 +64,16 @@ export class KnownModels {
     return row;
   }
 
+  /** Bytes on this machine. */
+  memory(): Memory {
+    return (this.#options.memory ?? systemMemory)();
+  }
+
   /** Whether a model fits this machine; `loaded`: it is in memory now. */
   fit(row: Pick<ModelRow, 'header'>, loaded = false): Fit {
-    const { engine, settings, memory = systemMemory } = this.#options;
+    const { engine, settings } = this.#options;
     const { contextTokens, device, conversationDtype: kvDtype } = settings.current;
-    const machine = { devices: engine.devices(), memory: memory() };
+    const machine = { devices: engine.devices(), memory: this.memory() };
     return fitOf({ header: row.header, contextTokens, kvDtype, device, loaded, ...machine });
   }
 

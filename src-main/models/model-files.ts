@@ -5,7 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fileError } from '../platform/paths.ts';
 import { formatBytes } from '../platform/format-bytes.ts';
-import { filesOf } from './model-parts.ts';
+import { filesOf, partPath, stemOf } from './model-parts.ts';
 
 /** Left free on the disk beside a model, for the catalogue, the log and the system. */
 const SPARE_BYTES = 256 * 1024 * 1024;
@@ -49,11 +49,20 @@ export class ModelFiles {
 
   /** A path in the folder that nothing has; a file name from elsewhere is reduced to harmless characters. */
   freeName(name: string): string {
+    return this.freeNames(name, 1)[0] as string;
+  }
+
+  /** The same for a model in several files, which find one another by their names. */
+  freeNames(name: string, parts: number): string[] {
     const plain = basename(name.replaceAll('\\', '/')).replace(/[^\p{L}\p{N}._ -]/gu, '_');
-    const stem = plain.replace(/\.gguf$/i, '').slice(0, 150) || 'model';
+    const given = (parts > 1 ? stemOf(plain) : plain.replace(/\.gguf$/i, '')).slice(0, 150) || 'model';
     for (let n = 1; ; n++) {
-      const path = join(this.dir, n === 1 ? `${stem}.gguf` : `${stem} (${n}).gguf`);
-      if (!existsSync(path) && !existsSync(`${path}.part`)) return path;
+      const stem = join(this.dir, n === 1 ? given : `${given} (${n})`);
+      const paths =
+        parts > 1
+          ? Array.from({ length: parts }, (_, i) => partPath({ stem, parts }, i + 1))
+          : [`${stem}.gguf`];
+      if (!paths.some((path) => existsSync(path) || existsSync(`${path}.part`))) return paths;
     }
   }
 

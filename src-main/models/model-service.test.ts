@@ -165,7 +165,7 @@ function kvasir({ data = tempDir(), memory = { free: 8 * GB, total: 16 * GB } }:
   const tried: { name: string; role: string }[] = [];
   const models = new ModelService({
     ...{ engine, events, settings, gate },
-    paths: { data, demoModel },
+    paths: { ...resolvePaths(data), demoModel },
     log: silentLogger,
     tryFile: async ({ path, name, role }) => {
       tried.push({ name, role });
@@ -718,10 +718,11 @@ test('a file says what it would be before it is in the list', () => {
 
 test('with the real engine: the demo model answers, a truncated copy is refused', async () => {
   const data = tempDir();
-  const { demoModel } = resolvePaths(data);
+  const paths = resolvePaths(data);
+  const { demoModel } = paths;
   const models = new ModelService({
     engine: Engine.open(),
-    paths: { data, demoModel },
+    paths,
     settings: new SettingsService(join(data, 'settings.json')),
     events: new EventBus(),
     gate: new Gate(),

@@ -8,6 +8,7 @@ import type { Embedder, Engine, Model } from '../engine/engine.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { failureOf } from '../platform/failure.ts';
 import type { SetAside } from '../platform/database.ts';
+import type { Keyring } from '../platform/keyring.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { ActiveEmbedder, ActiveModel, EmbedderSource, ModelSource } from './active-model.ts';
 import { chooseModel } from './model-defaults.ts';
@@ -18,6 +19,7 @@ import { EmbeddingModel } from './embedding-model.ts';
 import { entryOf, inspectedOf, modelName, roleOf, withAdapter } from './entry.ts';
 import { FoundModels } from './found/found-models.ts';
 import type { Place } from './found/places.ts';
+import { Hub } from './hub/hub.ts';
 import type { Memory } from './fit.ts';
 import { KnownModels, type Trouble } from './known-models.ts';
 import { ModelFiles, modifiedMs, whereItLies } from './model-files.ts';
@@ -37,7 +39,9 @@ export type ModelEngine = Pick<
 
 interface ModelServiceOptions extends Core {
   engine: ModelEngine;
-  paths: Pick<Paths, 'data' | 'demoModel'>;
+  paths: Pick<Paths, 'data' | 'demoModel' | 'startingPoints' | 'hubToken'>;
+  /** The system's, for the token of the hub; where a host has one. */
+  keyring?: Keyring | undefined;
   /** Ends what others keep of a model's memory, before it is disposed. */
   beforeDispose: (model: Model) => Promise<void>;
   /** Deletes what was computed with a model whose weights turned out to be others; false when some of it is in use. */
@@ -51,6 +55,9 @@ interface ModelServiceOptions extends Core {
   /** Told when the list of models could not be read. */
   onSetAside?: ((what: SetAside) => void) | undefined;
 }
+
+/** An answer that is shorter says little of how fast the model writes. */
+const TELLING_TOKENS = 16;
 
 /** Milliseconds between two reports of how far loading is. */
 const PROGRESS_MS = 200;
@@ -66,6 +73,8 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly trials: Trials;
   /** What other programs have. */
   readonly found: FoundModels;
+  /** What a hub has. */
+  readonly hub: Hub;
   readonly #options: ModelServiceOptions;
   readonly #chat: ChatModel;
   readonly #embedding: EmbeddingModel;
@@ -101,7 +110,25 @@ export class ModelService implements ModelSource, EmbedderSource {
       files: this.files,
       events: options.events,
       log: options.log,
-      onFinished: (path) => this.import(path, { downloaded: true }),
+      headers: (url) => this.hub.headers(url),
+      explain: (error, source) => this.hub.explain(error, source),
+      onFinished: async (path, source) => {
+        const { id } = await this.import(path, { downloaded: true });
+        if (source) this.registry.setSource(id, source);
+        return id;
+      },
+    });
+    this.hub = new Hub({
+      ...options,
+      inspect: (path) => options.engine.inspect(path),
+      fit: (header) => this.#known.fit({ header }),
+      devices: () => options.engine.devices(),
+      memory: () => this.#known.memory(),
+      rows: () => this.registry.all(),
+      download: (request) => this.downloads.addFiles(request),
+      dir: this.files.dir,
+      startingPoints: options.paths.startingPoints,
+      tokenFile: options.paths.hubToken,
     });
     this.found = new FoundModels({
       engine: options.engine,
@@ -115,7 +142,9 @@ export class ModelService implements ModelSource, EmbedderSource {
       this.onChange((active) => void this.#weights.check(active)),
       options.settings.onChange((now, before) => this.#onSettings(now, before)),
       options.events.on((event) => {
-        if (event.topic === 'queue.status') this.#noteSpeed(event.payload.tokensPerSecond);
+        if (event.topic === 'queue.status') this.#noteSpeed('read', event.payload.tokensPerSecond);
+        if (event.topic === 'chat.done')
+          this.#noteSpeed('written', event.payload.stats?.tokensPerSecond ?? 0);
       }),
     ];
   }
@@ -397,12 +426,14 @@ export class ModelService implements ModelSource, EmbedderSource {
     if (embedding) this.#embedding.use(embedding).catch((error: unknown) => this.#notice(error));
   }
 
-  /** Keeps how fast the model in use precomputes, for estimates; written when it has changed by more than a tenth. */
-  #noteSpeed(tokensPerSecond: number): void {
+  /** Keeps how fast the model in use precomputes, or writes, for estimates; written when it has changed by more than a tenth. */
+  #noteSpeed(what: 'read' | 'written', tokensPerSecond: number): void {
     const row = this.active && this.registry.get(this.active.id);
     if (!row || !(tokensPerSecond > 0)) return;
-    const change = Math.abs(tokensPerSecond / (row.tokensPerSecond ?? Infinity) - 1);
-    if (change > 0.1) this.registry.setSpeed(row.id, tokensPerSecond);
+    const known = what === 'read' ? row.tokensPerSecond : row.writtenPerSecond;
+    if (Math.abs(tokensPerSecond / (known ?? Infinity) - 1) <= 0.1) return;
+    if (what === 'read') this.registry.setSpeed(row.id, tokensPerSecond);
+    else this.registry.setWritingSpeed(row.id, tokensPerSecond);
   }
 
   #entry(row: ModelRow): ModelEntry {

@@ -1,3 +1,4 @@
+import type { HubSource } from '../../src-shared/contract/hub.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
@@ -78,8 +79,29 @@ const VERSION_6 = `
 /** File of the LoRA adapter that is put on a model; NULL: none. */
 const VERSION_7 = 'ALTER TABLE model ADD COLUMN adapter TEXT';
 
+/**
+ * A download has one file or several, as a JSON list (DownloadFile), and knows which repository of a hub they are from (HubSource), as a
+ * model does that came from there. How fast a model writes says what to expect of others.
+ */
+const VERSION_8 = `
+  ALTER TABLE download ADD COLUMN files TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE download ADD COLUMN source TEXT;
+  UPDATE download SET files = json_array(json_object(
+    'url', url, 'sha256', sha256, 'file', file, 'bytesTotal', bytes_total, 'validator', validator));
+  ALTER TABLE download DROP COLUMN url;
+  ALTER TABLE download DROP COLUMN sha256;
+  ALTER TABLE download DROP COLUMN file;
+  ALTER TABLE download DROP COLUMN bytes_total;
+  ALTER TABLE download DROP COLUMN validator;
+  ALTER TABLE model ADD COLUMN source TEXT;
+  ALTER TABLE model ADD COLUMN written_per_second REAL;
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
+export const MIGRATIONS = [
+  ...[VERSION_1, VERSION_2, VERSION_3, VERSION_4],
+  ...[VERSION_5, VERSION_6, VERSION_7, VERSION_8],
+];
 
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 
@@ -97,13 +119,18 @@ export interface ModelRow {
   fingerprint: string | null;
   /** Of precomputing, on this machine. */
   tokensPerSecond: number | null;
+  /** Of writing an answer, on this machine. */
+  writtenPerSecond: number | null;
+  /** Where on a hub it came from. */
+  source: HubSource | null;
   /** 1: the last attempt to load it has not come to an end. */
   loading: 0 | 1;
 }
 
-type RawRow = Omit<ModelRow, 'header'> & { header: string };
+type RawRow = Omit<ModelRow, 'header' | 'source'> & { header: string; source: string | null };
 
-const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, adapter, fingerprint, tokens_per_second AS tokensPerSecond, loading`;
+const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, adapter, fingerprint, source,
+  tokens_per_second AS tokensPerSecond, written_per_second AS writtenPerSecond, loading`;
 
 /** The models Kvasir knows, and their downloads: an SQLite file. The model files themselves stay where they are. */
 export class ModelRegistry {
@@ -140,12 +167,20 @@ export class ModelRegistry {
   /** A file that was replaced by another: what was measured of the old one is forgotten. */
   setFingerprint(id: string, fingerprint: string): void {
     const sql = `UPDATE model SET tokens_per_second = iif(fingerprint IS @fingerprint, tokens_per_second, NULL),
-      fingerprint = @fingerprint WHERE id = @id`;
+      written_per_second = iif(fingerprint IS @fingerprint, written_per_second, NULL), fingerprint = @fingerprint WHERE id = @id`;
     this.database.run(sql, { id, fingerprint });
   }
 
   setSpeed(id: string, tokensPerSecond: number): void {
     this.database.run('UPDATE model SET tokens_per_second = ? WHERE id = ?', tokensPerSecond, id);
+  }
+
+  setWritingSpeed(id: string, tokensPerSecond: number): void {
+    this.database.run('UPDATE model SET written_per_second = ? WHERE id = ?', tokensPerSecond, id);
+  }
+
+  setSource(id: string, source: HubSource): void {
+    this.database.run('UPDATE model SET source = ? WHERE id = ?', JSON.stringify(source), id);
   }
 
   /** null: what its file calls it. */
@@ -173,12 +208,14 @@ export class ModelRegistry {
 
 /** A page may be zeroed within a text, which SQLite does not notice. STORE_CORRUPT. */
 function requireReadable(database: Database): Database {
-  const bad = 'SELECT 1 FROM model WHERE NOT json_valid(header) LIMIT 1';
-  const download = 'SELECT 1 FROM download WHERE failure IS NOT NULL AND NOT json_valid(failure) LIMIT 1';
+  const bad = `SELECT 1 FROM model WHERE NOT json_valid(header) OR NOT json_valid(ifnull(source, 'null')) LIMIT 1`;
+  const download = `SELECT 1 FROM download WHERE NOT json_valid(files) OR NOT json_valid(ifnull(failure, 'null'))
+    OR NOT json_valid(ifnull(source, 'null')) LIMIT 1`;
   if ([bad, download].every((query) => database.value(query) === undefined)) return database;
   throw new KvasirError('STORE_CORRUPT', 'The list of models has rows that cannot be read.');
 }
 
 function parse(row: RawRow): ModelRow {
-  return { ...row, header: JSON.parse(row.header) as GgufInfo };
+  const source = row.source === null ? null : (JSON.parse(row.source) as HubSource);
+  return { ...row, header: JSON.parse(row.header) as GgufInfo, source };
 }

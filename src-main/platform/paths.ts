@@ -25,6 +25,10 @@ export interface Paths {
   sampleLibrary: string;
   sampleQuestions: string;
   sampleSuggestions: string;
+  /** Models to begin with, by the machine's memory. */
+  startingPoints: string;
+  /** The token for the hub that models are searched on. */
+  hubToken: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -61,6 +65,8 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     sampleLibrary: join(resources, 'sample-library'),
     sampleQuestions: join(resources, 'sample-library.questions.json'),
     sampleSuggestions: join(resources, 'sample-library.suggestions.json'),
+    startingPoints: join(resources, 'starting-points.json'),
+    hubToken: join(data, 'hub-token.json'),
   };
 }
 

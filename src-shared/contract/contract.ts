@@ -5,6 +5,7 @@ import { cacheContract } from './cache.ts';
 import { calibrationContract } from './calibration.ts';
 import { chatContract } from './chat.ts';
 import { foundModelsContract } from './found-models.ts';
+import { hubContract } from './hub.ts';
 import { librariesContract } from './libraries.ts';
 import { modelsContract } from './models.ts';
 import { searchContract } from './search.ts';
@@ -20,6 +21,7 @@ export const contract = {
   ...settingsContract,
   ...modelsContract,
   ...foundModelsContract,
+  ...hubContract,
   ...librariesContract,
   ...searchContract,
   ...chatContract,

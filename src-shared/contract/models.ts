@@ -94,6 +94,10 @@ export const DownloadSchema = z.object({
   bytesPerSecond: z.number(),
   secondsLeft: z.number().nullable(),
   failure: FailureSchema.nullable(),
+  /** Of a hub's file: in which repository, and its (first) path there. */
+  source: z.object({ repository: z.string(), path: z.string() }).nullable(),
+  /** In the list of models, once it is done. */
+  modelId: IdSchema.nullable(),
 });
 
 const ById = z.object({ id: IdSchema });

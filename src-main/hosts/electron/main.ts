@@ -12,6 +12,7 @@ import { appRoot } from '../../platform/root.ts';
 import { desktopServices, failToStart, sentences } from './dialogs.ts';
 import { denyPermissions, guardContents } from './guards.ts';
 import { connectWindows } from './ipc.ts';
+import { systemKeyring } from './keyring.ts';
 import { menuTemplate } from './menu.ts';
 import { OpenRequests, readArguments } from './open-files.ts';
 import { spawnParserChild } from './parser-child.ts';
@@ -77,6 +78,7 @@ async function openKvasir(): Promise<void> {
     dataDir,
     parser: new ParserProcess({}, spawnParserChild),
     tryFile: tryFileIn(spawnTrialChild),
+    keyring: systemKeyring,
     ...(process.platform !== 'linux' && { onBattery: () => powerMonitor.isOnBatteryPower() }),
   });
   logDefects(core.log);

@@ -1,25 +1,32 @@
 import type { Download } from '../../../src-shared/contract/models.ts';
 import type { Failure } from '../../../src-shared/contract/common.ts';
+import type { HubSource } from '../../../src-shared/contract/hub.ts';
 import type { Database } from '../../platform/database.ts';
 
-export interface DownloadRow {
-  id: string;
+/** One file of a download. */
+export interface DownloadFile {
   url: string;
-  name: string;
   /** Lower case; '' when none was announced. */
   sha256: string;
   /** Name in the models folder; the unfinished file is called the same with .part behind it. */
   file: string;
-  state: Download['state'];
   /** 0 while unknown. */
   bytesTotal: number;
   validator: string;
+}
+
+export interface DownloadRow {
+  id: string;
+  name: string;
+  /** A model's files, the first first: mostly one. */
+  files: DownloadFile[];
+  /** Where on a hub they are; null: at an address that somebody named. */
+  source: HubSource | null;
+  state: Download['state'];
   failure: Failure | null;
 }
 
-type RawRow = Omit<DownloadRow, 'failure'> & { failure: string | null };
-
-const COLUMNS = `id, url, name, sha256, file, state, bytes_total AS bytesTotal, validator, failure`;
+type RawRow = Pick<DownloadRow, 'id' | 'name' | 'state'> & Record<'files' | 'source' | 'failure', string>;
 
 /** Downloads as they are kept between runs. */
 export class DownloadTable {
@@ -31,20 +38,28 @@ export class DownloadTable {
 
   /** In the order they were added. */
   all(): DownloadRow[] {
-    const query = `SELECT ${COLUMNS} FROM download ORDER BY added_ms, rowid`;
+    const query = `SELECT id, name, state, files, ifnull(source, 'null') AS source, ifnull(failure, 'null') AS failure
+      FROM download ORDER BY added_ms, rowid`;
     return this.#database.all<RawRow>(query).map((row) => ({
       ...row,
-      failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
+      files: JSON.parse(row.files) as DownloadFile[],
+      source: JSON.parse(row.source) as HubSource | null,
+      failure: JSON.parse(row.failure) as Failure | null,
     }));
   }
 
   /** Adds a download, or replaces what is known of it. */
-  put(row: DownloadRow): void {
-    const sql = `INSERT INTO download (id, url, name, sha256, file, state, bytes_total, validator, failure, added_ms)
-      VALUES (@id, @url, @name, @sha256, @file, @state, @bytesTotal, @validator, @failure, @now)
-      ON CONFLICT (id) DO UPDATE SET state = @state, bytes_total = @bytesTotal, validator = @validator, failure = @failure`;
-    const failure = row.failure && JSON.stringify(row.failure);
-    this.#database.run(sql, { ...row, failure, now: Date.now() });
+  put({ files, source, failure, ...row }: DownloadRow): void {
+    const sql = `INSERT INTO download (id, name, files, source, state, failure, added_ms)
+      VALUES (@id, @name, @files, @source, @state, @failure, @now)
+      ON CONFLICT (id) DO UPDATE SET files = @files, state = @state, failure = @failure`;
+    this.#database.run(sql, {
+      ...row,
+      files: JSON.stringify(files),
+      source: source && JSON.stringify(source),
+      failure: failure && JSON.stringify(failure),
+      now: Date.now(),
+    });
   }
 
   remove(id: string): void {

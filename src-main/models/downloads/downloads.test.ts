@@ -55,6 +55,7 @@ function open({
     onFinished: async (path) => {
       await onFinished(path);
       finished.push(path);
+      return 'made';
     },
   });
   arrived.bytes = () => downloads.list()[0]?.bytesDone ?? 0;
@@ -359,8 +360,9 @@ describe('pause, resume, restart, cancel', () => {
     writeFileSync(mine, 'mine');
     await kvasir.close();
     const registry = new ModelRegistry(join(kvasir.dir, 'models.sqlite'));
-    const row = "INSERT INTO download VALUES ('a', ?, 'a', '', '../mine.txt', 'queued', 0, '', NULL, 0)";
-    registry.database.run(row, url);
+    const files = [{ url, sha256: '', file: '../mine.txt', bytesTotal: 0, validator: '' }];
+    const row = "INSERT INTO download (id, name, state, files, added_ms) VALUES ('a', 'a', 'queued', ?, 0)";
+    registry.database.run(row, JSON.stringify(files));
     registry.close();
     const again = open({ dir: kvasir.dir });
     again.downloads.start();

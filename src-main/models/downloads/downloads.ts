@@ -1,58 +1,49 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { setTimeout as delay } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
 import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
+import type { HubSource } from '../../../src-shared/contract/hub.ts';
 import type { Download } from '../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { throttled, type EventBus } from '../../platform/event-bus.ts';
 import { failureOf } from '../../platform/failure.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { ModelFiles } from '../model-files.ts';
-import { DownloadTable, type DownloadRow } from './download-table.ts';
-import { Interrupted } from './request.ts';
-import { Speed } from './speed.ts';
-import { transfer } from './transfer.ts';
 import type { Database } from '../../platform/database.ts';
+import { DownloadTable, type DownloadFile, type DownloadRow } from './download-table.ts';
+import { FileFetch, type FetchOptions } from './file-fetch.ts';
+import { Speed } from './speed.ts';
 
-interface DownloadsOptions {
+interface DownloadsOptions extends FetchOptions {
   database: Database;
-  files: ModelFiles;
   events: EventBus;
-  log: Logger;
-  /** Makes a model of a finished file. MODEL_INVALID. */
-  onFinished: (path: string) => Promise<unknown>;
-  /** First wait before another attempt, in milliseconds; doubles up to a minute. Default 1000. */
-  retryMs?: number;
-  /** Default 30,000. */
-  stallMs?: number;
+  /** Makes a model of a finished file, and gives its id. MODEL_INVALID. */
+  onFinished: (path: string, source: HubSource | null) => Promise<string>;
+  /** What a failure means when the files are a hub's. */
+  explain?: ((error: unknown, source: HubSource) => Promise<unknown>) | undefined;
+}
+
+/** What is to be downloaded: the files of one model. */
+export interface DownloadRequest {
+  name: string;
+  source: HubSource | null;
+  files: Pick<DownloadFile, 'url' | 'sha256' | 'bytesTotal'>[];
 }
 
 interface Job {
   row: DownloadRow;
-  bytesDone: number;
+  fetch: FileFetch;
   speed: Speed;
   /** Set while it is worked on. */
   running: { controller: AbortController; ended: Promise<void> } | undefined;
+  /** What came of it; null until it is done. */
+  modelId: string | null;
   announce: ReturnType<typeof throttled>;
 }
 
 const UNFINISHED: ReadonlySet<Download['state']> = new Set(['queued', 'downloading', 'verifying']);
 const PARALLEL = 2;
-/** Attempts in a row that bring nothing. */
-const MAX_ATTEMPTS = 6;
-const MAX_WAIT_MS = 60_000;
-/** Bytes between two looks at the disk's free space. */
-const SPACE_CHECK_BYTES = 256 * 1024 * 1024;
 /** Milliseconds between two events of one download. */
 const EVENT_MS = 200;
 
-/**
- * Model files on their way from the web: resumed after a cut and after a restart, checked, then handed on. A little long: all of it is
- * one state machine.
- */
+/** Model files on their way from the web: resumed after a cut and after a restart, checked, then handed on. */
 export class Downloads {
   readonly #options: DownloadsOptions;
   readonly #table: DownloadTable;
@@ -63,10 +54,14 @@ export class Downloads {
     this.#options = options;
     this.#table = new DownloadTable(options.database);
     for (const row of this.#table.all()) {
+      const job = this.#jobOf(row);
       // What is finished is a model by now; a table that came with a backup may name files elsewhere.
-      if (row.state === 'done' || !options.files.owns(join(options.files.dir, row.file)))
-        this.#table.remove(row.id);
-      else this.#add({ ...row, state: ['paused', 'failed'].includes(row.state) ? row.state : 'queued' });
+      const ours = row.files.every((file) => options.files.owns(job.fetch.path(file)));
+      if (row.state === 'done' || !ours || row.files.length === 0) this.#table.remove(row.id);
+      else {
+        job.row = { ...row, state: ['paused', 'failed'].includes(row.state) ? row.state : 'queued' };
+        this.#jobs.set(row.id, job);
+      }
     }
   }
 
@@ -79,26 +74,29 @@ export class Downloads {
     return [...this.#jobs.values()].map(describe);
   }
 
-  /** Begins a download; the one of the same address goes on where there is one. DISK_FULL, STORE_READ_ONLY. */
-  async add({ url, name, sha256 }: ParsedInputOf<'models.download'>, bytes = 0): Promise<Download> {
-    const known = [...this.#jobs.values()].find((job) => job.row.url === url && job.row.state !== 'done');
+  /** Begins a download from an address; the one of the same address goes on where there is one. DISK_FULL, STORE_READ_ONLY. */
+  add({ url, name, sha256 }: ParsedInputOf<'models.download'>, bytes = 0): Promise<Download> {
+    const file = { url, sha256: sha256.toLowerCase(), bytesTotal: bytes };
+    return this.addFiles({ name: name || fileNameOf(url), source: null, files: [file] });
+  }
+
+  /** The same of a model that may lie in several files. */
+  async addFiles({ name, source, files }: DownloadRequest): Promise<Download> {
+    const known = [...this.#jobs.values()].find(
+      ({ row }) => row.state !== 'done' && row.files[0]?.url === files[0]?.url,
+    );
     if (known) {
       if (['paused', 'failed'].includes(known.row.state)) this.resume(known.row.id);
       return describe(known);
     }
-    await this.#options.files.requireSpace(bytes);
-    const path = this.#options.files.freeName(name || fileNameOf(url));
-    const job = this.#add({
-      id: randomUUID(),
-      url,
-      name: name || fileNameOf(url),
-      sha256: sha256.toLowerCase(),
-      file: basename(path),
-      state: 'queued',
-      bytesTotal: bytes,
-      validator: '',
-      failure: null,
+    await this.#options.files.requireSpace(files.reduce((sum, { bytesTotal }) => sum + bytesTotal, 0));
+    const paths = this.#options.files.freeNames(name, files.length);
+    const named = files.map((file, i) => ({ ...file, file: basename(paths[i] ?? ''), validator: '' }));
+    const job = this.#jobOf({
+      ...{ id: randomUUID(), name, source },
+      ...{ files: named, state: 'queued', failure: null },
     });
+    this.#jobs.set(job.row.id, job);
     this.#set(job, 'queued');
     this.#next();
     return describe(job);
@@ -126,7 +124,7 @@ export class Downloads {
     await this.#stop(job);
     this.#jobs.delete(id);
     this.#table.remove(id);
-    await rm(this.#part(job), { force: true });
+    if (job.row.state !== 'done') job.fetch.remove({ parts: true });
     this.#options.events.emit('models.changed', {});
     this.#next();
   }
@@ -137,17 +135,37 @@ export class Downloads {
     await Promise.all([...this.#jobs.values()].map((job) => this.#stop(job)));
   }
 
-  #add(row: DownloadRow): Job {
-    const job: Job = {
-      row,
-      bytesDone: 0,
-      speed: new Speed(),
-      running: undefined,
-      announce: throttled(EVENT_MS, () => this.#options.events.emit('models.download', describe(job))),
-    };
-    job.bytesDone = statSync(this.#part(job), { throwIfNoEntry: false })?.size ?? 0;
-    this.#jobs.set(row.id, job);
+  /** Whether a file holds what came so far of a download that can go on. */
+  isPart(path: string): boolean {
+    return [...this.#jobs.values()].some(({ row, fetch }) =>
+      row.files.some((file) => fetch.part(file) === path),
+    );
+  }
+
+  #jobOf(row: DownloadRow): Job {
+    const fetch = new FileFetch(this.#options, row.files, {
+      onFile: (file, known) => this.#told(job, file, known),
+      onBytes: (bytes) => {
+        job.speed.add(bytes);
+        job.announce();
+      },
+    });
+    const announce = throttled(EVENT_MS, () => this.#options.events.emit('models.download', describe(job)));
+    const job: Job = { row, fetch, speed: new Speed(), running: undefined, modelId: null, announce };
     return job;
+  }
+
+  /** HUB_CHANGED: the hub announced another size. */
+  #told(job: Job, file: DownloadFile, known: DownloadFile): void {
+    if (job.row.source && file.bytesTotal !== known.bytesTotal) {
+      throw new KvasirError(
+        'HUB_CHANGED',
+        `${file.file} is not the file any more that ${job.row.source.repository} had when its download was begun.`,
+        'Cancel the download, and open the repository again.',
+      );
+    }
+    const files = job.row.files.map((each) => (each.url === file.url ? file : each));
+    this.#set(job, 'downloading', { files });
   }
 
   #next(): void {
@@ -160,11 +178,14 @@ export class Downloads {
 
   #run(job: Job): void {
     const controller = new AbortController();
+    const { source, id } = job.row;
     const ended = this.#work(job, controller.signal)
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         if (controller.signal.aborted) return;
-        this.#options.log.warn('download-failed', { url: job.row.url, error: String(error) });
-        this.#set(job, 'failed', { failure: failureOf(error) });
+        const { explain } = this.#options;
+        const failure = failureOf(source && explain ? await explain(error, source) : error);
+        this.#options.log.warn('download-failed', { id, name: job.row.name, error: String(error) });
+        this.#set(job, 'failed', { failure });
       })
       .finally(() => {
         job.running = undefined;
@@ -178,87 +199,20 @@ export class Downloads {
     await job.running?.ended;
   }
 
-  /** Whether a file holds what came so far of a download that can go on. */
-  isPart(path: string): boolean {
-    return [...this.#jobs.values()].some((job) => this.#part(job) === path);
-  }
-
   async #work(job: Job, signal: AbortSignal): Promise<void> {
-    const path = join(this.#options.files.dir, job.row.file);
-    // The program ended between the last two steps: take them again.
-    if (existsSync(path) && !existsSync(this.#part(job))) await rename(path, this.#part(job));
+    const { fetch } = job;
     this.#set(job, 'downloading');
-    await this.#receive(job, signal);
+    await fetch.receive(signal);
     this.#set(job, 'verifying');
-    await this.#verify(job, signal);
-    await rename(this.#part(job), path);
+    await fetch.verify(signal);
+    const path = await fetch.place();
     try {
-      await this.#options.onFinished(path);
+      job.modelId = await this.#options.onFinished(path, job.row.source);
     } catch (error) {
-      rmSync(path, { force: true }); // not a model: nothing to go on with
+      fetch.remove({ parts: false }); // not a model: nothing to go on with
       throw error;
     }
     this.#set(job, 'done');
-  }
-
-  /** Attempts until the file is whole; waits longer after each that brought nothing. */
-  async #receive(job: Job, signal: AbortSignal): Promise<void> {
-    for (let failures = 0; ;) {
-      const before = job.bytesDone;
-      try {
-        await this.#attempt(job, signal);
-        return;
-      } catch (error) {
-        if (!(error instanceof Interrupted) || signal.aborted) throw error;
-        failures = job.bytesDone > before ? 1 : failures + 1;
-        if (failures >= MAX_ATTEMPTS) throw error;
-        const wait = (this.#options.retryMs ?? 1000) * 2 ** (failures - 1);
-        this.#options.log.info('download-interrupted', { url: job.row.url, error: error.message });
-        await delay(Math.max(error.retryAfterMs, Math.min(wait, MAX_WAIT_MS)), undefined, { signal });
-      }
-    }
-  }
-
-  async #attempt(job: Job, signal: AbortSignal): Promise<void> {
-    const { files, stallMs = 30_000 } = this.#options;
-    let nextCheck = 0;
-    await transfer({
-      url: job.row.url,
-      part: this.#part(job),
-      known: job.row,
-      checksummed: job.row.sha256 !== '',
-      stallMs,
-      signal,
-      onRemote: async ({ bytesTotal, validator }, bytesDone) => {
-        job.bytesDone = bytesDone;
-        this.#set(job, 'downloading', { bytesTotal, validator });
-        await files.requireSpace(Math.max(0, bytesTotal - bytesDone));
-      },
-      onBytes: async (bytesDone) => {
-        job.speed.add(bytesDone - job.bytesDone);
-        job.bytesDone = bytesDone;
-        job.announce();
-        if (bytesDone < nextCheck) return;
-        nextCheck = bytesDone + SPACE_CHECK_BYTES;
-        await files.requireSpace(Math.max(0, job.row.bytesTotal - bytesDone));
-      },
-    });
-  }
-
-  /** CHECKSUM_MISMATCH, after which nothing of the file is kept. */
-  async #verify(job: Job, signal: AbortSignal): Promise<void> {
-    if (job.row.sha256 === '') return;
-    const hash = createHash('sha256');
-    await pipeline(createReadStream(this.#part(job)), hash, { signal });
-    const found = hash.digest('hex');
-    if (found === job.row.sha256) return;
-    await rm(this.#part(job), { force: true });
-    job.bytesDone = 0;
-    throw new KvasirError(
-      'CHECKSUM_MISMATCH',
-      `What ${new URL(job.row.url).host} sent is not the file that was announced: its SHA-256 is ${found}.`,
-      'Check the address and the checksum, then download it again.',
-    );
   }
 
   #set(job: Job, state: Download['state'], changes: Partial<DownloadRow> = {}): void {
@@ -268,10 +222,6 @@ export class Downloads {
     job.announce();
   }
 
-  #part(job: Job): string {
-    return join(this.#options.files.dir, `${job.row.file}.part`);
-  }
-
   #require(id: string): Job {
     const job = this.#jobs.get(id);
     if (job) return job;
@@ -279,19 +229,17 @@ export class Downloads {
   }
 }
 
-function describe({ row, bytesDone, speed }: Job): Download {
-  const { id, name, url, state, bytesTotal, failure } = row;
+function describe({ row, fetch, speed, modelId }: Job): Download {
+  const { id, name, files, source, state, failure } = row;
+  const known = files.every(({ bytesTotal }) => bytesTotal > 0);
+  const bytesTotal = known ? files.reduce((sum, file) => sum + file.bytesTotal, 0) : 0;
   const bytesPerSecond = speed.perSecond();
+  const bytesDone = state === 'done' ? Math.max(bytesTotal, fetch.bytesDone) : fetch.bytesDone;
   const left = bytesTotal > 0 && bytesPerSecond > 0 ? (bytesTotal - bytesDone) / bytesPerSecond : null;
   return {
-    id,
-    name,
-    url,
-    state,
-    bytesTotal,
-    bytesPerSecond,
-    failure,
-    bytesDone: state === 'done' ? Math.max(bytesDone, bytesTotal) : bytesDone,
+    ...{ id, name, state, failure, modelId, bytesTotal, bytesDone, bytesPerSecond },
+    url: files[0]?.url ?? '',
+    source: source && { repository: source.repository, path: source.path },
     secondsLeft: state === 'downloading' ? left : null,
   };
 }

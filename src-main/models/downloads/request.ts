@@ -16,10 +16,26 @@ export class Interrupted extends KvasirError {
   }
 }
 
+/** The server, or the network on the way to it, did not answer at all. */
+export class Unreachable extends Interrupted {}
+
+/** A failure that every attempt would meet. */
+export class Refused extends KvasirError {
+  readonly status: number;
+  /** What a hub calls the reason (X-Error-Code), e.g. "GatedRepo"; empty elsewhere. */
+  readonly reason: string;
+
+  constructor(message: string, status = 0, reason = '') {
+    super('DOWNLOAD_FAILED', message, 'Check the address.');
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
 /**
  * GET, following at most five redirects, none of them away from http and https or from https to http. Interrupted when the
- * server cannot be reached or says to come again; DOWNLOAD_FAILED when it refuses. 416 is handed out. What is not read to
- * its end has to be destroyed.
+ * server cannot be reached or says to come again; Refused when it refuses. 416 is handed out. What is not read to its end has
+ * to be destroyed. An `authorization` header is for the server it was meant for: another one, to which that redirects, never sees it.
  *
  * Not by `fetch`: with the undici in Node 24, a server that closes the connection while the body waits to be read ends the
  * whole process (nodejs/undici#5360).
@@ -30,8 +46,9 @@ export async function get(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   let url = new URL(address);
+  let sent = headers;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await getOnce(url, headers, signal);
+    const response = await getOnce(url, sent, signal);
     const { location } = response.headers;
     const status = statusOf(response);
     if (status < 300 || status >= 400 || location === undefined) {
@@ -39,7 +56,12 @@ export async function get(
       return response;
     }
     response.destroy();
-    url = redirected(url, location);
+    const next = redirected(url, location);
+    if (next.origin !== url.origin) {
+      const { authorization: _, ...others } = sent;
+      sent = others;
+    }
+    url = next;
   }
   throw refused(url, `it redirected more than ${MAX_REDIRECTS} times`);
 }
@@ -68,7 +90,7 @@ async function getOnce(
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new Interrupted(`${url.host} could not be reached (${causeOf(error)}).`, 0, { cause: error });
+    throw new Unreachable(`${url.host} could not be reached (${causeOf(error)}).`, 0, { cause: error });
   }
 }
 
@@ -87,16 +109,21 @@ function requireUsable(response: IncomingMessage, url: URL): void {
   if (status === 200 || status === 206 || status === 416) return;
   response.destroy();
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    const seconds = Number(response.headers['retry-after']);
-    const wait = Number.isFinite(seconds) ? Math.min(60, Math.max(0, seconds)) * 1000 : 0;
-    throw new Interrupted(`${url.host} answered with status ${status}.`, wait);
+    throw new Interrupted(`${url.host} answered with status ${status}.`, askedWaitMs(response));
   }
-  throw refused(url, `it answered with status ${status}`);
+  const reason = response.headers['x-error-code'];
+  throw refused(url, `it answered with status ${status}`, status, typeof reason === 'string' ? reason : '');
 }
 
-function refused({ host }: URL, why: string): KvasirError {
-  const message = `${host} did not return the file: ${why}.`;
-  return new KvasirError('DOWNLOAD_FAILED', message, 'Check the address.');
+/** What the server asks to wait: Retry-After in seconds or as a date, or a hub's RateLimit ("api";r=0;t=55). A minute at most. */
+function askedWaitMs({ headers }: IncomingMessage): number {
+  const after = headers['retry-after'] ?? /;t=(\d+)/.exec(String(headers['ratelimit'] ?? ''))?.[1] ?? '';
+  const ms = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - Date.now();
+  return Number.isFinite(ms) ? Math.min(60_000, Math.max(0, ms)) : 0;
+}
+
+function refused({ host }: URL, why: string, status = 0, reason = ''): Refused {
+  return new Refused(`${host} did not return the file: ${why}.`, status, reason);
 }
 
 /** A body, piece by piece. Interrupted when the connection breaks. */

@@ -14,6 +14,8 @@ interface RemoteFile {
 
 interface TransferOptions {
   url: string;
+  /** Sent along, to this server only. */
+  headers?: Record<string, string> | undefined;
   /** Where the bytes go; what is in it from an earlier attempt is kept where the server can go on from there. */
   part: string;
   known: RemoteFile;
@@ -51,7 +53,8 @@ async function receive(options: TransferOptions, signal: AbortSignal, stall: Sta
   const have = await sizeOf(part);
   // Without anything to compare, going on could glue two versions together.
   const resume = have > 0 && (known.validator !== '' || checksummed);
-  const headers: Record<string, string> = resume ? { range: `bytes=${have}-` } : {};
+  const headers: Record<string, string> = { ...options.headers };
+  if (resume) headers['range'] = `bytes=${have}-`;
   if (resume && known.validator !== '') headers['if-range'] = known.validator;
   const response = await get(url, headers, signal);
   const remote = remoteOf(response);

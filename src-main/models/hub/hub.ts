@@ -1,0 +1,267 @@
+import type {
+  HubEntry,
+  HubFile,
+  HubInfo,
+  HubRepository,
+  HubSource,
+  StartingPoint,
+} from '../../../src-shared/contract/hub.ts';
+import type { Device, GgufInfo } from '../../engine/engine.ts';
+import type { Download, Fit } from '../../../src-shared/contract/models.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { failureOf } from '../../platform/failure.ts';
+import type { Keyring } from '../../platform/keyring.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { SettingsService } from '../../platform/settings-service.ts';
+import type { DownloadRequest } from '../downloads/downloads.ts';
+import { inspectedOf } from '../entry.ts';
+import type { Memory } from '../fit.ts';
+import type { ModelRow } from '../registry.ts';
+import { expectedSpeed } from './expected-speed.ts';
+import { HubApi, type Listed } from './hub-api.ts';
+import { sortFiles, type Quantisation } from './hub-files.ts';
+import { HubToken } from './hub-token.ts';
+import { recommended } from './recommend.ts';
+import { hubFailure } from './refusals.ts';
+import { readRemoteHeader, type RemoteHeader } from './remote-header.ts';
+import { entryOf, roleOfHeader } from './repository-entry.ts';
+import { machineOf, suggestionsFor, type Suggestion } from './starting-points.ts';
+
+interface HubOptions {
+  settings: SettingsService;
+  log: Logger;
+  inspect: (path: string) => GgufInfo;
+  fit: (header: GgufInfo) => Fit;
+  devices: () => readonly Device[];
+  memory: () => Memory;
+  /** The models in the list. */
+  rows: () => ModelRow[];
+  download: (request: DownloadRequest) => Promise<Download>;
+  /** Folder in which headers lie while they are read. */
+  dir: string;
+  startingPoints: string;
+  tokenFile: string;
+  keyring?: Keyring | undefined;
+  timeoutMs?: number | undefined;
+}
+
+/** A repository's files at one commit, which never change. */
+type Files = ReturnType<typeof sortFiles>;
+
+/** Repositories and headers that are remembered. */
+const REMEMBERED = 50;
+
+/**
+ * Models on a hub that speaks the Hugging Face API: search, repositories, downloads. It is asked when a person asks, and at no other time.
+ * Long for its many short methods.
+ */
+export class Hub {
+  readonly #options: HubOptions;
+  readonly #api: HubApi;
+  readonly #token: HubToken;
+  readonly #files = new Map<string, Files>();
+  readonly #headers = new Map<string, RemoteHeader>();
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.#token = new HubToken({ path: options.tokenFile, keyring: options.keyring });
+    this.#api = new HubApi({
+      address: () => this.#address,
+      headers: (url) => this.headers(url),
+      timeoutMs: options.timeoutMs,
+    });
+  }
+
+  /** What is known without asking. */
+  async info(): Promise<HubInfo> {
+    return {
+      address: this.#address,
+      host: new URL(this.#address).host,
+      ...(await this.#token.state(this.#address)),
+      tokenFile: this.#token.path,
+      machine: this.#machine,
+    };
+  }
+
+  /** Keeps a token for the hub of the settings; '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY. */
+  async setToken(token: string): Promise<HubInfo> {
+    await this.#token.set(this.#address, token);
+    return this.info();
+  }
+
+  /** Sent with a request for an address. HUB_TOKEN. */
+  headers(url: string): Promise<Record<string, string>> {
+    return this.#token.headers(url);
+  }
+
+  /** A failure of a download from the hub in people's terms. */
+  async explain(error: unknown, { hub, repository }: HubSource): Promise<unknown> {
+    const { token } = await this.#token.state(hub);
+    const page = `${hub.replace(/\/+$/, '')}/${repository}`;
+    return hubFailure(error, { hub, repository, page, hasToken: token !== 'none' });
+  }
+
+  search(query: string, cursor: string): Promise<{ entries: HubEntry[]; next: string }> {
+    return this.#asking('', async () => {
+      const { entries, next } = await this.#api.search(query, cursor);
+      return { entries: entries.map(entryOf), next };
+    });
+  }
+
+  /** What the resources list for a machine like this, as the hub has it now; those that it does not have are left out. */
+  async start(): Promise<StartingPoint[]> {
+    const suggestions = suggestionsFor(this.#options.startingPoints, this.#machine);
+    const results = await Promise.allSettled(suggestions.map((each) => this.#startingPoint(each)));
+    const points = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    for (const result of results) {
+      if (result.status !== 'rejected') continue;
+      if (points.length === 0) throw result.reason;
+      this.#options.log.info('starting-point-left-out', { error: String(result.reason) });
+    }
+    return points;
+  }
+
+  /** A repository with its files, and what its header says of them here. */
+  repository(repository: string): Promise<HubRepository> {
+    return this.#asking(repository, async () => {
+      const listed = await this.#api.info(repository);
+      const { models, others } = await this.#filesOf(listed.id, listed.sha);
+      const read = await this.#headerOf(listed, models);
+      const { header } = read;
+      const files = models.map((model) => this.#fileOf(listed.id, model, header));
+      const best = header?.unsupportedReason === '' || !header ? recommended(files) : undefined;
+      const chosen = best && files[best.index];
+      if (chosen) chosen.recommended = best.why;
+      return {
+        ...entryOf(listed),
+        ...(header && { role: roleOfHeader(header) }),
+        revision: listed.sha,
+        page: this.#api.page(listed.id),
+        header: header && this.#told(listed.id, header),
+        failure: read.failure,
+        files,
+        others,
+        bytesPerSecond: read.bytesPerSecond,
+      };
+    });
+  }
+
+  /** HUB_CHANGED: there is no such file in this revision; DISK_FULL. */
+  download(repository: string, revision: string, path: string): Promise<Download> {
+    return this.#asking(repository, async () => {
+      const { models } = await this.#filesOf(repository, revision);
+      const model = models.find(({ files }) => files[0].path === path);
+      if (!model) {
+        const advice = 'Open the repository again.';
+        throw new KvasirError('HUB_CHANGED', `${repository} has no model file ${path} any more.`, advice);
+      }
+      const { sha256 } = model.files[0];
+      return this.#options.download({
+        name: path.split('/').at(-1) ?? path,
+        source: { hub: this.#address, repository, revision, path, sha256 },
+        files: model.files.map((file) => ({
+          url: this.#api.fileUrl(repository, revision, file.path),
+          sha256: file.sha256,
+          bytesTotal: file.bytes,
+        })),
+      });
+    });
+  }
+
+  get #address(): string {
+    return this.#options.settings.current.hubAddress;
+  }
+
+  get #machine() {
+    return machineOf(this.#options.devices(), this.#options.memory());
+  }
+
+  #startingPoint({ repository, role, quantization }: Suggestion): Promise<StartingPoint[]> {
+    return this.#asking(repository, async () => {
+      const listed = await this.#api.info(repository);
+      const { models } = await this.#filesOf(listed.id, listed.sha);
+      const model = models.find((each) => each.quantization === quantization) ?? models[0];
+      if (!model) return [];
+      const { license, gated } = entryOf(listed);
+      const file = this.#fileOf(listed.id, model, null);
+      return [{ repository: listed.id, role, license, gated, revision: listed.sha, file }];
+    });
+  }
+
+  async #filesOf(repository: string, revision: string): Promise<Files> {
+    const key = `${this.#address} ${repository} ${revision}`;
+    const files = this.#files.get(key) ?? sortFiles(await this.#api.tree(repository, revision));
+    remember(this.#files, key, files);
+    return files;
+  }
+
+  /** One header for all quantisations: of the model with the fewest and smallest files. A failure is told beside what is known. */
+  async #headerOf({ id, sha }: Listed & { sha: string }, models: readonly Quantisation[]) {
+    const [model] = models.toSorted((a, b) => a.files.length - b.files.length);
+    if (!model) return { header: null, bytesPerSecond: null, failure: null };
+    const key = model.files[0].sha256;
+    try {
+      const known = this.#headers.get(key);
+      const files = model.files.map((file) => ({ ...file, url: this.#api.fileUrl(id, sha, file.path) }));
+      const read =
+        known ?? (await readRemoteHeader(files, { ...this.#options, headers: (url) => this.headers(url) }));
+      remember(this.#headers, key, read);
+      return { ...read, failure: null };
+    } catch (error) {
+      const meant = await this.explain(error, {
+        ...{ hub: this.#address, repository: id, revision: sha },
+        ...{ path: '', sha256: key },
+      });
+      return { header: null, bytesPerSecond: null, failure: failureOf(meant) };
+    }
+  }
+
+  #fileOf(repository: string, model: Quantisation, header: GgufInfo | null): HubFile {
+    const { quantization, bytes, files } = model;
+    const own = header && { ...header, fileBytes: bytes };
+    return {
+      ...{ quantization, bytes, parts: files.length, path: files[0].path, recommended: null },
+      fit: own && this.#options.fit(own),
+      speed: own ? expectedSpeed(this.#options.rows(), own) : { reading: null, writing: null },
+      local: this.#localOf(repository, files[0]),
+    };
+  }
+
+  /** The model that was downloaded as this file; one of the same name that was another then is told, too. */
+  #localOf(repository: string, { path, sha256 }: { path: string; sha256: string }): HubFile['local'] {
+    const rows = this.#options.rows();
+    const same = rows.find(({ source }) => source?.sha256 === sha256);
+    const older = rows.find(({ source }) => source?.repository === repository && source.path === path);
+    const row = same ?? older;
+    return row ? { id: row.id, same: row === same } : null;
+  }
+
+  #told(repository: string, header: GgufInfo): NonNullable<HubRepository['header']> {
+    const { architecture, obstacle, unsupportedReason } = inspectedOf({
+      name: null,
+      header,
+      path: repository,
+    });
+    const { contextTrain, parameterCount } = header;
+    return { architecture, obstacle, unsupportedReason, contextTrain, parameterCount };
+  }
+
+  async #asking<T>(repository: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw await this.explain(error, {
+        ...{ hub: this.#address, repository, revision: '' },
+        ...{ path: '', sha256: '' },
+      });
+    }
+  }
+}
+
+/** The one used longest ago leaves. */
+function remember<T>(known: Map<string, T>, key: string, value: T): void {
+  known.delete(key);
+  known.set(key, value);
+  const [oldest] = known.keys();
+  if (known.size > REMEMBERED && oldest !== undefined) known.delete(oldest);
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { GgufInfo } from '../../engine/engine.ts';
+import { get, received } from '../downloads/request.ts';
+import { unreachable } from './refusals.ts';
+import { headBytes, MAX_HEAD_BYTES } from './gguf-head.ts';
+
+/** A file on the hub. */
+export interface RemoteFile {
+  url: string;
+  path: string;
+  bytes: number;
+}
+
+interface RemoteHeaderOptions {
+  inspect: (path: string) => GgufInfo;
+  headers: (url: string) => Promise<Record<string, string>>;
+  /** Folder in which a file may lie for a moment. */
+  dir: string;
+  /** Milliseconds without a byte after which the hub is given up. Default 15,000. */
+  stallMs?: number | undefined;
+}
+
+export interface RemoteHeader {
+  header: GgufInfo;
+  /** null when too little came to tell. */
+  bytesPerSecond: number | null;
+}
+
+/** Less than this says more of the way to the server than of the connection. */
+const TELLING_BYTES = 512 * 1024;
+
+/**
+ * What the engine says of a model on the hub. Of each of its files as much is fetched as its header takes, and put into an empty file of
+ * the full size, of which the disk keeps only what was written: so remote and local files are judged by the same code.
+ * MODEL_INVALID, and what inspecting and fetching reject with.
+ */
+export async function readRemoteHeader(
+  files: readonly RemoteFile[],
+  options: RemoteHeaderOptions,
+): Promise<RemoteHeader> {
+  // As unfinished downloads are called, so that a start removes what a kill left.
+  const folder = join(options.dir, `${randomUUID()}.part`);
+  const [first] = files;
+  if (!first) throw new TypeError('files: there are none');
+  try {
+    await mkdir(folder, { recursive: true });
+    let bytes = 0;
+    let ms = 0;
+    for (const file of files) {
+      const began = performance.now();
+      const head = await fetchHead(file, options);
+      ms += performance.now() - began;
+      bytes += head.length;
+      await writeSparse(join(folder, basename(file.path)), head, file.bytes);
+    }
+    const header = options.inspect(join(folder, basename(first.path)));
+    return { header, bytesPerSecond: bytes >= TELLING_BYTES ? (bytes / ms) * 1000 : null };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The beginning of a file, up to the end of its header; the connection is closed once that is there. */
+async function fetchHead({ url, bytes }: RemoteFile, options: RemoteHeaderOptions): Promise<Buffer> {
+  const stalled = new AbortController();
+  const { stallMs = 15_000 } = options;
+  const timer = setTimeout(() => stalled.abort(), stallMs);
+  try {
+    const range = `bytes=0-${Math.min(bytes, MAX_HEAD_BYTES) - 1}`;
+    const response = await get(url, { ...(await options.headers(url)), range }, stalled.signal);
+    const parts: Buffer[] = [];
+    let have = 0;
+    let next = 64 * 1024;
+    try {
+      for await (const part of received(response)) {
+        timer.refresh();
+        parts.push(part);
+        have += part.length;
+        if (have < next) continue;
+        next = 2 * have;
+        const head = whole(parts);
+        if (head) return head;
+      }
+      // The end of the file; a header that goes on beyond is for the engine to complain of.
+      return whole(parts) ?? Buffer.concat(parts);
+    } finally {
+      response.destroy();
+    }
+  } catch (error) {
+    if (stalled.signal.aborted) throw unreachable(url, 'it stopped sending', error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function whole(parts: readonly Buffer[]): Buffer | undefined {
+  const all = Buffer.concat(parts);
+  const end = headBytes(all);
+  return end === undefined ? undefined : all.subarray(0, end);
+}
+
+async function writeSparse(path: string, head: Buffer, bytes: number): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(head);
+    await file.truncate(bytes);
+  } finally {
+    await file.close();
+  }
+}
