@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase, type SetAside } from '../platform/database.ts';
+import { DownloadTable } from './downloads/download-table.ts';
 import { MIGRATIONS, ModelRegistry } from './registry.ts';
 
 function tempDir(): string {
@@ -28,7 +29,7 @@ test.each([
   const path = join(tempDir(), 'models.sqlite');
   const database = openDatabase(path, MIGRATIONS);
   database.exec(`INSERT INTO model (id, path, origin, mtime_ms, header, added_ms) VALUES ('a', '/a', 'imported', 0, '{}', 0);
-    INSERT INTO download VALUES ('d', 'u', 'n', '', 'f', 'failed', 0, '', '{}', 0);
+    INSERT INTO download (id, name, state, failure, added_ms) VALUES ('d', 'n', 'failed', '{}', 0);
     ${damage};`);
   database.close();
   const { models, setAside } = open(path);
@@ -53,6 +54,21 @@ test('headers of an older version are read again, and say until then what was so
       header: { engine: 'blending', obstacle: '', kvValuesPerToken: 512, kvLayers: 2, headDims: [32] },
     },
     { mtimeMs: -1, header: { engine: 'none' } },
+  ]);
+  registry.close();
+});
+
+test('a download of an older version has one file, and goes on where it was', () => {
+  const path = join(tempDir(), 'models.sqlite');
+  const database = openDatabase(path, MIGRATIONS.slice(0, 7));
+  database.exec(
+    `INSERT INTO download VALUES ('d', 'http://a/b', 'n', 'cd', 'b.gguf', 'paused', 9, '"e"', NULL, 0)`,
+  );
+  database.close();
+  const registry = new ModelRegistry(path);
+  const files = [{ url: 'http://a/b', sha256: 'cd', file: 'b.gguf', bytesTotal: 9, validator: '"e"' }];
+  expect(new DownloadTable(registry.database).all()).toEqual([
+    { id: 'd', name: 'n', state: 'paused', files, source: null, failure: null },
   ]);
   registry.close();
 });

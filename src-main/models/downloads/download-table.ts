@@ -1,19 +1,26 @@
+import { z } from 'zod';
 import type { Download } from '../../../src-shared/contract/models.ts';
 import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { HubSource } from '../../../src-shared/contract/hub.ts';
 import type { Database } from '../../platform/database.ts';
 
-/** One file of a download. */
-export interface DownloadFile {
-  url: string;
+const FileSchema = z.object({
+  url: z.url({ protocol: /^https?$/ }),
   /** Lower case; '' when none was announced. */
-  sha256: string;
+  sha256: z.string(),
   /** Name in the models folder; the unfinished file is called the same with .part behind it. */
-  file: string;
+  file: z.string().min(1),
   /** 0 while unknown. */
-  bytesTotal: number;
-  validator: string;
-}
+  bytesTotal: z.number().min(0),
+  /** ETag or Last-Modified of what the part is of; '' when there is none. */
+  validator: z.string(),
+});
+
+/** A row may come from a backup: one whose files are not as they should be has none. */
+const FilesSchema = z.array(FileSchema).catch([]);
+
+/** One file of a download. */
+export type DownloadFile = z.infer<typeof FileSchema>;
 
 export interface DownloadRow {
   id: string;
@@ -42,7 +49,7 @@ export class DownloadTable {
       FROM download ORDER BY added_ms, rowid`;
     return this.#database.all<RawRow>(query).map((row) => ({
       ...row,
-      files: JSON.parse(row.files) as DownloadFile[],
+      files: FilesSchema.parse(JSON.parse(row.files)),
       source: JSON.parse(row.source) as HubSource | null,
       failure: JSON.parse(row.failure) as Failure | null,
     }));
