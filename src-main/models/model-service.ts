@@ -308,6 +308,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   /** Disposes the models, once nothing uses them. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
+    this.hub.close();
     await this.found.close();
     await this.downloads.close();
     await this.#weights.close();

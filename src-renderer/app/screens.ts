@@ -60,7 +60,7 @@ export const SCREENS: readonly Screen[] = [
   {
     name: 'models',
     path: '/models',
-    routes: ['/models', '/models/:id'],
+    routes: ['/models', '/models/discover', '/models/discover/*'],
     icon: IconCpu,
     component: lazy(() => import('../features/models/ModelsScreen.tsx')),
   },

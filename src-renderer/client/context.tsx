@@ -31,6 +31,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
     ...['models.', 'libraries.', 'cache.', 'documents.chunks', 'calibration.', 'analysis.plan'],
   ],
   'models.download': ['models.downloads'],
+  'hub.changed': ['hub.'],
   'cache.changed': ['cache.', 'documents.chunks', 'libraries.'],
   'settings.changed': ['settings.', 'cache.stats', 'calibration.', 'analysis.plan'],
   'calibration.changed': ['calibration.'],

@@ -45,6 +45,8 @@ export const events = {
   'models.download': DownloadSchema,
   /** What a search for models on this machine found so far, at most four times a second; at its end, all. */
   'models.found': FoundModelsSchema,
+  /** Another hub is set, its token, or what models are judged by: nothing of what was asked holds. */
+  'hub.changed': z.object({}),
   'cache.changed': z.object({}),
   'cache.progress': z.object({ done: z.int(), total: z.int() }),
   'settings.changed': SettingsSchema,

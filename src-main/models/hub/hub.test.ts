@@ -63,7 +63,7 @@ async function setUp(repositories: Record<string, TestRepository> = { 'ada/M-GGU
     onFinished: (path, source) => Promise.resolve(`model ${finished.push({ path, source })}`),
   });
   const models: Hub = new Hub({
-    ...{ settings, log, dir: files.dir, timeoutMs: 5000 },
+    ...{ settings, log, events: new EventBus(), dir: files.dir, timeoutMs: 5000 },
     inspect: (path) => {
       inspected.push(path);
       expect(headBytes(readFileSync(path))).toBeDefined();
@@ -79,6 +79,7 @@ async function setUp(repositories: Record<string, TestRepository> = { 'ada/M-GGU
   });
   onTestFinished(async () => {
     hub.close();
+    models.close();
     await downloads.close();
     registry.close();
     rmSync(dir, { recursive: true, force: true });

@@ -9,6 +9,7 @@ import type {
 import type { Device, GgufInfo } from '../../engine/engine.ts';
 import type { Download, Fit } from '../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import type { EventBus } from '../../platform/event-bus.ts';
 import { failureOf } from '../../platform/failure.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -29,6 +30,7 @@ import { machineOf, suggestionsFor, type Suggestion } from './starting-points.ts
 
 interface HubOptions {
   settings: SettingsService;
+  events: EventBus;
   log: Logger;
   inspect: (path: string) => GgufInfo;
   fit: (header: GgufInfo) => Fit;
@@ -48,6 +50,9 @@ interface HubOptions {
 /** A repository's files at one commit, which never change. */
 type Files = ReturnType<typeof sortFiles>;
 
+/** Settings that decide what is asked, and what is said of it. */
+const JUDGED_BY = ['hubAddress', 'contextTokens', 'conversationDtype', 'device'] as const;
+
 /** Repositories and headers that are remembered. */
 const REMEMBERED = 50;
 
@@ -56,6 +61,8 @@ const REMEMBERED = 50;
  * Long for its many short methods.
  */
 export class Hub {
+  /** Ends listening to settings. */
+  readonly close: () => void;
   readonly #options: HubOptions;
   readonly #api: HubApi;
   readonly #token: HubToken;
@@ -69,6 +76,9 @@ export class Hub {
       address: () => this.#address,
       headers: (url) => this.headers(url),
       timeoutMs: options.timeoutMs,
+    });
+    this.close = options.settings.onChange((now, before) => {
+      if (JUDGED_BY.some((key) => now[key] !== before[key])) options.events.emit('hub.changed', {});
     });
   }
 
@@ -86,6 +96,7 @@ export class Hub {
   /** Keeps a token for the hub of the settings; '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY. */
   async setToken(token: string): Promise<HubInfo> {
     await this.#token.set(this.#address, token);
+    this.#options.events.emit('hub.changed', {});
     return this.info();
   }
 

@@ -1,12 +1,15 @@
-import { Loader, Stack, Text, Title } from '@mantine/core';
+import { Loader, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useLocation, useRoute } from 'wouter';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { CalibrationCard } from './CalibrationCard.tsx';
 import { AddModel } from './AddModel.tsx';
+import { Discover } from './discover/Discover.tsx';
+import { DISCOVER } from './discover/paths.ts';
 import { DownloadList } from './DownloadList.tsx';
 import { FoundModels } from './FoundModels.tsx';
 import { ModelCard } from './ModelCard.tsx';
@@ -15,48 +18,72 @@ import { ModelDrop } from './ModelDrop.tsx';
 import { WatchingCard } from './WatchingCard.tsx';
 import { useImport } from './useImport.tsx';
 
+/** The models of this machine, or what a hub has; both show what is being downloaded. */
 export default function ModelsScreen() {
-  const { t } = useTranslation('models');
-  const { data: models, error, refetch } = useCall('models.list');
-  const [detailed, setDetailed] = useState<string>();
+  const { t } = useTranslation(['models', 'hub']);
+  const [, navigate] = useLocation();
+  const [atStart] = useRoute(DISCOVER);
+  const [atRepository, opened] = useRoute<{ '*': string }>(`${DISCOVER}/*`);
   const importing = useImport();
-  const of = (role: ModelEntry['role']): ModelEntry[] => models?.filter((model) => model.role === role) ?? [];
+  const discovering = atStart || atRepository;
   return (
     <ModelDrop onFiles={(files) => void importing.importFiles(files)}>
       <Page title={t('title')} subtitle={t('subtitle')} actions={<AddModel importing={importing} />}>
         <Stack gap="xl" maw={920}>
-          {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
-          {!models && !error && <Loader aria-label={t('title')} />}
+          <SegmentedControl
+            w="fit-content"
+            aria-label={t('hub:places')}
+            value={discovering ? 'discover' : 'here'}
+            data={[
+              { value: 'here', label: t('hub:here') },
+              { value: 'discover', label: t('hub:discover') },
+            ]}
+            onChange={(place) => navigate(place === 'discover' ? DISCOVER : '/models')}
+          />
           <DownloadList />
-          {models && (
-            <>
-              <Section title={t('sections.chat')}>
-                {of('chat').map((model) => (
-                  <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
-                ))}
-                <Text size="sm" c="dimmed">
-                  {t('add.drop')}
-                </Text>
-              </Section>
-              <Section title={t('sections.embedding')}>
-                {of('embedding').map((model) => (
-                  <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
-                ))}
-                {of('embedding').length === 0 && (
-                  <Text size="sm" c="dimmed">
-                    {t('embeddingNone')}
-                  </Text>
-                )}
-              </Section>
-              <FoundModels />
-              <CalibrationCard />
-              <WatchingCard />
-            </>
-          )}
+          {discovering ? <Discover repository={opened?.['*']} /> : <OnThisMachine />}
         </Stack>
-        <ModelDetails id={detailed} onClose={() => setDetailed(undefined)} />
       </Page>
     </ModelDrop>
+  );
+}
+
+function OnThisMachine() {
+  const { t } = useTranslation('models');
+  const { data: models, error, refetch } = useCall('models.list');
+  const [detailed, setDetailed] = useState<string>();
+  const of = (role: ModelEntry['role']): ModelEntry[] => models?.filter((model) => model.role === role) ?? [];
+  return (
+    <>
+      {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
+      {!models && !error && <Loader aria-label={t('title')} />}
+      {models && (
+        <>
+          <Section title={t('sections.chat')}>
+            {of('chat').map((model) => (
+              <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
+            ))}
+            <Text size="sm" c="dimmed">
+              {t('add.drop')}
+            </Text>
+          </Section>
+          <Section title={t('sections.embedding')}>
+            {of('embedding').map((model) => (
+              <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
+            ))}
+            {of('embedding').length === 0 && (
+              <Text size="sm" c="dimmed">
+                {t('embeddingNone')}
+              </Text>
+            )}
+          </Section>
+          <FoundModels />
+          <CalibrationCard />
+          <WatchingCard />
+        </>
+      )}
+      <ModelDetails id={detailed} onClose={() => setDetailed(undefined)} />
+    </>
   );
 }
 

@@ -53,6 +53,13 @@ export function EngineSection({ settings }: { settings: Settings }) {
         text={settings.modelCatalogue}
         onChange={(modelCatalogue) => change({ modelCatalogue: modelCatalogue.trim() })}
       />
+      <TextSetting
+        label={t('engine.hub')}
+        description={t('engine.hubHelp')}
+        maxLength={2000}
+        text={settings.hubAddress}
+        onChange={(address) => change({ hubAddress: address.trim() === '' ? null : address.trim() })}
+      />
       <Stack gap="xs">
         <Text size="sm" fw={500}>
           {t('engine.devices')}

@@ -2,6 +2,7 @@ import { IconBolt, IconCpu, IconFilePlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ReactNode } from 'react';
+import { DownloadOffer } from './DownloadOffer.tsx';
 import { FoundModels } from './FoundModels.tsx';
 import { Readiness } from './Readiness.tsx';
 import { Suggestions } from './Suggestions.tsx';
@@ -9,7 +10,7 @@ import classes from './Welcome.module.css';
 
 /**
  * Kvasir in one screen: what is ready, what to ask, what to look at, and how to go on. Models are offered by what they cost: the demo,
- * which is here, then those that other programs have on this machine. What has to be downloaded belongs behind these.
+ * which is here, then those that other programs have on this machine, then what has to be downloaded.
  */
 export function FirstRun({ onAsk }: { onAsk: (question: string) => void }) {
   const { t } = useTranslation('welcome');
@@ -23,6 +24,7 @@ export function FirstRun({ onAsk }: { onAsk: (question: string) => void }) {
         <IconBolt size={17} aria-hidden /> {t('see')}
       </p>
       <FoundModels />
+      <DownloadOffer />
       <h2 className={classes.heading}>{t('own')}</h2>
       <div className={classes.ways}>
         <Way

@@ -5,6 +5,7 @@ import { compare } from './compare.ts';
 import { search } from './search.ts';
 import { found } from './found.ts';
 import { fusion } from './fusion.ts';
+import { hub } from './hub.ts';
 import { library } from './library.ts';
 import { cache } from './cache.ts';
 import { models } from './models.ts';
@@ -21,6 +22,7 @@ export const en = {
   compare,
   found,
   fusion,
+  hub,
   search,
   library,
   cache,

@@ -70,6 +70,9 @@ export const settings = {
     compact: 'Compact (q8_0)',
     catalogue: 'List of models to download',
     catalogueHelp: 'A file, or the address of one; its models are then offered on the Models screen.',
+    hub: 'Address of the hub',
+    hubHelp:
+      'Where models are searched under Models → Discover, and nowhere else: the public hub, a mirror, or your company’s own. Empty brings back the public one.',
     devices: 'Devices on this machine',
     memory: '{{free}} of {{total}} free',
   },
@@ -98,7 +101,8 @@ export const settings = {
     updates: 'Look for newer versions',
     updatesHelp:
       'Once a day, at the address this package was made with. A newer one is fetched, verified, and installed when you quit.',
-    offline: 'Everything runs on this machine. Nothing is sent anywhere: no telemetry, no accounts.',
+    offline:
+      'Everything runs on this machine: no telemetry, no accounts. Kvasir asks others only where you do: for a model that you look for or download, or for a newer version.',
   },
   range: 'From {{min}} to {{max}}',
 };

@@ -62,6 +62,22 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
   },
   DOWNLOAD_FAILED: { message: '下载失败。', advice: '请检查网络连接，然后继续下载。' },
   CHECKSUM_MISMATCH: { message: '下载的文件与说明不符。', advice: '该文件未被使用，请重新下载。' },
+  HUB_UNREACHABLE: {
+    message: '无法连接模型站；本机上的模型可以照常使用。',
+    advice: '请检查网络连接，或设置中的模型站地址。',
+  },
+  HUB_TOKEN: {
+    message: '模型站拒绝了请求：需要令牌，或令牌无效，或者没有这个仓库。',
+    advice: '请检查名称，或在“发现”页面填写令牌。',
+  },
+  HUB_GATED: {
+    message: '只有接受了该仓库条款的人才能取得其文件。',
+    advice: '请在它的页面上接受条款，然后在“发现”页面填写该账户的令牌。',
+  },
+  HUB_CHANGED: {
+    message: '模型站上的文件已有变动、改名或被删除。',
+    advice: '请重新打开该仓库，然后再次下载。',
+  },
   LIBRARY_NOT_FOUND: {
     message: '找不到该资料库的文件夹。',
     advice: '请检查路径，以及所在的磁盘是否已连接。',

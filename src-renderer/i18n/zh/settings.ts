@@ -69,6 +69,8 @@ export const settings: Words<typeof en.settings> = {
     compact: '紧凑 (q8_0)',
     catalogue: '可下载模型的列表',
     catalogueHelp: '列表的文件或地址；“模型”页面会列出其中的模型。',
+    hub: '模型站地址',
+    hubHelp: '只在“模型 → 发现”中搜索模型时使用：公共站点、镜像或公司自己的站点。留空则恢复为公共站点。',
     devices: '本机的设备',
     memory: '共 {{total}}，可用 {{free}}',
   },
@@ -94,7 +96,7 @@ export const settings: Words<typeof en.settings> = {
     host: { electron: '桌面应用', server: '在浏览器中运行；核心运行于 {{platform}}' },
     updates: '检查新版本',
     updatesHelp: '每天一次，在此安装包指定的地址检查。新版本会被下载并校验，在你退出时安装。',
-    offline: '一切都在本机运行，不向任何地方发送数据：没有遥测，也没有账号。',
+    offline: '一切都在本机运行：没有遥测，也没有账号。只有在你查找或下载模型、或选择检查新版本时，Kvasir 才会访问其他站点。',
   },
   range: '从 {{min}} 到 {{max}}',
 };

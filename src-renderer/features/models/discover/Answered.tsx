@@ -1,0 +1,58 @@
+import { Alert, Button, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { IconWifiOff } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { failureWords, type ShownFailure } from '../../../i18n/failures.ts';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+
+/** A heading, and below it what the hub answered, why it did not, or that it is being asked. */
+export function Answered({
+  title,
+  host,
+  error,
+  onRetry,
+  asking,
+  children,
+}: {
+  title: string;
+  host: string;
+  error: ShownFailure | null;
+  onRetry: () => void;
+  asking: boolean;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation('hub');
+  return (
+    <Stack gap="sm" component="section" aria-label={title}>
+      <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
+        {title}
+      </Title>
+      {error && <Refusal failure={error} onRetry={onRetry} />}
+      {asking && (
+        <Group gap="xs" role="status">
+          <Loader size="xs" />
+          <Text size="sm" c="dimmed">
+            {t('asking', { host })}
+          </Text>
+        </Group>
+      )}
+      {children}
+    </Stack>
+  );
+}
+
+/** Being offline is nothing that went wrong. */
+function Refusal({ failure, onRetry }: { failure: ShownFailure; onRetry: () => void }) {
+  const { t, i18n } = useTranslation();
+  if (failure.code !== 'HUB_UNREACHABLE') return <FailureAlert failure={failure} onRetry={onRetry} />;
+  return (
+    <Alert color="gray" variant="light" icon={<IconWifiOff />} role="status">
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm">{failureWords(failure, i18n.language).message}</Text>
+        <Button size="compact-sm" variant="default" flex="none" onClick={onRetry}>
+          {t('action.retry')}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,127 @@
+import { Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { IconArrowLeft, IconExternalLink } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { HubInfo, HubRepository } from '../../../../src-shared/contract/hub.ts';
+import { useCall } from '../../../client/context.tsx';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
+import { Answered } from './Answered.tsx';
+import { FileRow } from './FileRow.tsx';
+import { Gated } from './Gated.tsx';
+import { DISCOVER } from './paths.ts';
+import { useEntryFacts } from './useEntryFacts.ts';
+import classes from './Discover.module.css';
+
+/** A repository of the hub: what its model is, and its quantisations. */
+export function RepositoryPage({ repository, hub }: { repository: string; hub: HubInfo }) {
+  const { t } = useTranslation('hub');
+  const { data, error, isFetching, refetch } = useCall('hub.repository', { repository });
+  return (
+    <Stack gap="lg">
+      <Button
+        component={Link}
+        href={DISCOVER}
+        variant="subtle"
+        size="xs"
+        w="fit-content"
+        leftSection={<IconArrowLeft size={16} />}
+      >
+        {t('back')}
+      </Button>
+      <Answered
+        title={repository}
+        host={hub.host}
+        error={error}
+        onRetry={() => void refetch()}
+        asking={isFetching && !data}
+      >
+        {data && <Known repository={data} hub={hub} />}
+      </Answered>
+    </Stack>
+  );
+}
+
+function Known({ repository, hub }: { repository: HubRepository; hub: HubInfo }) {
+  const { t } = useTranslation('hub');
+  const { failure, files, others } = repository;
+  const measured = files.some(({ speed }) => speed.reading !== null || speed.writing !== null);
+  return (
+    <>
+      <About repository={repository} />
+      {failure?.code === 'HUB_GATED' ? (
+        <Gated repository={repository} hub={hub} />
+      ) : (
+        failure && <FailureAlert failure={failure} />
+      )}
+      <Text fw={600} component="h3" m={0}>
+        {t('files')}
+      </Text>
+      {files.length === 0 && <Text size="sm">{t('filesNone')}</Text>}
+      <ul className={classes.rows}>
+        {files.map((file) => (
+          <FileRow key={file.path} repository={repository} file={file} />
+        ))}
+      </ul>
+      {measured && (
+        <Text size="sm" c="dimmed">
+          {t('speedFrom')}
+        </Text>
+      )}
+      {others.length > 0 && (
+        <details>
+          <summary className={classes.summary}>{t('others', { count: others.length })}</summary>
+          {others.map(({ path, kind }) => (
+            <Text key={path} size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {path}: {t(`other.${kind}`)}
+            </Text>
+          ))}
+        </details>
+      )}
+    </>
+  );
+}
+
+function About({ repository }: { repository: HubRepository }) {
+  const { t } = useTranslation(['hub', 'common', 'models']);
+  const format = useFormat();
+  const { role, gated, page, header } = repository;
+  const facts = useEntryFacts({
+    ...repository,
+    ...(header && { architecture: header.architecture, parameterCount: header.parameterCount }),
+  });
+  const context = header && t('context', { amount: format.number(header.contextTrain) });
+  const runs = header?.unsupportedReason === '' && role === 'chat';
+  return (
+    <Stack gap={6}>
+      <Group gap="xs">
+        {role !== null && (
+          <Badge variant="light" color="gray">
+            {t(`role.${role}`)}
+          </Badge>
+        )}
+        {runs && <Badge variant="light">{t(header.obstacle ? 'notBlended' : 'blended')}</Badge>}
+        {gated !== 'no' && (
+          <Badge variant="light" color="yellow">
+            {t(`gated.${gated}`)}
+          </Badge>
+        )}
+        <Anchor href={page} target="_blank" rel="noopener noreferrer" size="sm">
+          {t('page')} <IconExternalLink size={14} aria-hidden style={{ verticalAlign: '-2px' }} />
+        </Anchor>
+      </Group>
+      <Text size="sm" c="dimmed">
+        {[...facts, context].filter(Boolean).join(' · ')}
+      </Text>
+      {header?.obstacle && (
+        <Text size="sm">{t(`common:notBlended.${header.obstacle}`, { name: repository.repository })}</Text>
+      )}
+      {header && role === 'chat' && header.unsupportedReason !== '' && (
+        <Text size="sm" c="var(--kv-danger)">
+          {t('models:unsupported', { reason: header.unsupportedReason })}
+        </Text>
+      )}
+      {(role === 'reranker' || role === 'other') && <Text size="sm">{t(`notUsed.${role}`)}</Text>}
+    </Stack>
+  );
+}

@@ -1,0 +1,101 @@
+import { Badge, Button, Group, Text } from '@mantine/core';
+import { IconArrowLeft } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { HubEntry, HubInfo } from '../../../../src-shared/contract/hub.ts';
+import { useCall } from '../../../client/context.tsx';
+import { Answered } from './Answered.tsx';
+import { pathOf } from './paths.ts';
+import { useEntryFacts } from './useEntryFacts.ts';
+import classes from './Discover.module.css';
+
+export function SearchResults({ hub, query, onBack }: { hub: HubInfo; query: string; onBack: () => void }) {
+  const { t } = useTranslation('hub');
+  const [cursors, setCursors] = useState(['']);
+  return (
+    <>
+      <Button
+        variant="subtle"
+        size="xs"
+        w="fit-content"
+        leftSection={<IconArrowLeft size={16} />}
+        onClick={onBack}
+      >
+        {t('backToStart')}
+      </Button>
+      {cursors.map((cursor, index) => (
+        <ResultPage
+          key={cursor}
+          {...{ hub, query, cursor }}
+          onMore={index === cursors.length - 1 ? (next) => setCursors([...cursors, next]) : undefined}
+        />
+      ))}
+    </>
+  );
+}
+
+function ResultPage({
+  hub,
+  query,
+  cursor,
+  onMore,
+}: {
+  hub: HubInfo;
+  query: string;
+  cursor: string;
+  onMore: ((next: string) => void) | undefined;
+}) {
+  const { t } = useTranslation('hub');
+  const { data: page, error, isFetching, refetch } = useCall('hub.search', { query, cursor });
+  return (
+    <Answered
+      title={t('results', { query })}
+      host={hub.host}
+      error={error}
+      onRetry={() => void refetch()}
+      asking={isFetching && !page}
+    >
+      {page?.entries.length === 0 && <Text size="sm">{t('none', { host: hub.host, query })}</Text>}
+      <ul className={classes.rows}>
+        {page?.entries.map((entry) => (
+          <Result key={entry.repository} entry={entry} />
+        ))}
+      </ul>
+      {page && page.next !== '' && onMore && (
+        <Button variant="default" w="fit-content" onClick={() => onMore(page.next)}>
+          {t('more')}
+        </Button>
+      )}
+    </Answered>
+  );
+}
+
+function Result({ entry }: { entry: HubEntry }) {
+  const { t } = useTranslation('hub');
+  const facts = useEntryFacts(entry);
+  return (
+    <li className={`${classes.row ?? ''} ${classes.opens ?? ''}`} aria-label={entry.repository}>
+      <div className={classes.body}>
+        <Group gap="xs">
+          <Link href={pathOf(entry.repository)} className={classes.link ?? ''}>
+            {entry.repository}
+          </Link>
+          {entry.role !== null && entry.role !== 'chat' && (
+            <Badge variant="light" color="gray">
+              {t(`role.${entry.role}`)}
+            </Badge>
+          )}
+          {entry.gated !== 'no' && (
+            <Badge variant="light" color="yellow">
+              {t(`gated.${entry.gated}`)}
+            </Badge>
+          )}
+        </Group>
+        <Text size="sm" c="dimmed">
+          {facts.join(' · ')}
+        </Text>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,61 @@
+import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { HubInfo } from '../../../../src-shared/contract/hub.ts';
+import { useAction } from '../../../client/context.tsx';
+import { notifyFailure } from '../../../ui/notify.tsx';
+import classes from './Discover.module.css';
+
+/** The token for the hub: where it is kept, and a place to enter one. */
+export function Token({ hub }: { hub: HubInfo }) {
+  const { t } = useTranslation(['hub', 'common']);
+  const set = useAction('hub.setToken');
+  const [draft, setDraft] = useState('');
+  const { host, tokenFile: path, token, keeps } = hub;
+  const keep = (value: string): void =>
+    set.mutate(
+      { token: value },
+      {
+        onSuccess: () => setDraft(''),
+        onError: (error) => notifyFailure(error, t('common:error.title')),
+      },
+    );
+  return (
+    <details>
+      <summary className={classes.summary}>{t('token.title')}</summary>
+      <Stack gap="xs" mt="xs" maw={620}>
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {token === 'none' ? t('token.none') : t(`token.kept.${token}`, { host, path })}
+        </Text>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            keep(draft.trim());
+          }}
+        >
+          <Group gap="xs" align="flex-end" wrap="nowrap">
+            <PasswordInput
+              flex={1}
+              label={t('token.label', { host })}
+              description={t(`token.will.${keeps}`, { host, path })}
+              inputWrapperOrder={['label', 'input', 'description']}
+              autoComplete="off"
+              value={draft}
+              onChange={(event) => setDraft(event.currentTarget.value)}
+            />
+          </Group>
+          <Group gap="xs" mt="xs">
+            <Button type="submit" size="xs" loading={set.isPending} disabled={draft.trim() === ''}>
+              {t('token.save')}
+            </Button>
+            {token !== 'none' && (
+              <Button size="xs" variant="default" disabled={set.isPending} onClick={() => keep('')}>
+                {t('token.forget')}
+              </Button>
+            )}
+          </Group>
+        </form>
+      </Stack>
+    </details>
+  );
+}
