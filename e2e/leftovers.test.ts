@@ -27,12 +27,14 @@ const LEFT = [
   'settings.json.4711.tmp',
   'calibrations.json.4711.tmp',
   'costs.json.tmp',
+  'hub-token.json.tmp',
   'backups/Kvasir 2026-01-01 10-00-00.zip.part',
   'backups/Kvasir 2026-01-01 10-00-00.zip.databases/catalogue.sqlite',
   `backups/${ID}.upload`,
   `models/${ID}.upload`,
   'models/tiny.gguf.part',
   `models/tiny.gguf.${ID}.part`,
+  `models/${ID}.part/tiny.gguf`, // of a model on a hub, whose header was read
   `libraries/${ID}/.incoming/${ID}`,
 ];
 
@@ -51,7 +53,8 @@ const KEPT = [
 test('unfinished files of dead processes go, finished ones and downloads that wait stay', async () => {
   const before = await App.open({ dataDir: data });
   before.models.registry.database.run(
-    `INSERT INTO download VALUES ('1', 'http://127.0.0.1:9/x', 'x', '', 'waiting.gguf', 'paused', 0, '', NULL, 1)`,
+    `INSERT INTO download (id, name, state, files, added_ms) VALUES ('1', 'x', 'paused', json_array(json_object(
+      'url', 'http://127.0.0.1:9/x', 'sha256', '', 'file', 'waiting.gguf', 'bytesTotal', 0, 'validator', '')), 1)`,
   );
   await before.close();
   for (const file of [...LEFT, ...KEPT]) {

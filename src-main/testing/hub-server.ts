@@ -40,8 +40,8 @@ export class TestHub {
   cuts: number[] = [];
   /** Milliseconds between pieces of 64 KiB of a file. */
   pauseMs = 0;
-  /** Sent in place of what a file holds. */
-  swapped: Buffer | undefined;
+  /** Sent in place of what a file holds, by its path. */
+  swapped: Record<string, Buffer> = {};
   instead: Instead = () => false;
   readonly seen: Seen[] = [];
   readonly #hub: Server;
@@ -142,7 +142,8 @@ export class TestHub {
 
   #file(url: URL, request: IncomingMessage, response: ServerResponse): void {
     const [owner = '', name = '', ...path] = url.pathname.slice(1).split('/').map(decodeURIComponent);
-    const bytes = this.swapped ?? this.repositories[`${owner}/${name}`]?.files[path.join('/')];
+    const at = path.join('/');
+    const bytes = this.swapped[at] ?? this.repositories[`${owner}/${name}`]?.files[at];
     if (!bytes) return refuse(response, 404, '');
     const [, start, end] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
     const from = Number(start ?? 0);

@@ -306,7 +306,7 @@ describe('a download from a hub', () => {
 
   test('whose sum is wrong is never a model', async () => {
     const setup = await setUp();
-    setup.hub.swapped = Buffer.from(SMALL).fill(7, 1000);
+    setup.hub.swapped['M-Q4_K_M.gguf'] = Buffer.from(SMALL).fill(7, 1000);
     await setup.models.download('ada/M-GGUF', SHA, 'M-Q4_K_M.gguf');
     expect(await ended(setup)).toMatchObject({ state: 'failed', failure: { code: 'CHECKSUM_MISMATCH' } });
     expect(setup.finished).toEqual([]);
@@ -314,7 +314,7 @@ describe('a download from a hub', () => {
   });
 
   test.each<[string, (setup: Setup) => void]>([
-    ['is of another size', ({ hub }) => void (hub.swapped = LARGE)],
+    ['is of another size', ({ hub }) => void (hub.swapped['M-Q4_K_M.gguf'] = LARGE)],
     [
       'is of a revision that is gone',
       ({ hub }) => void (hub.repositories['ada/M-GGUF']!.sha = 'd'.repeat(40)),

@@ -96,6 +96,7 @@ export class Hub {
   /** Keeps a token for the hub of the settings; '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY. */
   async setToken(token: string): Promise<HubInfo> {
     await this.#token.set(this.#address, token);
+    this.#headers.clear();
     this.#options.events.emit('hub.changed', {});
     return this.info();
   }
@@ -210,7 +211,8 @@ export class Hub {
   async #headerOf({ id, sha }: Listed & { sha: string }, models: readonly Quantisation[]) {
     const [model] = models.toSorted((a, b) => a.files.length - b.files.length);
     if (!model) return { header: null, bytesPerSecond: null, failure: null };
-    const key = model.files[0].sha256;
+    // Who may read one repository may not read another with the same file.
+    const key = `${id} ${model.files[0].sha256}`;
     try {
       const known = this.#headers.get(key);
       const files = model.files.map((file) => ({ ...file, url: this.#api.fileUrl(id, sha, file.path) }));
@@ -221,7 +223,7 @@ export class Hub {
     } catch (error) {
       const meant = await this.explain(error, {
         ...{ hub: this.#address, repository: id, revision: sha },
-        ...{ path: '', sha256: key },
+        ...{ path: '', sha256: '' },
       });
       return { header: null, bytesPerSecond: null, failure: failureOf(meant) };
     }

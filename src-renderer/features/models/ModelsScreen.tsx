@@ -28,7 +28,11 @@ export default function ModelsScreen() {
   const discovering = atStart || atRepository;
   return (
     <ModelDrop onFiles={(files) => void importing.importFiles(files)}>
-      <Page title={t('title')} subtitle={t('subtitle')} actions={<AddModel importing={importing} />}>
+      <Page
+        title={t('title')}
+        subtitle={t(discovering ? 'hub:subtitle' : 'subtitle')}
+        actions={<AddModel importing={importing} />}
+      >
         <Stack gap="xl" maw={920}>
           <SegmentedControl
             w="fit-content"

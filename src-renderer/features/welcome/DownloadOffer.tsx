@@ -20,26 +20,23 @@ export function DownloadOffer() {
   const point = points?.find(({ role, gated }) => role === 'chat' && gated === 'no');
   if (!info) return null;
   return (
-    <section aria-label={t('first.title')}>
-      <h2 className={classes.heading}>{t('first.title')}</h2>
+    <section aria-label={t('first.title')} className={classes.offer}>
       {point ? (
         <Offer point={point} />
       ) : (
-        <Group gap="sm">
+        <Group gap="xs">
+          <Text size="sm" c="dimmed">
+            {t('first.text', { host: info.host })}
+          </Text>
           <Button
-            size="xs"
-            variant="default"
+            size="compact-sm"
+            variant="subtle"
             leftSection={<IconWorldDownload size={16} />}
             loading={isFetching}
             onClick={() => setAsked(true)}
           >
             {t('first.look')}
           </Button>
-          {!asked && (
-            <Text size="sm" c="dimmed">
-              {t('first.text', { host: info.host })}
-            </Text>
-          )}
         </Group>
       )}
       {points && !point && (

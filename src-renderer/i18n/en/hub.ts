@@ -1,6 +1,7 @@
 export const hub = {
   here: 'On this machine',
   discover: 'Discover',
+  subtitle: 'Models to download, judged by what this machine can run.',
   places: 'Models here and on the hub',
   asks: 'Kvasir asks {{host}} only while you look around here, and sends what you type into the search field. Your documents and questions stay on this machine.',
   search: 'Search {{host}}',
@@ -105,8 +106,8 @@ export const hub = {
   },
   first: {
     title: 'Or download a model',
-    text: 'Kvasir has asked nobody yet. It asks {{host}} when you click.',
-    look: 'See what suits this machine',
+    text: 'Or download one. Kvasir asks {{host}} only when you click.',
+    look: 'What suits this machine?',
     offer: '{{name}} is {{bytes}} to download.',
     offerTime: '{{name}} is {{bytes}} to download, about {{time}}.',
     more: 'Other models',

@@ -3,6 +3,7 @@ import type { en, Words } from '../en/index.ts';
 export const hub: Words<typeof en.hub> = {
   here: '本机',
   discover: '发现',
+  subtitle: '可供下载的模型，并按本机的能力评估。',
   places: '本机和模型站上的模型',
   asks: '只有在你浏览本页时，Kvasir 才会访问 {{host}}，并发送你在搜索框中输入的内容。文档和问题不会离开本机。',
   search: '在 {{host}} 上搜索',
@@ -101,8 +102,8 @@ export const hub: Words<typeof en.hub> = {
   },
   first: {
     title: '或者下载一个模型',
-    text: 'Kvasir 尚未访问任何网站；点击之后才会访问 {{host}}。',
-    look: '查看适合本机的模型',
+    text: '或者下载一个：点击之后，Kvasir 才会访问 {{host}}。',
+    look: '哪些适合本机？',
     offer: '{{name}} 需要下载 {{bytes}}。',
     offerTime: '{{name}} 需要下载 {{bytes}}，约 {{time}}。',
     more: '其他模型',

@@ -7,6 +7,7 @@ import { useCall } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { Answered } from './Answered.tsx';
+import { GatedBadge } from './GatedBadge.tsx';
 import { FileRow } from './FileRow.tsx';
 import { Gated } from './Gated.tsx';
 import { DISCOVER } from './paths.ts';
@@ -101,11 +102,7 @@ function About({ repository }: { repository: HubRepository }) {
           </Badge>
         )}
         {runs && <Badge variant="light">{t(header.obstacle ? 'notBlended' : 'blended')}</Badge>}
-        {gated !== 'no' && (
-          <Badge variant="light" color="yellow">
-            {t(`gated.${gated}`)}
-          </Badge>
-        )}
+        <GatedBadge gated={gated} />
         <Anchor href={page} target="_blank" rel="noopener noreferrer" size="sm">
           {t('page')} <IconExternalLink size={14} aria-hidden style={{ verticalAlign: '-2px' }} />
         </Anchor>

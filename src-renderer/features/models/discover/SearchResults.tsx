@@ -6,6 +6,7 @@ import { Link } from 'wouter';
 import type { HubEntry, HubInfo } from '../../../../src-shared/contract/hub.ts';
 import { useCall } from '../../../client/context.tsx';
 import { Answered } from './Answered.tsx';
+import { GatedBadge } from './GatedBadge.tsx';
 import { pathOf } from './paths.ts';
 import { useEntryFacts } from './useEntryFacts.ts';
 import classes from './Discover.module.css';
@@ -86,11 +87,7 @@ function Result({ entry }: { entry: HubEntry }) {
               {t(`role.${entry.role}`)}
             </Badge>
           )}
-          {entry.gated !== 'no' && (
-            <Badge variant="light" color="yellow">
-              {t(`gated.${entry.gated}`)}
-            </Badge>
-          )}
+          <GatedBadge gated={entry.gated} />
         </Group>
         <Text size="sm" c="dimmed">
           {facts.join(' · ')}

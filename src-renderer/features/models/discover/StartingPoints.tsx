@@ -6,6 +6,7 @@ import { useCall } from '../../../client/context.tsx';
 import { HubFileButton } from '../../../ui/hub/HubFileButton.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { Answered } from './Answered.tsx';
+import { GatedBadge } from './GatedBadge.tsx';
 import { pathOf } from './paths.ts';
 import classes from './Discover.module.css';
 
@@ -58,11 +59,7 @@ function Point({ point, first }: { point: StartingPoint; first: boolean }) {
         <Link href={pathOf(repository)} className={classes.link ?? ''}>
           {repository}
         </Link>{' '}
-        {gated !== 'no' && (
-          <Badge variant="light" color="yellow">
-            {t(`gated.${gated}`)}
-          </Badge>
-        )}
+        <GatedBadge gated={gated} />
         <Text size="sm" c="dimmed">
           {facts.filter(Boolean).join(' · ')}
         </Text>

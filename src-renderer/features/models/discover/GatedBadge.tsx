@@ -1,0 +1,14 @@
+import { Badge } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { HubEntry } from '../../../../src-shared/contract/hub.ts';
+
+/** Of a repository that does not hand out its files to everybody. */
+export function GatedBadge({ gated }: Pick<HubEntry, 'gated'>) {
+  const { t } = useTranslation('hub');
+  if (gated === 'no') return null;
+  return (
+    <Badge variant="outline" color="yellow" styles={{ label: { color: 'var(--mantine-color-text)' } }}>
+      {t(`gated.${gated}`)}
+    </Badge>
+  );
+}
