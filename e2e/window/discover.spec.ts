@@ -87,7 +87,8 @@ test('a model in two files is one download; one with a wrong checksum is never a
   await search(window, 'tiny');
   await window.getByRole('link', { name: 'ada/Tiny-GGUF' }).click();
   await expect(row(window, 'Q4_K_M')).toContainText('Fits this machine');
-  hub.swapped = Buffer.alloc(hub.repositories['ada/Tiny-GGUF']!.files['Tiny-Q4_K_M.gguf']!.length, 3);
+  const whole = hub.repositories['ada/Tiny-GGUF']?.files['Tiny-Q4_K_M.gguf'];
+  hub.swapped['Tiny-Q4_K_M.gguf'] = Buffer.alloc(whole?.length ?? 0, 3);
   await row(window, 'Q4_K_M').getByRole('button', { name: 'Download Q4_K_M' }).click();
   await expect(row(window, 'Q4_K_M')).toContainText('Failed');
   await expect(window.getByText(/is not the file that was announced/)).toBeVisible();

@@ -143,8 +143,10 @@ export class ModelService implements ModelSource, EmbedderSource {
       options.settings.onChange((now, before) => this.#onSettings(now, before)),
       options.events.on((event) => {
         if (event.topic === 'queue.status') this.#noteSpeed('read', event.payload.tokensPerSecond);
-        if (event.topic === 'chat.done')
-          this.#noteSpeed('written', event.payload.stats?.tokensPerSecond ?? 0);
+        const written = event.topic === 'chat.done' ? event.payload.stats : null;
+        if (written && written.answerTokens >= TELLING_TOKENS) {
+          this.#noteSpeed('written', written.tokensPerSecond);
+        }
       }),
     ];
   }

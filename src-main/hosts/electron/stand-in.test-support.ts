@@ -168,6 +168,9 @@ export class StandIn {
     return handler({ sender, senderFrame }, ...args);
   }
 
+  /** What keeps the key that secrets are encrypted with, as Electron names it on Linux. */
+  keyring = 'gnome_libsecret';
+
   /** The module. */
   battery = false;
   readonly module = {
@@ -192,6 +195,13 @@ export class StandIn {
       },
     },
     powerMonitor: { isOnBatteryPower: () => this.battery },
+    safeStorage: {
+      getSelectedStorageBackend: () => this.keyring,
+      isAsyncEncryptionAvailable: () => Promise.resolve(this.keyring !== 'unknown'),
+      encryptStringAsync: (text: string) => Promise.resolve(Buffer.from(text).reverse()),
+      decryptStringAsync: (encrypted: Buffer) =>
+        Promise.resolve({ result: Buffer.from(encrypted).reverse().toString(), shouldReEncrypt: false }),
+    },
     ipcMain: { handle: (channel: string, handler: Handler) => this.handlers.set(channel, handler) },
     net: {
       fetch: async (url: string) => new Response(await readFile(fileURLToPath(url))),

@@ -57,13 +57,14 @@ export async function get(
     }
     response.destroy();
     const next = redirected(url, location);
-    if (next.origin !== url.origin) {
-      const { authorization: _, ...others } = sent;
-      sent = others;
-    }
+    if (next.origin !== url.origin) sent = withoutAuthorization(sent);
     url = next;
   }
   throw refused(url, `it redirected more than ${MAX_REDIRECTS} times`);
+}
+
+function withoutAuthorization(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'));
 }
 
 export function statusOf({ statusCode = 0 }: IncomingMessage): number {

@@ -1,6 +1,6 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 
-/** Beyond this no header is looked for: those with the largest vocabularies take some 20 MB. */
+/** A header that goes on beyond this is taken for damage. */
 export const MAX_HEAD_BYTES = 128 * 1024 * 1024;
 
 const STRING = 8;

@@ -141,6 +141,7 @@ describe('searching', () => {
 
   test.each([
     ['once it may', { 'retry-after': '0' }],
+    ['at the time that it names', { 'retry-after': new Date().toUTCString() }],
     ['as a hub tells when', { ratelimit: '"api";r=0;t=0' }],
   ])('asks again after 429, %s', async (_, headers) => {
     const { hub, models } = await setUp();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { GgufInfo } from '../../engine/engine.ts';
+import { fileError } from '../../platform/paths.ts';
 import { get, received } from '../downloads/request.ts';
 import { unreachable } from './refusals.ts';
 import { headBytes, MAX_HEAD_BYTES } from './gguf-head.ts';
@@ -34,7 +35,7 @@ const TELLING_BYTES = 512 * 1024;
 /**
  * What the engine says of a model on the hub. Of each of its files as much is fetched as its header takes, and put into an empty file of
  * the full size, of which the disk keeps only what was written: so remote and local files are judged by the same code.
- * MODEL_INVALID, and what inspecting and fetching reject with.
+ * MODEL_INVALID, DISK_FULL, STORE_READ_ONLY, and what fetching rejects with.
  */
 export async function readRemoteHeader(
   files: readonly RemoteFile[],
@@ -103,11 +104,15 @@ function whole(parts: readonly Buffer[]): Buffer | undefined {
 }
 
 async function writeSparse(path: string, head: Buffer, bytes: number): Promise<void> {
-  const file = await open(path, 'wx');
   try {
-    await file.writeFile(head);
-    await file.truncate(bytes);
-  } finally {
-    await file.close();
+    const file = await open(path, 'wx');
+    try {
+      await file.writeFile(head);
+      await file.truncate(bytes);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw fileError(error, "The model's header could not be kept for a moment");
   }
 }
