@@ -6,7 +6,7 @@ import type { TestHub } from '../../src-main/testing/hub-server.ts';
 import { answers, ANSWER_MS, stripOf } from './support/chat.ts';
 import { openHub } from './support/hub.ts';
 import { chatModels } from './support/models.ts';
-import { expect, goTo, test as base } from './support/test.ts';
+import { COMPUTED_MS, expect, goTo, test as base } from './support/test.ts';
 
 const test = base.extend<{ hub: TestHub; welcomed: boolean }>({
   hub: async ({}, use) => {
@@ -16,7 +16,8 @@ const test = base.extend<{ hub: TestHub; welcomed: boolean }>({
   },
   welcomed: [true, { option: true }],
   settings: async ({ hub, welcomed }, use) => {
-    await use({ hubAddress: hub.address, welcomed });
+    // As suits the demo model, under whatever name it comes: its chunks are then there already.
+    await use({ hubAddress: hub.address, welcomed, chunkTokens: 96 });
   },
 });
 
@@ -57,6 +58,7 @@ test('from the Models screen to an answer by a downloaded model in four clicks',
   await click(usual.getByRole('button', { name: 'Download Q4_K_M' }));
   await click(usual.getByRole('button', { name: 'Use and ask: Q4_K_M' }));
   const field = window.getByRole('textbox', { name: 'Your question' });
+  await expect(window.getByText('52 documents are ready to be asked.')).toBeVisible({ timeout: COMPUTED_MS });
   await field.fill('Where does Project Polaris run?');
   await field.press('Enter');
   await expect(stripOf(answers(window))).toBeVisible({ timeout: ANSWER_MS });

@@ -12,6 +12,7 @@ import {
 import { tmpdir, availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
@@ -615,6 +616,18 @@ describe('the list', () => {
     });
     expect(kept).toEqual([null, 100, 100, 200]); // small changes are not worth a write
   });
+});
+
+test('how fast the model in use writes is kept from answers that are long enough to tell', async () => {
+  const { models, events } = kvasir();
+  await models.current();
+  const kept = [4, 64, 70].map((answerTokens) => {
+    const stats = { answerTokens, tokensPerSecond: answerTokens } as AnswerStats;
+    const answer = { conversationId: 'c', answerId: 'a', state: 'done', failure: null } as const;
+    events.emit('chat.done', { ...answer, stats });
+    return models.plan('demo').row.writtenPerSecond;
+  });
+  expect(kept).toEqual([null, 64, 64]);
 });
 
 test('a download becomes a model in the list; one that is no model does not', async () => {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path/posix';
 import type {
   HubEntry,
   HubFile,
@@ -17,6 +18,7 @@ import type { SettingsService } from '../../platform/settings-service.ts';
 import type { DownloadRequest } from '../downloads/downloads.ts';
 import { inspectedOf } from '../entry.ts';
 import type { Memory } from '../fit.ts';
+import { stemOf } from '../model-parts.ts';
 import type { ModelRow } from '../registry.ts';
 import { expectedSpeed } from './expected-speed.ts';
 import { HubApi, type Listed } from './hub-api.ts';
@@ -169,7 +171,7 @@ export class Hub {
       }
       const { sha256 } = model.files[0];
       return this.#options.download({
-        name: path.split('/').at(-1) ?? path,
+        name: `${stemOf(basename(path))}.gguf`,
         source: { hub: this.#address, repository, revision, path, sha256 },
         files: model.files.map((file) => ({
           url: this.#api.fileUrl(repository, revision, file.path),
