@@ -21,7 +21,7 @@ export const models: Words<typeof en.models> = {
   role: { chat: '对话', embedding: '嵌入', reranker: '重排序' },
   sections: { chat: '对话模型', embedding: '嵌入模型' },
   embeddingNone:
-    '尚未安装：目前按词语检索段落。装上嵌入模型后还可以按语义检索；像其他 GGUF 文件一样导入即可。',
+    '尚未安装：目前按词语检索段落。装上嵌入模型后还可以按语义检索；像其他 GGUF 文件一样导入，或在“发现”中下载即可。',
   origin: { demo: 'Kvasir 自带', imported: '导入', downloaded: '下载' },
   demoNote:
     '专为示例资料库制作：它只认识几百个词，只能回答与那些文档有关的问题。要就自己的文档提问，请导入其他模型。',

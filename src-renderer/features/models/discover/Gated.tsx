@@ -1,8 +1,8 @@
-import { Alert, Anchor, Text } from '@mantine/core';
+import { Anchor, Group, Paper, Text } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { HubInfo, HubRepository } from '../../../../src-shared/contract/hub.ts';
-import { Token } from './Token.tsx';
+import { TokenForm } from './Token.tsx';
 import classes from './Discover.module.css';
 
 /** What to do about a repository whose terms have to be accepted. */
@@ -10,18 +10,22 @@ export function Gated({ repository, hub }: { repository: HubRepository; hub: Hub
   const { t } = useTranslation('hub');
   const { page, gated } = repository;
   return (
-    <Alert color="yellow" variant="light" icon={<IconLock />} title={t('gatedSteps.title')} role="note">
+    <Paper withBorder p="md" radius="lg" role="note" aria-label={t('gatedSteps.title')}>
+      <Group gap="xs" mb="xs">
+        <IconLock size={18} aria-hidden />
+        <Text fw={600}>{t('gatedSteps.title')}</Text>
+      </Group>
       <ol className={classes.steps}>
         <li>
           {t('gatedSteps.page')}{' '}
           <Anchor href={page} target="_blank" rel="noopener noreferrer" inherit>
             {page}
-          </Anchor>
+          </Anchor>{' '}
+          {gated === 'manual' && t('gatedSteps.manual')}
         </li>
         <li>{t('gatedSteps.token')}</li>
       </ol>
-      {gated === 'manual' && <Text size="sm">{t('gatedSteps.manual')}</Text>}
-      <Token hub={hub} />
-    </Alert>
+      <TokenForm hub={hub} />
+    </Paper>
   );
 }

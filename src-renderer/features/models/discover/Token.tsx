@@ -6,8 +6,19 @@ import { useAction } from '../../../client/context.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import classes from './Discover.module.css';
 
-/** The token for the hub: where it is kept, and a place to enter one. */
+/** The token for the hub, for who looks for it. */
 export function Token({ hub }: { hub: HubInfo }) {
+  const { t } = useTranslation('hub');
+  return (
+    <details>
+      <summary className={classes.summary}>{t('token.title')}</summary>
+      <TokenForm hub={hub} />
+    </details>
+  );
+}
+
+/** Where the token is kept, and a place to enter one. */
+export function TokenForm({ hub }: { hub: HubInfo }) {
   const { t } = useTranslation(['hub', 'common']);
   const set = useAction('hub.setToken');
   const [draft, setDraft] = useState('');
@@ -21,41 +32,35 @@ export function Token({ hub }: { hub: HubInfo }) {
       },
     );
   return (
-    <details>
-      <summary className={classes.summary}>{t('token.title')}</summary>
-      <Stack gap="xs" mt="xs" maw={620}>
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {token === 'none' ? t('token.none') : t(`token.kept.${token}`, { host, path })}
-        </Text>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            keep(draft.trim());
-          }}
-        >
-          <Group gap="xs" align="flex-end" wrap="nowrap">
-            <PasswordInput
-              flex={1}
-              label={t('token.label', { host })}
-              description={t(`token.will.${keeps}`, { host, path })}
-              inputWrapperOrder={['label', 'input', 'description']}
-              autoComplete="off"
-              value={draft}
-              onChange={(event) => setDraft(event.currentTarget.value)}
-            />
-          </Group>
-          <Group gap="xs" mt="xs">
-            <Button type="submit" size="xs" loading={set.isPending} disabled={draft.trim() === ''}>
-              {t('token.save')}
+    <Stack gap="xs" mt="xs" maw={620}>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {token === 'none' ? t('token.none') : t(`token.kept.${token}`, { host, path })}
+      </Text>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          keep(draft.trim());
+        }}
+      >
+        <PasswordInput
+          label={t('token.label', { host })}
+          description={t(`token.will.${keeps}`, { host, path })}
+          inputWrapperOrder={['label', 'input', 'description']}
+          autoComplete="off"
+          value={draft}
+          onChange={(event) => setDraft(event.currentTarget.value)}
+        />
+        <Group gap="xs" mt="xs">
+          <Button type="submit" size="xs" loading={set.isPending} disabled={draft.trim() === ''}>
+            {t('token.save')}
+          </Button>
+          {token !== 'none' && (
+            <Button size="xs" variant="default" disabled={set.isPending} onClick={() => keep('')}>
+              {t('token.forget')}
             </Button>
-            {token !== 'none' && (
-              <Button size="xs" variant="default" disabled={set.isPending} onClick={() => keep('')}>
-                {t('token.forget')}
-              </Button>
-            )}
-          </Group>
-        </form>
-      </Stack>
-    </details>
+          )}
+        </Group>
+      </form>
+    </Stack>
   );
 }
