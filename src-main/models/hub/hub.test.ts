@@ -277,6 +277,12 @@ describe('a repository', () => {
     });
   });
 
+  test('of a reranker whose header looks like a chat model stays one, and nothing of it is recommended', async () => {
+    const { models } = await setUp({ 'ada/M-Reranker-GGUF': CHAT });
+    const { role, files } = await models.repository('ada/M-Reranker-GGUF');
+    expect([role, ...files.map(({ recommended }) => recommended)]).toEqual(['reranker', null, null]);
+  });
+
   test('that is not there is told no differently from a private one', async () => {
     const { models } = await setUp();
     await expect(models.repository('ada/gone')).rejects.toMatchObject({ code: 'HUB_TOKEN' });

@@ -27,7 +27,7 @@ import { HubToken } from './hub-token.ts';
 import { recommended } from './recommend.ts';
 import { hubFailure } from './refusals.ts';
 import { readRemoteHeader, type RemoteHeader } from './remote-header.ts';
-import { entryOf, roleOfHeader } from './repository-entry.ts';
+import { entryOf, roleBy } from './repository-entry.ts';
 import { machineOf, suggestionsFor, type Suggestion } from './starting-points.ts';
 
 interface HubOptions {
@@ -143,12 +143,12 @@ export class Hub {
       const read = await this.#headerOf(listed, models);
       const { header } = read;
       const files = models.map((model) => this.#fileOf(listed.id, model, header));
-      const best = header?.unsupportedReason === '' || !header ? recommended(files) : undefined;
-      const chosen = best && files[best.index];
-      if (chosen) chosen.recommended = best.why;
+      const entry = entryOf(listed);
+      const role = header ? roleBy(entry.role, header) : entry.role;
+      if (isUsable(role, header)) recommend(files);
       return {
-        ...entryOf(listed),
-        ...(header && { role: roleOfHeader(header) }),
+        ...entry,
+        role,
         revision: listed.sha,
         page: this.#api.page(listed.id),
         header: header && this.#told(listed.id, header),
@@ -271,6 +271,18 @@ export class Hub {
       });
     }
   }
+}
+
+/** Whether there is something to recommend: what the model is for, and whether an engine takes it. */
+function isUsable(role: HubEntry['role'], header: GgufInfo | null): boolean {
+  if (role === 'reranker' || role === 'other') return false;
+  return header === null || header.embedding || header.unsupportedReason === '';
+}
+
+function recommend(files: HubFile[]): void {
+  const best = recommended(files);
+  const chosen = best && files[best.index];
+  if (chosen) chosen.recommended = best.why;
 }
 
 /** The one used longest ago leaves. */

@@ -33,8 +33,9 @@ function roleOf({ id, pipeline_tag: task, tags }: Listed): HubEntry['role'] {
   return TASKS[task] ?? (task === '' ? null : 'other');
 }
 
-/** What the header says goes before that. */
-export function roleOfHeader(header: GgufInfo): HubEntry['role'] {
+/** What the header says goes before that, where it can tell: of rerankers some look like chat models. */
+export function roleBy(listed: HubEntry['role'], header: GgufInfo): HubEntry['role'] {
   if (header.reranker) return 'reranker';
-  return header.embedding ? 'embedding' : 'chat';
+  if (header.embedding) return 'embedding';
+  return listed ?? 'chat';
 }
