@@ -5,7 +5,9 @@ test('secrets are encrypted with a key of the system, and there is none where ev
   const standIn = new StandIn();
   vi.resetModules();
   vi.doMock('electron', () => standIn.module);
-  onTestFinished(() => void vi.doUnmock('electron'));
+  onTestFinished(() => {
+    vi.doUnmock('electron');
+  });
   const { systemKeyring } = await import('./keyring.ts');
   expect(await systemKeyring.available()).toBe(true);
   const encrypted = await systemKeyring.encrypt('hf_secret');

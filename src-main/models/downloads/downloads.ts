@@ -143,7 +143,8 @@ export class Downloads {
   }
 
   #jobOf(row: DownloadRow): Job {
-    const fetch = new FileFetch(this.#options, row.files, {
+    const wanted = { files: row.files, pinned: row.source !== null };
+    const fetch = new FileFetch(this.#options, wanted, {
       onFile: (file, known) => this.#told(job, file, known),
       onBytes: (bytes) => {
         job.speed.add(bytes);

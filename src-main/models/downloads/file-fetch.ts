@@ -22,6 +22,16 @@ export interface FetchOptions {
   stallMs?: number | undefined;
 }
 
+/** What is to be brought. */
+interface Wanted {
+  files: readonly DownloadFile[];
+  /**
+   * Whether addresses name what never changes, and sums are known: a file then goes on by its position alone, also where another server
+   * of the same network hands it out under another ETag. What was put together wrongly all the same is told by its sum.
+   */
+  pinned: boolean;
+}
+
 /** What is told of a fetch. */
 interface FetchListener {
   /** What the server says of a file, beside what was known before; may throw. */
@@ -40,12 +50,14 @@ export class FileFetch {
   readonly #options: FetchOptions;
   readonly #listener: FetchListener;
   readonly #files: DownloadFile[];
+  readonly #pinned: boolean;
   /** Of each file, what is there. */
   readonly #done: number[];
 
-  constructor(options: FetchOptions, files: readonly DownloadFile[], listener: FetchListener) {
+  constructor(options: FetchOptions, { files, pinned }: Wanted, listener: FetchListener) {
     this.#options = options;
     this.#listener = listener;
+    this.#pinned = pinned;
     this.#files = [...files];
     this.#done = files.map((file) => statSync(this.part(file), { throwIfNoEntry: false })?.size ?? 0);
   }
@@ -140,7 +152,7 @@ export class FileFetch {
       url: file.url,
       headers: await headers?.(file.url),
       part: this.part(file),
-      known: file,
+      known: this.#pinned ? { ...file, validator: '' } : file,
       checksummed: file.sha256 !== '',
       stallMs,
       signal,

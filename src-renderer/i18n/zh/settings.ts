@@ -96,7 +96,8 @@ export const settings: Words<typeof en.settings> = {
     host: { electron: '桌面应用', server: '在浏览器中运行；核心运行于 {{platform}}' },
     updates: '检查新版本',
     updatesHelp: '每天一次，在此安装包指定的地址检查。新版本会被下载并校验，在你退出时安装。',
-    offline: '一切都在本机运行：没有遥测，也没有账号。只有在你查找或下载模型、或选择检查新版本时，Kvasir 才会访问其他站点。',
+    offline:
+      '一切都在本机运行：没有遥测，也没有账号。只有在你查找或下载模型、或选择检查新版本时，Kvasir 才会访问其他站点。',
   },
   range: '从 {{min}} 到 {{max}}',
 };
