@@ -25,7 +25,7 @@ const row = (window: Page, name: string): Locator => window.getByRole('listitem'
 
 async function discover(window: Page): Promise<void> {
   await goTo(window, 'Models');
-  await window.getByText('Discover', { exact: true }).click();
+  await window.getByRole('tab', { name: 'Discover' }).click();
 }
 
 async function expectAccessible(window: Page): Promise<void> {
@@ -47,7 +47,7 @@ test('from the Models screen to an answer by a downloaded model in four clicks',
     clicks++;
     await what.click();
   };
-  await click(window.getByText('Discover', { exact: true }));
+  await click(window.getByRole('tab', { name: 'Discover' }));
   await search(window, 'tiny');
   await click(window.getByRole('link', { name: 'ada/Tiny-GGUF' }));
 
@@ -143,7 +143,7 @@ test('offline is one sentence; the models of this machine stay', async ({ window
     window.getByText(/^There is no connection to 127\.0\.0\.1:\d+ .*can be used as before\.$/),
   ).toBeVisible();
   await expect(window.getByRole('button', { name: 'Try again' })).toBeVisible();
-  await window.getByText('On this machine', { exact: true }).click();
+  await window.getByRole('tab', { name: 'On this machine' }).click();
   await expect(chatModels(window)).toContainText('In use');
 });
 

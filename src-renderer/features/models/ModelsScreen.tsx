@@ -1,4 +1,4 @@
-import { Loader, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { Loader, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useRoute } from 'wouter';
@@ -33,20 +33,26 @@ export default function ModelsScreen() {
         subtitle={t(discovering ? 'hub:subtitle' : 'subtitle')}
         actions={<AddModel importing={importing} />}
       >
-        <Stack gap="xl" maw={920}>
-          <SegmentedControl
-            w="fit-content"
-            aria-label={t('hub:places')}
-            value={discovering ? 'discover' : 'here'}
-            data={[
-              { value: 'here', label: t('hub:here') },
-              { value: 'discover', label: t('hub:discover') },
-            ]}
-            onChange={(place) => navigate(place === 'discover' ? DISCOVER : '/models')}
-          />
-          <DownloadList />
-          {discovering ? <Discover repository={opened?.['*']} /> : <OnThisMachine />}
-        </Stack>
+        <Tabs
+          maw={920}
+          keepMounted={false}
+          value={discovering ? 'discover' : 'here'}
+          onChange={(place) => navigate(place === 'discover' ? DISCOVER : '/models')}
+        >
+          <Stack gap="xl">
+            <Tabs.List aria-label={t('hub:places')}>
+              <Tabs.Tab value="here">{t('hub:here')}</Tabs.Tab>
+              <Tabs.Tab value="discover">{t('hub:discover')}</Tabs.Tab>
+            </Tabs.List>
+            <DownloadList />
+            <Tabs.Panel value="here">
+              <OnThisMachine />
+            </Tabs.Panel>
+            <Tabs.Panel value="discover">
+              <Discover repository={opened?.['*']} />
+            </Tabs.Panel>
+          </Stack>
+        </Tabs>
       </Page>
     </ModelDrop>
   );
@@ -58,7 +64,7 @@ function OnThisMachine() {
   const [detailed, setDetailed] = useState<string>();
   const of = (role: ModelEntry['role']): ModelEntry[] => models?.filter((model) => model.role === role) ?? [];
   return (
-    <>
+    <Stack gap="xl">
       {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
       {!models && !error && <Loader aria-label={t('title')} />}
       {models && (
@@ -87,7 +93,7 @@ function OnThisMachine() {
         </>
       )}
       <ModelDetails id={detailed} onClose={() => setDetailed(undefined)} />
-    </>
+    </Stack>
   );
 }
 
