@@ -51,7 +51,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
     expect(first.code, first.stderr).toBe(0);
     expect(first.stdout).toMatch(/the KV of \d+ chunks \(\d+ tokens\) computed once and stored/);
     expect(first.stdout).toMatch(/TTFT +│ +TTFT/);
-    expect(first.stdout.match(/\d+ of \d+ +│ +[\d.]+ [kM]?B/g)).toHaveLength(8);
+    expect(first.stdout.match(/\d+ of \d+ +│ +[\d.]+ [kM]?B/g)).toHaveLength(16);
     expect(first.stdout).toMatch(/by full prefill and .+ by blending \(\d+\.\d\d ×\)/);
     expect(first.stdout).toContain('npm start -- ask');
   });

@@ -85,8 +85,10 @@ def file_name(document, ending):
 def many(rng, docs):
     """More questions than the sixteen, for bench:quality: {kind: …, question: …, answer: …, key: …}, of each kind at most so many."""
     pools = answers.world_questions(rng, docs, {(i, j) for i, d in enumerate(docs) for j in range(len(d.facts))}, strangers=8)
-    return [{"kind": kind, "question": q.text, "answer": q.answer, "key": q.key}
-            for kind, n in MANY.items() for q in rng.sample(pools[kind], min(n, len(pools[kind])))]
+    out = [{"kind": kind, "question": q.text, "answer": q.answer, "key": q.key}
+           for kind, n in MANY.items() for q in rng.sample(pools[kind], min(n, len(pools[kind])))]
+    rng.shuffle(out)
+    return out
 
 
 def late(document):
@@ -127,7 +129,7 @@ def main():
     for e in library:
         formats.write(os.path.join(folder, e.file), e.document.title, e.paragraphs)
     with open(SET, "w") as out:
-        json.dump(many(random.Random(SEED), [e.document for e in library]), out, indent=1, ensure_ascii=False)
+        json.dump(many(random.Random(SEED), [e.document for e in library]), out, indent=2, ensure_ascii=False)
         out.write("\n")
     questions = ask(random.Random(SEED), [e.document for e in library], [e.file for e in library])
     with open(os.path.normpath(folder) + ".questions.json", "w") as out:

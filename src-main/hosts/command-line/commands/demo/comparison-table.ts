@@ -29,7 +29,7 @@ export function comparisonTable(rows: readonly Comparison[], width: number): str
   for (const { question, full, blended, fullTtftMs, blendedTtftMs } of rows) {
     const { recomputedTokens, reusableTokens, bytesLoaded } = blended.prompt;
     table.push([
-      `${question.question} (${question.answer})`,
+      `${question.question} (${question.key})`,
       oneLine(full.answer),
       oneLine(blended.answer),
       milliseconds(fullTtftMs),
@@ -48,7 +48,7 @@ export function comparisonSummary(rows: readonly Comparison[]): string {
   const blended = mean(rows.map((row) => row.blendedTtftMs));
   const same = rows.filter((row) => row.full.answer === row.blended.answer).length;
   const right = (way: 'full' | 'blended'): number =>
-    rows.filter((row) => matches(row[way].answer, row.question.answer)).length;
+    rows.filter((row) => matches(row[way].answer, row.question.key)).length;
   const prompt = mean(rows.map((row) => row.full.prompt.tokens));
   return (
     `Over prompts of ${prompt.toFixed(0)} tokens on average, the first token took ${milliseconds(full)} by full prefill and ` +

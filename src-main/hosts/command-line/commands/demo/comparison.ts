@@ -6,7 +6,13 @@ import type { Answered, SingleRequest } from '../../../../answering/single-answe
 import { median } from '../../../../fusion/averages.ts';
 
 const QuestionsSchema = z.array(
-  z.object({ question: z.string(), answer: z.string(), kind: z.string().default('') }),
+  z.object({
+    question: z.string(),
+    answer: z.string(),
+    /** What stands in every right answer. */
+    key: z.string(),
+    kind: z.string(),
+  }),
 );
 
 type SampleQuestion = z.infer<typeof QuestionsSchema>[number];

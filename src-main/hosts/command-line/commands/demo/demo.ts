@@ -10,9 +10,9 @@ import { prepare } from '../../prepare.ts';
 import type { Terminal } from '../../terminal.ts';
 import { withWorkspace } from '../../with-workspace.ts';
 
-const QUESTIONS = 8;
-/** Short answers, since the demonstration is about when they start. */
-const ANSWER_TOKENS = 24;
+const QUESTIONS = 16;
+/** A comparison of two takes the longest sentence. */
+const ANSWER_TOKENS = 48;
 
 export function addDemoCommand(program: Command, context: CommandContext): void {
   program
@@ -21,7 +21,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     .action(() => demonstrate(context));
 }
 
-/** Precomputes the sample library's cache, then answers a few questions twice: by full prefill and by blending. */
+/** Precomputes the sample library's cache, then answers the sample's questions twice: by full prefill and by blending. */
 async function demonstrate(context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
   await withWorkspace(context, {}, async (app, workspace) => {
