@@ -100,7 +100,8 @@ test('the suggested questions are answered right by blending, with the sentence 
   expect(suggestions).toHaveLength(expected.length);
   for (const [i, question] of suggestions.entries()) {
     const answer = await ask(app.chat.create(BLENDED).id, question);
-    expect(answer).toMatchObject({ text: expected[i], state: 'done', notices: [] });
+    expect(answer).toMatchObject({ state: 'done', notices: [] });
+    expect(answer.text).toContain(expected[i]);
     expect(answer.stats?.reusedTokens).toBeGreaterThan(answer.stats!.promptTokens / 2);
     expect(answer.stats?.recomputedTokens).toBeLessThan(answer.stats!.reusedTokens / 4);
     expect(answer.stats?.fullPrefillMs).toBeGreaterThan(0);

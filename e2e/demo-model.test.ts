@@ -7,15 +7,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App, type Workspace } from '../src-main/app.ts';
+import { uncalibrated } from '../src-main/fusion/planning/controller.ts';
+import { engineStrategy } from '../src-main/fusion/strategy.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const LIBRARY = join(ROOT, 'resources', 'sample-library');
 
 interface Question {
   question: string;
-  answer: string;
-  kind: string;
+  /** What stands in every right answer. */
+  key: string;
 }
+
+/** Of the sixteen questions: one less than was measured, so that a rounding elsewhere fails nothing. */
+const LEAST = { full: 11, blended: 11 };
 
 function readJson(...path: string[]): unknown {
   return JSON.parse(readFileSync(join(ROOT, ...path), 'utf8'));
@@ -48,22 +53,21 @@ describe('the demo model', () => {
     }
   });
 
-  test('answers one-hop questions, blended nearly as well as in full', async () => {
+  test('answers the sample\'s questions, blended as by full prefill', async () => {
     const questions = readJson('resources', 'sample-library.questions.json') as Question[];
-    const oneHop = questions.filter(({ kind }) => kind === 'one hop');
-    const right = { full: 0, deviation: 0 };
-    for (const { question, answer } of oneHop) {
-      const request = { question, topK: app.settings.current.topK, maxTokens: 16 };
+    const right = { full: 0, blended: 0 };
+    for (const { question, key } of questions) {
+      const request = { question, topK: app.settings.current.topK, maxTokens: 48 };
       const full = await workspace.answers.answer({ ...request, strategy: { kind: 'full' } });
       const blended = await workspace.answers.answer({
         ...request,
-        strategy: { kind: 'deviation', checkLayers: [1], ratios: [0.15] },
+        strategy: engineStrategy(uncalibrated(workspace.model.info), workspace.model.info.kvLayers),
       });
-      if (full.answer.trim() === answer) right.full += 1;
-      if (blended.answer.trim() === answer) right.deviation += 1;
+      if (full.answer.includes(key)) right.full += 1;
+      if (blended.answer.includes(key)) right.blended += 1;
     }
-    // Measured: 6 and 5 of 9. A guess among the values of the right kind in six chunks is right less than half the time.
-    expect(right.full).toBeGreaterThanOrEqual(5);
-    expect(right.deviation).toBeGreaterThanOrEqual(4);
+    // Measured: see resources/models/kvasir-demo.md.
+    expect(right.full).toBeGreaterThanOrEqual(LEAST.full);
+    expect(right.blended).toBeGreaterThanOrEqual(LEAST.blended);
   });
 });

@@ -123,7 +123,7 @@ test('a document that was edited is answered from what is cached of it, before t
   expect(reused).toBeGreaterThan(0.8 * (part?.tokens ?? Infinity));
   expect(part?.chunk?.runs?.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(reused);
   expect(report.reusedTokens).toBe(answer.stats?.reusedTokens);
-  expect(answer.text).toBe('Riga'); // what was computed is the edit itself
+  expect(answer.text).toContain('Riga'); // what was computed is the edit itself
 });
 
 test('once it is precomputed, its own KV is used, and only that was computed', async () => {
@@ -132,5 +132,5 @@ test('once it is precomputed, its own KV is used, and only that was computed', a
   expect(precompute?.stored).toBeGreaterThan(50);
   const answer = await ask(QUESTION);
   expect(answer.stats?.chunkHits).toMatchObject({ partial: 0, computed: 0 });
-  expect(answer.text).toBe('Riga');
+  expect(answer.text).toContain('Riga');
 });

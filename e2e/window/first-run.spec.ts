@@ -16,7 +16,7 @@ test('the first screen explains itself, and the first answer is one click away',
     window.getByRole('heading', { name: 'Ask your documents. Get the first word sooner.' }),
   ).toBeVisible();
   const ready = window.getByRole('list', { name: 'What is ready' });
-  await expect(ready).toContainText('52 documents, ready to be asked');
+  await expect(ready).toContainText('66 documents, ready to be asked');
   await expect(ready).toContainText('Everything is computed ahead', { timeout: COMPUTED_MS });
   const suggestions = window.getByRole('region', { name: 'Ask one of these' }).getByRole('button');
   await expect(suggestions).toHaveCount(3);
