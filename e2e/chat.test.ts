@@ -99,7 +99,10 @@ test('the suggested questions are answered right by blending, with the sentence 
   const expected = ['Riga', 'sushi', 'black'];
   expect(suggestions).toHaveLength(expected.length);
   for (const [i, question] of suggestions.entries()) {
-    const answer = await ask(app.chat.create(BLENDED).id, question);
+    const answer = await ask(
+      app.chat.create({ ...EVERYTHING, strategy: { name: 'deviation', ratio: 0.2 } }).id,
+      question,
+    );
     expect(answer).toMatchObject({ state: 'done', notices: [] });
     expect(answer.text).toContain(expected[i]);
     expect(answer.stats?.reusedTokens).toBeGreaterThan(answer.stats!.promptTokens / 2);
@@ -121,7 +124,10 @@ test('stopping before the first token ends the answer and leaves the conversatio
   await new Promise((resolve) => setImmediate(resolve));
   app.chat.stop(id);
   expect((await answered(id, next.answerId)).state).toBe('stopped');
-  expect(await ask(id, QUESTIONS[2]!)).toMatchObject({ state: 'done', text: 'black' });
+  expect(await ask(id, QUESTIONS[2]!)).toMatchObject({
+    state: 'done',
+    text: 'Team Ocelot wears black shirts.',
+  });
 });
 
 test('every strategy answers, and its report tells which tokens it recomputed', async () => {
