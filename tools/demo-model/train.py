@@ -56,6 +56,7 @@ def arguments():
     p.add_argument("--workers", type=int, default=2)
     p.add_argument("--lr", type=float, default=0.01)
     p.add_argument("--anneal", type=float, help="let the learning rate fall to 2 %% over so many million tokens from here on, then end")
+    p.add_argument("--again", action="store_true", help="go on behind an anneal that ended, with the full learning rate")
     p.add_argument("--until", type=float, default=math.inf, help="million tokens at which to end")
     p.add_argument("--seed", type=int, default=1)
     return p.parse_args()
@@ -145,6 +146,8 @@ class Run:
             self.step, self.tokens, self.anneal = state["step"], state["tokens"], state["anneal"]
             self.average = list(state["average"].values())
             self.warm = self.step - WARM
+        if args.again:
+            self.anneal = None
         if args.anneal and not self.anneal:
             self.anneal = [self.tokens, args.anneal * 1e6]
         self.share()
