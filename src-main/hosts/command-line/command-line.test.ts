@@ -41,7 +41,9 @@ describe('sample questions', () => {
   }
 
   test('are spread evenly over the file', () => {
-    const questions = Array.from({ length: 12 }, (_, i) => ({ question: String(i), answer: '' }));
+    const questions = Array.from({ length: 12 }, (_, i) => ({
+      ...{ question: String(i), answer: '', key: '', kind: '' },
+    }));
     const read = (count: number): string[] =>
       readQuestions(fileOf(JSON.stringify(questions)), count).map(({ question }) => question);
     expect(read(4)).toEqual(['0', '3', '6', '9']);
@@ -71,7 +73,10 @@ test('the table fits its width and shows both answers; the summary counts', () =
     },
   });
   const row = (full: string, blended: string): Comparison => ({
-    question: { question: 'Where does Mara work, and since when?', answer: 'Oslo', kind: '' },
+    question: {
+      ...{ question: 'Where does Mara work, and since when?', answer: 'Mara works in Oslo.' },
+      ...{ key: 'Oslo', kind: '' },
+    },
     full: answered(full) as Comparison['full'],
     blended: answered(blended) as Comparison['blended'],
     fullTtftMs: 400,
