@@ -92,8 +92,8 @@ async function rowsOf({ ratios, only, ...setting }: Asked): Promise<Row[]> {
   const wanted = new RegExp(only);
   const calibration =
     !args.selection && wanted.test('auto') ? await calibrationFor(setting.dtype) : undefined;
-  const all = args.selection ? selections(ratios) : methodsFor(ratios, calibration);
-  const methods = all.filter((method) => method.name === 'full' || wanted.test(label(method)));
+  const ways = args.selection ? selections(ratios) : methodsFor(ratios, calibration);
+  const methods = ways.filter((method) => method.name === 'full' || wanted.test(label(method)));
   const started = performance.now();
   const rows = await measure(model, set, { ...setting, methods }, (done) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${set.questions.length} questions `);

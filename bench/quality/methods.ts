@@ -24,7 +24,7 @@ type Make = (
   index: number,
 ) => { segments: Segment[]; strategy: Strategy | GivenTokens };
 
-export function oneCall(name: string, make: Make, ratio?: number): Method {
+function oneCall(name: string, make: Make, ratio?: number): Method {
   return {
     ...(ratio === undefined ? { name } : { name, ratio }),
     answer: (asking) => {
