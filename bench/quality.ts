@@ -27,7 +27,7 @@ import { label, methodsFor } from './quality/methods.ts';
 import type { Behind } from './quality/prompt.ts';
 import { pictures } from './quality/pictures.ts';
 import { selections } from './quality/selection.ts';
-import { retrieverOf } from './quality/retrieved.ts';
+import { withRetriever } from './quality/retrieved.ts';
 import { librarySet, loadSet } from './quality/sets.ts';
 import { table } from './quality/table.ts';
 
@@ -54,8 +54,7 @@ const { values: args } = parseArgs({
 });
 
 const path = args.model ?? resolvePaths().demoModel;
-const all =
-  args.set === 'library' ? await librarySet(await retrieverOf(path)) : loadSet(args.set, args.prompts);
+const all = args.set === 'library' ? await withRetriever(path, librarySet) : loadSet(args.set, args.prompts);
 const set = { ...all, questions: all.questions.slice(0, Number(args.n)) };
 const others = all.questions.slice(Number(args.n));
 const model = await Engine.open().loadModel(path, { threads: Number(args.threads) });

@@ -19,6 +19,7 @@ import { App, type Workspace } from '../src-main/app.ts';
 import type { Model, Segment, Strategy } from '../src-main/engine/engine.ts';
 import { klDivergence, likeliest } from '../src-main/fusion/quality.ts';
 import { strategyOf, type StrategyFlags } from '../src-main/hosts/command-line/strategy-flags.ts';
+import { fromPrompt } from './lib/app-prompts.ts';
 import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
 
@@ -99,32 +100,23 @@ async function run(
   }
 }
 
-/** Answers a question through the app once, and keeps what it appended. */
-async function promptOf({ model, answers }: Workspace, question: Question, topK: number): Promise<Case> {
-  const create = model.createSession.bind(model);
-  let made: Pick<Case, 'segments' | 'capacity'> | undefined;
-  model.createSession = (capacity) => {
-    const session = create(capacity);
-    const append = session.append.bind(session);
-    session.append = async (segments, strategy, options) => {
-      // Leases end with the answer, so chunks are kept in memory of their own.
-      const own = segments.map(async (segment): Promise<Segment> =>
-        segment.kind === 'compute'
-          ? segment
-          : { kind: 'chunk', chunk: await model.encodeChunk(segment.chunk.tokens, 'f16') },
-      );
-      made = { segments: await Promise.all(own), capacity };
-      return append(segments, strategy, options);
-    };
-    return session;
-  };
-  await answers.answer({
-    question: question.question,
-    topK,
-    maxTokens: ANSWER_TOKENS,
-    strategy: { kind: 'none' },
-  });
-  model.createSession = create;
+/** The prompt that the app makes, with chunks in memory of their own: leases end with the answer. */
+async function promptOf(workspace: Workspace, question: Question, topK: number): Promise<Case> {
+  const { model } = workspace;
+  const made = await fromPrompt(
+    workspace,
+    { question: question.question, topK },
+    async (segments, capacity) => ({
+      capacity,
+      segments: await Promise.all(
+        segments.map(async (segment): Promise<Segment> =>
+          segment.kind === 'compute'
+            ? segment
+            : { kind: 'chunk', chunk: await model.encodeChunk(segment.chunk.tokens, 'f16') },
+        ),
+      ),
+    }),
+  );
   if (!made) throw new Error('the app appended nothing');
   return { ...question, ...made, full: (await run(model, made, { kind: 'full' })).logits };
 }
