@@ -20,6 +20,7 @@ import { klDivergence, likeliest } from '../src-main/fusion/quality.ts';
 import { MATCHING, match, spansOf } from '../src-main/fusion/matching/match.ts';
 import { buildStrategy } from '../src-main/fusion/strategy.ts';
 import { median } from './lib/machine.ts';
+import { fromPrompt } from './lib/app-prompts.ts';
 import { writeResult } from './lib/result.ts';
 
 const { values: args } = parseArgs({
@@ -66,29 +67,15 @@ function before(tokens: Int32Array, kind: number): Int32Array {
 }
 
 /** What the app appends for a question. */
-async function promptOf(
-  { model, answers }: Workspace,
-  question: string,
-  topK: number,
-): Promise<PromptPart[]> {
-  const create = model.createSession.bind(model);
-  let made: PromptPart[] = [];
-  model.createSession = (capacity) => {
-    const session = create(capacity);
-    const append = session.append.bind(session);
-    session.append = (segments, strategy, options) => {
-      made = segments.map((segment) =>
-        segment.kind === 'chunk'
-          ? { kind: 'chunk', tokens: segment.chunk.tokens }
-          : { kind: 'text', tokens: segment.tokens },
-      );
-      return append(segments, strategy, options);
-    };
-    return session;
-  };
-  await answers.answer({ question, topK, maxTokens: 1, strategy: { kind: 'none' } });
-  model.createSession = create;
-  return made;
+async function promptOf(workspace: Workspace, question: string, topK: number): Promise<PromptPart[]> {
+  const parts = await fromPrompt(workspace, { question, topK }, (segments) =>
+    segments.map((segment): PromptPart =>
+      segment.kind === 'chunk'
+        ? { kind: 'chunk', tokens: segment.chunk.tokens }
+        : { kind: 'text', tokens: segment.tokens },
+    ),
+  );
+  return parts ?? [];
 }
 
 /** A prompt's passages with the KV of what they are and of what they were. */

@@ -32,7 +32,7 @@ const { values: args } = parseArgs({
   },
 });
 
-const ANSWER_TOKENS = 12;
+const ANSWER_TOKENS = 24;
 const SAMPLE = join(import.meta.dirname, '..', 'resources');
 
 interface Question {
@@ -58,11 +58,11 @@ interface Row {
 }
 
 function questions(): Question[] {
-  const sample = JSON.parse(
-    readFileSync(join(SAMPLE, 'sample-library.questions.json'), 'utf8'),
-  ) as (Question & {
+  const sample = JSON.parse(readFileSync(join(SAMPLE, 'sample-library.questions.json'), 'utf8')) as {
+    question: string;
+    key: string;
     kind: string;
-  })[];
+  }[];
   const people = readdirSync(join(SAMPLE, 'sample-library', 'people'))
     .sort()
     .slice(0, Number(args.people));
@@ -72,7 +72,7 @@ function questions(): Question[] {
   return [
     ...sample
       .filter(({ kind }) => kind === 'one hop')
-      .map(({ question, answer }) => ({ question, answer: answer ?? '' })),
+      .map(({ question, key }) => ({ question, answer: key })),
     ...names.flatMap((name) => [
       { question: `Where was ${name} born?` },
       { question: `Which pet does ${name} have?` },
@@ -103,21 +103,21 @@ async function run(
 /** The prompt that the app makes, with chunks in memory of their own: leases end with the answer. */
 async function promptOf(workspace: Workspace, question: Question, topK: number): Promise<Case> {
   const { model } = workspace;
-  const made = await fromPrompt(
-    workspace,
-    { question: question.question, topK },
-    async (segments, capacity) => ({
-      capacity,
-      segments: await Promise.all(
-        segments.map(async (segment): Promise<Segment> =>
-          segment.kind === 'compute'
-            ? segment
-            : { kind: 'chunk', chunk: await model.encodeChunk(segment.chunk.tokens, 'f16') },
-        ),
+  const segments = await fromPrompt(workspace, { question: question.question, topK }, (appended) =>
+    Promise.all(
+      appended.map(async (segment): Promise<Segment> =>
+        segment.kind === 'compute'
+          ? segment
+          : { kind: 'chunk', chunk: await model.encodeChunk(segment.chunk.tokens, 'f16') },
       ),
-    }),
+    ),
   );
-  if (!made) throw new Error('the app appended nothing');
+  if (!segments) throw new Error('the app appended nothing');
+  const tokens = segments.reduce(
+    (sum, one) => sum + (one.kind === 'chunk' ? one.chunk : one).tokens.length,
+    0,
+  );
+  const made = { segments, capacity: tokens + ANSWER_TOKENS };
   return { ...question, ...made, full: (await run(model, made, { kind: 'full' })).logits };
 }
 

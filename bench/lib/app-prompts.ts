@@ -8,7 +8,7 @@ import type { Segment } from '../../src-main/engine/engine.ts';
 export async function fromPrompt<T>(
   { model, answers }: Workspace,
   request: { question: string; topK: number },
-  take: (segments: Segment[], capacity: number) => T | Promise<T>,
+  take: (segments: Segment[]) => T | Promise<T>,
 ): Promise<T | undefined> {
   const create = model.createSession.bind(model);
   let taken: T | undefined;
@@ -16,7 +16,7 @@ export async function fromPrompt<T>(
     const session = create(capacity);
     const append = session.append.bind(session);
     session.append = async (segments, strategy, options) => {
-      taken = await take(segments, capacity);
+      taken = await take(segments);
       return append(segments, strategy, options);
     };
     return session;
