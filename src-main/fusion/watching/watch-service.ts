@@ -1,4 +1,3 @@
-import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { WatchedAnswer, WatchedLibrary, WatchingStatus } from '../../../src-shared/contract/watching.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { KvasirEvent } from '../../../src-shared/contract/events.ts';
@@ -10,6 +9,7 @@ import { DEFAULT_FLOOR } from '../calibration/choose.ts';
 import { canBlend, type FusionModel } from '../model.ts';
 import { intervalOf } from '../averages.ts';
 import { breaksFloor, FEWEST, LATEST, lossesOf, nextLeastRatio } from './judge.ts';
+import { raised, stopped } from './notices.ts';
 import { MIGRATIONS } from './schema.ts';
 import { WatchTable, type Drawn, type Subject } from './watch-table.ts';
 
@@ -268,7 +268,9 @@ export class WatchService {
 
   #readLeastRatios(): Map<string, number> {
     const limits = this.#table.limits();
-    return new Map(limits.map(({ fingerprint, libraryId, leastRatio }) => [`${fingerprint} ${libraryId}`, leastRatio])); // prettier-ignore
+    return new Map(
+      limits.map(({ fingerprint, libraryId, leastRatio }) => [`${fingerprint} ${libraryId}`, leastRatio]),
+    );
   }
 
   #changed(): void {
@@ -279,23 +281,4 @@ export class WatchService {
 
 function subjectOf({ id, model }: WatchedModel): Subject {
   return { modelId: id, fingerprint: model.info.fingerprint };
-}
-
-function raised(model: string, library: string, leastRatio: number): Failure {
-  const ratio = `${Math.round(leastRatio * 100)} %`;
-  return {
-    code: 'BLENDING_RAISED',
-    message: `Answers of ${model} from “${library}” changed too much by blending, so at least ${ratio} of their cached text is computed anew from now on.`,
-    advice: 'The Models screen shows what was compared.',
-    values: { model, library, ratio },
-  };
-}
-
-function stopped(model: string, library: string): Failure {
-  return {
-    code: 'BLENDING_STOPPED',
-    message: `Answers of ${model} from “${library}” still changed too much by blending, so they are computed in full from now on and take longer.`,
-    advice: 'The Models screen shows what was compared; “Blend again” there takes it back.',
-    values: { model, library },
-  };
 }
