@@ -1,15 +1,15 @@
-import { Button, Group, Loader, Paper, Progress, Select, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Progress, Select, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Calibration } from '../../../src-shared/contract/calibration.ts';
 import { useAction, useCall, useLatest } from '../../client/context.tsx';
-import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useNotBlended } from '../../ui/useNotBlended.ts';
 import { CalibrationCharts, CalibrationTable, useCalibrationWords } from './CalibrationCharts.tsx';
 import { chosenPoint } from './calibration-view.ts';
+import { StatusCard } from './StatusCard.tsx';
 import { joined } from '../../i18n/joined.ts';
 
 /** With fewer prompts one answer that differs is more than the floor allows. */
@@ -23,35 +23,28 @@ export function CalibrationCard() {
   const notBlended = useNotBlended();
   const title = name === null ? t('calibration.titlePlain') : t('calibration.title', { name });
   return (
-    <Stack gap="sm" component="section" aria-label={title}>
-      <Title order={2} size="h5">
-        {title}
-      </Title>
-      <Paper withBorder p="md">
-        {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
-        {!status && !error && <Loader size="sm" aria-label={title} />}
-        {status && (
-          <Stack gap="md">
-            <Text size="sm">{t('calibration.intro')}</Text>
-            {notBlended !== undefined ? (
-              <Text size="sm">{notBlended}</Text>
-            ) : status.running ? (
-              <Running />
-            ) : (
-              <Start measured={status.calibration !== null} ready={status.model !== null} />
-            )}
-            {status.calibration && (
-              <Outcome calibration={status.calibration} strategySet={status.strategySet} />
-            )}
-            {!status.calibration && notBlended === undefined && (
-              <Text size="sm" c="dimmed">
-                {t(status.model === null ? 'calibration.noModel' : 'calibration.unknown')}
-              </Text>
-            )}
-          </Stack>
-        )}
-      </Paper>
-    </Stack>
+    <StatusCard title={title} error={error} onRetry={() => void refetch()}>
+      {status && (
+        <Stack gap="md">
+          <Text size="sm">{t('calibration.intro')}</Text>
+          {notBlended !== undefined ? (
+            <Text size="sm">{notBlended}</Text>
+          ) : status.running ? (
+            <Running />
+          ) : (
+            <Start measured={status.calibration !== null} ready={status.model !== null} />
+          )}
+          {status.calibration && (
+            <Outcome calibration={status.calibration} strategySet={status.strategySet} />
+          )}
+          {!status.calibration && notBlended === undefined && (
+            <Text size="sm" c="dimmed">
+              {t(status.model === null ? 'calibration.noModel' : 'calibration.unknown')}
+            </Text>
+          )}
+        </Stack>
+      )}
+    </StatusCard>
   );
 }
 

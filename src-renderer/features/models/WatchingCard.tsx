@@ -1,16 +1,16 @@
-import { Button, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Interval, WatchedLibrary, WatchingStatus } from '../../../src-shared/contract/watching.ts';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall } from '../../client/context.tsx';
-import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useNotBlended } from '../../ui/useNotBlended.ts';
 import { chart } from '../../viz/chart/chart.ts';
 import { PictureView } from '../../viz/PictureView.tsx';
 import { TipRows } from '../../viz/Tip.tsx';
+import { StatusCard } from './StatusCard.tsx';
 import { joined } from '../../i18n/joined.ts';
 import { f1Chart, klChart, verdictOf, type WatchingWords } from './watching-view.ts';
 
@@ -21,26 +21,19 @@ export function WatchingCard() {
   const { data: models = [] } = useCall('models.list');
   const title = t('watching.title');
   return (
-    <Stack gap="sm" component="section" aria-label={title}>
-      <Title order={2} size="h5">
-        {title}
-      </Title>
-      <Paper withBorder p="md">
-        {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
-        {!status && !error && <Loader size="sm" aria-label={title} />}
-        {status && (
-          <Stack gap="lg">
-            <Stack gap="xs">
-              <Text size="sm">{t('watching.intro')}</Text>
-              <Circumstances empty={status.libraries.length === 0} daily={status.daily} />
-            </Stack>
-            {inUseFirst(status.libraries, models).map((watched) => (
-              <Watched key={`${watched.modelId} ${watched.libraryId}`} watched={watched} status={status} />
-            ))}
+    <StatusCard title={title} error={error} onRetry={() => void refetch()}>
+      {status && (
+        <Stack gap="lg">
+          <Stack gap="xs">
+            <Text size="sm">{t('watching.intro')}</Text>
+            <Circumstances empty={status.libraries.length === 0} daily={status.daily} />
           </Stack>
-        )}
-      </Paper>
-    </Stack>
+          {inUseFirst(status.libraries, models).map((watched) => (
+            <Watched key={`${watched.modelId} ${watched.libraryId}`} watched={watched} status={status} />
+          ))}
+        </Stack>
+      )}
+    </StatusCard>
   );
 }
 

@@ -1,0 +1,27 @@
+import { Loader, Paper, Stack, Title } from '@mantine/core';
+import type { ComponentProps, ReactNode } from 'react';
+import { FailureAlert } from '../../ui/FailureAlert.tsx';
+
+interface StatusCardProps {
+  title: string;
+  error: ComponentProps<typeof FailureAlert>['failure'] | null;
+  onRetry: () => void;
+  /** null while it is asked for. */
+  children: ReactNode;
+}
+
+/** A titled card of what the core says about a model: or why it cannot say so, or that it is being asked. */
+export function StatusCard({ title, error, onRetry, children }: StatusCardProps) {
+  return (
+    <Stack gap="sm" component="section" aria-label={title}>
+      <Title order={2} size="h5">
+        {title}
+      </Title>
+      <Paper withBorder p="md">
+        {error && <FailureAlert failure={error} onRetry={onRetry} />}
+        {!children && !error && <Loader size="sm" aria-label={title} />}
+        {children}
+      </Paper>
+    </Stack>
+  );
+}
