@@ -4,16 +4,13 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import type { Conversation } from '../../src-shared/contract/chat.ts';
-import { CALL_CHANNEL } from '../../src-main/hosts/electron/channels.ts';
 import { StandIn } from '../../src-main/hosts/electron/stand-in.test-support.ts';
+import { startBundle } from './bundle-on-stand-in.ts';
 
 const PORT = join(import.meta.dirname, 'parser-port.mjs');
-const ELECTRON = 'kvasir-stand-in:electron';
 const QUESTION = 'Where does Project Polaris run?';
 
 /** A utility process that is one: Node's, with what Electron gives its own. */
@@ -43,25 +40,11 @@ const electron = {
   ...standIn.module,
   utilityProcess: { fork: (path: string, args: string[]) => new Utility(path, args) },
 };
-Object.assign(globalThis, { standInForElectron: electron });
-const source = Object.keys(electron)
-  .map((name) => `export const ${name} = globalThis.standInForElectron.${name};`)
-  .join('\n');
-registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === 'electron' ? { url: ELECTRON, shortCircuit: true } : next(specifier, context),
-  load: (url, context, next) =>
-    url === ELECTRON ? { format: 'module', source, shortCircuit: true } : next(url, context),
-});
+const bundle = await startBundle(standIn, { root, argv: ['kvasir', '--data', dataDir], electron });
 
-process.argv = ['kvasir', '--data', dataDir];
-await import(pathToFileURL(join(root, 'out', 'main', 'main.js')).href);
-while (standIn.windows.length === 0 && standIn.app.ended.length === 0) await sleep(20);
-
-const { webContents } = standIn.window;
-async function call<T>(name: string, input: unknown = {}): Promise<T> {
-  const reply = await standIn.invoke(CALL_CHANNEL, webContents, webContents.mainFrame, name, input);
-  const { ok, data } = reply as { ok: boolean; data: T };
+async function call<T>(name: string, input?: unknown): Promise<T> {
+  const reply = (await bundle.call(name, input)) as { ok: boolean; data: T };
+  const { ok, data } = reply;
   if (!ok) throw new Error(JSON.stringify(reply));
   return data;
 }
@@ -78,8 +61,6 @@ while (!answer || ['waiting', 'prefilling', 'streaming'].includes(answer.state))
   await sleep(50);
   answer = (await call<Conversation>('chat.get', { id })).messages.find((message) => message.id === answerId);
 }
-const page = await standIn.protocols.get('app')?.(new Request('app://kvasir/'));
-const seen = { errors: standIn.errors, page: await page?.text(), library, answer };
-standIn.app.emit('will-quit', { preventDefault: () => undefined });
-while (standIn.app.ended.length === 0) await sleep(20);
+const seen = { errors: standIn.errors, page: await bundle.page(), library, answer };
+await bundle.quit();
 process.stdout.write(JSON.stringify({ ...seen, ended: standIn.app.ended }));
