@@ -1,0 +1,47 @@
+import { registerHooks } from 'node:module';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { CALL_CHANNEL } from '../../src-main/hosts/electron/channels.ts';
+import type { StandIn } from '../../src-main/hosts/electron/stand-in.test-support.ts';
+
+const ELECTRON = 'kvasir-stand-in:electron';
+
+/** The app's bundle as it runs on a stand-in for Electron. */
+export interface RunningBundle {
+  /** A call of the window's page; what the core answers, as the page gets it. */
+  call: (name: string, input?: unknown) => unknown;
+  /** The window's page. */
+  page: () => Promise<string | undefined>;
+  /** Ends the app as its user would, and waits for it. */
+  quit: () => Promise<void>;
+}
+
+/** Runs `root`/out/main/main.js with `electron` for the module of that name, and waits until there is a window, or the app has ended. */
+export async function startBundle(
+  standIn: StandIn,
+  { root, argv, electron = standIn.module }: { root: string; argv: string[]; electron?: object },
+): Promise<RunningBundle> {
+  Object.assign(globalThis, { standInForElectron: electron });
+  const source = Object.keys(electron)
+    .map((name) => `export const ${name} = globalThis.standInForElectron.${name};`)
+    .join('\n');
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === 'electron' ? { url: ELECTRON, shortCircuit: true } : next(specifier, context),
+    load: (url, context, next) =>
+      url === ELECTRON ? { format: 'module', source, shortCircuit: true } : next(url, context),
+  });
+  process.argv = argv;
+  await import(pathToFileURL(join(root, 'out', 'main', 'main.js')).href);
+  while (standIn.windows.length === 0 && standIn.app.ended.length === 0) await sleep(20);
+  const { webContents } = standIn.window;
+  return {
+    call: (name, input = {}) => standIn.invoke(CALL_CHANNEL, webContents, webContents.mainFrame, name, input),
+    page: async () => (await standIn.protocols.get('app')?.(new Request('app://kvasir/')))?.text(),
+    quit: async () => {
+      standIn.app.emit('will-quit', { preventDefault: () => undefined });
+      while (standIn.app.ended.length === 0) await sleep(20);
+    },
+  };
+}
