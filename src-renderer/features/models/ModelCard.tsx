@@ -18,6 +18,7 @@ import { useTranslation } from 'react-i18next';
 import type { Fit, ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useEvent } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
+import { FitBadge } from '../../ui/FitBadge.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useActivate } from './useActivate.tsx';
 import { useAdapter } from './useAdapter.tsx';
@@ -40,7 +41,7 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
                   {t(`state.${model.state}`)}
                 </Badge>
               )}
-              <FitBadge fit={model.fit} />
+              <FitInNumbers fit={model.fit} />
             </Group>
             <Facts model={model} />
           </Stack>
@@ -110,9 +111,7 @@ function fileName(path: string): string {
   return path.split(/[\\/]/).at(-1) ?? path;
 }
 
-const FIT_COLOR = { fits: 'teal', tight: 'yellow', 'too-large': 'red' } as const;
-
-function FitBadge({ fit }: { fit: Fit }) {
+function FitInNumbers({ fit }: { fit: Fit }) {
   const { t } = useTranslation('models');
   const format = useFormat();
   const text = t('fit.text', {
@@ -125,15 +124,7 @@ function FitBadge({ fit }: { fit: Fit }) {
   });
   return (
     <Tooltip label={text} multiline maw={360}>
-      <Badge
-        variant="outline"
-        color={FIT_COLOR[fit.verdict]}
-        styles={{ label: { color: 'var(--mantine-color-text)' } }}
-        tabIndex={0}
-        aria-label={`${t(`fit.${fit.verdict}`)}. ${text}`}
-      >
-        {t(`fit.${fit.verdict}`)}
-      </Badge>
+      <FitBadge verdict={fit.verdict} tabIndex={0} aria-label={`${t(`fit.${fit.verdict}`)}. ${text}`} />
     </Tooltip>
   );
 }

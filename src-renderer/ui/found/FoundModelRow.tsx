@@ -5,11 +5,10 @@ import type { FoundModel } from '../../../src-shared/contract/found-models.ts';
 import { useEvent } from '../../client/context.tsx';
 import { failureWords } from '../../i18n/failures.ts';
 import { joined } from '../../i18n/joined.ts';
+import { FitBadge } from '../FitBadge.tsx';
 import { useFormat } from '../useFormat.ts';
 import { useFoundModel } from './useFoundModel.ts';
 import classes from './FoundModelRow.module.css';
-
-const FIT_COLOR = { fits: 'teal', tight: 'yellow', 'too-large': 'red' } as const;
 
 /** One model that was found; a click uses it. */
 export function FoundModelRow({ model }: { model: FoundModel }) {
@@ -27,15 +26,7 @@ export function FoundModelRow({ model }: { model: FoundModel }) {
             <Badge variant="light" color="gray">
               {t(`app.${model.app}`)}
             </Badge>
-            {fit && (
-              <Badge
-                variant="outline"
-                color={FIT_COLOR[fit.verdict]}
-                styles={{ label: { color: 'var(--mantine-color-text)' } }}
-              >
-                {t(`models:fit.${fit.verdict}`)}
-              </Badge>
-            )}
+            {fit && <FitBadge verdict={fit.verdict} />}
           </Group>
           <Facts model={model} />
           {model.hasAdapter && <Text size="sm">{t('adapter')}</Text>}

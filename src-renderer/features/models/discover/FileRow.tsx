@@ -1,11 +1,10 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { HubFile, HubRepository } from '../../../../src-shared/contract/hub.ts';
+import { FitBadge } from '../../../ui/FitBadge.tsx';
 import { HubFileButton } from '../../../ui/hub/HubFileButton.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import classes from './Discover.module.css';
-
-const FIT_COLOR = { fits: 'teal', tight: 'yellow', 'too-large': 'red' } as const;
 
 /** One quantisation: what it takes, whether that fits, how fast it will be, and its download. */
 export function FileRow({ repository, file }: { repository: HubRepository; file: HubFile }) {
@@ -26,15 +25,7 @@ export function FileRow({ repository, file }: { repository: HubRepository; file:
               {t('usual')}
             </Badge>
           )}
-          {fit && (
-            <Badge
-              variant="outline"
-              color={FIT_COLOR[fit.verdict]}
-              styles={{ label: { color: 'var(--mantine-color-text)' } }}
-            >
-              {t(`models:fit.${fit.verdict}`)}
-            </Badge>
-          )}
+          {fit && <FitBadge verdict={fit.verdict} />}
         </Group>
         <Text size="sm" c="dimmed">
           {facts.join(' · ')}

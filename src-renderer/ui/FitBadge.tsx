@@ -1,0 +1,24 @@
+import { Badge, type BadgeProps } from '@mantine/core';
+import type { ComponentProps } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Fit } from '../../src-shared/contract/models.ts';
+
+const COLOUR = { fits: 'teal', tight: 'yellow', 'too-large': 'red' } as const;
+
+/** Whether a model fits this machine's memory, in a word. Takes what a tooltip gives its target. */
+export function FitBadge({
+  verdict,
+  ...target
+}: Pick<Fit, 'verdict'> & BadgeProps & Pick<ComponentProps<'div'>, 'tabIndex' | 'aria-label' | 'ref'>) {
+  const { t } = useTranslation('models');
+  return (
+    <Badge
+      variant="outline"
+      color={COLOUR[verdict]}
+      styles={{ label: { color: 'var(--mantine-color-text)' } }}
+      {...target}
+    >
+      {t(`fit.${verdict}`)}
+    </Badge>
+  );
+}
