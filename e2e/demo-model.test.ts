@@ -53,7 +53,7 @@ describe('the demo model', () => {
     }
   });
 
-  test('answers the sample\'s questions, blended as by full prefill', async () => {
+  test("answers the sample's questions, blended as by full prefill", async () => {
     const questions = readJson('resources', 'sample-library.questions.json') as Question[];
     const right = { full: 0, blended: 0 };
     for (const { question, key } of questions) {

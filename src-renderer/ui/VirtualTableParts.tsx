@@ -83,7 +83,8 @@ function HeadCell<Row, Sort extends string>({
     <div role="columnheader" aria-sort={sorted ? direction : 'none'} className={className}>
       <UnstyledButton
         className={`${classes.sort ?? ''} ${sorted ? (classes.sorted ?? '') : ''}`}
-        onClick={() => onSort({ by: sort, descending: sorted && !sorting.descending })}
+        // Of numbers the largest are looked for first, of names the beginning of the alphabet.
+        onClick={() => onSort({ by: sort, descending: sorted ? !sorting.descending : align === 'end' })}
       >
         {header}
         {sorted && <Arrow size={13} aria-hidden />}
