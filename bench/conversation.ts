@@ -58,6 +58,7 @@ function openChat(dir: string): ChatService {
   const library = listedLibrary(model, texts);
   let turn = 0;
   const retrieval: Retrieval = {
+    usualTopK: passages,
     find: () => {
       const found = library.all.slice(turn * passages, ++turn * passages);
       const chunks = found.map(({ id, documentId, ordinal }, i) => ({

@@ -67,7 +67,7 @@ function before(tokens: Int32Array, kind: number): Int32Array {
 }
 
 /** What the app appends for a question. */
-async function promptOf(workspace: Workspace, question: string, topK: number): Promise<PromptPart[]> {
+async function promptOf(workspace: Workspace, question: string, topK?: number): Promise<PromptPart[]> {
   const parts = await fromPrompt(workspace, { question, topK }, (segments) =>
     segments.map((segment): PromptPart =>
       segment.kind === 'chunk'

@@ -101,7 +101,7 @@ async function run(
 }
 
 /** The prompt that the app makes, with chunks in memory of their own: leases end with the answer. */
-async function promptOf(workspace: Workspace, question: Question, topK: number): Promise<Case> {
+async function promptOf(workspace: Workspace, question: Question, topK?: number): Promise<Case> {
   const { model } = workspace;
   const segments = await fromPrompt(workspace, { question: question.question, topK }, (appended) =>
     Promise.all(

@@ -57,7 +57,7 @@ describe('the demo model', () => {
     const questions = readJson('resources', 'sample-library.questions.json') as Question[];
     const right = { full: 0, blended: 0 };
     for (const { question, key } of questions) {
-      const request = { question, topK: app.settings.current.topK, maxTokens: 48 };
+      const request = { question, maxTokens: 48 };
       const full = await workspace.answers.answer({ ...request, strategy: { kind: 'full' } });
       const blended = await workspace.answers.answer({
         ...request,

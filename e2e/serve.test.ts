@@ -73,7 +73,7 @@ describe.skipIf(!BUILT)('serve', () => {
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(await page.text()).not.toContain('%KVASIR_NONCE%');
     const settings = (await callOnce(served, session, 'settings.get')) as Settings;
-    expect(settings.topK).toBeGreaterThan(0);
+    expect(settings.maxTokens).toBeGreaterThan(0);
 
     served.child.kill('SIGINT');
     const { code, stderr } = await served.finished;

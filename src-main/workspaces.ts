@@ -92,7 +92,7 @@ export class Workspaces {
       prefixes,
       name: nameOf(model),
       settings: app.settings,
-      retrieval: this.#wordsOnly(library),
+      retrieval: this.#wordsOnly(library, chunkTokens),
       passages: libraryPassages(catalogue),
       onBackgroundError: (error) => app.log.warn('miss-not-stored', { error: String(error) }),
     });
@@ -108,7 +108,7 @@ export class Workspaces {
     const analyses = new AnalysisService({
       path: ':memory:',
       models: { active, current: () => Promise.resolve(active) },
-      retrieval: this.#wordsOnly(library),
+      retrieval: this.#wordsOnly(library, chunkTokens),
       ...analysisParts(),
     });
     this.#analyses.push(analyses);
@@ -117,7 +117,7 @@ export class Workspaces {
 
   /** Measures how well a workspace's model stands blending, on its library, which was read before. As CalibrationService.run. */
   calibrate(
-    { model, library }: Workspace,
+    { model, library, chunkTokens }: Workspace,
     request: CalibrationRequest,
     run: CalibrationRun,
   ): Promise<Calibration> {
@@ -126,6 +126,7 @@ export class Workspaces {
     const texts = calibrationTexts({
       model,
       catalogue,
+      chunkTokens,
       chunkSetId: library.chunkSetId,
       library: basename(library.root),
       settings: app.settings.current,
@@ -151,11 +152,11 @@ export class Workspaces {
   }
 
   /** Search in one library, without vectors: no embedding model is loaded here. */
-  #wordsOnly({ chunkSetId }: FolderLibrary): SearchService {
+  #wordsOnly({ chunkSetId }: FolderLibrary, chunkTokens: number): SearchService {
     const { app, catalogue } = this.#options;
     const search = new SearchService({
       catalogue,
-      sets: { chunkSets: () => [chunkSetId] },
+      sets: { chunkTokens, chunkSets: () => [chunkSetId] },
       models: NO_EMBEDDER,
       gate: app.gate,
       log: app.log,

@@ -10,8 +10,8 @@ const MiB = 1024 * 1024;
 export const SettingsSchema = z.object({
   /** Tokens in a chunk; absent means what the model recommends. */
   chunkTokens: z.int().min(16).max(8192).optional(),
-  /** Chunks that go into a prompt. */
-  topK: z.int().min(1).max(256).default(6),
+  /** Chunks that go into a prompt; absent means what suits their size. */
+  topK: z.int().min(1).max(256).optional(),
   /** Tokens of an answer at most. */
   maxTokens: z.int().min(1).max(65_536).default(256),
   /** Tokens of a prompt and its answer at most; the model's own limit applies too. */

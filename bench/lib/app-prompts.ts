@@ -7,7 +7,7 @@ import type { Segment } from '../../src-main/engine/engine.ts';
  */
 export async function fromPrompt<T>(
   { model, answers }: Workspace,
-  request: { question: string; topK: number },
+  request: { question: string; topK?: number | undefined },
   take: (segments: Segment[]) => T | Promise<T>,
 ): Promise<T | undefined> {
   const create = model.createSession.bind(model);

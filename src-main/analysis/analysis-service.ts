@@ -219,8 +219,7 @@ export class AnalysisService {
     const run = new AnalysisRun({ row, live, active, choices, options });
     this.#run = run;
     if ('questions' in row.request) {
-      const { scope, topK = settings.current.topK } = row.request;
-      await runQuestions(run, { scope, topK });
+      await runQuestions(run, { scope: row.request.scope, topK: choices.topK });
     } else await runDocument(run, row.request);
   }
 

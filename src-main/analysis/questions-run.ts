@@ -19,7 +19,7 @@ interface Asked {
  */
 export async function runQuestions(
   run: AnalysisRun,
-  { scope, topK }: Pick<QuestionBatch, 'scope'> & { topK: number },
+  { scope, topK }: Pick<QuestionBatch, 'scope' | 'topK'>,
 ): Promise<void> {
   const { active, choices } = run;
   const open = run.steps('question').filter(({ state }) => state !== 'done');
@@ -44,7 +44,7 @@ export async function runQuestions(
 function find(
   run: AnalysisRun,
   step: Step,
-  { scope, topK }: Pick<QuestionBatch, 'scope'> & { topK: number },
+  { scope, topK }: Pick<QuestionBatch, 'scope' | 'topK'>,
 ): Promise<Asked> {
   const { maker, clock } = run.options;
   return run.work(async (signal) => {

@@ -97,10 +97,10 @@ export class AnswerMaker {
   /** Passages for a question, in prompt order. ABORTED. */
   async find(
     question: string,
-    { scope, topK, signal }: { scope: Scope; topK: number; signal?: AbortSignal | undefined },
+    { scope, topK, signal }: Parameters<Retrieval['find']>[1],
   ): Promise<FoundPassage[]> {
     throwIfAborted(signal);
-    const found = await this.#options.retrieval.find(question, { scope, topK, ...(signal && { signal }) });
+    const found = await this.#options.retrieval.find(question, { scope, topK, signal });
     throwIfAborted(signal);
     return findPassages(found.chunks, this.#options.passages);
   }

@@ -11,6 +11,7 @@ import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
 import type { ActiveModel } from '../models/active-model.ts';
 import { retrieve } from '../retrieval/retriever.ts';
 import { SearchIndex } from '../retrieval/search-index.ts';
+import { usualTopK } from '../retrieval/usual-top-k.ts';
 import { contextLimit } from './limits.ts';
 import { PromptAssembler } from './prompt.ts';
 import { questionAbout, topicsOf } from './topic-questions.ts';
@@ -21,6 +22,8 @@ interface CalibrationTextOptions {
   /** The library's chunks for this model. */
   chunkSetId: number;
   library: string;
+  /** Tokens in a chunk at most. */
+  chunkTokens: number;
   settings: Pick<Settings, 'topK' | 'contextTokens' | 'systemPrompt'>;
   /** Prompts at most. */
   count: number;
@@ -76,6 +79,7 @@ export function libraryTexts(parts: {
       model,
       catalogue,
       questions,
+      chunkTokens,
       chunkSetId: set,
       library: library.name,
       settings: settings.current,
@@ -94,7 +98,8 @@ function noText(library: string | undefined): KvasirError {
 }
 
 /** Questions of a file, spread evenly over it, with the passages that search finds. */
-function asked({ catalogue, chunkSetId, settings, count }: CalibrationTextOptions, path: string): Item[] {
+function asked(options: CalibrationTextOptions, path: string): Item[] {
+  const { catalogue, chunkSetId, count } = options;
   const all = QuestionsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   const wanted = Math.min(count, all.length);
   const index = new SearchIndex(catalogue.words, chunkSetId);
@@ -102,7 +107,7 @@ function asked({ catalogue, chunkSetId, settings, count }: CalibrationTextOption
     (item) => {
       if (!item) return [];
       const { question } = item;
-      const chunks = passagesFor(question, { index, catalogue, topK: settings.topK });
+      const chunks = passagesFor(question, { index, catalogue, topK: topKOf(options) });
       return chunks.length > 0 ? [{ question, chunks }] : [];
     },
   );
@@ -113,7 +118,8 @@ function asked({ catalogue, chunkSetId, settings, count }: CalibrationTextOption
  * nor a person writes them, so they work for any library. A hash of the text picks the chunks, so that the same library gives the
  * same prompts; what stands in headings is asked about first.
  */
-function aboutTopics({ catalogue, chunkSetId, settings, count }: CalibrationTextOptions): Item[] {
+function aboutTopics(options: CalibrationTextOptions): Item[] {
+  const { catalogue, chunkSetId, count } = options;
   const index = new SearchIndex(catalogue.words, chunkSetId);
   const order = inHashOrder(catalogue.chunks(chunkSetId));
   const asked = new Set<string>();
@@ -126,7 +132,7 @@ function aboutTopics({ catalogue, chunkSetId, settings, count }: CalibrationText
         if (!chunk || asked.has(topic)) continue;
         asked.add(topic);
         const { question } = questionAbout(topic, chunk);
-        const chunks = passagesFor(topic, { index, catalogue, topK: settings.topK });
+        const chunks = passagesFor(topic, { index, catalogue, topK: topKOf(options) });
         if (chunks.length > 0) items.push({ question, chunks });
       }
     }
@@ -148,6 +154,10 @@ function inHashOrder(chunks: Iterable<Pick<ChunkRow, 'id' | 'text'>>): number[] 
     order.push({ rank: createHash('sha256').update(`${SEED}\n${text}`).digest('hex'), id });
   }
   return order.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ id }) => id);
+}
+
+function topKOf({ settings, chunkTokens }: CalibrationTextOptions): number {
+  return settings.topK ?? usualTopK(chunkTokens);
 }
 
 function passagesFor(

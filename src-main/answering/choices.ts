@@ -11,8 +11,8 @@ export interface AnswerChoices {
   strategy: StrategyOrAuto;
   /** Whether cached chunks are used at all. */
   blends: boolean;
-  /** Chunks in the prompt at most. */
-  topK: number;
+  /** Chunks in the prompt at most; undefined: as many as suit their size. */
+  topK: number | undefined;
   /** Tokens of the answer at most. */
   maxTokens: number;
   /** Tokens of prompt and answer at most. */

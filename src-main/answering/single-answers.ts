@@ -25,8 +25,8 @@ interface SingleAnswersOptions extends NamedModel, Omit<AnswerMakerOptions, 'mis
 export interface SingleRequest {
   question: string;
   strategy: StrategyOrAuto;
-  /** Chunks in the prompt at most. */
-  topK: number;
+  /** Chunks in the prompt at most; absent: as many as suit their size. */
+  topK?: number | undefined;
   /** Tokens of the answer at most. */
   maxTokens: number;
   /** Whether the model is asked even where there is no passage to answer from. */

@@ -5,7 +5,7 @@ export function searchHandlers({ models, search, settings }: App): Pick<Handlers
   return {
     'search.query': async (input) => {
       await models.current(); // chunks are a model's: without one there is nothing to find, and no reason to say so
-      return search.query(input, settings.current.topK);
+      return search.query({ ...input, topK: input.topK ?? settings.current.topK });
     },
   };
 }

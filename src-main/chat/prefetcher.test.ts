@@ -34,6 +34,7 @@ function fixture({ ramBudgetBytes = 400, prefetch = true } = {}) {
     models: { active: { model } },
     conversation: () => conversation,
     retrieval: {
+      usualTopK: 6,
       find: (question, { topK }) => {
         searched.push(question);
         const found = (question.match(/\d/g) ?? []).map(Number);

@@ -98,10 +98,11 @@ export class Prefetcher {
     const question = lastQuestion(asked, answerId);
     if (question === undefined) return [];
     const { scope, topK } = this.#searchOf(asked.options);
-    const { chunks } = await retrieval.find(question, { scope, topK: 2 * topK, signal });
+    const found = topK ?? retrieval.usualTopK;
+    const { chunks } = await retrieval.find(question, { scope, topK: 2 * found, signal });
     const best = [...chunks].sort((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
-    const neighbours = best.slice(0, topK).flatMap((id) => passages.neighbours(id));
-    return [...new Set([...neighbours, ...best.slice(topK)])];
+    const neighbours = best.slice(0, found).flatMap((id) => passages.neighbours(id));
+    return [...new Set([...neighbours, ...best.slice(found)])];
   }
 
   #searchOf({ scope, topK = this.#options.settings.current.topK }: ConversationOptions) {

@@ -45,7 +45,7 @@ describe('the data folder', () => {
 describe('settings', () => {
   test('defaults without a file, and what was written comes back; unknown keys stay', () => {
     const path = join(tempDir(), 'settings.json');
-    expect(readSettings(path)).toMatchObject({ topK: 6, dtype: 'f16' });
+    expect(readSettings(path)).toMatchObject({ maxTokens: 256, dtype: 'f16' });
     writeFileSync(path, '{"future": 1, "topK": 3}');
     expect(writeSettings(path, { dtype: 'q8_0' })).toMatchObject({ topK: 3, dtype: 'q8_0' });
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ future: 1, topK: 3, dtype: 'q8_0' });

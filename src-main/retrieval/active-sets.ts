@@ -5,6 +5,9 @@ import type { ChunkSets } from './types.ts';
 /** The chunk sets that the catalogue has for the active model and chunk size; none while no model is loaded. */
 export function activeChunkSets(chunks: ChunkTable, models: Pick<ModelSource, 'active'>): ChunkSets {
   return {
+    get chunkTokens() {
+      return models.active?.chunkTokens;
+    },
     chunkSets(libraryIds) {
       const { active } = models;
       if (!active) return [];

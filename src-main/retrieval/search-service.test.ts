@@ -67,7 +67,7 @@ function serviceOf(documents: Record<string, Document>) {
       chunkTable: new ChunkTable(database),
       pageLabel: (_, offset) => `p. ${offset}`,
     },
-    sets: { chunkSets: (ids) => (ids.length > 0 ? ids.map(Number) : sets.current) },
+    sets: { chunkTokens: 512, chunkSets: (ids) => (ids.length > 0 ? ids.map(Number) : sets.current) },
     models: embedders,
     gate: new Gate(),
     log: silentLogger,
@@ -99,10 +99,11 @@ const ANIMALS = {
 describe('what a search tells', () => {
   test('hits with place, page, reason, ranks and the words that match', async () => {
     const { service } = serviceOf(ANIMALS);
-    const { hits, usedVectors } = await service.query(
-      { text: 'Where does the kitten sleep?', scope: ALL },
-      3,
-    );
+    const { hits, usedVectors } = await service.query({
+      text: 'Where does the kitten sleep?',
+      scope: ALL,
+      topK: 3,
+    });
     expect(usedVectors).toBe(false);
     expect(hits[0]).toMatchObject({
       documentId: '1',
@@ -127,7 +128,7 @@ describe('what a search tells', () => {
     [{ libraryIds: ['2'], documentIds: ['1'] }, []],
   ])('in %j', async (scope, expected) => {
     const { service } = serviceOf(ANIMALS);
-    const { hits } = await service.query({ text: 'kitten', scope }, 6);
+    const { hits } = await service.query({ text: 'kitten', scope });
     expect([...new Set(hits.map(({ documentId }) => documentId))].sort()).toEqual(expected);
   });
 

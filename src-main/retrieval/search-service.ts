@@ -18,6 +18,7 @@ import {
 } from './retriever.ts';
 import { SearchIndex } from './search-index.ts';
 import type { ChunkSets, DocumentIndexer, Found, FoundChunk, Retrieval } from './types.ts';
+import { usualTopK } from './usual-top-k.ts';
 import { VectorIndex } from './vector-index.ts';
 
 export interface SearchServiceOptions {
@@ -53,7 +54,11 @@ export class SearchService implements Retrieval, DocumentIndexer {
     ];
   }
 
-  async find(question: string, { scope, topK, signal }: FindOptions): Promise<Found> {
+  get usualTopK(): number {
+    return usualTopK(this.#options.sets.chunkTokens ?? Infinity);
+  }
+
+  async find(question: string, { scope, topK = this.usualTopK, signal }: FindOptions): Promise<Found> {
     const started = this.#clock.now();
     throwIfAborted(signal);
     const where: SearchScope = {
@@ -70,11 +75,8 @@ export class SearchService implements Retrieval, DocumentIndexer {
   }
 
   /** What would be put into a prompt, in prompt order, with all there is to say about it. */
-  async query(
-    { text, scope, topK }: ParsedInputOf<'search.query'>,
-    defaultTopK: number,
-  ): Promise<OutputOf<'search.query'>> {
-    const { chunks, usedVectors, ms } = await this.find(text, { scope, topK: topK ?? defaultTopK });
+  async query({ text, scope, topK }: ParsedInputOf<'search.query'>): Promise<OutputOf<'search.query'>> {
+    const { chunks, usedVectors, ms } = await this.find(text, { scope, topK });
     const hits = chunks.flatMap((chunk) => this.#hit(chunk) ?? []);
     return { hits, usedVectors, ms };
   }

@@ -17,12 +17,19 @@ export interface Found {
 
 /** What chat needs of retrieval. */
 export interface Retrieval {
+  /** Chunks that are found where nobody says how many: by their size. */
+  readonly usualTopK: number;
   /** At most `topK` chunks from the scope; none when nothing matches. */
-  find(question: string, options: { scope: Scope; topK: number; signal?: AbortSignal }): Promise<Found>;
+  find(
+    question: string,
+    options: { scope: Scope; topK?: number | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Found>;
 }
 
 /** What retrieval needs of the library: where to look. */
 export interface ChunkSets {
+  /** Tokens in a chunk at most; undefined while no model is loaded. */
+  readonly chunkTokens: number | undefined;
   /** The chunk sets of these libraries (all when the list is empty) for the active model and chunk size. */
   chunkSets(libraryIds: readonly string[]): number[];
 }

@@ -76,6 +76,7 @@ export function fixture({
     },
   };
   const retrieval: Retrieval = {
+    usualTopK: 6,
     find: (question) => {
       onFind(question);
       const words = question.match(/\w+/g) ?? [];

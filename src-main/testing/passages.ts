@@ -38,6 +38,7 @@ export function listedLibrary(
       pageLabel: (documentId) => (documentId === 10 ? '7' : null),
     },
     retrieval: {
+      usualTopK: 6,
       find: async (question, { topK }) => {
         const words = wordsOf(question);
         const found = all.filter(({ text }) => wordsOf(text).some((word) => words.includes(word)));

@@ -29,6 +29,7 @@ import torch.nn.functional as F
 import export_gguf
 import fast
 import grow
+import lexicon as lex
 import model as M
 from batches import Maker
 from bpe import Tokenizer
@@ -39,6 +40,8 @@ OWN = ((0, 0, 0.3), (1, 1, 0.5), (3, 1, 0.5))  # layer, probe and weight of each
 LOOK, COPY = 5, 8   # layers with look-up hints
 KEEP = 16           # every how many context tokens one is predicted
 LM_WEIGHT = 0.03
+ORDERED = (lex.YEARS, lex.TENS, lex.SMALL)  # what comparisons compare
+SPREAD = 0.8        # how far from the middle the least and the largest number lie; embeddings are about 1.6 long
 LONGEST = ((0, 350), (2, 400), (3, 600), (6, 1200), (12, 1980))  # (million tokens, longest context), linear between
 FADE = (5, 10)      # million tokens between which the hints go
 WARM = 60           # steps in which the learning rate rises
@@ -82,6 +85,14 @@ class Losses:
         self.probes = torch.nn.ModuleList(torch.nn.Linear(net.cfg.dim, net.cfg.dim, bias=False) for _ in range(2))
         for p in self.probes:
             torch.nn.init.eye_(p.weight)
+        tok = maker.tok
+        self.numbers = [(torch.tensor([tok.encode(" " + n)[0] for n in ns]), torch.linspace(-SPREAD, SPREAD, len(ns))) for ns in ORDERED]
+        directions = torch.randn(len(ORDERED), net.cfg.dim, generator=torch.Generator().manual_seed(1))
+        self.directions = torch.linalg.qr(directions.t())[0].t()
+
+    def order(self):
+        """Mean squared distance of the numbers' embeddings from their place along their kind's direction."""
+        return sum(F.mse_loss(self.net.token_embd.weight[ids] @ d, place) for (ids, place), d in zip(self.numbers, self.directions))
 
     def owner(self, probe, x, labels):
         h = fast.linear(F.normalize(x, dim=-1), self.probes[probe].weight)
@@ -104,8 +115,9 @@ class Losses:
         facts = b.value[rows] >= 0
         stats["fact"] = 1 - wrong[facts].mean().item()
         lm = F.cross_entropy(fast.logits(self.net, x[:len(kept)]), b.ids[kept + 1])
-        stats["lm"] = lm.item()
-        return loss + LM_WEIGHT * lm + (hint * self.hint(b, states, share, stats) if hint else 0), stats
+        order = self.order()
+        stats["lm"], stats["order"] = lm.item(), order.item()
+        return loss + LM_WEIGHT * lm + order + (hint * self.hint(b, states, share, stats) if hint else 0), stats
 
     def hint(self, b, states, share, stats):
         total = 0

@@ -34,7 +34,7 @@ export function addModelFlags(command: Command): Command {
   return command
     .option('--model <file>', 'GGUF model (default: the demo model)')
     .option('--adapter <file>', 'LoRA adapter (GGUF) to put on the model')
-    .option('--top-k <n>', 'chunks in the prompt', integer(1))
+    .option('--top-k <n>', 'chunks in the prompt (default: 6, or more small ones)', integer(1))
     .option(
       '--chunk-tokens <n>',
       'tokens in a chunk at most (default: 512, or what suits the model)',

@@ -56,9 +56,11 @@ export function SearchForm({ busy }: { busy: boolean }) {
           min={1}
           max={256}
           allowDecimal={false}
-          value={topK ?? settings?.topK ?? 6}
+          placeholder={t('topKAutomatic')}
+          value={topK ?? settings?.topK ?? ''}
           onChange={(value) => {
-            if (typeof value === 'number' && value >= 1 && value <= 256)
+            if (value === '') useSearchState.setState({ topK: undefined });
+            else if (typeof value === 'number' && value >= 1 && value <= 256)
               useSearchState.setState({ topK: value });
           }}
         />

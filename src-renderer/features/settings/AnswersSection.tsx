@@ -9,6 +9,9 @@ import { TextSetting } from './TextSetting.tsx';
 import { useChange } from './useChange.ts';
 import { joined } from '../../i18n/joined.ts';
 
+/** Shown when the automatic choice is switched off. */
+const FIRST_OWN_TOP_K = 6;
+
 export function AnswersSection({ settings }: { settings: Settings }) {
   const { t } = useTranslation(['settings', 'strategies']);
   const change = useChange();
@@ -47,14 +50,21 @@ export function AnswersSection({ settings }: { settings: Settings }) {
         checked={settings.think}
         onChange={({ currentTarget }) => change({ think: currentTarget.checked })}
       />
-      <NumberSetting
-        label={t('answers.topK')}
+      <Switch
+        label={t('answers.automaticTopK')}
         description={t('answers.topKHelp')}
-        value={settings.topK}
-        min={1}
-        max={256}
-        onChange={(topK) => change({ topK })}
+        checked={settings.topK === undefined}
+        onChange={({ currentTarget }) => change({ topK: currentTarget.checked ? null : FIRST_OWN_TOP_K })}
       />
+      {settings.topK !== undefined && (
+        <NumberSetting
+          label={t('answers.topK')}
+          value={settings.topK}
+          min={1}
+          max={256}
+          onChange={(topK) => change({ topK })}
+        />
+      )}
       <NumberSetting
         label={t('answers.maxTokens')}
         value={settings.maxTokens}

@@ -59,6 +59,7 @@ export const chat = {
     ratioHelp:
       'Share of the cached tokens to recompute, where it matters most. More is slower and closer to a full prefill.',
     topK: 'Passages',
+    automatic: 'Automatic',
     maxTokens: 'Longest answer',
     tokens: 'tokens',
     strict: 'From your documents only',

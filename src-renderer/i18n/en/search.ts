@@ -8,6 +8,7 @@ export const search = {
   allDocuments: 'All documents',
   noDocument: 'No document matches',
   topK: 'Passages',
+  topKAutomatic: 'Passages: automatic',
   results: 'Passages found',
   found: '{{chunks}}, {{tokens}}, found in {{time}}',
   idleTitle: 'See which passages an answer would use',

@@ -59,6 +59,7 @@ export const chat: Words<typeof en.chat> = {
     ratio: '重算比例',
     ratioHelp: '缓存的 token 中在最要紧之处重新计算的比例。比例越高越慢，也越接近完整预填充。',
     topK: '段落数',
+    automatic: '自动',
     maxTokens: '回答的最大长度',
     tokens: '个 token',
     strict: '仅依据我的文档',

@@ -10,6 +10,7 @@ export const search: Words<typeof en.search> = {
   allDocuments: '全部文档',
   noDocument: '没有匹配的文档',
   topK: '段落数',
+  topKAutomatic: '段落数：自动',
   results: '找到的段落',
   found: '{{chunks}}，{{tokens}}，用时 {{time}}',
   idleTitle: '看看回答会用到什么',

@@ -28,7 +28,8 @@ export const settings: Words<typeof en.settings> = {
     watchAnswersHelp:
       '每天会不用缓存重新计算少量回答并进行比较。如果差别过大，就会重算更多内容或停止融合；结果见“模型”页面。使用电池时或你正在等待时不会进行。',
     topK: '提示中的段落数',
-    topKHelp: '段落越多，找到的越多，耗时也越长。',
+    topKHelp: '六个；文本块较小时更多。段落越多，找到的越多，耗时也越长。',
+    automaticTopK: '提示中的段落数随文本块大小而定',
     strict: '仅依据我的文档',
     strictHelp:
       '要求模型只依据所给段落回答；段落中没有答案时，请它直接说明。没有任何段落匹配时，不会向模型提问。',

@@ -51,7 +51,7 @@ export function OptionsForm({ options, onChange }: FormProps) {
         <Count
           label={t('options.topK')}
           value={options.topK}
-          fallback={settings?.topK}
+          fallback={settings?.topK ?? t('options.automatic')}
           max={256}
           onChange={(topK) => onChange({ ...options, topK })}
         />
@@ -168,7 +168,7 @@ function Count({
   label: string;
   unit?: string;
   value: number | undefined;
-  fallback: number | undefined;
+  fallback: number | string | undefined;
   max: number;
   onChange: (value: number | undefined) => void;
 }) {
