@@ -32,6 +32,7 @@ class Asked:
     key: str       # what must stand in an answer that is right
     subject: object  # the entity that the question names (the first of two)
     path: list     # [(document, fact)] a hop or side each
+    winner: object = None  # of a comparison
 
     @property
     def answer(self):
@@ -122,5 +123,5 @@ def comparisons(rng, documents, known):
             steps = tell(fa, a, da.entity, name(da.entity)) + tell(fb, b, db.entity, " and " + db.entity.name)
             result = f"so {winner.entity.name} {verdict}"
             steps += [Step(f", {result}.")]
-            out.append(Asked(question.format(A=da.entity.name, B=db.entity.name), "comparison", steps, result, da.entity, [a, b]))
+            out.append(Asked(question.format(A=da.entity.name, B=db.entity.name), "comparison", steps, result, da.entity, [a, b], winner.entity))
     return out

@@ -12,7 +12,7 @@ OWNERS = lex.SURNAMES + lex.PROJECTS + lex.PRODUCTS + lex.BUILDINGS + lex.TEAMS
 PRONOUNS = [p + w for w in "She He It They Her His Its Their".split() for p in ("", " ")] + [" she", " he", " it", " they", " him", " her"]
 LIMIT = 96      # tokens a chunk, as the app cuts them
 GLUE = 0.25     # weight of an answer's tokens that neither are a fact nor decide what is answered
-SHARES = {"two hops": 0.25, "comparison": 0.2, "unanswerable": 0.13}  # of the questions; the rest are of one hop
+SHARES = {"two hops": 0.25, "comparison": 0.2, "unanswerable": 0.2}  # of the questions; the rest are of one hop
 
 
 @dataclass
@@ -29,7 +29,9 @@ class Batch:
     weight: torch.Tensor     # [R] of that in the loss: 0 where it belongs to the question
     value: torch.Tensor      # [R] where in its context the next token, part of a fact, stands; else -1
     first: torch.Tensor      # [R] where in its context the end of the fact stands that begins next or is
-                             # looked for (0, BOS, if it is not there); else -1
+                             # looked for (0, BOS, if it is not there); before the name of a comparison's winner
+                             # that value of the answer by which it wins, counted on from the context; else -1
+    verdict: torch.Tensor    # [R] whether the next token is part of the winner's name
     question: torch.Tensor   # [R] number of the question
     kind: torch.Tensor       # [questions] index into answers.KINDS
     hubs: torch.Tensor       # [h, 2] row and owner index: tokens that hang on an owner
@@ -126,7 +128,8 @@ class Maker:
     def row(self, q, place):
         """-> prompt ids, answer ids, kind, [(index in the answer, position, length, owner)] of its facts,
         the subject's owner, [(index in the answer, position)] where it is decided whether a fact is known:
-        the position of that fact's end, or 0 (BOS) if it is not"""
+        the position of that fact's end, or 0 (BOS) if it is not, and of a comparison (index of the winner's name in
+        the answer, its length, which of the facts wins)"""
         prompt, answer, facts = self.tok.encode(corpus.prompt(q.text)), [], []
         for s in q.steps:
             if s.place:
@@ -136,7 +139,14 @@ class Maker:
         decided = [(0, ends[0])]
         if len(facts) and len(ends) > 1 and q.kind != "comparison":
             decided.append((facts[0][0] + facts[0][2] + 1, ends[1]))  # ", who" or ", but"
-        return prompt, answer, answers.KINDS.index(q.kind), facts, self.owner[q.subject.owner], decided
+        return prompt, answer, answers.KINDS.index(q.kind), facts, self.owner[q.subject.owner], decided, self.verdict(q, answer)
+
+    def verdict(self, q, answer):
+        if q.kind != "comparison":
+            return None
+        last, winner = q.steps[-1].text, q.winner.name
+        begin = last.index(" " + winner)
+        return (len(answer) - len(self.tok.piece(last[begin:])), len(self.tok.piece(" " + winner)), int(q.winner is not q.subject))
 
     def batch(self, rng, budget, tokens, shares=SHARES):
         """Contexts of about `budget` tokens each, about `tokens` tokens in all."""
@@ -155,13 +165,13 @@ def pack(samples):
         position += range(len(context))
     base = len(ids)
     own, ask, kinds = [0] * base, [], []
-    target, weight, value, first, question = [], [], [], [], []
+    target, weight, value, first, verdicts, question = [], [], [], [], [], []
     for context, _, rows in samples:
         ask.append(len(ids))
-        for prompt, answer, kind, facts, owner, decided in rows:
+        for prompt, answer, kind, facts, owner, decided, verdict in rows:
             begin, end, both = len(ids), len(prompt) - 1, prompt + answer
             n = len(both)
-            here = ([0.0] * end + [GLUE] * (n - end), [-1] * n, [-1] * n)  # weight, value, first
+            here = ([0.0] * end + [GLUE] * (n - end), [-1] * n, [-1] * n, [False] * n)  # weight, value, first, verdict
             for at, where in decided:
                 here[0][end + at], here[2][end + at] = 1.0, where
             hubs.append((begin + end, owner))
@@ -173,9 +183,13 @@ def pack(samples):
                 here[0][min(n - 1, end + at + length)] = 1.0  # whether the sentence goes on behind the fact
             if kind == 2:  # the verdict
                 here[0][end + facts[-1][0] + facts[-1][2]:] = [1.0] * (n - end - facts[-1][0] - facts[-1][2])
+                name, length, wins = verdict
+                for i in range(end + name, end + name + length):
+                    here[2][i], here[3][i] = len(context) + len(prompt) + facts[wins][0], True
             weight += here[0]
             value += here[1]
             first += here[2]
+            verdicts += here[3]
             target += both[1:] + [EOS]
             question += [len(kinds)] * n
             kinds.append(kind)
@@ -185,4 +199,4 @@ def pack(samples):
     ints = lambda x: torch.tensor(x, dtype=torch.int32)
     longs = lambda x: torch.tensor(x, dtype=torch.int64)
     return Batch(longs(ids), longs(position), ints(start + [base]), ints(ask + [len(ids)]), ints(own), longs(target),
-                 torch.tensor(weight), ints(value), ints(first), longs(question), longs(kinds), longs(hubs).view(-1, 2))
+                 torch.tensor(weight), ints(value), ints(first), torch.tensor(verdicts), longs(question), longs(kinds), longs(hubs).view(-1, 2))

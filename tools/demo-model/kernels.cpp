@@ -98,7 +98,7 @@ struct Shape {
   const int *start, *length;           // [contexts] key rows
   const int *from, *to;                // [2 * contexts] ranges of query rows: context's, questions'
   const int *seen, *own, *owned;       // [query rows]
-  const int *wanted;                   // [query rows] context key whose probability is reported, or -1
+  const int *wanted;                   // [query rows] key whose probability is reported: one of the context, behind those one of its own, or -1
 };
 
 // One tile of query rows of one head: scores -> S [rows x width], own keys from column `ctx` on.
@@ -152,7 +152,8 @@ void attention(const Shape* sp, const float* Q, const float* K, const float* V, 
               float sum = exponent(row, used, top);
               inv[r] = 1 / sum;
               lse[(r0 + r) * s.heads + h] = top + std::log(sum);
-              if (kv == 0) p[(r0 + r) * g + h] = s.wanted[r0 + r] >= 0 ? row[s.wanted[r0 + r]] * inv[r] : 0;
+              int want = s.wanted[r0 + r];
+              if (kv == 0) p[(r0 + r) * g + h] = want >= 0 ? row[want < len ? want : padded + want - len] * inv[r] : 0;
             }
             product(n, HD, most, S.data(), width, 1, Vb, lk, O + r0 * lq + h * HD, lq, false);
             for (int r = 0; r < n; r++) {
@@ -192,14 +193,12 @@ void attention_backward(const Shape* sp, const float* Q, const float* K, const f
               exponent(pr, used, lse[row * s.heads + h]);
               float delta = dot(o, go);
               int want = kv == 0 ? s.wanted[row] : -1;
-              if (want >= 0) {
-                delta += dp[row * g + h] * p[row * g + h];
-                dr[want] += dp[row * g + h];
-              }
+              if (want >= 0) delta += dp[row * g + h] * p[row * g + h];
+              if (want >= 0 && want < len) dr[want] += dp[row * g + h];
               for (int j = 0; j < wide; j++) dr[j] = pr[j] * (dr[j] - delta);
               for (int j = 0; j < s.owned[row]; j++) {
                 long at = (s.own[row] + j) * lk + kv * HD;
-                float w = pr[padded + j], ds = w * (dot(go, V + at) - delta);
+                float w = pr[padded + j], ds = w * (dot(go, V + at) + (want == len + j ? dp[row * g + h] : 0) - delta);
                 dr[padded + j] = ds;
                 axpy(w, go, dV + at);
                 axpy(ds, q, dK + at);

@@ -14,11 +14,12 @@ from bpe import Tokenizer
 def main():
     torch.manual_seed(0)
     tok = Tokenizer.load(os.path.join(fast.HERE, "tokenizer.json"))
-    batch = Maker(tok).batch(random.Random(2), 150, 900)
+    batch = Maker(tok).batch(random.Random(2), 200, 1200, {"two hops": 0.25, "comparison": 0.4, "unanswerable": 0.1})
     net = M.Llama(M.Config(len(tok.tokens), layers=4))
     with tempfile.TemporaryDirectory() as folder:
         fast.BlockFunction.lib = fast.build(folder)
     base = int(batch.start[-1])
+    assert batch.verdict.any()  # heads that look into their own question
     kept = torch.arange(3, base, 8)
     x, _, p = fast.forward(net, batch, 1, 3, kept)
     mix = torch.randn_like(x)

@@ -6,6 +6,9 @@ circuit that the task needs and fade out (FADE):
   context and in an answer before each fact, whose they are; this is the cross-chunk binding;
 - look-up hint: before each fact of an answer, and where it is decided whether there is one, some heads of
   two layers must attend to it in the context, or to BOS if it is not there.
+For comparisons others stay, without which the model judges by chance:
+- along one direction for each kind of number, the embeddings of its tokens lie in the numbers' order;
+- before the winner's name, heads with look-up hints must attend to the value in the answer by which it wins.
 All schedules go by tokens, so that pauses, restarts and busy hours change nothing but the time.
 
 Every core has a process with one thread and batches of its own. They share the weights and meet twice
@@ -117,6 +120,10 @@ class Losses:
         lm = F.cross_entropy(fast.logits(self.net, x[:len(kept)]), b.ids[kept + 1])
         order = self.order()
         stats["lm"], stats["order"] = lm.item(), order.item()
+        win = share[LOOK][b.verdict].mean(-1)
+        if len(win):
+            stats["win"] = win.mean().item()
+            order = order - 0.4 * (win + 1e-4).log().mean()
         return loss + LM_WEIGHT * lm + order + (hint * self.hint(b, states, share, stats) if hint else 0), stats
 
     def hint(self, b, states, share, stats):
@@ -124,8 +131,8 @@ class Losses:
         for layer, probe, weight in OWN:
             part, stats[f"own{layer}"] = self.owner(probe, states[layer][b.hubs[:, 0]], b.hubs[:, 1])
             total = total + weight * part
-        for layer, wanted, name in ((LOOK, b.first, "look"), (COPY, b.value, "find")):
-            p = share[layer][wanted >= 0].mean(-1)
+        for layer, wanted, name in ((LOOK, (b.first >= 0) & ~b.verdict, "look"), (COPY, b.value >= 0, "find")):
+            p = share[layer][wanted].mean(-1)
             stats[name] = p.mean().item()
             total = total - 0.4 * (p + 1e-4).log().mean()
         return total
