@@ -42,18 +42,42 @@ export function comparisonTable(rows: readonly Comparison[], width: number): str
   return table.toString();
 }
 
-/** One line on what the table shows. */
-export function comparisonSummary(rows: readonly Comparison[]): string {
-  const full = mean(rows.map((row) => row.fullTtftMs));
-  const blended = mean(rows.map((row) => row.blendedTtftMs));
-  const same = rows.filter((row) => row.full.answer === row.blended.answer).length;
+/** What the rows come to; times are means, in milliseconds. */
+export interface ComparisonSums {
+  questions: number;
+  same: number;
+  rightFull: number;
+  rightBlended: number;
+  promptTokens: number;
+  fullTtftMs: number;
+  blendedTtftMs: number;
+  ratio: number;
+}
+
+export function comparisonSums(rows: readonly Comparison[]): ComparisonSums {
+  const fullTtftMs = mean(rows.map((row) => row.fullTtftMs));
+  const blendedTtftMs = mean(rows.map((row) => row.blendedTtftMs));
   const right = (way: 'full' | 'blended'): number =>
     rows.filter((row) => matches(row[way].answer, row.question.key)).length;
-  const prompt = mean(rows.map((row) => row.full.prompt.tokens));
+  return {
+    questions: rows.length,
+    same: rows.filter((row) => row.full.answer === row.blended.answer).length,
+    rightFull: right('full'),
+    rightBlended: right('blended'),
+    promptTokens: mean(rows.map((row) => row.full.prompt.tokens)),
+    fullTtftMs,
+    blendedTtftMs,
+    ratio: blendedTtftMs / fullTtftMs,
+  };
+}
+
+/** One line on what the table shows. */
+export function comparisonSummary(rows: readonly Comparison[]): string {
+  const sums = comparisonSums(rows);
   return (
-    `Over prompts of ${prompt.toFixed(0)} tokens on average, the first token took ${milliseconds(full)} by full prefill and ` +
-    `${milliseconds(blended)} by blending (${(blended / full).toFixed(2)} ×). ` +
-    `${same} of ${rows.length} answers are the same; right are ${right('full')} by full prefill, ${right('blended')} by blending.`
+    `Over prompts of ${sums.promptTokens.toFixed(0)} tokens on average, the first token took ${milliseconds(sums.fullTtftMs)} by full ` +
+    `prefill and ${milliseconds(sums.blendedTtftMs)} by blending (${sums.ratio.toFixed(2)} ×). ${sums.same} of ${sums.questions} answers ` +
+    `are the same; right are ${sums.rightFull} by full prefill, ${sums.rightBlended} by blending.`
   );
 }
 

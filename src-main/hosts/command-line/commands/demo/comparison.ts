@@ -15,7 +15,7 @@ const QuestionsSchema = z.array(
   }),
 );
 
-type SampleQuestion = z.infer<typeof QuestionsSchema>[number];
+export type SampleQuestion = z.infer<typeof QuestionsSchema>[number];
 
 /** One question answered both ways, with times that were measured in turns. */
 export interface Comparison {
@@ -27,12 +27,12 @@ export interface Comparison {
   blendedTtftMs: number;
 }
 
-interface ComparisonOptions extends Pick<SingleRequest, 'topK' | 'maxTokens'> {
+interface ComparisonOptions extends Pick<SingleRequest, 'topK'> {
   blend: SingleRequest['strategy'];
-  /** Which way goes first, so that neither always finds the machine warm. */
-  blendFirst: boolean;
 }
 
+/** A comparison of two takes the longest sentence. */
+const ANSWER_TOKENS = 48;
 /** Runs of each way; the first gives the answer, all give times. */
 const RUNS = 3;
 
@@ -51,29 +51,40 @@ export function readQuestions(path: string, count: number): SampleQuestion[] {
   return questions.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step)).slice(0, count);
 }
 
+/** Every question answered by full prefill and by blending; in turns one of the two goes first. */
+export async function compareAll(
+  workspace: Workspace,
+  questions: readonly SampleQuestion[],
+  options: ComparisonOptions,
+  signal: AbortSignal,
+): Promise<Comparison[]> {
+  await warmUp(workspace, options, signal);
+  const rows: Comparison[] = [];
+  for (const [i, question] of questions.entries())
+    rows.push(await compare(workspace, question, { ...options, blendFirst: i % 2 === 1 }, signal));
+  return rows;
+}
+
 /** The first prefill of a process pays for memory and caches; it must not count against either way. */
-export async function warmUp(
+async function warmUp(
   { answers }: Workspace,
-  request: Pick<SingleRequest, 'topK'>,
+  { topK }: Pick<SingleRequest, 'topK'>,
   signal: AbortSignal,
 ): Promise<void> {
-  await answers.answer(
-    { ...request, question: 'Where is it?', strategy: { kind: 'full' }, maxTokens: 2 },
-    { signal },
-  );
+  await answers.answer({ topK, question: 'Where is it?', strategy: { kind: 'full' }, maxTokens: 2 }, { signal });
 }
 
 /** Answers one question by full prefill and by blending, in alternating runs on the same prompt. */
-export async function compare(
+async function compare(
   { answers }: Workspace,
   question: SampleQuestion,
-  { topK, maxTokens, blend, blendFirst }: ComparisonOptions,
+  { topK, blend, blendFirst }: ComparisonOptions & { blendFirst: boolean },
   signal: AbortSignal,
 ): Promise<Comparison> {
   const full: Answered[] = [];
   const blended: Answered[] = [];
   for (let run = 0; run < RUNS; run++) {
-    const request = { question: question.question, topK, maxTokens: run === 0 ? maxTokens : 1 };
+    const request = { question: question.question, topK, maxTokens: run === 0 ? ANSWER_TOKENS : 1 };
     const turns = [
       async () => full.push(await answers.answer({ ...request, strategy: { kind: 'full' } }, { signal })),
       async () => blended.push(await answers.answer({ ...request, strategy: blend }, { signal })),

@@ -4,15 +4,13 @@ import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/lib
 import type { Workspace } from '../../../../app.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
 import type { CommandContext } from '../../context.ts';
-import { compare, readQuestions, warmUp, type Comparison } from './comparison.ts';
+import { compareAll, readQuestions } from './comparison.ts';
 import { comparisonSummary, comparisonTable } from './comparison-table.ts';
 import { prepare } from '../../prepare.ts';
 import type { Terminal } from '../../terminal.ts';
 import { withWorkspace } from '../../with-workspace.ts';
 
 const QUESTIONS = 16;
-/** A comparison of two takes the longest sentence. */
-const ANSWER_TOKENS = 48;
 
 export function addDemoCommand(program: Command, context: CommandContext): void {
   program
@@ -31,22 +29,11 @@ async function demonstrate(context: CommandContext): Promise<void> {
     tellPrecompute(prepared.sync, prepared.precompute, terminal);
 
     const questions = readQuestions(app.paths.sampleQuestions, QUESTIONS);
-    const request = { topK: app.settings.current.topK, maxTokens: ANSWER_TOKENS };
     terminal.out(
       `Questions     ${questions.length}, each answered twice: by a full prefill of the prompt, and by blending\n\n`,
     );
-    await warmUp(workspace, request, signal);
-    const rows: Comparison[] = [];
-    for (const [i, question] of questions.entries()) {
-      rows.push(
-        await compare(
-          workspace,
-          question,
-          { ...request, blend: { kind: 'auto' }, blendFirst: i % 2 === 1 },
-          signal,
-        ),
-      );
-    }
+    const { topK } = app.settings.current;
+    const rows = await compareAll(workspace, questions, { topK, blend: { kind: 'auto' } }, signal);
     terminal.out(`${comparisonTable(rows, terminal.width)}\n\n`);
     terminal.out(`${comparisonSummary(rows)}\n\n`);
     terminal.out(HINTS);

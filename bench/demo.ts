@@ -1,0 +1,74 @@
+/**
+ * README's table of the demonstration: the sample's questions, each answered by full prefill and by blending as the app ships it,
+ * in alternating runs on the same prompt. Prints the table as Markdown.
+ *
+ *   npm run bench:demo -- [--out FILE.json]
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { App } from '../src-main/app.ts';
+import { comparisonSummary, comparisonSums } from '../src-main/hosts/command-line/commands/demo/comparison-table.ts';
+import {
+  compareAll,
+  readQuestions,
+  type Comparison,
+} from '../src-main/hosts/command-line/commands/demo/comparison.ts';
+import { formatBytes } from '../src-main/platform/format-bytes.ts';
+import { writeResult } from './lib/result.ts';
+
+const { values: args } = parseArgs({ options: { out: { type: 'string' } } });
+
+function markdown(rows: readonly Comparison[]): string {
+  const lines = rows.map(({ question, full, blended, fullTtftMs, blendedTtftMs }) => {
+    const { recomputedTokens, reusableTokens, bytesLoaded } = blended.prompt;
+    const cells = [
+      `${question.question} (${question.key})`,
+      full.answer.trim(),
+      blended.answer.trim(),
+      `${fullTtftMs.toFixed(0)} ms`,
+      `${blendedTtftMs.toFixed(0)} ms`,
+      (blendedTtftMs / fullTtftMs).toFixed(2),
+      `${recomputedTokens} of ${reusableTokens}`,
+      formatBytes(bytesLoaded),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  const head = [
+    '| question (what a right answer holds) | full prefill | blended | TTFT full | TTFT blend | ratio | recomputed | loaded |',
+    '| --- | --- | --- | --: | --: | --: | --: | --: |',
+  ];
+  return [...head, ...lines].join('\n');
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-'));
+const app = await App.open({ dataDir: dir });
+try {
+  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
+  await workspace.library.drain();
+  const questions = readQuestions(app.paths.sampleQuestions, Infinity);
+  const { signal } = new AbortController();
+  const rows = await compareAll(workspace, questions, { blend: { kind: 'auto' } }, signal);
+  console.log(`${markdown(rows)}\n\n${comparisonSummary(rows)}\n`);
+  writeResult('demo', args.out, {
+    model: workspace.model.info.name,
+    ...comparisonSums(rows),
+    rows: rows.map(({ question, full, blended, fullTtftMs, blendedTtftMs }) => ({
+      question: question.question,
+      key: question.key,
+      kind: question.kind,
+      full: full.answer.trim(),
+      blended: blended.answer.trim(),
+      fullTtftMs,
+      blendedTtftMs,
+      promptTokens: full.prompt.tokens,
+      recomputedTokens: blended.prompt.recomputedTokens,
+      reusableTokens: blended.prompt.reusableTokens,
+      bytesLoaded: blended.prompt.bytesLoaded,
+    })),
+  });
+} finally {
+  await app.close();
+  rmSync(dir, { recursive: true, force: true });
+}
