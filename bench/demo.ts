@@ -9,7 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { App } from '../src-main/app.ts';
-import { comparisonSummary, comparisonSums } from '../src-main/hosts/command-line/commands/demo/comparison-table.ts';
+import {
+  comparisonSummary,
+  comparisonSums,
+} from '../src-main/hosts/command-line/commands/demo/comparison-table.ts';
 import {
   compareAll,
   readQuestions,

@@ -61,6 +61,8 @@ export const SettingsSchema = z.object({
   /** Ids of the models in use; absent: the demo model, and no embedding model. After a restart for other windows. */
   chatModel: z.string().optional(),
   embeddingModel: z.string().optional(),
+  /** Whether an embedding model is suggested beside a large library, until somebody says no. */
+  suggestEmbedding: z.boolean().default(true),
   /** File or address of a list of models to download; see docs/formats/model-catalogue.md. Empty: none. */
   modelCatalogue: z.string().max(2000).default(''),
   /** Whether the desktop app looks for a newer version once a day, where it was made with an address for that. */

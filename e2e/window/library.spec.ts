@@ -104,3 +104,24 @@ async function cachedDocument(window: Page, path: string): Promise<Locator> {
   await expect(table).not.toHaveAttribute('aria-busy', 'true');
   return table.getByRole('row').filter({ hasText: path });
 }
+
+test('a large library suggests an embedding model, until somebody says no', async ({ window }) => {
+  const folder = temporaryFolder();
+  const paragraph = (i: number): string =>
+    `Quay ${i} of the harbour is ${i} metres long and was built by crew ${i}.`;
+  const text = Array.from({ length: 1500 }, (_, i) => paragraph(i)).join('\n\n');
+  writeFileSync(join(folder.path, 'quays.md'), text);
+  await createLibrary(window, 'Quays');
+  const hint = window.getByRole('alert', { name: 'Find passages by meaning too' });
+  await expect(hint).toBeHidden();
+  await dropInto(window, [join(folder.path, 'quays.md')]);
+  await hint.getByRole('link', { name: 'Choose an embedding model' }).click();
+  await expect(window.getByRole('tab', { name: 'Discover', selected: true })).toBeVisible();
+  await goTo(window, 'Library');
+  await hint.getByRole('button', { name: 'Close' }).click();
+  await expect(hint).toBeHidden();
+  await window.reload();
+  await expect(window.getByRole('heading', { name: 'Quays' })).toBeVisible();
+  await expect(hint).toBeHidden();
+  folder.remove();
+});

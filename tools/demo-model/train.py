@@ -120,10 +120,11 @@ class Losses:
         lm = F.cross_entropy(fast.logits(self.net, x[:len(kept)]), b.ids[kept + 1])
         order = self.order()
         stats["lm"], stats["order"] = lm.item(), order.item()
-        win = share[LOOK][b.verdict].mean(-1)
+        win = share[LOOK][b.verdict]
         if len(win):
             stats["win"] = win.mean().item()
-            order = order - 0.4 * (win + 1e-4).log().mean()
+            # Of each head: two that always look at one side each would have a good mean.
+            order = order - 0.2 * (win + 1e-6).log().mean()
         return loss + LM_WEIGHT * lm + order + (hint * self.hint(b, states, share, stats) if hint else 0), stats
 
     def hint(self, b, states, share, stats):

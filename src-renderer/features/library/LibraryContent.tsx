@@ -6,6 +6,7 @@ import { useAction } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { DocumentsPanel } from './DocumentsPanel.tsx';
+import { EmbeddingHint } from './EmbeddingHint.tsx';
 import { SourcesPanel } from './SourcesPanel.tsx';
 import type { AddDocuments } from './useAddDocuments.ts';
 import type { LibraryDialogs } from './useLibraryDialogs.tsx';
@@ -49,6 +50,7 @@ export function LibraryContent({
         </Tabs.List>
         <LibraryMenu library={library} dialogs={dialogs} />
       </div>
+      <EmbeddingHint library={library} />
       <Tabs.Panel value="documents" className={classes.panel}>
         <DocumentsPanel library={library} add={add} />
       </Tabs.Panel>

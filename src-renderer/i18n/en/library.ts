@@ -200,4 +200,9 @@ export const library = {
     done: 'Chunk size changed. The documents are in the queue.',
     inUse: 'This is the size in use',
   },
+  embeddingHint: {
+    title: 'Find passages by meaning too',
+    text: 'This library is large, and its passages are found by their words alone. An embedding model also finds those that say the same in other words; a small one is enough.',
+    link: 'Choose an embedding model',
+  },
 };

@@ -26,8 +26,7 @@ export const settings = {
     watchAnswersHelp:
       'A few answers a day are computed once more without the cache and compared. If they differ too much, more is recomputed or blending stops; the Models screen shows it. Never on battery, and never while you wait for something.',
     topK: 'Passages in a prompt',
-    topKHelp:
-      'Six, or more where chunks are small. More passages cover more, and take longer.',
+    topKHelp: 'Six, or more where chunks are small. More passages cover more, and take longer.',
     automaticTopK: 'As many passages in a prompt as suit the chunk size',
     strict: 'From your documents only',
     strictHelp:

@@ -199,4 +199,9 @@ export const library: Words<typeof en.library> = {
     done: '文本块大小已更改，文档已进入队列。',
     inUse: '这就是当前使用的大小',
   },
+  embeddingHint: {
+    title: '也按语义检索段落',
+    text: '这个资料库较大，而段落目前只按词语检索。装上嵌入模型后，用不同说法表达相同意思的段落也能找到；小模型就足够。',
+    link: '选择嵌入模型',
+  },
 };

@@ -71,7 +71,10 @@ async function warmUp(
   { topK }: Pick<SingleRequest, 'topK'>,
   signal: AbortSignal,
 ): Promise<void> {
-  await answers.answer({ topK, question: 'Where is it?', strategy: { kind: 'full' }, maxTokens: 2 }, { signal });
+  await answers.answer(
+    { topK, question: 'Where is it?', strategy: { kind: 'full' }, maxTokens: 2 },
+    { signal },
+  );
 }
 
 /** Answers one question by full prefill and by blending, in alternating runs on the same prompt. */

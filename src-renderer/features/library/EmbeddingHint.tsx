@@ -1,0 +1,33 @@
+import { Alert, Anchor } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
+import { useAction, useCall } from '../../client/context.tsx';
+
+/** Below, words find nearly all there is. */
+const LARGE_CHUNKS = 300;
+
+/** Of a large library: that an embedding model would find more in it. Closed, it does not come again. */
+export function EmbeddingHint({ library }: { library: LibraryInfo }) {
+  const { t } = useTranslation(['library', 'common']);
+  const { data: settings } = useCall('settings.get');
+  const update = useAction('settings.update');
+  const suggested = settings?.suggestEmbedding === true && settings.embeddingModel === undefined;
+  if (!suggested || library.sample || library.chunks < LARGE_CHUNKS) return null;
+  return (
+    <Alert
+      mb="sm"
+      icon={<IconSearch size={18} />}
+      title={t('embeddingHint.title')}
+      withCloseButton
+      closeButtonLabel={t('common:action.close')}
+      onClose={() => update.mutate({ suggestEmbedding: false })}
+    >
+      {t('embeddingHint.text')}{' '}
+      <Anchor component={Link} href="/models/discover" size="sm">
+        {t('embeddingHint.link')}
+      </Anchor>
+    </Alert>
+  );
+}
