@@ -121,7 +121,7 @@ def comparisons(rng, documents, known):
             first = (int(fa.value) < int(fb.value)) == (verdict == less[1])
             winner = da if first else db
             steps = tell(fa, a, da.entity, name(da.entity)) + tell(fb, b, db.entity, " and " + db.entity.name)
-            result = f"so {winner.entity.name} {verdict}"
-            steps += [Step(f", {result}.")]
+            result = f"{verdict} is {winner.entity.name}"
+            steps += [Step(f", and {result}.")]
             out.append(Asked(question.format(A=da.entity.name, B=db.entity.name), "comparison", steps, result, da.entity, [a, b], winner.entity))
     return out

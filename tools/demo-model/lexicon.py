@@ -215,13 +215,13 @@ TELLS = {
 
 # Comparisons of two of a kind: (question, what is said of the one) for the smaller value and for the greater.
 COMPARE = {
-    "year": (("Who joined earlier, {A} or {B}?", "joined earlier"), ("Who joined later, {A} or {B}?", "joined later")),
-    "launch": (("Which was launched earlier, {A} or {B}?", "was launched earlier"), ("Which was launched later, {A} or {B}?", "was launched later")),
-    "built": (("Which was opened earlier, {A} or {B}?", "was opened earlier"), ("Which was opened later, {A} or {B}?", "was opened later")),
-    "price": (("Which costs less, {A} or {B}?", "costs less"), ("Which costs more, {A} or {B}?", "costs more")),
-    "budget": (("Which costs less, {A} or {B}?", "costs less"), ("Which costs more, {A} or {B}?", "costs more")),
-    "rooms": (("Which has fewer rooms, {A} or {B}?", "has fewer rooms"), ("Which has more rooms, {A} or {B}?", "has more rooms")),
-    "members": (("Which has fewer members, {A} or {B}?", "has fewer members"), ("Which has more members, {A} or {B}?", "has more members")),
+    "year": (("Who joined earlier, {A} or {B}?", "the first to join"), ("Who joined later, {A} or {B}?", "the last to join")),
+    "launch": (("Which was launched earlier, {A} or {B}?", "the first to be launched"), ("Which was launched later, {A} or {B}?", "the last to be launched")),
+    "built": (("Which was opened earlier, {A} or {B}?", "the first to be opened"), ("Which was opened later, {A} or {B}?", "the last to be opened")),
+    "price": (("Which costs less, {A} or {B}?", "the one that costs less"), ("Which costs more, {A} or {B}?", "the one that costs more")),
+    "budget": (("Which costs less, {A} or {B}?", "the one that costs less"), ("Which costs more, {A} or {B}?", "the one that costs more")),
+    "rooms": (("Which has fewer rooms, {A} or {B}?", "the one with fewer rooms"), ("Which has more rooms, {A} or {B}?", "the one with more rooms")),
+    "members": (("Which has fewer members, {A} or {B}?", "the one with fewer members"), ("Which has more members, {A} or {B}?", "the one with more members")),
 }
 
 # What has been added since the first sample library was drawn. It stands apart so that the draws of
@@ -338,11 +338,11 @@ MORE_FILLER = [
     "More than once the lights were still on when the first bus came.", "When the snow came early that year, everybody helped to clear the yard.",
 ]
 MORE_COMPARE = {
-    "year": (("Who of {A} and {B} joined first?", "joined earlier"), ("Who of {A} and {B} came later?", "joined later")),
-    "launch": (("Which is older, {A} or {B}?", "was launched earlier"), ("Which is newer, {A} or {B}?", "was launched later")),
-    "built": (("Which is older, {A} or {B}?", "was opened earlier"), ("Which is newer, {A} or {B}?", "was opened later")),
-    "price": (("Which is cheaper, {A} or {B}?", "costs less"), ("For which does one pay more, {A} or {B}?", "costs more")),
-    "budget": (("Which has the smaller budget, {A} or {B}?", "costs less"), ("Which has the bigger budget, {A} or {B}?", "costs more")),
-    "rooms": (("Which is smaller, {A} or {B}?", "has fewer rooms"), ("Which is bigger, {A} or {B}?", "has more rooms")),
-    "members": (("Which is smaller, {A} or {B}?", "has fewer members"), ("Which is bigger, {A} or {B}?", "has more members")),
+    "year": (("Who of {A} and {B} joined first?", "the first to join"), ("Who of {A} and {B} came later?", "the last to join")),
+    "launch": (("Which is older, {A} or {B}?", "the first to be launched"), ("Which is newer, {A} or {B}?", "the last to be launched")),
+    "built": (("Which is older, {A} or {B}?", "the first to be opened"), ("Which is newer, {A} or {B}?", "the last to be opened")),
+    "price": (("Which is cheaper, {A} or {B}?", "the one that costs less"), ("For which does one pay more, {A} or {B}?", "the one that costs more")),
+    "budget": (("Which has the smaller budget, {A} or {B}?", "the one that costs less"), ("Which has the bigger budget, {A} or {B}?", "the one that costs more")),
+    "rooms": (("Which is smaller, {A} or {B}?", "the one with fewer rooms"), ("Which is bigger, {A} or {B}?", "the one with more rooms")),
+    "members": (("Which is smaller, {A} or {B}?", "the one with fewer members"), ("Which is bigger, {A} or {B}?", "the one with more members")),
 }
