@@ -67,12 +67,11 @@ function State({ batch: { counting, state, done, total, failed } }: { batch: Upl
   const { t } = useTranslation(['library', 'common']);
   const format = useFormat();
   const numbers = { done: format.number(done), total: format.number(total) };
-  const good = { done: format.number(done - failed.length) };
   return (
     <Text size="xs" c="dimmed" role="status">
       {state === 'running' && counting && t('upload.counting', { count: total })}
       {state === 'running' && !counting && t('upload.progress', numbers)}
-      {state === 'finished' && t('upload.finished', good)}
+      {state === 'finished' && t('upload.finished', { count: done - failed.length })}
       {state === 'cancelled' && t('upload.cancelled', numbers)}
     </Text>
   );
