@@ -46,6 +46,12 @@ const REACH = 2;
  */
 const SHARE_MENTIONED = 0.5;
 
+/** Of so many of the best matches, what stands up to so many steps away under the same headings is looked through for names. */
+const LEADING = 4;
+const FAR = 8;
+
+type NamingChunk = Pick<Retrieved, 'chunkId' | 'score'>;
+
 /** Matches looked at for each chunk wanted, so that neighbours compete with weaker matches and not the other way round. */
 export const MATCHES_PER_CHUNK = 4;
 
@@ -91,9 +97,9 @@ export function fullTextRanking(index: SearchIndex, question: string, limit: num
 export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): Retrieved[] {
   requireTopK(topK);
   const candidates = new Map<number, Retrieved>();
-  const { matches } = ranking;
-  for (const match of matches) offerWithNeighbours(candidates, index, match, match.score, 'match');
-  for (const [documentId, score] of namedIn(matches.slice(0, topK), index)) {
+  for (const match of ranking.matches) offerWithNeighbours(candidates, index, match, match.score, 'match');
+  const near = [...candidates.values()].sort(byScore).slice(0, topK);
+  for (const [documentId, score] of namedIn([...near, ...aroundBest(ranking, index)], index)) {
     const best = ranking.bestOf(documentId);
     if (best) offerWithNeighbours(candidates, index, best, best.score + score, 'named-in-match');
   }
@@ -135,12 +141,19 @@ function leadingTo({ documentId, score }: Retrieved, chunkId: number, ordinal: n
   return { ...place, ownScore: 0, reason: 'leads-up', fullText: null, vector: null };
 }
 
-/** Documents that matches name, with what the best of these adds to their score. */
-function namedIn(matches: readonly Match[], index: SearchIndex): Map<number, number> {
+/** What stands around the best matches: "She reports to Ada Dahl" is about whom the match above it names. */
+function aroundBest({ matches }: Ranking, index: SearchIndex): NamingChunk[] {
+  return matches
+    .slice(0, LEADING)
+    .flatMap((match) => index.neighbours(match, FAR).map(({ chunkId }) => ({ chunkId, score: match.score })));
+}
+
+/** Documents that chunks name, with what the best of these adds to their score. */
+function namedIn(chunks: readonly NamingChunk[], index: SearchIndex): Map<number, number> {
   const named = new Map<number, number>();
-  for (const match of matches)
-    for (const documentId of index.mentions(match))
-      named.set(documentId, Math.max(named.get(documentId) ?? 0, match.score * SHARE_MENTIONED));
+  for (const chunk of chunks)
+    for (const documentId of index.mentions(chunk))
+      named.set(documentId, Math.max(named.get(documentId) ?? 0, chunk.score * SHARE_MENTIONED));
   return named;
 }
 

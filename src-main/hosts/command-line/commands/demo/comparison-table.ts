@@ -3,7 +3,7 @@ import { formatBytes } from '../../../../platform/format-bytes.ts';
 import type { Comparison } from './comparison.ts';
 
 /** Columns besides the three with text, with their borders and padding. */
-const NUMBERS_WIDTH = 62;
+const NUMBERS_WIDTH = 64;
 const SMALLEST_TEXT = 12;
 
 /** Both answers to each question side by side, within `width` columns where they fit at all. */
@@ -21,7 +21,7 @@ export function comparisonTable(rows: readonly Comparison[], width: number): str
       'recomputed',
       'loaded',
     ],
-    colWidths: [text - 2 * answer, answer, answer, 10, 11, 7, 12, 10],
+    colWidths: [text - 2 * answer, answer, answer, 10, 11, 7, 14, 10],
     colAligns: ['left', 'left', 'left', 'right', 'right', 'right', 'right', 'right'],
     wordWrap: true,
     style: { head: [], border: [] },
