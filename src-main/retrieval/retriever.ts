@@ -46,11 +46,20 @@ const REACH = 2;
  */
 const SHARE_MENTIONED = 0.5;
 
-/** Of so many of the best matches, what stands up to so many steps away under the same headings is looked through for names. */
+/**
+ * Of the best matches, all that stands near under the same headings is looked through for names: the question is about them, and
+ * whom they name often has the answer.
+ */
 const LEADING = 4;
+/** Steps away. */
 const FAR = 8;
+const SHARE_NAMED_BY_BEST = 0.7;
 
-type NamingChunk = Pick<Retrieved, 'chunkId' | 'score'>;
+/** A chunk, and what documents named in it get for that. */
+interface Naming {
+  chunkId: number;
+  worth: number;
+}
 
 /** Matches looked at for each chunk wanted, so that neighbours compete with weaker matches and not the other way round. */
 export const MATCHES_PER_CHUNK = 4;
@@ -99,7 +108,8 @@ export function choosePassages(index: SearchIndex, ranking: Ranking, topK: numbe
   const candidates = new Map<number, Retrieved>();
   for (const match of ranking.matches) offerWithNeighbours(candidates, index, match, match.score, 'match');
   const near = [...candidates.values()].sort(byScore).slice(0, topK);
-  for (const [documentId, score] of namedIn([...near, ...aroundBest(ranking, index)], index)) {
+  const naming = near.map(({ chunkId, score }) => ({ chunkId, worth: score * SHARE_MENTIONED }));
+  for (const [documentId, score] of namedIn([...naming, ...aroundBest(ranking, index)], index)) {
     const best = ranking.bestOf(documentId);
     if (best) offerWithNeighbours(candidates, index, best, best.score + score, 'named-in-match');
   }
@@ -142,18 +152,19 @@ function leadingTo({ documentId, score }: Retrieved, chunkId: number, ordinal: n
 }
 
 /** What stands around the best matches: "She reports to Ada Dahl" is about whom the match above it names. */
-function aroundBest({ matches }: Ranking, index: SearchIndex): NamingChunk[] {
-  return matches
-    .slice(0, LEADING)
-    .flatMap((match) => index.neighbours(match, FAR).map(({ chunkId }) => ({ chunkId, score: match.score })));
+function aroundBest({ matches }: Ranking, index: SearchIndex): Naming[] {
+  return matches.slice(0, LEADING).flatMap((match) => {
+    const worth = match.score * SHARE_NAMED_BY_BEST;
+    return index.neighbours(match, FAR).map(({ chunkId }) => ({ chunkId, worth }));
+  });
 }
 
 /** Documents that chunks name, with what the best of these adds to their score. */
-function namedIn(chunks: readonly NamingChunk[], index: SearchIndex): Map<number, number> {
+function namedIn(chunks: readonly Naming[], index: SearchIndex): Map<number, number> {
   const named = new Map<number, number>();
-  for (const chunk of chunks)
-    for (const documentId of index.mentions(chunk))
-      named.set(documentId, Math.max(named.get(documentId) ?? 0, chunk.score * SHARE_MENTIONED));
+  for (const { chunkId, worth } of chunks)
+    for (const documentId of index.mentions({ chunkId }))
+      named.set(documentId, Math.max(named.get(documentId) ?? 0, worth));
   return named;
 }
 
