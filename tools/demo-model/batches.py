@@ -27,7 +27,8 @@ class Batch:
     # for the question rows, from start[-1] on:
     target: torch.Tensor     # [R] the next token
     weight: torch.Tensor     # [R] of that in the loss: 0 where it belongs to the question
-    value: torch.Tensor      # [R] where in its context the next token, part of a fact, stands; else -1
+    value: torch.Tensor      # [R] where in its context the next token, part of a fact, stands, or that of a winner's name
+                             # where the answer told of it, counted on from the context; else -1
     first: torch.Tensor      # [R] where in its context the end of the fact stands that begins next or is
                              # looked for (0, BOS, if it is not there); before the name of a comparison's winner
                              # that value of the answer by which it wins, counted on from the context; else -1
@@ -128,8 +129,8 @@ class Maker:
     def row(self, q, place):
         """-> prompt ids, answer ids, kind, [(index in the answer, position, length, owner)] of its facts,
         the subject's owner, [(index in the answer, position)] where it is decided whether a fact is known:
-        the position of that fact's end, or 0 (BOS) if it is not, and of a comparison (index of the winner's name in
-        the answer, its length, which of the facts wins)"""
+        the position of that fact's end, or 0 (BOS) if it is not, and of a comparison (index in the answer of the
+        winner's name as the verdict, its length, which of the facts wins, index of the name where that fact is told)"""
         prompt, answer, facts = self.tok.encode(corpus.prompt(q.text)), [], []
         for s in q.steps:
             if s.place:
@@ -146,7 +147,9 @@ class Maker:
             return None
         last, winner = q.steps[-1].text, q.winner.name
         begin = last.index(" " + winner)
-        return (len(answer) - len(self.tok.piece(last[begin:])), len(self.tok.piece(" " + winner)), int(q.winner is not q.subject))
+        first = q.winner is q.subject
+        told = 0 if first else sum(len(self.tok.piece(s.text)) for s in q.steps[:3] if s.text) + len(self.tok.piece(" and"))
+        return (len(answer) - len(self.tok.piece(last[begin:])), len(self.tok.piece(" " + winner)), int(not first), told)
 
     def batch(self, rng, budget, tokens, shares=SHARES):
         """Contexts of about `budget` tokens each, about `tokens` tokens in all."""
@@ -183,9 +186,11 @@ def pack(samples):
                 here[0][min(n - 1, end + at + length)] = 1.0  # whether the sentence goes on behind the fact
             if kind == 2:  # the verdict
                 here[0][end + facts[-1][0] + facts[-1][2]:] = [1.0] * (n - end - facts[-1][0] - facts[-1][2])
-                name, length, wins = verdict
-                for i in range(end + name, end + name + length):
-                    here[2][i], here[3][i] = len(context) + len(prompt) + facts[wins][0], True
+                name, length, wins, told = verdict
+                answer_at = len(context) + len(prompt)
+                for i in range(length):
+                    row = end + name + i
+                    here[1][row], here[2][row], here[3][row] = answer_at + told + i, answer_at + facts[wins][0], True
             weight += here[0]
             value += here[1]
             first += here[2]

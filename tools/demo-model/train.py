@@ -8,7 +8,8 @@ circuit that the task needs and fade out (FADE):
   two layers must attend to it in the context, or to BOS if it is not there.
 For comparisons others stay, without which the model judges by chance:
 - along one direction for each kind of number, the embeddings of its tokens lie in the numbers' order;
-- before the winner's name, heads with look-up hints must attend to the value in the answer by which it wins.
+- before the winner's name, heads with look-up hints must attend to the value in the answer by which it wins, and to the
+  name there.
 All schedules go by tokens, so that pauses, restarts and busy hours change nothing but the time.
 
 Every core has a process with one thread and batches of its own. They share the weights and meet twice
@@ -115,16 +116,19 @@ class Losses:
         for kind, name in enumerate(("one", "two", "compare", "unknown")):
             if (b.kind == kind).any():
                 stats[name] = exact[b.kind == kind].float().mean().item()
-        facts = b.value[rows] >= 0
+        facts = (b.value[rows] >= 0) & ~b.verdict[rows]
         stats["fact"] = 1 - wrong[facts].mean().item()
         lm = F.cross_entropy(fast.logits(self.net, x[:len(kept)]), b.ids[kept + 1])
         order = self.order()
         stats["lm"], stats["order"] = lm.item(), order.item()
-        win = share[LOOK][b.verdict]
-        if len(win):
-            stats["win"] = win.mean().item()
-            # Of each head: two that always look at one side each would have a good mean.
-            order = order - 0.2 * (win + 1e-6).log().mean()
+        for layer, name in ((LOOK, "win"), (COPY, "name")):
+            p = share[layer][b.verdict]
+            if len(p):
+                stats[name] = p.mean().item()
+                # Of each head: two that always look at one side each would have a good mean.
+                order = order - 0.2 * (p + 1e-6).log().mean()
+        if b.verdict.any():
+            stats["verdict"] = (logits.argmax(-1) == target)[b.verdict[rows]].float().mean().item()
         return loss + LM_WEIGHT * lm + order + (hint * self.hint(b, states, share, stats) if hint else 0), stats
 
     def hint(self, b, states, share, stats):
@@ -132,7 +136,7 @@ class Losses:
         for layer, probe, weight in OWN:
             part, stats[f"own{layer}"] = self.owner(probe, states[layer][b.hubs[:, 0]], b.hubs[:, 1])
             total = total + weight * part
-        for layer, wanted, name in ((LOOK, (b.first >= 0) & ~b.verdict, "look"), (COPY, b.value >= 0, "find")):
+        for layer, wanted, name in ((LOOK, (b.first >= 0) & ~b.verdict, "look"), (COPY, (b.value >= 0) & ~b.verdict, "find")):
             p = share[layer][wanted].mean(-1)
             stats[name] = p.mean().item()
             total = total - 0.4 * (p + 1e-4).log().mean()
