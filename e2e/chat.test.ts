@@ -11,9 +11,10 @@ import { readSuggestions } from '../src-main/chat/suggestions.ts';
 
 const MiB = 1024 * 1024;
 const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
-const FULL = { ...EVERYTHING, strategy: { name: 'full' as const, ratio: 0.15 } };
+/** So few passages that three questions fit the model's context. */
+const FULL = { ...EVERYTHING, topK: 6, strategy: { name: 'full' as const, ratio: 0.15 } };
 /** Left to itself the controller goes by how fast this machine is. */
-const BLENDED = { ...EVERYTHING, strategy: { name: 'union' as const, ratio: 0.15 } };
+const BLENDED = { ...EVERYTHING, topK: 6, strategy: { name: 'union' as const, ratio: 0.15 } };
 const BY_DEVIATION = { ...EVERYTHING, strategy: { name: 'deviation' as const, ratio: 0.15 } };
 const QUESTIONS = [
   'Where does Project Polaris run?',

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { usualTopK } from './usual-top-k.ts';
 
 test.each([
-  [16, 16],
-  [96, 16],
-  [128, 12],
+  [16, 12],
+  [96, 12],
+  [128, 9],
   [256, 6],
   [512, 6],
   [8192, 6],

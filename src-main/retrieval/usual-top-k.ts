@@ -1,7 +1,7 @@
-/** Tokens of passages in a prompt where nobody says: of a context of 2,048 they leave room for question and answer. */
-const USUAL_TOKENS = 1536;
+/** Tokens of passages in a prompt where nobody says, at most: two questions' then go into a context of 2,048, as chunks are seldom full. */
+const USUAL_TOKENS = 1152;
 /** More small chunks fit than help. */
-const MOST = 16;
+const MOST = 12;
 /** Of large chunks, one that does not answer must not be all that a prompt has. */
 const FEWEST = 6;
 
