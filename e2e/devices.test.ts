@@ -48,7 +48,9 @@ test('a pack that is no library and one that is not there: a sentence each, and 
   expect(failures[0]?.message).toMatch(
     /^The GPU pack libggml-broken\.so could not be loaded, so the processor is used: .+\.$/,
   );
-  expect(failures[1]?.message).toMatch(/^There is no GPU pack at .+libggml-absent\.so, so the processor is used\.$/);
+  expect(failures[1]?.message).toMatch(
+    /^There is no GPU pack at .+libggml-absent\.so, so the processor is used\.$/,
+  );
 });
 
 test('the command line says that a device is not there, and answers', async () => {

@@ -324,7 +324,10 @@ export class App {
     this.firstUse.start();
     this.models.start();
     // Not beside the loading of a model, which would be measured with it.
-    void this.models.current().catch(() => undefined).then(() => this.devices.start());
+    void this.models
+      .current()
+      .catch(() => undefined)
+      .then(() => this.devices.start());
     if (!this.settings.current.welcomed) void this.#lookForModels();
     this.libraries.start();
     this.watching.start();

@@ -63,7 +63,11 @@ test('a GPU that works: how fast it is, and that Automatic takes it', async ({ a
 
 test('a GPU that is off says why, and so does a pack without one', async ({ app, context }) => {
   const window = await context.newPage();
-  const because = (message: string) => ({ code: 'DEVICE_FAILED' as const, message, advice: 'Test it again.' });
+  const because = (message: string) => ({
+    code: 'DEVICE_FAILED' as const,
+    message,
+    advice: 'Test it again.',
+  });
   const off = because('Vulkan0 computes something else than the processor (writing).');
   const broken = because('The GPU pack libggml-cuda.so could not be loaded.');
   await saying(window, () => ({

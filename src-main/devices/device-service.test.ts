@@ -62,7 +62,8 @@ function kvasir({ data = tempDir(), packs = {}, outcomes = {}, builtIn = [], ...
     demoModel: '/demo.gguf',
     ask: (request) => {
       asked.push(request);
-      const outcome = outcomes[request.ask === 'list' ? String(request.pack?.split('/').at(-1)) : request.device];
+      const outcome =
+        outcomes[request.ask === 'list' ? String(request.pack?.split('/').at(-1)) : request.device];
       if (outcome instanceof Error) return Promise.reject(outcome);
       if (request.ask === 'try' && outcome) return Promise.resolve({ measured: outcome });
       const listed = namesOf(request.pack).map((name) => ({ name, description: `${name} of a test` }));
@@ -128,7 +129,10 @@ describe('a new pack', () => {
     expect(service.current).toBe('Vulkan0');
     expect(service.packs).toEqual([join(first.data, 'libggml-vulkan.so')]);
     expect(service.status()).toMatchObject({
-      devices: [{ name: 'CPU', state: 'good' }, { name: 'Vulkan0', state: 'good', tokensPerSecond: 900 }],
+      devices: [
+        { name: 'CPU', state: 'good' },
+        { name: 'Vulkan0', state: 'good', tokensPerSecond: 900 },
+      ],
       automatic: { device: 'Vulkan0', why: 'fastest' },
       testing: false,
     });

@@ -21,7 +21,11 @@ const TriedSourceSchema = z.object({
 });
 
 /** What could end the program and is being done now; device null: the pack itself is loaded or tried. */
-const RiskSchema = z.object({ source: z.string(), device: z.string().nullable(), model: z.string().nullable() });
+const RiskSchema = z.object({
+  source: z.string(),
+  device: z.string().nullable(),
+  model: z.string().nullable(),
+});
 
 const FileSchema = z.object({
   version: z.literal(1),

@@ -30,7 +30,9 @@ export function noSuchDeviceFailure(device: string): Failure {
 /** What a start says of what the last one did not survive. */
 export function endedFailure({ source, device, model }: Risk): Failure {
   if (device !== null && model !== null)
-    return failed(`Kvasir ended while it loaded ${model} on ${device} the last time, so the processor is used.`);
+    return failed(
+      `Kvasir ended while it loaded ${model} on ${device} the last time, so the processor is used.`,
+    );
   return failed(`Kvasir ended while it tried ${device ?? source} the last time, so the processor is used.`);
 }
 

@@ -16,7 +16,11 @@ export interface Source {
 export const BUILT_IN = 'built-in';
 
 /** REQUIRES: no pack has been loaded yet. `version`: the program's, since what computes is part of it. */
-export function sourcesOf(engine: Pick<Engine, 'devices'>, packs: readonly string[], version: string): Source[] {
+export function sourcesOf(
+  engine: Pick<Engine, 'devices'>,
+  packs: readonly string[],
+  version: string,
+): Source[] {
   const built = engine.devices().filter(isGpu);
   const names = built.map(({ name, description }) => `${name} ${description}`);
   return [

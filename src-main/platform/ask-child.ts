@@ -27,7 +27,7 @@ export async function askChild<Reply>(
     try {
       throwIfAborted(signal);
     } catch (error) {
-      reject(error as Error);
+      reject(error);
     }
   };
   try {

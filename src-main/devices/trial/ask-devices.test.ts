@@ -14,7 +14,10 @@ function asking(work: string, limitMs?: number): AskDevices {
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const path = join(dir, 'worker.mjs');
   writeFileSync(path, `process.on('message', (request) => { ${work} });`);
-  return askDevicesIn(() => fork(path, { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }), limitMs);
+  return askDevicesIn(
+    () => fork(path, { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }),
+    limitMs,
+  );
 }
 
 test('the reply is what the process found out', async () => {
@@ -32,9 +35,7 @@ test.each([
   ['aborts', 'process.abort()', 'SIGABRT'],
   ['exits', 'process.exit(3)', 'exit code 3'],
 ])('a process that %s says how it ended', async (_, work, how) => {
-  const message = expect.stringContaining(
-    `The process in which Vulkan0 was tried ended (${how})`,
-  ) as string;
+  const message = expect.stringContaining(`The process in which Vulkan0 was tried ended (${how})`) as string;
   await expect(asking(work)(REQUEST, never)).rejects.toMatchObject({ code: 'DEVICE_FAILED', message });
 });
 
@@ -49,5 +50,7 @@ test('a question that comes in stops it', async () => {
   const asked = asking('setInterval(() => {}, 1000)')(REQUEST, controller.signal);
   controller.abort();
   await expect(asked).rejects.toMatchObject({ code: 'ABORTED' });
-  await expect(asking('process.abort()')(REQUEST, controller.signal)).rejects.toMatchObject({ code: 'ABORTED' });
+  await expect(asking('process.abort()')(REQUEST, controller.signal)).rejects.toMatchObject({
+    code: 'ABORTED',
+  });
 });

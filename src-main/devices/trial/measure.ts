@@ -121,7 +121,10 @@ async function tokensPerSecond(model: Model, ids: Int32Array): Promise<number> {
 
 /** Text of no meaning that never says the same twice. */
 function promptOf(model: Model, length: number): Int32Array {
-  const lines = Array.from({ length }, (_, i) => `Room ${i} has ${(i * 37) % 101} chairs and key ${i * 7919}.`);
+  const lines = Array.from(
+    { length },
+    (_, i) => `Room ${i} has ${(i * 37) % 101} chairs and key ${i * 7919}.`,
+  );
   return model.tokenize(lines.join('\n'), { addBos: true }).slice(0, length);
 }
 

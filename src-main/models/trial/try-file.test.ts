@@ -6,7 +6,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { TrialRequest } from './protocol.ts';
 import { tryFileIn } from './try-file.ts';
 
-const REQUEST: TrialRequest = { path: '/a.gguf', name: 'A', role: 'chat', threads: 1, device: 'cpu', packs: [] };
+const REQUEST: TrialRequest = {
+  path: '/a.gguf',
+  name: 'A',
+  role: 'chat',
+  threads: 1,
+  device: 'cpu',
+  packs: [],
+};
 
 /** Tries in a process that does `work` with what it is asked. */
 function trying(work: string): Promise<void> {

@@ -82,7 +82,8 @@ export const settings = {
     testAgain: 'Test again',
     automatic: {
       'no-gpu': 'Automatic uses the CPU: no GPU was found, or its backend is not installed.',
-      untested: 'Automatic uses the CPU until the GPU is tested. That happens by itself while nobody waits for an answer.',
+      untested:
+        'Automatic uses the CPU until the GPU is tested. That happens by itself while nobody waits for an answer.',
       'none-works': 'Automatic uses the CPU, because no GPU passed its test.',
       'cpu-faster': 'Automatic uses the CPU, because no GPU was faster in the test.',
       fastest: 'Automatic uses {{device}}, because it was the fastest in the test.',
