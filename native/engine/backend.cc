@@ -87,8 +87,8 @@ void load_pack(const std::string & path) {
     throw Error("DEVICE_FAILED",
                 "The GPU pack " + path.substr(slash + 1) + " could not be loaded, so the processor is used: " +
                     why_not_loaded(said) + ".",
-                "Install the GPU's driver, or run `npm run setup` with the pack's flag again; then test it again in the "
-                "settings.");
+                "Install the GPU's driver, or run `npm run setup` with the pack's flag again; then test it again in "
+                "the settings.");
 }
 
 std::vector<DeviceInfo> list_devices() {

@@ -287,6 +287,16 @@ describe('a GPU that works', () => {
     expect(third.service.current).toBe('Vulkan0');
   });
 
+  test('that is off is told once by a start, also where the settings name it', async () => {
+    const { service, data, settings } = await working();
+    settings.update({ device: 'Vulkan0' });
+    void service.load('Large', () => new Promise(() => undefined));
+    const next = kvasir({ data, packs: VULKAN });
+    expect(await loadedOn(next.service)).toBe('cpu');
+    expect(next.found).toHaveLength(1);
+    expect(next.notices).toEqual([]);
+  });
+
   test('that is off is tested again by choosing it', async () => {
     const { service, data } = await working();
     void service.load('Large', () => new Promise(() => undefined));

@@ -202,6 +202,7 @@ export class DeviceService {
       const devices = known.devices.map((each) => (each.name === risk.device ? { ...each, failure } : each));
       this.#file.save({ ...known, devices });
     }
+    this.#told.add(failure.message);
     this.#options.onFound(failure);
   }
 
