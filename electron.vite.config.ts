@@ -25,7 +25,7 @@ export default defineConfig({
     build: {
       rolldownOptions: {
         input: Object.fromEntries(
-          ['main', 'parser', 'trial'].map((name) => [name, join(electron, `${name}.ts`)]),
+          ['main', 'parser', 'trial', 'device-trial'].map((name) => [name, join(electron, `${name}.ts`)]),
         ),
       },
     },

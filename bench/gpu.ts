@@ -14,7 +14,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { Engine } from '../src-main/engine/engine.ts';
+import { openWithPacks } from '../src-main/engine/packs.ts';
 import { SetupError } from '../tools/setup/errors.mjs';
 import { ROOT } from '../tools/setup/platform.mjs';
 import { missingLibraries, provideBackend, sourceRoot } from './gpu/backend.ts';
@@ -49,14 +49,16 @@ function printPlan(options: GpuOptions, found: Found): void {
 /** The device's name, as the engine lists it. */
 async function chooseDevice(wanted: string): Promise<string> {
   if (wanted === 'cpu') return wanted;
-  const devices = Engine.open().devices();
+  const missing = await missingLibraries();
+  if (missing.length > 0)
+    throw new SetupError(
+      `The CUDA backend stays unused: ${missing.join(' and ')} not found; add the folder to LD_LIBRARY_PATH.`,
+    );
+  const devices = openWithPacks().devices();
   const gpu = devices.find(({ name, kind }) => (wanted === 'auto' ? kind === 'gpu' : name === wanted));
   if (gpu) return gpu.name;
-  const missing = await missingLibraries();
   throw new SetupError(
-    missing.length > 0
-      ? `The CUDA backend stays unused: ${missing.join(' and ')} not found; add the folder to LD_LIBRARY_PATH.`
-      : `The engine finds ${wanted === 'auto' ? 'no GPU' : `no device called ${wanted}`}: it has ${devices.map(({ name }) => name).join(', ')}. The driver may be older than the CUDA runtime.`,
+    `The engine finds ${wanted === 'auto' ? 'no GPU' : `no device called ${wanted}`}: it has ${devices.map(({ name }) => name).join(', ')}. The driver may be older than the CUDA runtime.`,
   );
 }
 

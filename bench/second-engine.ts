@@ -16,7 +16,7 @@
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { Engine } from '../src-main/engine/engine.ts';
+import { openWithPacks } from '../src-main/engine/packs.ts';
 import { middlingModel } from '../tools/random-model/other-models.ts';
 import { OTHER_SHAPES, type OtherArchitecture } from '../tools/random-model/other-shapes.ts';
 import { cpuTicks, machine, stealPercent } from './lib/machine.ts';
@@ -59,7 +59,7 @@ let threads = 0;
 
 async function measure(path: string): Promise<Row[]> {
   const options = { threads: Number(args.threads), device: args.device };
-  const model = await Engine.open().loadModel(path, options);
+  const model = await openWithPacks().loadModel(path, options);
   if (model.info.engine !== 'llama') throw new TypeError(`${path} is run by our own engine: see bench:ttft.`);
   threads = model.info.threads;
   const llama = await Llama.open({

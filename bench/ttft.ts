@@ -18,7 +18,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import Table from 'cli-table3';
-import { Engine, type Model } from '../src-main/engine/engine.ts';
+import type { Model } from '../src-main/engine/engine.ts';
+import { openWithPacks } from '../src-main/engine/packs.ts';
 import { shapedModel } from '../tools/random-model/random-model.ts';
 import { SHAPES } from '../tools/random-model/shapes.ts';
 import { commit, cpuTicks, machine, peakRssMiB, quoted, stealPercent } from './lib/machine.ts';
@@ -88,7 +89,7 @@ function printBars(bars: readonly Bar[]): void {
 
 const host = machine();
 const ticks = cpuTicks();
-const model = await Engine.open().loadModel(path, { threads: args.threads, device: args.device });
+const model = await openWithPacks().loadModel(path, { threads: args.threads, device: args.device });
 const { threads, vocabSize } = model.info;
 const most = Math.max(...args.contexts) + args.questionTokens + 256;
 const competitor = args.llama

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { otherModel } from '../tools/random-model/other-models.ts';
-import { removeDir, ROOT, tempDir } from './cli-support.ts';
+import type { MeasuredDevice } from '../src-main/devices/trial/protocol.ts';
+import { DEMO_MODEL, removeDir, ROOT, tempDir } from './cli-support.ts';
 
 const BUILT = existsSync(join(ROOT, 'out', 'main', 'main.js'));
 const CHILD = join(import.meta.dirname, 'support', 'electron-bundle-child.ts');
@@ -60,9 +61,21 @@ describe.skipIf(!BUILT)('the bundle for Electron', () => {
     const trial = fork(join(ROOT, 'out', 'main', 'trial.js'), [], { execArgv: ['--import', PORT] });
     try {
       const path = otherModel('mamba', dir);
-      trial.send({ path, name: 'mamba', role: 'chat', threads: 1, device: 'cpu' });
+      trial.send({ path, name: 'mamba', role: 'chat', threads: 1, device: 'cpu', packs: [] });
       const [reply] = (await once(trial, 'message')) as [unknown];
       expect(reply).toEqual({ failure: null });
+    } finally {
+      trial.kill();
+    }
+  });
+
+  test('its process for trying GPUs measures a device, and answers by its port', async () => {
+    const trial = fork(join(ROOT, 'out', 'main', 'device-trial.js'), [], { execArgv: ['--import', PORT] });
+    try {
+      trial.send({ ask: 'try', pack: null, device: 'CPU', model: DEMO_MODEL });
+      const [reply] = (await once(trial, 'message')) as [{ measured?: MeasuredDevice }];
+      expect(reply.measured?.wrong).toBe('');
+      expect(reply.measured?.tokensPerSecond).toBeGreaterThan(0);
     } finally {
       trial.kill();
     }

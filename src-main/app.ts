@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { AnalysisService } from './analysis/analysis-service.ts';
 import { libraryDocuments } from './analysis/library-documents.ts';
+import { DeviceService } from './devices/device-service.ts';
+import { askDevices, type AskDevices } from './devices/trial/ask-devices.ts';
 import { Engine, type Model } from './engine/engine.ts';
+import { packFiles } from './engine/packs.ts';
 import { Prefetcher } from './chat/prefetcher.ts';
 import { libraryTexts } from './answering/calibration-prompts.ts';
 import { ChatService } from './chat/chat-service.ts';
@@ -59,6 +62,10 @@ interface AppOptions {
   parser?: Parser | undefined;
   /** Tries model files in a process apart; likewise. */
   tryFile?: TryFile | undefined;
+  /** Tries GPUs in a process apart; likewise. */
+  askDevices?: AskDevices | undefined;
+  /** Files of packs for GPUs. Default: those that setup has put here. */
+  packs?: readonly string[] | undefined;
   /** The system's keyring; for hosts that have one. */
   keyring?: Keyring | undefined;
   /** Whether the machine runs on a battery; for hosts that are told by the system. */
@@ -76,6 +83,8 @@ export class App {
   readonly log: Logger;
   readonly engine: Engine;
   readonly store: ChunkStore;
+  /** Which device models are loaded on. */
+  readonly devices: DeviceService;
   /** The models people can choose from, and the one that answers now. */
   readonly models: ModelService;
   /** Passages for questions. */
@@ -114,7 +123,7 @@ export class App {
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
     catalogue: Catalogue,
-    { parser, tryFile, keyring, ...host }: Pick<AppOptions, 'parser' | 'tryFile' | 'keyring' | 'onBattery'>,
+    { parser, tryFile, keyring, ...host }: Omit<AppOptions, 'dataDir' | 'overrides'>,
     found: Failure[],
   ) {
     this.#found = found;
@@ -138,10 +147,21 @@ export class App {
       await this.libraries.recompute();
       return all;
     };
+    this.devices = new DeviceService({
+      ...core,
+      engine,
+      packs: host.packs ?? packFiles(),
+      path: paths.devices,
+      version: this.version,
+      demoModel: paths.demoModel,
+      ask: host.askDevices ?? askDevices,
+      onFound: (failure) => void found.push(failure),
+    });
     this.models = new ModelService({
       ...core,
       paths,
       engine,
+      devices: this.devices,
       tryFile,
       keyring,
       beforeDispose,
@@ -303,6 +323,11 @@ export class App {
   start(): void {
     this.firstUse.start();
     this.models.start();
+    // Not beside the loading of a model, which would be measured with it.
+    void this.models
+      .current()
+      .catch(() => undefined)
+      .then(() => this.devices.start());
     if (!this.settings.current.welcomed) void this.#lookForModels();
     this.libraries.start();
     this.watching.start();
@@ -319,6 +344,7 @@ export class App {
     this.#abort.abort();
     const steps: (() => unknown)[] = [
       () => this.calibration.close(),
+      () => this.devices.close(),
       () => this.firstUse.close(),
       () => this.watching.close(),
       () => this.libraries.close(),

@@ -5,6 +5,7 @@ import { AnalysisService, type AnalysisServiceOptions } from './analysis/analysi
 import { calibrationTexts } from './answering/calibration-prompts.ts';
 import { libraryPassages } from './answering/library-passages.ts';
 import { SingleAnswers } from './answering/single-answers.ts';
+import type { DeviceService } from './devices/device-service.ts';
 import type { Engine, Model } from './engine/engine.ts';
 import type { CalibrationRun, CalibrationService } from './fusion/calibration/calibration-service.ts';
 import type { Planner } from './fusion/planning/planner.ts';
@@ -41,6 +42,7 @@ export interface Workspace {
 interface Parts extends Omit<Core, 'events'> {
   paths: Paths;
   engine: Engine;
+  devices: DeviceService;
   models: Pick<ModelService, 'trials'>;
   libraries: LibraryService;
   store: ChunkStore;
@@ -175,11 +177,17 @@ export class Workspaces {
   }
 
   async #load(path: string, adapter: string | undefined, threads: number): Promise<Model> {
-    const { engine, models, settings } = this.#options.app;
-    const { device, conversationDtype: kvDtype } = settings.current;
-    if (engine.inspect(path).engine === 'llama')
-      await models.trials.require({ path, name: basename(path), role: 'chat', threads, device });
-    return engine.loadModel(path, { threads, device, kvDtype, adapter });
+    const { engine, devices, models, settings } = this.#options.app;
+    const { conversationDtype: kvDtype } = settings.current;
+    const name = basename(path);
+    await devices.settled();
+    return devices.load(name, async (device) => {
+      if (engine.inspect(path).engine === 'llama') {
+        const { packs } = devices;
+        await models.trials.require({ path, name, role: 'chat', threads, device, packs });
+      }
+      return engine.loadModel(path, { threads, device, kvDtype, adapter });
+    });
   }
 
   async #dispose(loading: Promise<Model>): Promise<void> {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetupError } from '../../tools/setup/errors.mjs';
-import { GGML, ROOT } from '../../tools/setup/platform.mjs';
+import { GGML, PACKS, ROOT } from '../../tools/setup/platform.mjs';
 import { mustRun, probe } from '../../tools/setup/process.mjs';
 import { withSource } from '../../tools/setup/source.mjs';
 import { place } from '../../tools/setup/steps/libraries.mjs';
@@ -16,7 +16,7 @@ const SHARED = [
   'src/ggml-backend-impl.h',
 ];
 
-/** Puts libggml-cuda.so into build/ggml, where the engine finds it. SetupError says what is missing. */
+/** Puts libggml-cuda.so into build/ggml/packs, where the engine finds it. SetupError says what is missing. */
 export async function provideBackend(
   found: Found,
   options: GpuOptions,
@@ -34,14 +34,14 @@ export async function provideBackend(
     say(`${program} ${args.join(' ')}`);
     await mustRun('The CUDA backend did not build.', program, args, { cwd: ROOT });
   }
-  mkdirSync(GGML, { recursive: true });
-  place(join(ROOT, BUILD, 'bin', LIBRARY), join(GGML, LIBRARY));
+  mkdirSync(PACKS, { recursive: true });
+  place(join(ROOT, BUILD, 'bin', LIBRARY), join(PACKS, LIBRARY));
 }
 
 /** Libraries that the backend wants and the system does not have. */
 export async function missingLibraries(): Promise<string[]> {
   const lines =
-    (await probe('sh', ['-c', `ldd '${join(GGML, LIBRARY)}' | grep 'not found' | tr '\\n' ';'`])) ?? '';
+    (await probe('sh', ['-c', `ldd '${join(PACKS, LIBRARY)}' | grep 'not found' | tr '\\n' ';'`])) ?? '';
   const names = lines.split(';').map((line) => line.trim().split(' ')[0] ?? '');
   // Loaded by then, by that name.
   return names.filter((name) => name !== '' && name !== 'libggml-base.so');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { GGML, ROOT } from '../../tools/setup/platform.mjs';
+import { PACKS, ROOT } from '../../tools/setup/platform.mjs';
 import { probe } from '../../tools/setup/process.mjs';
 import { checkTools } from '../../tools/setup/steps/tools.mjs';
 import type { GpuOptions } from './options.ts';
@@ -14,7 +14,7 @@ export async function look(options: GpuOptions): Promise<Found> {
   const { cmake, generator } = await checkTools(() => undefined);
   const earlier = join(ROOT, SOURCE);
   return {
-    backend: existsSync(join(GGML, LIBRARY)),
+    backend: existsSync(join(PACKS, LIBRARY)),
     driver,
     arch: arch?.replace('.', ''),
     nvcc: await firstThatRuns(compilers()),

@@ -2,7 +2,7 @@ import type { GpuOptions } from './options.ts';
 
 /** What this machine has for building ggml's CUDA backend; undefined where it was not found. */
 export interface Found {
-  /** Whether build/ggml has the backend already, by `npm run setup -- --cuda` or from a run before. */
+  /** Whether build/ggml/packs has the backend already, by `npm run setup -- --cuda` or from a run before. */
   backend: boolean;
   /** The driver's version, as nvidia-smi tells it. */
   driver?: string | undefined;

@@ -1,5 +1,5 @@
 /** Runs llama.cpp for bench:ttft; settings as JSON in the first argument, calls and replies over the process's channel. */
-import { Engine } from '../../src-main/engine/engine.ts';
+import { openWithPacks } from '../../src-main/engine/packs.ts';
 import { peakRssMiB } from '../lib/machine.ts';
 import { likeliest } from './prompt.ts';
 
@@ -32,7 +32,7 @@ type Outcome = Pick<LlamaReply, 'ms' | 'firstToken'>;
 const NO_TIME: Outcome = { ms: 0 };
 
 const { path, ...settings } = JSON.parse(process.argv[2] ?? '{}') as LlamaSettings;
-const reference = await Engine.open().loadReference(path, settings);
+const reference = await openWithPacks().loadReference(path, settings);
 
 async function run(call: LlamaCall): Promise<Outcome> {
   switch (call.call) {

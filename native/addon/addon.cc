@@ -19,6 +19,13 @@ Napi::Value init(const Napi::CallbackInfo & info) {
     });
 }
 
+Napi::Value load_pack_at(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        load_pack(string_from(info[0], "path"));
+        return info.Env().Undefined();
+    });
+}
+
 Napi::Value version(const Napi::CallbackInfo & info) {
     Napi::Object o = Napi::Object::New(info.Env());
     o.Set("ggml", ggml_version());
@@ -186,6 +193,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
         exports.Set(name, Napi::Function::New(env, f, name));
     };
     add("init", init);
+    add("loadPack", load_pack_at);
     add("version", version);
     add("listDevices", devices);
     add("readGguf", read_gguf);

@@ -19,6 +19,28 @@ const char * kind_name(ggml_backend_dev_t dev) {
     }
 }
 
+// Where what ggml says goes on a thread that asks for it; nowhere else. Owned by whoever set it.
+thread_local std::string * heard = nullptr;
+
+void hear(ggml_log_level, const char * text, void *) {
+    if (heard) *heard += text;
+}
+
+bool contains(const std::string & text, const char * part) { return text.find(part) != std::string::npos; }
+
+// Why ggml did not take a library, by what it and the system's loader said.
+std::string why_not_loaded(const std::string & said) {
+    if (contains(said, "API version") || contains(said, "undefined symbol") || contains(said, "find ggml_backend_init"))
+        return "it is of another release of ggml";
+    if (contains(said, "ELF") || contains(said, "too short")) return "the file is damaged";
+    const size_t colon = said.find(": cannot open shared object file");
+    if (colon != std::string::npos) {
+        const size_t before = said.rfind(' ', colon);
+        return "the driver or a library that it needs is missing (" + said.substr(before + 1, colon - before - 1) + ")";
+    }
+    return "the driver that it needs is missing, or does not work";
+}
+
 }  // namespace
 
 // All of them, of which ggml keeps the CPU library that suits this machine best. KVASIR_CPU ("haswell", "zen4" …) loads
@@ -39,9 +61,8 @@ static void load_libraries(const std::string & dir) {
 void init_backends(const std::string & dir) {
     static std::once_flag once;
     std::call_once(once, [&] {
-        const auto silent = [](ggml_log_level, const char *, void *) {};
-        ggml_log_set(silent, nullptr);
-        llama_log_set(silent, nullptr);
+        llama_log_set(hear, nullptr);
+        ggml_log_set(hear, nullptr);
         load_libraries(dir);
         llama_backend_init();
     });
@@ -54,6 +75,20 @@ void init_backends(const std::string & dir) {
         }
         throw Error("ENGINE_FAILED", "No ggml CPU backend was found in " + dir + ".", "Run `npm run setup` again.");
     }
+}
+
+void load_pack(const std::string & path) {
+    std::string said;
+    heard = &said;
+    const ggml_backend_reg_t loaded = ggml_backend_load(path.c_str());
+    heard = nullptr;
+    if (loaded) return;
+    const size_t slash = path.find_last_of("/\\");
+    throw Error("DEVICE_FAILED",
+                "The GPU pack " + path.substr(slash + 1) + " could not be loaded, so the processor is used: " +
+                    why_not_loaded(said) + ".",
+                "Install the GPU's driver, or run `npm run setup` with the pack's flag again; then test it again in "
+                "the settings.");
 }
 
 std::vector<DeviceInfo> list_devices() {

@@ -25,8 +25,11 @@ struct DeviceInfo {
     size_t memory_free, memory_total;  // bytes
 };
 
-// Loads every backend library in `dir` and silences ggml and libllama. Idempotent. ENGINE_FAILED when none is there.
+// Loads every backend library in `dir`, where GPU packs are none of them, and silences ggml and libllama. Idempotent.
+// ENGINE_FAILED when none is there.
 void init_backends(const std::string & dir);
+// Loads a library with a backend for GPUs, whose devices are then listed too. DEVICE_FAILED says why it cannot be.
+void load_pack(const std::string & path);
 std::vector<DeviceInfo> list_devices();
 
 // A context for tensor descriptions only; `tensors` is how many it must hold.

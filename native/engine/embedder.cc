@@ -109,6 +109,7 @@ void Embedder::load(const GgufFile & file, const std::string & device) {
     llama_model_params params = llama_model_default_params();
     ggml_backend_dev_t devices[2] = {nullptr, nullptr};
     if (device == "cpu") {
+        params.devices = devices;  // an empty list: the processor alone
         params.n_gpu_layers = 0;
     } else if (device != "auto") {
         devices[0] = ggml_backend_dev_by_name(device.c_str());

@@ -77,6 +77,7 @@ int main(int argc, char ** argv) {
     try {
         const Options o = parse(argc, argv);
         init_backends("build/ggml");
+        ggml_backend_load_all_from_path("build/ggml/packs");
         const auto here = run(std::make_shared<Model>(o.model, ModelOptions{1, "cpu"}, nullptr), o);
         const auto [low, high] = std::minmax_element(here.begin(), here.end());
         double most = 0;

@@ -35,7 +35,6 @@ async function infoOf({ paths, engine, version }: App, host: HostServices): Prom
     platform: `${process.platform} ${process.arch}`,
     dataDir: paths.data,
     engine: engine.version(),
-    devices: engine.devices(),
     memoryFree: process.availableMemory(),
     memoryTotal: totalmem(),
     diskFree: bavail * bsize,

@@ -6,6 +6,7 @@ import { appHandlers } from './app.ts';
 import { cacheHandlers } from './cache.ts';
 import { calibrationHandlers } from './calibration.ts';
 import { chatHandlers } from './chat.ts';
+import { deviceHandlers } from './devices.ts';
 import { libraryHandlers } from './libraries.ts';
 import { modelHandlers } from './models.ts';
 import { searchHandlers } from './search.ts';
@@ -21,6 +22,7 @@ export function createHandlers(app: App, host: HostServices): Handlers {
     ...chatHandlers(app),
     ...libraryHandlers(app),
     ...modelHandlers(app),
+    ...deviceHandlers(app),
     ...cacheHandlers(app),
     ...calibrationHandlers(app),
     ...analysisHandlers(app),

@@ -68,7 +68,7 @@ export class Engine {
     this.#addon = addon;
   }
 
-  /** Loads the addon and ggml's libraries. ENGINE_FAILED when they are not where setup puts them. */
+  /** Loads the addon and ggml's libraries, but no packs. ENGINE_FAILED when they are not where setup puts them. */
   static open(root = nativeRoot()): Engine {
     const path = join(root, 'build', 'native', 'kvasir.node');
     if (!existsSync(path)) {
@@ -85,6 +85,18 @@ export class Engine {
 
   version(): { ggml: string; addon: string } {
     return this.#addon.version();
+  }
+
+  /** Loads a pack for GPUs (packFiles()), whose devices are then there too. A driver can end the process here. DEVICE_FAILED. */
+  loadPack(path: string): void {
+    if (!existsSync(path)) {
+      throw new KvasirError(
+        'DEVICE_FAILED',
+        `There is no GPU pack at ${path}, so the processor is used.`,
+        "Run `npm run setup` with the pack's flag again.",
+      );
+    }
+    guarded(() => this.#addon.loadPack(path));
   }
 
   devices(): NativeDevice[] {

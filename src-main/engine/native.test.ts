@@ -18,6 +18,7 @@ describe('the addon is what native.ts says', () => {
   test('functions', () => {
     const expected: Record<keyof NativeAddon, true> = {
       init: true,
+      loadPack: true,
       version: true,
       listDevices: true,
       readGguf: true,

@@ -431,8 +431,10 @@ export interface NativeEmbedder {
 }
 
 export interface NativeAddon {
-  /** Loads ggml's backends from a folder and silences its log. Call once, first. */
+  /** Loads ggml's backends from a folder, where packs are none of them, and silences its log. Call once, first. */
   init(librariesDir: string): void;
+  /** Loads a library with a backend for GPUs, whose devices are then listed too. */
+  loadPack(path: string): void;
   version(): { ggml: string; addon: string };
   listDevices(): NativeDevice[];
   readGguf(path: string): NativeGgufInfo;

@@ -13,7 +13,7 @@ interface FitRequest {
   contextTokens: number;
   /** How the KV of conversations is kept, where the model can. */
   kvDtype: KvDtype;
-  /** The settings' device: 'auto', 'cpu' or a name. */
+  /** What the model would be loaded on: 'auto', 'cpu' or a name. */
   device: string;
   devices: readonly Device[];
   memory: Memory;

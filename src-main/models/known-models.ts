@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os';
 import type { Fit, ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import type { DeviceService } from '../devices/device-service.ts';
 import type { Engine } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
 import type { Paths } from '../platform/paths.ts';
@@ -13,6 +14,7 @@ import { DEMO_MODEL_ID, type ModelRegistry, type ModelRow } from './registry.ts'
 interface KnownModelsOptions {
   registry: ModelRegistry;
   engine: Pick<Engine, 'inspect' | 'devices'>;
+  devices: Pick<DeviceService, 'current'>;
   paths: Pick<Paths, 'demoModel'>;
   settings: SettingsService;
   /** Bytes on this machine. Default: what the system says. */
@@ -72,7 +74,8 @@ export class KnownModels {
   /** Whether a model fits this machine; `loaded`: it is in memory now. */
   fit(row: Pick<ModelRow, 'header'>, loaded = false): Fit {
     const { engine, settings } = this.#options;
-    const { contextTokens, device, conversationDtype: kvDtype } = settings.current;
+    const { contextTokens, conversationDtype: kvDtype } = settings.current;
+    const device = this.#options.devices.current;
     const machine = { devices: engine.devices(), memory: this.memory() };
     return fitOf({ header: row.header, contextTokens, kvDtype, device, loaded, ...machine });
   }

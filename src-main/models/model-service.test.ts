@@ -23,8 +23,10 @@ import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { resolvePaths } from '../platform/paths.ts';
 import { SettingsService } from '../platform/settings-service.ts';
+import { devicesAsSet } from '../testing/devices.ts';
 import { sendFile, serve } from '../testing/download-server.ts';
 import { ModelService, type ModelEngine } from './model-service.ts';
+import type { TrialRequest } from './trial/protocol.ts';
 
 const GB = 1e9;
 
@@ -60,6 +62,7 @@ class FakeModel {
 class FakeEngine implements ModelEngine {
   readonly loaded: FakeModel[] = [];
   readonly loads: { path: string; threads: number | undefined }[] = [];
+  readonly loadedOn: (string | undefined)[] = [];
   readonly kvDtypes: (KvDtype | undefined)[] = [];
   readonly adapters: (string | undefined)[] = [];
   devicesNow: Device[] = [];
@@ -116,6 +119,7 @@ class FakeEngine implements ModelEngine {
     path: string,
     options: {
       threads?: number;
+      device?: string;
       kvDtype?: KvDtype;
       adapter?: string | undefined;
       onProgress?: (fraction: number) => void;
@@ -125,6 +129,7 @@ class FakeEngine implements ModelEngine {
     this.adapters.push(options.adapter);
     this.loads.push({ path, threads: options.threads });
     this.kvDtypes.push(options.kvDtype);
+    this.loadedOn.push(options.device);
     options.onProgress?.(0.5);
     await this.hold;
     const info = this.inspect(path) as GgufInfo & FakeFile;
@@ -151,25 +156,34 @@ class FakeEngine implements ModelEngine {
 
 interface Setup {
   data?: string;
+  /** Has models loaded on a GPU of this name, which is blamed when the program ends. */
+  gpu?: string;
   memory?: { free: number; total: number };
 }
 
-function kvasir({ data = tempDir(), memory = { free: 8 * GB, total: 16 * GB } }: Setup = {}) {
+function kvasir({ data = tempDir(), memory = { free: 8 * GB, total: 16 * GB }, gpu }: Setup = {}) {
   const engine = new FakeEngine();
   const events = new EventBus();
   const seen: KvasirEvent[] = [];
   events.on((event) => seen.push(event));
   const settings = new SettingsService(join(data, 'settings.json'));
+  const devices = devicesAsSet(settings);
+  if (gpu !== undefined) {
+    devices.packs.push('/packs/gpu.so');
+    devices.load = (_, load) => load(gpu, true);
+  }
   const demoModel = file(data, 'demo.gguf', { name: 'Demo' });
   const gate = new Gate();
   const released: unknown[] = [];
   const tried: { name: string; role: string }[] = [];
+  const triedWith: Pick<TrialRequest, 'device' | 'packs'>[] = [];
   const models = new ModelService({
-    ...{ engine, events, settings, gate },
+    ...{ engine, events, settings, gate, devices },
     paths: { ...resolvePaths(data), demoModel },
     log: silentLogger,
-    tryFile: async ({ path, name, role }) => {
+    tryFile: async ({ path, name, role, device, packs }) => {
       tried.push({ name, role });
+      triedWith.push({ device, packs });
       const { tryingFails } = JSON.parse(readFileSync(path, 'utf8')) as FakeFile;
       if (tryingFails) throw new KvasirError('MODEL_INVALID', tryingFails);
     },
@@ -193,6 +207,7 @@ function kvasir({ data = tempDir(), memory = { free: 8 * GB, total: 16 * GB } }:
     demoModel,
     released,
     tried,
+    triedWith,
     seen,
     notices,
     add,
@@ -368,6 +383,23 @@ describe('start', () => {
     expect((await third.models.current()).id).toBe('demo');
     expect(third.notices()[0]?.message).toMatch(/ended while it was loading mine.gguf/);
     expect((await third.models.activate(id)).state).toBe('ready');
+  });
+
+  test('a model that ended the program on a GPU is not left out: the GPU is held to account', async () => {
+    const first = kvasir();
+    const { id } = await first.add('mine.gguf');
+    await first.models.activate(id);
+    await first.close();
+    const second = kvasir({ data: first.data, gpu: 'Vulkan0' });
+    const held = Promise.withResolvers<undefined>();
+    onTestFinished(() => held.resolve(undefined));
+    second.engine.hold = held.promise;
+    second.models.start();
+    await expect.poll(() => second.engine.loadedOn).toEqual(['Vulkan0']);
+    // The program is killed here: nothing is closed.
+    const third = kvasir({ data: first.data });
+    third.models.start();
+    expect((await third.models.current()).id).toBe(id);
   });
 
   test.each([
@@ -729,14 +761,33 @@ test('a file says what it would be before it is in the list', () => {
   expect(() => models.inspect('/nowhere.gguf')).toThrow(/no model file/);
 });
 
+test('models in use are loaded again when another device is taken', async () => {
+  const { models, engine, settings, add } = kvasir();
+  await models.current();
+  const { id } = await add('vectors.gguf', { embedding: true });
+  await models.activate(id);
+  settings.update({ device: 'Vulkan0' });
+  await expect.poll(() => engine.loadedOn).toEqual(['auto', 'Vulkan0']);
+  await expect.poll(() => engine.loaded.map(({ path }) => path.split('/').at(-1))).toHaveLength(4);
+});
+
+test('a file that libllama runs is tried on the device that it is for, with its pack', async () => {
+  const { models, triedWith, add } = kvasir({ gpu: 'Vulkan0' });
+  const { id } = await add('llama.gguf', { engine: 'llama' });
+  await models.activate(id);
+  expect(triedWith).toEqual([{ device: 'Vulkan0', packs: ['/packs/gpu.so'] }]);
+});
+
 test('with the real engine: the demo model answers, a truncated copy is refused', async () => {
   const data = tempDir();
   const paths = resolvePaths(data);
   const { demoModel } = paths;
+  const settings = new SettingsService(join(data, 'settings.json'));
   const models = new ModelService({
     engine: Engine.open(),
+    devices: devicesAsSet(settings),
     paths,
-    settings: new SettingsService(join(data, 'settings.json')),
+    settings,
     events: new EventBus(),
     gate: new Gate(),
     log: silentLogger,

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { InspectedModel, ModelDetail, ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
+import type { DeviceService } from '../devices/device-service.ts';
 import type { Embedder, Engine, Model } from '../engine/engine.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { failureOf } from '../platform/failure.ts';
@@ -39,6 +40,7 @@ export type ModelEngine = Pick<
 
 interface ModelServiceOptions extends Core {
   engine: ModelEngine;
+  devices: Pick<DeviceService, 'current' | 'packs' | 'load' | 'onChange'>;
   paths: Pick<Paths, 'data' | 'demoModel' | 'startingPoints' | 'hubToken'>;
   /** The system's, for the token of the hub; where a host has one. */
   keyring?: Keyring | undefined;
@@ -141,6 +143,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.#unsubscribe = [
       this.onChange((active) => void this.#weights.check(active)),
       options.settings.onChange((now, before) => this.#onSettings(now, before)),
+      options.devices.onChange(() => this.#onDevice()),
       options.events.on((event) => {
         if (event.topic === 'queue.status') this.#noteSpeed('read', event.payload.tokensPerSecond);
         const written = event.topic === 'chat.done' ? event.payload.stats : null;
@@ -349,8 +352,7 @@ export class ModelService implements ModelSource, EmbedderSource {
   async #loadChat(row: ModelRow): Promise<Model> {
     const { engine, paths, settings } = this.#options;
     const threads = settings.current.threads || chooseModel(row.path, paths).threads;
-    return this.#attempt(row, async (onProgress) => {
-      const { device } = settings.current;
+    return this.#attempt(row, async (device, onProgress) => {
       if (row.header.engine === 'llama') await this.#try(row, { threads, device });
       const model = await engine.loadModel(row.path, {
         threads,
@@ -366,8 +368,8 @@ export class ModelService implements ModelSource, EmbedderSource {
   }
 
   #loadEmbedder(row: ModelRow): Promise<Embedder> {
-    const { threads, device } = this.#options.settings.current;
-    return this.#attempt(row, async () => {
+    const { threads } = this.#options.settings.current;
+    return this.#attempt(row, async (device) => {
       await this.#try(row, { threads, device });
       const embedder = await this.#options.engine.loadEmbedder(row.path, { threads, device });
       return this.#tried(embedder, () => embedder.embed(['.']));
@@ -375,7 +377,9 @@ export class ModelService implements ModelSource, EmbedderSource {
   }
 
   #try(row: ModelRow, how: { threads: number; device: string }): Promise<void> {
-    return this.trials.require({ path: row.path, name: modelName(row), role: roleOf(row.header), ...how });
+    const { packs } = this.#options.devices;
+    const file = { path: row.path, name: modelName(row), role: roleOf(row.header), packs };
+    return this.trials.require({ ...file, ...how });
   }
 
   /** A model is loaded once it has computed something: a file that makes ggml end the program may do so only then. */
@@ -390,7 +394,10 @@ export class ModelService implements ModelSource, EmbedderSource {
   }
 
   /** Keeps account of an attempt to load a model, on its entry and for the next start. */
-  async #attempt<T>(row: ModelRow, load: (onProgress: (fraction: number) => void) => Promise<T>): Promise<T> {
+  async #attempt<T>(
+    row: ModelRow,
+    load: (device: string, onProgress: (fraction: number) => void) => Promise<T>,
+  ): Promise<T> {
     let fraction = 0;
     const tell = throttled(PROGRESS_MS, () =>
       this.#options.events.emit('models.progress', { id: row.id, fraction }),
@@ -398,10 +405,13 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.#setTrouble(row.id, { state: 'loading', failure: null });
     try {
       this.#known.requireFits(row);
-      this.registry.setLoading(row.id, true);
-      const loaded = await load((value) => {
-        fraction = value;
-        tell();
+      const loaded = await this.#options.devices.load(modelName(row), (device, onGpu) => {
+        // What ends the program on a GPU is the device's doing, and is kept account of there.
+        this.registry.setLoading(row.id, !onGpu);
+        return load(device, (value) => {
+          fraction = value;
+          tell();
+        });
       });
       this.#known.trouble.delete(row.id);
       return loaded;
@@ -420,11 +430,24 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   #onSettings(now: Settings, before: Settings): void {
     if (now.chunkTokens !== before.chunkTokens) this.#chat.refresh();
-    const other = now.threads !== before.threads || now.device !== before.device;
-    if (!other && now.conversationDtype === before.conversationDtype) return;
+    const other = now.threads !== before.threads;
+    if (other || now.conversationDtype !== before.conversationDtype) this.#loadChatAgain();
+    if (other) this.#loadEmbedderAgain();
+  }
+
+  #onDevice(): void {
+    this.#loadChatAgain();
+    this.#loadEmbedderAgain();
+    this.#options.events.emit('hub.changed', {});
+    this.#changed();
+  }
+
+  #loadChatAgain(): void {
     const row = this.active && this.registry.get(this.active.id);
     if (row) this.#chat.switchTo(row).catch((error: unknown) => this.#notice(error));
-    if (!other) return;
+  }
+
+  #loadEmbedderAgain(): void {
     const embedding = this.embedder && this.registry.get(this.embedder.id);
     if (embedding) this.#embedding.use(embedding).catch((error: unknown) => this.#notice(error));
   }

@@ -21,6 +21,8 @@ export interface Paths {
   costs: string;
   /** How well models stand blending. */
   calibrations: string;
+  /** Which GPUs work, and how fast they are. */
+  devices: string;
   demoModel: string;
   sampleLibrary: string;
   sampleQuestions: string;
@@ -61,6 +63,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     watching: join(data, 'watching.sqlite'),
     costs: join(data, 'costs.json'),
     calibrations: join(data, 'calibrations.json'),
+    devices: join(data, 'devices.json'),
     demoModel: join(resources, 'models', 'kvasir-demo.gguf'),
     sampleLibrary: join(resources, 'sample-library'),
     sampleQuestions: join(resources, 'sample-library.questions.json'),

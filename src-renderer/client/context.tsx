@@ -32,6 +32,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
   ],
   'models.download': ['models.downloads'],
   'hub.changed': ['hub.'],
+  'devices.changed': ['devices.'],
   'cache.changed': ['cache.', 'documents.chunks', 'libraries.'],
   'settings.changed': ['settings.', 'cache.stats', 'calibration.', 'analysis.plan'],
   'calibration.changed': ['calibration.'],

@@ -2,21 +2,12 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { FailureSchema, NothingSchema } from './common.ts';
 
-const DeviceSchema = z.object({
-  name: z.string(),
-  description: z.string(),
-  kind: z.enum(['cpu', 'gpu', 'igpu', 'accel']),
-  memoryFree: z.number(),
-  memoryTotal: z.number(),
-});
-
 const AppInfoSchema = z.object({
   version: z.string(),
   host: z.enum(['electron', 'server']),
   platform: z.string(),
   dataDir: z.string(),
   engine: z.object({ ggml: z.string(), addon: z.string() }),
-  devices: z.array(DeviceSchema),
   memoryFree: z.number(),
   memoryTotal: z.number(),
   diskFree: z.number(),

@@ -4,6 +4,7 @@ import { appContract } from './app.ts';
 import { cacheContract } from './cache.ts';
 import { calibrationContract } from './calibration.ts';
 import { chatContract } from './chat.ts';
+import { devicesContract } from './devices.ts';
 import { foundModelsContract } from './found-models.ts';
 import { hubContract } from './hub.ts';
 import { librariesContract } from './libraries.ts';
@@ -20,6 +21,7 @@ export const contract = {
   ...appContract,
   ...settingsContract,
   ...modelsContract,
+  ...devicesContract,
   ...foundModelsContract,
   ...hubContract,
   ...librariesContract,

@@ -47,6 +47,8 @@ export const events = {
   'models.found': FoundModelsSchema,
   /** Another hub is set, its token, or what models are judged by: nothing of what was asked holds. */
   'hub.changed': z.object({}),
+  /** What is known of devices, or which one 'auto' takes. */
+  'devices.changed': z.object({}),
   'cache.changed': z.object({}),
   'cache.progress': z.object({ done: z.int(), total: z.int() }),
   'settings.changed': SettingsSchema,

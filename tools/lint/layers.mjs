@@ -10,7 +10,7 @@
 
 const FOUNDATION = ['src-shared', 'src-main/platform', 'src-main/engine', 'src-main/kvstore'];
 const SERVICES = [
-  ...['fusion', 'catalogue', 'models', 'retrieval', 'library', 'answering'],
+  ...['devices', 'fusion', 'catalogue', 'models', 'retrieval', 'library', 'answering'],
   ...['chat', 'analysis', 'cache', 'backup'],
 ].map((name) => `src-main/${name}`);
 const CORE = [
@@ -53,9 +53,11 @@ export const LAYERS = [
   { path: 'src-main/engine', imports: ['src-shared', 'src-main/platform'] },
   { path: 'src-main/kvstore', imports: ['src-shared', 'src-main/platform', 'src-main/engine'] },
 
+  { path: 'src-main/devices', imports: ['src-shared', 'src-main/platform', 'src-main/engine'] },
+
   { path: 'src-main/fusion', imports: FOUNDATION },
   { path: 'src-main/catalogue', imports: FOUNDATION },
-  { path: 'src-main/models', imports: FOUNDATION },
+  { path: 'src-main/models', imports: [...FOUNDATION, 'src-main/devices'] },
   { path: 'src-main/retrieval', imports: [...FOUNDATION, 'src-main/catalogue', 'src-main/models'] },
   {
     path: 'src-main/library',

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Engine, KvDtype, Loading, Model, Segment, Strategy } from '../../src-main/engine/engine.ts';
-import { agreement, compareLogits, randomTokens } from './compare.ts';
+import { compareLogits } from '../../src-main/devices/trial/compare-logits.ts';
+import { agreement, randomTokens } from './compare.ts';
 import { logitsElsewhere, reference } from './reference.ts';
 
 /** DESIGN's bound on |Δ logit|, as a share of the logits' range. */

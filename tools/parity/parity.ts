@@ -16,6 +16,7 @@ import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Engine } from '../../src-main/engine/engine.ts';
+import { openWithPacks } from '../../src-main/engine/packs.ts';
 import { allCases, type ParityCase, quickCases } from './cases.ts';
 import { type CheckResult, checkModel } from './checks.ts';
 
@@ -74,7 +75,7 @@ function cases(): ParityCase[] {
   return (args.quick ? quickCases() : allCases()).filter((c) => c.name.includes(args.only));
 }
 
-const engine = Engine.open();
+const engine = openWithPacks();
 const table = new Table({
   head: ['model', 'check', 'max |Δ| / range', 'bound', '', 'note'],
   style: { head: [], border: [], compact: true },

@@ -4,7 +4,7 @@
  *
  *   npm run parity:processes -- --device Vulkan0 [--processes 100] [--models 1] [--prefills 6] [--blends 0] [--decodes 0] [--tokens 64]
  *
- * A backend that is not part of the project (ggml's Vulkan) is found once its library lies in build/ggml. Exit code 1 when a
+ * A backend that is not part of the project (ggml's Vulkan) is found once its library lies in build/ggml/packs. Exit code 1 when a
  * process died, or gave other logits than the processor.
  */
 import { spawnSync } from 'node:child_process';

@@ -4,7 +4,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { Engine } from '../../src-main/engine/engine.ts';
+import type { Engine } from '../../src-main/engine/engine.ts';
+import { openWithPacks } from '../../src-main/engine/packs.ts';
 
 interface Options {
   threads: number;
@@ -49,6 +50,6 @@ if (import.meta.main) {
     ids: number[];
     options: Options;
   };
-  const { logits } = await reference(Engine.open(), path, Int32Array.from(ids), options);
+  const { logits } = await reference(openWithPacks(), path, Int32Array.from(ids), options);
   process.stdout.write(new Uint8Array(logits.buffer, logits.byteOffset, logits.byteLength));
 }

@@ -7,6 +7,8 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 export const NODE_MODULES = join(ROOT, 'node_modules');
 export const STATE = join(ROOT, '.setup');
 export const GGML = join(ROOT, 'build', 'ggml');
+/** Backends for GPUs, which are loaded only once they were tried (src-main/devices/). */
+export const PACKS = join(GGML, 'packs');
 export const NATIVE_SOURCE = join(ROOT, 'native');
 export const NATIVE_BUILD = join(ROOT, 'build', 'native');
 

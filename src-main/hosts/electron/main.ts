@@ -4,6 +4,7 @@ import { app, dialog, Menu, powerMonitor, type BrowserWindow } from 'electron';
 import { createApi } from '../../api/api.ts';
 import { createHandlers } from '../../api/handlers.ts';
 import { App } from '../../app.ts';
+import { askDevicesIn } from '../../devices/trial/ask-devices.ts';
 import { ParserProcess } from '../../library/parser/parser-process.ts';
 import { tryFileIn } from '../../models/trial/try-file.ts';
 import { logDefects } from '../../platform/defects.ts';
@@ -16,7 +17,7 @@ import { systemKeyring } from './keyring.ts';
 import { menuTemplate } from './menu.ts';
 import { OpenRequests, readArguments } from './open-files.ts';
 import { spawnParserChild } from './parser-child.ts';
-import { spawnTrialChild } from './trial-child.ts';
+import { spawnDeviceTrialChild, spawnTrialChild } from './trial-child.ts';
 import { registerScheme, serveWindow } from './scheme.ts';
 import { hasFeed, Updates, type Updater } from './updates.ts';
 import { createWindow } from './window.ts';
@@ -78,6 +79,7 @@ async function openKvasir(): Promise<void> {
     dataDir,
     parser: new ParserProcess({}, spawnParserChild),
     tryFile: tryFileIn(spawnTrialChild),
+    askDevices: askDevicesIn(spawnDeviceTrialChild),
     keyring: systemKeyring,
     ...(process.platform !== 'linux' && { onBattery: () => powerMonitor.isOnBatteryPower() }),
   });

@@ -5,3 +5,8 @@ import { forkUtility } from './utility-child.ts';
 export function spawnTrialChild(): ChildProcess {
   return forkUtility('trial', [], { stdio: 'ignore', serviceName: 'Kvasir model trial' });
 }
+
+/** And the one in which GPUs are. */
+export function spawnDeviceTrialChild(): ChildProcess {
+  return forkUtility('device-trial', [], { stdio: 'ignore', serviceName: 'Kvasir device trial' });
+}

@@ -69,6 +69,7 @@ const STATES: ReadonlySet<EventTopic> = new Set<EventTopic>([
   'models.changed',
   'models.progress',
   'models.download',
+  'devices.changed',
   'cache.changed',
   'cache.progress',
   'settings.changed',

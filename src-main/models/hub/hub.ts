@@ -52,8 +52,8 @@ interface HubOptions {
 /** A repository's files at one commit, which never change. */
 type Files = ReturnType<typeof sortFiles>;
 
-/** Settings that decide what is asked, and what is said of it. */
-const JUDGED_BY = ['hubAddress', 'contextTokens', 'conversationDtype', 'device'] as const;
+/** Settings that decide what is asked, and what is said of it; beside the device, of which ModelService tells. */
+const JUDGED_BY = ['hubAddress', 'contextTokens', 'conversationDtype'] as const;
 
 /** Repositories and headers that are remembered. */
 const REMEMBERED = 50;

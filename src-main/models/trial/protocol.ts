@@ -8,6 +8,8 @@ export interface TrialRequest {
   role: 'chat' | 'embedding';
   threads: number;
   device: string;
+  /** Of GPUs, that are to be loaded first. */
+  packs: readonly string[];
 }
 
 /** null: the file was loaded, and has computed something. */

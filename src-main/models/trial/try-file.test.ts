@@ -3,9 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import type { TrialRequest } from './protocol.ts';
 import { tryFileIn } from './try-file.ts';
 
-const REQUEST = { path: '/a.gguf', name: 'A', role: 'chat', threads: 1, device: 'cpu' } as const;
+const REQUEST: TrialRequest = {
+  path: '/a.gguf',
+  name: 'A',
+  role: 'chat',
+  threads: 1,
+  device: 'cpu',
+  packs: [],
+};
 
 /** Tries in a process that does `work` with what it is asked. */
 function trying(work: string): Promise<void> {

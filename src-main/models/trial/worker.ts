@@ -32,8 +32,9 @@ async function answer(request: TrialRequest): Promise<void> {
 }
 
 /** Gives what has it compute something. */
-async function load({ path, role, threads, device }: TrialRequest): Promise<() => Promise<unknown>> {
+async function load({ path, role, threads, device, packs }: TrialRequest): Promise<() => Promise<unknown>> {
   const engine = Engine.open();
+  for (const pack of packs) engine.loadPack(pack);
   if (role === 'embedding') {
     const embedder = await engine.loadEmbedder(path, { threads, device });
     return () => embedder.embed(['.']);

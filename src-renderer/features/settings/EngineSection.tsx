@@ -1,8 +1,8 @@
-import { Input, Paper, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { Input, SegmentedControl, Select } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Settings } from '../../../src-shared/settings.ts';
 import { useCall } from '../../client/context.tsx';
-import { useFormat } from '../../ui/useFormat.ts';
+import { Devices } from './Devices.tsx';
 import { NumberSetting } from './NumberSetting.tsx';
 import { TextSetting } from './TextSetting.tsx';
 import { useChange } from './useChange.ts';
@@ -10,9 +10,9 @@ import { useChange } from './useChange.ts';
 export function EngineSection({ settings }: { settings: Settings }) {
   const { t } = useTranslation('settings');
   const change = useChange();
-  const { data: info } = useCall('app.info');
-  const devices = info?.devices ?? [];
-  const names = new Set(['auto', 'cpu', settings.device, ...devices.map(({ name }) => name)]);
+  const { data: devices } = useCall('devices.get');
+  const gpus = (devices?.devices ?? []).filter(({ kind }) => kind !== 'cpu').map(({ name }) => name);
+  const names = new Set(['auto', 'cpu', settings.device, ...gpus]);
   return (
     <>
       <Select
@@ -60,14 +60,7 @@ export function EngineSection({ settings }: { settings: Settings }) {
         text={settings.hubAddress}
         onChange={(address) => change({ hubAddress: address.trim() === '' ? null : address.trim() })}
       />
-      <Stack gap="xs">
-        <Text size="sm" fw={500}>
-          {t('engine.devices')}
-        </Text>
-        {devices.map((device) => (
-          <DeviceLine key={device.name} {...device} />
-        ))}
-      </Stack>
+      {devices && <Devices {...devices} />}
     </>
   );
 }
@@ -96,32 +89,5 @@ function PrecisionSetting({ label, description, value, onChange }: PrecisionSett
         onChange={onChange}
       />
     </Input.Wrapper>
-  );
-}
-
-interface Device {
-  name: string;
-  description: string;
-  memoryFree: number;
-  memoryTotal: number;
-}
-
-function DeviceLine({ name, description, memoryFree, memoryTotal }: Device) {
-  const { t } = useTranslation('settings');
-  const format = useFormat();
-  return (
-    <Paper withBorder p="sm">
-      <Text size="sm" fw={600}>
-        {name}
-      </Text>
-      <Text size="sm" c="dimmed">
-        {description}
-      </Text>
-      {memoryTotal > 0 && (
-        <Text size="sm" c="dimmed">
-          {t('engine.memory', { free: format.bytes(memoryFree), total: format.bytes(memoryTotal) })}
-        </Text>
-      )}
-    </Paper>
   );
 }

@@ -56,8 +56,9 @@ export const settings = {
   },
   engine: {
     device: 'Device',
-    deviceAuto: 'Automatic: as much as fits on the GPU, the rest on the CPU',
-    deviceHelp: 'Takes effect the next time the model is loaded.',
+    deviceAuto: 'Automatic: the fastest that passed its test',
+    deviceHelp:
+      'The model is loaded again on the device that you choose. What does not fit on a GPU stays on the CPU. Choosing a GPU that is off tests it again.',
     threads: 'CPU threads',
     threadsHelp:
       '0 means automatic: usually one per physical core. More than this machine’s cores are never used. Takes effect the next time the model is loaded.',
@@ -76,6 +77,17 @@ export const settings = {
       'Where models are searched under Models → Discover, and nowhere else: the public hub, a mirror, or your company’s own. Empty brings back the public one.',
     devices: 'Devices on this machine',
     memory: '{{free}} of {{total}} free',
+    speed: '{{here}} tokens of a prompt per second in a short test with the demo model; the CPU {{cpu}}',
+    state: { good: 'Works', off: 'Off', untested: 'Not tested yet' },
+    testAgain: 'Test again',
+    automatic: {
+      'no-gpu': 'Automatic uses the CPU: no GPU was found, or its backend is not installed.',
+      untested:
+        'Automatic uses the CPU until the GPU is tested. That happens by itself while nobody waits for an answer.',
+      'none-works': 'Automatic uses the CPU, because no GPU passed its test.',
+      'cpu-faster': 'Automatic uses the CPU, because no GPU was faster in the test.',
+      fastest: 'Automatic uses {{device}}, because it was the fastest in the test.',
+    },
   },
   data: {
     folder: 'Data folder',

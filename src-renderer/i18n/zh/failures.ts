@@ -111,6 +111,10 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     advice: '比较结果见“模型”页面；在那里点击“重新融合”即可恢复。',
     whole: true,
   },
+  DEVICE_FAILED: {
+    message: 'GPU 无法使用，因此由 CPU 计算。',
+    advice: '请安装或更新显卡驱动，然后在“设置 → 引擎”中重新测试。',
+  },
   UPDATE_READY: {
     message: 'Kvasir {{version}} 已下载，退出时安装。',
     advice: '退出并重新启动即可立即使用。',

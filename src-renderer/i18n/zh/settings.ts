@@ -56,8 +56,9 @@ export const settings: Words<typeof en.settings> = {
   },
   engine: {
     device: '设备',
-    deviceAuto: '自动：GPU 能放下多少就放多少，其余由 CPU 计算',
-    deviceHelp: '下次加载模型时生效。',
+    deviceAuto: '自动：通过测试的设备中最快的一个',
+    deviceHelp:
+      '选择后会在该设备上重新加载模型，GPU 放不下的部分由 CPU 计算。选择已停用的 GPU 会重新测试它。',
     threads: 'CPU 线程数',
     threadsHelp: '0 表示按模型自动选择，通常每个物理核心一个。不会超过本机的核心数。下次加载模型时生效。',
     dtype: '缓存精度',
@@ -74,6 +75,16 @@ export const settings: Words<typeof en.settings> = {
     hubHelp: '只在“模型 → 发现”中搜索模型时使用：公共站点、镜像或公司自己的站点。留空则恢复为公共站点。',
     devices: '本机的设备',
     memory: '共 {{total}}，可用 {{free}}',
+    speed: '用演示模型做的简短测试：每秒处理提示 {{here}} token；CPU 为 {{cpu}}',
+    state: { good: '可用', off: '已停用', untested: '尚未测试' },
+    testAgain: '重新测试',
+    automatic: {
+      'no-gpu': '自动使用 CPU：没有找到 GPU，或尚未安装其后端。',
+      untested: '在 GPU 测试完成之前，自动使用 CPU。没有人等待回答时会自动进行测试。',
+      'none-works': '自动使用 CPU，因为没有 GPU 通过测试。',
+      'cpu-faster': '自动使用 CPU，因为测试中没有更快的 GPU。',
+      fastest: '自动使用 {{device}}，因为它在测试中最快。',
+    },
   },
   data: {
     folder: '数据文件夹',

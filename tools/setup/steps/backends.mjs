@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { withPackage } from '../download.mjs';
 import { SetupError } from '../errors.mjs';
 import { BACKENDS } from '../pins.mjs';
-import { GGML, isWindows, platformName, ROOT } from '../platform.mjs';
+import { GGML, isWindows, PACKS, platformName, ROOT } from '../platform.mjs';
 import { probe } from '../process.mjs';
 import { say } from '../report.mjs';
 import { clearStamp, hash, isStampFresh, stampedOutputs, writeStamp } from '../stamps.mjs';
@@ -63,7 +63,7 @@ function backend(name, asked) {
     throw new SetupError(
       `There is no prebuilt ${title} backend for ${platformName}: run setup without --${name}.`,
     );
-  const key = hash(`${name} 1`, pin.name, pin.version, pin.integrity);
+  const key = hash(`${name} 2`, pin.name, pin.version, pin.integrity);
   return [
     {
       name,
@@ -74,15 +74,17 @@ function backend(name, asked) {
         update(`downloading ${pin.name} ${pin.version}, ${pin.megabytes} MB`);
         const library = isWindows ? `ggml-${name}.dll` : `libggml-${name}.so`;
         const inPackage = `package/bins/${pin.name.split('/')[1]}/${library}`;
-        const target = join(GGML, library);
+        const target = join(PACKS, library);
         await withPackage(pin, [inPackage], async (folder) => {
-          mkdirSync(GGML, { recursive: true });
+          mkdirSync(PACKS, { recursive: true });
           place(join(folder, inPackage), target);
+          // Where it used to lie, every start would load it untried.
+          rmSync(join(GGML, library), { force: true });
         });
         writeStamp(name, key, [relative(ROOT, target)]);
         const lacking = missingRuntime(name);
         return lacking.length === 0
-          ? `${title} backend`
+          ? `${title} backend, which Kvasir tries before it uses it`
           : `${title} backend, which will stay unused: it needs ${lacking.join(' and ')}, not found where libraries are looked for`;
       },
     },
@@ -132,7 +134,7 @@ function isFound(libraries) {
         '/usr/local/lib',
         ...cudaFolders(),
       ];
-  const folders = [...(variable ?? '').split(delimiter).filter((folder) => folder !== ''), GGML, ...system];
+  const folders = [...(variable ?? '').split(delimiter).filter((folder) => folder !== ''), PACKS, ...system];
   return folders.some((folder) => libraries.some((library) => existsSync(join(folder, library))));
 }
 

@@ -1,0 +1,84 @@
+/** Packs for GPUs in the real program: those that are broken, and ggml's Vulkan backend where setup has put it here. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { App } from '../src-main/app.ts';
+import { packFiles } from '../src-main/engine/packs.ts';
+import { buildStrategy } from '../src-main/fusion/strategy.ts';
+import { DEMO_MODEL, DOCUMENTS, QUESTION, removeDir, runCli, tempDir, writeFiles } from './cli-support.ts';
+
+let dir: string;
+let library: string;
+beforeAll(() => {
+  dir = tempDir();
+  library = writeFiles(join(dir, 'docs'), DOCUMENTS);
+});
+afterAll(() => removeDir(dir));
+
+/** What a new Kvasir says to one question, and what it ran on. */
+async function answer(name: string, packs: readonly string[], device: string) {
+  const app = await App.open({
+    dataDir: join(dir, name),
+    overrides: { device, threads: 1 },
+    packs,
+  });
+  try {
+    const { answers, model, library: opened } = await app.workspaces.open({ root: library });
+    await opened.drain();
+    const strategy = buildStrategy('deviation', { ratios: [0.15] }, model.info.kvLayers);
+    let text = '';
+    const onText = (more: string): void => void (text += more);
+    await answers.answer({ question: QUESTION, strategy, maxTokens: 24 }, { onText });
+    return { text, devices: app.devices.status(), ranOn: [...new Set(model.info.layerDevices)] };
+  } finally {
+    await app.close();
+  }
+}
+
+test('a pack that is no library and one that is not there: a sentence each, and the processor goes on', async () => {
+  const broken = join(dir, 'libggml-broken.so');
+  writeFileSync(broken, 'not a library');
+  const packs = [broken, join(dir, 'libggml-absent.so')];
+  const { text, devices, ranOn } = await answer('broken', packs, 'auto');
+  expect(text).toContain('Oslo');
+  expect(ranOn).toEqual(['CPU']);
+  expect(devices.automatic).toEqual({ device: 'cpu', why: 'none-works' });
+  const failures = devices.packs.map(({ failure }) => failure);
+  expect(failures.map((failure) => failure?.code)).toEqual(['DEVICE_FAILED', 'DEVICE_FAILED']);
+  expect(failures[0]?.message).toMatch(
+    /^The GPU pack libggml-broken\.so could not be loaded, so the processor is used: .+\.$/,
+  );
+  expect(failures[1]?.message).toMatch(
+    /^There is no GPU pack at .+libggml-absent\.so, so the processor is used\.$/,
+  );
+});
+
+test('the command line says that a device is not there, and answers', async () => {
+  const data = join(dir, 'cli');
+  const flags = ['--data', data, '--library', library, '--model', DEMO_MODEL, '--max-tokens', '8'];
+  mkdirSync(data);
+  writeFileSync(join(data, 'settings.json'), JSON.stringify({ device: 'CUDA7' }));
+  const { code, stdout, stderr } = await runCli(['ask', ...flags, QUESTION]);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain('Note: There is no device called CUDA7 on this machine now');
+  expect(stdout).toContain('Oslo');
+});
+
+const vulkan = packFiles().find((path) => basename(path).includes('vulkan'));
+
+describe.skipIf(!vulkan)('the Vulkan backend (skipped where `npm run setup -- --vulkan` was not run)', () => {
+  test('is tried, and answers as the processor does once it is chosen', async ({ skip }) => {
+    // ggml leaves out drivers that compute on the processor, as Mesa's lavapipe, unless a device is named.
+    process.env.GGML_VK_VISIBLE_DEVICES ??= '0';
+    const packs = vulkan === undefined ? [] : [vulkan];
+    const there = await answer('vulkan', packs, 'Vulkan0');
+    const found = there.devices.devices.find(({ name }) => name === 'Vulkan0');
+    skip(!found, 'Vulkan finds no device here');
+    expect(found).toMatchObject({ state: 'good', failure: null });
+    expect(found?.tokensPerSecond).toBeGreaterThan(0);
+    expect(there.ranOn).toEqual(['Vulkan0']);
+    const here = await answer('processor', [], 'cpu');
+    expect(there.text).toBe(here.text);
+    expect(here.text).toContain('Oslo');
+  });
+});

@@ -1,0 +1,14 @@
+import type { AutomaticDevice } from '../../src-shared/contract/devices.ts';
+import type { TriedDevice } from './devices-file.ts';
+
+/** Of what was tried: the fastest GPU that works, where it is faster than the processor. `waiting`: something is yet to be tried. */
+export function automaticDevice(tried: readonly TriedDevice[], waiting: boolean): AutomaticDevice {
+  const good = tried.filter(({ failure }) => failure === null);
+  const speed = ({ tokensPerSecond }: TriedDevice): number => tokensPerSecond ?? 0;
+  const [best] = good
+    .filter((each) => speed(each) > (each.cpuTokensPerSecond ?? 0))
+    .sort((a, b) => speed(b) - speed(a));
+  if (best) return { device: best.name, why: 'fastest' };
+  if (waiting) return { device: 'cpu', why: 'untested' };
+  return { device: 'cpu', why: good.length > 0 ? 'cpu-faster' : 'none-works' };
+}

@@ -1,0 +1,35 @@
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Engine } from '../engine/engine.ts';
+import { isGpu } from './gpu.ts';
+
+/** Where GPUs come from: a pack, or what the engine has without one (Metal). */
+export interface Source {
+  /** The pack's file name, or BUILT_IN. */
+  name: string;
+  /** The pack's file; null where there is none to load. */
+  pack: string | null;
+  /** Changes when it has to be tried again. */
+  key: string;
+}
+
+export const BUILT_IN = 'built-in';
+
+/** REQUIRES: no pack has been loaded yet. `version`: the program's, since what computes is part of it. */
+export function sourcesOf(
+  engine: Pick<Engine, 'devices'>,
+  packs: readonly string[],
+  version: string,
+): Source[] {
+  const built = engine.devices().filter(isGpu);
+  const names = built.map(({ name, description }) => `${name} ${description}`);
+  return [
+    ...(built.length > 0 ? [{ name: BUILT_IN, pack: null, key: [version, ...names].join('; ') }] : []),
+    ...packs.map((pack) => ({ name: basename(pack), pack, key: `${version}; ${identityOf(pack)}` })),
+  ];
+}
+
+function identityOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat ? `${stat.size} bytes of ${Math.trunc(stat.mtimeMs)}` : 'none';
+}

@@ -1,0 +1,6 @@
+/** The process in which GPUs are tried, under Electron. */
+import { listenToPort, sendByPort } from './port.ts';
+
+sendByPort();
+await import('../../devices/trial/worker.ts');
+listenToPort();

@@ -1,0 +1,104 @@
+import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Failure } from '../../../src-shared/contract/common.ts';
+import type { DeviceInfo, Devices as AllDevices } from '../../../src-shared/contract/devices.ts';
+import { useAction } from '../../client/context.tsx';
+import { failureWords } from '../../i18n/failures.ts';
+import { joined } from '../../i18n/joined.ts';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+
+const COLOUR = { good: 'teal', off: 'red', untested: 'gray' } as const;
+
+/** The machine's devices: which of them work, how fast they are, and which one "Automatic" takes. */
+export function Devices({ devices, packs, automatic, testing }: AllDevices) {
+  const { t } = useTranslation(['settings', 'common']);
+  const { mutate: test } = useAction('devices.test');
+  return (
+    <Stack gap="xs" component="section" aria-label={t('engine.devices')}>
+      <Group justify="space-between">
+        <Text size="sm" fw={500}>
+          {t('engine.devices')}
+        </Text>
+        {automatic.why !== 'no-gpu' && (
+          <Button
+            size="xs"
+            variant="default"
+            loading={testing}
+            onClick={() => test({}, { onError: (error) => notifyFailure(error, t('common:error.title')) })}
+          >
+            {t('engine.testAgain')}
+          </Button>
+        )}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {t(`engine.automatic.${automatic.why}`, { device: automatic.device })}
+      </Text>
+      {devices.map((device) => (
+        <DeviceLine key={device.name} {...device} />
+      ))}
+      {packs.map(({ name, failure }) => (
+        <Line key={name} name={name} state={failure ? 'off' : 'untested'} failure={failure} />
+      ))}
+    </Stack>
+  );
+}
+
+function DeviceLine(device: DeviceInfo) {
+  const { name, description, kind, memoryFree, memoryTotal, state, failure } = device;
+  const { tokensPerSecond, cpuTokensPerSecond } = device;
+  const { t } = useTranslation('settings');
+  const format = useFormat();
+  const details = [
+    description,
+    memoryTotal > 0 &&
+      t('engine.memory', { free: format.bytes(memoryFree), total: format.bytes(memoryTotal) }),
+    tokensPerSecond !== null &&
+      cpuTokensPerSecond !== null &&
+      t('engine.speed', { here: format.number(tokensPerSecond), cpu: format.number(cpuTokensPerSecond) }),
+  ].filter((detail) => detail !== false);
+  const isGpu = kind === 'gpu' || kind === 'igpu';
+  return <Line name={name} state={isGpu ? state : null} failure={failure} details={details} />;
+}
+
+interface LineProps {
+  name: string;
+  /** null: of what needs no test. */
+  state: DeviceInfo['state'] | null;
+  failure: Failure | null;
+  details?: string[];
+}
+
+function Line({ name, state, failure, details = [] }: LineProps) {
+  const { t, i18n } = useTranslation('settings');
+  const words = failure && failureWords(failure, i18n.language);
+  return (
+    <Paper withBorder p="sm">
+      <Group gap="xs">
+        <Text size="sm" fw={600}>
+          {name}
+        </Text>
+        {state && (
+          <Badge
+            variant="outline"
+            color={COLOUR[state]}
+            styles={{ label: { color: 'var(--mantine-color-text)' } }}
+          >
+            {t(`engine.state.${state}`)}
+          </Badge>
+        )}
+      </Group>
+      {details.map((detail) => (
+        <Text key={detail} size="sm" c="dimmed">
+          {detail}
+        </Text>
+      ))}
+      {words && <Text size="sm">{joined([words.message, words.advice])}</Text>}
+      {words && words.detail !== '' && (
+        <Text size="sm" c="dimmed" lang="en">
+          {words.detail}
+        </Text>
+      )}
+    </Paper>
+  );
+}

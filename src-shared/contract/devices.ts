@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { procedure } from './define.ts';
+import { FailureSchema, NothingSchema } from './common.ts';
+
+const DeviceSchema = z.object({
+  /** As the settings name it. */
+  name: z.string(),
+  description: z.string(),
+  kind: z.enum(['cpu', 'gpu', 'igpu', 'accel']),
+  /** Bytes; 0 while it is not known. */
+  memoryFree: z.number(),
+  memoryTotal: z.number(),
+  /** 'good': it computes what the processor does; 'off': it is not used, and `failure` says why; 'untested': that is not known yet. */
+  state: z.enum(['good', 'off', 'untested']),
+  failure: FailureSchema.nullable(),
+  /** Of a short prompt to the demo model, there and on the processor at that time; null where it was not measured. */
+  tokensPerSecond: z.number().nullable(),
+  cpuTokensPerSecond: z.number().nullable(),
+});
+
+const DevicesSchema = z.object({
+  devices: z.array(DeviceSchema),
+  /** Libraries for GPUs that gave no device: not tested yet, or why not. */
+  packs: z.array(z.object({ name: z.string(), failure: FailureSchema.nullable() })),
+  /** What 'auto' takes, and why. */
+  automatic: z.object({
+    device: z.string(),
+    why: z.enum(['no-gpu', 'untested', 'none-works', 'cpu-faster', 'fastest']),
+  }),
+  /** Something is tested, or will be once nobody waits for an answer. */
+  testing: z.boolean(),
+});
+
+export const devicesContract = {
+  'devices.get': procedure(NothingSchema, DevicesSchema),
+  /** Tests every GPU again in the background; what is known of them holds until then. */
+  'devices.test': procedure(NothingSchema, NothingSchema),
+};
+
+export type DeviceInfo = z.infer<typeof DeviceSchema>;
+export type Devices = z.infer<typeof DevicesSchema>;
+export type AutomaticDevice = Devices['automatic'];
