@@ -63,7 +63,9 @@ test('from the Models screen to an answer by a downloaded model in four clicks',
   await click(usual.getByRole('button', { name: 'Download Q4_K_M' }));
   await click(usual.getByRole('button', { name: 'Use and ask: Q4_K_M' }));
   const field = window.getByRole('textbox', { name: 'Your question' });
-  await expect(window.getByText(/^\d+ documents are ready to be asked\./)).toBeVisible({ timeout: COMPUTED_MS });
+  await expect(window.getByText(/^\d+ documents are ready to be asked\./)).toBeVisible({
+    timeout: COMPUTED_MS,
+  });
   await field.fill('Where does Project Polaris run?');
   await field.press('Enter');
   await expect(stripOf(answers(window))).toBeVisible({ timeout: ANSWER_MS });

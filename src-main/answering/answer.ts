@@ -1,6 +1,5 @@
 import type { Notice } from '../../src-shared/answer.ts';
 import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
-import type { Scope } from '../../src-shared/contract/search.ts';
 import type { Progress } from '../engine/engine.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
