@@ -8,7 +8,7 @@ test('a second turn computes only what is new', async ({ sharedWindow: window })
   await ask(window, QUESTION);
   await expect(window.getByText(/[\d,]+ tokens in memory/)).toBeVisible();
   const second = await ask(window, 'Who leads it?');
-  await expect(stripOf(second)).toContainText(/Only \d+ of \d+ tokens were new/);
+  await expect(stripOf(second)).toContainText(/Only [\d,]+ of [\d,]+ tokens were new/);
 });
 
 test('answering again and editing the question make branches, and none is lost', async ({
