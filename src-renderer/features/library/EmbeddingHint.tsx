@@ -6,7 +6,7 @@ import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 
 /** Below, words find nearly all there is. */
-const LARGE_CHUNKS = 300;
+const LARGE_CHUNKS = 500;
 
 /** Of a large library: that an embedding model would find more in it. Closed, it does not come again. */
 export function EmbeddingHint({ library }: { library: LibraryInfo }) {
