@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { FailureSchema } from '../../src-shared/contract/common.ts';
+import { replaceFile } from '../platform/replace-file.ts';
 
 const TriedDeviceSchema = z.object({
   name: z.string(),
@@ -108,17 +109,4 @@ function read(path: string): z.infer<typeof FileSchema> {
   } catch {
     return { version: 1, sources: [], risks: [] };
   }
-}
-
-/** Through a temporary file, synced and renamed: a crash leaves the old file or the new one. */
-function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = openSync(temporary, 'w');
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
 }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { Failure } from '../../src-shared/contract/common.ts';
@@ -10,6 +10,7 @@ import {
   type SettingsChanges,
 } from '../../src-shared/settings.ts';
 import { fileError } from './paths.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** Threads beyond the cores that are free to us would wait for each other. */
 const HereSchema = SettingsSchema.extend({
@@ -70,22 +71,13 @@ export function parseSettings(value: unknown, what = 'The settings'): Settings {
 }
 
 /**
- * Changes some settings: written to a temporary file, synced and renamed, so that a crash leaves the old file or the
- * new one. Keys this version does not know are kept. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL.
+ * Changes some settings. Keys this version does not know are kept. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL.
  */
 export function writeSettings(path: string, changes: SettingsChanges): Settings {
   const merged = withChanges(withinRange(readObject(path)).settings, changes);
   const settings = parseSettings(merged);
-  const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const file = openSync(temporary, 'w');
-    try {
-      writeSync(file, `${JSON.stringify(merged, null, 2)}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(temporary, path);
+    replaceFile(path, `${JSON.stringify(merged, null, 2)}\n`);
   } catch (error) {
     throw fileError(error, `The settings file ${path} could not be written`);
   }

@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync, renameSync } from 'node:fs';
 import { z } from 'zod';
 import { CalibrationSchema, type Calibration } from '../../../src-shared/contract/calibration.ts';
 import { fileError } from '../../platform/paths.ts';
+import { replaceFile } from '../../platform/replace-file.ts';
 
 const FileSchema = z.object({ version: z.literal(2), calibrations: z.array(CalibrationSchema) });
 
@@ -28,7 +29,8 @@ export class CalibrationFile {
     const calibrations = [...others, calibration];
     try {
       if (read(this.#path) === undefined) renameSync(this.#path, `${this.#path}.unreadable`);
-      write(this.#path, { version: 2, calibrations });
+      const content: z.infer<typeof FileSchema> = { version: 2, calibrations };
+      replaceFile(this.#path, `${JSON.stringify(content, null, 1)}\n`);
     } catch (error) {
       throw fileError(error, `The calibrations ${this.#path} could not be written`);
     }
@@ -47,17 +49,4 @@ function read(path: string): Calibration[] | undefined {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
   }
-}
-
-/** To a temporary file, synced and renamed: a crash leaves the old file or the new one. */
-function write(path: string, content: z.infer<typeof FileSchema>): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = openSync(temporary, 'w');
-  try {
-    writeSync(file, `${JSON.stringify(content, null, 1)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
 }
