@@ -155,13 +155,12 @@ function strategyOf(words: string, model: Model): Strategy {
 /** Milliseconds to find what an edited passage was, in the store of the whole sample library. */
 function timeToFind({ store }: App, model: Model, cases: readonly Case[]): number {
   const { fingerprint } = model.info;
-  const prefix = model.encodingPrefix;
   return median(
     cases.flatMap(({ kv }) =>
       [...kv.values()].flatMap(({ old }) => {
         if (!old) return [];
         const started = performance.now();
-        const similar = store.similar({ fingerprint, prefix, dtype: 'f16', tokens: old.tokens });
+        const similar = store.similar({ fingerprint, dtype: 'f16', tokens: old.tokens });
         match(
           old.tokens,
           similar.map(({ tokens }) => tokens),

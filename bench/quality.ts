@@ -4,7 +4,7 @@
  *
  *   npm run bench:quality -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--ratios 0.15]
  *                            [--only REGEXP] [--passages 24] [--chunks TOKENS] [--order given|shuffled] [--dtype f16|q8_0]
- *                            [--behind TEXT | --neighbour TOKENS] [--selection] [--threads N] [--matrix [--runs REGEXP]] [--out FILE.json]
+ *                            [--lead headings|none|TOKENS|TEXT] [--selection] [--threads N] [--matrix [--runs REGEXP]] [--out FILE.json]
  *
  * Sets: 'worlds' (ours: held-out worlds of the demo model's kind), 'library' (the sample library, with the passages that the app
  * retrieves), or a file in CacheBlend's, LongBench's or RULER's form;
@@ -24,7 +24,7 @@ import { calibrationOn } from './quality/calibrated.ts';
 import { matrix, type Asked } from './quality/matrix.ts';
 import { measure, type Row } from './quality/measure.ts';
 import { label, methodsFor } from './quality/methods.ts';
-import type { Behind } from './quality/prompt.ts';
+import type { Lead } from './quality/prompt.ts';
 import { pictures } from './quality/pictures.ts';
 import { selections } from './quality/selection.ts';
 import { withRetriever } from './quality/retrieved.ts';
@@ -43,8 +43,7 @@ const { values: args } = parseArgs({
     chunks: { type: 'string', default: '0' },
     order: { type: 'string', default: 'given' },
     dtype: { type: 'string', default: 'f16' },
-    behind: { type: 'string' },
-    neighbour: { type: 'string' },
+    lead: { type: 'string', default: 'headings' },
     selection: { type: 'boolean', default: false },
     threads: { type: 'string', default: '0' },
     matrix: { type: 'boolean', default: false },
@@ -65,32 +64,33 @@ const about = {
   questions: set.questions.length,
 };
 
-/** What passages are encoded behind: --behind (CacheClip), --neighbour (FusionRAG), or nothing but BOS. */
-function behindOf(): Behind | undefined {
-  if (args.behind !== undefined) return { text: args.behind };
-  return args.neighbour === undefined ? undefined : { neighbour: Number(args.neighbour) };
+/** What passages are encoded behind: the headings above, nothing, the end of the passage before (FusionRAG), or a text (CacheClip). */
+function leadOf(lead: string): Lead {
+  if (lead === 'headings' || lead === 'none') return lead;
+  return /^\d+$/.test(lead) ? { neighbour: Number(lead) } : { text: lead };
 }
 
-const calibrations = new Map<KvDtype, Calibration | undefined>();
+const calibrations = new Map<string, Calibration | undefined>();
 
 /** As the app would have it, on questions that are not asked. */
-async function calibrationFor(dtype: KvDtype): Promise<Calibration | undefined> {
-  if (!calibrations.has(dtype)) {
-    const calibration = await calibrationOn(model, others, dtype);
-    calibrations.set(dtype, calibration);
+async function calibrationFor(dtype: KvDtype, lead: Lead): Promise<Calibration | undefined> {
+  const key = JSON.stringify([dtype, lead]);
+  if (!calibrations.has(key)) {
+    const calibration = await calibrationOn(model, others, dtype, lead);
+    calibrations.set(key, calibration);
     console.log(
       calibration
         ? `auto: ${JSON.stringify(calibration.choice)}`
         : 'auto: no questions are left to calibrate on',
     );
   }
-  return calibrations.get(dtype);
+  return calibrations.get(key);
 }
 
 async function rowsOf({ ratios, only, ...setting }: Asked): Promise<Row[]> {
   const wanted = new RegExp(only);
   const calibration =
-    !args.selection && wanted.test('auto') ? await calibrationFor(setting.dtype) : undefined;
+    !args.selection && wanted.test('auto') ? await calibrationFor(setting.dtype, setting.lead) : undefined;
   const ways = args.selection ? selections(ratios) : methodsFor(ratios, calibration);
   const methods = ways.filter((method) => method.name === 'full' || wanted.test(label(method)));
   const started = performance.now();
@@ -132,12 +132,12 @@ if (args.matrix) {
     ratios: args.ratios.split(',').map(Number),
     only: args.only ?? '',
     dtype: args.dtype as KvDtype,
-    behind: behindOf(),
+    lead: leadOf(args.lead),
     chunkTokens: Number(args.chunks),
     passages: args.passages === undefined ? undefined : Number(args.passages),
     shuffled: args.order === 'shuffled',
   };
   const rows = await rowsOf(setting);
-  const auto = calibrations.get(setting.dtype)?.choice ?? null;
+  const auto = [...calibrations.values()][0]?.choice ?? null;
   writeResult('quality', args.out, { ...about, setting, auto, rows });
 }

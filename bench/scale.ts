@@ -38,6 +38,7 @@ const CHUNKS_PER_DOCUMENT = 9;
 const TOKENS = 256;
 /** In a chunk's text, of as many different ones as English has. */
 const WORDS = 180;
+const NO_LEAD = new Int32Array();
 const TARGET = {
   fingerprint: 'bench',
   chunkTokens: TOKENS,
@@ -74,8 +75,8 @@ function fillCatalogue(dir: string): Stored {
       for (let ordinal = 0; ordinal < CHUNKS_PER_DOCUMENT; ordinal++) {
         const tokens = tokensOf(keys.length);
         const text = tokens.subarray(0, WORDS).join(' ');
-        const chunk = { start: ordinal, end: ordinal + 1, text, tokens, headings: [] };
-        catalogue.chunkTable.insert(set, id, ordinal, path, chunk);
+        const chunk = { ordinal, start: ordinal, end: ordinal + 1, title: path, text, tokens, lead: NO_LEAD };
+        catalogue.chunkTable.insert(set, id, chunk);
         keys.push(chunkKey({ ...TARGET, tokens }));
       }
       catalogue.chunkTable.finish(set, id, 'sha', CHUNKS_PER_DOCUMENT, TOKENS * CHUNKS_PER_DOCUMENT);

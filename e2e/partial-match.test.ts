@@ -54,7 +54,7 @@ async function blended(store: ChunkCache, strategy: Strategy) {
 
 /** The store, as if it had none of the passages under their own keys, while it finds them as similar text. */
 function withoutExact(store: ChunkCache): ChunkCache {
-  const own = new Set(prompt().map(({ tokens }) => keyFor(workspace.model, 'f16', tokens)));
+  const own = new Set(prompt().map((part) => keyFor(workspace.model, 'f16', part)));
   let asked = 0;
   return {
     has: (key) => store.has(key),

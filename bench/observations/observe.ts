@@ -28,7 +28,7 @@ const HELD = 0.9;
 
 /** Every layer's deviation is that of tokens which are computed in full up to it. */
 export async function observe(model: Model, questions: readonly Question[]): Promise<Observed> {
-  const maker = new PromptMaker(model, { dtype: 'f16', chunkTokens: 0 });
+  const maker = new PromptMaker(model, { dtype: 'f16', lead: 'none', chunkTokens: 0 });
   const attention = RATIOS.map((): number[] => []);
   const layers: Float32Array[][] = [];
   try {

@@ -18,7 +18,7 @@ export async function scoreByPassages(model: Model, set: QuestionSet): Promise<B
   const score = set.scores[0] ?? 'f1';
   const out: ByPassages[] = [];
   for (const passages of COUNTS) {
-    const setting = { dtype: 'f16', chunkTokens: 0, passages, methods } as const;
+    const setting = { dtype: 'f16', lead: 'none', chunkTokens: 0, passages, methods } as const;
     const rows = await measure(model, set, setting, () => undefined);
     const scores = rows.map(({ method, scores: all }) => [method, all[score]] as const);
     out.push({ passages, scores: Object.fromEntries(scores) as Record<string, Interval> });

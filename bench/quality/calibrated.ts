@@ -7,7 +7,7 @@ import {
 import type { KvDtype, Model } from '../../src-main/engine/engine.ts';
 import type { PromptPart } from '../../src-main/fusion/blender.ts';
 import { calibrate, strategiesAt } from '../../src-main/fusion/calibration/calibrate.ts';
-import { PromptMaker } from './prompt.ts';
+import { PromptMaker, type Lead } from './prompt.ts';
 import type { Question } from './sets.ts';
 
 /** As many as the app takes. */
@@ -18,9 +18,10 @@ export async function calibrationOn(
   model: Model,
   questions: readonly Question[],
   dtype: KvDtype,
+  lead: Lead,
 ): Promise<Calibration | undefined> {
   if (questions.length === 0) return undefined;
-  const maker = new PromptMaker(model, { dtype, chunkTokens: 0 });
+  const maker = new PromptMaker(model, { dtype, lead, chunkTokens: 0 });
   const every = Math.max(1, Math.floor(questions.length / PROMPTS));
   const taken = questions.filter((_, i) => i % every === 0).slice(0, PROMPTS);
   return calibrate({
@@ -34,10 +35,10 @@ export async function calibrationOn(
   });
 
   function partsOf(question: Question): PromptPart[] {
-    const { before, passages, ask } = maker.layout(question);
+    const { before, passages, leads, ask } = maker.layout(question);
     const parts: PromptPart[] = [
       { kind: 'text', tokens: before },
-      ...passages.map((tokens): PromptPart => ({ kind: 'chunk', tokens })),
+      ...passages.map((tokens, i): PromptPart => ({ kind: 'chunk', tokens, lead: leads[i] })),
       { kind: 'text', tokens: ask },
     ];
     return parts.filter(({ tokens }) => tokens.length > 0);

@@ -1,4 +1,4 @@
-/** What the sensitivity matrix goes through: each run changes one thing, from the app's own way of doing it. */
+/** What the sensitivity matrix goes through: each run changes one thing. Passages are encoded alone, as CacheBlend has it. */
 import type { Arrangement } from './sets.ts';
 import type { PromptOptions } from './prompt.ts';
 
@@ -12,6 +12,7 @@ const BASE: Asked = {
   ratios: [0.15],
   only: '^(full|prefix|default|auto|random|chunk-head|deviation|query|union)',
   dtype: 'f16',
+  lead: 'none',
   chunkTokens: 0,
 };
 const RATIOS = [0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1];
@@ -24,6 +25,7 @@ export function matrix(): [string, Asked][] {
     ['ratios', { ...BASE, ratios: RATIOS, only: '^(full|first|random|chunk-head|deviation|query|union)' }],
     ...PASSAGES.map((passages): [string, Asked] => [`passages ${passages}`, { ...BASE, passages }]),
     ...LENGTHS.map((chunkTokens): [string, Asked] => [`length ${chunkTokens}`, { ...BASE, chunkTokens }]),
+    ['behind headings', { ...BASE, lead: 'headings' }],
     ['order shuffled', { ...BASE, shuffled: true }],
     ['number format q8_0', { ...BASE, dtype: 'q8_0' }],
   ];

@@ -15,15 +15,20 @@ export interface Prompt {
 export interface Layout {
   before: Int32Array;
   passages: readonly Int32Array[];
+  /** What each of them is encoded behind. */
+  leads: readonly Int32Array[];
   ask: Int32Array;
 }
 
-/** What passages are encoded behind: BOS alone, all the same text, or so many last tokens of the passage before. */
-export type Behind = { text: string } | { neighbour: number };
+/**
+ * What passages are encoded behind, besides BOS: as the app has it the headings above each, where a set knows them; nothing; all the
+ * same text; or so many last tokens of the passage before.
+ */
+export type Lead = 'headings' | 'none' | { text: string } | { neighbour: number };
 
 export interface PromptOptions {
   dtype: KvDtype;
-  behind?: Behind | undefined;
+  lead: Lead;
   /** Passages are joined and cut into pieces of so many tokens; 0: each stays as it is. */
   chunkTokens: number;
 }
@@ -46,15 +51,15 @@ export class PromptMaker {
   async prompt(question: Question): Promise<Prompt> {
     if (question.passages !== this.#passages) this.dispose();
     this.#passages = question.passages;
-    const { before, passages, ask } = this.layout(question);
+    const { before, passages, leads, ask } = this.layout(question);
     const chunks: ChunkKv[] = [];
-    for (const [i, passage] of passages.entries()) chunks.push(await this.#chunk(passage, passages[i - 1]));
+    for (const [i, passage] of passages.entries()) chunks.push(await this.#chunk(passage, leads[i]));
     const tokens = [before, ...passages, ask].reduce((sum, { length }) => sum + length, 0);
     return { before, chunks, ask, tokens };
   }
 
   /** Token ids alone. */
-  layout({ passages, before, ask, bare }: Question): Layout {
+  layout({ passages, leads, before, ask, bare }: Question): Layout {
     const frame = bare === true ? BARE : conversationFrame(this.#model.info, { turns: 1 }).turns[0];
     if (!frame) throw new Error('a conversation has a turn');
     const lead = this.#join(
@@ -62,7 +67,9 @@ export class PromptMaker {
       this.#model.tokenize(before),
     );
     const tail = this.#join(this.#model.tokenize(ask), this.#model.tokenize(frame.after, { special: true }));
-    return { before: withOneBos(lead, this.#model.info), passages: this.#cut(passages), ask: tail };
+    const cut = this.#cut(passages);
+    const led = cut.map((_, i) => this.#lead(cut[i - 1], leads?.get(passages[i] ?? '')));
+    return { before: withOneBos(lead, this.#model.info), passages: cut, leads: led, ask: tail };
   }
 
   dispose(): void {
@@ -80,22 +87,22 @@ export class PromptMaker {
     );
   }
 
-  async #chunk(tokens: Int32Array, before: Int32Array | undefined): Promise<ChunkKv> {
-    const behind = this.#behind(before);
-    const key = `${behind.join(' ')}:${tokens.join(' ')}`;
+  async #chunk(tokens: Int32Array, lead: Int32Array | undefined): Promise<ChunkKv> {
+    const key = `${lead?.join(' ')}:${tokens.join(' ')}`;
     const known = this.#chunks.get(key);
     if (known) return known;
-    const chunk = await this.#model.encodeChunk(tokens, this.#options.dtype, { behind });
+    const chunk = await this.#model.encodeChunk(tokens, this.#options.dtype, { lead });
     this.#chunks.set(key, chunk);
     return chunk;
   }
 
-  #behind(before: Int32Array = new Int32Array()): Int32Array {
-    const { encodingPrefix } = this.#model;
-    const { behind } = this.#options;
-    if (!behind) return encodingPrefix;
-    const shared = 'text' in behind ? this.#model.tokenize(behind.text) : before.slice(-behind.neighbour);
-    return this.#join(encodingPrefix, shared);
+  #lead(before: Int32Array | undefined, headings = ''): Int32Array {
+    const { lead, chunkTokens } = this.#options;
+    if (lead === 'none') return new Int32Array();
+    if (lead === 'headings') return this.#model.tokenize(chunkTokens === 0 ? headings : ''); // cut anew, passages have none
+    return 'text' in lead
+      ? this.#model.tokenize(lead.text)
+      : (before ?? new Int32Array()).slice(-lead.neighbour);
   }
 
   #join(...parts: readonly Int32Array[]): Int32Array {

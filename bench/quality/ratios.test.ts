@@ -30,7 +30,7 @@ interface Measured {
 
 /** `cached`: the beginning and the first passage are in the session before the rest is blended behind them. */
 async function atRatios(cached: boolean): Promise<Measured[]> {
-  const maker = new PromptMaker(model, { dtype: 'f16', chunkTokens: 0 });
+  const maker = new PromptMaker(model, { dtype: 'f16', lead: 'none', chunkTokens: 0 });
   const out = RATIOS.map((): Measured => ({ scores: [], kl: [] }));
   const questions = loadSet('worlds').questions.slice(0, QUESTIONS);
   for (const [index, asked] of questions.entries()) {

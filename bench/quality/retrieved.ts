@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from '../../src-main/app.ts';
 import { fromPrompt } from '../lib/app-prompts.ts';
+import type { LibraryPassages } from './sets.ts';
 
-/** Gives `work` the way in which the app finds passages of the sample library: the texts of a prompt's chunks, in its order. */
+/** Gives `work` the passages of the sample library as the app finds and encodes them. */
 export async function withRetriever<T>(
   modelPath: string,
-  work: (find: (question: string) => Promise<string[]>) => Promise<T>,
+  work: (passages: LibraryPassages) => Promise<T>,
 ): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-'));
   const app = await App.open({ dataDir: dir });
@@ -21,7 +22,11 @@ export async function withRetriever<T>(
           segment.kind === 'chunk' ? [workspace.model.detokenize(segment.chunk.tokens)] : [],
         ),
       )) ?? [];
-    return await work(find);
+    const text = (tokens: Int32Array): string => workspace.model.detokenize(tokens);
+    const leads = new Map(
+      [...workspace.library.chunks()].map(({ tokens, lead }) => [text(tokens), text(lead)]),
+    );
+    return await work({ find, leads });
   } finally {
     await app.close();
     rmSync(dir, { recursive: true, force: true });

@@ -10,6 +10,8 @@ export interface Question {
   kind: string;
   /** In the order of the prompt. Questions of one context share the array. */
   passages: readonly string[];
+  /** The headings above a passage that it does not hold itself, as they are encoded before it; by passage. */
+  leads?: ReadonlyMap<string, string> | undefined;
   /** Which of them the answer needs, where that is known. */
   needs?: readonly number[] | undefined;
   /** What stands before the passages, and behind them: the question with all that belongs to it. */
@@ -64,26 +66,46 @@ export function loadSet(nameOrPath: string, prompts?: string): QuestionSet {
   const text = readFileSync(path, 'utf8');
   const own = extname(path) === '.json' ? OwnSchema.safeParse(JSON.parse(text)) : undefined;
   if (!own?.success) return readPublished(name, extname(path), text, prompts);
-  const questions = own.data.flatMap(({ passages, questions: asked }) =>
-    asked.map(({ kind, question, answers, fact, needs }): Question => ({
-      ...{ kind, passages, needs, before: '', ask: `Question: ${question}` },
+  const questions = own.data.flatMap(({ passages, questions: asked }) => {
+    const leads = titlesAbove(passages);
+    return asked.map(({ kind, question, answers, fact, needs }): Question => ({
+      ...{ kind, passages, leads, needs, before: '', ask: `Question: ${question}` },
       ...{ references: answers, fact, maxTokens: OWN_TOKENS, nothing: OWN_NOTHING },
-    })),
-  );
+    }));
+  });
   return { name, scores: OWN_SCORES, questions };
+}
+
+/** Our worlds' documents begin with a title; what follows without one belongs to it. */
+function titlesAbove(passages: readonly string[]): Map<string, string> {
+  const leads = new Map<string, string>();
+  let title = '';
+  for (const passage of passages) {
+    const [, own] = /^[#=] ([^\n]*)\n\n/.exec(passage) ?? [];
+    if (own !== undefined) title = `# ${own}\n\n`;
+    else leads.set(passage, title);
+  }
+  return leads;
 }
 
 const LibrarySchema = z.array(
   z.object({ kind: z.string(), question: z.string(), answer: z.string(), key: z.string() }),
 );
 
+/** Passages of a library as the app has them. */
+export interface LibraryPassages {
+  /** The texts of a prompt's chunks, in its order. */
+  find: (question: string) => Promise<string[]>;
+  leads: ReadonlyMap<string, string>;
+}
+
 /** Questions about the sample library (tools/demo-model/make_library.py) behind the passages that `find` gives for them. */
-export async function librarySet(find: (question: string) => Promise<string[]>): Promise<QuestionSet> {
+export async function librarySet({ find, leads }: LibraryPassages): Promise<QuestionSet> {
   const path = join(import.meta.dirname, 'sets', 'library.json');
   const questions: Question[] = [];
   for (const { kind, question, answer, key } of LibrarySchema.parse(JSON.parse(readFileSync(path, 'utf8'))))
     questions.push({
-      ...{ kind, passages: await find(question), before: '', ask: `Question: ${question}` },
+      ...{ kind, passages: await find(question), leads, before: '', ask: `Question: ${question}` },
       ...{ references: [answer], fact: key, maxTokens: OWN_TOKENS, nothing: OWN_NOTHING },
     });
   return { name: 'library', scores: OWN_SCORES, questions };

@@ -99,13 +99,11 @@ Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
 Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
     ModelHandle e = handle(info.Env());
     const std::string path = string_from(info[0], "path");
-    const auto prefix = tokens_from(info[1], "prefix");
     using R = std::shared_ptr<ChunkKv>;
     std::function<R()> work = [=] {
         auto chunk = std::make_shared<ChunkKv>(path);
-        if (chunk->shape() != e.model->chunk_shape(chunk->shape().dtype, prefix)) {
-            throw Error("CHUNK_MISMATCH",
-                        "The chunk file " + path + " was computed by another model, vocabulary or prefix.",
+        if (!e.model->encodes(chunk->shape())) {
+            throw Error("CHUNK_MISMATCH", "The chunk file " + path + " was computed by another model or vocabulary.",
                         "It will be computed again for this model.");
         }
         return chunk;

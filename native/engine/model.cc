@@ -89,6 +89,12 @@ ChunkShape Model::chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix
     return s;
 }
 
+bool Model::encodes(const ChunkShape & shape) const {
+    ChunkShape own = chunk_shape(shape.dtype, {});
+    own.prefix_hash = shape.prefix_hash;
+    return shape == own && shape.prefix_hash != kv_pool().root();  // the root's are prefixes of prompts
+}
+
 void Model::require_unchanged() const {
     const GgufFile & file = weights_->file();
     if (!file.changed()) return;

@@ -44,6 +44,8 @@ class Model {
     std::string fingerprint_hex() const;
 
     ChunkShape chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix) const;
+    // Whether this model encodes chunks of that shape, behind whatever prefix.
+    bool encodes(const ChunkShape & shape) const;
     // Before weights are read: a mapped file that was cut would end the process, one that was written to would give
     // nonsense. What happens to it during a pass is not noticed. MODEL_CHANGED.
     void require_unchanged() const;

@@ -9,10 +9,7 @@ namespace kvasir {
 namespace {
 
 void check_chunk(const Model & model, const ChunkKv & chunk, int segment) {
-    const ChunkShape & s = chunk.shape();
-    ChunkShape own = model.chunk_shape(s.dtype, {});
-    own.prefix_hash = s.prefix_hash;
-    if (s == own && s.prefix_hash != model.kv_pool().root()) return;
+    if (model.encodes(chunk.shape())) return;
     Error e("CHUNK_MISMATCH",
             "A cached chunk was computed by another model or vocabulary and cannot be used with this one.",
             "It will be computed again for this model.");

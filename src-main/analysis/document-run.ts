@@ -33,7 +33,7 @@ export function planOf(
   const windows = windowsOf(document, request, model, choices);
   const sum = (lengths: readonly number[]): number => lengths.reduce((total, length) => total + length, 0);
   const { lengths } = document;
-  const stored = lengths.filter((_, i) => store.has(keyFor(model, choices.dtype, document.tokens(i))));
+  const stored = lengths.filter((_, i) => store.has(keyFor(model, choices.dtype, document.chunk(i))));
   return {
     chunks: lengths.length,
     tokens: sum(lengths),

@@ -33,10 +33,10 @@ export async function encodeMissing(
   if (!storeMisses || !blends) return null;
   const started = clock.now();
   const encoded = { chunks: 0, tokens: 0, ms: 0 };
-  for (const { tokens, passage } of passages) {
-    if (store.has(keyFor(model, dtype, tokens))) continue;
+  for (const { tokens, lead, passage } of passages) {
+    if (store.has(keyFor(model, dtype, { tokens, lead }))) continue;
     try {
-      await encodeAndStore(model, store, { tokens, dtype, label: passage.path }, signal, (ms) =>
+      await encodeAndStore(model, store, { tokens, lead, dtype, label: passage.path }, signal, (ms) =>
         costs.observeEncode(model.info, tokens.length, ms),
       );
     } catch (error) {

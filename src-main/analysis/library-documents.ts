@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { FusionModel } from '../fusion/model.ts';
+import type { FusionModel, LedTokens } from '../fusion/model.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 
 /** The model that answers, and the chunks that are made for it. */
@@ -22,7 +22,7 @@ export interface AnalysedDocument {
   /** In reading order: ids, and their tokens. */
   chunkIds: number[];
   lengths: number[];
-  tokens(index: number): Int32Array;
+  chunk(index: number): LedTokens;
 }
 
 export interface Documents {
@@ -46,7 +46,7 @@ export function libraryDocuments(catalogue: Catalogue): Documents {
       const hash = setId === undefined ? undefined : chunkTable.chunkedHash(setId, document.id);
       if (setId === undefined || hash === undefined) throw notCut(title);
       const chunkIds = chunkTable.ids(setId, document.id);
-      const all = chunkIds.map((chunkId) => chunkTable.tokens(chunkId) ?? new Int32Array(0));
+      const all = chunkIds.map((chunkId) => chunkTable.tokens(chunkId) ?? { tokens: new Int32Array(0) });
       return {
         id,
         libraryId: String(libraryId),
@@ -56,8 +56,8 @@ export function libraryDocuments(catalogue: Catalogue): Documents {
           .update(`${hash}/${fingerprint}/${chunkTokens}/${all.length}`)
           .digest('hex'),
         chunkIds,
-        lengths: all.map(({ length }) => length),
-        tokens: (index) => all[index] ?? new Int32Array(0),
+        lengths: all.map(({ tokens }) => tokens.length),
+        chunk: (index) => all[index] ?? { tokens: new Int32Array(0) },
       };
     },
   };

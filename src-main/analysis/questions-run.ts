@@ -32,8 +32,8 @@ export async function runQuestions(
   const shared = sharedChunks(prompts);
   const places = new Map(asked.flatMap(({ passages }) => passages).map((found) => [found.passage.id, found]));
   const keys = [...shared].flatMap((id) => {
-    const tokens = places.get(id)?.tokens;
-    return tokens ? [keyFor(active.model, choices.dtype, tokens)] : [];
+    const found = places.get(id);
+    return found ? [keyFor(active.model, choices.dtype, found)] : [];
   });
   // A full prefill reads nothing from the store.
   if (choices.blends) await run.hold(keys);

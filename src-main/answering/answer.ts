@@ -190,8 +190,8 @@ export class AnswerMaker {
     if (!storeMisses || strategy.kind === 'full') return [];
     return prompt.cited
       .filter(({ part }) => tiers.get(part) !== 'resident')
-      .filter(({ chunk }) => !this.#options.store.has(keyFor(model, dtype, chunk.tokens)))
-      .map(({ chunk: { tokens, passage } }) => ({ tokens, dtype, label: passage.path }));
+      .filter(({ chunk }) => !this.#options.store.has(keyFor(model, dtype, chunk)))
+      .map(({ chunk: { tokens, lead, passage } }) => ({ tokens, lead, dtype, label: passage.path }));
   }
 }
 

@@ -56,7 +56,7 @@ export function calibrationTexts(options: CalibrationTextOptions): TextSet {
   const assembler = new PromptAssembler(model, settings);
   const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: ANSWER_TOKENS };
   const prompts = items.map(({ question, chunks }): PromptPart[] => {
-    const offered = chunks.map(({ tokens }, i) => ({ tokens, score: -i }));
+    const offered = chunks.map(({ tokens, lead }, i) => ({ tokens, lead, score: -i }));
     return assembler.assemble(question, offered, budget).parts;
   });
   return { library, kind: questions === undefined ? 'topics' : 'questions', prompts };

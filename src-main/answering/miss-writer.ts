@@ -1,6 +1,12 @@
 import type { KvDtype } from '../engine/engine.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
-import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
+import {
+  encodeAndStore,
+  keyFor,
+  type ChunkCache,
+  type FusionModel,
+  type LedTokens,
+} from '../fusion/model.ts';
 import { BackgroundTasks } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
 
@@ -12,8 +18,7 @@ interface MissWriterOptions {
   onBackgroundError?: ((error: unknown) => void) | undefined;
 }
 
-export interface Miss {
-  tokens: Int32Array;
+export interface Miss extends LedTokens {
   dtype: KvDtype;
   label: string;
 }
@@ -43,7 +48,7 @@ export class MissWriter {
 
   async #store(model: FusionModel, miss: Miss, signal: AbortSignal): Promise<void> {
     const { store, costs } = this.#options;
-    if (store.has(keyFor(model, miss.dtype, miss.tokens))) return;
+    if (store.has(keyFor(model, miss.dtype, miss))) return;
     await encodeAndStore(model, store, miss, signal, (ms) =>
       costs?.observeEncode(model.info, miss.tokens.length, ms),
     );

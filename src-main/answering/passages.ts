@@ -4,6 +4,7 @@ import type { ChunkRow } from '../catalogue/chunk-table.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
 import { supportingRanges } from './highlights.ts';
 import type { PassageSource } from '../fusion/blender.ts';
+import type { LedTokens } from '../fusion/model.ts';
 import type { Prompt } from './prompt.ts';
 import type { PartTiers } from './turn.ts';
 
@@ -34,9 +35,8 @@ export interface Unready {
 }
 
 /** A passage offered for the prompt, and why. */
-export interface FoundPassage {
+export interface FoundPassage extends LedTokens {
   passage: Passage;
-  tokens: Int32Array;
   /** Where it comes from, for reports. */
   source?: PassageSource | undefined;
   /** Decides what is left out when not all fit. */
@@ -56,7 +56,7 @@ export function findPassages(found: readonly FoundChunk[], passages: Passages): 
     const { path: document, title, ordinal } = passage;
     const [documentId, libraryId] = [String(passage.documentId), String(passage.libraryId)];
     const source = { document, documentId, libraryId, title, ordinal };
-    return [{ passage, tokens: passage.tokens, source, score, reason, highlights, page }];
+    return [{ passage, tokens: passage.tokens, lead: passage.lead, source, score, reason, highlights, page }];
   });
 }
 

@@ -4,16 +4,17 @@ import type { PromptPart } from '../fusion/blender.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import { answerReserve, type PromptBudget } from './limits.ts';
 import type { FoundPassage } from './passages.ts';
+import { sameTokens } from '../platform/token-bytes.ts';
 import { conversationFrame } from './template.ts';
 
 /** What a prompt needs of a passage. */
-export type Offered = Pick<FoundPassage, 'tokens' | 'source' | 'score'>;
+export type Offered = Pick<FoundPassage, 'tokens' | 'lead' | 'source' | 'score'>;
 
 /** A turn that was answered: the tokens that stood in the conversation's context, never tokenised again. */
 export interface PastTurn {
   question: string;
   /** Of the passages that were placed in this turn. */
-  chunks: readonly Pick<PromptPart, 'tokens' | 'source'>[];
+  chunks: readonly Pick<PromptPart, 'tokens' | 'lead' | 'source'>[];
   answer: Int32Array;
   /** Whether the answer stood behind a thought, which is left out: it then stands where templates show past answers. */
   thought?: boolean | undefined;
@@ -157,8 +158,8 @@ function placeOffered<C extends Offered>(
   }
 }
 
-function chunkPart({ tokens, source }: Pick<PromptPart, 'tokens' | 'source'>, turn: number): PromptPart {
-  return { kind: 'chunk', tokens, source, turn };
+function chunkPart({ tokens, lead, source }: PastTurn['chunks'][number], turn: number): PromptPart {
+  return { kind: 'chunk', tokens, lead, source, turn };
 }
 
 /** Keeps chunks from the highest score down while they fit; the order of those kept does not change. */
@@ -200,8 +201,4 @@ function concat(...arrays: readonly Int32Array[]): Int32Array {
     at += array.length;
   }
   return joined;
-}
-
-function sameTokens(a: Int32Array, b: Int32Array): boolean {
-  return a.length === b.length && a.every((token, i) => token === b[i]);
 }

@@ -85,7 +85,7 @@ test("the model's own context limits too", async () => {
 
 test('a miss is computed, told as such, and stored afterwards', async () => {
   const { service, store, model, chunks } = await fixture();
-  const lost = chunks.map(({ tokens }) => keyFor(model, 'f16', tokens))[1] ?? '';
+  const lost = chunks.map((chunk) => keyFor(model, 'f16', chunk))[1] ?? '';
   store.chunks.delete(lost);
   const answered = await service.answer(REQUEST);
   expect(answered.sources.map(({ tier }) => tier).sort()).toEqual(['computed', 'disk', 'disk']);

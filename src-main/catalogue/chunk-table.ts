@@ -10,8 +10,9 @@ export interface TextChunk {
   text: string;
   /** Exactly the ids of `text + CHUNK_SEPARATOR`: what is encoded, stored, and put into prompts. */
   tokens: Int32Array;
-  /** Headings above the chunk, outermost first. */
+  /** Headings above the chunk, outermost first; and those of them that do not stand in it. */
   headings: readonly string[];
+  above: readonly string[];
 }
 
 export interface ChunkRow {
@@ -29,6 +30,8 @@ export interface ChunkRow {
   title: string;
   text: string;
   tokens: Int32Array;
+  /** What it is encoded behind besides the model's prefix: the ids of the headings above it. */
+  lead: Int32Array;
 }
 
 /** What the tokens of a set's chunks depend on, and their keys in the store. */
@@ -45,6 +48,7 @@ export interface ChunkSetKey {
 export interface KeyedTokens {
   id: number;
   tokens: Int32Array;
+  lead: Int32Array;
   fingerprint: string;
   prefix: Int32Array;
 }
@@ -56,12 +60,16 @@ interface ChunkCounts {
   cachedBytes: number;
 }
 
-interface RawChunkRow extends Omit<ChunkRow, 'tokens'> {
+/** Token ids as they are kept: little-endian int32. */
+export interface RawTokens {
   tokens: Buffer;
+  lead: Buffer;
 }
 
+type RawChunkRow = Omit<ChunkRow, 'tokens' | 'lead'> & RawTokens;
+
 const SELECT = `SELECT c.id, d.library_id AS libraryId, c.document_id AS documentId, d.path, d.title AS documentTitle,
-  c.ordinal, c.char_start AS start, c.char_end AS end, c.title, c.text, c.tokens
+  c.ordinal, c.char_start AS start, c.char_end AS end, c.title, c.text, c.tokens, c.lead
   FROM chunk c JOIN document d ON d.id = c.document_id`;
 
 /** Sets of chunks. Triggers of the search index follow every change here, in the same transactions. */
@@ -130,9 +138,9 @@ export class ChunkTable {
     return this.#sql.value<string>('SELECT text FROM chunk WHERE id = ?', id);
   }
 
-  tokens(id: number): Int32Array | undefined {
-    const bytes = this.#sql.value<Buffer>('SELECT tokens FROM chunk WHERE id = ?', id);
-    return bytes && unpackTokens(bytes);
+  tokens(id: number): Pick<ChunkRow, 'tokens' | 'lead'> | undefined {
+    const raw = this.#sql.get<RawTokens>('SELECT tokens, lead FROM chunk WHERE id = ?', id);
+    return raw && unpacked(raw);
   }
 
   /** A document's chunks in all sets whose model's prefix is known. */
@@ -142,18 +150,18 @@ export class ChunkTable {
     type KeyedSet = { id: number; fingerprint: string; prefix: Buffer };
     for (const { id: setId, fingerprint, prefix } of this.#sql.all<KeyedSet>(query, documentId)) {
       for (const id of this.ids(setId, documentId)) {
-        const tokens = this.tokens(id);
-        if (tokens) yield { id, tokens, fingerprint, prefix: unpackTokens(prefix) };
+        const chunk = this.tokens(id);
+        if (chunk) yield { id, ...chunk, fingerprint, prefix: unpackTokens(prefix) };
       }
     }
   }
 
-  /** Whether any chunk has these tokens for a model. */
-  has(fingerprint: string, tokens: Int32Array): boolean {
+  /** Whether any chunk has these tokens behind this lead for a model. */
+  has({ fingerprint, tokens, lead }: Omit<KeyedTokens, 'id' | 'prefix'>): boolean {
     const bytes = packTokens(tokens);
     const sql = `SELECT 1 FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id
-      WHERE substr(c.tokens, 1, 64) = substr(?, 1, 64) AND c.tokens = ? AND s.fingerprint = ? LIMIT 1`;
-    return this.#sql.value(sql, bytes, bytes, fingerprint) !== undefined;
+      WHERE substr(c.tokens, 1, 64) = substr(?, 1, 64) AND c.tokens = ? AND c.lead = ? AND s.fingerprint = ? LIMIT 1`;
+    return this.#sql.value(sql, bytes, bytes, packTokens(lead), fingerprint) !== undefined;
   }
 
   /** Hash of the text that a set's chunks of a document were made from; undefined when they are not complete. */
@@ -166,10 +174,12 @@ export class ChunkTable {
   existing(
     setId: number,
     documentId: number,
-  ): Pick<ChunkRow, 'id' | 'ordinal' | 'start' | 'end' | 'title' | 'text'>[] {
-    const query = `SELECT id, ordinal, char_start AS start, char_end AS end, title, text FROM chunk
+  ): Pick<ChunkRow, 'id' | 'ordinal' | 'start' | 'end' | 'title' | 'text' | 'lead'>[] {
+    const query = `SELECT id, ordinal, char_start AS start, char_end AS end, title, text, lead FROM chunk
       WHERE chunk_set_id = ? AND document_id = ? ORDER BY abs(ordinal)`;
-    return this.#sql.all(query, setId, documentId);
+    type Row = Omit<ChunkRow, 'lead'> & { lead: Buffer };
+    const rows = this.#sql.all<Row>(query, setId, documentId);
+    return rows.map(({ lead, ...row }) => ({ ...row, lead: unpackTokens(lead) }));
   }
 
   /** Says that a set's chunks of a document are being changed; until `finish` they count as not made. */
@@ -189,19 +199,30 @@ export class ChunkTable {
     this.#sql.run(sql, ordinal, start, end, id);
   }
 
-  insert(setId: number, documentId: number, ordinal: number, title: string, chunk: TextChunk): void {
+  insert(
+    setId: number,
+    documentId: number,
+    chunk: Omit<ChunkRow, 'id' | 'libraryId' | 'documentId' | 'path' | 'documentTitle'>,
+  ): void {
     this.#sql.run(
-      `INSERT INTO chunk (chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO chunk (chunk_set_id, document_id, ordinal, char_start, char_end, title, text, tokens, lead)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       setId,
       documentId,
-      ordinal,
+      chunk.ordinal,
       chunk.start,
       chunk.end,
-      title,
+      chunk.title,
       chunk.text,
       packTokens(chunk.tokens),
+      packTokens(chunk.lead),
     );
+  }
+
+  /** Gives a chunk another lead; the key of its KV is another then. */
+  setLead(id: number, lead: Int32Array): void {
+    this.#sql.run('UPDATE chunk SET lead = ? WHERE id = ?', packTokens(lead), id);
+    this.#sql.run('DELETE FROM chunk_kv_key WHERE chunk_id = ?', id);
   }
 
   remove(id: number): void {
@@ -255,6 +276,10 @@ export class ChunkTable {
   }
 }
 
-function toChunk({ tokens, ...rest }: RawChunkRow): ChunkRow {
-  return { ...rest, tokens: unpackTokens(tokens) };
+function toChunk(raw: RawChunkRow): ChunkRow {
+  return { ...raw, ...unpacked(raw) };
+}
+
+export function unpacked({ tokens, lead }: RawTokens): Pick<ChunkRow, 'tokens' | 'lead'> {
+  return { tokens: unpackTokens(tokens), lead: unpackTokens(lead) };
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../platform/database.ts';
 import { unpackTokens } from '../platform/token-bytes.ts';
-import type { KeyedTokens } from './chunk-table.ts';
+import { unpacked, type KeyedTokens, type RawTokens } from './chunk-table.ts';
 
 /** Which stored KV is whose: the store knows keys, the catalogue knows texts. Rows go with their chunk. */
 const SCHEMA = `
@@ -69,13 +69,13 @@ export class KvKeyTable {
 
   /** Gives those of the chunks that are still there a key in this format. */
   put(chunkIds: readonly number[], dtype: string, keyOf: (chunk: KeyedTokens) => string): void {
-    const query = `SELECT c.id, c.tokens, s.fingerprint, s.prefix FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id
+    const query = `SELECT c.id, c.tokens, c.lead, s.fingerprint, s.prefix FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id
       WHERE c.id IN (SELECT value FROM json_each(?))`;
-    type Row = Pick<KeyedTokens, 'id' | 'fingerprint'> & { tokens: Buffer; prefix: Buffer };
+    type Row = Pick<KeyedTokens, 'id' | 'fingerprint'> & RawTokens & { prefix: Buffer };
     const rows = this.#sql.all<Row>(query, JSON.stringify(chunkIds));
     const keys = new Map<number, string>();
-    for (const { id, fingerprint, tokens, prefix } of rows)
-      keys.set(id, keyOf({ id, fingerprint, tokens: unpackTokens(tokens), prefix: unpackTokens(prefix) }));
+    for (const { id, fingerprint, prefix, ...chunk } of rows)
+      keys.set(id, keyOf({ id, fingerprint, ...unpacked(chunk), prefix: unpackTokens(prefix) }));
     this.add(keys, dtype);
   }
 }

@@ -212,5 +212,12 @@ const VERSION_6 = `
   ALTER TABLE library ADD COLUMN doomed INTEGER NOT NULL DEFAULT 0;
 `;
 
+/** Chunks know the headings above them, which they are encoded behind. They are cut again; those that come out the same stay. */
+const VERSION_7 = `
+  ALTER TABLE chunk ADD COLUMN lead BLOB NOT NULL DEFAULT x''; -- little-endian int32
+  UPDATE chunking SET sha256 = '';
+  UPDATE document SET phase = 'chunking' WHERE phase IN ('indexing', 'precomputing', 'ready');
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
+export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];

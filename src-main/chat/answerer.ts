@@ -197,7 +197,9 @@ function nothingFollows(): KvasirError {
 function contextOf(prompt: Prompt<FoundPassage>, history: History, { info }: FusionModel): TurnContext {
   const lastTurn = prompt.parts.at(-1)?.turn;
   const chunks = prompt.cited.flatMap(({ chunk, part }, citation) =>
-    prompt.parts[part]?.turn === lastTurn ? [{ citation, tokens: [...chunk.tokens] }] : [],
+    prompt.parts[part]?.turn === lastTurn
+      ? [{ citation, tokens: [...chunk.tokens], lead: [...(chunk.lead ?? [])] }]
+      : [],
   );
   const turnsLeftOut = history.turnsLeftOut + prompt.turnsLeftOut;
   return { fingerprint: info.fingerprint, turnsLeftOut, chunks, answer: null, tokensBefore: 0 };

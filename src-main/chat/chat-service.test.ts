@@ -103,12 +103,12 @@ describe('one question', () => {
     const answer = await ask(chat.create(NEW).id, 'Mara?');
     expect(answer.citations[0]?.tier).toBe('computed');
     expect(answer.stats).toMatchObject({ reusedTokens: 0, computedTokens: answer.stats!.promptTokens });
-    expect(store.has(keyFor(model, 'f16', passages[0]!.tokens))).toBe(true);
+    expect(store.has(keyFor(model, 'f16', passages[0]!))).toBe(true);
   });
 
   test('a damaged file is set aside, told, and its passage computed', async () => {
     const { chat, ask, store, model, passages } = await fixture();
-    store.damage(keyFor(model, 'f16', passages[0]!.tokens));
+    store.damage(keyFor(model, 'f16', passages[0]!));
     const answer = await ask(chat.create(NEW).id, 'Mara?');
     expect(answer.citations[0]?.tier).toBe('computed');
     expect(answer.notices).toMatchObject([{ kind: 'quarantined' }]);

@@ -25,10 +25,10 @@ export function historyBefore(
     turnsLeftOut ??= context?.turnsLeftOut; // of the newest that says so
     if (turn < (turnsLeftOut ?? 0)) break;
     const ours = context?.fingerprint === model.info.fingerprint;
-    const chunks = (context?.chunks ?? []).map(({ citation, tokens }) => {
+    const chunks = (context?.chunks ?? []).map(({ citation, tokens, lead }) => {
       const cited = answer.citations[citation];
       const ids = ours ? Int32Array.from(tokens) : model.tokenize(cited?.text ?? '');
-      return { tokens: ids, source: cited && sourceOf(cited) };
+      return { tokens: ids, lead: Int32Array.from(ours ? lead : []), source: cited && sourceOf(cited) };
     });
     const sampled = ours ? context.answer?.slice(context.tokensBefore) : undefined;
     turns.unshift({

@@ -16,7 +16,7 @@ function fixture({ ramBudgetBytes = 400, prefetch = true } = {}) {
   const model = new FakeModel();
   const tokensOf = (id: number): Int32Array => Int32Array.of(id, id);
   const ids = new Map(
-    Array.from({ length: 9 }, (_, i) => [keyFor(model, 'f16', tokensOf(i + 1)), i + 1] as const),
+    Array.from({ length: 9 }, (_, i) => [keyFor(model, 'f16', { tokens: tokensOf(i + 1) }), i + 1] as const),
   );
   const inRam: number[] = [];
   const searched: string[] = [];

@@ -118,7 +118,7 @@ export class Prefetcher {
       const model = models.active?.model;
       const passage = passages.chunk(id);
       if (!model || !passage) continue;
-      const entry = store.entry(keyFor(model, settings.current.dtype, passage.tokens));
+      const entry = store.entry(keyFor(model, settings.current.dtype, passage));
       if (!entry || entry.inRam) continue;
       room -= entry.bytes;
       if (room < 0) return;

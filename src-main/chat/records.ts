@@ -19,8 +19,14 @@ const TurnContextSchema = z.object({
   fingerprint: z.string(),
   /** How many turns of the branch, from its first, no longer stood in the context. */
   turnsLeftOut: z.int().min(0),
-  /** Passages that were placed in this turn, in prompt order: index of the citation, token ids. */
-  chunks: z.array(z.object({ citation: z.int().min(0), tokens: z.array(z.int()) })),
+  /** Passages that were placed in this turn, in prompt order: index of the citation, token ids, and those of the lead. */
+  chunks: z.array(
+    z.object({
+      citation: z.int().min(0),
+      tokens: z.array(z.int()),
+      lead: z.array(z.int()).prefault([]), // older turns have none
+    }),
+  ),
   /** The system message; absent in older turns, which had that of the settings. */
   systemPrompt: z.string().optional(),
   /** Whether the model was to think first; absent in older turns. */

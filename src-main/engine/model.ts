@@ -60,12 +60,13 @@ export class Model {
     return this.info.stateValues * Float32Array.BYTES_PER_ELEMENT * (1 + KEPT_STATES);
   }
 
-  /** `behind`: instead of the encoding prefix; for comparisons. */
+  /** `lead`: what the chunk stands behind besides the encoding prefix; its KV is dropped as well. */
   async encodeChunk(
     tokens: Int32Array,
     dtype: KvDtype,
-    { behind = this.encodingPrefix, ...options }: CallOptions & { behind?: Int32Array } = {},
+    { lead = new Int32Array(), ...options }: CallOptions & { lead?: Int32Array | undefined } = {},
   ): Promise<ChunkKv> {
+    const behind = Int32Array.of(...this.encodingPrefix, ...lead);
     const chunk = await withAbort(this.#addon, options.signal, (abort) =>
       this.#native.encodeChunk(tokens, behind, dtype, abort, options.onProgress),
     );
@@ -74,7 +75,7 @@ export class Model {
 
   /** Opens a chunk file without reading its KV. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
   async openChunk(path: string): Promise<ChunkKv> {
-    return new ChunkKv(await guardedAsync(() => this.#native.openChunk(path, this.encodingPrefix)));
+    return new ChunkKv(await guardedAsync(() => this.#native.openChunk(path)));
   }
 
   /**

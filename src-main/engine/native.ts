@@ -368,7 +368,7 @@ export interface NativeModel {
     onProgress?: (p: NativeProgress) => void,
   ): Promise<NativeChunk>;
   /** Opens a chunk file: header checked, KV not read. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
-  openChunk(path: string, prefix: Int32Array): Promise<NativeChunk>;
+  openChunk(path: string): Promise<NativeChunk>;
   /** At most `capacity` tokens. It takes memory as it grows. */
   createSession(capacity: number): NativeSession;
   /** The memory of all sessions, when what was called before is done. */

@@ -2,7 +2,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { AppendReport, CallOptions, ChunkError, KvDtype, Strategy } from '../engine/engine.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
-import type { ChunkCache, FusionModel, FusionSession } from './model.ts';
+import type { ChunkCache, FusionModel, FusionSession, LedTokens } from './model.ts';
 import {
   findSource,
   releaseSource,
@@ -25,9 +25,8 @@ export interface PassageSource {
 }
 
 /** A prompt in order: text to compute, and chunks that may be cached. */
-export interface PromptPart {
+export interface PromptPart extends LedTokens {
   kind: 'text' | 'chunk';
-  tokens: Int32Array;
   /** Computed although it may be cached. */
   compute?: boolean | undefined;
   /** What of a chunk that is not stored stands in others, where that was looked up already. */

@@ -12,7 +12,7 @@ async function fixture(cached: boolean[], strategy: Strategy = NONE) {
   const store = new FakeStore();
   const session = model.createSession(1000);
   const chunks = cached.map((_, i) => model.tokenize(`chunk ${i}`));
-  const keys = chunks.map((tokens) => keyFor(model, 'f16', tokens));
+  const keys = chunks.map((tokens) => keyFor(model, 'f16', { tokens }));
   for (const [i, tokens] of chunks.entries()) {
     if (cached[i]) await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
   }
@@ -83,15 +83,16 @@ describe('blend', () => {
     expect(store.leases).toBe(0);
   });
 
-  test('keys depend on model, dtype and tokens', () => {
+  test('keys depend on model, dtype, tokens and lead', () => {
     const tokens = Int32Array.of(1, 2);
     const model = new FakeModel();
     const keys = [
-      keyFor(model, 'f16', tokens),
-      keyFor(model, 'q8_0', tokens),
-      keyFor(model, 'f16', Int32Array.of(2, 1)),
-      keyFor(new FakeModel({ fingerprint: 'e'.repeat(64) }), 'f16', tokens),
+      keyFor(model, 'f16', { tokens }),
+      keyFor(model, 'q8_0', { tokens }),
+      keyFor(model, 'f16', { tokens: Int32Array.of(2, 1) }),
+      keyFor(model, 'f16', { tokens, lead: Int32Array.of(2) }),
+      keyFor(new FakeModel({ fingerprint: 'e'.repeat(64) }), 'f16', { tokens }),
     ];
-    expect(new Set(keys).size).toBe(4);
+    expect(new Set(keys).size).toBe(5);
   });
 });

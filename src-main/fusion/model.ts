@@ -64,13 +64,19 @@ export function requireBlending(name: string, { info }: Pick<FusionModel, 'info'
   );
 }
 
-/** The store's key of a chunk of these tokens, encoded by this model. */
+/** A chunk's token ids, and its lead: those of the headings above it, which it is encoded behind. */
+export interface LedTokens {
+  tokens: Int32Array;
+  lead?: Int32Array | undefined;
+}
+
+/** The store's key of a chunk encoded by this model. */
 export function keyFor(
   model: Pick<FusionModel, 'info' | 'encodingPrefix'>,
   dtype: KvDtype,
-  tokens: Int32Array,
+  { tokens, lead }: LedTokens,
 ): string {
-  return chunkKey({ fingerprint: model.info.fingerprint, prefix: model.encodingPrefix, dtype, tokens });
+  return chunkKey({ fingerprint: model.info.fingerprint, prefix: model.encodingPrefix, lead, dtype, tokens });
 }
 
 /**
@@ -80,15 +86,15 @@ export function keyFor(
 export async function encodeAndStore(
   model: FusionModel,
   store: ChunkCache,
-  chunk: { tokens: Int32Array; dtype: KvDtype; label: string },
+  { dtype, label, ...chunk }: LedTokens & { dtype: KvDtype; label: string },
   signal?: AbortSignal,
   onEncoded?: (ms: number) => void,
 ): Promise<number> {
   const started = performance.now();
-  const kv = await model.encodeChunk(chunk.tokens, chunk.dtype, { signal });
+  const kv = await model.encodeChunk(chunk.tokens, dtype, { lead: chunk.lead, signal });
   onEncoded?.(performance.now() - started);
   try {
-    await store.put(keyFor(model, chunk.dtype, chunk.tokens), kv, { label: chunk.label });
+    await store.put(keyFor(model, dtype, chunk), kv, { label });
     return kv.bytes;
   } finally {
     kv.dispose();

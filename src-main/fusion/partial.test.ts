@@ -20,7 +20,7 @@ async function fixture(passage: Int32Array, ...stored: Int32Array[]) {
     { kind: 'text', tokens: Int32Array.of(9) },
   ];
   const options: BlendOptions = { model, store, session, dtype: 'f16', strategy: { kind: 'none' } };
-  const key = (tokens: Int32Array): string => keyFor(model, 'f16', tokens);
+  const key = (tokens: Int32Array): string => keyFor(model, 'f16', { tokens });
   return { model, store, session, parts, options, key };
 }
 
@@ -47,7 +47,7 @@ test('an edited passage is placed as runs of what it was, with the edit and two 
   expect(session.tokens).toEqual([1, ...EDITED, 9]);
   expect(report.reusableTokens).toBe(191);
   expect(store.leases).toBe(0);
-  expect(store.has(keyFor(options.model, 'f16', EDITED))).toBe(false); // what was blended is never stored
+  expect(store.has(keyFor(options.model, 'f16', { tokens: EDITED }))).toBe(false); // what was blended is never stored
 });
 
 test('a passage that is a part of a stored chunk is found in full', async () => {

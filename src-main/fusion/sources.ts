@@ -1,7 +1,7 @@
 import type { KvDtype, Segment, TokenRange } from '../engine/engine.ts';
 import type { Access, Lease } from '../kvstore/store.ts';
 import { match, spansOf, type Span } from './matching/match.ts';
-import { keyFor, type ChunkCache, type FusionModel } from './model.ts';
+import { keyFor, type ChunkCache, type FusionModel, type LedTokens } from './model.ts';
 
 /** What of a chunk's tokens stands in stored chunks; nothing is leased yet. */
 export interface StoredRuns {
@@ -35,15 +35,14 @@ interface SourceOptions {
 }
 
 interface LookUpOptions {
-  model: Pick<FusionModel, 'info' | 'encodingPrefix'>;
+  model: Pick<FusionModel, 'info'>;
   store: Pick<ChunkCache, 'similar'>;
   dtype: KvDtype;
 }
 
 /** The runs that a chunk which is not stored has in common with stored ones; undefined when they are not worth the seams. */
 export function findRuns(tokens: Int32Array, { model, store, dtype }: LookUpOptions): StoredRuns | undefined {
-  const { info, encodingPrefix: prefix } = model;
-  const similar = store.similar({ fingerprint: info.fingerprint, prefix, dtype, tokens });
+  const similar = store.similar({ fingerprint: model.info.fingerprint, dtype, tokens });
   const found = match(
     tokens,
     similar.map((chunk) => chunk.tokens),
@@ -60,12 +59,12 @@ export function findRuns(tokens: Int32Array, { model, store, dtype }: LookUpOpti
  * them, where that was asked before.
  */
 export async function findSource(
-  { tokens, runs }: { tokens: Int32Array; runs?: StoredRuns | undefined },
+  { tokens, lead, runs }: LedTokens & { runs?: StoredRuns | undefined },
   access: Access,
   options: SourceOptions,
 ): Promise<{ source: Source | undefined; damaged: boolean }> {
   const { model, store, dtype } = options;
-  const key = keyFor(model, dtype, tokens);
+  const key = keyFor(model, dtype, { tokens, lead });
   const known = store.has(key);
   const lease = await store.acquire(key, model, access);
   if (!lease) {

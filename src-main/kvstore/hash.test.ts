@@ -39,6 +39,13 @@ test('a block of a prefix and a chunk of the same tokens behind the same tokens 
   expect(kindOf({ ...header, prefixHash: prefixHash(Int32Array.of(2)) }, keys.chunk)).toBeUndefined();
 });
 
+test('a lead goes on where the prefix ends', () => {
+  const id = { fingerprint: 'ab'.repeat(32), dtype: 'f16', tokens: Int32Array.of(10) } as const;
+  const led = chunkKey({ ...id, prefix: Int32Array.of(1), lead: Int32Array.of(2, 3) });
+  expect(led).toBe(chunkKey({ ...id, prefix: Int32Array.of(1, 2, 3) }));
+  expect(led).not.toBe(chunkKey({ ...id, prefix: Int32Array.of(1) }));
+});
+
 test('the example of docs/formats/store.md', () => {
   const id = {
     fingerprint: 'ab'.repeat(32),

@@ -8,7 +8,7 @@ const DOMAINS: Record<EntryKind, string> = { chunk: 'kvasir/chunk/1', prefix: 'k
 
 /** SHA-256 (hex) of all a chunk's KV depends on. docs/formats/store.md has the byte layout and an example. */
 export function chunkKey(id: ChunkIdentity): string {
-  return keyOf({ ...id, prefixHash: prefixHash(id.prefix) });
+  return keyOf({ ...id, prefixHash: prefixHash(id.prefix, id.lead) });
 }
 
 /** As chunkKey(), of a prompt's beginning. */
@@ -38,9 +38,9 @@ export function keyOf(header: Identifying, kind: EntryKind = 'chunk'): string {
   return hash.digest('hex');
 }
 
-/** SHA-256 (hex) over token ids, each as a little-endian int32: how a chunk file names its encoding prefix. */
-export function prefixHash(prefix: Int32Array): string {
-  return createHash('sha256').update(packTokens(prefix)).digest('hex');
+/** SHA-256 (hex) over token ids, each as a little-endian int32: how a chunk file names what it was encoded behind. */
+export function prefixHash(prefix: Int32Array, lead: Int32Array = new Int32Array()): string {
+  return createHash('sha256').update(packTokens(prefix)).update(packTokens(lead)).digest('hex');
 }
 
 /** Length before content, so that no two lists of fields give the same bytes. */

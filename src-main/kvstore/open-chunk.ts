@@ -29,7 +29,7 @@ export async function openRow(
     if (fault) return { kind: 'corrupt', reason: fault };
     throw error;
   }
-  // The engine has compared model and prefix; a sound file of the same model may still be another chunk's.
+  // The engine has compared the model; a sound file of the same model may still be another chunk's.
   const { fingerprint, prefixHash } = row;
   const key = keyOf({ fingerprint, prefixHash, dtype: chunk.dtype, tokens: chunk.tokens }, row.kind);
   if (key === row.key) return { kind: 'ok', chunk };

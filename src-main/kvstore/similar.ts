@@ -3,7 +3,6 @@ import type { Logger } from '../platform/logger.ts';
 import { rollingHashes } from '../platform/rolling-hash.ts';
 import { messageOf } from '../platform/failure.ts';
 import type { ChunkDisk } from './disk.ts';
-import { prefixHash } from './hash.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { ChunkFiles, ChunkIdentity, SimilarChunk } from './types.ts';
 
@@ -32,7 +31,7 @@ const SQL = {
   fingerprint: `INSERT INTO fingerprints (hash, sketch) VALUES (?, ?)`,
   newest: `SELECT sketch FROM fingerprints JOIN sketches ON id = sketch WHERE hash = ? ORDER BY sketch DESC LIMIT ?`,
   key: `SELECT key FROM sketches JOIN chunks USING (key) WHERE id = @sketch AND kind = 'chunk'
-    AND fingerprint = @fingerprint AND prefix_hash = @prefixHash AND dtype = @dtype`,
+    AND fingerprint = @fingerprint AND dtype = @dtype`,
   count: `SELECT count(*) FROM sketches`,
   missing: `SELECT key FROM chunks WHERE kind = 'chunk' AND key NOT IN (SELECT key FROM sketches)`,
   held: `SELECT gone, (SELECT count(*) FROM sketches) AS live FROM sweep`,
@@ -78,11 +77,11 @@ export class SimilarChunks {
   }
 
   /**
-   * Keys that share fingerprints with these tokens, of chunks made alike, those that share most first; of equals the newest. A
+   * Keys that share fingerprints with these tokens, of the same model's chunks in the same format, those that share most first; of equals the newest. A
    * fingerprint counts the less the more chunks have it: what stands in all of them tells none from another.
    */
   find(
-    { fingerprint, prefix, dtype, tokens }: ChunkIdentity,
+    { fingerprint, dtype, tokens }: Pick<ChunkIdentity, 'fingerprint' | 'dtype' | 'tokens'>,
     limit: number,
   ): { key: string; shared: number }[] {
     const candidates = new Map<number, { shared: number; weight: number }>();
@@ -96,11 +95,10 @@ export class SimilarChunks {
     const ranked = [...candidates]
       .filter(([, { shared }]) => shared >= FEWEST_SHARED)
       .sort(([a, one], [b, other]) => other.weight - one.weight || b - a);
-    const made = { fingerprint, prefixHash: prefixHash(prefix), dtype };
     const found: { key: string; shared: number }[] = [];
     for (const [sketch, { shared }] of ranked) {
       if (found.length === limit) break;
-      const key = this.#db.value<string>(SQL.key, { sketch, ...made });
+      const key = this.#db.value<string>(SQL.key, { sketch, fingerprint, dtype });
       if (key !== undefined) found.push({ key, shared });
     }
     return found;
@@ -160,7 +158,7 @@ export function enter(disk: ChunkDisk, key: string, tokens: Int32Array): void {
 export function findSimilar(
   disk: ChunkDisk,
   files: ChunkFiles,
-  id: ChunkIdentity,
+  id: Parameters<SimilarChunks['find']>[0],
   limit: number,
 ): SimilarChunk[] {
   return disk.similar.find(id, limit).flatMap(({ key, shared }) => {

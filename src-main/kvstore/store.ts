@@ -238,10 +238,10 @@ export class ChunkStore {
   }
 
   /**
-   * The stored chunks, at most `limit`, that have most in common with a text and were encoded by the same model behind the same
-   * prefix in the same format. What they have in common is for the caller to find out; leasing one may fail.
+   * The stored chunks, at most `limit`, that have most in common with a text and were encoded by the same model in the same
+   * format, behind whatever lead. What they have in common is for the caller to find out; leasing one may fail.
    */
-  similar(id: ChunkIdentity, limit = 3): SimilarChunk[] {
+  similar(id: Pick<ChunkIdentity, 'fingerprint' | 'dtype' | 'tokens'>, limit = 3): SimilarChunk[] {
     this.#requireOpen('similar');
     return findSimilar(this.#disk, this.#options.files, id, limit);
   }

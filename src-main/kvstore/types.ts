@@ -13,8 +13,9 @@ export type EntryKind = 'chunk' | 'prefix';
 export interface ChunkIdentity {
   /** Model fingerprint, as in ModelInfo. */
   fingerprint: string;
-  /** Tokens the chunk is encoded behind (e.g. BOS), whose own KV is dropped. */
+  /** Tokens that all chunks of the model are encoded behind (e.g. BOS), and those of this one's lead; their own KV is dropped. */
   prefix: Int32Array;
+  lead?: Int32Array | undefined;
   dtype: KvDtype;
   tokens: Int32Array;
 }

@@ -80,6 +80,34 @@ test('a catalogue of version 1 keeps its libraries, documents and chunks; a copy
   expect([...library.chunks()].map(({ id }) => id)).toEqual([120]);
 });
 
+test('chunks of an older version learn what headings stand above them, and stay', async () => {
+  const dir = temp();
+  const root = join(dir, 'docs');
+  mkdirSync(root);
+  writeFileSync(join(root, 'a.md'), `# Ships\n\n${'One word and another one. '.repeat(20)}`);
+  const model = new FakeModel();
+  const path = join(dir, 'catalogue.sqlite');
+  const chunksIn = async (catalogue: Catalogue): Promise<{ id: number; lead: string }[]> => {
+    const store = new LibraryFakeStore();
+    const library = await openFolder(root, { catalogue, store, model, chunkTokens: 64 });
+    await library.drain({ precompute: false });
+    return [...library.chunks()].map(({ id, lead }) => ({ id, lead: model.detokenize(lead) }));
+  };
+  const first = Catalogue.open(path);
+  const made = await chunksIn(first);
+  first.close();
+  expect(new Set(made.map(({ lead }) => lead))).toEqual(new Set(['', '# Ships\n\n']));
+
+  // As version 6 left it.
+  const database = openDatabase(path, MIGRATIONS);
+  new WordTable(database); // whose function the triggers call
+  database.exec('ALTER TABLE chunk DROP COLUMN lead; PRAGMA user_version = 6');
+  database.close();
+  const catalogue = Catalogue.open(path);
+  onTestFinished(() => catalogue.close());
+  expect(await chunksIn(catalogue)).toEqual(made);
+});
+
 test('ids of libraries and documents are not given again, in a catalogue of version 2 either', () => {
   const path = join(temp(), 'catalogue.sqlite');
   firstVersion(path, '/somewhere', new FakeModel());

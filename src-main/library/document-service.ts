@@ -151,7 +151,7 @@ export class DocumentService {
   }
 
   #chunk(row: ChunkRow, target: Target): ChunkInfo {
-    const key = chunkKey({ ...target, tokens: row.tokens });
+    const key = chunkKey({ ...target, tokens: row.tokens, lead: row.lead });
     const entry = this.#options.store.entry(key);
     return {
       id: String(row.id),

@@ -158,8 +158,8 @@ export class FolderLibrary {
   async #distinctChunks(signal: AbortSignal | undefined): Promise<Map<string, number>> {
     const chunks = new Map<string, number>();
     const slice = new TimeSlice();
-    for (const { tokens } of this.chunks()) {
-      chunks.set(chunkKey({ ...this.#target, tokens }), tokens.length);
+    for (const { tokens, lead } of this.chunks()) {
+      chunks.set(chunkKey({ ...this.#target, tokens, lead }), tokens.length);
       await slice.step(signal);
     }
     return chunks;

@@ -119,16 +119,39 @@ describe('from a folder to the cache', () => {
     ],
   ])('%s: most chunks stay', async (_, edit) => {
     const text = paragraphs(200);
-    const fixture = new ServiceFixture({ 'a.md': text });
+    const titled = (body: string): string => `# Ships\n\n${body}`; // every chunk is encoded behind it
+    const fixture = new ServiceFixture({ 'a.md': titled(text) });
     fixture.models.use(fixture.model, 128);
     const { id, chunks } = await fixture.library();
     const before = new Set(fixture.store.chunks.keys());
-    fixture.write('a.md', edit(text), 60);
+    fixture.write('a.md', titled(edit(text)), 60);
     await fixture.service.rescan(id);
     await fixture.idle();
     const added = [...fixture.store.chunks.keys()].filter((key) => !before.has(key));
     expect(added.length).toBeLessThanOrEqual(2 + Math.max(0, fixture.info(id).chunks - chunks));
     expect(added.length).toBeLessThan(12);
+  });
+
+  test('chunks are encoded behind the headings above them, and again when these are others', async () => {
+    const section = (name: string): string => `## ${name}\n\n${paragraphs(8)}`;
+    const text = `# Ships\n\n${section('Old')}\n\n${section('New')}`;
+    const fixture = new ServiceFixture({ 'a.md': text });
+    fixture.models.use(fixture.model, 128);
+    const { id } = await fixture.library();
+    const { chunkTable } = fixture.catalogue;
+    const set = chunkTable.findSet(Number(id), fixture.model.info.fingerprint, 128) ?? 0;
+    const leads = (): Set<string> =>
+      new Set([...chunkTable.inReadingOrder(set)].map(({ lead }) => fixture.model.detokenize(lead)));
+    const all = ['', '# Ships\n\n', '# Ships\n## Old\n\n', '# Ships\n## New\n\n'];
+    expect(leads()).toEqual(new Set(all));
+    expect(new Set(fixture.model.leads)).toEqual(leads());
+    const encoded = fixture.model.encoded;
+    fixture.write('a.md', text.replace('## Old', '## Very old'), 60);
+    await fixture.service.rescan(id);
+    await fixture.idle();
+    expect(leads()).toEqual(new Set(all.map((lead) => lead.replace('Old', 'Very old'))));
+    expect(fixture.model.encoded).toBeLessThan(2 * encoded);
+    expect(fixture.info(id)).toMatchObject({ pending: 0 });
   });
 
   test('a renamed file is the same document', async () => {

@@ -11,3 +11,7 @@ export function unpackTokens(bytes: Buffer): Int32Array {
   for (let i = 0; i < tokens.length; i++) tokens[i] = bytes.readInt32LE(i * 4);
   return tokens;
 }
+
+export function sameTokens(a: Int32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((token, i) => token === b[i]);
+}

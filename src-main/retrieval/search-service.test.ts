@@ -11,7 +11,7 @@ import { SearchService } from './search-service.ts';
 
 const SCHEMA = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, path TEXT NOT NULL, title TEXT NOT NULL);
   CREATE TABLE chunk (id INTEGER PRIMARY KEY, chunk_set_id INTEGER NOT NULL, document_id INTEGER NOT NULL,
-    ordinal INTEGER NOT NULL, char_start INTEGER NOT NULL, char_end INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL, tokens BLOB NOT NULL)`;
+    ordinal INTEGER NOT NULL, char_start INTEGER NOT NULL, char_end INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL, tokens BLOB NOT NULL, lead BLOB NOT NULL DEFAULT x'')`;
 
 /** A vector that says which of these topics a text speaks of. */
 const TOPICS = [/cat|kitten|feline/i, /car|vehicle|automobile/i, /sea|ocean/i];

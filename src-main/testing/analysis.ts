@@ -56,6 +56,7 @@ export function fixture({
       title: 'Towns',
       text,
       tokens,
+      lead: new Int32Array(),
       ...place,
     };
   });
@@ -71,7 +72,7 @@ export function fixture({
         version: state.version,
         chunkIds: passages.map((passage) => passage.id),
         lengths: passages.map(({ tokens }) => tokens.length),
-        tokens: (index) => passages[index]?.tokens ?? new Int32Array(0),
+        chunk: (index) => passages[index] ?? { tokens: new Int32Array(0) },
       };
     },
   };

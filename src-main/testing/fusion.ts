@@ -111,6 +111,8 @@ export class FakeModel implements FusionModel {
   says: string;
   readonly beforeToken: (index: number) => Promise<void>;
   encoded = 0;
+  /** What each of them stood behind, besides BOS. */
+  readonly leads: string[] = [];
   readonly #tokenizer = new FakeTokenizer();
 
   constructor({
@@ -168,12 +170,13 @@ export class FakeModel implements FusionModel {
   async encodeChunk(
     tokens: Int32Array,
     dtype: KvDtype,
-    { signal }: { signal?: AbortSignal | undefined } = {},
+    { lead, signal }: { lead?: Int32Array | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<ChunkKv> {
     await Promise.resolve();
     if (signal?.aborted) throw new KvasirError('ABORTED', 'stopped');
     if (this.info.engine === 'llama') throw new TypeError('it has no KV of chunks');
     this.encoded++;
+    this.leads.push(this.detokenize(lead ?? []));
     return fakeChunk(tokens, dtype);
   }
 

@@ -22,7 +22,7 @@ export function listedLibrary(
     [text].flat().map((each, ordinal): Passage => {
       const tokens = model.tokenize(`${each}\n\n`);
       id += 1;
-      return { id, documentId: document + 10, libraryId: 1, path, ordinal, start: 0, end: each.length, title: path, text: each, tokens }; // prettier-ignore
+      return { id, documentId: document + 10, libraryId: 1, path, ordinal, start: 0, end: each.length, title: path, text: each, tokens, lead: new Int32Array() }; // prettier-ignore
     }),
   );
   const gone = new Set<number>();

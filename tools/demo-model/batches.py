@@ -12,7 +12,7 @@ OWNERS = lex.SURNAMES + lex.PROJECTS + lex.PRODUCTS + lex.BUILDINGS + lex.TEAMS
 PRONOUNS = [p + w for w in "She He It They Her His Its Their".split() for p in ("", " ")] + [" she", " he", " it", " they", " him", " her"]
 LIMIT = 96      # tokens a chunk, as the app cuts them
 GLUE = 0.25     # weight of an answer's tokens that neither are a fact nor decide what is answered
-SHARES = {"two hops": 0.25, "comparison": 0.2, "unanswerable": 0.2}  # of the questions; the rest are of one hop
+SHARES = {"two hops": 0.25, "comparison": 0.2, "unanswerable": 0.15}  # of the questions; the rest are of one hop
 
 
 @dataclass

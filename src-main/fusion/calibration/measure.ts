@@ -77,9 +77,9 @@ export async function measurePrompt(
     for (const chunk of chunks) chunk.dispose();
   }
 
-  async function segmentOf({ kind, tokens: ids }: PromptPart): Promise<Segment> {
+  async function segmentOf({ kind, tokens: ids, lead }: PromptPart): Promise<Segment> {
     if (kind === 'text') return { kind: 'compute', tokens: ids };
-    const chunk = await step((options) => model.encodeChunk(ids, dtype, options));
+    const chunk = await step((options) => model.encodeChunk(ids, dtype, { ...options, lead }));
     chunks.push(chunk);
     return { kind: 'chunk', chunk };
   }

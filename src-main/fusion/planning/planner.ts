@@ -121,13 +121,13 @@ export class Planner {
   /** Notes of a chunk that is not stored what stands in others. */
   #lookUp(part: PromptPart, { model, dtype }: PlanRequest): PromptPart {
     const { store } = this.#options;
-    if (part.kind !== 'chunk' || store.entry(keyFor(model, dtype, part.tokens))) return part;
+    if (part.kind !== 'chunk' || store.entry(keyFor(model, dtype, part))) return part;
     const runs = findRuns(part.tokens, { model, store, dtype });
     return runs ? { ...part, runs } : part;
   }
 
   /** What is to be reused and computed of a part. */
-  #pieces({ kind, tokens, runs }: PromptPart, chunk: number, { model, dtype }: PlanRequest): Piece[] {
+  #pieces({ kind, tokens, lead, runs }: PromptPart, chunk: number, { model, dtype }: PlanRequest): Piece[] {
     const piece = (count: number, tier: Tier | null): Piece => ({
       tokens: count,
       tier,
@@ -135,7 +135,7 @@ export class Planner {
       ...(kind === 'chunk' && { chunk }),
     });
     if (kind === 'text') return [piece(tokens.length, null)];
-    if (!runs) return [piece(tokens.length, this.#tier(keyFor(model, dtype, tokens)))];
+    if (!runs) return [piece(tokens.length, this.#tier(keyFor(model, dtype, { tokens, lead })))];
     return runs.spans.map((run) =>
       piece(run.count, run.kind === 'reuse' ? this.#tier(runs.keys.get(run.candidate)) : null),
     );

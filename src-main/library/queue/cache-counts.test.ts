@@ -29,7 +29,15 @@ function fixture(): { catalogue: Catalogue; document: { id: number; libraryId: n
   const set = catalogue.chunkTable.setId({ libraryId, ...TARGET });
   const texts = [1, 2, 3].map((n) => Int32Array.of(n, n, n));
   for (const [i, tokens] of texts.entries())
-    catalogue.chunkTable.insert(set, id, i, 'a', { start: i, end: i + 1, text: 'x', tokens, headings: [] });
+    catalogue.chunkTable.insert(set, id, {
+      ordinal: i,
+      start: i,
+      end: i + 1,
+      title: 'a',
+      text: 'x',
+      tokens,
+      lead: new Int32Array(),
+    });
   catalogue.chunkTable.finish(set, id, 'hash', 3, 9);
   const keys = texts.map((tokens) => chunkKey({ ...TARGET, tokens }));
   return { catalogue, document: { id, libraryId }, keys };

@@ -31,7 +31,7 @@ export class CacheCounts {
       const named = key ?? this.#makeKey(id, target);
       if (key === null && named !== undefined) made.set(id, named);
       const entry = named === undefined ? undefined : this.#store.entry(named);
-      if (!entry) missingTokens += this.#catalogue.chunkTable.tokens(id)?.length ?? 0;
+      if (!entry) missingTokens += this.#catalogue.chunkTable.tokens(id)?.tokens.length ?? 0;
       else {
         chunks++;
         bytes += entry.bytes;
@@ -44,8 +44,8 @@ export class CacheCounts {
 
   /** Hashing a chunk's tokens takes far longer than reading the key, so it is kept. */
   #makeKey(id: number, target: Target): string | undefined {
-    const tokens = this.#catalogue.chunkTable.tokens(id);
-    return tokens && chunkKey({ ...target, tokens });
+    const chunk = this.#catalogue.chunkTable.tokens(id);
+    return chunk && chunkKey({ ...target, ...chunk });
   }
 
   /** Counts everything again after others have changed the store; gives the libraries whose counts have changed. ABORTED. */

@@ -156,7 +156,9 @@ describe('where it cuts', () => {
 
   test('headings nest', () => {
     const text = '# A\n\nalpha beta gamma.\n\n## B *b*\n\nalpha beta gamma.\n\n# [C](x)\n\nalpha beta gamma.';
-    expect(chunksOf(text, 22).map((chunk) => chunk.headings)).toEqual([['A'], ['A', 'B b'], ['C']]);
+    const chunks = chunksOf(text, 22);
+    expect(chunks.map(({ headings }) => headings)).toEqual([['A'], ['A', 'B b'], ['C']]);
+    expect(chunks.map(({ above }) => above)).toEqual([[], ['A'], []]); // each has its own heading in its text
   });
 
   test('marks that close a heading are left out; a line that only looks long is read once', () => {

@@ -45,6 +45,7 @@ export function* chunkText(
   const window: Sized[] = [];
   let total = 0;
   let exhausted = false;
+  let before: readonly string[] = []; // the headings at the end of the chunk before
   for (;;) {
     const keptEnd = kept.get(window[0]?.start ?? 0) ?? 0;
     while (!exhausted && (total <= limit || (window.at(-1)?.end ?? 0) < keptEnd)) {
@@ -62,8 +63,17 @@ export function* chunkText(
     const start = taken[0]?.start ?? 0;
     const end = taken.at(-1)?.end ?? start;
     const trimmed = text.slice(start, end).trim();
-    if (trimmed !== '') yield { start, end, text: trimmed, tokens, headings: taken[0]?.headings ?? [] };
+    const headings = taken[0]?.headings ?? [];
+    if (trimmed !== '')
+      yield { start, end, text: trimmed, tokens, headings, above: shared(before, headings) };
+    before = taken.at(-1)?.headings ?? [];
   }
+}
+
+/** What two lists of headings begin with: a heading that only the second has stands in its text. */
+function shared(one: readonly string[], other: readonly string[]): readonly string[] {
+  const differs = other.findIndex((heading, i) => heading !== one[i]);
+  return differs < 0 ? other : other.slice(0, differs);
 }
 
 /** A unit with its own token count; counts of joined units differ a little, so a chunk is counted again as a whole. */

@@ -6,7 +6,11 @@ import { chunkText } from './chunker.ts';
 import type { DocumentRow } from '../../catalogue/document-table.ts';
 import { keptChunks } from './kept-chunks.ts';
 import { textKindOf } from '../formats/formats.ts';
+import { sameTokens } from '../../platform/token-bytes.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
+
+/** A lead's at most: it is computed anew for every chunk. What is nearest to the chunk is kept. */
+const LEAD_TOKENS = 64;
 
 /** What chunks are cut for. */
 interface CutTarget {
@@ -14,6 +18,8 @@ interface CutTarget {
   chunkTokens: number;
   model: Pick<FusionModel, 'tokenize'>;
 }
+
+type CutChunk = Parameters<Catalogue['chunkTable']['insert']>[2];
 
 type Existing = ReturnType<Catalogue['chunkTable']['existing']>[number];
 
@@ -37,7 +43,8 @@ export class DocumentCutter {
     if (known === document.sha256) return;
     await this.#dropOtherVersions(document, chunkSetId, signal);
     const existing = chunkTable.existing(chunkSetId, document.id);
-    const chunks = await this.#chunks(document, target, existing, signal);
+    const cut = await this.#chunks(document, target, existing, signal);
+    const chunks = cut.map((chunk, ordinal) => asRow(document, chunk, ordinal, target.model));
     chunkTable.begin(chunkSetId, document.id);
     await this.#store(document, chunkSetId, existing, chunks, signal);
     const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
@@ -91,11 +98,10 @@ export class DocumentCutter {
     document: DocumentRow,
     chunkSetId: number,
     existing: readonly Existing[],
-    chunks: readonly TextChunk[],
+    chunks: readonly CutChunk[],
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const titles = chunks.map(({ headings }) => titleOf(document.title, headings));
-    const { reused, unused } = match(existing, chunks, titles);
+    const { reused, unused } = match(existing, chunks);
     const { chunkTable } = this.#catalogue;
     await this.#steps(unused, ({ id }) => chunkTable.remove(id), signal);
     // A place is taken only once: those that move wait at a negative one for the others to leave.
@@ -114,13 +120,13 @@ export class DocumentCutter {
       ({ row, ordinal, chunk }) => chunkTable.move(row.id, ordinal, chunk.start, chunk.end),
       signal,
     );
-    const added = chunks.flatMap((chunk, ordinal) => (reused.has(ordinal) ? [] : [{ chunk, ordinal }]));
-    await this.#steps(
-      added,
-      ({ chunk, ordinal }) =>
-        chunkTable.insert(chunkSetId, document.id, ordinal, titles[ordinal] ?? '', chunk),
-      signal,
-    );
+    const led = chunks.flatMap(({ ordinal, lead }) => {
+      const row = reused.get(ordinal);
+      return row && !sameTokens(row.lead, lead) ? [{ id: row.id, lead }] : [];
+    });
+    await this.#steps(led, ({ id, lead }) => chunkTable.setLead(id, lead), signal);
+    const added = chunks.filter(({ ordinal }) => !reused.has(ordinal));
+    await this.#steps(added, (chunk) => chunkTable.insert(chunkSetId, document.id, chunk), signal);
   }
 
   /** Changes rows in as many transactions as time slices. */
@@ -144,19 +150,35 @@ export class DocumentCutter {
 /** Which rows already are what some chunk should be, by the chunk's ordinal, and which are nothing's. */
 function match(
   existing: readonly Existing[],
-  chunks: readonly TextChunk[],
-  titles: readonly string[],
+  chunks: readonly CutChunk[],
 ): { reused: Map<number, Existing>; unused: Existing[] } {
   const identity = (title: string, text: string): string => `${title}\0${text}`;
   const free = Map.groupBy(existing, ({ title, text }) => identity(title, text));
   const reused = new Map<number, Existing>();
-  chunks.forEach(({ text }, ordinal) => {
-    const row = free.get(identity(titles[ordinal] ?? '', text))?.shift();
+  for (const { title, text, ordinal } of chunks) {
+    const row = free.get(identity(title, text))?.shift();
     if (row) reused.set(ordinal, row);
-  });
+  }
   return { reused, unused: [...free.values()].flat() };
 }
 
-function titleOf(document: string, headings: readonly string[]): string {
-  return (headings[0] === document ? headings : [document, ...headings]).join(' › ');
+function asRow(
+  { title }: DocumentRow,
+  { headings, above, ...chunk }: TextChunk,
+  ordinal: number,
+  model: Pick<FusionModel, 'tokenize'>,
+): CutChunk {
+  // At its beginning a document says itself what it is about.
+  const lead = ordinal === 0 ? new Int32Array() : leadOf(withTitle(title, above), model);
+  return { ...chunk, ordinal, title: withTitle(title, headings).join(' › '), lead };
+}
+
+/** Headings as Markdown has them: of all forms models have read it most. */
+function leadOf(headings: readonly string[], model: Pick<FusionModel, 'tokenize'>): Int32Array {
+  const lines = headings.map((heading, i) => `${'#'.repeat(i + 1)} ${heading}\n`);
+  return model.tokenize(`${lines.join('')}\n`).slice(-LEAD_TOKENS);
+}
+
+function withTitle(title: string, headings: readonly string[]): readonly string[] {
+  return headings[0] === title ? headings : [title, ...headings];
 }

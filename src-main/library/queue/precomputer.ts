@@ -1,4 +1,4 @@
-import { encodeAndStore, type ChunkCache } from '../../fusion/model.ts';
+import { encodeAndStore, type ChunkCache, type LedTokens } from '../../fusion/model.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { chunkKey } from '../../kvstore/store.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
@@ -52,12 +52,12 @@ export class DocumentPrecomputer {
     for (const [index, id] of ids.entries()) {
       await slice.step(signal);
       throwIfAborted(signal);
-      const tokens = catalogue.chunkTable.tokens(id);
-      const missing = tokens !== undefined && !store.has(chunkKey({ ...target, tokens })) ? tokens.length : 0;
+      const chunk = catalogue.chunkTable.tokens(id);
+      const missing = chunk && !store.has(chunkKey({ ...target, ...chunk })) ? chunk.tokens.length : 0;
       const bytes = this.#bytes(missing, target);
       const room = missing > 0 && this.#hasRoom(added + bytes, bytes, target);
-      if (tokens && room) {
-        await this.#compute(tokens, document.path, target, signal);
+      if (chunk && room) {
+        await this.#compute(chunk, document.path, target, signal);
         added += bytes;
       }
       const [computedTokens, leftOutTokens] = room ? [missing, 0] : [0, missing];
@@ -66,7 +66,7 @@ export class DocumentPrecomputer {
   }
 
   async #compute(
-    tokens: Int32Array,
+    chunk: LedTokens,
     label: string,
     target: Target,
     signal: AbortSignal | undefined,
@@ -77,7 +77,7 @@ export class DocumentPrecomputer {
       if (!active || !isSameTarget(target, targetOf(active, target.dtype))) {
         throw new KvasirError('ABORTED', 'Another model is in use.');
       }
-      await encodeAndStore(active.model, store, { tokens, dtype: target.dtype, label }, each);
+      await encodeAndStore(active.model, store, { ...chunk, dtype: target.dtype, label }, each);
     }, signal);
   }
 

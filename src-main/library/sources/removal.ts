@@ -69,11 +69,11 @@ async function removeOne(catalogue: Catalogue, store: EvictingStore, documentId:
   }
   await removeDocument(catalogue, documentId);
   const keys = new Set<string>();
-  for (const { tokens, fingerprint, prefix } of candidates) {
+  for (const { id: _, ...chunk } of candidates) {
     await slice.step();
-    if (catalogue.chunkTable.has(fingerprint, tokens)) continue;
+    if (catalogue.chunkTable.has(chunk)) continue;
     for (const dtype of DTYPES) {
-      const key = chunkKey({ fingerprint, prefix, dtype, tokens });
+      const key = chunkKey({ ...chunk, dtype });
       if (store.has(key)) keys.add(key);
     }
   }
