@@ -69,11 +69,11 @@ async function removeOne(catalogue: Catalogue, store: EvictingStore, documentId:
   }
   await removeDocument(catalogue, documentId);
   const keys = new Set<string>();
-  for (const { id: _, ...chunk } of candidates) {
+  for (const { fingerprint, prefix, lead, tokens } of candidates) {
     await slice.step();
-    if (catalogue.chunkTable.has(chunk)) continue;
+    if (catalogue.chunkTable.has({ fingerprint, lead, tokens })) continue;
     for (const dtype of DTYPES) {
-      const key = chunkKey({ ...chunk, dtype });
+      const key = chunkKey({ fingerprint, prefix, lead, dtype, tokens });
       if (store.has(key)) keys.add(key);
     }
   }
