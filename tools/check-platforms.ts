@@ -26,8 +26,8 @@ interface Platform {
   leftOut: RegExp;
 }
 
-/** What needs instructions that the platform's processor has not. */
-const WIDE = /_(avx\w*|amx)\.cc$/;
+/** What needs instructions that the platform's processor has not, and what is for Linux alone. */
+const WIDE = /_(avx\w*|amx)\.cc$|\/guard\.cc$/;
 
 const PLATFORMS: Platform[] = [
   {

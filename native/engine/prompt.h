@@ -10,9 +10,9 @@
 namespace kvasir {
 
 struct Segment {
-    std::vector<int32_t> tokens;           // to compute, when chunk is null
-    std::shared_ptr<const ChunkKv> chunk;  // else cached KV to place
-    std::optional<TokenRange> range{};     // which of the chunk's tokens; all of them where it is absent
+    std::vector<int32_t> tokens;             // to compute, when chunk is null
+    std::shared_ptr<const ChunkKv> chunk{};  // else cached KV to place
+    std::optional<TokenRange> range{};       // which of the chunk's tokens; all of them where it is absent
 };
 
 struct Prompt {
