@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "error.h"
 
@@ -100,14 +99,19 @@ Batch Batch::subset(const std::vector<int32_t> & indices, Device & device) const
     std::vector<int32_t> tokens, positions;
     for (int32_t i : indices) tokens.push_back(tokens_[size_t(i)]), positions.push_back(positions_[size_t(i)]);
     Batch out(std::move(tokens), std::move(positions), *hp_, device, *cache_);
-    const size_t row = x_->nb[1];
-    // Through host memory: rare (once a check layer and device), and right on every backend.
-    std::vector<uint8_t> all(ggml_nbytes(x_)), picked(row * indices.size());
-    ggml_backend_tensor_get(x_, all.data(), 0, all.size());
-    for (size_t i = 0; i < indices.size(); ++i) {
-        std::memcpy(picked.data() + i * row, all.data() + size_t(indices[i]) * row, row);
-    }
-    ggml_backend_tensor_set(out.x_, picked.data(), 0, picked.size());
+    ggml_context * c = device_->graph_context();
+    ggml_tensor * ids = ggml_new_tensor_1d(c, GGML_TYPE_I32, int64_t(indices.size()));
+    ggml_set_input(ids);
+    ggml_tensor * picked = ggml_get_rows(c, x_, ids);
+    const bool moves = &device != device_;
+    if (moves) ggml_set_output(picked);
+    else picked = ggml_cpy(c, picked, out.x_);
+    ggml_cgraph * graph = ggml_new_graph_custom(c, Device::kMaxNodes, false);
+    ggml_build_forward_expand(graph, picked);
+    device_->prepare(graph);
+    ggml_backend_tensor_set(ids, indices.data(), 0, ggml_nbytes(ids));
+    device_->run(graph, nullptr);
+    if (moves) ggml_backend_tensor_copy(picked, out.x_);
     return out;
 }
 
