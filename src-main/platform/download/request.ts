@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { messageOf } from '../../platform/failure.ts';
+import { messageOf } from '../failure.ts';
 
 const MAX_REDIRECTS = 5;
 
