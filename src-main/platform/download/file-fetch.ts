@@ -23,7 +23,7 @@ export interface FetchedFile {
 }
 
 /** Where files are put. */
-interface Folder {
+export interface Folder {
   dir: string;
   /** DISK_FULL when `bytes` more would not fit, or nearly. Makes the folder. */
   requireSpace(bytes: number): Promise<void>;
