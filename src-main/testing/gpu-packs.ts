@@ -39,6 +39,7 @@ export function writePins(
     integrity,
     library: 'libggml-test.so',
     driver: [driver ? 'libdriver-test.so' : 'libno-such-driver.so'],
+    runtime: [],
   };
   const platform = `${process.platform}-${process.arch}`;
   const packs = {

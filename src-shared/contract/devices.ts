@@ -43,6 +43,8 @@ const PackOfferSchema = z.object({
   bytesDone: z.number(),
   /** Whether the driver that it needs was found. */
   driver: z.boolean(),
+  /** Libraries that have to be on the machine beside it. */
+  needs: z.array(z.string()),
   state: z.enum(['offered', 'fetching', 'unpacking', 'failed']),
   failure: FailureSchema.nullable(),
 });

@@ -56,13 +56,13 @@ export class PackService {
   offers(): PackOffer[] {
     const { pins, isInstalled } = this.#options;
     return pins.pins.flatMap((pin) => {
-      const { pack, title, library, bytes } = pin;
+      const { pack, title, library, bytes, needs } = pin;
       const driver = hasDriver(pin, pins);
       if (isInstalled(library) || (pack === 'cuda' && !driver)) return [];
       const job = this.#jobs.get(pack);
       const { state = 'offered', failure = null } = job ?? {};
       const bytesDone = job?.fetch?.bytesDone ?? 0;
-      return [{ pack, title, driver, state, failure, bytes: job?.bytes || bytes, bytesDone }];
+      return [{ pack, title, driver, needs, state, failure, bytes: job?.bytes || bytes, bytesDone }];
     });
   }
 

@@ -11,6 +11,7 @@ const PinSchema = z.object({
   integrity: z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/),
   library: FILE_NAME,
   driver: z.array(z.string()),
+  runtime: z.array(z.string()),
 });
 
 const PlatformsSchema = z.record(z.string(), PinSchema);
@@ -34,8 +35,9 @@ export interface PackPin {
   /** The pack's file, and where it is in the package. */
   library: string;
   member: string;
-  /** Libraries, any of which tells that the driver is there. */
+  /** Libraries, any of which tells that the driver is there; and those that are needed beside it. */
   driver: string[];
+  needs: string[];
 }
 
 export interface PackPins {
@@ -54,10 +56,11 @@ export function readPins(path: string, system = process.platform, arch = process
   const pins = (['vulkan', 'cuda'] as const).flatMap((pack) => {
     const pin = file.packs[pack][`${system}-${arch}`];
     if (!pin) return [];
-    const { name, library, driver } = pin;
+    const { name, library, driver, runtime: needs } = pin;
     const sum = Buffer.from(pin.integrity.slice('sha512-'.length), 'base64').toString('hex');
     const member = `package/bins/${name.split('/')[1] ?? ''}/${library}`;
-    return [{ pack, title: TITLES[pack], name, bytes: pin.megabytes * 1e6, sum, library, member, driver }];
+    const bytes = pin.megabytes * 1e6;
+    return [{ pack, title: TITLES[pack], name, bytes, sum, library, member, driver, needs }];
   });
   return { release: file.release, pins, libraryFolders: file.libraryFolders[system] ?? [] };
 }

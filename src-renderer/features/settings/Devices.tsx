@@ -7,6 +7,7 @@ import { failureWords } from '../../i18n/failures.ts';
 import { joined } from '../../i18n/joined.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
+import { PackOffers } from './PackOffers.tsx';
 
 const COLOUR = { good: 'teal', off: 'red', untested: 'gray' } as const;
 
@@ -40,6 +41,7 @@ export function Devices({ devices, packs, automatic, testing }: AllDevices) {
       {packs.map(({ name, failure }) => (
         <Line key={name} name={name} state={failure ? 'off' : 'untested'} failure={failure} />
       ))}
+      <PackOffers />
     </Stack>
   );
 }
