@@ -3,9 +3,9 @@ import { useTranslation } from 'react-i18next';
 import type { PackOffer } from '../../../src-shared/contract/devices.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { joined } from '../../i18n/joined.ts';
-import { FailureText } from '../../ui/FailureText.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
+import { DeviceFailure } from './DeviceFailure.tsx';
 
 /** Packs for GPUs that are not here, each with the way to get it, and how far that is. */
 export function PackOffers() {
@@ -14,11 +14,11 @@ export function PackOffers() {
 }
 
 function Offer(offer: PackOffer) {
-  const { pack, title, state, failure } = offer;
+  const { pack, title, failure } = offer;
   const { t } = useTranslation('settings');
   const words = [
     t(`engine.pack.help.${pack}`),
-    offer.needs.length > 0 && t('engine.pack.needs', { libraries: offer.needs.join(', ') }),
+    offer.needs.length > 0 && t('engine.pack.needs', { libraries: offer.needs }),
     !offer.driver && t('engine.pack.noDriver'),
   ].filter((word) => word !== false);
   const name = t('engine.pack.name', { title });
@@ -35,11 +35,7 @@ function Offer(offer: PackOffer) {
           {joined(words)}
         </Text>
         <OfferProgress {...offer} />
-        {failure && state === 'failed' && (
-          <Text size="sm" c="var(--kv-danger)">
-            <FailureText failure={failure} />
-          </Text>
-        )}
+        {failure && <DeviceFailure failure={failure} color="var(--kv-danger)" />}
       </Stack>
     </Paper>
   );
@@ -65,7 +61,7 @@ function OfferButton({ pack, title, state, bytes }: PackOffer) {
   return (
     <Button
       size="xs"
-      variant="light"
+      variant="default"
       loading={get.isPending}
       onClick={() => get.mutate({ pack }, { onError })}
     >

@@ -87,7 +87,7 @@ export const settings = {
           'With it Kvasir can compute on most GPUs. It is downloaded, verified and tested before it is used.',
         cuda: 'For NVIDIA’s GPUs. It is downloaded, verified and tested before it is used.',
       },
-      needs: 'It needs {{libraries}} on this machine.',
+      needs: 'It needs {{libraries, list}} on this machine.',
       noDriver: 'Its driver was not found here: install the graphics driver first.',
       get: 'Get the {{title}} pack ({{size}})',
       fetching: 'Downloading: {{done}} of {{total}}',

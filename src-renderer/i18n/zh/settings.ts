@@ -84,7 +84,7 @@ export const settings: Words<typeof en.settings> = {
         vulkan: '安装后，Kvasir 可以使用大多数 GPU 进行计算。下载后会先校验并测试，然后才会使用。',
         cuda: '适用于 NVIDIA 的 GPU。下载后会先校验并测试，然后才会使用。',
       },
-      needs: '本机还需要装有 {{libraries}}。',
+      needs: '本机还需要装有 {{libraries, list}}。',
       noDriver: '没有找到它所需的驱动，请先安装显卡驱动。',
       get: '获取 {{title}} 组件（{{size}}）',
       fetching: '下载中：{{done}} / {{total}}',
