@@ -8,9 +8,8 @@ import { appRoot } from '../../platform/root.ts';
 const LIMIT_MS = 20_000;
 
 /**
- * Address of the registry that packages are fetched from, with a slash at its end: npm's own setting, as setup has it. Where there is no
- * npm, that of the machine on which the app was packed (tools/dist/dist.ts), unless npm_config_registry, which npm goes by, names another.
- * DOWNLOAD_FAILED.
+ * Address of the registry that packages are fetched from, with a slash at its end: npm's own setting, as setup has it. A packed app, beside
+ * which there may be no npm, has that of the machine it was packed on (tools/dist/dist.ts). npm_config_registry goes before both. DOWNLOAD_FAILED.
  */
 export async function packageRegistry(env = process.env, root = appRoot()): Promise<string> {
   const told = addressIn(env['npm_config_registry']) ?? addressIn(packedWith(root));
