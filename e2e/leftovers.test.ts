@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
+import { readPins } from '../src-main/devices/packs/pins.ts';
+import { resolvePaths } from '../src-main/platform/paths.ts';
 import { removeDir, tempDir } from './cli-support.ts';
 
 let data: string;
@@ -17,6 +19,8 @@ const replaced = (daysAgo: number): string => {
   const time = new Date(Date.now() - daysAgo * 86_400_000).toISOString().replace(/[-:.]/g, '');
   return `replaced-${time}/settings.json`;
 };
+
+const { release } = readPins(resolvePaths().packPins);
 
 const LEFT = [
   replaced(31),
@@ -36,9 +40,13 @@ const LEFT = [
   `models/tiny.gguf.${ID}.part`,
   `models/${ID}.part/tiny.gguf`, // of a model on a hub, whose header was read
   `libraries/${ID}/.incoming/${ID}`,
+  `packs/${release}/libggml-vulkan.so.tgz.part`,
+  `packs/${release}/libggml-vulkan.so.new`,
+  'packs/1.0.0/libggml-vulkan.so', // of another release
 ];
 
 const KEPT = [
+  `packs/${release}/libggml-vulkan.so`,
   'backups/Kvasir 2026-01-01 10-00-00.zip',
   'backups/notes.txt',
   'models/tiny.gguf',

@@ -16,9 +16,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { extractAll, listPackage } from '@electron/asar';
+import { extractAll, extractFile, listPackage } from '@electron/asar';
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addressIn, askNpm } from '../src-main/devices/packs/registry.ts';
 import { packedPackages } from '../tools/dist/packages.ts';
 import { removeDir, ROOT, tempDir } from './cli-support.ts';
 
@@ -119,6 +120,13 @@ describe.skipIf(!PACKS)('the packed app', () => {
     const beside = filesIn(join(resources, 'app.asar.unpacked'));
     const foreign = beside.filter((path) => path.endsWith('.node') && /prebuilds/.test(path));
     expect(foreign).toEqual([`node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`]);
+  });
+
+  test('knows where to fetch packs for GPUs, and which', async () => {
+    const packed = extractFile(join(resources, 'app.asar'), 'package.json').toString();
+    const { registry } = JSON.parse(packed) as { registry: string };
+    expect(registry).toBe(addressIn(await askNpm(ROOT)));
+    expect(filesIn(join(resources, 'app.asar.unpacked'))).toContain('resources/gpu-packs.json');
   });
 
   test('what native code opens lies beside the archive', () => {

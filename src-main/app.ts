@@ -2,6 +2,10 @@ import { join } from 'node:path';
 import { AnalysisService } from './analysis/analysis-service.ts';
 import { libraryDocuments } from './analysis/library-documents.ts';
 import { DeviceService } from './devices/device-service.ts';
+import { installedPacks, removeOtherReleases } from './devices/packs/installed.ts';
+import { PackService } from './devices/packs/pack-service.ts';
+import { readPins } from './devices/packs/pins.ts';
+import { packageRegistry } from './devices/packs/registry.ts';
 import { askDevices, type AskDevices } from './devices/trial/ask-devices.ts';
 import { Engine, type Model } from './engine/engine.ts';
 import { packFiles } from './engine/packs.ts';
@@ -85,6 +89,8 @@ export class App {
   readonly store: ChunkStore;
   /** Which device models are loaded on. */
   readonly devices: DeviceService;
+  /** Packs for GPUs that can be fetched. */
+  readonly packs: PackService;
   /** The models people can choose from, and the one that answers now. */
   readonly models: ModelService;
   /** Passages for questions. */
@@ -147,15 +153,26 @@ export class App {
       await this.libraries.recompute();
       return all;
     };
+    const pins = readPins(paths.packPins);
+    found.push(...removeOtherReleases(paths.packs, pins.release, log));
     this.devices = new DeviceService({
       ...core,
       engine,
-      packs: host.packs ?? packFiles(),
+      packs: installedPacks(host.packs ?? packFiles(), paths.packs, pins),
       path: paths.devices,
       version: this.version,
       demoModel: paths.demoModel,
       ask: host.askDevices ?? askDevices,
       onFound: (failure) => void found.push(failure),
+    });
+    this.packs = new PackService({
+      events,
+      log,
+      pins,
+      dir: paths.packs,
+      registry: packageRegistry,
+      isInstalled: (library) => this.devices.hasPack(library),
+      onInstalled: (path) => this.devices.addPack(path),
     });
     this.models = new ModelService({
       ...core,
@@ -344,6 +361,7 @@ export class App {
     this.#abort.abort();
     const steps: (() => unknown)[] = [
       () => this.calibration.close(),
+      () => this.packs.close(),
       () => this.devices.close(),
       () => this.firstUse.close(),
       () => this.watching.close(),

@@ -42,6 +42,7 @@ function leftovers(isDownload: (file: string) => boolean): Leftover[] {
     { in: 'backups', name: /^[0-9a-f-]{36}\.upload$/ },
     { in: 'models', name: /^[0-9a-f-]{36}\.upload$/ },
     { in: 'models', name: /\.part$/, when: (path) => !isDownload(path) },
+    { in: 'packs/*', name: /\.(part|new)$/ },
     { in: 'libraries/*/.incoming', name: /^[0-9a-f-]{36}$/ },
   ];
 }

@@ -1,8 +1,14 @@
+import { readdirSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import type { Devices } from '../../src-shared/contract/devices.ts';
 import { en } from '../../src-renderer/i18n/en/index.ts';
+import { packPackage, writePins } from '../../src-main/testing/gpu-packs.ts';
+import { startApp } from './support/app.ts';
 import { openSettings } from './support/screens.ts';
-import { expect, test } from './support/test.ts';
+import { expect, openWindow, test } from './support/test.ts';
 
 const { engine } = en.settings;
 const ENGINE = 3;
@@ -86,4 +92,62 @@ test('a GPU that is off says why, and so does a pack without one', async ({ app,
   await expect(section.getByText(engine.state.untested)).toBeVisible();
   await expect(section).toContainText(engine.automatic['none-works']);
   for (const { message } of [off, broken]) await expect(section).toContainText(message);
+});
+
+/** A registry that answers as a test says; gives its address. */
+async function registry(answer: { by: (response: ServerResponse) => void }) {
+  const server = createServer((_, response) => answer.by(response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close };
+}
+
+test('a pack is got by a click: what goes wrong, how far it is, and what its test says', async ({
+  dataDir,
+  context,
+}) => {
+  // Not a library, so that its test fails wherever this runs.
+  const packed = packPackage(Buffer.alloc(200_000, 'not a library'));
+  const answer = { by: (response: ServerResponse) => void response.end('something else') };
+  const { address, close } = await registry(answer);
+  const app = await startApp(join(dataDir, 'data'), [], undefined, {
+    KVASIR_PACKS: writePins(join(dataDir, 'pins'), packed),
+    npm_config_registry: address,
+  });
+  try {
+    const window = await openWindow(app, context);
+    await openSettings(window, ENGINE);
+    const section = window.getByRole('region', { name: engine.devices });
+    const pack = section.getByRole('group', { name: 'Vulkan pack' });
+
+    await pack.getByRole('button', { name: 'Get the Vulkan pack (27 MB)' }).click();
+    await expect(pack).toContainText('The Vulkan pack could not be fetched');
+    await expect(pack).toContainText('is not the file that was announced');
+
+    answer.by = (response) => {
+      response.writeHead(200, { 'content-length': packed.length });
+      response.write(packed.subarray(0, packed.length / 2));
+    };
+    await pack.getByRole('button', { name: en.common.action.retry }).click();
+    await expect(pack.getByRole('progressbar')).toHaveAttribute('aria-valuenow', /[1-9]/);
+    await pack.getByRole('button', { name: en.common.action.cancel }).click();
+    await expect(pack.getByRole('button', { name: 'Get the Vulkan pack (27 MB)' })).toBeVisible();
+
+    answer.by = (response) => void response.end(packed);
+    await pack.getByRole('button', { name: 'Get the Vulkan pack (27 MB)' }).click();
+    await expect(pack).toHaveCount(0);
+    await expect(section.getByText('libggml-test.so', { exact: true })).toBeVisible();
+    await expect(section.getByText(engine.state.off)).toBeVisible();
+    await expect(section).toContainText(engine.automatic['none-works']);
+    expect(readdirSync(join(app.dataDir, 'packs'), { recursive: true }).sort()).toEqual([
+      '1.0.0',
+      '1.0.0/libggml-test.so',
+    ]);
+  } finally {
+    await app.stop();
+    close();
+  }
 });

@@ -3,9 +3,13 @@ import type { App } from '../app.ts';
 
 export function deviceHandlers({
   devices,
+  packs,
 }: App): Pick<Handlers, Extract<ProcedureName, `devices.${string}`>> {
   return {
     'devices.get': () => devices.status(),
     'devices.test': () => devices.test(),
+    'devices.offers': () => packs.offers(),
+    'devices.fetchPack': ({ pack }) => packs.fetch(pack),
+    'devices.cancelPack': ({ pack }) => packs.cancel(pack),
   };
 }

@@ -26,6 +26,8 @@ type Outcomes = Record<string, MeasuredDevice | KvasirError>;
 interface Setup {
   data?: string;
   packs?: Record<string, string[]>;
+  /** Packs that are not here when it starts. */
+  later?: Record<string, string[]>;
   outcomes?: Outcomes;
   builtIn?: Device[];
   version?: string;
@@ -33,7 +35,14 @@ interface Setup {
   loadPack?: (path: string) => void;
 }
 
-function kvasir({ data = tempDir(), packs = {}, outcomes = {}, builtIn = [], ...rest }: Setup = {}) {
+function kvasir({
+  data = tempDir(),
+  packs = {},
+  later = {},
+  outcomes = {},
+  builtIn = [],
+  ...rest
+}: Setup = {}) {
   const settings = new SettingsService(join(data, 'settings.json'));
   const events = new EventBus();
   const notices: Failure[] = [];
@@ -46,7 +55,7 @@ function kvasir({ data = tempDir(), packs = {}, outcomes = {}, builtIn = [], ...
   const namesOf = (pack: string | null): string[] =>
     pack === null
       ? builtIn.map(({ name }) => name)
-      : (Object.entries(packs).find(([name]) => pack.endsWith(name))?.[1] ?? []);
+      : (Object.entries({ ...packs, ...later }).find(([name]) => pack.endsWith(name))?.[1] ?? []);
   const service = new DeviceService({
     ...{ settings, events, gate: new Gate(), log: silentLogger },
     engine: {
@@ -226,6 +235,36 @@ describe('a new pack', () => {
     await service.settled();
     expect(service.current).toBe('cpu');
     expect(notices.map(({ message }) => message)).toEqual(['It could not be loaded.']);
+  });
+});
+
+describe('a pack that comes while Kvasir runs', () => {
+  test('is tried, then used; what is loaded on the processor stays until then', async () => {
+    const { service, data, devices, notices } = kvasir({ later: VULKAN, outcomes: { Vulkan0: GOOD } });
+    const told: string[] = [];
+    service.onChange(() => told.push(service.current));
+    service.addPack(packFile(data, 'libggml-vulkan.so'));
+    expect(service.hasPack('libggml-vulkan.so')).toBe(true);
+    expect(service.status()).toMatchObject({ testing: true, automatic: { why: 'untested' } });
+    expect(devices.map(({ name }) => name)).toEqual(['CPU']);
+    expect(told).toEqual([]);
+    await service.settled();
+    expect(told).toEqual(['Vulkan0']);
+    expect(notices).toEqual([]);
+    const next = kvasir({ data, packs: VULKAN });
+    expect(next.service.current).toBe('Vulkan0');
+  });
+
+  test('and does not work says why, and stays unloaded', async () => {
+    const { service, data, devices, notices } = kvasir({
+      later: VULKAN,
+      outcomes: { 'libggml-vulkan.so': DIED },
+    });
+    service.addPack(packFile(data, 'libggml-vulkan.so'));
+    await service.settled();
+    expect(notices.map(({ message }) => message)).toEqual([DIED.message]);
+    expect(service.status().packs).toEqual([{ name: 'libggml-vulkan.so', failure: notices[0] }]);
+    expect(devices.map(({ name }) => name)).toEqual(['CPU']);
   });
 });
 

@@ -9,7 +9,7 @@ import { automaticDevice } from './choose.ts';
 import { DevicesFile, type Risk, type TriedDevice, type TriedSource } from './devices-file.ts';
 import { endedFailure, noSuchDeviceFailure, notLoadedFailure } from './failures.ts';
 import { isGpu } from './gpu.ts';
-import { BUILT_IN, sourcesOf, type Source } from './sources.ts';
+import { BUILT_IN, packSource, sourcesOf, type Source } from './sources.ts';
 import type { AskDevices } from './trial/ask-devices.ts';
 import { trySource } from './try-source.ts';
 
@@ -40,7 +40,7 @@ export class DeviceService {
   readonly packs: string[] = [];
   readonly #options: DeviceServiceOptions;
   readonly #file: DevicesFile;
-  readonly #sources: readonly Source[];
+  readonly #sources: Source[];
   readonly #tried = new Map<Source, TriedSource>();
   readonly #waiting: Set<Source>;
   readonly #task: RecurringTask;
@@ -97,6 +97,22 @@ export class DeviceService {
   async settled(): Promise<void> {
     this.start();
     await this.#task.idle();
+  }
+
+  /** Whether a pack of this name is here. */
+  hasPack(name: string): boolean {
+    return this.#sources.some((source) => source.name === name);
+  }
+
+  /** Takes in a pack that was installed just now; it is tried before it is used, as every pack is. */
+  addPack(path: string): void {
+    const source = packSource(path, this.#options.version);
+    this.#sources.push(source);
+    this.#waiting.add(source);
+    // Where this was the first, 'auto' was the processor, and still is.
+    this.#now = this.current;
+    this.start();
+    this.#changed();
   }
 
   /** Tries every GPU again. */

@@ -1,5 +1,8 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
+import { Interrupted, Refused } from '../platform/download/request.ts';
+import { failureOf } from '../platform/failure.ts';
 import type { Risk } from './devices-file.ts';
+import type { PackPin } from './packs/pins.ts';
 
 const AGAIN = 'Test it again in the settings, under Engine.';
 
@@ -23,7 +26,7 @@ export function noDeviceFailure(source: string): Failure {
 export function noSuchDeviceFailure(device: string): Failure {
   return failed(
     `There is no device called ${device} on this machine now, so the processor is used.`,
-    'Choose another device in the settings, or run `npm run setup` with the flag of its pack.',
+    'Choose another device in the settings, or get its pack there, under Engine.',
   );
 }
 
@@ -42,5 +45,38 @@ export function notLoadedFailure(model: string, device: string, error: unknown):
   return failed(
     `${model} could not be loaded on ${device}, so the processor is used: ${why}`,
     'Free memory of the GPU, or choose a smaller model or the processor.',
+  );
+}
+
+/** A pack that could not be downloaded, checked or installed. */
+export function notFetchedFailure({ title, name }: PackPin, release: string, error: unknown): Failure {
+  const failure = failureOf(error);
+  const message = `The ${title} pack could not be fetched: ${failure.message}`;
+  if (error instanceof Interrupted)
+    return {
+      ...failure,
+      message,
+      advice: 'Check the connection, and the proxy where there is one; then try again.',
+    };
+  if (error instanceof Refused)
+    return {
+      ...failure,
+      message,
+      advice: `Check which registry npm is set to: it has to have ${name} ${release}. Then try again.`,
+    };
+  if (failure.code === 'CHECKSUM_MISMATCH')
+    return {
+      ...failure,
+      message,
+      advice: `It was thrown away. Try again; if that does not help, the registry has another ${name} than it should.`,
+    };
+  return { ...failure, message };
+}
+
+/** A pack whose release is not this program's: what it would be loaded beside is another ggml. */
+export function otherReleaseFailure(pack: string, other: string, release: string): Failure {
+  return failed(
+    `${pack} was fetched for release ${other} of ggml's packages and this Kvasir has ${release}, so it was removed.`,
+    'Get it again in the settings, under Engine.',
   );
 }

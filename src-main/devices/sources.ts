@@ -25,8 +25,12 @@ export function sourcesOf(
   const names = built.map(({ name, description }) => `${name} ${description}`);
   return [
     ...(built.length > 0 ? [{ name: BUILT_IN, pack: null, key: [version, ...names].join('; ') }] : []),
-    ...packs.map((pack) => ({ name: basename(pack), pack, key: `${version}; ${identityOf(pack)}` })),
+    ...packs.map((pack) => packSource(pack, version)),
   ];
+}
+
+export function packSource(pack: string, version: string): Source {
+  return { name: basename(pack), pack, key: `${version}; ${identityOf(pack)}` };
 }
 
 function identityOf(path: string): string {

@@ -93,7 +93,7 @@ export class Engine {
       throw new KvasirError(
         'DEVICE_FAILED',
         `There is no GPU pack at ${path}, so the processor is used.`,
-        "Run `npm run setup` with the pack's flag again.",
+        "Get it in the settings, under Engine, or run `npm run setup` with the pack's flag again.",
       );
     }
     guarded(() => this.#addon.loadPack(path));

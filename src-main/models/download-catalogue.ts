@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CatalogueEntrySchema, type CatalogueEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { firstIssue } from '../../src-shared/settings.ts';
-import { get, Interrupted, received } from './downloads/request.ts';
+import { get, Interrupted, received } from '../platform/download/request.ts';
 
 const CatalogueSchema = z.object({
   version: z.literal(1),

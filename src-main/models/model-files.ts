@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, statSync } from 'node:fs';
-import { copyFile, mkdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
+import { copyFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fileError } from '../platform/paths.ts';
-import { formatBytes } from '../platform/format-bytes.ts';
+import { requireSpace } from '../platform/download/space.ts';
 import { filesOf, partPath, stemOf } from './model-parts.ts';
-
-/** Left free on the disk beside a model, for the catalogue, the log and the system. */
-const SPARE_BYTES = 256 * 1024 * 1024;
 
 /** The folder of the model files that Kvasir put there itself. */
 export class ModelFiles {
@@ -67,20 +64,8 @@ export class ModelFiles {
   }
 
   /** DISK_FULL when `bytes` more would not fit, or nearly. Makes the folder. */
-  async requireSpace(bytes: number): Promise<void> {
-    try {
-      await mkdir(this.dir, { recursive: true });
-    } catch (error) {
-      throw fileError(error, `The folder of models ${this.dir} could not be made`);
-    }
-    const { bavail, bsize } = await statfs(this.dir);
-    const free = bavail * bsize;
-    if (bytes + SPARE_BYTES <= free) return;
-    throw new KvasirError(
-      'DISK_FULL',
-      `A model of ${formatBytes(bytes)} does not fit the disk of ${this.dir}, which has ${formatBytes(free)} left.`,
-      'Free some space, or keep the data folder on another disk.',
-    );
+  requireSpace(bytes: number): Promise<void> {
+    return requireSpace(this.dir, bytes, 'A model');
   }
 }
 

@@ -23,6 +23,9 @@ export interface Paths {
   calibrations: string;
   /** Which GPUs work, and how fast they are. */
   devices: string;
+  /** Folder of the packs for GPUs that were fetched, and what there is to fetch. */
+  packs: string;
+  packPins: string;
   demoModel: string;
   sampleLibrary: string;
   sampleQuestions: string;
@@ -64,6 +67,9 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     costs: join(data, 'costs.json'),
     calibrations: join(data, 'calibrations.json'),
     devices: join(data, 'devices.json'),
+    packs: join(data, 'packs'),
+    // Tests have packs of their own.
+    packPins: process.env['KVASIR_PACKS'] ?? join(resources, 'gpu-packs.json'),
     demoModel: join(resources, 'models', 'kvasir-demo.gguf'),
     sampleLibrary: join(resources, 'sample-library'),
     sampleQuestions: join(resources, 'sample-library.questions.json'),

@@ -44,6 +44,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
 const FRESH: Partial<Record<EventTopic, ProcedureName>> = {
   'queue.status': 'queue.status',
   'models.found': 'models.found',
+  'devices.offers': 'devices.offers',
 };
 
 export function ClientProvider({ client, children }: { client: Client; children: ReactNode }) {

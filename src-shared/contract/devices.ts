@@ -31,12 +31,40 @@ const DevicesSchema = z.object({
   testing: z.boolean(),
 });
 
+/** ggml's prebuilt libraries for GPUs, by what they compute with. */
+export const PackNameSchema = z.enum(['vulkan', 'cuda']);
+
+const PackOfferSchema = z.object({
+  pack: PackNameSchema,
+  /** As people call it. */
+  title: z.string(),
+  /** To be downloaded; about so many before the server has said it. */
+  bytes: z.number(),
+  bytesDone: z.number(),
+  /** Whether the driver that it needs was found. */
+  driver: z.boolean(),
+  /** Libraries that have to be on the machine beside it. */
+  needs: z.array(z.string()),
+  state: z.enum(['offered', 'fetching', 'unpacking', 'failed']),
+  failure: FailureSchema.nullable(),
+});
+
+/** Packs that there are for this machine and that are not installed. */
+export const PackOffersSchema = z.array(PackOfferSchema);
+
 export const devicesContract = {
   'devices.get': procedure(NothingSchema, DevicesSchema),
   /** Tests every GPU again in the background; what is known of them holds until then. */
   'devices.test': procedure(NothingSchema, NothingSchema),
+  'devices.offers': procedure(NothingSchema, PackOffersSchema),
+  /** Begins to download, check and install a pack in the background; it is tested then as every pack is. NOT_FOUND. */
+  'devices.fetchPack': procedure(z.object({ pack: PackNameSchema }), NothingSchema),
+  /** Ends that, and deletes what has come of it. */
+  'devices.cancelPack': procedure(z.object({ pack: PackNameSchema }), NothingSchema),
 };
 
 export type DeviceInfo = z.infer<typeof DeviceSchema>;
 export type Devices = z.infer<typeof DevicesSchema>;
+export type PackName = z.infer<typeof PackNameSchema>;
+export type PackOffer = z.infer<typeof PackOfferSchema>;
 export type AutomaticDevice = Devices['automatic'];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AnalysisStateSchema } from './analysis.ts';
 import { FailureSchema, IdSchema } from './common.ts';
 import { AnswerStatsSchema, CitationSchema, ThinkingSchema } from './chat.ts';
+import { PackOffersSchema } from './devices.ts';
 import { FoundModelsSchema } from './found-models.ts';
 import { QueueStatusSchema } from './libraries.ts';
 import { DownloadSchema } from './models.ts';
@@ -49,6 +50,8 @@ export const events = {
   'hub.changed': z.object({}),
   /** What is known of devices, or which one 'auto' takes. */
   'devices.changed': z.object({}),
+  /** Packs that can be fetched, and how far that is; at most five a second. */
+  'devices.offers': PackOffersSchema,
   'cache.changed': z.object({}),
   'cache.progress': z.object({ done: z.int(), total: z.int() }),
   'settings.changed': SettingsSchema,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /**
  * What setup downloads beside the lockfile's packages. Each is an npm tarball whose sha512 is pinned here; anything else
  * is refused. `npm view <name>@<version> dist.integrity` prints the value when a version is raised.
@@ -5,8 +7,31 @@
  * @typedef {{ name: string, version: string, megabytes: number, integrity: string }} Pin
  */
 
+/**
+ * ggml's backends for GPUs ("packs"). The app fetches them as well, and tools/ is no part of the packaged app.
+ *
+ * @typedef {Pin & { library: string, driver: string[], runtime: string[] }} PackPin
+ * `library` is its file; any of the libraries of `driver` tells that the driver is there; `runtime` is needed beside it
+ *
+ * @type {{ release: string, libraryFolders: Record<string, string[]>, packs: Record<string, Record<string, Omit<PackPin, 'version'>>> }}
+ */
+const gpuPacks = JSON.parse(readFileSync(new URL('../../resources/gpu-packs.json', import.meta.url), 'utf8'));
+
 /** The version of @node-llama-cpp/<platform> in package.json: headers, libraries and backends must agree. */
-export const GGML_PACKAGES_VERSION = '3.21.1';
+export const GGML_PACKAGES_VERSION = gpuPacks.release;
+
+/** Where a system's loader looks for libraries, beside where it is told to. */
+export const LIBRARY_FOLDERS = gpuPacks.libraryFolders[process.platform] ?? [];
+
+/**
+ * @param {string} backend
+ * @param {string} platform
+ * @returns {PackPin | undefined} undefined: there is none for this platform
+ */
+export function packPin(backend, platform) {
+  const pin = gpuPacks.packs[backend]?.[platform];
+  return pin && { ...pin, version: GGML_PACKAGES_VERSION };
+}
 
 /**
  * Carries llama.cpp's source, from which the prebuilt libraries were made, as a git bundle.
@@ -18,45 +43,6 @@ export const HEADERS = {
   megabytes: 35,
   integrity:
     'sha512-E3N0Ev2Va0wzydvXYFwM9Hvyo07PoWjt8T/9GMc43Cvt8YkV/NU/tYUgEMC1grTPv2o9PRjQi0G3Wb5P/awiMg==',
-};
-
-/**
- * ggml's backends for GPUs, by backend and platform.
- * @type {Record<'vulkan' | 'cuda', Record<string, Pin>>}
- */
-export const BACKENDS = {
-  vulkan: {
-    'linux-x64': {
-      name: '@node-llama-cpp/linux-x64-vulkan',
-      version: GGML_PACKAGES_VERSION,
-      megabytes: 27,
-      integrity:
-        'sha512-flEeSzONQ6OIm5bYKLQf4eEnBzcC5WugFbyPUwkCqyyOFZ8pH0H9ulQ7ZNDLSIczeKneMRJornlyY1Hq7d3GDA==',
-    },
-    'win32-x64': {
-      name: '@node-llama-cpp/win-x64-vulkan',
-      version: GGML_PACKAGES_VERSION,
-      megabytes: 27,
-      integrity:
-        'sha512-HJ237Azh5m4Sz+w3A1IU/fYLaSDOocskcfn2ILTgqTuuORCB86EMnu3Yt/XsNhRHTtEiwz1Q/E0mO4PLIbZLAA==',
-    },
-  },
-  cuda: {
-    'linux-x64': {
-      name: '@node-llama-cpp/linux-x64-cuda',
-      version: GGML_PACKAGES_VERSION,
-      megabytes: 143,
-      integrity:
-        'sha512-idsE55VoD/FbvLhnBC9krUJaUoC0XnebseAAnCpm/brKf61HEbu+idgbb5eN6mxkjLSrHtILprJ0nDcUJjVrFg==',
-    },
-    'win32-x64': {
-      name: '@node-llama-cpp/win-x64-cuda',
-      version: GGML_PACKAGES_VERSION,
-      megabytes: 139,
-      integrity:
-        'sha512-PLz70neFEMkQTlmJqG1ujUtCSgHasLPMxQ9rLkqQVmZYAXqkRj+45TIHCjdn3XqUeaoun0vrO9rRaxZ8NVq9jg==',
-    },
-  },
 };
 
 /**

@@ -28,6 +28,7 @@ describe.skipIf(process.platform === 'win32')('setup on a machine that lacks som
       'tools/setup.mjs',
       'tools/run.mjs',
       'tools/setup',
+      'resources/gpu-packs.json',
       'package.json',
       'package-lock.json',
       'native',

@@ -38,11 +38,12 @@ export async function startApp(
   dataDir: string,
   flags: readonly string[] = [],
   modelsHome = NO_MODELS,
+  environment: Record<string, string> = {},
 ): Promise<RunningApp> {
   const cli = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
   const child = spawn(process.execPath, [cli, 'serve', '--no-open', '--data', dataDir, ...flags], {
     cwd: ROOT,
-    env: { ...process.env, KVASIR_MODELS_HOME: modelsHome },
+    env: { ...process.env, KVASIR_MODELS_HOME: modelsHome, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

@@ -70,6 +70,7 @@ const STATES: ReadonlySet<EventTopic> = new Set<EventTopic>([
   'models.progress',
   'models.download',
   'devices.changed',
+  'devices.offers',
   'cache.changed',
   'cache.progress',
   'settings.changed',

@@ -7,11 +7,12 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { throttled, type EventBus } from '../../platform/event-bus.ts';
 import { failureOf } from '../../platform/failure.ts';
 import type { Database } from '../../platform/database.ts';
+import type { ModelFiles } from '../model-files.ts';
 import { DownloadTable, type DownloadFile, type DownloadRow } from './download-table.ts';
-import { FileFetch, type FetchOptions } from './file-fetch.ts';
-import { Speed } from './speed.ts';
+import { FileFetch, type FetchedFile, type FetchOptions } from '../../platform/download/file-fetch.ts';
+import { Speed } from '../../platform/download/speed.ts';
 
-interface DownloadsOptions extends FetchOptions {
+interface DownloadsOptions extends FetchOptions<ModelFiles> {
   database: Database;
   events: EventBus;
   /** Makes a model of a finished file, and gives its id. MODEL_INVALID. */
@@ -143,7 +144,8 @@ export class Downloads {
   }
 
   #jobOf(row: DownloadRow): Job {
-    const wanted = { files: row.files, pinned: row.source !== null };
+    const files = row.files.map(({ sha256, ...file }) => ({ ...file, sum: sha256 }));
+    const wanted = { files, pinned: row.source !== null };
     const fetch = new FileFetch(this.#options, wanted, {
       onFile: (file, known) => this.#told(job, file, known),
       onBytes: (bytes) => {
@@ -157,7 +159,7 @@ export class Downloads {
   }
 
   /** HUB_CHANGED: the hub announced another size. */
-  #told(job: Job, file: DownloadFile, known: DownloadFile): void {
+  #told(job: Job, file: FetchedFile, known: FetchedFile): void {
     if (job.row.source && file.bytesTotal !== known.bytesTotal) {
       throw new KvasirError(
         'HUB_CHANGED',
@@ -165,7 +167,8 @@ export class Downloads {
         'Cancel the download, and open the repository again.',
       );
     }
-    const files = job.row.files.map((each) => (each.url === file.url ? file : each));
+    const { url, bytesTotal, validator } = file;
+    const files = job.row.files.map((each) => (each.url === url ? { ...each, bytesTotal, validator } : each));
     this.#set(job, 'downloading', { files });
   }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { firstIssue } from '../../../src-shared/settings.ts';
-import { get, Interrupted, received } from '../downloads/request.ts';
+import { get, Interrupted, received } from '../../platform/download/request.ts';
 import { unreachable } from './refusals.ts';
 
 /** As the hub's API has it; fields that Kvasir can do without may be absent, or of another form on a mirror. */

@@ -1,5 +1,5 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { Interrupted, Refused, Unreachable } from '../downloads/request.ts';
+import { Interrupted, Refused, Unreachable } from '../../platform/download/request.ts';
 
 /** What was asked for, as people are told of it. */
 export interface Asked {

@@ -3,7 +3,7 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { GgufInfo } from '../../engine/engine.ts';
 import { fileError } from '../../platform/paths.ts';
-import { get, received } from '../downloads/request.ts';
+import { get, received } from '../../platform/download/request.ts';
 import { unreachable } from './refusals.ts';
 import { headBytes, MAX_HEAD_BYTES } from './gguf-head.ts';
 

@@ -3,10 +3,10 @@ import { useTranslation } from 'react-i18next';
 import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { DeviceInfo, Devices as AllDevices } from '../../../src-shared/contract/devices.ts';
 import { useAction } from '../../client/context.tsx';
-import { failureWords } from '../../i18n/failures.ts';
-import { joined } from '../../i18n/joined.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
+import { DeviceFailure } from './DeviceFailure.tsx';
+import { PackOffers } from './PackOffers.tsx';
 
 const COLOUR = { good: 'teal', off: 'red', untested: 'gray' } as const;
 
@@ -40,6 +40,7 @@ export function Devices({ devices, packs, automatic, testing }: AllDevices) {
       {packs.map(({ name, failure }) => (
         <Line key={name} name={name} state={failure ? 'off' : 'untested'} failure={failure} />
       ))}
+      <PackOffers />
     </Stack>
   );
 }
@@ -70,8 +71,7 @@ interface LineProps {
 }
 
 function Line({ name, state, failure, details = [] }: LineProps) {
-  const { t, i18n } = useTranslation('settings');
-  const words = failure && failureWords(failure, i18n.language);
+  const { t } = useTranslation('settings');
   return (
     <Paper withBorder p="sm">
       <Group gap="xs">
@@ -93,12 +93,7 @@ function Line({ name, state, failure, details = [] }: LineProps) {
           {detail}
         </Text>
       ))}
-      {words && <Text size="sm">{joined([words.message, words.advice])}</Text>}
-      {words && words.detail !== '' && (
-        <Text size="sm" c="dimmed" lang="en">
-          {words.detail}
-        </Text>
-      )}
+      {failure && <DeviceFailure failure={failure} />}
     </Paper>
   );
 }

@@ -80,8 +80,21 @@ export const settings = {
     speed: '{{here}} tokens of a prompt per second in a short test with the demo model; the CPU {{cpu}}',
     state: { good: 'Works', off: 'Off', untested: 'Not tested yet' },
     testAgain: 'Test again',
+    pack: {
+      name: '{{title}} pack',
+      help: {
+        vulkan:
+          'With it Kvasir can compute on most GPUs. It is downloaded, verified and tested before it is used.',
+        cuda: 'For NVIDIA’s GPUs. It is downloaded, verified and tested before it is used.',
+      },
+      needs: 'It needs {{libraries, list}} on this machine.',
+      noDriver: 'Its driver was not found here: install the graphics driver first.',
+      get: 'Get the {{title}} pack ({{size}})',
+      fetching: 'Downloading: {{done}} of {{total}}',
+      unpacking: 'Verified; unpacking',
+    },
     automatic: {
-      'no-gpu': 'Automatic uses the CPU: no GPU was found, or its backend is not installed.',
+      'no-gpu': 'Automatic uses the CPU: no GPU was found, or its pack is not installed.',
       untested:
         'Automatic uses the CPU until the GPU is tested. That happens by itself while nobody waits for an answer.',
       'none-works': 'Automatic uses the CPU, because no GPU passed its test.',
@@ -115,7 +128,7 @@ export const settings = {
     updatesHelp:
       'Once a day, at the address this package was made with. A newer one is fetched, verified, and installed when you quit.',
     offline:
-      'Everything runs on this machine: no telemetry, no accounts. Kvasir asks others only where you do: for a model that you look for or download, or for a newer version.',
+      'Everything runs on this machine: no telemetry, no accounts. Kvasir asks others only where you do: for a model that you look for or download, a pack for your GPU, or a newer version.',
   },
   range: 'From {{min}} to {{max}}',
 };

@@ -78,8 +78,20 @@ export const settings: Words<typeof en.settings> = {
     speed: '用演示模型做的简短测试：每秒处理提示 {{here}} token；CPU 为 {{cpu}}',
     state: { good: '可用', off: '已停用', untested: '尚未测试' },
     testAgain: '重新测试',
+    pack: {
+      name: '{{title}} 组件',
+      help: {
+        vulkan: '安装后，Kvasir 可以使用大多数 GPU 进行计算。下载后会先校验并测试，然后才会使用。',
+        cuda: '适用于 NVIDIA 的 GPU。下载后会先校验并测试，然后才会使用。',
+      },
+      needs: '本机还需要装有 {{libraries, list}}。',
+      noDriver: '没有找到它所需的驱动，请先安装显卡驱动。',
+      get: '获取 {{title}} 组件（{{size}}）',
+      fetching: '下载中：{{done}} / {{total}}',
+      unpacking: '校验通过，正在解压',
+    },
     automatic: {
-      'no-gpu': '自动使用 CPU：没有找到 GPU，或尚未安装其后端。',
+      'no-gpu': '自动使用 CPU：没有找到 GPU，或尚未安装其组件。',
       untested: '在 GPU 测试完成之前，自动使用 CPU。没有人等待回答时会自动进行测试。',
       'none-works': '自动使用 CPU，因为没有 GPU 通过测试。',
       'cpu-faster': '自动使用 CPU，因为测试中没有更快的 GPU。',
@@ -109,7 +121,7 @@ export const settings: Words<typeof en.settings> = {
     updates: '检查新版本',
     updatesHelp: '每天一次，在此安装包指定的地址检查。新版本会被下载并校验，在你退出时安装。',
     offline:
-      '一切都在本机运行：没有遥测，也没有账号。只有在你查找或下载模型、或选择检查新版本时，Kvasir 才会访问其他站点。',
+      '一切都在本机运行：没有遥测，也没有账号。只有在你查找或下载模型、获取 GPU 组件或选择检查新版本时，Kvasir 才会访问其他站点。',
   },
   range: '从 {{min}} 到 {{max}}',
 };

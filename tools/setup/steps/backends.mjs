@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { withPackage } from '../download.mjs';
 import { SetupError } from '../errors.mjs';
-import { BACKENDS } from '../pins.mjs';
+import { LIBRARY_FOLDERS, packPin } from '../pins.mjs';
 import { GGML, isWindows, PACKS, platformName, ROOT } from '../platform.mjs';
 import { probe } from '../process.mjs';
 import { say } from '../report.mjs';
@@ -13,27 +13,22 @@ import { place } from './libraries.mjs';
  * ggml's backends for GPUs, of the release that is pinned. Each is installed once on request, and then kept up to date.
  *
  * @typedef {'vulkan' | 'cuda'} Backend
+ * @typedef {import('../pins.mjs').PackPin} PackPin
  *
- * @typedef {object} Needs
+ * @typedef {object} Words
  * @property {string} title
- * @property {string[]} driver libraries, any of which tells that the driver is there
- * @property {string[]} runtime libraries that the backend needs beside it
  * @property {string} missing what to say where the driver is not found
  */
 
-/** @type {Record<Backend, Needs>} */
-const NEEDS = {
+/** @type {Record<Backend, Words>} */
+const WORDS = {
   vulkan: {
     title: 'Vulkan',
-    driver: isWindows ? ['vulkan-1.dll'] : ['libvulkan.so.1'],
-    runtime: [],
     missing:
       "Vulkan's loader was not found (Linux: libvulkan.so.1, in the packages of your graphics driver or libvulkan1; Windows: vulkan-1.dll, from the graphics driver): install it, or run setup without --vulkan.",
   },
   cuda: {
     title: 'CUDA',
-    driver: isWindows ? ['nvcuda.dll'] : ['libcuda.so.1'],
-    runtime: isWindows ? ['cudart64_13.dll', 'cublas64_13.dll'] : ['libcudart.so.13', 'libcublas.so.13'],
     missing:
       'No NVIDIA driver was found (neither its library nor nvidia-smi): install it, or run setup without --cuda.',
   },
@@ -57,8 +52,8 @@ export function backends(asked) {
  */
 function backend(name, asked) {
   if (!asked && stampedOutputs(name).length === 0) return [];
-  const pin = BACKENDS[name][platformName];
-  const { title, missing } = NEEDS[name];
+  const pin = packPin(name, platformName);
+  const { title, missing } = WORDS[name];
   if (pin === undefined)
     throw new SetupError(
       `There is no prebuilt ${title} backend for ${platformName}: run setup without --${name}.`,
@@ -69,20 +64,19 @@ function backend(name, asked) {
       name,
       isFresh: () => isStampFresh(name, key),
       async run(_tools, update) {
-        if (!(await hasDriver(name))) throw new SetupError(missing);
+        if (!(await hasDriver(name, pin))) throw new SetupError(missing);
         clearStamp(name);
         update(`downloading ${pin.name} ${pin.version}, ${pin.megabytes} MB`);
-        const library = isWindows ? `ggml-${name}.dll` : `libggml-${name}.so`;
-        const inPackage = `package/bins/${pin.name.split('/')[1]}/${library}`;
-        const target = join(PACKS, library);
+        const inPackage = `package/bins/${pin.name.split('/')[1]}/${pin.library}`;
+        const target = join(PACKS, pin.library);
         await withPackage(pin, [inPackage], async (folder) => {
           mkdirSync(PACKS, { recursive: true });
           place(join(folder, inPackage), target);
           // Where it used to lie, every start would load it untried.
-          rmSync(join(GGML, library), { force: true });
+          rmSync(join(GGML, pin.library), { force: true });
         });
         writeStamp(name, key, [relative(ROOT, target)]);
-        const lacking = missingRuntime(name);
+        const lacking = missingRuntime(pin);
         return lacking.length === 0
           ? `${title} backend, which Kvasir tries before it uses it`
           : `${title} backend, which will stay unused: it needs ${lacking.join(' and ')}, not found where libraries are looked for`;
@@ -93,26 +87,30 @@ function backend(name, asked) {
 
 /** Says that there is a GPU to be had, where one is. */
 export function hintAtBackends() {
-  const name = BACKEND_NAMES.findLast((each) => BACKENDS[each][platformName] && isFound(NEEDS[each].driver));
-  if (name === undefined) return;
-  const { title } = NEEDS[name];
+  const name = BACKEND_NAMES.findLast((each) => isFound(packPin(each, platformName)?.driver ?? []));
+  const pin = name && packPin(name, platformName);
+  if (!pin) return;
+  const { title } = WORDS[name];
   if (stampedOutputs(name).length === 0) {
     say(`A ${title} driver is installed: \`npm run setup -- --${name}\` adds the ${title} backend.`);
     return;
   }
-  const lacking = missingRuntime(name);
+  const lacking = missingRuntime(pin);
   if (lacking.length > 0) say(`The ${title} backend stays unused: ${lacking.join(' and ')} not found.`);
 }
 
-/** @param {Backend} name */
-async function hasDriver(name) {
-  if (isFound(NEEDS[name].driver)) return true;
+/**
+ * @param {Backend} name
+ * @param {PackPin} pin
+ */
+async function hasDriver(name, { driver }) {
+  if (isFound(driver)) return true;
   return name === 'cuda' && (await probe('nvidia-smi', ['-L'])) !== undefined;
 }
 
-/** @param {Backend} name */
-function missingRuntime(name) {
-  return NEEDS[name].runtime.filter((library) => !isFound([library]));
+/** @param {PackPin} pin */
+function missingRuntime({ runtime }) {
+  return runtime.filter((library) => !isFound([library]));
 }
 
 /**
@@ -122,19 +120,8 @@ function missingRuntime(name) {
  */
 function isFound(libraries) {
   const variable = isWindows ? process.env.PATH : process.env.LD_LIBRARY_PATH;
-  const system = isWindows
-    ? [join(process.env.SystemRoot ?? 'C:\\Windows', 'System32')]
-    : [
-        '/lib/x86_64-linux-gnu',
-        '/usr/lib/x86_64-linux-gnu',
-        '/lib64',
-        '/usr/lib64',
-        '/usr/lib',
-        '/usr/lib/wsl/lib',
-        '/usr/local/lib',
-        ...cudaFolders(),
-      ];
-  const folders = [...(variable ?? '').split(delimiter).filter((folder) => folder !== ''), PACKS, ...system];
+  const told = (variable ?? '').split(delimiter).filter((folder) => folder !== '');
+  const folders = [...told, PACKS, ...LIBRARY_FOLDERS, ...cudaFolders()];
   return folders.some((folder) => libraries.some((library) => existsSync(join(folder, library))));
 }
 

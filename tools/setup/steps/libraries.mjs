@@ -28,7 +28,7 @@ export const libraries = /** @type {import('../setup.mjs').Step} */ ({
     const version = packageVersion();
     if (version !== GGML_PACKAGES_VERSION) {
       throw new SetupError(
-        `package.json has @node-llama-cpp/${platform().ggml} ${version}, tools/setup/pins.mjs has ${GGML_PACKAGES_VERSION}: both must name one version.`,
+        `package.json has @node-llama-cpp/${platform().ggml} ${version}, resources/gpu-packs.json has ${GGML_PACKAGES_VERSION}: both must name one version.`,
       );
     }
     const stale = stampedOutputs('libraries');

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { fileError } from '../../platform/paths.ts';
+import { fileError } from '../paths.ts';
 import { Interrupted, get, received, statusOf } from './request.ts';
 
 /** What is known of the file on the server; kept so that a later run can go on. */

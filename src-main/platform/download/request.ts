@@ -1,9 +1,11 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { messageOf } from '../../platform/failure.ts';
+import { messageOf } from '../failure.ts';
 
 const MAX_REDIRECTS = 5;
+/** No proxy leads to them. */
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** A failure that another attempt may not meet. */
 export class Interrupted extends KvasirError {
@@ -78,10 +80,12 @@ async function getOnce(
 ): Promise<IncomingMessage> {
   try {
     return await new Promise((resolve, reject) => {
-      const { request } = url.protocol === 'https:' ? https : http;
-      // A compressed body would have other byte positions than the file. agent: no connection that a server may have left already.
+      const { request, Agent } = url.protocol === 'https:' ? https : http;
+      // Of its own: no connection that a server may have left already. By way of the proxy that the environment names.
+      const agent = new Agent(LOOPBACK.has(url.hostname) ? {} : { proxyEnv: process.env });
+      // A compressed body would have other byte positions than the file.
       const all = { 'accept-encoding': 'identity', 'user-agent': 'kvasir', ...headers };
-      request(url, { headers: all, agent: false, signal }, (response) => {
+      request(url, { headers: all, agent, signal }, (response) => {
         response.on('error', () => undefined); // whoever reads it meets it; a body that nobody reads must not end the process
         resolve(response);
       })

@@ -5,14 +5,32 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { ModelFiles } from '../model-files.ts';
-import type { DownloadFile } from './download-table.ts';
+import type { Logger } from '../logger.ts';
 import { Interrupted } from './request.ts';
 import { transfer } from './transfer.ts';
 
-export interface FetchOptions {
-  files: ModelFiles;
+/** One file to bring. */
+export interface FetchedFile {
+  url: string;
+  /** Name in the folder; the unfinished file is called the same with .part behind it. */
+  file: string;
+  /** 0 while unknown. */
+  bytesTotal: number;
+  /** ETag or Last-Modified of what the part is of; '' when there is none. */
+  validator: string;
+  /** Hexadecimal SHA-256 or, as its length tells, SHA-512; '' when none was announced. */
+  sum: string;
+}
+
+/** Where files are put. */
+export interface Folder {
+  dir: string;
+  /** DISK_FULL when `bytes` more would not fit, or nearly. Makes the folder. */
+  requireSpace(bytes: number): Promise<void>;
+}
+
+export interface FetchOptions<F extends Folder = Folder> {
+  files: F;
   log: Logger;
   /** Sent with a request for an address. */
   headers?: ((url: string) => Promise<Record<string, string>>) | undefined;
@@ -24,7 +42,7 @@ export interface FetchOptions {
 
 /** What is to be brought. */
 interface Wanted {
-  files: readonly DownloadFile[];
+  files: readonly FetchedFile[];
   /**
    * Whether addresses name what never changes, and sums are known: a file then goes on by its position alone, also where another server
    * of the same network hands it out under another ETag. What was put together wrongly all the same is told by its sum.
@@ -35,7 +53,7 @@ interface Wanted {
 /** What is told of a fetch. */
 interface FetchListener {
   /** What the server says of a file, beside what was known before; may throw. */
-  onFile: (file: DownloadFile, known: DownloadFile) => void;
+  onFile: (file: FetchedFile, known: FetchedFile) => void;
   onBytes: (bytes: number) => void;
 }
 
@@ -45,11 +63,11 @@ const MAX_WAIT_MS = 60_000;
 /** Bytes between two looks at the disk's free space. */
 const SPACE_CHECK_BYTES = 256 * 1024 * 1024;
 
-/** Brings the files of one download into the models folder, one after another, and checks them. */
+/** Brings the files of one download into a folder, one after another, and checks them. */
 export class FileFetch {
   readonly #options: FetchOptions;
   readonly #listener: FetchListener;
-  readonly #files: DownloadFile[];
+  readonly #files: FetchedFile[];
   readonly #pinned: boolean;
   /** Of each file, what is there. */
   readonly #done: number[];
@@ -67,11 +85,11 @@ export class FileFetch {
   }
 
   /** Where a file is, and where what came so far of it. */
-  path({ file }: DownloadFile): string {
+  path({ file }: Pick<FetchedFile, 'file'>): string {
     return join(this.#options.files.dir, file);
   }
 
-  part(file: DownloadFile): string {
+  part(file: Pick<FetchedFile, 'file'>): string {
     return `${this.path(file)}.part`;
   }
 
@@ -88,16 +106,17 @@ export class FileFetch {
   /** CHECKSUM_MISMATCH, after which nothing of that file is kept. */
   async verify(signal: AbortSignal): Promise<void> {
     for (const [index, file] of this.#files.entries()) {
-      if (file.sha256 === '') continue;
-      const hash = createHash('sha256');
+      if (file.sum === '') continue;
+      const [algorithm, name] = file.sum.length > 64 ? ['sha512', 'SHA-512'] : ['sha256', 'SHA-256'];
+      const hash = createHash(algorithm);
       await pipeline(createReadStream(this.part(file)), hash, { signal });
       const found = hash.digest('hex');
-      if (found === file.sha256) continue;
+      if (found === file.sum) continue;
       await rm(this.part(file), { force: true });
       this.#done[index] = 0;
       throw new KvasirError(
         'CHECKSUM_MISMATCH',
-        `What ${new URL(file.url).host} sent is not the file that was announced: its SHA-256 is ${found}.`,
+        `What ${new URL(file.url).host} sent is not the file that was announced: its ${name} is ${found}.`,
         'Check the address and the checksum, then download it again.',
       );
     }
@@ -117,7 +136,7 @@ export class FileFetch {
     }
   }
 
-  get #first(): DownloadFile {
+  get #first(): FetchedFile {
     const [first] = this.#files;
     if (!first) throw new Error('a download has no files');
     return first;
@@ -153,7 +172,7 @@ export class FileFetch {
       headers: await headers?.(file.url),
       part: this.part(file),
       known: this.#pinned ? { ...file, validator: '' } : file,
-      checksummed: file.sha256 !== '',
+      checksummed: file.sum !== '',
       stallMs,
       signal,
       onRemote: async (remote, bytesDone) => {

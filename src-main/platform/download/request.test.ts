@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { transfer } from './transfer.ts';
 
@@ -94,5 +95,26 @@ describe('whatever a peer does, the process goes on', () => {
     expect(failed).toBeInstanceOf(KvasirError);
     expect(failed).toMatchObject({ code: 'DOWNLOAD_FAILED' });
     await wait(20); // for what would come after
+  });
+});
+
+describe('a proxy that the environment names', () => {
+  test('is asked for what is elsewhere, and not for what is on this machine', async () => {
+    const proxied: string[] = [];
+    const proxy = createHttpServer((request, response) => {
+      proxied.push(request.url ?? '');
+      response.end('by the proxy');
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    vi.stubEnv('http_proxy', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    vi.stubEnv('no_proxy', '');
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      proxy.close();
+    });
+    expect(await attempt('http://files.example/tiny.gguf')).toEqual(Buffer.from('by the proxy'));
+    const here = await peer((socket) => void socket.end(Buffer.concat([Buffer.from(HEAD), BODY])));
+    expect(await attempt(here)).toEqual(BODY);
+    expect(proxied).toEqual(['http://files.example/tiny.gguf']);
   });
 });

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { appRoot } from '../../platform/root.ts';
+
+const LIMIT_MS = 20_000;
+
+/**
+ * Address of the registry that packages are fetched from, with a slash at its end: npm's own setting, as setup has it. A packed app, beside
+ * which there may be no npm, has that of the machine it was packed on (tools/dist/dist.ts). npm_config_registry goes before both. DOWNLOAD_FAILED.
+ */
+export async function packageRegistry(env = process.env, root = appRoot()): Promise<string> {
+  const told = addressIn(env['npm_config_registry']) ?? addressIn(packedWith(root));
+  return told ?? addressIn(await askNpm(root)) ?? notKnown();
+}
+
+/** What npm says its registry is; empty where there is no npm. */
+export async function askNpm(cwd: string): Promise<string> {
+  try {
+    // npm is a .cmd file on Windows, which only a shell can start.
+    const options = { cwd, shell: process.platform === 'win32', timeout: LIMIT_MS };
+    return (await promisify(execFile)('npm', ['config', 'get', 'registry'], options)).stdout;
+  } catch {
+    return '';
+  }
+}
+
+/** A web address, without a name and password that may be in it. */
+export function addressIn(text: string | undefined): string | undefined {
+  const url = URL.parse(text?.trim() ?? '');
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  return `${url.origin}${url.pathname.replace(/\/*$/, '/')}`;
+}
+
+function packedWith(root: string): string | undefined {
+  const { registry } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { registry?: string };
+  return registry;
+}
+
+function notKnown(): never {
+  throw new KvasirError(
+    'DOWNLOAD_FAILED',
+    'It is not known which registry to fetch packages from, since npm was not found.',
+    'Install npm, or set npm_config_registry to the address of a registry, and start Kvasir again.',
+  );
+}
+
+/** Where a registry has a version of a package. */
+export function packageAddress(registry: string, name: string, version: string): string {
+  return `${registry}${name}/-/${name.split('/').at(-1) ?? ''}-${version}.tgz`;
+}

@@ -1,0 +1,23 @@
+import { Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Failure } from '../../../src-shared/contract/common.ts';
+import { failureWords } from '../../i18n/failures.ts';
+import { joined } from '../../i18n/joined.ts';
+
+/** Why a device or a pack is not there, and below it the core's own words where the window's language has others. */
+export function DeviceFailure({ failure, color }: { failure: Failure; color?: string }) {
+  const { i18n } = useTranslation();
+  const { message, advice, detail } = failureWords(failure, i18n.language);
+  return (
+    <>
+      <Text size="sm" {...(color !== undefined && { c: color })}>
+        {joined([message, advice])}
+      </Text>
+      {detail !== '' && (
+        <Text size="sm" c="dimmed" lang="en">
+          {detail}
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+import { Button, Group, Paper, Progress, Stack, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { PackOffer } from '../../../src-shared/contract/devices.ts';
+import { useAction, useCall } from '../../client/context.tsx';
+import { joined } from '../../i18n/joined.ts';
+import { notifyFailure } from '../../ui/notify.tsx';
+import { useFormat } from '../../ui/useFormat.ts';
+import { DeviceFailure } from './DeviceFailure.tsx';
+
+/** Packs for GPUs that are not here, each with the way to get it, and how far that is. */
+export function PackOffers() {
+  const { data: offers = [] } = useCall('devices.offers');
+  return offers.map((offer) => <Offer key={offer.pack} {...offer} />);
+}
+
+function Offer(offer: PackOffer) {
+  const { pack, title, failure } = offer;
+  const { t } = useTranslation('settings');
+  const words = [
+    t(`engine.pack.help.${pack}`),
+    offer.needs.length > 0 && t('engine.pack.needs', { libraries: offer.needs }),
+    !offer.driver && t('engine.pack.noDriver'),
+  ].filter((word) => word !== false);
+  const name = t('engine.pack.name', { title });
+  return (
+    <Paper withBorder p="sm" role="group" aria-label={name}>
+      <Stack gap={6}>
+        <Group justify="space-between" wrap="nowrap">
+          <Text size="sm" fw={600}>
+            {name}
+          </Text>
+          <OfferButton {...offer} />
+        </Group>
+        <Text size="sm" c="dimmed">
+          {joined(words)}
+        </Text>
+        <OfferProgress {...offer} />
+        {failure && <DeviceFailure failure={failure} color="var(--kv-danger)" />}
+      </Stack>
+    </Paper>
+  );
+}
+
+function OfferButton({ pack, title, state, bytes }: PackOffer) {
+  const { t } = useTranslation(['settings', 'common']);
+  const format = useFormat();
+  const get = useAction('devices.fetchPack');
+  const cancel = useAction('devices.cancelPack');
+  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
+  if (state === 'fetching' || state === 'unpacking')
+    return (
+      <Button
+        size="xs"
+        variant="default"
+        loading={cancel.isPending}
+        onClick={() => cancel.mutate({ pack }, { onError })}
+      >
+        {t('common:action.cancel')}
+      </Button>
+    );
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      loading={get.isPending}
+      onClick={() => get.mutate({ pack }, { onError })}
+    >
+      {state === 'failed'
+        ? t('common:action.retry')
+        : t('engine.pack.get', { title, size: format.bytes(bytes) })}
+    </Button>
+  );
+}
+
+function OfferProgress({ title, state, bytes, bytesDone }: PackOffer) {
+  const { t } = useTranslation('settings');
+  const format = useFormat();
+  if (state !== 'fetching' && state !== 'unpacking') return null;
+  return (
+    <>
+      <Progress
+        value={bytes > 0 ? (bytesDone / bytes) * 100 : 0}
+        aria-label={t('engine.pack.name', { title })}
+      />
+      <Text size="xs" c="dimmed">
+        {state === 'unpacking'
+          ? t('engine.pack.unpacking')
+          : t('engine.pack.fetching', { done: format.bytes(bytesDone), total: format.bytes(bytes) })}
+      </Text>
+    </>
+  );
+}
