@@ -202,6 +202,23 @@ describe('retrieve', () => {
       expect(found().map(({ documentId }) => documentId)).toEqual([1, 1, 2, 2, 2]);
     });
 
+    test('brings what follows its beginning where its chunks are short, rather than what shares a word', () => {
+      const teams = Object.fromEntries(
+        ['Oak', 'Elm', 'Ash', 'Fir'].map((name) => [name, [`The leader of ${name} sits here.`]]),
+      );
+      const filler = (characters: number): string => ' '.padEnd(characters, 'It was so. ');
+      const asked = (characters: number): string[] => {
+        const person = ['Mara Lind.', 'She reads.', 'Her desk is 12.'].map(
+          (text) => text + filler(characters),
+        );
+        const index = indexOf(databaseOf({ ...documents, ...teams, 'Mara Lind': person }), 1);
+        const passages = retrieve(index, 'Where does the leader of Project Fjord sit?', 5);
+        return passages.filter(({ documentId }) => documentId === 2).map(({ reason }) => reason);
+      };
+      expect(asked(20)).toEqual(['named-in-match', 'after-match', 'after-match']);
+      expect(asked(1200)).toEqual(['named-in-match']);
+    });
+
     test('is not meant by a part of a word, or by a short word', () => {
       const index = indexOf(
         databaseOf({ Ann: ['x'], Mara: ['y'], z: ['Maratonga and Ann win the marathon, Maraé.'] }),

@@ -39,6 +39,8 @@ const SHARE_BEFORE = 0.6;
 const SHARE_AFTER = 0.3;
 /** Steps away. */
 const REACH = 2;
+/** Of a document that a match names the question may ask anything: what follows counts for more where chunks are short. */
+const SHARE_AFTER_IN_NAMED = 0.9;
 
 /**
  * "Where does the leader of Project X live?": the match on Project X names a person whose own document has the answer.
@@ -111,7 +113,9 @@ export function choosePassages(index: SearchIndex, ranking: Ranking, topK: numbe
   const naming = near.map(({ chunkId, score }) => ({ chunkId, worth: score * SHARE_MENTIONED }));
   for (const [documentId, score] of namedIn([...naming, ...aroundBest(ranking, index)], index)) {
     const best = ranking.bestOf(documentId);
-    if (best) offerWithNeighbours(candidates, index, best, best.score + score, 'named-in-match');
+    if (!best) continue;
+    const after = standsAlone(best, index) ? SHARE_AFTER : SHARE_AFTER_IN_NAMED;
+    offerWithNeighbours(candidates, index, best, best.score + score, 'named-in-match', after);
   }
   const ranked = withoutRepeats([...candidates.values()].sort(byScore), index, topK);
   return inReadingOrder(withLeadIns(ranked, candidates, index));
@@ -184,6 +188,10 @@ function withoutRepeats(ranked: readonly Retrieved[], index: SearchIndex, count:
   return chosen;
 }
 
+function standsAlone({ chunkId }: Match, index: SearchIndex): boolean {
+  return (index.texts([chunkId]).get(chunkId)?.text.length ?? 0) >= STANDS_ALONE;
+}
+
 function requireTopK(topK: number): void {
   if (!Number.isInteger(topK) || topK < 1) throw new TypeError('topK must be a positive integer');
 }
@@ -194,11 +202,12 @@ function offerWithNeighbours(
   hit: Match,
   score: number,
   reason: 'match' | 'named-in-match',
+  shareAfter = SHARE_AFTER,
 ): void {
   offer(candidates, { ...hit, score, ownScore: hit.score, reason });
   for (const { chunkId, ordinal } of index.neighbours(hit, REACH)) {
     const before = ordinal < hit.ordinal;
-    const share = (before ? SHARE_BEFORE : SHARE_AFTER) ** Math.abs(ordinal - hit.ordinal);
+    const share = (before ? SHARE_BEFORE : shareAfter) ** Math.abs(ordinal - hit.ordinal);
     offer(candidates, {
       chunkId,
       documentId: hit.documentId,
