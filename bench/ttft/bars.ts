@@ -21,7 +21,7 @@ const GOALS: Record<number, Goal[]> = {
   1024: [{ what: 'full prefill', method: 'full prefill', most: 0.8 }],
   4096: [
     { what: 'full prefill', method: 'full prefill', most: 0.4 },
-    { what: 'default', method: 'default (deviation 15 %, layer 2), disk, warm', most: 0.08 },
+    { what: 'default', method: 'default (deviation 10 %, layer 2), disk, warm', most: 0.08 },
     { what: 'deviation 15 %', method: 'deviation 15 %, disk, warm', most: 0.08 },
     { what: 'deviation 5 %', method: 'deviation 5 %, disk, warm', most: 0.045 },
     { what: 'none', method: 'none, disk, warm', most: 0.025 },

@@ -183,8 +183,8 @@ export class WordTable {
 
   /** A document's first chunk. */
   firstOf(documentId: number, scope: BoundScope): ChunkPlace | undefined {
-    const query = `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal FROM chunk c
-      WHERE ${IN_SCOPE} AND c.document_id = @documentId ORDER BY c.ordinal LIMIT 1`;
+    const query = `SELECT c.id AS chunkId, c.document_id AS documentId, min(c.ordinal) AS ordinal FROM chunk c
+      WHERE ${IN_SCOPE} AND c.document_id = @documentId GROUP BY c.document_id`;
     return this.#sql.get(query, { ...scope, documentId });
   }
 
@@ -195,8 +195,15 @@ export class WordTable {
     reach: number,
   ): Omit<ChunkPlace, 'documentId'>[] {
     const query = `${SIBLINGS} AND c.ordinal BETWEEN @ordinal - @reach AND @ordinal + @reach AND c.ordinal <> @ordinal
-      AND c.title = (SELECT title FROM chunk WHERE id = @chunkId) ORDER BY c.ordinal`;
-    return this.#sql.all(query, { ...scope, chunkId, documentId, ordinal, reach });
+      AND c.title = (SELECT title FROM chunk WHERE id = @chunkId)`;
+    const rows = this.#sql.all<Omit<ChunkPlace, 'documentId'>>(query, {
+      ...scope,
+      chunkId,
+      documentId,
+      ordinal,
+      reach,
+    });
+    return rows.sort((a, b) => a.ordinal - b.ordinal); // SQLite takes ten times as long only to get ready for it
   }
 
   /** Up to `count` chunks before one under the same headings, nearest first, until all together have so many characters. */
@@ -208,9 +215,10 @@ export class WordTable {
   ): Omit<ChunkPlace, 'documentId'>[] {
     const query = `SELECT c.id AS chunkId, c.ordinal, length(c.text) AS size FROM chunk c
       WHERE ${IN_SCOPE} AND c.document_id = @documentId AND c.ordinal BETWEEN @ordinal - @count AND @ordinal
-        AND c.title = (SELECT title FROM chunk WHERE id = @chunkId) ORDER BY c.ordinal DESC`;
+        AND c.title = (SELECT title FROM chunk WHERE id = @chunkId)`;
     type Row = { chunkId: number; ordinal: number; size: number };
     const rows = this.#sql.all<Row>(query, { ...scope, chunkId, documentId, ordinal, count });
+    rows.sort((a, b) => b.ordinal - a.ordinal);
     let missing = characters;
     return rows.filter(({ size }) => (missing -= size) + size > 0).slice(1);
   }

@@ -13,7 +13,7 @@ const CHECK_LAYER = 2;
 
 /** What a prompt's chunks are fused by where the model was not calibrated: decision 0224. */
 export function uncalibrated({ kvLayers }: Pick<ModelInfo, 'kvLayers'>): StrategyChoice {
-  const choice: StrategyChoice = { name: 'deviation', ratio: 0.15 };
+  const choice: StrategyChoice = { name: 'deviation', ratio: 0.1 };
   return kvLayers > CHECK_LAYER ? { ...choice, checkLayers: [CHECK_LAYER] } : choice;
 }
 

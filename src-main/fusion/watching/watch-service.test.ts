@@ -8,13 +8,13 @@ import { DAILY } from './watch-service.ts';
 test('a blended answer is made again by full prefill, and how far it is from that is kept over a restart', async () => {
   const { ask, compared, status, restart, model, store, events } = await watchedChat();
   const answer = await ask();
-  expect(answer.stats).toMatchObject({ strategy: { name: 'deviation', ratio: 0.15 } });
+  expect(answer.stats).toMatchObject({ strategy: { name: 'deviation', ratio: 0.1 } });
   await compared(1);
   const { libraries, floor, fewest, daily } = status();
   expect({ floor, fewest, daily }).toEqual({ floor: { maxKl: 0.05, maxF1Loss: 0.01 }, fewest: 8, daily: 12 });
   expect(libraries).toMatchObject([{ modelId: 'm', libraryId: '1', counted: 1, leastRatio: 0, kl: null }]);
   const [watched] = libraries[0]?.answers ?? [];
-  expect(watched).toMatchObject({ agrees: true, f1: 1, ratio: 0.15 });
+  expect(watched).toMatchObject({ agrees: true, f1: 1, ratio: 0.1 });
   expect(watched?.kl).toBeGreaterThan(0);
   expect(ofTopic(events, 'watching.changed')).not.toEqual([]);
   // Nothing is left of it: neither a session nor a lease, nor anything in the conversation.
@@ -29,7 +29,7 @@ test('where answers are too far from a full prefill, more is recomputed, then ev
   const told = () => ofTopic(events, 'app.notice').map(({ payload: { failure } }) => failure);
   model.drift = 20;
   for (let i = 1; i <= FEWEST; i++) {
-    expect((await ask()).stats).toMatchObject({ strategy: { name: 'deviation', ratio: 0.15 } });
+    expect((await ask()).stats).toMatchObject({ strategy: { name: 'deviation', ratio: 0.1 } });
     await compared(i);
   }
   expect(seen()).toMatchObject({ leastRatio: 0.3, counted: 0 });
@@ -49,7 +49,7 @@ test('where answers are too far from a full prefill, more is recomputed, then ev
   model.drift = 0;
   reset();
   expect(seen()).toMatchObject({ leastRatio: 0, counted: 0 });
-  expect((await ask()).stats).toMatchObject({ strategy: { name: 'deviation', ratio: 0.15 } });
+  expect((await ask()).stats).toMatchObject({ strategy: { name: 'deviation', ratio: 0.1 } });
   await compared(2 * FEWEST + 1);
   expect(seen()).toMatchObject({ leastRatio: 0, counted: 1 });
   expect(told()).toHaveLength(2);
@@ -66,7 +66,7 @@ test('what was decided holds after a restart, and for that library alone', async
   expect(seen()?.leastRatio).toBe(0.3);
   expect((await ask()).stats).toMatchObject({ strategy: { ratio: 0.3 } });
   for (const passage of passages) passage.libraryId = 2;
-  expect((await ask()).stats).toMatchObject({ strategy: { ratio: 0.15 } });
+  expect((await ask()).stats).toMatchObject({ strategy: { ratio: 0.1 } });
 });
 
 test('one bad answer changes nothing', async () => {

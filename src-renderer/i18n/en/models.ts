@@ -137,7 +137,7 @@ export const models = {
     running: 'Measuring',
     progress: '{{done}} of {{total}} answers',
     unknown:
-      'Not measured yet. This happens automatically once documents are ready; until then 15 % is recomputed, chosen by deviation.',
+      'Not measured yet. This happens automatically once documents are ready; until then 10 % is recomputed, chosen by deviation.',
     verdict: {
       blend:
         '{{strategy}} is the cheapest that keeps the quality: it takes {{share}} of the time of a full prefill.',

@@ -136,7 +136,7 @@ export const models: Words<typeof en.models> = {
     stop: '停止',
     running: '正在测量',
     progress: '已完成 {{done}} / {{total}} 个回答',
-    unknown: '尚未测量。文档准备好之后会自动进行；在此之前，按偏差重算 15%。',
+    unknown: '尚未测量。文档准备好之后会自动进行；在此之前，按偏差重算 10%。',
     verdict: {
       blend: '能保持质量且最省时的方式是“{{strategy}}”：耗时为完整预填充的 {{share}}。',
       quality: '这个模型不适合融合：比例低于 100% 时都无法保持质量。“自动”会为它完整计算。',
