@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomModel } from '../tools/random-model/random-model.ts';
-import { Engine, type Model, type Segment, type Strategy } from '../src-main/engine/engine.ts';
+import { Engine, type ChunkKv, type Model, type Segment, type Strategy } from '../src-main/engine/engine.ts';
 import { randomTokens } from '../tools/parity/compare.ts';
 
 const shape = { type: 'f16', layers: 3, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, ff: 512 };
@@ -13,6 +13,10 @@ const FULL = { kind: 'full' } as const;
 let engine: Engine;
 let model: Model;
 let dir: string;
+function greatestDifference(a: Float32Array, b: Float32Array): number {
+  return a.reduce((most, value, i) => Math.max(most, Math.abs(value - (b[i] ?? NaN))), 0);
+}
+
 const ids = (n: number, seed = 1): Int32Array => randomTokens(n, 500, seed);
 
 beforeAll(async () => {
@@ -148,6 +152,30 @@ describe('chunks', () => {
     );
     await expect(blend).rejects.toMatchObject({ code: 'CHUNK_MISMATCH', chunkIndex: 0 });
     other.dispose();
+  });
+
+  test('right behind its lead a chunk is what a full prefill makes of it, from memory and from a file', async () => {
+    const [lead, tokens, question] = [ids(9), ids(40, 2), ids(8, 3)];
+    const session = model.createSession(128);
+    const logitsOf = async (segments: Segment[], strategy: Strategy): Promise<Float32Array> => {
+      session.truncate(0);
+      await session.append(segments, strategy);
+      return session.logits().slice();
+    };
+    const text = (part: Int32Array): Segment => ({ kind: 'compute', tokens: part });
+    const before = Int32Array.of(...model.encodingPrefix, ...lead);
+    const full = await logitsOf([before, tokens, question].map(text), FULL);
+    const path = join(dir, 'led.kvc');
+    const led = await model.encodeChunk(tokens, 'f16', { lead });
+    await led.save(path);
+    const placed = (chunk: ChunkKv): Segment[] => [text(before), { kind: 'chunk', chunk }, text(question)];
+    for (const chunk of [led, await model.openChunk(path)]) {
+      const reused = await logitsOf(placed(chunk), { kind: 'none' });
+      expect(greatestDifference(reused, full)).toBeLessThan(0.01);
+    }
+    const alone = await logitsOf(placed(await model.encodeChunk(tokens, 'f16')), { kind: 'none' });
+    expect(greatestDifference(alone, full)).toBeGreaterThan(0.1);
+    session.dispose();
   });
 
   test('header, size and content survive the file', async () => {
