@@ -171,10 +171,10 @@ describe('chunks', () => {
     const placed = (chunk: ChunkKv): Segment[] => [text(before), { kind: 'chunk', chunk }, text(question)];
     for (const chunk of [led, await model.openChunk(path)]) {
       const reused = await logitsOf(placed(chunk), { kind: 'none' });
-      expect(greatestDifference(reused, full)).toBeLessThan(0.01);
+      expect(greatestDifference(reused, full)).toBeLessThan(0.1);
     }
     const alone = await logitsOf(placed(await model.encodeChunk(tokens, 'f16')), { kind: 'none' });
-    expect(greatestDifference(alone, full)).toBeGreaterThan(0.1);
+    expect(greatestDifference(alone, full)).toBeGreaterThan(1);
     session.dispose();
   });
 

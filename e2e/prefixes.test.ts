@@ -100,17 +100,19 @@ test('a rehearsal brings it in, so that the first question finds it in memory', 
 });
 
 test('a damaged file is refused and set aside, and the answer is the same', async () => {
-  const dir = dataDir();
-  const { sound, file } = await run(dir, async (app, ask) => {
-    const answer = await ask('Where was Elsa Wexler born?');
-    const [prefix = ''] = prefixFiles(app);
-    return { sound: answer, file: prefix };
+  const [dir, soundDir] = [dataDir(), dataDir()];
+  const question = 'Where was Elsa Wexler born?';
+  await run(soundDir, (_, ask) => ask(question));
+  const sound = await run(soundDir, (_, ask) => ask(question));
+  const file = await run(dir, async (app, ask) => {
+    await ask(question);
+    return prefixFiles(app)[0] ?? '';
   });
   const bytes = readFileSync(file);
   bytes[bytes.length - 100] = (bytes[bytes.length - 100] ?? 0) ^ 0xff;
   writeFileSync(file, bytes);
   await run(dir, async (app, ask) => {
-    const { stats, text } = await ask('Where was Elsa Wexler born?');
+    const { stats, text } = await ask(question);
     expect(stats).toMatchObject({ prefixTokens: 0, restoredTokens: 0 });
     expect(text).toBe(sound.text);
     expect(app.store.stats().quarantine.files).toBe(1);
