@@ -5,7 +5,7 @@
  *   npm run bench:observations -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--threads N]
  *                                 [--out FILE.json]
  *
- * Sets are those of bench:quality. Writes FILE-*.svg beside FILE.json. What is found is not written down yet.
+ * Sets are those of bench:quality. Writes FILE-*.svg beside FILE.json. docs/quality.md says what was found.
  */
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
