@@ -45,8 +45,9 @@ class Batch {
 
     const KvCache & cache() const { return *cache_; }
 
-    // The rows at `indices` (ascending), with their activations, on `device`: nothing leaves the batch's own unless that
-    // is another one, and then these rows alone. Not while a graph of it is being built. ENGINE_FAILED, OUT_OF_MEMORY.
+    // The rows at `indices` (ascending), with their activations, on `device`: nothing leaves the batch's own device
+    // unless that is another one, and then these rows alone. Not while a graph of it is being built. ENGINE_FAILED,
+    // OUT_OF_MEMORY.
     Batch subset(const std::vector<int32_t> & indices, Device & device) const;
 
   private:
