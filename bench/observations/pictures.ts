@@ -16,8 +16,8 @@ export function pictures(
     [
       'attention',
       chart(
-        'Attention deviation by what is recomputed',
-        { x: { label: `${tokens} that is recomputed` }, y: { label: 'of full reuse\u2019s' } },
+        'Attention deviation, of full reuse\u2019s, by what is recomputed',
+        { x: { label: `${tokens} that is recomputed` }, y: { label: '' } },
         [
           {
             name: 'mean of the layers',
@@ -29,8 +29,8 @@ export function pictures(
     [
       'concentration',
       chart(
-        'Deviation that the most deviating tokens hold',
-        { x: { label: tokens }, y: { label: 'share of all deviation' } },
+        'Share of all deviation that the most deviating tokens hold',
+        { x: { label: tokens }, y: { label: '' } },
         concentration.slice(1).map((shares, i) => ({
           name: `layer ${i + 1}`,
           points: shares.map((y, at) => ({ x: (at + 1) / 100, y })),
@@ -54,10 +54,10 @@ export function pictures(
     [
       'passages',
       chart(
-        'Quality by number of passages',
+        `Score (${score}) by number of passages`,
         {
           x: { label: 'passages', log: true, ticks: passages.map((each) => each.passages) },
-          y: { label: score },
+          y: { label: '' },
         },
         byMethod(passages),
       ),
