@@ -4,7 +4,7 @@ import { rollingHashes } from '../platform/rolling-hash.ts';
 import { messageOf } from '../platform/failure.ts';
 import type { ChunkDisk } from './disk.ts';
 import type { ChunkRow } from './index-db.ts';
-import type { ChunkFiles, ChunkIdentity, SimilarChunk } from './types.ts';
+import type { ChunkFiles, SimilarChunk, TextIdentity } from './types.ts';
 
 /** Tokens a fingerprint is made of: as many as few texts share by chance. */
 const GRAM = 8;
@@ -77,13 +77,10 @@ export class SimilarChunks {
   }
 
   /**
-   * Keys that share fingerprints with these tokens, of the same model's chunks in the same format, those that share most first; of equals the newest. A
-   * fingerprint counts the less the more chunks have it: what stands in all of them tells none from another.
+   * Keys that share fingerprints with these tokens, of the same model's chunks in the same format, those that share most first;
+   * of equals the newest. A fingerprint counts the less the more chunks have it: what stands in all of them tells none from another.
    */
-  find(
-    { fingerprint, dtype, tokens }: Pick<ChunkIdentity, 'fingerprint' | 'dtype' | 'tokens'>,
-    limit: number,
-  ): { key: string; shared: number }[] {
+  find({ fingerprint, dtype, tokens }: TextIdentity, limit: number): { key: string; shared: number }[] {
     const candidates = new Map<number, { shared: number; weight: number }>();
     for (const hash of fingerprints(tokens)) {
       const sketches = this.#db.column<number>(SQL.newest, hash, MOST_ALIKE);
@@ -158,7 +155,7 @@ export function enter(disk: ChunkDisk, key: string, tokens: Int32Array): void {
 export function findSimilar(
   disk: ChunkDisk,
   files: ChunkFiles,
-  id: Parameters<SimilarChunks['find']>[0],
+  id: TextIdentity,
   limit: number,
 ): SimilarChunk[] {
   return disk.similar.find(id, limit).flatMap(({ key, shared }) => {

@@ -19,7 +19,6 @@ import { Serving, type Prefetched } from './serving.ts';
 import { enter, findSimilar } from './similar.ts';
 import type {
   ChunkEntry,
-  ChunkIdentity,
   ChunkOpener,
   EntryKind,
   EvictReport,
@@ -36,6 +35,7 @@ import type {
   SimilarChunk,
   StoreOptions,
   StoreStats,
+  TextIdentity,
   VerifyProgress,
   VerifyReport,
 } from './types.ts';
@@ -241,7 +241,7 @@ export class ChunkStore {
    * The stored chunks, at most `limit`, that have most in common with a text and were encoded by the same model in the same
    * format, behind whatever lead. What they have in common is for the caller to find out; leasing one may fail.
    */
-  similar(id: Pick<ChunkIdentity, 'fingerprint' | 'dtype' | 'tokens'>, limit = 3): SimilarChunk[] {
+  similar(id: TextIdentity, limit = 3): SimilarChunk[] {
     this.#requireOpen('similar');
     return findSimilar(this.#disk, this.#options.files, id, limit);
   }

@@ -20,6 +20,9 @@ export interface ChunkIdentity {
   tokens: Int32Array;
 }
 
+/** What a text that is looked for in stored chunks has to share with them. */
+export type TextIdentity = Pick<ChunkIdentity, 'fingerprint' | 'dtype' | 'tokens'>;
+
 /** What the KV of a prompt's beginning depends on: its tokens stand at the positions from 0 on. */
 export interface PrefixIdentity {
   fingerprint: string;
