@@ -62,14 +62,15 @@ export class PromptMaker {
   layout({ passages, leads, before, ask, bare }: Question): Layout {
     const frame = bare === true ? BARE : conversationFrame(this.#model.info, { turns: 1 }).turns[0];
     if (!frame) throw new Error('a conversation has a turn');
-    const lead = this.#join(
+    const head = this.#join(
       this.#model.tokenize(frame.before, { special: true }),
       this.#model.tokenize(before),
     );
     const tail = this.#join(this.#model.tokenize(ask), this.#model.tokenize(frame.after, { special: true }));
-    const cut = this.#cut(passages);
-    const led = cut.map((_, i) => this.#lead(cut[i - 1], leads?.get(passages[i] ?? '')));
-    return { before: withOneBos(lead, this.#model.info), passages: cut, leads: led, ask: tail };
+    const texts = passages.filter((passage) => passage !== '');
+    const cut = this.#cut(texts);
+    const ledBy = cut.map((_, i) => this.#lead(cut[i - 1], leads?.get(texts[i] ?? '')));
+    return { before: withOneBos(head, this.#model.info), passages: cut, leads: ledBy, ask: tail };
   }
 
   dispose(): void {
@@ -78,7 +79,7 @@ export class PromptMaker {
   }
 
   #cut(passages: readonly string[]): Int32Array[] {
-    const each = passages.map((passage) => this.#model.tokenize(passage)).filter(({ length }) => length > 0);
+    const each = passages.map((passage) => this.#model.tokenize(passage));
     const size = this.#options.chunkTokens;
     if (size === 0) return each;
     const all = this.#join(...each);
