@@ -219,10 +219,9 @@ export class ChunkTable {
     );
   }
 
-  /** Gives a chunk another lead; the key of its KV is another then. */
+  /** Gives a chunk another lead. The keys of its KV are others then: KvKeyTable.forget(). */
   setLead(id: number, lead: Int32Array): void {
     this.#sql.run('UPDATE chunk SET lead = ? WHERE id = ?', packTokens(lead), id);
-    this.#sql.run('DELETE FROM chunk_kv_key WHERE chunk_id = ?', id);
   }
 
   remove(id: number): void {

@@ -56,6 +56,11 @@ export class KvKeyTable {
     });
   }
 
+  /** A chunk's keys, in all formats: it is to be encoded behind something else. */
+  forget(chunkId: number): void {
+    this.#sql.run('DELETE FROM chunk_kv_key WHERE chunk_id = ?', chunkId);
+  }
+
   /** Chunks without a key in this format; from indexes alone. Mostly there are none, which counting tells soonest. */
   missing(dtype: string): number[] {
     const counts =

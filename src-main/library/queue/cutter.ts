@@ -102,7 +102,7 @@ export class DocumentCutter {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const { reused, unused } = match(existing, chunks);
-    const { chunkTable } = this.#catalogue;
+    const { chunkTable, kvKeys } = this.#catalogue;
     await this.#steps(unused, ({ id }) => chunkTable.remove(id), signal);
     // A place is taken only once: those that move wait at a negative one for the others to leave.
     const moving = chunks.flatMap((chunk, ordinal) => {
@@ -124,7 +124,11 @@ export class DocumentCutter {
       const row = reused.get(ordinal);
       return row && !sameTokens(row.lead, lead) ? [{ id: row.id, lead }] : [];
     });
-    await this.#steps(led, ({ id, lead }) => chunkTable.setLead(id, lead), signal);
+    const relead = ({ id, lead }: (typeof led)[number]): void => {
+      chunkTable.setLead(id, lead);
+      kvKeys.forget(id);
+    };
+    await this.#steps(led, relead, signal);
     const added = chunks.filter(({ ordinal }) => !reused.has(ordinal));
     await this.#steps(added, (chunk) => chunkTable.insert(chunkSetId, document.id, chunk), signal);
   }
