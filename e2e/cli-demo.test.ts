@@ -79,17 +79,19 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
     expect(second.stderr).toBe('');
   });
 
-  test('all sample questions find the documents with their answers', async () => {
+  test('all sample questions find the documents with their answers, and of hops the passage that states the fact', async () => {
     const app = await App.open({ dataDir: join(dir, 'demo') });
     try {
       const { answers, model } = await app.workspaces.open({ root: app.paths.sampleLibrary });
       const questions = JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')) as {
         question: string;
         documents: string[];
+        kind: string;
+        key: string;
       }[];
       const strategy = buildStrategy('none', {}, model.info.kvLayers);
       const lacking: string[] = [];
-      for (const { question, documents } of questions) {
+      for (const { question, documents, kind, key } of questions) {
         const { sources } = await answers.answer({
           question,
           strategy,
@@ -97,7 +99,9 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
           maxTokens: 1,
         });
         const found = sources.map(({ document }) => document);
+        const told = sources.some(({ document, text }) => documents.includes(document) && text.includes(key));
         if (!documents.every((document) => found.includes(document))) lacking.push(question);
+        if (kind.includes('hop') && !told) lacking.push(`${question} (${key})`);
       }
       expect(lacking).toEqual([]);
     } finally {
