@@ -83,7 +83,7 @@ export class App {
   /** What windows are told. */
   readonly events = new EventBus((error) => this.log.error('listener-failed', { error: traceOf(error) }));
   /** Who may use the model: questions before precomputing. */
-  readonly gate = new Gate();
+  readonly gate = new Gate(() => answersAtOnce(this.models.active?.model));
   readonly log: Logger;
   readonly engine: Engine;
   readonly store: ChunkStore;

@@ -103,7 +103,9 @@ Napi::Value load_model(const Napi::CallbackInfo & info) {
     auto worker = std::make_shared<Worker>();
     std::function<ModelHandle()> work = [=] {
         const auto progress = [&](float f) { callback.call([f](Napi::Env e) { return Napi::Number::New(e, f); }); };
-        return ModelHandle{std::make_shared<Model>(path, options, progress), worker};
+        auto model = std::make_shared<Model>(path, options, progress);
+        worker->share(model->turns());
+        return ModelHandle{std::move(model), worker};
     };
     return run_async<ModelHandle>(env, worker, work,
                                   [](Napi::Env e, ModelHandle & handle) { return ModelObject::create(e, handle); },

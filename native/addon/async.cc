@@ -1,5 +1,7 @@
 #include "addon/async.h"
 
+#include <algorithm>
+
 namespace kvasir::addon {
 
 Worker::Worker() { std::thread(run, state_).detach(); }
@@ -12,26 +14,66 @@ Worker::~Worker() {
     state_->changed.notify_all();
 }
 
-void Worker::post(std::function<void()> task) {
+void Worker::post(std::function<void()> task, const Place & place) {
     {
         std::lock_guard lock(state_->mutex);
-        state_->queue.push_back(std::move(task));
+        state_->queue.push_back({std::move(task), place});
     }
     state_->changed.notify_one();
 }
 
+void Worker::share(std::shared_ptr<Turns> turns) {
+    std::lock_guard lock(state_->mutex);
+    state_->turns = std::move(turns);
+}
+
+// The first whose owner has nothing before it.
+std::deque<Worker::Item>::iterator Worker::next(State & state) {
+    return std::find_if(state.queue.begin(), state.queue.end(), [&](const Item & item) {
+        return !item.place.owner || !state.busy.count(item.place.owner);
+    });
+}
+
 void Worker::run(std::shared_ptr<State> state) {
     for (;;) {
-        std::function<void()> task;
+        Item item;
+        std::shared_ptr<Turns> turns;
         {
             std::unique_lock lock(state->mutex);
-            state->changed.wait(lock, [&] { return state->stop || !state->queue.empty(); });
-            if (state->queue.empty()) return;
-            task = std::move(state->queue.front());
-            state->queue.pop_front();
+            auto found = state->queue.end();
+            state->changed.wait(lock, [&] {
+                found = next(*state);
+                return found != state->queue.end() || (state->stop && state->queue.empty());
+            });
+            if (found == state->queue.end()) return;
+            item = std::move(*found);
+            state->queue.erase(found);
+            turns = state->turns;
+            if (turns && item.place.request) {
+                state->busy.insert(item.place.owner);
+                std::thread(run_long, state, std::move(item)).detach();
+                continue;
+            }
         }
-        task();
+        std::optional<Turns::Turn> turn;
+        if (turns) turn.emplace(*turns, Turns::Request{.is_short = true});
+        item.task();
+        item.task = nullptr;
     }
+}
+
+void Worker::run_long(std::shared_ptr<State> state, Item item) {
+    {
+        const std::shared_ptr<Turns> turns = state->turns;
+        const Turns::Turn turn(*turns, *item.place.request);
+        item.task();
+        item.task = nullptr;
+    }
+    {
+        std::lock_guard lock(state->mutex);
+        state->busy.erase(item.place.owner);
+    }
+    state->changed.notify_one();
 }
 
 Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure) {

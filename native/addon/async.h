@@ -12,27 +12,48 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <thread>
 
 #include "engine/error.h"
+#include "engine/turns.h"
 
 namespace kvasir::addon {
 
-// One thread, first in first out. Dropping the last reference never waits: the thread finishes what is queued and ends.
+// What work belongs to, and how it is done.
+struct Place {
+    const void * owner = nullptr;                // work of one owner is done in call order
+    std::optional<Turns::Request> request = {};  // it takes long: it computes in turns with others
+};
+
+// One thread, first in first out, until a model is there that many can use at once: then long work runs on threads of
+// its own, in turns, and what is short between. Dropping the last reference never waits: what is queued is done, and
+// the thread ends.
 class Worker {
   public:
     Worker();
     ~Worker();
-    void post(std::function<void()> task);
+    void post(std::function<void()> task, const Place & place = {});
+    // Called by a task.
+    void share(std::shared_ptr<Turns> turns);
 
   private:
+    struct Item {
+        std::function<void()> task;
+        Place place;
+    };
     struct State {
         std::mutex mutex;
         std::condition_variable changed;
-        std::deque<std::function<void()>> queue;
+        std::deque<Item> queue;
+        std::set<const void *> busy;  // owners of long work that is being done
+        std::shared_ptr<Turns> turns;
         bool stop = false;
     };
+    static std::deque<Item>::iterator next(State & state);
     static void run(std::shared_ptr<State> state);
+    static void run_long(std::shared_ptr<State> state, Item item);
     std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
@@ -71,7 +92,8 @@ class Callback {
 // after all of their calls.
 template <typename R>
 Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, std::function<R()> work,
-                      std::function<Napi::Value(Napi::Env, R &)> convert, std::vector<Callback> callbacks = {}) {
+                      std::function<Napi::Value(Napi::Env, R &)> convert, std::vector<Callback> callbacks = {},
+                      const Place & place = {}) {
     struct State {
         Napi::Promise::Deferred deferred;
         Napi::ThreadSafeFunction done;
@@ -106,7 +128,7 @@ Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, std
             delete s;
         });
         done.Release();
-    });
+    }, place);
     return promise;
 }
 

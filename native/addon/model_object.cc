@@ -91,9 +91,10 @@ Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
     std::function<R()> work = [=] {
         return kvasir::encode_chunk(e.model, tokens, prefix, dtype, abort.get(), throttled(callback));
     };
+    const Turns::Request request{.priority = Turns::kBackground, .rows = double(tokens.size())};
     return run_async<R>(info.Env(), e.worker, work,
                         [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); },
-                        {callback});
+                        {callback}, {nullptr, request});
 }
 
 Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
@@ -125,11 +126,12 @@ Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
     struct Usage {
         int blocks, used, evictable;
         double block_bytes;
+        Turns::Figures turns;
     };
     std::function<Usage()> work = [=] {
         const KvPool & pool = e.model->kv_pool();
         return Usage{pool.blocks().size(), pool.blocks().used_count(), pool.blocks().evictable_count(),
-                     double(pool.block_bytes())};
+                     double(pool.block_bytes()), e.model->turns()->figures()};
     };
     return run_async<Usage>(info.Env(), e.worker, work, [](Napi::Env env, Usage & u) {
         Napi::Object o = Napi::Object::New(env);
@@ -138,6 +140,8 @@ Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
         o.Set("blocks", u.blocks);
         o.Set("used", u.used);
         o.Set("evictable", u.evictable);
+        o.Set("decodeSteps", double(u.turns.steps));
+        o.Set("decodedTokens", double(u.turns.rows));
         return o;
     });
 }

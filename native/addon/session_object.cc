@@ -14,6 +14,9 @@ struct SessionObject::State {
 };
 
 namespace {
+// What a reused token costs, of what a computed one does: where a prompt stands among others depends on it, nothing else.
+constexpr double kReusedRow = 0.2;
+
 struct Finished {
     std::vector<float> logits;
     AppendReport report;
@@ -80,6 +83,11 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     const LoadOptions loading = load_options_from(info[4]);
     const int observe = info[5].IsUndefined() ? 0 : int_from(info[5], "observe");
     if (observe < 0) throw Napi::RangeError::New(env, "observe must be at least 0");
+    Turns::Request request{.priority = info[6].IsUndefined() ? 0 : int_from(info[6], "priority"),
+                           .alone = s->session->uses_devices()};
+    for (const Segment & segment : segments) {
+        request.rows += segment.chunk ? kReusedRow * double(segment.chunk->n_tokens()) : double(segment.tokens.size());
+    }
     Callback callback(env, info[3]);
     std::function<Finished()> work = [=] {
         Finished f;
@@ -91,7 +99,7 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     return run_async<Finished>(env, worker_, work, [s](Napi::Env e, Finished & f) {
         s->logits = std::move(f.logits);
         return report_to(e, f.report);
-    }, {callback});
+    }, {callback}, {s.get(), request});
 }
 
 Napi::Value SessionObject::logits(const Napi::CallbackInfo & info) {
@@ -123,7 +131,7 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
         o.Set("stop", f.generated.stop);
         o.Set("ms", f.generated.ms);
         return o;
-    }, {callback});
+    }, {callback}, {s.get(), Turns::Request{.is_short = true}});
 }
 
 Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {
@@ -134,7 +142,7 @@ Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {
     }
     if (n < s->length) s->logits.clear();
     s->length = n;
-    worker_->post([s, n] { s->session->truncate(std::min(n, s->session->length())); });
+    worker_->post([s, n] { s->session->truncate(std::min(n, s->session->length())); }, {s.get()});
     return info.Env().Undefined();
 }
 
@@ -148,7 +156,7 @@ Napi::Value SessionObject::adopt(const Napi::CallbackInfo & info) {
         return taken;
     };
     return run_async<int>(env, worker_, work,
-                          [](Napi::Env e, int & taken) { return Napi::Number::New(e, taken); });
+                          [](Napi::Env e, int & taken) { return Napi::Number::New(e, taken); }, {}, {s.get()});
 }
 
 Napi::Value SessionObject::fork(const Napi::CallbackInfo & info) {
@@ -158,7 +166,8 @@ Napi::Value SessionObject::fork(const Napi::CallbackInfo & info) {
     using R = std::shared_ptr<AnySession>;
     std::function<R()> work = [=] { return s->session->branch(length); };
     return run_async<R>(env, worker_, work,
-                        [w = worker_](Napi::Env e, R & session) { return create(e, w, std::move(session)); });
+                        [w = worker_](Napi::Env e, R & session) { return create(e, w, std::move(session)); }, {},
+                        {s.get()});
 }
 
 Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
@@ -166,7 +175,7 @@ Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
     auto s = state(env);
     const int tokens = int_from(info[0], "tokens");
     std::function<int()> work = [=] { return s->session->reserve(tokens), 0; };
-    return run_async<int>(env, worker_, work, [](Napi::Env e, int &) { return e.Undefined(); });
+    return run_async<int>(env, worker_, work, [](Napi::Env e, int &) { return e.Undefined(); }, {}, {s.get()});
 }
 
 Napi::Value SessionObject::warm(const Napi::CallbackInfo & info) {
@@ -175,7 +184,7 @@ Napi::Value SessionObject::warm(const Napi::CallbackInfo & info) {
     const int begin = int_from(info[0], "begin"), end = int_from(info[1], "end");
     if (begin < 0 || end < begin) throw Napi::RangeError::New(env, "begin and end must be positions in order");
     std::function<int()> work = [=] { return s->session->warm(begin, end), 0; };
-    return run_async<int>(env, worker_, work, [](Napi::Env e, int &) { return e.Undefined(); });
+    return run_async<int>(env, worker_, work, [](Napi::Env e, int &) { return e.Undefined(); }, {}, {s.get()});
 }
 
 Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
@@ -201,7 +210,7 @@ Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
         o.Set("v", floats_to(e, d.v));
         o.Set("attention", d.attention.empty() ? e.Null() : Napi::Value(floats_to(e, d.attention)));
         return o;
-    });
+    }, {}, {s.get()});
 }
 
 Napi::Value SessionObject::dispose(const Napi::CallbackInfo & info) {

@@ -166,11 +166,11 @@ const Adapter::Pair * Adapter::beside(const ggml_tensor * weight) const {
 }
 
 ggml_tensor * adapted(ggml_context * c, const Adapter * adapter, const ggml_tensor * w, ggml_tensor * x,
-                      ggml_tensor * y) {
+                      ggml_tensor * y, Rows rows) {
     const Adapter::Pair * pair = adapter ? adapter->beside(w) : nullptr;
     if (!pair) return y;
-    ggml_tensor * inner = ggml_scale(c, matmul(c, pair->a, x), pair->scale);  // of the two products the small one
-    return ggml_add(c, y, matmul(c, pair->b, inner));
+    ggml_tensor * inner = ggml_scale(c, matmul(c, pair->a, x, rows), pair->scale);  // of the two products the small one
+    return ggml_add(c, y, matmul(c, pair->b, inner, rows));
 }
 
 }  // namespace kvasir

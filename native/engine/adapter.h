@@ -11,6 +11,7 @@
 
 #include "device.h"
 #include "gguf_file.h"
+#include "matmul.h"
 
 namespace kvasir {
 
@@ -69,6 +70,6 @@ class Adapter {
 
 // y = w · x, and what an adapter that may be there adds to it.
 ggml_tensor * adapted(ggml_context * c, const Adapter * adapter, const ggml_tensor * w, ggml_tensor * x,
-                      ggml_tensor * y);
+                      ggml_tensor * y, Rows rows);
 
 }  // namespace kvasir

@@ -39,6 +39,8 @@ class AnySession {
     virtual std::shared_ptr<AnySession> branch(int length) const = 0;
     virtual void reserve(int tokens) = 0;
     virtual void warm(int begin, int end) = 0;
+    // Whether an append needs what a device has only once.
+    virtual bool uses_devices() const = 0;
 };
 
 }  // namespace kvasir

@@ -11,6 +11,7 @@
 
 #include "header_reader.h"
 #include "hparams.h"
+#include "matmul.h"
 
 namespace kvasir {
 
@@ -94,6 +95,7 @@ struct LayerArgs {
     const LayerWeights & w;
     const Adapter * adapter;        // null where the model has none
     ggml_tensor * input = nullptr;  // [n_embd_per_layer, rows]; null where layers have no input of their own
+    Rows rows = Rows::together;
 };
 
 // w.down · (act(w.gate · x) ⊙ w.up · x): [n_embd, rows] → [n_embd, rows].

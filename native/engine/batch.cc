@@ -45,12 +45,18 @@ void add_masks(ggml_context * c, Ubatch & b, const Hparams & hp, const Device & 
         b.mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, b.count);
         if (hp.window) b.window_mask = ggml_new_tensor_2d(c, GGML_TYPE_F16, b.n_kv, b.count);
     }
+}
+
+void add_temperature(ggml_context * c, Ubatch & b, const Hparams & hp) {
     if (hp.temperature.scale != 0) b.temperature = ggml_new_tensor_3d(c, GGML_TYPE_F32, 1, 1, b.count);
 }
 
 void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp) {
     if (b.mask) fill_mask(b.mask, positions, b.count, 0);
     if (b.window_mask) fill_mask(b.window_mask, positions, b.count, hp.window);
+}
+
+void set_temperature(const Ubatch & b, const int32_t * positions, const Hparams & hp) {
     if (!b.temperature) return;
     std::vector<float> t;
     for (int r = 0; r < b.count; ++r) t.push_back(hp.temperature.at(positions[r]));
@@ -81,6 +87,7 @@ Batch::Batch(std::vector<int32_t> tokens, std::vector<int32_t> positions, const 
         b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
         b.table = table;
         add_masks(c, b, hp, device);
+        add_temperature(c, b, hp);
         ubatches_.push_back(b);
     }
     memory_ = device.memory().allocate_for_pass(c);
@@ -92,6 +99,7 @@ Batch::Batch(std::vector<int32_t> tokens, std::vector<int32_t> positions, const 
         ggml_backend_tensor_set(b.pos, p, 0, size_t(b.count) * sizeof(int32_t));
         ggml_backend_tensor_set(b.slots, slots.data() + b.begin, 0, size_t(b.count) * sizeof(int32_t));
         set_masks(b, p, hp);
+        set_temperature(b, p, hp);
     }
 }
 

@@ -21,12 +21,17 @@ struct Ubatch {
     // See AttentionArgs; null where needs_mask() is false. The second is for layers with a window.
     ggml_tensor *mask = nullptr, *window_mask = nullptr;
     ggml_tensor * temperature = nullptr;  // [1, 1, count] f32: of the queries; null where the model has none
+    // Where each row is of another session: what each sees, as micro-batches of one row. They have what attention needs
+    // (n_kv, pos, table, masks), the whole has all else.
+    std::vector<Ubatch> sequences;
 };
 
 // What attention needs besides positions, as the model and the device have it: tensors for `count` rows and n_kv
 // keys, and their values.
 void add_masks(ggml_context * c, Ubatch & b, const Hparams & hp, const Device & device);
+void add_temperature(ggml_context * c, Ubatch & b, const Hparams & hp);
 void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp);
+void set_temperature(const Ubatch & b, const int32_t * positions, const Hparams & hp);
 
 class Batch {
   public:

@@ -1,4 +1,4 @@
-// One token through all layers.
+// One token of each of some sessions through all layers.
 #include <algorithm>
 
 #include "error.h"
@@ -7,49 +7,86 @@
 namespace kvasir {
 
 namespace {
-constexpr size_t kLayerNodes = 96, kAdapterNodes = 40;  // of one row, at most
+
+// Of one row, at most; of each further row's attention.
+constexpr size_t kLayerNodes = 96, kAdapterNodes = 40, kRowNodes = 24;
+
+// What a row of its own session needs to attend to its `keys` positions; its position is `pos`.
+Ubatch row_of(ggml_context * c, ggml_tensor * pos, int keys, const KvCache & cache, const Hparams & hp,
+              const Device & device) {
+    const int pad = device.is_host() ? kKvBlock : kPaddedKeys;
+    Ubatch b;
+    b.count = 1, b.n_kv = (keys + pad - 1) / pad * pad, b.pos = pos;
+    b.table = {ggml_new_tensor_1d(c, GGML_TYPE_I32, b.n_kv / kKvBlock), cache.first_row(keys)};
+    add_masks(c, b, hp, device);
+    return b;
 }
 
-DecodeGraph::DecodeGraph(const Weights & weights)
-    : layer_nodes(kLayerNodes + (weights.adapter() ? kAdapterNodes : 0)) {
+void set_row(const Ubatch & b, int32_t position, std::vector<int32_t> blocks, const Hparams & hp) {
+    set_masks(b, &position, hp);
+    if (b.mask && b.table.first_row >= 0) return;
+    blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());  // what is beyond the last position is masked
+    ggml_backend_tensor_set(b.table.ids, blocks.data(), 0, ggml_nbytes(b.table.ids));
+}
+
+}  // namespace
+
+DecodeGraph::DecodeGraph(const Weights & weights) : adapted(weights.adapter() != nullptr) {
     const int n_layer = weights.hparams().n_layer;
     for (int end = 0; end < n_layer;) {
         const int begin = end;
         Device & device = weights.device(begin);
         while (end < n_layer && &weights.device(end) == &device) ++end;
-        splits.push_back({&device, begin, end, make_graph_context(size_t(end - begin) * layer_nodes),
-                          GallocPtr(ggml_gallocr_new(device.memory().type()))});
+        splits.push_back({&device, begin, end, nullptr, GallocPtr(ggml_gallocr_new(device.memory().type()))});
     }
 }
 
-void Forward::build_decode_graph(const KvCache & cache, std::vector<int32_t> blocks) {
+size_t DecodeGraph::layer_nodes(size_t rows) const {
+    return kLayerNodes + (adapted ? kAdapterNodes : 0) + (rows - 1) * kRowNodes;
+}
+
+void Forward::build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGraph::Blocks blocks) {
     const Hparams & hp = weights_.hparams();
-    const int keys = int(blocks.size()) * kKvBlock;
+    const int n = int(rows.size());
+    const size_t nodes = decode_graph_.layer_nodes(rows.size());
     const LayerCall plain;
     decode_graph_.generation = -1;  // until all is there
     for (auto & s : decode_graph_.splits) {
-        ggml_reset(s.ctx.get());
+        const size_t room = size_t(s.end - s.begin) * nodes;
+        if (decode_graph_.blocks.size() == rows.size() && s.ctx) ggml_reset(s.ctx.get());
+        else s.ctx = make_graph_context(room);
         ggml_context * c = s.ctx.get();
-        s.graph = ggml_new_graph_custom(c, size_t(s.end - s.begin) * decode_graph_.layer_nodes, false);
-        s.x_in = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
-        const int pad = s.device->is_host() ? kKvBlock : kPaddedKeys;
-        Ubatch & b = s.row = {};
-        b.count = 1, b.n_kv = (keys + pad - 1) / pad * pad, b.x = s.x_in;
-        b.pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
-        b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, 1);
-        b.table = {ggml_new_tensor_1d(c, GGML_TYPE_I32, b.n_kv / kKvBlock), cache.first_row(keys)};
-        add_masks(c, b, hp, *s.device);
+        s.graph = ggml_new_graph_custom(c, room, false);
+        s.x_in = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, n);
+        Ubatch & b = s.rows = {};
+        b.x = s.x_in;
+        b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
+        ggml_tensor * pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
+        std::vector<Ubatch> each;
+        for (int i = 0; i < n; ++i) {
+            ggml_tensor * own = n == 1 ? pos : ggml_view_1d(c, pos, 1, size_t(i) * sizeof(int32_t));
+            const int keys = int(blocks[size_t(i)].size()) * kKvBlock;
+            each.push_back(row_of(c, own, keys, *rows[size_t(i)].cache, hp, *s.device));
+        }
+        const Ubatch whole{.count = n, .x = s.x_in, .pos = pos, .slots = b.slots};
+        b = n == 1 ? each.front() : whole;
+        b.x = whole.x, b.slots = whole.slots;
+        if (n > 1) b.sequences = each;
+        add_temperature(c, b, hp);
         s.inputs = hp.n_embd_per_layer
-                       ? ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd_per_layer, s.end - s.begin)
+                       ? ggml_new_tensor_3d(c, GGML_TYPE_F32, hp.n_embd_per_layer, n, s.end - s.begin)
                        : nullptr;
-        for (ggml_tensor * t : {s.x_in, s.inputs, b.pos, b.slots, b.mask, b.window_mask, b.temperature, b.table.ids})
+        for (ggml_tensor * t : {s.x_in, s.inputs, pos, b.slots, b.temperature})
             if (t) ggml_set_input(t);
+        for (const Ubatch & row : each)
+            for (ggml_tensor * t : {row.mask, row.window_mask, row.table.ids})
+                if (t) ggml_set_input(t);
         s.x_out = s.x_in;
         for (int il = s.begin; il < s.end; ++il) {
-            LayerGraph l{c, s.graph, il, b, cache, plain};
+            LayerGraph l{c, s.graph, il, b, rows.front().cache->pool(), plain};
             if (s.inputs) {
-                const size_t row = s.inputs->nb[1];
-                l.input = ggml_view_2d(c, s.inputs, hp.n_embd_per_layer, 1, row, size_t(il - s.begin) * row);
+                const size_t layer = size_t(il - s.begin) * s.inputs->nb[2];
+                l.input = ggml_view_2d(c, s.inputs, hp.n_embd_per_layer, n, s.inputs->nb[1], layer);
             }
             s.x_out = build_layer(l, s.x_out);
         }
@@ -58,34 +95,40 @@ void Forward::build_decode_graph(const KvCache & cache, std::vector<int32_t> blo
         s.device->memory().allocate_graph(s.galloc.get(), s.graph);
     }
     decode_graph_.blocks = std::move(blocks);
-    decode_graph_.generation = cache.pool().generation();
+    decode_graph_.generation = rows.front().cache->pool().generation();
 }
 
-void Forward::decode(int32_t token, int32_t position, const KvCache & cache, std::vector<float> & out,
-                     const std::atomic<bool> * abort) {
-    std::vector<int32_t> blocks = cache.block_table();
-    blocks.resize(size_t(position / kKvBlock) + 1);
-    if (!decode_graph_.can_reuse(cache, blocks)) build_decode_graph(cache, blocks);
-    std::vector<float> x = embed({token});
-    const int32_t slot = cache.slot(position);
+void Forward::decode(const std::vector<DecodeRow> & rows, const std::atomic<bool> * abort) {
+    const Hparams & hp = weights_.hparams();
+    std::vector<int32_t> tokens, positions, slots;
+    DecodeGraph::Blocks blocks;
+    for (const DecodeRow & row : rows) {
+        tokens.push_back(row.token), positions.push_back(row.position);
+        slots.push_back(row.cache->slot(row.position));
+        blocks.push_back(row.cache->block_table());
+        blocks.back().resize(size_t(row.position / kKvBlock) + 1);
+    }
+    if (!decode_graph_.can_reuse(rows.front().cache->pool(), blocks)) build_decode_graph(rows, blocks);
+    std::vector<float> x = embed(tokens, Rows::apart);
     for (auto & s : decode_graph_.splits) {
-        const Ubatch & b = s.row;
-        blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());
+        const Ubatch & b = s.rows;
         ggml_backend_tensor_set(s.x_in, x.data(), 0, x.size() * sizeof(float));
         if (s.inputs) {
-            const std::vector<float> inputs = layer_inputs(&token, 1, s.begin, s.end);
+            const std::vector<float> inputs = layer_inputs(tokens.data(), int(tokens.size()), s.begin, s.end, Rows::apart);
             ggml_backend_tensor_set(s.inputs, inputs.data(), 0, ggml_nbytes(s.inputs));
         }
-        ggml_backend_tensor_set(b.pos, &position, 0, sizeof position);
-        ggml_backend_tensor_set(b.slots, &slot, 0, sizeof slot);
-        set_masks(b, &position, weights_.hparams());
-        if (!b.mask || b.table.first_row < 0) {
-            ggml_backend_tensor_set(b.table.ids, blocks.data(), 0, ggml_nbytes(b.table.ids));
+        ggml_backend_tensor_set(b.pos, positions.data(), 0, ggml_nbytes(b.pos));
+        ggml_backend_tensor_set(b.slots, slots.data(), 0, ggml_nbytes(b.slots));
+        set_temperature(b, positions.data(), hp);
+        for (size_t i = 0; i < rows.size(); ++i) {
+            set_row(b.sequences.empty() ? b : b.sequences[i], positions[i], blocks[i], hp);
         }
         s.device->run(s.graph, abort);
         ggml_backend_tensor_get(s.x_out, x.data(), 0, x.size() * sizeof(float));
     }
-    logits_of(x, out, abort);
+    std::vector<std::vector<float> *> logits;
+    for (const DecodeRow & row : rows) logits.push_back(row.logits);
+    logits_of(x, logits, abort);
 }
 
 }  // namespace kvasir

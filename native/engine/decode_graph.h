@@ -1,7 +1,7 @@
 #pragma once
-// The graph of one decode step, in splits: one for each run of layers on the same device. Splits are used again as long
-// as the keys they read stay in the same blocks, and built anew in the same memory when these change: every kKvBlock
-// tokens, and when it is another session's turn.
+// The graph of one decode step, in splits: one for each run of layers on the same device. A step has a row of one
+// session, or of several. Splits are used again as long as the keys they read stay in the same blocks, and built anew
+// when these change: every kKvBlock tokens, and when other sessions take part.
 //
 // Thread safety: belongs to the model's thread.
 #include <vector>
@@ -18,19 +18,21 @@ struct DecodeGraph {
         ContextPtr ctx;
         GallocPtr galloc;
         ggml_cgraph * graph = nullptr;
-        ggml_tensor *x_in = nullptr, *x_out = nullptr;  // [n_embd, 1] f32
-        ggml_tensor * inputs = nullptr;                 // [n_embd_per_layer, layers] f32; null: layers have none
-        Ubatch row{};
+        ggml_tensor *x_in = nullptr, *x_out = nullptr;  // [n_embd, rows] f32
+        ggml_tensor * inputs = nullptr;  // [n_embd_per_layer, rows, layers] f32; null: layers have none
+        Ubatch rows{};
     };
+    using Blocks = std::vector<std::vector<int32_t>>;  // of each row's keys
     explicit DecodeGraph(const Weights & weights);
 
-    bool can_reuse(const KvCache & cache, const std::vector<int32_t> & keys) const {
-        return blocks == keys && generation == cache.pool().generation();
+    bool can_reuse(const KvPool & pool, const Blocks & keys) const {
+        return blocks == keys && generation == pool.generation();
     }
+    size_t layer_nodes(size_t rows) const;  // at most
 
-    size_t layer_nodes;           // room for, in a split
-    std::vector<int32_t> blocks;  // of the keys
-    int64_t generation = -1;      // of the pool they stand in
+    bool adapted;
+    Blocks blocks;
+    int64_t generation = -1;  // of the pool they stand in
     std::vector<Split> splits;
 };
 

@@ -36,6 +36,20 @@ void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float>
     }
     out.resize(keys * rows);
 }
+
+Rows rows_of(const Ubatch & b) { return b.sequences.empty() ? Rows::together : Rows::apart; }
+
+// Rows [width, 1] as one tensor; by halves, so that each is copied a few times at most.
+ggml_tensor * joined(ggml_context * c, std::vector<ggml_tensor *> parts) {
+    while (parts.size() > 1) {
+        std::vector<ggml_tensor *> pairs;
+        for (size_t i = 0; i + 1 < parts.size(); i += 2) pairs.push_back(ggml_concat(c, parts[i], parts[i + 1], 1));
+        if (parts.size() % 2) pairs.push_back(parts.back());
+        parts = std::move(pairs);
+    }
+    return parts.front();
+}
+
 }
 
 Forward::Forward(const Weights & weights, Device & cpu)
@@ -70,22 +84,22 @@ ggml_tensor * Forward::rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos
                          r.attn_factor, r.beta_fast, r.beta_slow);
 }
 
-ggml_tensor * Forward::embeddings(ggml_context * c, ggml_tensor * ids) {
+ggml_tensor * Forward::embeddings(ggml_context * c, ggml_tensor * ids, Rows rows) {
     ggml_tensor * x = ggml_get_rows(c, weights_.token_embd(), ids);
     if (const auto * pair = weights_.adapter() ? weights_.adapter()->beside(weights_.token_embd()) : nullptr) {
         ggml_tensor * inner = ggml_scale(c, ggml_get_rows(c, pair->a, ids), pair->scale);
-        x = ggml_add(c, x, ggml_mul_mat(c, pair->b, inner));
+        x = ggml_add(c, x, matmul(c, pair->b, inner, rows));
     }
     const float scale = weights_.hparams().embedding_scale;
     return scale == 1 ? x : ggml_scale(c, x, scale);
 }
 
-std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
+std::vector<float> Forward::embed(const std::vector<int32_t> & tokens, Rows rows) {
     ggml_context * c = cpu_.graph_context();
     ggml_cgraph * g = ggml_new_graph_custom(c, 16, false);
     ggml_tensor * ids = ggml_new_tensor_1d(c, GGML_TYPE_I32, int64_t(tokens.size()));
     ggml_set_input(ids);
-    ggml_tensor * x = embeddings(c, ids);
+    ggml_tensor * x = embeddings(c, ids, rows);
     ggml_set_output(x);
     ggml_build_forward_expand(g, x);
     cpu_.prepare(g);
@@ -96,7 +110,7 @@ std::vector<float> Forward::embed(const std::vector<int32_t> & tokens) {
     return out;
 }
 
-std::vector<float> Forward::layer_inputs(const int32_t * tokens, int count, int begin, int end) {
+std::vector<float> Forward::layer_inputs(const int32_t * tokens, int count, int begin, int end, Rows rows) {
     constexpr int kAtOnce = 16;  // layers in a graph
     const Hparams & hp = weights_.hparams();
     const int width = hp.n_embd_per_layer;
@@ -107,11 +121,11 @@ std::vector<float> Forward::layer_inputs(const int32_t * tokens, int count, int 
         ggml_cgraph * g = ggml_new_graph_custom(c, Device::kMaxNodes, false);
         ggml_tensor * ids = ggml_new_tensor_1d(c, GGML_TYPE_I32, count);
         ggml_set_input(ids);
-        ggml_tensor * x = embeddings(c, ids);
+        ggml_tensor * x = embeddings(c, ids, rows);
         std::vector<ggml_tensor *> inputs;
         for (int il = first; il < last; ++il) {
             const Weights::LayerInput w = weights_.layer_input(c, il);
-            ggml_tensor * projected = ggml_scale(c, matmul(c, w.projection, x), 1 / std::sqrt(float(hp.n_embd)));
+            ggml_tensor * projected = ggml_scale(c, matmul(c, w.projection, x, rows), 1 / std::sqrt(float(hp.n_embd)));
             projected = rms_norm(c, projected, w.norm, hp.rms_eps);
             ggml_tensor * own = ggml_scale(c, ggml_get_rows(c, w.embeddings, ids), std::sqrt(float(width)));
             inputs.push_back(ggml_scale(c, ggml_add(c, projected, own), 1 / std::sqrt(2.0f)));
@@ -138,7 +152,7 @@ void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
     const LayerShape & shape = hp.layer(il);
-    const LayerArgs args{c, hp, shape, weights_.layer(il), weights_.adapter()};
+    const LayerArgs args{c, hp, shape, weights_.layer(il), weights_.adapter(), nullptr, rows_of(b)};
     ggml_tensor * k = arch.key(args, h);
     ggml_tensor * v = arch.value(args, h);
     if (call.raw_k) {
@@ -151,16 +165,16 @@ void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
         const auto distance = [&](ggml_tensor * fresh, ggml_tensor * cache) {
             return ggml_sum_rows(c, ggml_sqr(c, ggml_sub(c, fresh, ggml_get_rows(c, cache, b.slots))));
         };
-        if (call.deviation_of != DeviationOf::k) l.deviation = distance(v, l.cache.v(il));
+        if (call.deviation_of != DeviationOf::k) l.deviation = distance(v, l.pool.v(il));
         // A rotation keeps lengths: keys are as far apart with RoPE as without.
-        if (call.deviation_of == DeviationOf::k) l.deviation = distance(k, l.cache.k(il));
-        if (call.deviation_of == DeviationOf::kv) l.deviation = ggml_add(c, l.deviation, distance(k, l.cache.k(il)));
+        if (call.deviation_of == DeviationOf::k) l.deviation = distance(k, l.pool.k(il));
+        if (call.deviation_of == DeviationOf::kv) l.deviation = ggml_add(c, l.deviation, distance(k, l.pool.k(il)));
         ggml_set_output(l.deviation);
         ggml_build_forward_expand(g, l.deviation);
     }
     // Expanded before attention: the graph does not see that attention reads what these write.
-    ggml_build_forward_expand(g, ggml_set_rows(c, l.cache.k(il), k, b.slots));
-    ggml_build_forward_expand(g, ggml_set_rows(c, l.cache.v(il), v, b.slots));
+    ggml_build_forward_expand(g, ggml_set_rows(c, l.pool.k(il), k, b.slots));
+    ggml_build_forward_expand(g, ggml_set_rows(c, l.pool.v(il), v, b.slots));
 }
 
 // The attention weights of the block's last rows, as plain products: they are few, and their weights are what is
@@ -170,7 +184,7 @@ void Forward::observe(LayerGraph & l, ggml_tensor * q) {
     const Ubatch & b = l.b;
     const Hparams & hp = weights_.hparams();
     const LayerShape & shape = hp.layer(l.il);
-    ggml_tensor * k = kv_heads(c, shape.head_dim, l.cache.k(l.il), b.table, b.n_kv);
+    ggml_tensor * k = kv_heads(c, shape.head_dim, l.pool.k(l.il), b.table, b.n_kv);
     ggml_tensor * last = ggml_view_3d(c, q, shape.head_dim, shape.n_head, l.observers, q->nb[1], q->nb[2],
                                       size_t(b.count - l.observers) * q->nb[2]);
     ggml_tensor * scores = ggml_mul_mat(c, k, ggml_permute(c, last, 0, 2, 1, 3));  // [n_kv, observers, n_head]
@@ -190,7 +204,7 @@ ggml_tensor * Forward::build_layer(LayerGraph & l, ggml_tensor * x) {
     const Hparams & hp = weights_.hparams();
     const Architecture & arch = weights_.arch();
     const LayerShape & shape = hp.layer(il);
-    const LayerArgs args{c, hp, shape, weights_.layer(il), weights_.adapter(), l.input};
+    const LayerArgs args{c, hp, shape, weights_.layer(il), weights_.adapter(), l.input, rows_of(b)};
     ggml_tensor * h = arch.attention_input(args, x);
     if (l.call.write_kv && shape.kv_of == il) write_kv(l, h);
     if (!l.call.advance && !l.observers) return nullptr;
@@ -198,12 +212,22 @@ ggml_tensor * Forward::build_layer(LayerGraph & l, ggml_tensor * x) {
     if (b.temperature) q = ggml_mul(c, q, b.temperature);
     if (l.observers) observe(l, q);
     if (!l.call.advance) return nullptr;
-    const int window = shape.windowed ? hp.window : 0;
-    ggml_tensor * a = attention_.build(c, hp, {q, l.cache.k(il), l.cache.v(il), b.table, b.pos,
-                                               window ? b.window_mask : b.mask, b.n_kv, window, args.w.sinks,
-                                               weights_.device(il)});
+    std::vector<ggml_tensor *> parts;
+    for (size_t i = 0; i < b.sequences.size(); ++i) {
+        ggml_tensor * row = ggml_view_3d(c, q, q->ne[0], q->ne[1], 1, q->nb[1], q->nb[2], i * q->nb[2]);
+        parts.push_back(attend(l, row, b.sequences[i]));
+    }
+    ggml_tensor * a = parts.empty() ? attend(l, q, b) : joined(c, parts);
     ggml_format_name(a, "attention-%d", il);
     return arch.output(args, a, x);
+}
+
+ggml_tensor * Forward::attend(LayerGraph & l, ggml_tensor * q, const Ubatch & b) {
+    const Hparams & hp = weights_.hparams();
+    const int window = hp.layer(l.il).windowed ? hp.window : 0;
+    return attention_.build(l.c, hp, {q, l.pool.k(l.il), l.pool.v(l.il), b.table, b.pos,
+                                      window ? b.window_mask : b.mask, b.n_kv, window, weights_.layer(l.il).sinks,
+                                      weights_.device(l.il)});
 }
 
 void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::atomic<bool> * abort) {
@@ -217,7 +241,7 @@ void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::at
         if (call.advance) input = layer_inputs(batch.tokens().data() + b.begin, b.count, il, il + 1);
         ggml_context * c = device.graph_context();
         ggml_cgraph * g = ggml_new_graph_custom(c, Device::kMaxNodes, false);
-        LayerGraph l{c, g, il, b, batch.cache(), call};
+        LayerGraph l{c, g, il, b, batch.cache().pool(), call};
         if (!input.empty()) {
             l.input = ggml_new_tensor_2d(c, GGML_TYPE_F32, int64_t(input.size()) / b.count, b.count);
             ggml_set_input(l.input);
@@ -241,16 +265,19 @@ void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::at
             ggml_backend_tensor_get(l.raw_k, call.raw_k->data() + kv_dim * b.begin, 0, ggml_nbytes(l.raw_k));
             ggml_backend_tensor_get(l.raw_v, call.raw_v->data() + kv_dim * b.begin, 0, ggml_nbytes(l.raw_v));
         }
+        if (between) between(double(b.count) / weights_.hparams().n_layer);
     }
 }
 
-void Forward::logits_of(const std::vector<float> & x, std::vector<float> & out, const std::atomic<bool> * abort) {
+void Forward::logits_of(const std::vector<float> & x, const std::vector<std::vector<float> *> & out,
+                        const std::atomic<bool> * abort) {
     const Hparams & hp = weights_.hparams();
-    std::vector<float> normed(x.size());
+    const auto rows = int64_t(out.size());
+    std::vector<float> normed(x.size()), logits;
     const auto run = [&](Device & device, const std::vector<float> & in, std::vector<float> & result, auto build) {
         ggml_context * c = device.graph_context();
         ggml_cgraph * g = ggml_new_graph_custom(c, 16, false);
-        ggml_tensor * input = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, 1);
+        ggml_tensor * input = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, rows);
         ggml_set_input(input);
         ggml_tensor * y = build(c, input);
         ggml_set_output(y);
@@ -265,22 +292,27 @@ void Forward::logits_of(const std::vector<float> & x, std::vector<float> & out, 
     run(weights_.head_device(), x, normed, [&](ggml_context * c, ggml_tensor * in) {
         return ggml_mul(c, ggml_rms_norm(c, in, hp.rms_eps), weights_.output_norm());
     });
-    run(weights_.output_device(), normed, out,
+    run(weights_.output_device(), normed, logits,
         [&](ggml_context * c, ggml_tensor * in) {
-            ggml_tensor * y = ggml_mul_mat(c, weights_.output(), in);
-            y = adapted(c, weights_.adapter(), weights_.output(), in, y);
+            ggml_tensor * y = matmul(c, weights_.output(), in, Rows::apart);
+            y = adapted(c, weights_.adapter(), weights_.output(), in, y, Rows::apart);
             if (hp.logit_scale != 1) y = ggml_scale(c, y, hp.logit_scale);
             if (hp.logit_softcap == 0) return y;
             return ggml_scale(c, ggml_tanh(c, ggml_scale(c, y, 1 / hp.logit_softcap)), hp.logit_softcap);
         });
-    for (const int32_t token : hp.suppressed) out[size_t(token)] = std::numeric_limits<float>::lowest();
+    const size_t n_vocab = logits.size() / out.size();
+    for (size_t i = 0; i < out.size(); ++i) {
+        const auto begin = logits.begin() + std::ptrdiff_t(i * n_vocab);
+        out[i]->assign(begin, begin + std::ptrdiff_t(n_vocab));
+        for (const int32_t token : hp.suppressed) (*out[i])[size_t(token)] = std::numeric_limits<float>::lowest();
+    }
 }
 
 void Forward::head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort) {
     std::vector<float> x(size_t(weights_.hparams().n_embd));
     const size_t row = batch.x()->nb[1];
     ggml_backend_tensor_get(batch.x(), x.data(), row * size_t(batch.size() - 1), row);
-    logits_of(x, out, abort);
+    logits_of(x, {&out}, abort);
 }
 
 }  // namespace kvasir

@@ -11,6 +11,7 @@
 #include "layer_loader.h"
 #include "batch.h"
 #include "strategy.h"
+#include "turns.h"
 
 namespace kvasir {
 
@@ -32,7 +33,7 @@ class Forward {
     Forward(const Weights & weights, Device & cpu);
 
     // Token embeddings, [tokens][n_embd].
-    std::vector<float> embed(const std::vector<int32_t> & tokens);
+    std::vector<float> embed(const std::vector<int32_t> & tokens, Rows rows = Rows::together);
     // ABORTED. A layer that reads another's keys and values writes none.
     void layer(int il, Batch & batch, const LayerCall & call, const std::atomic<bool> * abort);
     // Places ranges of chunks of layer `il` into `cache`: values as they are, keys rotated to their positions.
@@ -51,20 +52,22 @@ class Forward {
     void place_with_graph(int il, const std::vector<Placement> & placements, const KvCache & cache);
     // Logits of the last row of `batch` → out [n_vocab].
     void head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort);
-    // One token at `position` of `cache` through all layers; logits → out [n_vocab]. Its K and V are written.
-    void decode(int32_t token, int32_t position, const KvCache & cache, std::vector<float> & out,
-                const std::atomic<bool> * abort);
+    // A step of decoding, for sessions of one pool. Each row is computed as if it were alone.
+    void decode(const std::vector<DecodeRow> & rows, const std::atomic<bool> * abort);
+
+    // Called between micro-batches, with the number of rows that the model could have computed in the time.
+    std::function<void(double)> between;
 
   private:
     void place_same_dtype(int il, const std::vector<Placement> & placements, const KvCache & cache);
-    void build_decode_graph(const KvCache & cache, std::vector<int32_t> blocks);
+    void build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGraph::Blocks blocks);
     // A layer's graph for one micro-batch while it is built.
     struct LayerGraph {
         ggml_context * c;
         ggml_cgraph * g;
         int il;
         const Ubatch & b;
-        const KvCache & cache;
+        const KvPool & pool;
         const LayerCall & call;
         ggml_tensor * input = nullptr;  // see LayerArgs
         // What it computes besides its rows' activations; null where it was not asked for.
@@ -75,14 +78,18 @@ class Forward {
     ggml_tensor * build_layer(LayerGraph & l, ggml_tensor * x);
     void write_kv(LayerGraph & l, ggml_tensor * h);
     void observe(LayerGraph & l, ggml_tensor * q);
+    ggml_tensor * attend(LayerGraph & l, ggml_tensor * q, const Ubatch & b);
     // ids [tokens] → f32 [n_embd, tokens].
-    ggml_tensor * embeddings(ggml_context * c, ggml_tensor * ids);
+    ggml_tensor * embeddings(ggml_context * c, ggml_tensor * ids, Rows rows);
     // Rotates as layer `il` does.
     ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, int il);
     // What layers [begin, end) get of these tokens besides the residual stream (Gemma's per-layer embeddings):
     // [layers][tokens][n_embd_per_layer], nothing where they get none.
-    std::vector<float> layer_inputs(const int32_t * tokens, int count, int begin, int end);
-    void logits_of(const std::vector<float> & x, std::vector<float> & out, const std::atomic<bool> * abort);
+    std::vector<float> layer_inputs(const int32_t * tokens, int count, int begin, int end,
+                                    Rows rows = Rows::together);
+    // Of rows [n_embd] each.
+    void logits_of(const std::vector<float> & x, const std::vector<std::vector<float> *> & out,
+                   const std::atomic<bool> * abort);
 
     const Weights & weights_;
     Device & cpu_;

@@ -57,7 +57,8 @@ Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & se
       strategy_(make_strategy(spec, model.hparams().n_layer_kv)),
       prompt_(model, segments, strategy_->reuses(), past, capacity),
       loading_(loading),
-      origin_(Clock::now()) {
+      origin_(Clock::now()),
+      paused_before_(model.turns()->paused_ms()) {
     const int n_layer = model.hparams().n_layer;
     const bool any = prompt_.reusable_tokens > 0;
     if (any) check_layers_ = strategy_->check_layers(), report_.question.layers = strategy_->question_layers();
@@ -87,7 +88,8 @@ std::vector<int32_t> Fuse::plain_tokens() const {
     return {begin, begin + (prompt_.placements.front().position - prompt_.past)};
 }
 
-double Fuse::now() const { return ms_since(origin_); }
+// Without what others computed meanwhile.
+double Fuse::now() const { return ms_since(origin_) - (model_.turns()->paused_ms() - paused_before_); }
 
 void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
     pass.done.done += rows;

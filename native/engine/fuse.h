@@ -55,6 +55,7 @@ class Fuse {
     int first_load_;      // the first layer whose stored KV is needed
     int next_place_ = 0;  // layers below are placed, or need not be
     Clock::time_point origin_;
+    double paused_before_;
     AppendReport report_;
     AttentionTrace * trace_ = nullptr;
 };

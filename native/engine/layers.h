@@ -14,7 +14,7 @@ inline ggml_tensor * rms_norm(ggml_context * c, ggml_tensor * x, ggml_tensor * w
 // w [width, outputs], bias [outputs] or null, x [width, rows] → [outputs, rows]. Every product with a layer's weights
 // goes through here, so that none lacks what an adapter adds to it.
 inline ggml_tensor * linear(const LayerArgs & l, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * x) {
-    ggml_tensor * y = adapted(l.c, l.adapter, w, x, matmul(l.c, w, x));
+    ggml_tensor * y = adapted(l.c, l.adapter, w, x, matmul(l.c, w, x, l.rows), l.rows);
     return bias ? ggml_add(l.c, y, bias) : y;
 }
 

@@ -7,9 +7,13 @@
 
 namespace kvasir {
 
-// weights [width, outputs] times x f32 [width, rows] → f32 [outputs, rows]. A kernel of ours for several rows and a
-// matrix in plain host memory, ggml for everything else.
-ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x);
+// How several rows are computed: together by the fastest kernel for many, or each to the bit as if it were alone. For a
+// few that is fast as well: ggml's product of one row reads a weight once for all of them.
+enum class Rows { together, apart };
+
+// weights [width, outputs] times x f32 [width, rows] → f32 [outputs, rows]. A kernel of ours for several rows together
+// and a matrix in host memory, ggml for everything else.
+ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x, Rows rows = Rows::together);
 
 // The kernel of ours for products of several rows with weights [width, outputs, …]; null: there is none.
 const MatmulKernel * rows_kernel(const ggml_tensor * weights);

@@ -11,6 +11,7 @@
 #include "chunk_kv.h"
 #include "forward.h"
 #include "kv_pool.h"
+#include "turns.h"
 #include "vocab.h"
 #include "weights.h"
 
@@ -35,8 +36,10 @@ class Model {
     // Of all sessions.
     Forward & forward() const { return *forward_; }
     KvPool & kv_pool() const { return *kv_pool_; }
-    // Of the chunk that is encoded: apart from the sessions', since chunks do not depend on their number format.
+    // Of chunks that are encoded: apart from the sessions', since chunks do not depend on their number format.
     KvPool & chunk_pool() const { return *chunk_pool_; }
+    // Who uses all of these now.
+    const std::shared_ptr<Turns> & turns() const { return turns_; }
     int threads() const { return threads_; }
     double load_ms() const { return load_ms_; }
     // Of the model with its adapter: KV that either changes is neither the other's nor that of the model alone.
@@ -59,6 +62,7 @@ class Model {
     std::unique_ptr<Vocab> vocab_;
     std::unique_ptr<Forward> forward_;
     std::unique_ptr<KvPool> kv_pool_, chunk_pool_;
+    std::shared_ptr<Turns> turns_;
     Digest fingerprint_;
     double load_ms_ = 0;
 };

@@ -55,7 +55,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         if (on_token && !on_token(token)) { out.stop = "aborted"; break; }
         try {
             cache_.allocate(length_, length_ + 1);
-            model_->forward().decode(token, length_, cache_, logits_, abort);
+            model_->turns()->decode({token, length_, &cache_, &logits_}, abort);
             require_numbers(logits_, length_ + 1);
         } catch (const Error & e) {
             if (e.code != "ABORTED") {
@@ -129,6 +129,12 @@ void Session::reserve(int tokens) { cache_.allocate(length_, std::min(std::max(t
 void Session::warm(int begin, int end) {
     const int last = std::min(end, int(cache_.block_table().size()) * kKvBlock);
     if (begin < last) cache_.prefault(begin, last);
+}
+
+bool Session::uses_devices() const {
+    for (int il = 0; il < model_->hparams().n_layer; ++il)
+        if (!model_->weights().device(il).is_host()) return true;
+    return false;
 }
 
 std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens,

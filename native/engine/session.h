@@ -29,6 +29,7 @@ class Session : public AnySession {
     // Has the system give the memory of reserved positions [begin, end) now, rather than when an append first writes
     // there.
     void warm(int begin, int end) override;
+    bool uses_devices() const override;
 
     int length() const override { return length_; }
     int capacity() const override { return capacity_; }

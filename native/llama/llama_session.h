@@ -37,6 +37,7 @@ class LlamaSession : public AnySession {
     void reserve(int tokens) override;
     // libllama writes all of a context's memory when it makes it.
     void warm(int, int) override {}
+    bool uses_devices() const override { return false; }  // its model's turns are not shared
 
   private:
     // Where memory that cannot be cut can be put back to.

@@ -84,7 +84,7 @@ export class SingleAnswers {
 
   /** NO_MATCH, QUESTION_TOO_LONG, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
   answer(request: SingleRequest, run: SingleRun = {}): Promise<Answered> {
-    return this.#gate.foreground(() => this.#answer(request, run));
+    return this.#gate.foreground(() => this.#answer(request, run), { shared: true });
   }
 
   /** Makes a question's prompt in several ways, one beside the other. As answer(). */

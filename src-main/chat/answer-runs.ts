@@ -155,7 +155,7 @@ export class AnswerRuns {
           if (live.signal.aborted) throw new KvasirError('ABORTED', 'It was stopped before it began.');
           live.begin();
           return models.active && { value: await work(models.active) };
-        });
+        }, { shared: true });
         if (result) return result.value;
       }
     };

@@ -305,6 +305,8 @@ export interface NativeSession {
     loading?: NativeLoading,
     /** How many tokens at the end, all of them behind the last chunk, have their attention kept for deviationFrom(). Default: 0. */
     observe?: number,
+    /** Among appends at once those of the lowest number go first; from 2 on after all answers that are written. Default: 0. */
+    priority?: number,
   ): Promise<NativeAppendReport>;
   /** Logits of the last computed token, [vocab]; for parity and quality measurements. */
   logits(): Float32Array;
@@ -353,6 +355,9 @@ export interface NativeKvUsage {
   /** Those that several sessions share count once. */
   used: number;
   evictable: number;
+  /** Steps of decoding so far, and the tokens they gave: several in one where answers are written at once. */
+  decodeSteps: number;
+  decodedTokens: number;
 }
 
 export interface NativeModel {

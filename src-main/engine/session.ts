@@ -24,6 +24,8 @@ export interface AppendOptions extends CallOptions {
   loading?: Partial<NativeLoading> | undefined;
   /** How many tokens at the end, all of them behind the last chunk, have their attention kept for `deviationFrom`. Default: 0. */
   observe?: number | undefined;
+  /** Among appends at once those of the lowest number go first: 0 for what a person waits for (default), 1 for jobs, 2 for what can wait. */
+  priority?: number | undefined;
 }
 
 export interface GenerateOptions {
@@ -76,6 +78,7 @@ export class Session {
         options.onProgress,
         { serial: false, bytesPerSecond: 0, ...options.loading },
         options.observe,
+        options.priority,
       ),
     );
   }

@@ -54,6 +54,14 @@ export function canBlend({ info }: Pick<FusionModel, 'info'>): boolean {
   return info.engine !== 'llama';
 }
 
+/** Each has a session of its own: more would take memory without being answered sooner. */
+const MOST_AT_ONCE = 8;
+
+/** How many answers this model writes at once: its turns are of our engine only. */
+export function answersAtOnce(model: Pick<FusionModel, 'info'> | undefined): number {
+  return model && canBlend(model) ? MOST_AT_ONCE : 1;
+}
+
 /** MODEL_UNSUPPORTED, for what has to do with blending alone. */
 export function requireBlending(name: string, { info }: Pick<FusionModel, 'info'>): void {
   if (info.obstacle === '' || info.engine !== 'llama') return;

@@ -128,3 +128,43 @@ test('a job interrupts background work and gives way to questions; both go on af
   backgrounds!.at(-1)!.finish();
   await background;
 });
+
+test('questions share a model as far as it goes; what changes the model runs alone, in its turn', async () => {
+  const gate = new Gate(() => 2);
+  const order: string[] = [];
+  const ask = (name: string, shared: boolean) => {
+    const one = work();
+    const done = gate.foreground(
+      () => {
+        order.push(name);
+        return one.run();
+      },
+      { shared },
+    );
+    return { finish: one.finish, done };
+  };
+  const [a, b, c] = [ask('a', true), ask('b', true), ask('c', true)];
+  const change = ask('change', false);
+  const d = ask('d', true);
+  await turn();
+  expect(order).toEqual(['a', 'b']);
+  expect(gate.waiting).toBe(3);
+  a.finish();
+  await a.done;
+  await turn();
+  expect(order).toEqual(['a', 'b', 'c']);
+  b.finish();
+  await b.done;
+  await turn();
+  expect(order).toEqual(['a', 'b', 'c']); // the change waits for c, and d for the change
+  c.finish();
+  await c.done;
+  await turn();
+  expect(order).toEqual(['a', 'b', 'c', 'change']);
+  change.finish();
+  await change.done;
+  await turn();
+  expect(order).toEqual(['a', 'b', 'c', 'change', 'd']);
+  d.finish();
+  await d.done;
+});

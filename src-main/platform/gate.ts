@@ -4,28 +4,42 @@ import { isAborted, throwIfAborted } from './abort.ts';
  * Who may use the model now. A question never waits for more than the layer that is being computed: foreground work
  * stops the background work that is running, which starts anew afterwards.
  *
- * Foreground work runs one after another in call order. Jobs run while there is none, background work while there is neither.
+ * Foreground work begins in call order: one after another, or beside each other what may share the model, which then computes in
+ * turns. Jobs run while there is none, background work while there is neither.
  */
 export class Gate {
   #foreground = 0;
   #jobs = 0;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #turns: ForegroundTurns;
   #idle: (() => void)[] = [];
   /** What can be interrupted, and by jobs too. */
   readonly #running = new Map<AbortController, 'job' | 'background'>();
 
-  /** Work that somebody waits for. */
-  async foreground<T>(work: () => Promise<T>): Promise<T> {
+  /** `atOnce`: how many may share the model that is in use now. */
+  constructor(atOnce: () => number = () => 1) {
+    this.#turns = new ForegroundTurns(atOnce);
+  }
+
+  /** Work that somebody waits for. `shared`: it neither changes nor unloads the model, and others of its kind may run beside it. */
+  async foreground<T>(work: () => Promise<T>, { shared = false } = {}): Promise<T> {
     this.#foreground++;
     for (const controller of this.#running.keys()) controller.abort(new Interrupted());
-    const turn = this.#tail.then(work);
-    this.#tail = turn.catch(() => undefined);
     try {
-      return await turn;
+      await this.#turns.begin(shared);
+      try {
+        return await work();
+      } finally {
+        this.#turns.end();
+      }
     } finally {
       this.#foreground--;
       if (this.#foreground === 0) this.#wake();
     }
+  }
+
+  /** How much foreground work waits for its turn, for those who watch. */
+  get waiting(): number {
+    return this.#turns.waiting;
   }
 
   /**
@@ -93,6 +107,46 @@ export class Gate {
       this.#idle.push(wake);
       signal?.addEventListener('abort', wake, { once: true });
     });
+  }
+}
+
+/** Who of the foreground runs: in call order, and beside each other only what shares. */
+class ForegroundTurns {
+  readonly #atOnce: () => number;
+  readonly #queue: { shared: boolean; go: () => void }[] = [];
+  #running = 0;
+  /** Whether what runs lets others in. */
+  #shared = true;
+
+  constructor(atOnce: () => number) {
+    this.#atOnce = atOnce;
+  }
+
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  begin(shared: boolean): Promise<void> {
+    return new Promise((go) => {
+      this.#queue.push({ shared, go });
+      this.#next();
+    });
+  }
+
+  end(): void {
+    this.#running--;
+    this.#next();
+  }
+
+  #next(): void {
+    for (let first; (first = this.#queue[0]);) {
+      const fits = this.#shared && first.shared && this.#running < this.#atOnce();
+      if (this.#running > 0 && !fits) return;
+      this.#queue.shift();
+      this.#running++;
+      this.#shared = first.shared;
+      first.go();
+    }
   }
 }
 

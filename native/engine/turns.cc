@@ -1,0 +1,154 @@
+#include "turns.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "error.h"
+
+namespace kvasir {
+
+namespace {
+// What this thread has of all models: mostly one turn, or none.
+thread_local void * innermost = nullptr;
+constexpr double kSlack = 2;
+}
+
+Turns::Turn::Turn(Turns & turns, const Request & request)
+    : turns_(turns),
+      outer_(static_cast<Turn *>(innermost)),
+      is_short_(request.is_short),
+      alone_(request.alone),
+      priority_(request.priority) {
+    std::unique_lock lock(turns.mutex_);
+    deadline_ = turns.computed_rows_ + kSlack * request.rows;
+    turns.waiting_.push_back(this);
+    if (!turns.taken_) turns.hand_over();
+    turns.wait(lock, *this);
+    innermost = this;
+}
+
+Turns::Turn::~Turn() {
+    innermost = outer_;
+    std::lock_guard lock(turns_.mutex_);
+    if (turns_.alone_ == this) turns_.alone_ = nullptr;
+    turns_.hand_over();
+}
+
+Turns::Turn * Turns::mine() const {
+    for (auto * turn = static_cast<Turn *>(innermost); turn; turn = turn->outer_)
+        if (&turn->turns_ == this) return turn;
+    return nullptr;
+}
+
+bool Turns::before(const Turn & a, const Turn & b) {
+    if (a.is_short_ != b.is_short_) return a.is_short_;
+    if (a.is_short_) return false;  // as they came
+    if (a.priority_ != b.priority_) return a.priority_ < b.priority_;
+    return a.deadline_ < b.deadline_;
+}
+
+Turns::Turn * Turns::best_waiting() const {
+    Turn * best = nullptr;
+    for (Turn * turn : waiting_) {
+        const bool may = !turn->alone_ || !alone_ || alone_ == turn;
+        if (may && (!best || before(*turn, *best))) best = turn;
+    }
+    return best;
+}
+
+// Whether a step of decoding goes before `next`.
+bool Turns::step_is_due(const Turn * next) const {
+    if (decoding_.empty()) return false;
+    if (!next) return true;
+    if (next->is_short_) return false;  // a token is sampled, and its answer joins the step
+    return next->priority_ >= kBackground || ms_since(last_step_) >= kTokenMs;
+}
+
+// Gives the turn, which nobody uses any more, to who is next.
+void Turns::hand_over() {
+    Turn * next = best_waiting();
+    auto & from = step_is_due(next) ? decoding_ : waiting_;
+    if (&from == &decoding_) next = decoding_.front();
+    taken_ = next != nullptr;
+    if (!next) return;
+    from.erase(std::find(from.begin(), from.end(), next));
+    if (next->alone_) alone_ = next;
+    next->granted_ = true;
+    next->changed_.notify_one();
+}
+
+void Turns::wait(std::unique_lock<std::mutex> & lock, Turn & turn) {
+    turn.changed_.wait(lock, [&] { return turn.granted_; });
+    turn.granted_ = false;
+}
+
+void Turns::pause(double rows) {
+    Turn * turn = mine();
+    if (!turn) return;
+    std::unique_lock lock(mutex_);
+    computed_rows_ += rows;
+    const Turn * next = best_waiting();
+    if (next && !before(*next, *turn)) next = nullptr;
+    if (!next && !step_is_due(turn)) return;
+    const auto start = Clock::now();
+    ++figures_.pauses;
+    waiting_.push_back(turn);
+    hand_over();
+    wait(lock, *turn);
+    turn->paused_ms_ += ms_since(start);
+}
+
+// The rows of the next step, besides the leader's.
+std::vector<Turns::Turn *> Turns::take_step(Turn & leader) {
+    const auto end = decoding_.begin() + std::ptrdiff_t(std::min(decoding_.size(), size_t(kMostRows - 1)));
+    std::vector<Turn *> others(decoding_.begin(), end);
+    decoding_.erase(decoding_.begin(), end);
+    leader.row_ = nullptr;
+    return others;
+}
+
+void Turns::decode(const DecodeRow & row, const std::atomic<bool> * abort) {
+    Turn * turn = mine();
+    if (!turn) return decode_({row}, abort);
+    std::unique_lock lock(mutex_);
+    turn->row_ = &row;
+    const auto start = Clock::now();
+    decoding_.push_back(turn);
+    hand_over();
+    wait(lock, *turn);
+    if (turn->row_) {  // the turn came before somebody else's step had this row: it leads one
+        const std::vector<Turn *> others = take_step(*turn);
+        std::vector<DecodeRow> rows{row};
+        for (const Turn * other : others) rows.push_back(*other->row_);
+        lock.unlock();
+        std::exception_ptr failure;
+        try {
+            decode_(rows, others.empty() ? abort : nullptr);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        lock.lock();
+        last_step_ = Clock::now();
+        ++figures_.steps, figures_.rows += int64_t(rows.size());
+        for (Turn * other : others) {
+            other->row_ = nullptr, other->failure_ = failure, other->is_short_ = true;
+            waiting_.push_back(other);
+        }
+        turn->failure_ = failure;
+    }
+    turn->paused_ms_ += ms_since(start);
+    if (turn->failure_) std::rethrow_exception(std::exchange(turn->failure_, nullptr));
+    if (abort && abort->load()) throw Error("ABORTED", "The computation was stopped.");
+}
+
+double Turns::paused_ms() const {
+    const Turn * turn = mine();
+    return turn ? turn->paused_ms_ : 0;
+}
+
+Turns::Figures Turns::figures() const {
+    std::lock_guard lock(mutex_);
+    return figures_;
+}
+
+}  // namespace kvasir

@@ -1,0 +1,103 @@
+#pragma once
+// Many at once on one model: who computes now. Each request runs on a thread of its own, but only one of them has the
+// turn, and hands it over between micro-batches; tokens that several answers wait for are computed in one step, for
+// which every weight is read once (continuous batching: Yu et al., Orca, OSDI '22).
+//
+// Thread safety: any thread may take a turn. What "belongs to the model's thread" belongs to the thread that has the
+// turn. A thread without one (a test, a tool) is the only one of its model, and pauses nowhere.
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "clock.h"
+
+namespace kvasir {
+
+class KvCache;
+
+// One token of a sequence: its K and V are written, its logits → logits [n_vocab].
+struct DecodeRow {
+    int32_t token, position;
+    const KvCache * cache;
+    std::vector<float> * logits;
+};
+
+class Turns {
+  public:
+    // Computes a step for several sequences of one pool.
+    using DecodeFn = std::function<void(const std::vector<DecodeRow> & rows, const std::atomic<bool> * abort)>;
+    explicit Turns(DecodeFn decode) : decode_(std::move(decode)) {}
+
+    // What is short (a session cut, a token sampled) goes first. Then the lowest priority: 0 is what a person waits
+    // for. Among equals the earliest deadline: when it came, plus twice what it takes, in rows computed since. So a
+    // short question passes a long prompt, and none is passed for ever.
+    struct Request {
+        bool is_short = false;
+        int priority = 0;
+        double rows = 0;  // about how many it computes
+        // No other of these begins before it ends: they share what a device has only once (its staging buffer).
+        bool alone = false;
+    };
+    static constexpr int kBackground = 2;  // from this priority on, tokens of answers always go first
+    static constexpr int kMostRows = 16;   // of a step
+    // While prompts are computed, answers get a token as often as this: about twice as fast as people read.
+    static constexpr double kTokenMs = 100;
+
+    // The turn from its beginning, which waits for it, to its end.
+    class Turn {
+      public:
+        Turn(Turns & turns, const Request & request);
+        ~Turn();
+        Turn(const Turn &) = delete;
+
+      private:
+        friend class Turns;
+        Turns & turns_;
+        Turn * const outer_;  // of this thread, on another model
+        bool is_short_, alone_;
+        int priority_;
+        double deadline_;
+        bool granted_ = false;
+        std::condition_variable changed_;
+        double paused_ms_ = 0;
+        const DecodeRow * row_ = nullptr;  // waits for a step
+        std::exception_ptr failure_;       // of the step
+    };
+
+    // Between micro-batches: who goes first has the turn meanwhile. `rows`: of the model, computed since the last time.
+    void pause(double rows);
+    // The row's step, together with all that wait for one. ABORTED, and what the step throws.
+    void decode(const DecodeRow & row, const std::atomic<bool> * abort);
+    // How long this thread's turn has been with others.
+    double paused_ms() const;
+
+    struct Figures {
+        int64_t steps = 0, rows = 0;  // of decoding
+        int64_t pauses = 0;
+    };
+    Figures figures() const;
+
+  private:
+    Turn * mine() const;
+    static bool before(const Turn & a, const Turn & b);
+    bool step_is_due(const Turn * next) const;
+    Turn * best_waiting() const;
+    void hand_over();
+    void wait(std::unique_lock<std::mutex> & lock, Turn & turn);
+    std::vector<Turn *> take_step(Turn & leader);
+
+    const DecodeFn decode_;
+    mutable std::mutex mutex_;
+    bool taken_ = false;
+    const Turn * alone_ = nullptr;  // has begun, and not ended
+    double computed_rows_ = 0;
+    Clock::time_point last_step_{};
+    std::vector<Turn *> waiting_, decoding_;  // in the order they came
+    Figures figures_;
+};
+
+}  // namespace kvasir

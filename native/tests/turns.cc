@@ -1,0 +1,292 @@
+// Many at once on one model: the same numbers as alone, and whose turn it is.
+#include "engine/turns.h"
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "engine/error.h"
+#include "tests/fixtures.h"
+
+using namespace kvasir;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
+using test::tiny;
+using test::error_code;
+
+namespace {
+
+// What a request on a model of its own thread gives: its text and the logits behind it.
+struct Answer {
+    std::vector<int32_t> tokens;
+    std::vector<float> prompt_logits, logits;
+};
+
+struct Asked {
+    std::vector<Segment> segments;
+    StrategySpec strategy;
+    int max_tokens;
+};
+
+Answer answer(const std::shared_ptr<Model> & m, const Asked & asked,
+              const std::function<void()> & appended = [] {}) {
+    Session session(m, 2048);
+    Answer a;
+    session.append(asked.segments, asked.strategy, nullptr, nullptr);
+    a.prompt_logits = session.logits();
+    appended();
+    a.tokens = session.generate(asked.max_tokens, {}, nullptr, nullptr).tokens;
+    a.logits = session.logits();
+    return a;
+}
+
+// All at once, each on a thread of its own, as the addon does it.
+std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<Asked> & all) {
+    std::vector<Answer> out(all.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < all.size(); ++i) {
+        threads.emplace_back([&, i] {
+            const Turns::Turn turn(*m->turns(), {.rows = 100});
+            out[i] = answer(m, all[i]);
+        });
+    }
+    for (std::thread & t : threads) t.join();
+    return out;
+}
+
+std::vector<Asked> several(const std::shared_ptr<Model> & m) {
+    std::vector<Asked> all;
+    for (int i = 0; i < 6; ++i) {
+        auto a = encode(m, ids(70 + 20 * i, i)), b = encode(m, ids(150, 9 - i));
+        const StrategySpec strategy =
+            i % 3 == 0 ? kFull : i % 3 == 1 ? kNone : StrategySpec{.name = "deviation", .check_layers = {1}, .ratios = {0.3}};
+        all.push_back({{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(20 + i, 3 + i), nullptr}}, strategy, 70 + 5 * i});
+    }
+    return all;
+}
+
+void same_as_alone(const std::shared_ptr<Model> & m) {
+    const std::vector<Asked> all = several(m);
+    std::vector<Answer> alone;
+    for (const Asked & asked : all) alone.push_back(answer(m, asked));
+    const Turns::Figures before = m->turns()->figures();
+    const std::vector<Answer> together = answers(m, all);
+    const Turns::Figures after = m->turns()->figures();
+    for (size_t i = 0; i < all.size(); ++i) {
+        CHECK(together[i].prompt_logits == alone[i].prompt_logits);
+        CHECK(together[i].tokens == alone[i].tokens);
+        CHECK(together[i].logits == alone[i].logits);
+    }
+    // They did decode together: else this says nothing.
+    CHECK(after.rows - before.rows > 2 * (after.steps - before.steps));
+}
+
+}  // namespace
+
+TEST(many_at_once_give_what_each_gives_alone_bit_for_bit) {
+    for (const std::string & arch : architecture_names()) same_as_alone(tiny(arch));
+}
+
+TEST(many_at_once_give_what_each_gives_alone_in_every_format_of_weights) {
+    for (const char * type : {"q8_0", "q4_K", "q6_K", "q5_K", "q4_0", "bf16", "f32"}) {
+        same_as_alone(tiny("qwen3", "--embd 256 --ff 512 --type " + std::string(type)));
+    }
+}
+
+TEST(many_at_once_on_a_device_with_masks_give_what_each_gives_alone) {
+    for (KvDtype kv : {KvDtype::f16, KvDtype::q8_0}) same_as_alone(tiny("qwen3", "--head-dim 32", {2, "cpu", kv}));
+}
+
+TEST(a_prompt_that_another_comes_into_gives_the_same_and_the_short_one_is_done_first) {
+    auto m = tiny("qwen3");
+    const std::vector<Asked> all = several(m);
+    const Answer long_alone = answer(m, all[1]), short_alone = answer(m, all[2]);
+    Answer in_between;
+    std::thread other;
+    Session session(m, 2048);
+    std::vector<std::string> ended;
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 1e6});
+        session.append(all[1].segments, all[1].strategy, nullptr, [&](Progress) {
+            if (other.joinable()) return;
+            other = std::thread([&] {
+                const Turns::Turn its(*m->turns(), {.rows = 10});
+                in_between = answer(m, all[2], [&] { ended.push_back("short"); });
+            });
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it waits for its turn
+        });
+        ended.push_back("long");
+    }
+    other.join();
+    CHECK_EQ(ended.front(), "short");
+    CHECK(session.logits() == long_alone.prompt_logits);
+    CHECK(in_between.logits == short_alone.logits);
+    CHECK(in_between.tokens == short_alone.tokens);
+    CHECK(m->turns()->figures().pauses > 0);
+}
+
+namespace {
+
+// Turns without a model: what is done is a list of names, in the order it is done.
+struct Desk {
+    std::vector<std::string> done;
+    std::vector<size_t> steps;  // rows of each
+    Turns turns{[this](const std::vector<DecodeRow> & rows, const std::atomic<bool> *) { steps.push_back(rows.size()); }};
+    std::deque<std::thread> threads;
+
+    // Computes `batches` times `rows`, once the others have come as well.
+    void compute(const std::string & name, const Turns::Request & request, int batches, double rows) {
+        std::atomic<bool> waits{false};
+        threads.emplace_back([this, name, request, batches, rows, &waits] {
+            waits = true;
+            const Turns::Turn turn(turns, request);
+            for (int i = 0; i < batches; ++i) {
+                done.push_back(name);
+                turns.pause(rows);
+            }
+        });
+        while (!waits) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until it waits for its turn
+    }
+    void join() {
+        for (std::thread & t : threads) t.join();
+        threads.clear();
+    }
+    std::string order() const {
+        std::string all;
+        for (const std::string & name : done) all += name;
+        return all;
+    }
+};
+
+}  // namespace
+
+TEST(a_short_question_passes_a_long_prompt_and_none_is_passed_for_ever) {
+    Desk desk;
+    {
+        // Until this turn ends the others wait, in the order they came.
+        const Turns::Turn first(desk.turns, {.rows = 1});
+        desk.compute("L", {.rows = 400}, 4, 100);
+        desk.compute("s", {.rows = 100}, 1, 100);
+        desk.compute("t", {.rows = 100}, 1, 100);
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "stLLLL");
+
+    Desk stream;  // short ones keep coming: those that come once the long one is near its deadline wait for it
+    {
+        const Turns::Turn first(stream.turns, {.rows = 1});
+        stream.compute("L", {.rows = 200}, 2, 100);
+        stream.compute("s", {.rows = 100}, 1, 100);
+    }
+    stream.join();
+    stream.turns.pause(0);
+    CHECK_EQ(stream.order(), "sLL");
+}
+
+TEST(what_a_person_waits_for_goes_before_jobs_and_those_before_what_can_wait) {
+    Desk desk;
+    {
+        const Turns::Turn first(desk.turns, {.rows = 1});
+        desk.compute("b", {.priority = Turns::kBackground, .rows = 10}, 2, 10);
+        desk.compute("j", {.priority = 1, .rows = 10}, 2, 10);
+        desk.compute("q", {.priority = 0, .rows = 500}, 2, 250);
+        desk.compute(".", {.is_short = true}, 1, 0);
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), ".qqjjbb");
+}
+
+TEST(a_prompt_that_is_computed_gives_way_to_one_with_an_earlier_deadline) {
+    Desk desk;
+    std::atomic<bool> began{false}, go{false};
+    desk.threads.emplace_back([&] {
+        const Turns::Turn turn(desk.turns, {.rows = 1000});
+        began = true;
+        while (!go) std::this_thread::yield();
+        for (int i = 0; i < 3; ++i) desk.done.push_back("L"), desk.turns.pause(100);
+    });
+    while (!began) std::this_thread::yield();
+    desk.compute("s", {.rows = 100}, 1, 100);
+    go = true;
+    desk.join();
+    CHECK_EQ(desk.order(), "LsLL");
+}
+
+TEST(of_what_a_device_has_once_one_request_is_at_work_until_its_end) {
+    Desk desk;
+    {
+        const Turns::Turn first(desk.turns, {.rows = 1});
+        desk.compute("L", {.rows = 100, .alone = true}, 1, 100);
+        desk.compute("x", {.rows = 400, .alone = true}, 3, 100);
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "Lxxx");
+
+    Desk other;
+    std::atomic<bool> began{false}, go{false};
+    other.threads.emplace_back([&] {
+        const Turns::Turn turn(other.turns, {.rows = 1000, .alone = true});
+        began = true;
+        while (!go) std::this_thread::yield();
+        for (int i = 0; i < 3; ++i) other.done.push_back("L"), other.turns.pause(100);
+    });
+    while (!began) std::this_thread::yield();
+    other.compute("s", {.rows = 10, .alone = true}, 1, 10);
+    other.compute(".", {.is_short = true}, 1, 0);
+    go = true;
+    other.join();
+    CHECK_EQ(other.order(), "L.LLs");
+}
+
+TEST(tokens_of_many_answers_are_computed_in_one_step) {
+    Desk desk;
+    {
+        const Turns::Turn first(desk.turns, {.rows = 1});
+        for (int i = 0; i < 20; ++i) {
+            std::atomic<bool> waits{false};
+            desk.threads.emplace_back([&] {
+                waits = true;
+                const Turns::Turn turn(desk.turns, {.is_short = true});
+                std::vector<float> logits;
+                for (int t = 0; t < 3; ++t) desk.turns.decode({0, 0, nullptr, &logits}, nullptr);
+            });
+            while (!waits) std::this_thread::yield();
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    desk.join();
+    size_t rows = 0;
+    for (size_t n : desk.steps) {
+        rows += n;
+        CHECK(n <= size_t(Turns::kMostRows));
+    }
+    CHECK_EQ(rows, size_t(60));
+    CHECK(desk.steps.size() <= 6);
+    CHECK_EQ(desk.turns.figures().rows, 60);
+}
+
+TEST(a_step_that_fails_fails_for_all_of_its_rows_and_an_abort_for_its_own) {
+    Turns turns([](const std::vector<DecodeRow> &, const std::atomic<bool> *) { throw Error("OUT_OF_MEMORY", "none"); });
+    std::atomic<int> failed{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            const Turns::Turn turn(turns, {.is_short = true});
+            std::vector<float> logits;
+            failed += error_code([&] { turns.decode({0, 0, nullptr, &logits}, nullptr); }) == "OUT_OF_MEMORY";
+        });
+    }
+    for (std::thread & t : threads) t.join();
+    CHECK_EQ(failed.load(), 4);
+
+    Turns fine([](const std::vector<DecodeRow> &, const std::atomic<bool> *) {});
+    const std::atomic<bool> abort{true};
+    const Turns::Turn turn(fine, {.is_short = true});
+    std::vector<float> logits;
+    CHECK_EQ(error_code([&] { fine.decode({0, 0, nullptr, &logits}, &abort); }), "ABORTED");
+}
