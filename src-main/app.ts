@@ -19,6 +19,7 @@ import { CostModel } from './fusion/planning/cost-model.ts';
 import { FirstUse } from './fusion/planning/first-use.ts';
 import { Planner } from './fusion/planning/planner.ts';
 import { WatchService } from './fusion/watching/watch-service.ts';
+import { answersAtOnce } from './fusion/model.ts';
 import { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';

@@ -151,11 +151,14 @@ export class AnswerRuns {
     const turn = async (): Promise<T> => {
       for (;;) {
         await models.current(); // outside of the gate, which loading a model needs itself
-        const result = await gate.foreground(async () => {
-          if (live.signal.aborted) throw new KvasirError('ABORTED', 'It was stopped before it began.');
-          live.begin();
-          return models.active && { value: await work(models.active) };
-        }, { shared: true });
+        const result = await gate.foreground(
+          async () => {
+            if (live.signal.aborted) throw new KvasirError('ABORTED', 'It was stopped before it began.');
+            live.begin();
+            return models.active && { value: await work(models.active) };
+          },
+          { shared: true },
+        );
         if (result) return result.value;
       }
     };
