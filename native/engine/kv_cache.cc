@@ -32,13 +32,18 @@ std::vector<float> KvCache::rows(const ggml_tensor * of, int begin, int count) c
     return out;
 }
 
+int KvCache::missing(int begin, int end) const {
+    const int have = int(table_.size()), want = blocks_of(end);
+    int out = std::max(0, want - have);
+    for (int i = begin / kKvBlock; i < std::min(have, want); ++i) {
+        out += !pool_.blocks().writable(table_[size_t(i)]);
+    }
+    return out;
+}
+
 void KvCache::allocate(int begin, int end) {
     const int have = int(table_.size()), want = blocks_of(end);
-    int missing = std::max(0, want - have);
-    for (int i = begin / kKvBlock; i < std::min(have, want); ++i) {
-        missing += !pool_.blocks().writable(table_[size_t(i)]);
-    }
-    pool_.ensure_free(missing);
+    pool_.ensure_free(missing(begin, end));
     for (int i = begin / kKvBlock; i < std::min(have, want); ++i) {
         int32_t & id = table_[size_t(i)];
         if (pool_.blocks().writable(id)) continue;

@@ -28,6 +28,8 @@ class KvCache {
     std::vector<float> keys(int il, int begin, int count) const { return rows(k(il), begin, count); }
     std::vector<float> values(int il, int begin, int count) const { return rows(v(il), begin, count); }
 
+    // How many blocks allocate() would take of the pool.
+    int missing(int begin, int end) const;
     // Makes positions [begin, end) writable: blocks that others use too are copied, missing ones are taken.
     // OUT_OF_MEMORY; the blocks taken by then stay.
     void allocate(int begin, int end);

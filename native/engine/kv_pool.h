@@ -34,6 +34,8 @@ class KvPool {
     // A block for positions behind those of block `after` (−1: the first). Evictable blocks make room once the budget
     // is used up; beyond it a session that runs gets what it needs. OUT_OF_MEMORY.
     int allocate(int after);
+    // Whether `blocks` more can be used within the budget.
+    bool fits(int blocks) const { return blocks_.used_count() + blocks <= budget_blocks(); }
     // Takes so much memory that `blocks` more can be allocated without moving what is there. OUT_OF_MEMORY.
     void ensure_free(int blocks);
     // These blocks, all used, are about to be filled: their memory may come in large pages. prefault() takes it now.

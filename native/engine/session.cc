@@ -18,9 +18,15 @@ AppendReport Session::append(const std::vector<Segment> & segments, const Strate
                              const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading,
                              int observe) {
     trace_ = {};
+    recipe_.reset();
+    std::optional<Recipe> recipe;
+    if (int(exact_.size()) == length_) recipe = Recipe{exact_, segments, strategy, loading};
     Fuse fuse(*model_, cache_, segments, strategy, loading, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
     model_->require_unchanged();
+    // Those that are written go on, and give their memory back: a prompt waits for it rather than taking more.
+    const auto fits = [&] { return cache_.pool().fits(cache_.missing(length_, length_ + fuse.tokens())); };
+    while (!fits() && model_->turns()->wait_for_others()) {}
     try {
         cache_.allocate(length_, length_ + fuse.tokens());
         cache_.advise_huge_pages(length_, length_ + fuse.tokens());
@@ -30,6 +36,7 @@ AppendReport Session::append(const std::vector<Segment> & segments, const Strate
         logits_ = std::move(logits);
         if (int(exact_.size()) == length_ && report.tokens > 1) cache_full_blocks(fuse.plain_tokens());
         length_ += report.tokens;
+        recipe_ = std::move(recipe);
         return report;
     } catch (...) {
         cache_.truncate(length_);
@@ -44,6 +51,11 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
     const auto start = Clock::now();
     Sampler sampler(sampling, model_->vocab().size());
     Generated out;
+    if (recipe_) model_->turns()->may_give_back([this] { give_back(); });
+    const struct AtEnd {
+        Session & session;
+        ~AtEnd() { session.recipe_.reset(); }
+    } at_end{*this};
     out.stop = "length";
     const auto aborted = [&] { return abort && abort->load(); };
     while (int(out.tokens.size()) < max_tokens) {
@@ -54,8 +66,8 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         out.tokens.push_back(token);
         if (on_token && !on_token(token)) { out.stop = "aborted"; break; }
         try {
-            cache_.allocate(length_, length_ + 1);
-            model_->turns()->decode({token, length_, &cache_, &logits_}, abort);
+            do make_room_for_token();
+            while (!model_->turns()->decode({token, length_, &cache_, &logits_}, abort));
             require_numbers(logits_, length_ + 1);
         } catch (const Error & e) {
             if (e.code != "ABORTED") {
@@ -66,12 +78,54 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
             break;
         }
         ++length_;
+        if (recipe_) recipe_->generated.push_back(token);
     }
+    if (given_back_) restore();
     out.ms = ms_since(start);
     return out;
 }
 
+void Session::make_room_for_token() {
+    if (given_back_) restore();
+    const int missing = cache_.missing(length_, length_ + 1);
+    while (missing > 0 && !given_back_ && !cache_.pool().fits(missing) && model_->turns()->take_back()) {}
+    if (given_back_) restore();  // it is the youngest itself, and was let in again: it goes on
+    cache_.allocate(length_, length_ + 1);
+}
+
+// Called by whoever has the turn.
+void Session::give_back() {
+    cache_.truncate(0);
+    given_back_ = true;
+}
+
+// Computes what was given back again, once there is room, to the bit as it was: tokens that were decoded are decoded.
+// An abort waits for it, since a session holds what it says.
+void Session::restore() {
+    given_back_ = false;
+    const Recipe recipe = std::move(*recipe_);
+    const std::vector<float> logits = std::move(logits_);
+    const int end = length_;
+    length_ = 0, exact_.clear(), hashes_.clear();
+    adopt(recipe.adopted);
+    std::vector<Segment> segments = recipe.segments;
+    if (length_ < int(recipe.adopted.size())) {
+        segments.insert(segments.begin(), {{recipe.adopted.begin() + length_, recipe.adopted.end()}});
+    }
+    append(segments, recipe.strategy, nullptr, nullptr, recipe.loading);
+    for (const int32_t token : recipe.generated) {
+        cache_.allocate(length_, length_ + 1);
+        model_->turns()->decode({token, length_, &cache_, &logits_}, nullptr);
+        ++length_;
+    }
+    require(length_ == end, "a session that gave its memory back has the length it had");
+    recipe_ = recipe;
+    logits_ = logits;
+    model_->turns()->may_give_back([this] { give_back(); });
+}
+
 void Session::truncate(int length) {
+    recipe_.reset();
     require(length >= 0 && length <= length_, "truncate: length out of range");
     if (length < length_) logits_.clear();  // they follow the longer text
     length_ = length;

@@ -4,6 +4,8 @@
 //
 // Thread safety: belongs to the model's thread, on which `progress` and `on_token` are called too. Any thread may make
 // one, ask for its capacity, and set `abort`.
+#include <optional>
+
 #include "any_session.h"
 #include "model.h"
 
@@ -55,6 +57,18 @@ class Session : public AnySession {
     const KvCache & cache() const { return cache_; }
 
   private:
+    // How the session came to what it holds, where one append did it behind what was adopted: so that it can come to it
+    // again. Until its answer is written, or anything else is done with it.
+    struct Recipe {
+        std::vector<int32_t> adopted;
+        std::vector<Segment> segments;
+        StrategySpec strategy;
+        LoadOptions loading;
+        std::vector<int32_t> generated{};
+    };
+    void make_room_for_token();
+    void give_back();
+    void restore();
     void require_numbers(const std::vector<float> & logits, int end);
     void cache_full_blocks(const std::vector<int32_t> & plain);
 
@@ -67,6 +81,8 @@ class Session : public AnySession {
     std::vector<BlockHash> hashes_;
     std::vector<float> logits_;
     AttentionTrace trace_;
+    std::optional<Recipe> recipe_;
+    bool given_back_ = false;
 };
 
 // Encodes `tokens` alone behind `prefix`, whose KV is dropped, so that the chunk's first token does not become an

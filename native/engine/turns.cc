@@ -21,6 +21,7 @@ Turns::Turn::Turn(Turns & turns, const Request & request)
       priority_(request.priority) {
     std::unique_lock lock(turns.mutex_);
     deadline_ = turns.computed_rows_ + kSlack * request.rows;
+    ++turns.turns_;
     turns.waiting_.push_back(this);
     if (!turns.taken_) turns.hand_over();
     turns.wait(lock, *this);
@@ -31,6 +32,10 @@ Turns::Turn::~Turn() {
     innermost = outer_;
     std::lock_guard lock(turns_.mutex_);
     if (turns_.alone_ == this) turns_.alone_ = nullptr;
+    --turns_.turns_;
+    std::erase(turns_.may_give_back_, this);
+    turns_.waiting_.insert(turns_.waiting_.end(), turns_.blocked_.begin(), turns_.blocked_.end());
+    turns_.blocked_.clear();
     turns_.hand_over();
 }
 
@@ -107,15 +112,16 @@ std::vector<Turns::Turn *> Turns::take_step(Turn & leader) {
     return others;
 }
 
-void Turns::decode(const DecodeRow & row, const std::atomic<bool> * abort) {
+bool Turns::decode(const DecodeRow & row, const std::atomic<bool> * abort) {
     Turn * turn = mine();
-    if (!turn) return decode_({row}, abort);
+    if (!turn) return decode_({row}, abort), true;
     std::unique_lock lock(mutex_);
     turn->row_ = &row;
     const auto start = Clock::now();
     decoding_.push_back(turn);
     hand_over();
     wait(lock, *turn);
+    if (std::exchange(turn->interrupted_, false)) return turn->row_ = nullptr, false;
     if (turn->row_) {  // the turn came before somebody else's step had this row: it leads one
         const std::vector<Turn *> others = take_step(*turn);
         std::vector<DecodeRow> rows{row};
@@ -139,6 +145,46 @@ void Turns::decode(const DecodeRow & row, const std::atomic<bool> * abort) {
     turn->paused_ms_ += ms_since(start);
     if (turn->failure_) std::rethrow_exception(std::exchange(turn->failure_, nullptr));
     if (abort && abort->load()) throw Error("ABORTED", "The computation was stopped.");
+    return true;
+}
+
+bool Turns::wait_for_others() {
+    Turn * turn = mine();
+    std::unique_lock lock(mutex_);
+    if (!turn || turns_ - int(blocked_.size()) <= 1) return false;
+    const auto start = Clock::now();
+    blocked_.push_back(turn);
+    hand_over();
+    wait(lock, *turn);
+    turn->paused_ms_ += ms_since(start);
+    return true;
+}
+
+void Turns::may_give_back(std::function<void()> give_back) {
+    Turn * turn = mine();
+    if (!turn) return;
+    std::lock_guard lock(mutex_);
+    turn->give_back_ = std::move(give_back);
+    may_give_back_.push_back(turn);
+}
+
+bool Turns::take_back() {
+    Turn * youngest = nullptr;
+    {
+        std::lock_guard lock(mutex_);
+        if (may_give_back_.empty()) return false;
+        youngest = may_give_back_.back();
+        // Whom nobody would give it to keeps what it has.
+        if (youngest == mine() && turns_ - int(blocked_.size()) <= 1) return false;
+        may_give_back_.pop_back();
+        ++figures_.taken_back;
+        if (std::erase(decoding_, youngest)) {
+            youngest->interrupted_ = youngest->is_short_ = true;
+            waiting_.push_back(youngest);
+        }
+    }
+    youngest->give_back_();
+    return true;
 }
 
 double Turns::paused_ms() const {

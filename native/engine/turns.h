@@ -66,18 +66,29 @@ class Turns {
         double paused_ms_ = 0;
         const DecodeRow * row_ = nullptr;  // waits for a step
         std::exception_ptr failure_;       // of the step
+        bool interrupted_ = false;         // its row was taken out of a step
+        std::function<void()> give_back_;
     };
 
     // Between micro-batches: who goes first has the turn meanwhile. `rows`: of the model, computed since the last time.
     void pause(double rows);
-    // The row's step, together with all that wait for one. ABORTED, and what the step throws.
-    void decode(const DecodeRow & row, const std::atomic<bool> * abort);
+    // The row's step, together with all that wait for one. False: there was none, since take_back() came first.
+    // ABORTED, and what the step throws.
+    bool decode(const DecodeRow & row, const std::atomic<bool> * abort);
+
+    // Lets others work until one of them ends. False, and at once, where there is none to wait for.
+    bool wait_for_others();
+    // What this turn can do to give memory back until it ends; for answers, which are written after one another.
+    void may_give_back(std::function<void()> give_back);
+    // Has the youngest answer give its memory back, which may be the caller's. False: none can.
+    bool take_back();
     // How long this thread's turn has been with others.
     double paused_ms() const;
 
     struct Figures {
         int64_t steps = 0, rows = 0;  // of decoding
         int64_t pauses = 0;
+        int64_t taken_back = 0;
     };
     Figures figures() const;
 
@@ -96,7 +107,10 @@ class Turns {
     const Turn * alone_ = nullptr;  // has begun, and not ended
     double computed_rows_ = 0;
     Clock::time_point last_step_{};
-    std::vector<Turn *> waiting_, decoding_;  // in the order they came
+    // In the order they came. Those that are blocked wait for the end of another.
+    std::vector<Turn *> waiting_, decoding_, blocked_;
+    int turns_ = 0;                   // waiting for their beginning, or begun
+    std::vector<Turn *> may_give_back_;  // in the order they asked
     Figures figures_;
 };
 

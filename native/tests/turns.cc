@@ -101,6 +101,22 @@ TEST(many_at_once_on_a_device_with_masks_give_what_each_gives_alone) {
     for (KvDtype kv : {KvDtype::f16, KvDtype::q8_0}) same_as_alone(tiny("qwen3", "--head-dim 32", {2, "cpu", kv}));
 }
 
+TEST(answers_for_which_memory_runs_out_are_computed_again_and_stay_the_same) {
+    auto m = tiny("qwen3");
+    const std::vector<Asked> all = several(m);
+    std::vector<Answer> alone;
+    for (const Asked & asked : all) alone.push_back(answer(m, asked));
+    // Room for two or three of the six: they take five to seven blocks each.
+    m->kv_pool().set_budget(15 * m->kv_pool().block_bytes());
+    const std::vector<Answer> together = answers(m, all);
+    for (size_t i = 0; i < all.size(); ++i) {
+        CHECK(together[i].tokens == alone[i].tokens);
+        CHECK(together[i].logits == alone[i].logits);
+    }
+    CHECK(m->turns()->figures().taken_back > 0);
+    CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // one alone gets what it needs
+}
+
 TEST(a_prompt_that_another_comes_into_gives_the_same_and_the_short_one_is_done_first) {
     auto m = tiny("qwen3");
     const std::vector<Asked> all = several(m);
