@@ -1,10 +1,9 @@
 #pragma once
 // A loaded model: weights on their devices, vocabulary, and what sessions and chunks of it share.
 //
-// Thread safety: one thread, "the model's thread", makes it and uses forward(), both pools, and with them every
-// Session,
-// KvCache, Batch and Fuse; after that thread's last task any may destroy it. Everything else here does not change once
-// the model is loaded: any thread may read it at any time, vocab() too.
+// Thread safety: "the model's thread" is the one that has the turn (turns.h): it uses forward(), both pools, and with
+// them every Session, KvCache, Batch and Fuse; after the last turn any may destroy it. Everything else here does not
+// change once the model is loaded: any thread may read it at any time, vocab() too.
 #include <functional>
 #include <memory>
 
