@@ -1,0 +1,120 @@
+/**
+ * Many at once: how soon answers begin and how fast they are written when requests come faster and faster, by the way their
+ * prompts are made: full prefill, prefix caching, blending.
+ *
+ *   npm run bench:serve -- [--model F.gguf | --shape 0.6b --type q8_0] [--context 4096] [--chunk 512] [--library 24]
+ *                          [--question 32] [--answer 16] [--requests 12] [--loads 0.3,0.6,0.9] [--clients 1,2,4,8]
+ *                          [--only REGEXP] [--together 8] [--trace FILE.jsonl] [--threads N] [--out FILE.json]
+ *
+ * Every request places chunks of a library, drawn by popularity and in an order of their own, then a question. --loads are open
+ * loops: requests come at random (Poisson) at so many times the rate that a method manages one at a time. --clients are
+ * closed loops: each client asks again as soon as it is answered. --together is how many short questions are written at
+ * once beside one at a time, and a short question is asked while a long prompt is computed. --trace replays requests in the
+ * public Qwen form at the times they came, at most so many as --requests says. Token ids are random: the work does not
+ * depend on them. What is drawn is drawn from fixed seeds, and the same for every method.
+ */
+import { basename } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Engine } from '../src-main/engine/engine.ts';
+import { shapedModel } from '../tools/random-model/random-model.ts';
+import { writeResult } from './lib/result.ts';
+import { alone, closedLoop, openLoop, type Served } from './serve/load.ts';
+import { methodsOf, type ServeMethod } from './serve/methods.ts';
+import { printServed, summary, type ServedRow } from './serve/summary.ts';
+import { measureTogether } from './serve/together.ts';
+import { buildLibrary, drawRequests, traceRequests } from './serve/workload.ts';
+
+const { values: args } = parseArgs({
+  options: {
+    model: { type: 'string' },
+    shape: { type: 'string', default: '0.6b' },
+    type: { type: 'string', default: 'q8_0' },
+    context: { type: 'string', default: '4096' },
+    chunk: { type: 'string', default: '512' },
+    library: { type: 'string', default: '24' },
+    question: { type: 'string', default: '32' },
+    answer: { type: 'string', default: '16' },
+    requests: { type: 'string', default: '12' },
+    loads: { type: 'string', default: '0.3,0.6,0.9' },
+    clients: { type: 'string', default: '1,2,4,8' },
+    only: { type: 'string', default: '' },
+    together: { type: 'string', default: '8' },
+    trace: { type: 'string' },
+    threads: { type: 'string', default: '0' },
+    out: { type: 'string' },
+  },
+});
+const numbers = (list: string): number[] => list.split(',').filter(Boolean).map(Number);
+
+/** Answers at once, as the app lets them in. */
+const AT_ONCE = 8;
+/** Resident KV: enough for all that are let in. */
+const KV_BYTES = 8 * 2 ** 30;
+/** An answer that begins within so many times its time alone counts as good. */
+const LIMIT = 2;
+
+const path = args.model ?? shapedModel(args.shape, args.type, 32768);
+const model = await Engine.open().loadModel(path, { threads: Number(args.threads) });
+model.setKvBudget(KV_BYTES);
+const shape = {
+  context: Number(args.context),
+  chunkTokens: Number(args.chunk),
+  questionTokens: Number(args.question),
+  answerTokens: Number(args.answer),
+};
+
+const together =
+  Number(args.together) > 0 ? await measureTogether(model, Number(args.together), shape) : undefined;
+if (together) {
+  const { atOnce, alone: one, ratio, shortAlone, shortBeside, shortRatio } = together;
+  console.log(
+    `${args.together} at once: ${atOnce.toFixed(1)} tokens/s, one at a time ${one.toFixed(1)} (× ${ratio.toFixed(2)})`,
+  );
+  console.log(
+    `a short question: ${shortAlone.toFixed(0)} ms alone, p95 ${shortBeside.toFixed(0)} ms beside a prompt of ${shape.context} tokens (× ${shortRatio.toFixed(2)})`,
+  );
+}
+
+const trace = args.trace === undefined ? undefined : traceRequests(args.trace, shape, Number(args.requests));
+const library = await buildLibrary(model, trace?.chunks ?? Number(args.library), shape.chunkTokens);
+const methods = methodsOf(model, library, shape).filter(({ name }) => new RegExp(args.only).test(name));
+const rows: ServedRow[] = [];
+
+async function run(
+  method: ServeMethod,
+  load: string,
+  rate: number | null,
+  idle: number,
+  work: () => Promise<Served[]>,
+) {
+  process.stderr.write(`${method.name}, ${load}\n`);
+  await method.forget();
+  rows.push(summary(await work(), { method: method.name, load, rate, idle, limit: LIMIT * idle }));
+}
+
+for (const method of methods) {
+  const requests = drawRequests(library.length, shape, Number(args.requests));
+  const idle = await alone(method, requests.slice(0, 3));
+  const capacity = 1000 / idle.totalMs;
+  if (trace) {
+    await run(method, 'trace', null, idle.ttftMs, () => openLoop(method, trace.requests, AT_ONCE));
+    continue;
+  }
+  for (const load of numbers(args.loads)) {
+    const rate = load * capacity;
+    const timed = drawRequests(library.length, shape, Number(args.requests), rate);
+    await run(method, `load ${load}`, rate, idle.ttftMs, () => openLoop(method, timed, AT_ONCE));
+  }
+  for (const clients of numbers(args.clients))
+    await run(method, `${clients} clients`, null, idle.ttftMs, () => closedLoop(method, requests, clients));
+}
+printServed(rows);
+writeResult('serve', args.out, {
+  model: basename(path),
+  threads: model.info.threads,
+  ...shape,
+  limit: LIMIT,
+  together,
+  rows,
+});
+model.dispose();

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { median } from '../lib/machine.ts';
+import type { Answered, ServeMethod } from './methods.ts';
+import type { ServeRequest } from './workload.ts';
+
+export interface Served extends Answered {
+  /** Milliseconds from the first request on: when it came, and when it was answered. */
+  came: number;
+  ended: number;
+}
+
+/** One after another, after one that is not counted: medians. */
+export async function alone(method: ServeMethod, requests: readonly ServeRequest[]): Promise<Answered> {
+  const runs: Answered[] = [];
+  for (const request of requests) {
+    await method.forget();
+    runs.push(await method.serve(request, performance.now()));
+  }
+  const counted = runs.slice(1);
+  return {
+    ttftMs: median(counted.map(({ ttftMs }) => ttftMs)),
+    totalMs: median(counted.map(({ totalMs }) => totalMs)),
+    tokens: median(counted.map(({ tokens }) => tokens)),
+  };
+}
+
+/** Requests at the times they come, whether those before are answered or not; `atOnce` are let in, the others wait in order. */
+export async function openLoop(
+  method: ServeMethod,
+  requests: readonly ServeRequest[],
+  atOnce: number,
+): Promise<Served[]> {
+  const start = performance.now();
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  const one = async (request: ServeRequest): Promise<Served> => {
+    await sleep(Math.max(0, request.time * 1000 - (performance.now() - start)));
+    const began = performance.now();
+    if (running >= atOnce) await new Promise<void>((go) => waiting.push(go));
+    else running++;
+    try {
+      return servedOf(await method.serve(request, began), began - start);
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+  return Promise.all(requests.map(one));
+}
+
+/** As many clients, each of which asks again as soon as it is answered, until all requests are. */
+export async function closedLoop(
+  method: ServeMethod,
+  requests: readonly ServeRequest[],
+  clients: number,
+): Promise<Served[]> {
+  const start = performance.now();
+  const left = [...requests];
+  const served: Served[] = [];
+  const client = async (): Promise<void> => {
+    for (let request; (request = left.shift());) {
+      const began = performance.now();
+      served.push(servedOf(await method.serve(request, began), began - start));
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return served;
+}
+
+function servedOf(answer: Answered, came: number): Served {
+  return { ...answer, came, ended: came + answer.totalMs };
+}

@@ -1,0 +1,95 @@
+import type { Model, Segment, Session, Strategy } from '../../src-main/engine/engine.ts';
+import { uncalibrated } from '../../src-main/fusion/planning/controller.ts';
+import { engineStrategy } from '../../src-main/fusion/strategy.ts';
+import { randomIds } from '../ttft/prompt.ts';
+import type { LibraryChunk, PromptShape, ServeRequest } from './workload.ts';
+
+/** How a request went, in milliseconds since it came. */
+export interface Answered {
+  ttftMs: number;
+  totalMs: number;
+  tokens: number;
+}
+
+export interface ServeMethod {
+  name: string;
+  /** Makes the prompt and writes the answer. `began`: when the request came. */
+  serve(request: ServeRequest, began: number): Promise<Answered>;
+  /** Gives up what former requests left in memory. */
+  forget(): Promise<void>;
+}
+
+const FULL: Strategy = { kind: 'full' };
+
+export function methodsOf(model: Model, library: readonly LibraryChunk[], shape: PromptShape): ServeMethod[] {
+  const shipped = uncalibrated(model.info);
+  const percent = `${Math.round(shipped.ratio * 100)} %`;
+  const questionOf = ({ question }: ServeRequest): Int32Array =>
+    randomIds(shape.questionTokens, model.info.vocabSize, 5000 + question);
+  const tokensOf = (request: ServeRequest): Int32Array =>
+    Int32Array.from([
+      1,
+      ...request.chunks.flatMap((i) => [...(library[i]?.tokens ?? [])]),
+      ...questionOf(request),
+    ]);
+  const computed = async (session: Session, request: ServeRequest, adopts: boolean): Promise<void> => {
+    const tokens = tokensOf(request);
+    const adopted = adopts ? await session.adopt(tokens) : 0;
+    await session.append([{ kind: 'compute', tokens: tokens.slice(adopted) }], FULL);
+  };
+  const blended = async (session: Session, request: ServeRequest): Promise<void> => {
+    const chunks = request.chunks.flatMap((i): Segment[] => {
+      const chunk = library[i]?.kv;
+      return chunk ? [{ kind: 'chunk', chunk }] : [];
+    });
+    const segments: Segment[] = [
+      { kind: 'compute', tokens: Int32Array.of(1) },
+      ...chunks,
+      { kind: 'compute', tokens: questionOf(request) },
+    ];
+    await session.append(segments, engineStrategy(shipped, model.info.kvLayers));
+  };
+  const method = (
+    name: string,
+    make: (session: Session, request: ServeRequest) => Promise<void>,
+  ): ServeMethod => ({
+    name,
+    serve: (request, began) => answered(model, request, began, (session) => make(session, request)),
+    forget: () => forget(model),
+  });
+  return [
+    method('full prefill', (session, request) => computed(session, request, false)),
+    method('prefix caching', (session, request) => computed(session, request, true)),
+    method(`blending (${shipped.name} ${percent})`, blended),
+  ];
+}
+
+async function answered(
+  model: Model,
+  { chunks, answerTokens }: ServeRequest,
+  began: number,
+  make: (session: Session) => Promise<void>,
+): Promise<Answered> {
+  const room = 4096 + chunks.length * 2048 + answerTokens;
+  const session = model.createSession(room);
+  try {
+    await make(session);
+    let ttftMs = 0;
+    const { tokens } = await session.generate({
+      maxTokens: answerTokens,
+      onToken: () => (ttftMs ||= performance.now() - began),
+    });
+    const totalMs = performance.now() - began;
+    return { ttftMs: ttftMs || totalMs, totalMs, tokens: tokens.length };
+  } finally {
+    session.dispose();
+  }
+}
+
+/** Prefixes that no session holds go once there is no budget for them. */
+async function forget(model: Model): Promise<void> {
+  const { blockBytes, blocks } = await model.kvUsage();
+  model.setKvBudget(0);
+  await model.kvUsage();
+  model.setKvBudget(Math.max(8 * 2 ** 30, blockBytes * blocks));
+}

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { closedLoop, openLoop } from './load.ts';
+import type { ServeMethod } from './methods.ts';
+import { percentiles, summary } from './summary.ts';
+import { drawRequests, traceRequests } from './workload.ts';
+
+const SHAPE = { context: 64, chunkTokens: 32, questionTokens: 8, answerTokens: 4 };
+
+/** Takes its time, and counts how many are served at once. */
+function method(): ServeMethod & { most: number } {
+  let now = 0;
+  const self = {
+    name: 'waits',
+    most: 0,
+    forget: () => Promise.resolve(),
+    serve: async (_: unknown, began: number) => {
+      self.most = Math.max(self.most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      now--;
+      const ms = performance.now() - began;
+      return { ttftMs: ms, totalMs: ms, tokens: 4 };
+    },
+  };
+  return self;
+}
+
+test('requests are drawn alike for every method, place each chunk once, and come in order', () => {
+  const requests = drawRequests(6, SHAPE, 20, 2);
+  expect(drawRequests(6, SHAPE, 20, 2)).toEqual(requests);
+  for (const { chunks } of requests) expect(new Set(chunks).size).toBe(2);
+  const times = requests.map(({ time }) => time);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect(times[0]).toBe(0);
+  expect(times.at(-1)).toBeGreaterThan(0);
+});
+
+test('an open loop lets so many in at once, a closed one as many as it has clients', async () => {
+  const [open, closed] = [method(), method()];
+  const served = await openLoop(open, drawRequests(6, SHAPE, 9), 3);
+  expect(served).toHaveLength(9);
+  expect(open.most).toBe(3);
+  expect(await closedLoop(closed, drawRequests(6, SHAPE, 9), 2)).toHaveLength(9);
+  expect(closed.most).toBe(2);
+});
+
+test('a trace of the public form is cut into chunks of ours; equal beginnings are equal chunks', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-trace-'));
+  try {
+    const line = (timestamp: number, hash_ids: number[]) =>
+      JSON.stringify({ timestamp, type: 'text', turn: 1, hash_ids });
+    const path = join(dir, 'trace.jsonl');
+    writeFileSync(path, [line(5, [1, 2, 3, 4, 5]), line(4, [1, 2, 7, 8]), line(9, [3, 4])].join('\n'));
+    const { chunks, requests } = traceRequests(path, SHAPE, 2);
+    expect(chunks).toBe(3);
+    expect(requests.map(({ time, chunks: ids }) => [time, ids])).toEqual([
+      [0, [0, 1]],
+      [1, [0, 2]],
+    ]);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+test('figures of a run: percentiles, throughput, and what began within the limit', () => {
+  expect(percentiles([4, 1, 3, 2])).toEqual({ p50: 2, p95: 4, p99: 4 });
+  const one = (came: number, ttftMs: number) => ({
+    came,
+    ttftMs,
+    totalMs: 500,
+    ended: came + 500,
+    tokens: 5,
+  });
+  const row = summary([one(0, 100), one(500, 300)], {
+    ...{ method: 'm', load: 'l', rate: null, idle: 100, limit: 200 },
+  });
+  expect(row).toMatchObject({
+    requests: 2,
+    meanTtft: 200,
+    tokensPerSecond: 10,
+    requestsPerSecond: 2,
+    goodput: 1,
+  });
+  expect(row.perToken.p50).toBe(50);
+});
