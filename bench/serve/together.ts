@@ -57,10 +57,10 @@ export async function measureTogether(
   const idle: number[] = [];
   for (let i = 0; i < SHORT.times; i++) idle.push(await short(200 + i));
   const beside: number[] = [];
-  let long = true;
-  const prompt = ask(100, context, 1).then(() => (long = false));
+  const long = { runs: true };
+  const prompt = ask(100, context, 1).then(() => (long.runs = false));
   await sleep(200);
-  for (let i = 0; i < SHORT.times && long; i++) beside.push(await short(300 + i));
+  for (let i = 0; i < SHORT.times && long.runs; i++) beside.push(await short(300 + i));
   await prompt;
   const [together, one] = [median(atOnce ?? []), median(alone ?? [])];
   const [shortAlone, shortBeside] = [median(idle), percentiles(beside).p95];
