@@ -18,9 +18,9 @@ import type { Retrieval } from '../retrieval/types.ts';
 import type { AnalysisRow, AnalysisTable, StepResult } from './analysis-table.ts';
 import { encodeMissing } from './encode-missing.ts';
 import type { AnalysisModel, Documents } from './library-documents.ts';
-import type { AnalysisSession } from './session.ts';
+import type { AnalysisSessions } from './session.ts';
 import { sourceOf } from './step-source.ts';
-import type { RunningAnalysis } from './running-analysis.ts';
+import type { RunningAnalysis, RunningStep } from './running-analysis.ts';
 
 /** Where an analysis gets the model from; src-main/models/ gives it. */
 export interface AnalysisModels {
@@ -39,7 +39,8 @@ interface AnalysisRunOptions {
   planner: Planner;
   table: AnalysisTable;
   maker: AnswerMaker;
-  session: AnalysisSession;
+  /** One a lane (see lanes.ts). */
+  sessions: AnalysisSessions;
   gate: Gate;
   log: Logger;
   clock: Clock;
@@ -47,6 +48,10 @@ interface AnalysisRunOptions {
 
 interface AskedOf {
   signal: AbortSignal;
+  /** What is told of it. */
+  live: RunningStep;
+  /** Whose session it is made in. Default: the first. */
+  lane?: number;
   /** Milliseconds that finding the passages took. */
   retrieveMs?: number;
   /** Whether it is a question that needs no passages. */
@@ -61,7 +66,7 @@ export class AnalysisRun {
   readonly choices: AnswerChoices;
   readonly options: AnalysisRunOptions;
   #held: LeaseSet | undefined;
-  #attempt: Promise<unknown> = Promise.resolve();
+  readonly #attempts = new Set<Promise<unknown>>();
 
   constructor(parts: Pick<AnalysisRun, 'row' | 'live' | 'active' | 'choices' | 'options'>) {
     this.row = parts.row;
@@ -85,7 +90,10 @@ export class AnalysisRun {
       throwIfAborted(signal);
       this.#requireModel();
       const attempt = work(signal);
-      this.#attempt = attempt.catch(() => undefined);
+      const ended: Promise<unknown> = attempt
+        .catch(() => undefined)
+        .finally(() => this.#attempts.delete(ended));
+      this.#attempts.add(ended);
       return attempt;
     }, this.signal);
   }
@@ -101,30 +109,34 @@ export class AnalysisRun {
 
   /** Once what was interrupted or done has ended: nothing of the model's memory is held any more. */
   async release(): Promise<void> {
-    await this.#attempt;
+    await Promise.all(this.#attempts);
     this.#held?.release();
     this.#held = undefined;
-    this.options.session.release();
+    this.options.sessions.release();
   }
 
   /**
    * Takes a step and keeps what it gives; `left` steps are to be taken, this one among them. A question that comes in between
    * goes first, and the step is taken anew. Failures other than ABORTED are kept with the step, and thrown.
    */
-  async take(step: Step, left: number, make: (signal: AbortSignal) => Promise<StepResult>): Promise<void> {
+  async take(
+    step: Step,
+    left: number,
+    make: (signal: AbortSignal, live: RunningStep) => Promise<StepResult>,
+  ): Promise<void> {
     const { table, log } = this.options;
     const id = Number(step.id);
-    this.live.begin(id, left);
+    const live = this.live.begin(id, left);
     let done = false;
     try {
       const result = await this.work((signal) => {
-        this.live.restart();
-        return make(signal);
+        live.restart();
+        return make(signal, live);
       });
       done = true;
-      table.finishStep(id, result, this.live.end(done));
+      table.finishStep(id, result, this.live.end(live, done));
     } catch (error) {
-      if (!done) this.live.end(done);
+      if (!done) this.live.end(live, done);
       if (isAborted(error)) throw error;
       if (!(error instanceof KvasirError)) log.error('analysis-step-failed', { error: traceOf(error) });
       table.failStep(id, failureOf(error));
@@ -136,11 +148,12 @@ export class AnalysisRun {
   async ask(
     question: string,
     offered: readonly FoundPassage[],
-    { signal, retrieveMs = 0, mayGuess = false }: AskedOf,
+    { signal, live, lane = 0, retrieveMs = 0, mayGuess = false }: AskedOf,
   ): Promise<StepResult> {
-    const { active, choices, live, options } = this;
+    const { active, choices, options } = this;
     const { model } = active;
-    const { store, planner, clock, log, maker, session } = options;
+    const { store, planner, clock, log, maker, sessions } = options;
+    const session = sessions.of(lane);
     const encoded = await encodeMissing(offered, {
       model,
       store,

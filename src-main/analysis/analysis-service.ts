@@ -21,7 +21,7 @@ import { AnalysisTable, type AnalysisRow } from './analysis-table.ts';
 import { planOf, runDocument, windowsOf } from './document-run.ts';
 import { exportAnalysis, type ExportFormat, type Exported } from './export.ts';
 import type { Documents } from './library-documents.ts';
-import { AnalysisSession } from './session.ts';
+import { AnalysisSessions } from './session.ts';
 import { runQuestions } from './questions-run.ts';
 import { RunningAnalysis } from './running-analysis.ts';
 import { shownAnalysis } from './shown-analysis.ts';
@@ -52,7 +52,7 @@ export class AnalysisService {
   readonly #options: AnalysisServiceOptions & { clock: Clock };
   readonly #table: AnalysisTable;
   readonly #maker: AnswerMaker;
-  readonly #session: AnalysisSession;
+  readonly #sessions: AnalysisSessions;
   /** Running or waiting, by id. */
   readonly #live = new Map<number, RunningAnalysis>();
   #tail: Promise<void> = Promise.resolve();
@@ -67,7 +67,7 @@ export class AnalysisService {
     const { store, planner, retrieval, passages } = options;
     // What is missing is computed and stored before a prompt places it; prompts share their beginning by the session.
     this.#maker = new AnswerMaker({ store, planner, retrieval, passages });
-    this.#session = new AnalysisSession(options.openSession);
+    this.#sessions = new AnalysisSessions(options.openSession);
   }
 
   /** What an analysis of a document would do. NOT_FOUND, CONFLICT, CONTEXT_OVERFLOW, QUESTION_TOO_LONG, DOCUMENT_NO_TEXT. */
@@ -215,7 +215,7 @@ export class AnalysisService {
     const active = await models.current();
     this.#table.setModel(row.id, active.name);
     const choices = choicesOf(row.request, settings.current, active.model, planner);
-    const options = { ...this.#options, table: this.#table, maker: this.#maker, session: this.#session };
+    const options = { ...this.#options, table: this.#table, maker: this.#maker, sessions: this.#sessions };
     const run = new AnalysisRun({ row, live, active, choices, options });
     this.#run = run;
     if ('questions' in row.request) {

@@ -11,6 +11,8 @@ import type { AnalysedDocument } from './library-documents.ts';
 import { combiningQuestion, fitNotes, noteText, type Note } from './prompts.ts';
 import { planCombining, planWindows, shapeOf, type Span } from './windows.ts';
 import type { AnalysisRun } from './analysis-run.ts';
+import { inLanes } from './lanes.ts';
+import type { RunningStep } from './running-analysis.ts';
 
 /** The windows of a document. QUESTION_TOO_LONG, CONTEXT_OVERFLOW, DOCUMENT_NO_TEXT. */
 export function windowsOf(
@@ -57,13 +59,12 @@ export async function runDocument(run: AnalysisRun, request: DocumentAnalysis): 
   if (document.version !== row.version) throw changed(document.title);
   const windows = run.steps('window');
   const combining = windows.length > 1 ? 1 : 0;
-  for (const [i, step] of windows.entries()) {
-    if (step.state === 'done') continue;
-    const left = windows.slice(i).filter(({ state }) => state !== 'done').length + combining;
-    await run.take(step, left, (signal) =>
-      run.ask(request.instruction, passagesOf(document, step, run), { signal }),
-    );
-  }
+  const open = windows.filter(({ state }) => state !== 'done');
+  await inLanes(open, active.model, (step, lane, left) =>
+    run.take(step, left + combining, (signal, live) =>
+      run.ask(request.instruction, passagesOf(document, step, run), { signal, live, lane }),
+    ),
+  );
   await combine(run, request.instruction);
 }
 
@@ -104,8 +105,8 @@ async function combine(run: AnalysisRun, instruction: string): Promise<void> {
       const span = { from: first + from, to: first + to };
       const step = stepFor(run, span);
       if (step.state !== 'done') {
-        await run.take(step, groups.length - i, (signal) =>
-          combineNotes(run, instruction, notes.slice(from, to), signal),
+        await run.take(step, groups.length - i, (signal, live) =>
+          combineNotes(run, instruction, notes.slice(from, to), { signal, live }),
         );
       }
       next.push(all().find(({ id }) => id === step.id) ?? step);
@@ -131,7 +132,7 @@ async function combineNotes(
   run: AnalysisRun,
   instruction: string,
   all: readonly Note[],
-  signal: AbortSignal,
+  taken: { signal: AbortSignal; live: RunningStep },
 ): Promise<StepResult> {
   const { active, choices } = run;
   const { model } = active;
@@ -140,7 +141,7 @@ async function combineNotes(
     detokenize: (tokens) => model.detokenize(tokens),
     fits: (some) => roomBeside(combiningQuestion(instruction, some), model, choices) >= 0,
   });
-  const made = await run.ask(combiningQuestion(instruction, notes), [], { signal, mayGuess: true });
+  const made = await run.ask(combiningQuestion(instruction, notes), [], { ...taken, mayGuess: true });
   const notices = made.notices.filter(({ kind }) => kind !== 'no-match'); // it is not meant to rest on passages
   if (cut > 0) {
     const message = `The context of ${choices.contextTokens} tokens cannot hold what was found: the ends of ${cut} partial answers were left out here.`;

@@ -4,6 +4,7 @@ import type { FoundPassage } from '../answering/passages.ts';
 import { keyFor } from '../fusion/model.ts';
 import { orderBatch, sharedChunks } from './batch-order.ts';
 import type { AnalysisRun } from './analysis-run.ts';
+import { inLanes } from './lanes.ts';
 
 /** A question with its passages. */
 interface Asked {
@@ -38,7 +39,7 @@ export async function runQuestions(
   // A full prefill reads nothing from the store.
   if (choices.blends) await run.hold(keys);
   const order = orderBatch(prompts).flatMap((index) => asked[index] ?? []);
-  for (const [i, one] of order.entries()) await answer(run, one, order.length - i);
+  await inLanes(order, active.model, (one, lane, left) => answer(run, one, lane, left));
 }
 
 function find(
@@ -55,9 +56,16 @@ function find(
 }
 
 /** Rethrows only what would end every other question too. */
-async function answer(run: AnalysisRun, { step, passages, retrieveMs }: Asked, left: number): Promise<void> {
+async function answer(
+  run: AnalysisRun,
+  { step, passages, retrieveMs }: Asked,
+  lane: number,
+  left: number,
+): Promise<void> {
   try {
-    await run.take(step, left, (signal) => run.ask(step.question, passages, { signal, retrieveMs }));
+    await run.take(step, left, (signal, live) =>
+      run.ask(step.question, passages, { signal, live, lane, retrieveMs }),
+    );
   } catch (error) {
     const ends = error instanceof KvasirError && (error.code === 'ABORTED' || error.code === 'CONFLICT');
     if (ends) throw error;

@@ -9,20 +9,14 @@ const PROGRESS_MS = 200;
 /** An analysis that is running or waits for its turn: what windows see of it, and what they are told. */
 export class RunningAnalysis {
   readonly id: number;
-  /** The step that is being taken, and what it has written. */
-  stepId: number | undefined;
-  text = '';
   readonly #events: EventBus;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
-  #told = 0;
-  #progress: Progress = { done: 0, total: 0 };
+  /** The steps that are being taken. */
+  readonly #steps = new Map<number, RunningStep>();
   #stepsLeft = 0;
   #stepsDone = 0;
   #workMs = 0;
-  #stepStarted = 0;
-  readonly #tellText = throttled(TEXT_MS, () => this.#emitText());
-  readonly #tellProgress = throttled(PROGRESS_MS, () => this.#emitProgress());
 
   constructor(id: number, events: EventBus, clock: Clock) {
     this.id = id;
@@ -38,12 +32,68 @@ export class RunningAnalysis {
     this.#abort.abort();
   }
 
-  /** A step begins; `left` counts it too. */
-  begin(stepId: number, left: number): void {
-    this.stepId = stepId;
+  /** A step that is being taken. */
+  step(stepId: number): RunningStep | undefined {
+    return this.#steps.get(stepId);
+  }
+
+  /** A step begins; `left` are to be taken, this one and others that have begun among them. */
+  begin(stepId: number, left: number): RunningStep {
     this.#stepsLeft = left;
-    this.restart();
-    this.#changed();
+    const step = new RunningStep({
+      ...{ events: this.#events, clock: this.#clock, analysisId: this.id, stepId },
+      secondsLeft: (spent) => this.#secondsLeft(spent),
+    });
+    this.#steps.set(stepId, step);
+    this.#events.emit('analysis.changed', { id: String(this.id) });
+    return step;
+  }
+
+  /** Gives the milliseconds that the step took since it began or began anew. */
+  end(step: RunningStep, done: boolean): number {
+    const ms = step.end(done);
+    this.#steps.delete(step.stepId);
+    if (done) {
+      this.#stepsLeft--;
+      this.#stepsDone++;
+      this.#workMs += ms;
+    }
+    return ms;
+  }
+
+  /** Seconds until all is done; null until a step was. */
+  #secondsLeft(spent: number): number | null {
+    if (this.#stepsDone === 0) return null;
+    const mean = this.#workMs / this.#stepsDone;
+    const beside = Math.max(1, this.#steps.size);
+    return Math.max(0, (mean * this.#stepsLeft) / beside - Math.min(spent, mean)) / 1000;
+  }
+}
+
+interface RunningStepOptions {
+  events: EventBus;
+  clock: Clock;
+  analysisId: number;
+  stepId: number;
+  /** By the milliseconds that this step has taken. */
+  secondsLeft: (spentMs: number) => number | null;
+}
+
+/** A step that is being taken, and what it has written. */
+export class RunningStep {
+  readonly stepId: number;
+  text = '';
+  readonly #options: RunningStepOptions;
+  #told = 0;
+  #progress: Progress = { done: 0, total: 0 };
+  #started: number;
+  readonly #tellText = throttled(TEXT_MS, () => this.#emitText());
+  readonly #tellProgress = throttled(PROGRESS_MS, () => this.#emitProgress());
+
+  constructor(options: RunningStepOptions) {
+    this.#options = options;
+    this.stepId = options.stepId;
+    this.#started = options.clock.now();
   }
 
   /** A question came in between: what was written is written anew. */
@@ -51,7 +101,7 @@ export class RunningAnalysis {
     this.text = '';
     this.#told = 0;
     this.#progress = { done: 0, total: 0 };
-    this.#stepStarted = this.#clock.now();
+    this.#started = this.#options.clock.now();
   }
 
   progress(progress: Progress): void {
@@ -65,40 +115,28 @@ export class RunningAnalysis {
     this.#tellProgress();
   }
 
-  /** Gives the milliseconds that the step took since it began or began anew. */
+  /** As RunningAnalysis.end(), which calls it. */
   end(done: boolean): number {
     for (const timer of [this.#tellText, this.#tellProgress]) timer.cancel();
-    const ms = this.#clock.now() - this.#stepStarted;
-    if (done) {
-      this.#emitText();
-      this.#stepsDone++;
-      this.#workMs += ms;
-    }
-    this.stepId = undefined;
-    return ms;
+    if (done) this.#emitText();
+    return this.#options.clock.now() - this.#started;
   }
 
-  /** Tells that there is something to ask for again. */
-  #changed(): void {
-    this.#events.emit('analysis.changed', { id: String(this.id) });
+  get #ids(): { id: string; stepId: string } {
+    return { id: String(this.#options.analysisId), stepId: String(this.stepId) };
   }
 
   #emitText(): void {
     const text = this.text.slice(this.#told);
-    if (text === '' || this.stepId === undefined) return;
+    if (text === '') return;
     const offset = this.#told;
     this.#told = this.text.length;
-    this.#events.emit('analysis.text', { id: String(this.id), stepId: String(this.stepId), offset, text });
+    this.#options.events.emit('analysis.text', { ...this.#ids, offset, text });
   }
 
   #emitProgress(): void {
-    if (this.stepId === undefined) return;
-    const { done, total } = this.#progress;
-    const spent = this.#clock.now() - this.#stepStarted;
-    const mean = this.#workMs / this.#stepsDone;
-    const secondsLeft =
-      this.#stepsDone === 0 ? null : Math.max(0, mean * this.#stepsLeft - Math.min(spent, mean)) / 1000;
-    const ids = { id: String(this.id), stepId: String(this.stepId) };
-    this.#events.emit('analysis.progress', { ...ids, done, total, secondsLeft });
+    const { events, clock, secondsLeft } = this.#options;
+    const left = secondsLeft(clock.now() - this.#started);
+    events.emit('analysis.progress', { ...this.#ids, ...this.#progress, secondsLeft: left });
   }
 }

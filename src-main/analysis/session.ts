@@ -6,6 +6,28 @@ import type { FusionModel, FusionSession } from '../fusion/model.ts';
 /** Sessions grow in steps of so many tokens, so that prompts of nearly one length share one. */
 const CAPACITY_STEP = 512;
 
+/** Those of an analysis, by lane: made when they are first asked for, and all given back together. */
+export class AnalysisSessions {
+  readonly #create: CreateSession;
+  readonly #lanes: AnalysisSession[] = [];
+
+  /** `create` gives a session of its own. OUT_OF_MEMORY. */
+  constructor(create: CreateSession) {
+    this.#create = create;
+  }
+
+  of(lane: number): AnalysisSession {
+    return (this.#lanes[lane] ??= new AnalysisSession(this.#create));
+  }
+
+  /** Gives their memory back; not while a prompt is being made. */
+  release(): void {
+    for (const session of this.#lanes) session.release();
+  }
+}
+
+type CreateSession = (model: FusionModel, capacity: number) => FusionSession;
+
 interface WantedSession {
   model: FusionModel;
   question: string;
@@ -15,15 +37,15 @@ interface WantedSession {
 }
 
 /**
- * The session in which an analysis makes one prompt after another: what a prompt begins with and the one before ended up with
+ * The session in which a lane of an analysis makes one prompt after another: what a prompt begins with and the one before ended up with
  * (the system prompt, the same chunks in the same order) stays where it is, the rest is blended from the store.
  */
-export class AnalysisSession {
-  readonly #create: (model: FusionModel, capacity: number) => FusionSession;
+class AnalysisSession {
+  readonly #create: CreateSession;
   #kept: { model: FusionModel; tokens: SessionTokens; question: string } | undefined;
 
   /** `create` gives a session of its own. OUT_OF_MEMORY. */
-  constructor(create: (model: FusionModel, capacity: number) => FusionSession) {
+  constructor(create: CreateSession) {
     this.#create = create;
   }
 

@@ -18,8 +18,8 @@ export function shownAnalysis(
       const there = source.documentId !== null && isThere(Number(source.documentId), source.path);
       return there ? source : { ...source, documentId: null };
     });
-    const running = live?.stepId === Number(step.id);
-    return running ? { ...step, state: 'running', text: live.text, failure: null } : { ...step, sources };
+    const running = live?.step(Number(step.id));
+    return running ? { ...step, state: 'running', text: running.text, failure: null } : { ...step, sources };
   });
   const { kind, title, request, createdMs, model, workMs } = row;
   return {
