@@ -27,10 +27,15 @@ void Worker::share(std::shared_ptr<Turns> turns) {
     state_->turns = std::move(turns);
 }
 
-// The first whose owner has nothing before it.
+// The first whose owner has nothing before it. What is short and has no owner looks at what all have done: it waits for
+// the short work before it.
 std::deque<Worker::Item>::iterator Worker::next(State & state) {
+    bool short_waits = false;
     return std::find_if(state.queue.begin(), state.queue.end(), [&](const Item & item) {
-        return !item.place.owner || !state.busy.count(item.place.owner);
+        const auto & [owner, request] = item.place;
+        if (owner ? !state.busy.count(owner) : request || !short_waits) return true;
+        short_waits |= !request;
+        return false;
     });
 }
 
