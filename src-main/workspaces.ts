@@ -178,7 +178,7 @@ export class Workspaces {
 
   async #load(path: string, adapter: string | undefined, threads: number): Promise<Model> {
     const { engine, devices, models, settings } = this.#options.app;
-    const { conversationDtype: kvDtype } = settings.current;
+    const { conversationDtype: kvDtype, deviceBudgetBytes } = settings.current;
     const name = basename(path);
     await devices.settled();
     return devices.load(name, async (device) => {
@@ -186,7 +186,7 @@ export class Workspaces {
         const { packs } = devices;
         await models.trials.require({ path, name, role: 'chat', threads, device, packs });
       }
-      return engine.loadModel(path, { threads, device, kvDtype, adapter });
+      return engine.loadModel(path, { threads, device, kvDtype, adapter, deviceBudgetBytes });
     });
   }
 

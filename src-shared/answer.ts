@@ -15,8 +15,8 @@ const SourceSchema = z.object({
   score: z.number(),
   /** Why it was chosen, e.g. "matches the question" or "stands before a match". */
   reason: z.string(),
-  /** Where its KV came from: memory, the store's file, in part from stored chunks with text in common, or computed for this answer (a miss). */
-  tier: z.enum(['ram', 'disk', 'partial', 'computed']),
+  /** Where its KV came from: the device's memory, the computer's, the store's file, in part from stored chunks with text in common, or computed for this answer (a miss). */
+  tier: z.enum(['device', 'ram', 'disk', 'partial', 'computed']),
   tokens: z.int(),
 });
 

@@ -20,7 +20,8 @@ const PromptPartSchema = z.object({
       documentId: z.string().nullable(),
       title: z.string(),
       ordinal: z.int(),
-      tier: z.enum(['ram', 'disk', 'computed']),
+      /** device: in the memory of the device that the model is on. */
+      tier: z.enum(['device', 'ram', 'disk', 'computed']),
       /** Brought into memory ahead of this question, since it was likely to be found. */
       prefetched: z.boolean().optional(),
       /**
@@ -91,6 +92,8 @@ export const FusionReportSchema = z.object({
   reusedTokens: z.int(),
   recomputedTokens: z.int(),
   bytesLoaded: z.number(),
+  /** Copied to a device with memory of its own, from files or from memory. Absent in older reports. */
+  bytesCrossed: z.number().optional(),
   parts: z.array(PromptPartSchema),
   /** Text of every token of this turn's part of the prompt, from position `tokensStart`. A character that spans several tokens stands with its last one. */
   tokensStart: z.int(),

@@ -35,6 +35,8 @@ export const SettingsSchema = z.object({
     .int()
     .min(0)
     .default(1024 * MiB),
+  /** The same in the memory of the device that the model is on, where that has its own; absent: half of what is free there. */
+  deviceBudgetBytes: z.int().min(0).optional(),
   /** By what chunks leave a full cache: the one used longest ago, or the one that is worth least by what was learned of its use. */
   eviction: z.enum(['lru', 'workload-aware']).default('workload-aware'),
   /** Whether chunks that the next question is likely to find are brought into memory ahead. */

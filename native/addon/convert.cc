@@ -92,6 +92,11 @@ StrategySpec strategy_from(const Napi::Value & v) {
     return s;
 }
 
+size_t bytes_from(const Napi::Value & v, const char * name) {
+    if (!v.IsNumber() || !(v.As<Napi::Number>().DoubleValue() >= 0)) type_error(v, name, "a number from 0 on");
+    return size_t(std::min(v.As<Napi::Number>().DoubleValue(), 9007199254740991.0));
+}
+
 std::optional<TokenRange> range_from(const Napi::Value & v) {
     if (v.IsUndefined()) return std::nullopt;
     Napi::Object o = object_from(v, "segment.range");
@@ -161,6 +166,7 @@ Napi::Value report_to(Napi::Env env, const AppendReport & r) {
     o.Set("recomputedTokens", r.recomputed_tokens);
     o.Set("computedTokens", r.computed_tokens);
     o.Set("bytesLoaded", double(r.bytes_loaded));
+    o.Set("bytesCrossed", double(r.bytes_crossed));
     o.Set("totalMs", r.total_ms);
     Napi::Array layers = Napi::Array::New(env, r.layers.size());
     for (uint32_t i = 0; i < r.layers.size(); ++i) {

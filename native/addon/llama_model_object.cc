@@ -37,6 +37,9 @@ Napi::Function LlamaModelObject::define(Napi::Env env) {
          InstanceMethod<&LlamaModelObject::create_session>("createSession"),
          InstanceMethod<&LlamaModelObject::kv_usage>("kvUsage"),
          InstanceMethod<&LlamaModelObject::set_kv_budget>("setKvBudget"),
+         InstanceMethod<&LlamaModelObject::on_device>("onDevice"),
+         InstanceMethod<&LlamaModelObject::device_tier>("deviceTier"),
+         InstanceMethod<&LlamaModelObject::set_kv_budget>("setDeviceBudget"),
          InstanceMethod<&LlamaModelObject::export_prefix>("exportPrefix"),
          InstanceMethod<&LlamaModelObject::no_chunks>("openPrefix"),
          InstanceMethod<&LlamaModelObject::no_chunks>("importPrefix"),
@@ -99,6 +102,11 @@ Napi::Value LlamaModelObject::kv_usage(const Napi::CallbackInfo & info) {
 
 // Nothing is kept that no session holds.
 Napi::Value LlamaModelObject::set_kv_budget(const Napi::CallbackInfo & info) { return info.Env().Undefined(); }
+
+Napi::Value LlamaModelObject::on_device(const Napi::CallbackInfo & info) {
+    return Napi::Boolean::New(info.Env(), false);
+}
+Napi::Value LlamaModelObject::device_tier(const Napi::CallbackInfo & info) { return info.Env().Null(); }
 
 Napi::Value LlamaModelObject::export_prefix(const Napi::CallbackInfo & info) {
     LlamaHandle e = handle(info.Env());

@@ -42,6 +42,8 @@ Napi::Function ModelObject::define(Napi::Env env) {
          InstanceMethod<&ModelObject::open_chunk>("openChunk"),
          InstanceMethod<&ModelObject::create_session>("createSession"),
          InstanceMethod<&ModelObject::kv_usage>("kvUsage"), InstanceMethod<&ModelObject::set_kv_budget>("setKvBudget"),
+         InstanceMethod<&ModelObject::on_device>("onDevice"), InstanceMethod<&ModelObject::device_tier>("deviceTier"),
+         InstanceMethod<&ModelObject::set_device_budget>("setDeviceBudget"),
          InstanceMethod<&ModelObject::export_prefix>("exportPrefix"),
          InstanceMethod<&ModelObject::open_prefix>("openPrefix"),
          InstanceMethod<&ModelObject::import_prefix>("importPrefix"),
@@ -147,13 +149,38 @@ Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value ModelObject::set_kv_budget(const Napi::CallbackInfo & info) {
-    if (!info[0].IsNumber() || !(info[0].As<Napi::Number>().DoubleValue() >= 0)) {
-        throw Napi::TypeError::New(info.Env(), "bytes must be a number from 0 on");
-    }
-    const double bytes = std::min(info[0].As<Napi::Number>().DoubleValue(), 9007199254740991.0);
+    const size_t bytes = bytes_from(info[0], "bytes");
     ModelHandle e = handle(info.Env());
     e.worker->post([m = e.model, bytes]() mutable {
-        m->kv_pool().set_budget(size_t(bytes));
+        m->kv_pool().set_budget(bytes);
+        m.reset();
+    });
+    return info.Env().Undefined();
+}
+
+Napi::Value ModelObject::on_device(const Napi::CallbackInfo & info) {
+    const std::string key = string_from(info[0], "key");
+    return Napi::Boolean::New(info.Env(), handle(info.Env()).model->device_tier().holds(key));
+}
+
+Napi::Value ModelObject::device_tier(const Napi::CallbackInfo & info) {
+    const DeviceTier & tier = handle(info.Env()).model->device_tier();
+    if (!tier.has_device()) return info.Env().Null();
+    const DeviceTier::Usage usage = tier.usage();
+    Napi::Object o = Napi::Object::New(info.Env());
+    o.Set("bytes", double(usage.bytes));
+    o.Set("limitBytes", double(usage.limit));
+    o.Set("totalBytes", double(usage.total));
+    o.Set("chunks", usage.chunks);
+    return o;
+}
+
+Napi::Value ModelObject::set_device_budget(const Napi::CallbackInfo & info) {
+    std::optional<size_t> bytes;
+    if (!info[0].IsNull()) bytes = bytes_from(info[0], "bytes");
+    ModelHandle e = handle(info.Env());
+    e.worker->post([m = e.model, bytes]() mutable {
+        m->device_tier().set_budget(bytes);
         m.reset();
     });
     return info.Env().Undefined();

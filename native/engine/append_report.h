@@ -46,7 +46,7 @@ struct AppendReport {
     int computed_tokens = 0;  // that went through the model: beside those appended, older ones it had to go back to
     std::vector<int32_t> selected;  // reusable tokens computed beyond the last check: positions relative to the append
     QuestionReport question;        // without layers: there was no such pass
-    size_t bytes_loaded = 0;
+    size_t bytes_loaded = 0, bytes_crossed = 0;  // read from files; copied to a device with memory of its own
     std::vector<LayerReport> layers;
     std::vector<CheckReport> checks;
     double total_ms = 0, question_ms = 0, place_ms = 0, check_ms = 0, select_ms = 0, compute_ms = 0, load_wait_ms = 0;

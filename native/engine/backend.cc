@@ -1,5 +1,6 @@
 #include "backend.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 
@@ -100,6 +101,13 @@ std::vector<DeviceInfo> list_devices() {
         out.push_back(info);
     }
     return out;
+}
+
+size_t spare_memory(ggml_backend_dev_t dev) {
+    size_t free = 0, total = 0;
+    ggml_backend_dev_memory(dev, &free, &total);
+    const size_t reserve = std::max<size_t>(size_t(1) << 30, total / 10);
+    return free > reserve ? free - reserve : 0;
 }
 
 ContextPtr make_context(size_t tensors) {

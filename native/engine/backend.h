@@ -31,6 +31,8 @@ void init_backends(const std::string & dir);
 // Loads a library with a backend for GPUs, whose devices are then listed too. DEVICE_FAILED says why it cannot be.
 void load_pack(const std::string & path);
 std::vector<DeviceInfo> list_devices();
+// Bytes that are free on a device, less those that passes, drivers and other programs should find free.
+size_t spare_memory(ggml_backend_dev_t dev);
 
 // A context for tensor descriptions only; `tensors` is how many it must hold.
 ContextPtr make_context(size_t tensors);

@@ -140,6 +140,22 @@ ChunkKv::ChunkKv(ChunkShape shape, std::vector<int32_t> tokens) {
     in_memory_ = true;
 }
 
+std::string ChunkKv::key() const {
+    Sha256 sha;
+    const auto field = [&](const void * data, size_t size) {
+        const uint64_t length = size;  // before the content, so that no two lists of fields give the same bytes
+        sha.update(&length, sizeof length);
+        sha.update(data, size);
+    };
+    const auto text = [&](const std::string & s) { field(s.data(), s.size()); };
+    text("kvasir/chunk/1");
+    text(to_hex(shape().fingerprint));
+    text(to_hex(shape().prefix_hash));
+    text(dtype_name(shape().dtype));
+    field(tokens().data(), n_tokens() * sizeof(int32_t));
+    return to_hex(sha.digest());
+}
+
 ChunkKv::ChunkKv(const std::string & path) : path_(path) { header_ = read_chunk_header(InputFile(path), path); }
 
 void ChunkKv::store_rows(int il, size_t first, size_t n, const float * k, const float * v) {

@@ -76,6 +76,10 @@ class ChunkKv {
     size_t n_tokens() const { return header_.tokens.size(); }
     size_t layer_bytes(int il) const { return size_t(begin(il + 1) - begin(il)); }  // K, then V
     size_t bytes() const { return size_t(header_.layer_begins.back()); }
+    // What the store knows it by (docs/formats/store.md): equal keys mean interchangeable KV.
+    std::string key() const;
+    // XXH64 of each layer's K and V; none of a chunk that is not in a file.
+    const std::vector<uint64_t> & checksums() const { return header_.layer_checksums; }
     bool in_memory() const { return in_memory_; }
 
     // K then V of a layer, in memory only.

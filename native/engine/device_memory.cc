@@ -30,7 +30,18 @@ DeviceMemory::DeviceMemory(ggml_backend_dev_t dev)
       host_(ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU),
       name_(ggml_backend_dev_name(dev)) {}
 
-DeviceMemory::Lease DeviceMemory::allocate(ggml_context * ctx) { return wrap(allocate_tensors(ctx, type_)); }
+DeviceMemory::Lease DeviceMemory::allocate(ggml_context * ctx) {
+    // Where one buffer is too small for all tensors, those of the first stay placed when the second cannot be had.
+    const size_t needed = ggml_backend_alloc_ctx_tensors_from_buft_size(ctx, type_);
+    const bool at_once = needed <= ggml_backend_buft_get_max_size(type_);
+    for (;;) {
+        try {
+            return wrap(allocate_tensors(ctx, type_));
+        } catch (const Error &) {
+            if (!at_once || !made_room()) throw;
+        }
+    }
+}
 
 DeviceMemory::Lease DeviceMemory::allocate_for_pass(ggml_context * ctx) {
     const size_t needed = ggml_backend_alloc_ctx_tensors_from_buft_size(ctx, type_);
@@ -62,16 +73,17 @@ void DeviceMemory::give_back(BufferPtr buffer, bool keep) {
 }
 
 void DeviceMemory::allocate_graph(ggml_gallocr * galloc, ggml_cgraph * graph) {
-    bool placed = true;
     const size_t before = ggml_gallocr_get_buffer_size(galloc, 0);
     size_t needed = 0;
     if (!host_) ggml_gallocr_reserve_n_size(galloc, graph, nullptr, nullptr, &needed);
     if (needed > before) {
         // Prompts and answers become longer step by step: not each of them shall have to make new room.
         if (needed <= kMostSpare) reserve(galloc, std::bit_ceil(needed));
-        placed = ggml_gallocr_reserve(galloc, graph);
     }
-    if (placed && ggml_gallocr_alloc_graph(galloc, graph)) return;
+    do {
+        const bool placed = needed <= before || ggml_gallocr_reserve(galloc, graph);
+        if (placed && ggml_gallocr_alloc_graph(galloc, graph)) return;
+    } while (made_room());
     throw Error("OUT_OF_MEMORY", "There is not enough memory for the computation on " + name_ + ".",
                 "Use a shorter prompt or a smaller model.");
 }

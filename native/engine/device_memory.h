@@ -3,6 +3,7 @@
 // again: taking and clearing such memory costs more than computing in it.
 //
 // Thread safety: as Device's.
+#include <functional>
 #include <vector>
 
 #include "backend.h"
@@ -15,6 +16,9 @@ class DeviceMemory {
     DeviceMemory(const DeviceMemory &) = delete;
 
     ggml_backend_buffer_type_t type() const { return type_; }
+
+    // What is asked for memory when the device has none left, for as long as it says that it gave some back.
+    void on_shortage(std::function<bool()> give_way) { give_way_ = std::move(give_way); }
 
     // A buffer as long as it is used; the memory it is from must outlive it.
     class Lease {
@@ -50,7 +54,9 @@ class DeviceMemory {
 
   private:
     void give_back(BufferPtr buffer, bool keep);
+    bool made_room() const { return give_way_ && give_way_(); }
 
+    std::function<bool()> give_way_;
     ggml_backend_buffer_type_t type_;
     bool host_;
     std::string name_;

@@ -3,6 +3,7 @@
 //
 // Thread safety: belongs to the model's thread. Any thread may set `abort`.
 #include <atomic>
+#include <span>
 #include <vector>
 
 #include "attention.h"
@@ -59,7 +60,7 @@ class Forward {
     std::function<void(double)> between;
 
   private:
-    void place_same_dtype(int il, const std::vector<Placement> & placements, const KvCache & cache);
+    void place_sources(int il, std::span<const std::vector<Placement>> sources, const KvCache & cache);
     void build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGraph::Blocks blocks);
     // A layer's graph for one micro-batch while it is built.
     struct LayerGraph {

@@ -157,6 +157,18 @@ std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & reused
     return out;
 }
 
+// The chunks, with what of them is on their layers' device.
+std::vector<LayerLoader::Wanted> Fuse::wanted() {
+    std::vector<LayerLoader::Wanted> out;
+    if (first_load_ < model_.hparams().n_layer_kv) kept_ = model_.device_tier().use(prompt_.chunks);
+    kept_.resize(prompt_.chunks.size());
+    for (size_t i = 0; i < kept_.size(); ++i) {
+        out.push_back({prompt_.chunks[i], {}});
+        if (kept_[i]) out.back().there = kept_[i]->placeable();
+    }
+    return out;
+}
+
 void Fuse::place_layer(int il, Pass & pass) {
     if (il < next_place_ || il >= model_.hparams().n_layer_kv || prompt_.placements.empty()) return;
     LayerReport & layer = report_.layers[size_t(il)];
@@ -166,11 +178,13 @@ void Fuse::place_layer(int il, Pass & pass) {
         const double ready = now();
         report_.load_wait_ms += ready - asked;
         layer.load_start = loaded.start_ms, layer.load_end = loaded.end_ms, layer.load_bytes = loaded.bytes;
-        report_.bytes_loaded += loaded.bytes;
+        report_.bytes_loaded += loaded.bytes, report_.bytes_crossed += loaded.crossed;
         for (size_t i = 0; i < prompt_.placements.size(); ++i) {
             prompt_.placements[i].stored = loaded.chunks[prompt_.chunk_of_placement[i]];
         }
         forward_.place(il, prompt_.placements, cache_);
+        for (size_t i = 0; i < kept_.size(); ++i)
+            if (kept_[i]) model_.device_tier().fill(*kept_[i], il, loaded.chunks[i]);
         pass.loader.release(il);
         layer.place_ms = now() - ready;
         report_.place_ms += layer.place_ms;
@@ -286,7 +300,7 @@ void Fuse::compute(int il, Batch & batch, bool write_kv, Pass & pass) {
 
 AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress) {
     const int n_layer = model_.hparams().n_layer;
-    LayerLoader loader(prompt_.chunks, first_load_, model_.weights(), loading_, origin_);
+    LayerLoader loader(wanted(), first_load_, model_.weights(), loading_, origin_);
     Pass pass{loader, abort, progress, {}};
     question_pass(pass);
 

@@ -3,6 +3,7 @@
 //
 // Thread safety: belongs to the model's thread, on which `progress` is called. Any thread may set `abort`.
 #include "append_report.h"
+#include "device_tier.h"
 #include "prompt.h"
 
 namespace kvasir {
@@ -32,6 +33,7 @@ class Fuse {
         Progress done;
     };
     void question_pass(Pass & pass);
+    std::vector<LayerLoader::Wanted> wanted();
     void place_layer(int il, Pass & pass);
     void check(int il, size_t n, Batch & batch, Pass & pass);
     void compute(int il, Batch & batch, bool write_kv, Pass & pass);
@@ -51,6 +53,7 @@ class Fuse {
     std::unique_ptr<Strategy> strategy_;
     Prompt prompt_;
     LoadOptions loading_;
+    std::vector<std::shared_ptr<DeviceTier::Chunk>> kept_;  // per chunk of the prompt
     std::vector<int> check_layers_;
     int first_load_;      // the first layer whose stored KV is needed
     int next_place_ = 0;  // layers below are placed, or need not be

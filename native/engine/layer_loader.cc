@@ -12,8 +12,8 @@ namespace {
 void finish(StagingBuffer * staging) { staging->finish(); }
 }  // namespace
 
-LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, const Weights & weights,
-                         LoadOptions options, Clock::time_point origin)
+LayerLoader::LayerLoader(std::vector<Wanted> chunks, int first, const Weights & weights, LoadOptions options,
+                         Clock::time_point origin)
     : chunks_(std::move(chunks)),
       files_(chunks_.size()),
       weights_(weights),
@@ -28,11 +28,18 @@ LayerLoader::LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int
     if ((most_file_bytes_ || staged) && !options.serial) thread_ = std::thread([this] { run(); });
 }
 
+// Null where the layer is to be loaded.
+ggml_tensor * LayerLoader::there(size_t i, int il) const {
+    return chunks_[i].there.empty() ? nullptr : chunks_[i].there[size_t(il)];
+}
+
 void LayerLoader::open_files() {
     for (size_t i = 0; i < chunks_.size(); ++i) {
-        if (chunks_[i]->in_memory()) continue;
+        int il = first_;
+        while (il < n_layer_ && there(i, il)) ++il;
+        if (il == n_layer_ || chunks_[i].chunk->in_memory()) continue;
         try {
-            files_[i] = std::make_unique<InputFile>(chunks_[i]->path());
+            files_[i] = std::make_unique<InputFile>(chunks_[i].chunk->path());
         } catch (Error & e) {
             e.chunk_index = int(i);
             throw;
@@ -44,7 +51,16 @@ void LayerLoader::open_files() {
 // Of one layer of all chunks that are read.
 size_t LayerLoader::file_bytes(int il) const {
     size_t bytes = 0;
-    for (size_t i = 0; i < chunks_.size(); ++i) bytes += files_[i] ? chunks_[i]->layer_bytes(il) : 0;
+    for (size_t i = 0; i < chunks_.size(); ++i)
+        if (files_[i] && !there(i, il)) bytes += chunks_[i].chunk->layer_bytes(il);
+    return bytes;
+}
+
+// The same of what goes to another device, read or not.
+size_t LayerLoader::crossing_bytes(int il) const {
+    size_t bytes = 0;
+    for (size_t i = 0; i < chunks_.size() && !weights_.device(il).is_host(); ++i)
+        if (!there(i, il)) bytes += chunks_[i].chunk->layer_bytes(il);
     return bytes;
 }
 
@@ -52,10 +68,15 @@ size_t LayerLoader::file_bytes(int il) const {
 bool LayerLoader::reserve_staging() {
     StagingBuffer::Size size;
     size.host_bytes = most_file_bytes_;
-    for (const auto & chunk : chunks_) {
-        int64_t & rows = chunk->shape().dtype == KvDtype::f16 ? size.f16_rows : size.q8_0_rows;
+    for (size_t i = 0; i < chunks_.size(); ++i) {
+        const ChunkKv & chunk = *chunks_[i].chunk;
+        int64_t & rows = chunk.shape().dtype == KvDtype::f16 ? size.f16_rows : size.q8_0_rows;
         first_rows_.push_back(rows);
-        rows += int64_t(2 * chunk->n_tokens());
+        for (int il = first_; il < n_layer_; ++il) {
+            if (weights_.device(il).is_host() || there(i, il)) continue;
+            rows += int64_t(2 * chunk.n_tokens());
+            break;
+        }
     }
     std::set<int64_t> kv_dims;
     for (const LayerShape & layer : weights_.hparams().layers) kv_dims.insert(layer.kv_dim());
@@ -68,10 +89,9 @@ bool LayerLoader::reserve_staging() {
     return any;
 }
 
-// Null where the layer lives on the host.
+// Null where nothing is brought to another device.
 StagingBuffer * LayerLoader::staging_buffer(int il) const {
-    Device & device = weights_.device(il);
-    return device.is_host() ? nullptr : &device.staging_buffer();
+    return crossing_bytes(il) ? &weights_.device(il).staging_buffer() : nullptr;
 }
 
 LayerLoader::~LayerLoader() {
@@ -98,6 +118,7 @@ void LayerLoader::load(int il, Slot & slot) {
     slot.loaded.start_ms = ms_since(origin_);
     load_chunks(il, slot);
     slot.loaded.bytes = file_bytes(il);
+    slot.loaded.crossed = crossing_bytes(il);
     throttle(start, slot.loaded.bytes);
     slot.loaded.end_ms = ms_since(origin_);
 }
@@ -113,7 +134,11 @@ void LayerLoader::load_chunks(int il, Slot & slot) {
     uint8_t * at = staging ? staging->host(half) : slot.storage.get();
     slot.loaded.chunks.clear();
     for (size_t i = 0; i < chunks_.size(); ++i) {
-        const ChunkKv & chunk = *chunks_[i];
+        if (ggml_tensor * rows = there(i, il)) {
+            slot.loaded.chunks.push_back({nullptr, rows, 0});
+            continue;
+        }
+        const ChunkKv & chunk = *chunks_[i].chunk;
         const uint8_t * data = files_[i] ? at : chunk.layer(il);
         if (files_[i]) read(i, il, at), at += chunk.layer_bytes(il);
         StoredLayer stored{data};
@@ -128,7 +153,7 @@ void LayerLoader::load_chunks(int il, Slot & slot) {
 
 void LayerLoader::read(size_t i, int il, uint8_t * to) const {
     try {
-        chunks_[i]->read_layer(*files_[i], il, to);
+        chunks_[i].chunk->read_layer(*files_[i], il, to);
     } catch (Error & e) {
         e.chunk_index = int(i);
         throw;
@@ -164,7 +189,7 @@ const LayerLoader::Loaded & LayerLoader::wait(int il) {
     if (!thread_.joinable()) {
         load(il, slot);
         // All is where it is needed.
-        if (!slot.loaded.bytes && !staging_buffer(il)) slot.loaded.start_ms = slot.loaded.end_ms = 0;
+        if (!slot.loaded.bytes && !slot.loaded.crossed) slot.loaded.start_ms = slot.loaded.end_ms = 0;
         return slot.loaded;
     }
     std::unique_lock lock(mutex_);

@@ -1,7 +1,8 @@
 #pragma once
 // Brings the chunks' KV to where their layers compute, ahead of the computation. A layer that is placed is no longer
 // needed: while layer i computes, layer i + 1 of every chunk is there, and a thread reads layer i + 2 and, where that
-// lives on a device with memory of its own, copies it there. For layers on the host, chunks in memory cost nothing.
+// lives on a device with memory of its own, copies it there. For layers on the host, chunks in memory cost nothing; nor
+// does what is on the device already.
 //
 // Thread safety: the model's thread makes, asks and destroys it; its own thread loads. A slot belongs to the loading
 // thread from release() of the layer in it until `layer` says that the next one is there, then to the model's thread.
@@ -39,11 +40,18 @@ class LayerLoader {
         std::vector<StoredLayer> chunks;  // per chunk
         double start_ms = 0, end_ms = 0;  // since `origin`: reading and copying
         size_t bytes = 0;                 // read from files
+        size_t crossed = 0;               // copied to a device
+    };
+    // A chunk, and by layer its rows [kv_dim, …] that are on the device already, null where they are to be loaded; no
+    // layers: all are.
+    struct Wanted {
+        std::shared_ptr<const ChunkKv> chunk;
+        std::vector<ggml_tensor *> there;
     };
 
     // Loads layers from `first` on in order. One loader at a time for the devices of `weights`. OUT_OF_MEMORY.
-    LayerLoader(std::vector<std::shared_ptr<const ChunkKv>> chunks, int first, const Weights & weights,
-                LoadOptions options, Clock::time_point origin);
+    LayerLoader(std::vector<Wanted> chunks, int first, const Weights & weights, LoadOptions options,
+                Clock::time_point origin);
     ~LayerLoader();
 
     // Waits for layer `il`; layers must be asked for in order. Valid until it is released. Rethrows what reading threw,
@@ -59,9 +67,11 @@ class LayerLoader {
         std::unique_ptr<uint8_t[]> storage;  // of every chunk that is read
         int layer = -1;
     };
+    ggml_tensor * there(size_t chunk, int il) const;
     void open_files();
     bool reserve_staging();
     size_t file_bytes(int il) const;
+    size_t crossing_bytes(int il) const;
     StagingBuffer * staging_buffer(int il) const;
     void run();
     void load(int il, Slot & slot);
@@ -69,9 +79,9 @@ class LayerLoader {
     void read(size_t chunk, int il, uint8_t * to) const;
     void throttle(Clock::time_point start, size_t bytes) const;
 
-    std::vector<std::shared_ptr<const ChunkKv>> chunks_;
-    std::vector<std::unique_ptr<InputFile>> files_;  // null for chunks in memory
-    std::vector<int64_t> first_rows_;                // where a chunk begins among those of its number format
+    std::vector<Wanted> chunks_;
+    std::vector<std::unique_ptr<InputFile>> files_;  // null for chunks of which nothing is read
+    std::vector<int64_t> first_rows_;                // where a chunk is staged among those of its number format
     size_t most_file_bytes_ = 0;                     // of any layer
     const Weights & weights_;
     int first_, n_layer_;

@@ -71,6 +71,7 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
     const KvDtype kv = std::all_of(layers.begin(), layers.end(), whole) ? options.kv : KvDtype::f16;
     kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_, kv), kv);
     chunk_pool_ = std::make_unique<KvPool>(*weights_, BlockHash{}, KvDtype::f16, KvLayers::shared);
+    device_tier_ = std::make_unique<DeviceTier>(*weights_, *kv_pool_);
     turns_ = std::make_shared<Turns>([f = forward_.get()](const auto & rows, const auto * abort) {
         f->decode(rows, abort);
     });

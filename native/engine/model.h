@@ -1,13 +1,14 @@
 #pragma once
 // A loaded model: weights on their devices, vocabulary, and what sessions and chunks of it share.
 //
-// Thread safety: "the model's thread" is the one that has the turn (turns.h): it uses forward(), both pools, and with
-// them every Session, KvCache, Batch and Fuse; after the last turn any may destroy it. Everything else here does not
-// change once the model is loaded: any thread may read it at any time, vocab() too.
+// Thread safety: "the model's thread" is the one that has the turn (turns.h): it uses forward(), both pools, the device
+// tier, and with them every Session, KvCache, Batch and Fuse; after the last turn any may destroy it. Everything else
+// here does not change once the model is loaded: any thread may read it at any time, vocab() too.
 #include <functional>
 #include <memory>
 
 #include "chunk_kv.h"
+#include "device_tier.h"
 #include "forward.h"
 #include "kv_pool.h"
 #include "turns.h"
@@ -37,6 +38,8 @@ class Model {
     KvPool & kv_pool() const { return *kv_pool_; }
     // Of chunks that are encoded: apart from the sessions', since chunks do not depend on their number format.
     KvPool & chunk_pool() const { return *chunk_pool_; }
+    // What stays on the device of stored chunks.
+    DeviceTier & device_tier() const { return *device_tier_; }
     // Who uses all of these now.
     const std::shared_ptr<Turns> & turns() const { return turns_; }
     int threads() const { return threads_; }
@@ -61,6 +64,7 @@ class Model {
     std::unique_ptr<Vocab> vocab_;
     std::unique_ptr<Forward> forward_;
     std::unique_ptr<KvPool> kv_pool_, chunk_pool_;
+    std::unique_ptr<DeviceTier> device_tier_;
     std::shared_ptr<Turns> turns_;
     Digest fingerprint_;
     double load_ms_ = 0;

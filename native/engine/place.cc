@@ -1,6 +1,7 @@
 // Realignment: stored keys carry no RoPE, so placing a chunk, or a part of one, is one exact rotation to where it
 // stands (CacheBlend §4.3 calls it positional recovery). On the host a table and one pass do it; elsewhere ggml's own
 // rope does.
+#include <algorithm>
 #include <cstring>
 
 #include "convert.h"
@@ -77,46 +78,57 @@ void Forward::place(int il, const std::vector<Placement> & placements, const KvC
     device.run(g, nullptr);
 }
 
+// One graph for many: a launch and an allocation a chunk would add up.
 void Forward::place_with_graph(int il, const std::vector<Placement> & placements, const KvCache & cache) {
-    for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
-        std::vector<Placement> alike;
-        for (const Placement & p : placements)
-            if (p.chunk->shape().dtype == dtype) alike.push_back(p);
-        if (!alike.empty()) place_same_dtype(il, alike, cache);
+    constexpr size_t kSources = 16;  // what Device::kMaxNodes has room for
+    std::vector<std::vector<Placement>> by_source;
+    for (const Placement & p : placements) {
+        const auto same = [&](const auto & known) { return known.front().stored.rows == p.stored.rows; };
+        const auto known = std::find_if(by_source.begin(), by_source.end(), same);
+        (known == by_source.end() ? by_source.emplace_back() : *known).push_back(p);
+    }
+    for (size_t i = 0; i < by_source.size(); i += kSources) {
+        const std::span all(by_source);
+        place_sources(il, all.subspan(i, std::min(kSources, all.size() - i)), cache);
     }
 }
 
-// One graph for all: a launch and an allocation a chunk would add up.
-void Forward::place_same_dtype(int il, const std::vector<Placement> & placements, const KvCache & cache) {
+// The placements of each source stand in rows of one tensor.
+void Forward::place_sources(int il, std::span<const std::vector<Placement>> sources, const KvCache & cache) {
     Device & device = weights_.device(il);
     const LayerShape & shape = weights_.hparams().layer(il);
-    std::vector<int32_t> k_rows, v_rows, positions, slots;
-    for (const Placement & p : placements) {
-        for (size_t i = 0; i < p.range.count; ++i) {
-            k_rows.push_back(int32_t(p.stored.first + int64_t(p.range.begin + i)));
-            v_rows.push_back(k_rows.back() + int32_t(p.chunk->n_tokens()));
-            positions.push_back(p.position + int32_t(i));
-            slots.push_back(cache.slot(positions.back()));
-        }
-    }
-    const auto n = int64_t(positions.size());
     ggml_context * c = device.graph_context();
-    ggml_cgraph * g = ggml_new_graph_custom(c, 32, false);
-    const auto numbers = [&] {
-        ggml_tensor * t = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
+    ggml_cgraph * g = ggml_new_graph_custom(c, Device::kMaxNodes, false);
+    std::vector<std::pair<ggml_tensor *, std::vector<int32_t>>> inputs;
+    const auto input = [&](std::vector<int32_t> values) {
+        ggml_tensor * t = ggml_new_tensor_1d(c, GGML_TYPE_I32, int64_t(values.size()));
         ggml_set_input(t);
+        inputs.emplace_back(t, std::move(values));
         return t;
     };
-    ggml_tensor *from_k = numbers(), *from_v = numbers(), *pos = numbers(), *to = numbers();
-    ggml_tensor * stored = placements.front().stored.rows;
-    // Rows that are got are f32, whatever they were.
-    ggml_tensor * k = ggml_reshape_3d(c, ggml_get_rows(c, stored, from_k), shape.head_dim, shape.n_head_kv, n);
-    k = ggml_reshape_2d(c, rope(c, k, pos, il), shape.kv_dim(), n);
-    ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k, to));
-    ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_get_rows(c, stored, from_v), to));
+    for (const std::vector<Placement> & placements : sources) {
+        std::vector<int32_t> k_rows, v_rows, positions, slots;
+        for (const Placement & p : placements) {
+            for (size_t i = 0; i < p.range.count; ++i) {
+                k_rows.push_back(int32_t(p.stored.first + int64_t(p.range.begin + i)));
+                v_rows.push_back(k_rows.back() + int32_t(p.chunk->n_tokens()));
+                positions.push_back(p.position + int32_t(i));
+                slots.push_back(cache.slot(positions.back()));
+            }
+        }
+        const auto n = int64_t(positions.size());
+        ggml_tensor *from_k = input(std::move(k_rows)), *from_v = input(std::move(v_rows)),
+                    *pos = input(std::move(positions)), *to = input(std::move(slots));
+        ggml_tensor * stored = placements.front().stored.rows;
+        // Rows that are got are f32, whatever they were.
+        ggml_tensor * k = ggml_reshape_3d(c, ggml_get_rows(c, stored, from_k), shape.head_dim, shape.n_head_kv, n);
+        k = ggml_reshape_2d(c, rope(c, k, pos, il), shape.kv_dim(), n);
+        ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k, to));
+        ggml_build_forward_expand(g, ggml_set_rows(c, cache.v(il), ggml_get_rows(c, stored, from_v), to));
+    }
     device.prepare(g);
-    for (auto [t, values] : {std::pair(from_k, &k_rows), {from_v, &v_rows}, {pos, &positions}, {to, &slots}})
-        if (t->buffer) ggml_backend_tensor_set(t, values->data(), 0, ggml_nbytes(t));  // not where nothing is rotated
+    for (const auto & [t, values] : inputs)
+        if (t->buffer) ggml_backend_tensor_set(t, values.data(), 0, ggml_nbytes(t));  // not where nothing is rotated
     device.run(g, nullptr);
 }
 

@@ -17,6 +17,18 @@ Session::Session(std::shared_ptr<Model> model, int capacity, KvPool * pool)
 AppendReport Session::append(const std::vector<Segment> & segments, const StrategySpec & strategy,
                              const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading,
                              int observe) {
+    try {
+        return append_once(segments, strategy, abort, progress, loading, observe);
+    } catch (const Error & e) {
+        // The chunks that it placed from the device's memory did not give way to it.
+        if (e.code != "OUT_OF_MEMORY" || !model_->device_tier().clear()) throw;
+    }
+    return append_once(segments, strategy, abort, progress, loading, observe);
+}
+
+AppendReport Session::append_once(const std::vector<Segment> & segments, const StrategySpec & strategy,
+                                  const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading,
+                                  int observe) {
     trace_ = {};
     recipe_.reset();
     std::optional<Recipe> recipe;

@@ -101,10 +101,7 @@ void Weights::place_layers(const std::vector<Device *> & preference, Device & cp
     devices_.assign(hparams_.n_layer + 1, &cpu);
     for (Device * gpu : preference) {
         if (gpu->is_host()) continue;
-        size_t free = 0, total = 0;
-        ggml_backend_dev_memory(gpu->dev(), &free, &total);
-        const size_t reserve = std::max<size_t>(size_t(1) << 30, total / 10);
-        size_t budget = free > reserve ? free - reserve : 0;
+        size_t budget = spare_memory(gpu->dev());
         auto take = [&](size_t bytes) { return bytes <= budget ? (budget -= bytes, true) : false; };
         const auto * out = file_->find("output.weight");
         if (!out) out = file_->find("token_embd.weight");

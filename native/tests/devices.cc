@@ -199,6 +199,7 @@ TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
 TEST(passes_on_another_device_use_the_memory_of_those_before_them) {
     const auto [here, there] = tiny();
     there->kv_pool().set_budget(0);  // what no session uses makes room for the next one
+    there->device_tier().set_budget(0);
     for (const StrategySpec & strategy : kStrategies) {
         const auto blend_and_decode = [&, m = there] {
             Session session(m, 2048);

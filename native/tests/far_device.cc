@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -16,7 +17,9 @@ namespace kvasir::test {
 
 namespace {
 
+constexpr size_t kPlenty = size_t(1) << 40;
 size_t memory_bytes = size_t(8) << 30;
+std::atomic<size_t> copied_within = 0;
 ggml_op refused = GGML_OP_NONE;
 bool llvmpipe = false;
 std::function<void()> before_graphs;
@@ -27,9 +30,11 @@ class Pages {
   public:
     void * take(size_t bytes) {
         std::lock_guard lock(mutex_);
+        if (bytes > left_) return nullptr;
         void * at = mmap(nullptr, bytes, protection(), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (at == MAP_FAILED) return nullptr;
         all_[at] = bytes;
+        left_ -= bytes;
         ++buffers_.made;
         return at;
     }
@@ -37,7 +42,12 @@ class Pages {
         std::lock_guard lock(mutex_);
         ++buffers_.freed;
         munmap(at, all_[at]);
+        left_ += all_[at];
         all_.erase(at);
+    }
+    void leave(size_t bytes) {
+        std::lock_guard lock(mutex_);
+        left_ = bytes;
     }
     FarBuffers buffers() {
         std::lock_guard lock(mutex_);
@@ -59,6 +69,7 @@ class Pages {
     }
     std::mutex mutex_;
     std::map<void *, size_t> all_;
+    size_t left_ = kPlenty;
     FarBuffers buffers_;
     int users_ = 0;
 };
@@ -98,7 +109,14 @@ const ggml_backend_buffer_i kBuffer = {
         },
     .set_tensor_2d = nullptr,
     .get_tensor_2d = nullptr,
-    .cpy_tensor = nullptr,
+    .cpy_tensor =
+        [](ggml_backend_buffer_t, const ggml_tensor * from, ggml_tensor * to) {
+            if (from->buffer->buft != to->buffer->buft) return false;
+            Access a;
+            std::memcpy(at(to, 0), from->data, ggml_nbytes(from));
+            copied_within += ggml_nbytes(from);
+            return true;
+        },
     .clear =
         [](ggml_backend_buffer_t b, uint8_t v) {
             Access a;
@@ -285,12 +303,15 @@ std::string far_device() {
     static const bool registered = (ggml_backend_register(registry()), true);
     (void)registered;
     memory_bytes = size_t(8) << 30, refused = GGML_OP_NONE, before_graphs = nullptr, llvmpipe = false;
-    before = pages().buffers();
+    before = pages().buffers(), copied_within = 0;
+    pages().leave(kPlenty);
     std::lock_guard lock(copies_mutex);
     copies = {};
     return "Far";
 }
 void set_far_memory(size_t bytes) { memory_bytes = bytes; }
+void leave_far_memory(size_t bytes) { pages().leave(bytes); }
+size_t far_copies_within() { return copied_within; }
 void make_far_device_llvmpipe() { llvmpipe = true; }
 void refuse_on_far_device(ggml_op op) { refused = op; }
 void before_far_graphs(std::function<void()> call) { before_graphs = std::move(call); }

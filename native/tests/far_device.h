@@ -14,6 +14,8 @@ namespace kvasir::test {
 std::string far_device();
 // What it says of its memory: layers that do not fit stay on the processor.
 void set_far_memory(size_t bytes);
+// From now on, until far_device() is called again, it has only so many bytes more than are taken.
+void leave_far_memory(size_t bytes);
 // From now on, until far_device() is called again, it is what ggml's Vulkan backend is on Mesa's lavapipe: after a
 // graph, what a stream names may be freed, so that it computes no other.
 void make_far_device_llvmpipe();
@@ -27,6 +29,8 @@ struct FarCopies {
     int arrivals = 0;                   // times that a stream's copies were waited for
 };
 FarCopies far_copies();
+// Bytes copied from its memory to its memory since far_device() was called.
+size_t far_copies_within();
 // Buffers of its memory made and freed since far_device() was called.
 struct FarBuffers {
     int made = 0, freed = 0;

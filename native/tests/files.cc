@@ -152,3 +152,12 @@ TEST(gguf_that_overstates_a_tensor_is_refused_before_use) {
     spit(bad, bytes);
     CHECK_EQ(error_code([&] { Model model(bad, {2, "cpu"}, nullptr); }), std::string("MODEL_INVALID"));
 }
+
+TEST(a_chunk_says_the_key_that_the_store_knows_it_by) {
+    ChunkShape shape;
+    shape.fingerprint.fill(0xab);
+    shape.prefix_hash = hash_tokens({1});
+    shape.layers = {{2, 32}};
+    CHECK_EQ(ChunkKv(shape, {10, 11, 12}).key(),
+             std::string("c6c56de36c066cec481294d1d47f7cf479050d3324e126fc51843bdd27c1a7a4"));
+}

@@ -28,6 +28,7 @@ export type {
   NativeCheckReport as CheckReport,
   NativeChunkHeader as ChunkHeader,
   NativeDevice as Device,
+  NativeDeviceTier as DeviceTier,
   NativeDeviationStats as DeviationStats,
   NativeEmbedderInfo as EmbedderInfo,
   NativeGenerateResult as GenerateResult,
@@ -57,6 +58,8 @@ interface LoadOptions {
   kvDtype?: KvDtype;
   /** File of a LoRA adapter that changes the model. */
   adapter?: string | undefined;
+  /** As of Model.setDeviceBudget(). */
+  deviceBudgetBytes?: number | undefined;
   onProgress?: (fraction: number) => void;
 }
 
@@ -147,7 +150,9 @@ export class Engine {
         ? this.#addon.loadModel(path, all, onProgress)
         : this.#addon.loadLlamaModel(path, all, onProgress),
     );
-    return new Model(this.#addon, native, path, adapter);
+    const model = new Model(this.#addon, native, path, adapter);
+    model.setDeviceBudget(options.deviceBudgetBytes);
+    return model;
   }
 
   /** Loads an embedding model. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */

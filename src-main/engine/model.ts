@@ -1,7 +1,14 @@
 import { guarded, guardedAsync, withAbort, type CallOptions } from './call.ts';
 import { ChunkKv } from './chunk-kv.ts';
 import { Marks } from './marks.ts';
-import type { KvDtype, NativeAddon, NativeKvUsage, NativeModel, NativeModelInfo } from './native.ts';
+import type {
+  KvDtype,
+  NativeAddon,
+  NativeDeviceTier,
+  NativeKvUsage,
+  NativeModel,
+  NativeModelInfo,
+} from './native.ts';
 import { Session } from './session.ts';
 
 /** As in native/llama/llama_session.cc. */
@@ -107,6 +114,21 @@ export class Model {
   /** Bytes beyond which prefixes that no session holds are given up; sessions get what they need. */
   setKvBudget(bytes: number): void {
     guarded(() => this.#native.setKvBudget(bytes));
+  }
+
+  /** Whether the stored chunk of this key is in the memory of the model's device, so that nothing of it has to be brought in. */
+  onDevice(key: string): boolean {
+    return guarded(() => this.#native.onDevice(key));
+  }
+
+  /** What is kept in the memory of the model's device; null where all layers live on the host. */
+  deviceTier(): NativeDeviceTier | null {
+    return guarded(() => this.#native.deviceTier());
+  }
+
+  /** Bytes of stored chunks that the device's memory may hold; undefined: what suits the memory it has. */
+  setDeviceBudget(bytes: number | undefined): void {
+    guarded(() => this.#native.setDeviceBudget(bytes ?? null));
   }
 
   /** What is known of the beginning of `tokens`, for the store; undefined when nothing is. */

@@ -220,7 +220,9 @@ export interface NativeAppendReport {
   computedTokens: number;
   /** Which: prompt positions (relative to this append), ascending. */
   selected: Int32Array;
+  /** Read from files; and copied to a device with memory of its own, from files or from memory. */
   bytesLoaded: number;
+  bytesCrossed: number;
   layers: NativeLayerReport[];
   checks: NativeCheckReport[];
   /** What the question looked at; null when the strategy does not ask. */
@@ -360,6 +362,16 @@ export interface NativeKvUsage {
   decodedTokens: number;
 }
 
+/** What of stored chunks is kept in the memory of the model's device. */
+export interface NativeDeviceTier {
+  bytes: number;
+  /** What it may grow to now: the budget, or less where memory is short. */
+  limitBytes: number;
+  /** Of the device's memory. */
+  totalBytes: number;
+  chunks: number;
+}
+
 export interface NativeModel {
   readonly info: NativeModelInfo;
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
@@ -380,6 +392,12 @@ export interface NativeModel {
   kvUsage(): Promise<NativeKvUsage>;
   /** Bytes beyond which prefixes that no session holds are given up. Sessions get what they need. Default: 1 GiB. */
   setKvBudget(bytes: number): void;
+  /** Whether nothing has to be brought in for the stored chunk of this key: it is kept in the device's memory. */
+  onDevice(key: string): boolean;
+  /** null where all layers live on the host. */
+  deviceTier(): NativeDeviceTier | null;
+  /** Bytes of stored chunks that the device's memory may hold; null: half of what is free beside sessions and passes. */
+  setDeviceBudget(bytes: number | null): void;
   /** The blocks that are cached of the beginning of `tokens`, to be saved; null when there are none. */
   exportPrefix(tokens: Int32Array): Promise<NativeChunk | null>;
   /** Opens a file that exportPrefix's result was saved to. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */

@@ -52,8 +52,8 @@ export interface BlendOptions extends CallOptions {
   onAcquired?: ((outcomes: ChunkOutcome[]) => void) | undefined;
 }
 
-/** Where a chunk's KV came from: all of it from memory or a file, some of it from chunks with text in common, or none. */
-export type ChunkOutcome = 'ram' | 'disk' | 'partial' | 'computed';
+/** Where a chunk's KV came from: all of it from a tier, some of it from chunks with text in common, or none. */
+export type ChunkOutcome = ChunkReuse['tier'] | 'partial';
 
 export interface BlendResult {
   report: AppendReport;

@@ -36,6 +36,7 @@ export type FusionModel = Pick<
   | 'encodeChunk'
   | 'openChunk'
   | 'setKvBudget'
+  | 'onDevice'
   | 'exportPrefix'
   | 'openPrefix'
   | 'importPrefix'

@@ -66,6 +66,7 @@ export function fusionReport(input: ReportInput): FusionReport {
     reusedTokens: append.reusableTokens,
     recomputedTokens: append.recomputedTokens,
     bytesLoaded: append.bytesLoaded,
+    bytesCrossed: append.bytesCrossed,
     parts: partsOf(input),
     tokensStart: residentTokens,
     tokens: input.tokenTexts,

@@ -11,17 +11,23 @@ export interface StoredRuns {
   keys: ReadonlyMap<number, string>;
 }
 
+/** A lease on a stored chunk, which may be in the memory of the model's device as well: nothing of it is then loaded. */
+type HeldChunk = Omit<Lease, 'tier'> & { readonly tier: Lease['tier'] | 'device' };
+
 /** Stored KV for a chunk's tokens: spans that make them up in order, and leases on what is reused. */
 export interface Source {
   spans: Span[];
   /** By Span.candidate. */
-  leases: Map<number, Lease>;
+  leases: Map<number, HeldChunk>;
 }
+
+/** Slowest first. */
+const TIERS = ['disk', 'ram', 'device'] as const satisfies readonly HeldChunk['tier'][];
 
 /** What of a chunk was reused. */
 export interface ChunkReuse {
-  /** Where from; disk when any of it was; computed: nothing was reused. */
-  tier: 'ram' | 'disk' | 'computed';
+  /** Where from: the slowest tier that any of it was in; computed: nothing was reused. */
+  tier: HeldChunk['tier'] | 'computed';
   /** Brought into memory ahead of this use. */
   prefetched?: boolean;
   /** Which of its tokens, ascending. One run of all of them unless the chunk was matched in part. */
@@ -66,7 +72,7 @@ export async function findSource(
   const { model, store, dtype } = options;
   const key = keyFor(model, dtype, { tokens, lead });
   const known = store.has(key);
-  const lease = await store.acquire(key, model, access);
+  const lease = await hold(key, access, options);
   if (!lease) {
     const found = runs ?? findRuns(tokens, options);
     return { source: found && (await leaseRuns(found, access, options)), damaged: known };
@@ -75,15 +81,24 @@ export async function findSource(
   return { source: { spans: [whole], leases: new Map([[0, lease]]) }, damaged: false };
 }
 
+async function hold(
+  key: string,
+  access: Access,
+  { model, store }: Pick<SourceOptions, 'model' | 'store'>,
+): Promise<HeldChunk | undefined> {
+  const lease = await store.acquire(key, model, access);
+  return lease && model.onDevice(key) ? { ...lease, tier: 'device' } : lease;
+}
+
 /** Undefined when one of them cannot be had any more. */
 async function leaseRuns(
   { spans, keys }: StoredRuns,
   access: Access,
-  { model, store }: SourceOptions,
+  options: SourceOptions,
 ): Promise<Source | undefined> {
-  const leases = new Map<number, Lease>();
+  const leases = new Map<number, HeldChunk>();
   for (const [candidate, key] of keys) {
-    const lease = await store.acquire(key, model, access);
+    const lease = await hold(key, access, options);
     if (!lease) {
       releaseAll(leases);
       return undefined;
@@ -93,7 +108,7 @@ async function leaseRuns(
   return { spans, leases };
 }
 
-function releaseAll(leases: ReadonlyMap<number, Lease>): void {
+function releaseAll(leases: ReadonlyMap<number, HeldChunk>): void {
   for (const lease of leases.values()) lease.release();
 }
 
@@ -104,7 +119,7 @@ export function releaseSource({ leases }: Source): void {
 /** A segment of an append, and the lease whose chunk it places. */
 export interface SourcedSegment {
   segment: Segment;
-  lease?: Lease | undefined;
+  lease?: HeldChunk | undefined;
 }
 
 /** What the engine is given for a chunk's tokens. */
@@ -127,7 +142,7 @@ export function segmentsFor(tokens: Int32Array, source: Source | undefined): Sou
 export function reuseOf(source: Source | undefined): ChunkReuse {
   if (!source) return { tier: 'computed', runs: [] };
   const leases = [...source.leases.values()];
-  const tier = leases.some((lease) => lease.tier === 'disk') ? 'disk' : 'ram';
+  const tier = TIERS.find((each) => leases.some((lease) => lease.tier === each)) ?? 'disk';
   const prefetched = tier === 'ram' && leases.some((lease) => lease.prefetched);
   const runs = source.spans.flatMap(({ kind, start, count }) =>
     kind === 'reuse' ? [{ begin: start, count }] : [],

@@ -359,6 +359,7 @@ export class ModelService implements ModelSource, EmbedderSource {
         device,
         kvDtype: settings.current.conversationDtype,
         adapter: row.adapter ?? undefined,
+        deviceBudgetBytes: settings.current.deviceBudgetBytes,
         onProgress,
       });
       await this.#tried(model, () => model.tryOut());

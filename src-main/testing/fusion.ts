@@ -167,6 +167,13 @@ export class FakeModel implements FusionModel {
     // It has memory for all.
   }
 
+  /** Keys of chunks that are in its device's memory. */
+  readonly there = new Set<string>();
+
+  onDevice(key: string): boolean {
+    return this.there.has(key);
+  }
+
   async encodeChunk(
     tokens: Int32Array,
     dtype: KvDtype,
@@ -276,6 +283,7 @@ export class FakeSession implements FusionSession {
       selected: new Int32Array(0),
       question: null,
       bytesLoaded: 0,
+      bytesCrossed: 0,
       layers: [],
       checks: [],
       totalMs: 6,

@@ -152,6 +152,7 @@ class Run {
         computedTokens: this.#positions.length - reusable + recomputed,
         selected: new Int32Array(0),
         bytesLoaded: 0,
+        bytesCrossed: 0,
         layers: this.#reports,
         totalMs: this.#now,
         checks: checkLayer >= 0 ? [check] : [],

@@ -41,7 +41,7 @@ export const CitationSchema = z.object({
    * Where its KV came from; 'resident' when an earlier turn had placed it already, 'partial' when only the runs of it were cached that also
    * stand in stored chunks, as of the same text before it was edited.
    */
-  tier: z.enum(['resident', 'ram', 'disk', 'partial', 'computed']),
+  tier: z.enum(['resident', 'device', 'ram', 'disk', 'partial', 'computed']),
   tokens: z.int(),
 });
 
@@ -73,9 +73,10 @@ export const AnswerStatsSchema = z.object({
   /** Passages by their citation's tier. */
   chunkHits: z.object({
     resident: z.int(),
+    device: z.int().prefault(0), // older answers have none
     ram: z.int(),
     disk: z.int(),
-    partial: z.int().prefault(0), // older answers have none
+    partial: z.int().prefault(0), // nor these
     computed: z.int(),
   }),
   bytesLoaded: z.number(),

@@ -27,7 +27,7 @@ export const RangeSchema = z.object({ start: z.int().min(0), end: z.int().min(0)
 export const KvDtypeSchema = z.enum(['f16', 'q8_0']);
 
 /** Where a chunk's KV is. */
-export const CacheStateSchema = z.enum(['ram', 'disk', 'none']);
+export const CacheStateSchema = z.enum(['device', 'ram', 'disk', 'none']);
 
 export type Failure = z.infer<typeof FailureSchema>;
 export type Range = z.infer<typeof RangeSchema>;

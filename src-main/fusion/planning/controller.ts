@@ -6,7 +6,7 @@ import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import { DEFAULT_CHECK_LAYER } from '../strategies/deviation.ts';
 import { defaultQuestionLayer } from '../strategies/query.ts';
 import { computedOnly, type CostModel, type Subject } from './cost-model.ts';
-import type { Piece, Tier, Work } from './work.ts';
+import { isLoadedFrom, type Piece, type Tier, type Work } from './work.ts';
 
 /** Where tokens are chosen before anything is known of the model. */
 const CHECK_LAYER = 2;
@@ -88,7 +88,7 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
   if (nothingLoaded || predictedFullMs < blendMs * (1 - WORTH))
     return { ...rest, ...full(work, 'full-is-faster', options) };
 
-  const loads = loading.pieces.some(({ tier }) => tier !== null && tier !== 'ram');
+  const loads = loading.pieces.some(({ tier }) => isLoadedFrom(tier));
   const predict = (strategy: Strategy) => costs.predict(info, loading, strategy)?.total;
   const ratio = loads ? hidden(floor, blendMs, predict, info) : floor.ratio;
   const choice = { ...floor, ratio };
@@ -159,7 +159,7 @@ function slowerToLoad(work: Work, strategy: Strategy, { info, costs }: DecideOpt
   let best = costs.predict(info, work, strategy)?.total;
   let found = new Set<number>();
   for (const cached of cachedTogether(work)) {
-    if (best === undefined || cached.every((index) => work.pieces[index]?.tier === 'ram')) continue;
+    if (best === undefined || !cached.some((index) => isLoadedFrom(work.pieces[index]?.tier ?? null))) continue;
     for (const index of cached) chosen.add(index);
     const ms = costs.predict(info, without(work, chosen), strategy)?.total;
     if (ms === undefined || ms >= best * (1 - WORTH)) continue;

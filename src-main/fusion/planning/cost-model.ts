@@ -5,7 +5,16 @@ import type { AppendReport, ModelInfo, Strategy } from '../../engine/engine.ts';
 import { ComputeCostsSchema, layerFeatures, TierCostsSchema, type ComputeCosts } from './costs.ts';
 import { learnAppend, learnTiers } from './learn.ts';
 import { predict } from './predict.ts';
-import { Layout, narrowingIn, narrowingOf, pairsOf, type Piece, type Tier, type Work } from './work.ts';
+import {
+  isLoadedFrom,
+  Layout,
+  narrowingIn,
+  narrowingOf,
+  pairsOf,
+  type Piece,
+  type Tier,
+  type Work,
+} from './work.ts';
 import { faded, observed } from './fit.ts';
 
 const FileSchema = z.object({
@@ -56,7 +65,7 @@ export class CostModel {
   knows(subject: Subject, tier: Tier = 'ram'): boolean {
     return (
       this.#models[keyOf(subject)]?.place !== undefined &&
-      (tier === 'ram' || this.#tiers[tier]?.load !== undefined)
+      (!isLoadedFrom(tier) || this.#tiers[tier]?.load !== undefined)
     );
   }
 

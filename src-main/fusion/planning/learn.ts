@@ -9,7 +9,7 @@ import {
 } from './costs.ts';
 import { median } from '../averages.ts';
 import { byTier } from './predict.ts';
-import type { Layout, Piece, Rows, Tier } from './work.ts';
+import { isLoadedFrom, type Layout, type Piece, type Rows, type Tier } from './work.ts';
 
 /** What an append tells of computing; what was known counts `share`. */
 export function learnAppend(
@@ -89,12 +89,12 @@ export function learnTiers(
   { report, acquireMs, share }: { report: AppendReport; acquireMs: number; share: number },
 ): Record<Tier, TierCosts> {
   const used = [...byTier(pieces)];
-  const loaded = used.filter(([tier]) => tier !== 'ram');
+  const loaded = used.filter(([tier]) => isLoadedFrom(tier));
   const learnt = { ...known };
   for (const [tier, { files }] of used) {
     const learning = new Learning<TierCosts>(known[tier] ?? {}, share);
     if (used.length === 1) learning.learn('open', [files], acquireMs);
-    const layers = tier !== 'ram' && loaded.length === 1 ? report.layers : [];
+    const layers = isLoadedFrom(tier) && loaded.length === 1 ? report.layers : [];
     for (const { loadStart, loadEnd, loadBytes } of layers)
       if (loadBytes > 0) learning.learn('load', [loadBytes, files], loadEnd - loadStart);
     learnt[tier] = learning.costs;

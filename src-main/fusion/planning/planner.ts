@@ -15,7 +15,7 @@ import type { Piece, Tier } from './work.ts';
 export type { Decision } from './controller.ts';
 
 /** The model a plan is for, as much of it as planning needs. */
-type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken'>;
+type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken' | 'onDevice'>;
 
 interface PlannerOptions {
   costs: CostModel;
@@ -41,7 +41,7 @@ export interface Plan extends PlanRequest {
 }
 
 /** Slowest first. */
-const TIERS: readonly Tier[] = ['disk', 'ram'];
+const TIERS: readonly Tier[] = ['disk', 'ram', 'device'];
 
 /** Plans how prompts are blended, and learns from what came of it. */
 export class Planner {
@@ -135,15 +135,16 @@ export class Planner {
       ...(kind === 'chunk' && { chunk }),
     });
     if (kind === 'text') return [piece(tokens.length, null)];
-    if (!runs) return [piece(tokens.length, this.#tier(keyFor(model, dtype, { tokens, lead })))];
+    if (!runs) return [piece(tokens.length, this.#tier(keyFor(model, dtype, { tokens, lead }), model))];
     return runs.spans.map((run) =>
-      piece(run.count, run.kind === 'reuse' ? this.#tier(runs.keys.get(run.candidate)) : null),
+      piece(run.count, run.kind === 'reuse' ? this.#tier(runs.keys.get(run.candidate), model) : null),
     );
   }
 
-  #tier(key: string | undefined): Tier | null {
+  #tier(key: string | undefined, model: PlannedModel): Tier | null {
     const entry = key === undefined ? undefined : this.#options.store.entry(key);
-    return entry ? (entry.inRam ? 'ram' : 'disk') : null;
+    if (key === undefined || !entry) return null;
+    return model.onDevice(key) ? 'device' : entry.inRam ? 'ram' : 'disk';
   }
 }
 
@@ -173,5 +174,5 @@ function piecesDone(
 }
 
 function shown(tier: Tier | null): FusionPlan['tier'] {
-  return tier === 'ram' || tier === null ? tier : 'disk';
+  return tier === 'device' || tier === 'ram' || tier === null ? tier : 'disk';
 }

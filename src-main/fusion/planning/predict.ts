@@ -2,7 +2,7 @@ import type { PredictedTtft } from '../../../src-shared/plan.ts';
 import { predicted } from './fit.ts';
 import { keysMs, layerMs, questionFeatures, type ComputeCosts, type TierCosts } from './costs.ts';
 import { waitingFor, type LayerTimes } from './pipeline.ts';
-import type { Layout, Piece, Rows, Tier } from './work.ts';
+import { isLoadedFrom, type Layout, type Piece, type Rows, type Tier } from './work.ts';
 
 export interface Costs {
   compute: ComputeCosts;
@@ -54,7 +54,7 @@ function lastLayerMs(costs: ComputeCosts, rows: Rows, last: Rows, keys: boolean)
 function loadMs({ tiers }: Costs, pieces: readonly Piece[], layers: number): number | undefined {
   let ms = 0;
   for (const [tier, { files, bytes }] of byTier(pieces)) {
-    if (tier === 'ram') continue;
+    if (!isLoadedFrom(tier)) continue;
     const known = predicted(tiers[tier]?.load, [bytes / layers, files]);
     if (known === undefined) return undefined;
     ms += known;

@@ -1,7 +1,12 @@
 import type { AppendReport, Strategy } from '../../engine/engine.ts';
 
-/** Where a piece's KV comes from: 'ram', or the name of a tier that is loaded from, such as 'disk'. */
+/** Where a piece's KV comes from: 'device', 'ram', or the name of a tier that is loaded from, such as 'disk'. */
 export type Tier = string;
+
+/** Whether it takes time to bring a piece in: not what is in memory, of the computer or of the model's device. */
+export function isLoadedFrom(tier: Tier | null): tier is Tier {
+  return tier !== null && tier !== 'ram' && tier !== 'device';
+}
 
 /** A run of tokens, in order: from a tier, or computed (null). */
 export interface Piece {
