@@ -6,7 +6,8 @@
 // A chunk is known by the store's key, which says all that its KV depends on, and by the checksums of its layers: one
 // that was computed anew, to other bits, is another one. So nothing has to be told when the store evicts or replaces.
 //
-// Thread safety: belongs to the model's thread; holds() and usage() any thread may call. mutex_ guards whole_ and usage_.
+// Thread safety: belongs to the model's thread; has_device(), holds() and usage() any thread may call. mutex_ guards
+// whole_ and usage_.
 #include <map>
 #include <mutex>
 #include <optional>

@@ -34,7 +34,14 @@ test("overlapping windows find each other's chunks in the store", async () => {
   const { steps, sharing } = await finished(id);
   expect(model.encoded).toBe(10);
   expect(steps.map(({ encoded }) => encoded?.chunks ?? 0)).toEqual([4, 3, 3, 0]);
-  expect(steps[1]?.stats?.chunkHits).toEqual({ resident: 0, ram: 0, disk: 4, partial: 0, computed: 0 });
+  expect(steps[1]?.stats?.chunkHits).toEqual({
+    resident: 0,
+    device: 0,
+    ram: 0,
+    disk: 4,
+    partial: 0,
+    computed: 0,
+  });
   expect(sharing).toMatchObject({ uses: 12, chunks: 10 });
   expect(store.leases).toBe(0);
   expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
@@ -76,7 +83,14 @@ test('a model that full prefill was chosen for is told apart, and nothing is sto
   const { id } = await service.analyse(TASK);
   const { steps } = await finished(id);
   expect(model.encoded).toBe(0);
-  expect(steps[1]?.stats?.chunkHits).toEqual({ resident: 0, ram: 0, disk: 0, partial: 0, computed: 4 });
+  expect(steps[1]?.stats?.chunkHits).toEqual({
+    resident: 0,
+    device: 0,
+    ram: 0,
+    disk: 0,
+    partial: 0,
+    computed: 4,
+  });
 });
 
 test('stopped after a window, it goes on with the next one, also after a restart', async () => {

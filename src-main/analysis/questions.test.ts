@@ -94,14 +94,14 @@ test('stopped, the answers that are there stay', async () => {
 });
 
 test('sharing counts a chunk that was in memory before as brought there once', () => {
-  const source = (ordinal: number, tier: 'resident' | 'ram' | 'disk' | 'computed') => ({
+  const source = (ordinal: number, tier: 'resident' | 'device' | 'ram' | 'disk' | 'computed') => ({
     ...{ documentId: '1', libraryId: '1', path: 'a.md', title: 'A', page: null, ordinal, start: 0, end: 1 },
     ...{ tier, tokens: 10, quote: '', bytes: 100 },
   });
   const steps = [
     { sources: [source(0, 'ram'), source(1, 'disk')] },
     { sources: [source(0, 'resident'), source(1, 'disk')] },
-    { sources: [source(0, 'ram'), source(2, 'computed')] },
+    { sources: [source(0, 'device'), source(2, 'computed')] },
   ];
   expect(sharingOf(steps)).toEqual({
     ...{ uses: 6, chunks: 3, residentUses: 1, memoryUses: 1, bytesUsed: 600, bytesSaved: 200 },

@@ -20,7 +20,7 @@ export function sharingOf(steps: readonly Pick<Step, 'sources'>[]): Sharing {
   };
   for (const uses of byChunk.values()) {
     const inSession = uses.filter(({ tier }) => tier === 'resident').length;
-    const inMemory = uses.filter(({ tier }) => tier === 'ram').length;
+    const inMemory = uses.filter(({ tier }) => tier === 'ram' || tier === 'device').length;
     const shared = Math.min(inSession + inMemory, uses.length - 1);
     sharing.uses += uses.length;
     sharing.residentUses += Math.min(inSession, shared);

@@ -35,7 +35,14 @@ describe('the next question', () => {
       ['tea.md', 'disk'],
     ]);
     expect(session()!.segments.filter(({ kind }) => kind === 'chunk')).toHaveLength(2);
-    expect(second.stats?.chunkHits).toEqual({ resident: 1, ram: 0, disk: 2, partial: 0, computed: 0 });
+    expect(second.stats?.chunkHits).toEqual({
+      resident: 1,
+      device: 0,
+      ram: 0,
+      disk: 2,
+      partial: 0,
+      computed: 0,
+    });
   });
 
   test('without a match rests on earlier passages, and says so', async () => {

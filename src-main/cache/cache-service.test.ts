@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { EventPayload, KvasirEvent } from '../../src-shared/contract/events.ts';
-import type { KvDtype, Model } from '../engine/engine.ts';
+import type { DeviceTier, KvDtype, Model } from '../engine/engine.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
 import { FakeModel, chunkPath, openTestStore, tempDir } from '../testing/store.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
@@ -71,9 +71,13 @@ async function kvasir(documents: Record<string, number[]> = { 'a.txt': [1, 2, 3]
   const events = new EventBus();
   const seen: KvasirEvent[] = [];
   events.on((event) => seen.push(event));
+  const device = { tier: null as DeviceTier | null, there: new Set<string>(), budgets: [] as unknown[] };
   const loaded = {
     info: { fingerprint: model.fingerprint },
     bytesPerToken: (dtype: KvDtype) => (dtype === 'f16' ? 64 : 34),
+    onDevice: (key: string) => device.there.has(key),
+    deviceTier: () => device.tier,
+    setDeviceBudget: (bytes: number | undefined) => device.budgets.push(bytes),
   };
   const active: ActiveModel = {
     ...{ id: 'm', name: 'M', path: '', chunkTokens: 3 },
@@ -95,7 +99,7 @@ async function kvasir(documents: Record<string, number[]> = { 'a.txt': [1, 2, 3]
     catalogue.close();
   });
   const key = (id: number): string => keys.get(id)!;
-  return { cache, store, catalogue, settings, seen, events, dir, key };
+  return { cache, store, catalogue, settings, seen, events, dir, device, key };
 }
 
 const PAGE = { offset: 0, limit: 10, search: '', descending: false } as const;
@@ -253,6 +257,27 @@ describe('statistics', () => {
       diskBudgetBytes: Math.floor(before / 2),
     });
     await expect.poll(() => seen.some(({ topic }) => topic === 'cache.changed')).toBe(true);
+  });
+
+  test('what is kept in the memory of the model’s device, and how much may be', async () => {
+    const { cache, settings, seen, events, device, key } = await kvasir();
+    expect((await cache.stats()).device).toBeNull();
+    device.tier = { bytes: 300, limitBytes: 900, totalBytes: 8000, chunks: 1 };
+    device.there.add(key(2));
+    expect((await cache.stats()).device).toEqual({
+      ...{ bytes: 300, budgetBytes: 900, automatic: true, totalBytes: 8000, chunks: 1 },
+    });
+    const { items } = await cache.entries({ ...PAGE, sort: 'document' });
+    expect(items.map(({ state }) => state)).toEqual(['disk', 'device', 'disk', 'disk']);
+    events.emit('queue.status', QUEUE);
+    await expect.poll(() => seen.some(({ topic }) => topic === 'cache.changed')).toBe(true);
+
+    settings.update({ deviceBudgetBytes: 0 });
+    settings.update({ deviceBudgetBytes: null });
+    settings.update({ diskBudgetBytes: 5_000_000_000 });
+    expect(device.budgets).toEqual([0, undefined]);
+    settings.update({ deviceBudgetBytes: 500 });
+    expect((await cache.stats()).device).toMatchObject({ budgetBytes: 500, automatic: false });
   });
 
   test('what a model nothing is cut for yet would mean', async () => {

@@ -3,7 +3,7 @@ import type { CacheSelection, CacheStats, VerifyResult } from '../../src-shared/
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelImpact } from '../../src-shared/contract/models.ts';
 import type { Settings } from '../../src-shared/settings.ts';
-import type { KvDtype } from '../engine/engine.ts';
+import type { KvDtype, Model } from '../engine/engine.ts';
 import type { ChunkStore, KindTotals, VerifyReport } from '../kvstore/store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/impact.ts';
@@ -36,7 +36,7 @@ export class CacheService {
   readonly #hits: HitCounts;
   readonly #unsubscribe: (() => void)[];
   readonly #watch: ReturnType<typeof throttled>;
-  readonly #entries = new Kept(async () => EntryListing.make(await this.#sources(), this.#fingerprint));
+  readonly #entries = new Kept(async () => EntryListing.make(await this.#sources(), this.#active));
   readonly #documents = new Kept(async () => DocumentListing.make(await this.#sources()));
   #seen = '';
 
@@ -72,6 +72,7 @@ export class CacheService {
       diskFreeBytes: bavail * bsize,
       ramBytes: ram.bytes,
       ramBudgetBytes: ram.budgetBytes,
+      device: this.#device(),
       pinnedChunks: pinned.entries,
       pinnedBytes: pinned.bytes,
       ramHits: total.ram,
@@ -83,6 +84,19 @@ export class CacheService {
       bytesByDtype: { f16: tokens * perToken('f16'), q8_0: tokens * perToken('q8_0') },
       otherModelChunks: sum(others, 'entries'),
       otherModelBytes: sum(others, 'bytes'),
+    };
+  }
+
+  #device(): CacheStats['device'] {
+    const tier = this.#active?.deviceTier();
+    if (!tier) return null;
+    const { deviceBudgetBytes } = this.#options.settings.current;
+    return {
+      chunks: tier.chunks,
+      bytes: tier.bytes,
+      budgetBytes: deviceBudgetBytes ?? tier.limitBytes,
+      automatic: deviceBudgetBytes === undefined,
+      totalBytes: tier.totalBytes,
     };
   }
 
@@ -184,8 +198,12 @@ export class CacheService {
     this.#hits.update({ ...hits, misses });
   }
 
+  get #active(): Model | undefined {
+    return this.#options.models.active?.model;
+  }
+
   get #fingerprint(): string | undefined {
-    return this.#options.models.active?.model.info.fingerprint;
+    return this.#active?.info.fingerprint;
   }
 
   get #activeSets(): { fingerprint: string; chunkTokens: number } {
@@ -213,7 +231,11 @@ export class CacheService {
   }
 
   #applyBudgets(now: Settings, before: Settings): void {
-    const { diskBudgetBytes, memoryBudgetBytes } = now;
+    const { diskBudgetBytes, memoryBudgetBytes, deviceBudgetBytes } = now;
+    if (deviceBudgetBytes !== before.deviceBudgetBytes) {
+      this.#active?.setDeviceBudget(deviceBudgetBytes);
+      this.#changed();
+    }
     if (diskBudgetBytes === before.diskBudgetBytes && memoryBudgetBytes === before.memoryBudgetBytes) return;
     this.#options.store
       .setBudget({ diskBytes: diskBudgetBytes, ramBytes: memoryBudgetBytes })
@@ -223,7 +245,8 @@ export class CacheService {
 
   #tellIfChanged(): void {
     const { entries, bytes, ram, hits, misses } = this.#options.store.stats();
-    const seen = JSON.stringify([entries, bytes, ram.bytes, hits, misses]);
+    const device = this.#active?.deviceTier();
+    const seen = JSON.stringify([entries, bytes, ram.bytes, hits, misses, device?.bytes, device?.chunks]);
     if (seen === this.#seen) return;
     this.#seen = seen;
     this.#changed();

@@ -1,5 +1,6 @@
 import type { CacheEntry } from '../../src-shared/contract/cache.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { FusionModel } from '../fusion/model.ts';
 import type { ListedEntry } from '../kvstore/store.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import { forEachEntry, forEachPage, type ListingSources } from './listing-sources.ts';
@@ -24,6 +25,8 @@ interface Holder {
 /** One for all chunks until they have a place: there are tens of thousands. */
 const NOWHERE: readonly Place[] = [];
 
+type ListedFor = Pick<FusionModel, 'info' | 'onDevice'>;
+
 type EntryQuery = ParsedInputOf<'cache.entries'>;
 
 /** More than the chunks of any document. */
@@ -33,12 +36,12 @@ const ORDINALS = 2 ** 24;
 export class EntryListing {
   /** In no order. */
   readonly chunks: readonly StoredChunk[];
-  readonly #fingerprint: string | undefined;
+  readonly #model: ListedFor | undefined;
   #byName: Promise<readonly StoredChunk[]> | undefined;
   #sorted: { by: string; chunks: readonly StoredChunk[] } | undefined;
 
-  /** `fingerprint`: of the active model. */
-  static async make(sources: ListingSources, fingerprint: string | undefined): Promise<EntryListing> {
+  /** `model`: the active one. */
+  static async make(sources: ListingSources, model: ListedFor | undefined): Promise<EntryListing> {
     const byKey = new Map<string, StoredChunk>();
     await forEachEntry(sources, (entry) => byKey.set(entry.key, { entry, places: NOWHERE }));
     await forEachPage(sources, (documents, places) => {
@@ -54,11 +57,11 @@ export class EntryListing {
     for (const chunk of chunks)
       if (chunk.places === NOWHERE)
         chunk.places = [{ in: { documentId: null, document: chunk.entry.label }, ordinal: null }];
-    return new EntryListing(fingerprint, chunks);
+    return new EntryListing(model, chunks);
   }
 
-  private constructor(fingerprint: string | undefined, chunks: readonly StoredChunk[]) {
-    this.#fingerprint = fingerprint;
+  private constructor(model: ListedFor | undefined, chunks: readonly StoredChunk[]) {
+    this.#model = model;
     this.chunks = chunks;
   }
 
@@ -108,9 +111,9 @@ export class EntryListing {
       documentId: place?.in.documentId ?? null,
       document: place?.in.document ?? entry.label,
       ordinal: place?.ordinal ?? null,
-      state: entry.inRam ? 'ram' : 'disk',
+      state: this.#model?.onDevice(key) ? 'device' : entry.inRam ? 'ram' : 'disk',
       lastUsedMs: hits > 0 ? entry.lastUsedAt : null,
-      current: entry.fingerprint === this.#fingerprint,
+      current: entry.fingerprint === this.#model?.info.fingerprint,
     };
   }
 }

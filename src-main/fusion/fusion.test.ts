@@ -69,6 +69,15 @@ describe('blend', () => {
     expect(await blend(parts, options)).toMatchObject({ outcomes: ['disk', 'computed'], quarantined: [1] });
   });
 
+  test('a chunk in the memory of the model’s device is told as that', async () => {
+    const { parts, options, model, store, keys } = await fixture([true, true, false]);
+    model.there.add(keys[0] ?? '').add(keys[2] ?? '');
+    const { outcomes, reuse } = await blend(parts, options);
+    expect(outcomes).toEqual(['device', 'disk', 'computed']);
+    expect(reuse[0]).toMatchObject({ tier: 'device' });
+    expect(store.leases).toBe(0);
+  });
+
   test('full computes everything and opens nothing', async () => {
     const { parts, options, session } = await fixture([true, true], { kind: 'full' });
     expect((await blend(parts, options)).outcomes).toEqual(['computed', 'computed']);

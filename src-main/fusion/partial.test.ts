@@ -68,6 +68,16 @@ test('a passage over the cut of two chunks is put together from both', async () 
   expect(store.leases).toBe(0);
 });
 
+test('a passage out of two chunks comes from the slower of their tiers', async () => {
+  const other = Int32Array.from(numbers(5000, 200));
+  const passage = Int32Array.of(...OLD.slice(100), ...other.slice(0, 100));
+  const { parts, options, model, key } = await fixture(passage, OLD, other);
+  model.there.add(key(OLD));
+  expect((await blend(parts, options)).reuse[0]?.tier).toBe('disk');
+  model.there.add(key(other));
+  expect((await blend(parts, options)).reuse[0]?.tier).toBe('device');
+});
+
 test('a passage with too little in common is computed', async () => {
   const { parts, options, session } = await fixture(EDITED, OLD.slice(0, 120));
   expect(await blend(parts, options)).toMatchObject({

@@ -37,6 +37,7 @@ function appendReport(layers: number, tokens: number, checks: AppendReport['chec
     selected: checks.at(-1)?.selected ?? new Int32Array(0),
     question: null,
     bytesLoaded: 600,
+    bytesCrossed: 200,
     layers: Array.from({ length: layers }, (_, layer) => ({
       layer,
       rows: layer < 2 ? tokens : 4,
@@ -77,6 +78,17 @@ function input(append: AppendReport, appended: ReportInput['appended']): ReportI
 }
 
 const whole = (count: number): ChunkReuse => ({ tier: 'disk', runs: [{ begin: 0, count }] });
+
+test('says what was in the memory of the device, and what was copied there', () => {
+  const reuse: ChunkReuse = { ...whole(3), tier: 'device' };
+  const report = fusionReport(
+    input(appendReport(4, 8), [{ kind: 'chunk', tokens: Int32Array.of(51, 52, 53), source, reuse }]),
+  );
+  expect(FusionReportSchema.parse(report)).toEqual(report);
+  expect(report.parts[1]?.chunk).toMatchObject({ tier: 'device', bytes: 30 });
+  expect(report).toMatchObject({ bytesLoaded: 600, bytesCrossed: 200 });
+});
+
 const shown = { document: 'a.md', documentId: '1', title: 'A', ordinal: 0 };
 const source = { ...shown, libraryId: '1' };
 

@@ -152,7 +152,9 @@ export class DocumentService {
 
   #chunk(row: ChunkRow, target: Target): ChunkInfo {
     const key = chunkKey({ ...target, tokens: row.tokens, lead: row.lead });
-    const entry = this.#options.store.entry(key);
+    const { store, models } = this.#options;
+    const entry = store.entry(key);
+    const onDevice = entry !== undefined && models.active?.model.onDevice(key) === true;
     return {
       id: String(row.id),
       documentId: String(row.documentId),
@@ -164,7 +166,7 @@ export class DocumentService {
       title: row.title,
       text: row.text,
       tokens: row.tokens.length,
-      cache: entry ? (entry.inRam ? 'ram' : 'disk') : 'none',
+      cache: !entry ? 'none' : onDevice ? 'device' : entry.inRam ? 'ram' : 'disk',
       bytes: entry?.bytes ?? 0,
       hits: entry?.hits ?? 0,
       lastUsedMs: entry?.lastUsedAt ?? null,

@@ -1,7 +1,7 @@
 import type { AppendReport, LayerReport, ModelInfo, Strategy } from '../engine/engine.ts';
 import type { DoneWork } from '../fusion/planning/cost-model.ts';
 import { computedOnly } from '../fusion/planning/cost-model.ts';
-import type { Piece, Work } from '../fusion/planning/work.ts';
+import { isLoadedFrom, type Piece, type Work } from '../fusion/planning/work.ts';
 
 export interface MachineOptions {
   layers?: number;
@@ -198,7 +198,7 @@ class Run {
   #load(layer: number): void {
     const report = this.#reports[layer];
     if (!report || layer >= this.#cost.kvLayers) return;
-    const files = this.#work.pieces.filter(({ tier }) => tier !== null && tier !== 'ram');
+    const files = this.#work.pieces.filter(({ tier }) => isLoadedFrom(tier));
     const bytes = files.reduce((sum, piece) => sum + piece.bytes, 0) / this.#cost.kvLayers;
     const { byte, read, slowness } = this.#cost;
     report.loadStart = Math.max(this.#now, this.#loaderFree);

@@ -9,6 +9,7 @@ const VARIABLES = {
   accent: '--kv-accent',
   highlight: '--kv-highlight',
   resident: '--kv-resident',
+  device: '--kv-device',
   ram: '--kv-ram',
   disk: '--kv-disk',
   computed: '--kv-computed',

@@ -2,6 +2,17 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { CacheStateSchema, IdSchema, KvDtypeSchema, NothingSchema, WindowSchema } from './common.ts';
 
+/** What of stored chunks is kept in the memory of the device that the model is on. */
+const DeviceCacheSchema = z.object({
+  chunks: z.int(),
+  bytes: z.number(),
+  budgetBytes: z.number(),
+  /** Whether nobody set the budget: it follows what is free. */
+  automatic: z.boolean(),
+  /** Of the device's memory. */
+  totalBytes: z.number(),
+});
+
 const CacheStatsSchema = z.object({
   chunks: z.int(),
   diskBytes: z.number(),
@@ -9,6 +20,8 @@ const CacheStatsSchema = z.object({
   diskFreeBytes: z.number(),
   ramBytes: z.number(),
   ramBudgetBytes: z.number(),
+  /** null where the model is in the computer's memory alone. */
+  device: DeviceCacheSchema.nullable(),
   pinnedChunks: z.int(),
   pinnedBytes: z.number(),
   /** Since the store was made. */

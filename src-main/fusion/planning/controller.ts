@@ -159,7 +159,8 @@ function slowerToLoad(work: Work, strategy: Strategy, { info, costs }: DecideOpt
   let best = costs.predict(info, work, strategy)?.total;
   let found = new Set<number>();
   for (const cached of cachedTogether(work)) {
-    if (best === undefined || !cached.some((index) => isLoadedFrom(work.pieces[index]?.tier ?? null))) continue;
+    if (best === undefined || !cached.some((index) => isLoadedFrom(work.pieces[index]?.tier ?? null)))
+      continue;
     for (const index of cached) chosen.add(index);
     const ms = costs.predict(info, without(work, chosen), strategy)?.total;
     if (ms === undefined || ms >= best * (1 - WORTH)) continue;

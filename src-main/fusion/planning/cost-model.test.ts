@@ -56,7 +56,7 @@ describe('what a prompt will cost', () => {
   ] as [string, Strategy][])('is foreseen for prompts larger than any seen: %s', (_, strategy) => {
     for (const byte of [1e-9, 1e-6, 1e-5]) {
       const { machine, costs } = profiled({ byte });
-      for (const tier of ['ram', 'disk']) {
+      for (const tier of ['device', 'ram', 'disk']) {
         const work = prompt(8, 512, tier);
         const ms = took(machine, work, strategy);
         const expected = costs.predict(machine.info, work, strategy)!;

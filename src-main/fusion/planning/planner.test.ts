@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Strategy } from '../../engine/engine.ts';
 import { blend, type PromptPart } from '../blender.ts';
-import { encodeAndStore } from '../model.ts';
+import { encodeAndStore, keyFor } from '../model.ts';
 import { FakeModel, FakeStore } from '../../testing/fusion.ts';
 import { CostModel } from './cost-model.ts';
 import { Machine } from '../../testing/machine.ts';
@@ -55,6 +55,19 @@ test('a passage that stands in another in part is planned as what is reused of i
   expect(blended.outcomes).toEqual(['partial']);
   expect(similar).toHaveBeenCalledTimes(1);
   expect(planner.done(planned, blended)).toMatchObject({ computedInstead: 0 });
+});
+
+test('what is in the memory of the model’s device is planned as nothing to load, and teaches nothing of loading', async () => {
+  const { costs, model, planner, plan, store } = await fixture(EDITED);
+  expect((await plan(DEVIATION)).decision.tier).toBe('disk');
+  model.there.add(keyFor(model, 'f16', { tokens: EDITED }));
+  const planned = await plan(DEVIATION);
+  expect(planned.decision).toMatchObject({ tier: 'device', predicted: { load: 0 } });
+
+  const session = model.createSession(1000);
+  const blended = await blend(planned.parts, { model, store, session, dtype: 'f16', strategy: DEVIATION });
+  expect(planner.done(planned, blended)).toMatchObject({ tier: 'device' });
+  expect(costs.knows(model.info, 'device')).toBe(true);
 });
 
 test('a prompt whose only passage is matched in part is blended, not taken for one of which nothing is cached', async () => {

@@ -1,9 +1,11 @@
-import { NumberInput, Slider, Stack, Text } from '@mantine/core';
+import { Button, NumberInput, Slider, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
+import type { SettingsChanges } from '../../../src-shared/settings.ts';
 import { useAction, useCall } from '../../client/context.tsx';
+import { joined } from '../../i18n/joined.ts';
 import { fromSlider, SLIDER_STEPS, toSlider } from '../../ui/log-scale.ts';
 import { Meter } from '../../ui/Meter.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -13,6 +15,18 @@ import { Section } from './Section.tsx';
 import classes from './Cache.module.css';
 
 const GB = 1e9;
+
+const COLOURS: Record<Tier, string> = {
+  disk: 'var(--kv-disk)',
+  memory: 'var(--kv-ram)',
+  device: 'var(--kv-device)',
+};
+
+const SETTINGS = {
+  disk: 'diskBudgetBytes',
+  memory: 'memoryBudgetBytes',
+  device: 'deviceBudgetBytes',
+} as const satisfies Record<Tier, keyof SettingsChanges>;
 
 /** Rounded as sizes are beside it; below a gigabyte one decimal would say too little. */
 function inGigabytes(bytes: number): number {
@@ -47,7 +61,7 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
         share={budget > 0 ? used / budget : 0}
         label={`${t(tier)}: ${value}`}
         height={8}
-        color={tier === 'disk' ? 'var(--kv-disk)' : 'var(--kv-ram)'}
+        color={COLOURS[tier]}
       />
       <div className={classes.budget}>
         <Slider
@@ -87,7 +101,32 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
           {t('diskFree', { size: format.bytes(stats.diskFreeBytes) })}
         </Text>
       )}
+      {tier === 'device' && <DeviceHelp automatic={stats.device?.automatic ?? true} />}
     </Section>
+  );
+}
+
+/** What the GPU's memory is used for, and the way back to a budget that follows what is free there. */
+function DeviceHelp({ automatic }: { automatic: boolean }) {
+  const { t } = useTranslation(['cache', 'common']);
+  const update = useAction('settings.update');
+  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
+  return (
+    <>
+      <Text size="xs" c="dimmed">
+        {automatic ? joined([t('deviceHelp'), t('deviceAutomatic')]) : t('deviceHelp')}
+      </Text>
+      {!automatic && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          w="fit-content"
+          onClick={() => update.mutate({ deviceBudgetBytes: null }, { onError })}
+        >
+          {t('deviceToAutomatic')}
+        </Button>
+      )}
+    </>
   );
 }
 
@@ -97,10 +136,13 @@ function useSetBudget(tier: Tier, stats: CacheStats, onDone: () => void): (bytes
   const format = useFormat();
   const update = useAction('settings.update');
   const set = (bytes: number): void =>
-    update.mutate(tier === 'disk' ? { diskBudgetBytes: bytes } : { memoryBudgetBytes: bytes }, {
-      onError: (error) => notifyFailure(error, t('common:error.title')),
-      onSettled: onDone,
-    });
+    update.mutate(
+      { [SETTINGS[tier]]: bytes },
+      {
+        onError: (error) => notifyFailure(error, t('common:error.title')),
+        onSettled: onDone,
+      },
+    );
   return (bytes) => {
     const lowering = loweringOf(tier, stats, bytes);
     if (!lowering) {

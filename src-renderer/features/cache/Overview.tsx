@@ -20,6 +20,7 @@ export function Overview({ stats }: { stats: CacheStats }) {
     <aside className={classes.overview} aria-label={t('overview')}>
       <Budget tier="disk" stats={stats} />
       <Budget tier="memory" stats={stats} />
+      {stats.device && <Budget tier="device" stats={stats} />}
       <Use stats={stats} />
       <Policy stats={stats} />
       <Precision stats={stats} />

@@ -9,6 +9,7 @@ const stats: CacheStats = {
   diskFreeBytes: 30e9,
   ramBytes: 1e9,
   ramBudgetBytes: 2e9,
+  device: { chunks: 20, bytes: 2e9, budgetBytes: 4e9, automatic: true, totalBytes: 8e9 },
   pinnedChunks: 10,
   pinnedBytes: 1e9,
   ramHits: 0,
@@ -36,6 +37,12 @@ describe('budgetFacts', () => {
     });
   });
 
+  it('goes up to what the device’s memory holds, and is nothing without one', () => {
+    const facts = { used: 2e9, budget: 4e9, scale: { max: 8e9 } };
+    expect(budgetFacts('device', stats, 16e9)).toMatchObject(facts);
+    expect(budgetFacts('device', { ...stats, device: null }, 16e9)).toMatchObject({ used: 0, budget: 0 });
+  });
+
   it('has room for a budget that is larger than the disk', () => {
     expect(budgetFacts('disk', { ...stats, diskBudgetBytes: 90e9 }, 0).scale.max).toBe(90e9);
   });
@@ -49,6 +56,7 @@ describe('loweringOf', () => {
 
   it('says how much and about how many chunks go', () => {
     expect(loweringOf('disk', stats, 6e9)).toEqual({ excess: 4e9, chunks: 40, pinnedAbove: false });
+    expect(loweringOf('device', stats, 1.5e9)).toEqual({ excess: 0.5e9, chunks: 5, pinnedAbove: false });
     expect(loweringOf('memory', stats, 0.4e9)).toEqual({ excess: 0.6e9, chunks: 6, pinnedAbove: false });
   });
 

@@ -1,7 +1,7 @@
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import type { LogScale } from '../../ui/log-scale.ts';
 
-export type Tier = 'disk' | 'memory';
+export type Tier = 'disk' | 'memory' | 'device';
 
 const GB = 1e9;
 const SMALLEST = 0.05 * GB;
@@ -14,10 +14,19 @@ interface BudgetFacts {
 
 /** What a tier uses, may use, and could be given. `memoryTotal`: bytes of the machine's memory. */
 export function budgetFacts(tier: Tier, stats: CacheStats, memoryTotal: number): BudgetFacts {
-  const used = tier === 'disk' ? stats.diskBytes : stats.ramBytes;
-  const budget = tier === 'disk' ? stats.diskBudgetBytes : stats.ramBudgetBytes;
-  const most = tier === 'disk' ? stats.diskBytes + stats.diskFreeBytes : memoryTotal;
+  const { used, budget, most } = sizesOf(tier, stats, memoryTotal);
   return { used, budget, scale: { min: SMALLEST, max: Math.max(most, budget, SMALLEST) } };
+}
+
+function sizesOf(
+  tier: Tier,
+  stats: CacheStats,
+  memoryTotal: number,
+): { used: number; budget: number; most: number } {
+  const { diskBytes, diskBudgetBytes, diskFreeBytes, ramBytes, ramBudgetBytes, device } = stats;
+  if (tier === 'disk') return { used: diskBytes, budget: diskBudgetBytes, most: diskBytes + diskFreeBytes };
+  if (tier === 'memory') return { used: ramBytes, budget: ramBudgetBytes, most: memoryTotal };
+  return { used: device?.bytes ?? 0, budget: device?.budgetBytes ?? 0, most: device?.totalBytes ?? 0 };
 }
 
 interface Lowering {

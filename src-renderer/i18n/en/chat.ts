@@ -169,9 +169,17 @@ export const chat = {
     speed: 'How fast the answer was written once it had started.',
     strategy: 'How cached passages were blended for this answer.',
   },
-  tier: { resident: 'in context', ram: 'memory', disk: 'disk', partial: 'in part', computed: 'computed' },
+  tier: {
+    resident: 'in context',
+    device: 'GPU memory',
+    ram: 'memory',
+    disk: 'disk',
+    partial: 'in part',
+    computed: 'computed',
+  },
   tierHelp: {
     resident: 'An earlier turn already used this passage',
+    device: 'Its KV was in the GPU’s memory',
     ram: 'Its KV was in memory',
     disk: 'Its KV was read from disk',
     partial: 'Its own KV is not stored yet; where its text stands in cached passages, their KV was used',

@@ -63,7 +63,7 @@ export const fusion = {
     chosen: 'Chosen automatically: {{what}}.',
     at: '{{name}} at {{ratio}}',
     from: '{{what}}, from {{tier}}',
-    tier: { ram: 'RAM', disk: 'disk' },
+    tier: { device: 'GPU memory', ram: 'RAM', disk: 'disk' },
     expected: 'From look-up to the last layer {{expected}} were expected; it took {{took}}.',
     unexpected:
       'Too little had been measured to say how long it would take; from look-up to the last layer it took {{took}}.',
@@ -179,6 +179,7 @@ export const fusion = {
   origin: {
     resident: 'still in memory',
     text: 'computed',
+    device: 'cache in the GPU’s memory',
     ram: 'cache in RAM',
     disk: 'cache on disk',
     computed: 'computed: not in the cache',
@@ -193,7 +194,10 @@ export const fusion = {
       '{{count}} of them is not stored itself: {{reused}} of its {{tokens}} tokens also occur in stored passages and were reused; the rest was computed.',
     leadInPart_other:
       '{{count}} of them are not stored themselves: {{reused}} of their {{tokens}} tokens also occur in stored passages and were reused; the rest was computed.',
+    leadDevice_one: '{{count}} of them was in the GPU’s memory already.',
+    leadDevice_other: '{{count}} of them were in the GPU’s memory already.',
     bytes: '{{bytes}} came from the cache.',
+    bytesCrossed: '{{bytes}} were copied to the GPU.',
     none: 'This turn’s part of the prompt contains no passage.',
     passage: 'Passage',
     tier: 'Tier',
@@ -205,7 +209,7 @@ export const fusion = {
     allComputed: 'all, computed',
     openDocument: 'Open {{title}}',
     showInMap: 'Show {{title}} in the prompt',
-    tiers: { ram: 'RAM', disk: 'Disk', computed: 'Computed' },
+    tiers: { device: 'GPU', ram: 'RAM', disk: 'Disk', computed: 'Computed' },
     inPart: '{{tier}}, {{reused}} of {{tokens}} tokens',
   },
   mass: {

@@ -153,7 +153,7 @@ export const library = {
     toPassage: 'Back to the passage',
     chunk: 'Chunk {{number}}',
     cacheSize: 'cache {{size}}',
-    cache: { ram: 'in memory', disk: 'on disk', none: 'not cached' },
+    cache: { device: 'on the GPU', ram: 'in memory', disk: 'on disk', none: 'not cached' },
     uses_one: 'used {{count, number}} time',
     uses_other: 'used {{count, number}} times',
     neverUsed: 'never used',

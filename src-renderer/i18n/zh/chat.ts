@@ -164,9 +164,17 @@ export const chat: Words<typeof en.chat> = {
     speed: '回答开始之后的书写速度。',
     strategy: '这个回答融合缓存段落的方式。',
   },
-  tier: { resident: '上下文中', ram: '内存', disk: '磁盘', partial: '部分', computed: '新计算' },
+  tier: {
+    resident: '上下文中',
+    device: '显存',
+    ram: '内存',
+    disk: '磁盘',
+    partial: '部分',
+    computed: '新计算',
+  },
   tierHelp: {
     resident: '此前的一轮已经放入这个段落',
+    device: '其 KV 在显存中',
     ram: '其 KV 在内存中',
     disk: '其 KV 从磁盘读入',
     partial: '其自身的 KV 尚未存储；文字与已缓存段落相同之处，沿用了那些段落的 KV',

@@ -152,7 +152,7 @@ export const library: Words<typeof en.library> = {
     toPassage: '回到该段落',
     chunk: '文本块 {{number}}',
     cacheSize: '缓存 {{size}}',
-    cache: { ram: '在内存中', disk: '在磁盘上', none: '未缓存' },
+    cache: { device: '在显存中', ram: '在内存中', disk: '在磁盘上', none: '未缓存' },
     uses_one: '使用过 {{count, number}} 次',
     uses_other: '使用过 {{count, number}} 次',
     neverUsed: '从未使用',

@@ -25,14 +25,17 @@ export function ChunkSection({
   const parts = view.report.parts.flatMap((part) => (part.chunk ? [{ part, chunk: part.chunk }] : []));
   const count = (tier: Chunk['tier']) => parts.filter(({ chunk }) => chunk.tier === tier).length;
   const numbers = { ram: count('ram'), disk: count('disk'), computed: count('computed') };
-  const { bytesLoaded } = view.report;
+  const { bytesLoaded, bytesCrossed = 0 } = view.report;
+  const onDevice = count('device');
   const inPart = parts.filter(({ chunk }) => chunk.match === 'partial');
   const reused = format.number(sum(inPart, ({ chunk }) => chunk.reusedTokens ?? 0));
   const tokens = format.number(sum(inPart, ({ part }) => part.tokens));
   const lead = joined([
     parts.length === 0 ? t('chunks.none') : t('chunks.lead', { count: parts.length, ...numbers }),
     ...(inPart.length > 0 ? [t('chunks.leadInPart', { count: inPart.length, reused, tokens })] : []),
+    ...(onDevice > 0 ? [t('chunks.leadDevice', { count: onDevice })] : []),
     ...(bytesLoaded > 0 ? [t('chunks.bytes', { bytes: format.bytes(bytesLoaded) })] : []),
+    ...(bytesCrossed > 0 ? [t('chunks.bytesCrossed', { bytes: format.bytes(bytesCrossed) })] : []),
   ]);
   return (
     <Section

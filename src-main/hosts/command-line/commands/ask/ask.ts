@@ -186,6 +186,7 @@ const WHY: Record<PlanReason, string> = {
 };
 
 const KV: Record<Source['tier'], string> = {
+  device: "cache in the GPU's memory",
   ram: 'cache in memory',
   disk: 'cache on disk',
   partial: 'in part from the cache of similar text',
