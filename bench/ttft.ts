@@ -89,7 +89,9 @@ function printBars(bars: readonly Bar[]): void {
 
 const host = machine();
 const ticks = cpuTicks();
-const model = await openWithPacks().loadModel(path, { threads: args.threads, device: args.device });
+// Repeats would find their chunks in the device's memory, whatever tier they are to come from.
+const kept = { deviceBudgetBytes: 0 };
+const model = await openWithPacks().loadModel(path, { threads: args.threads, device: args.device, ...kept });
 const { threads, vocabSize } = model.info;
 const most = Math.max(...args.contexts) + args.questionTokens + 256;
 const competitor = args.llama

@@ -1,4 +1,8 @@
+import type { CacheStats } from '../../src-shared/contract/cache.ts';
+import { changingReplies } from './support/replies.ts';
 import { expect, goTo, test } from './support/test.ts';
+
+const DEVICE = { chunks: 12, bytes: 3e8, budgetBytes: 2e9, automatic: true, totalBytes: 8e9 };
 
 test('a lower budget asks once, and is given up at once', async ({ sharedWindow: window }) => {
   await goTo(window, 'Cache');
@@ -11,4 +15,30 @@ test('a lower budget asks once, and is given up at once', async ({ sharedWindow:
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await expect(window.getByRole('dialog')).toHaveCount(0);
   await expect(field).toHaveValue(before);
+});
+
+test('what is kept on the GPU has a budget, which can be left to Kvasir again', async ({ app, context }) => {
+  const window = await context.newPage();
+  let automatic = true;
+  const calls = await changingReplies<CacheStats>(window, 'cache.stats', (stats) => ({
+    ...stats,
+    device: { ...DEVICE, automatic },
+  }));
+  await window.goto(app.url);
+  await goTo(window, 'Cache');
+  await expect(window.getByText('300 MB of 2 GB')).toBeVisible();
+  await expect(window.getByText('The budget follows what is free there.')).toBeVisible();
+  const field = window.getByRole('textbox', { name: 'Budget on the GPU' });
+  automatic = false;
+  await field.fill('4');
+  await field.press('Enter');
+  await window.getByRole('button', { name: 'Choose automatically' }).click();
+  const changes = () => calls.filter(({ name }) => name === 'settings.update').map(({ input }) => input);
+  await expect.poll(changes).toEqual([{ deviceBudgetBytes: 4e9 }, { deviceBudgetBytes: null }]);
+});
+
+test('without a GPU nothing is said of one', async ({ sharedWindow: window }) => {
+  await goTo(window, 'Cache');
+  await expect(window.getByRole('textbox', { name: 'Budget in memory' })).toBeVisible();
+  await expect(window.getByRole('textbox', { name: 'Budget on the GPU' })).toHaveCount(0);
 });

@@ -7,6 +7,7 @@ import type { Devices } from '../../src-shared/contract/devices.ts';
 import { en } from '../../src-renderer/i18n/en/index.ts';
 import { packPackage, writePins } from '../../src-main/testing/gpu-packs.ts';
 import { startApp } from './support/app.ts';
+import { changingReplies } from './support/replies.ts';
 import { openSettings } from './support/screens.ts';
 import { expect, openWindow, test } from './support/test.ts';
 
@@ -24,26 +25,8 @@ const DEVICES: Devices = {
   testing: false,
 };
 
-/** Has the core say this of the devices, whatever the machine has; tells which other procedures were called. */
-async function saying(window: Page, devices: () => Devices): Promise<string[]> {
-  const called: string[] = [];
-  await window.routeWebSocket(/\/socket$/, (page) => {
-    const core = page.connectToServer();
-    const asked = new Set<number>();
-    page.onMessage((text) => {
-      const { id, name } = JSON.parse(String(text)) as { id: number; name: string };
-      called.push(name);
-      if (name === 'devices.get') asked.add(id);
-      core.send(text);
-    });
-    core.onMessage((text) => {
-      const reply = JSON.parse(String(text)) as { id?: number };
-      const mine = reply.id !== undefined && asked.has(reply.id);
-      page.send(mine ? JSON.stringify({ ...reply, data: devices() }) : text);
-    });
-  });
-  return called;
-}
+/** Has the core say this of the devices, whatever the machine has; gives what the window calls. */
+const saying = (window: Page, devices: () => Devices) => changingReplies(window, 'devices.get', devices);
 
 test('without a GPU the settings say that the CPU computes', async ({ window }) => {
   await openSettings(window, ENGINE);
@@ -64,7 +47,7 @@ test('a GPU that works: how fast it is, and that Automatic takes it', async ({ a
   await expect(section).toContainText('9,000 tokens of a prompt per second');
   await expect(section).toContainText('the CPU 1,200');
   await section.getByRole('button', { name: engine.testAgain }).click();
-  await expect.poll(() => called).toContain('devices.test');
+  await expect.poll(() => called.map(({ name }) => name)).toContain('devices.test');
 });
 
 test('a GPU that is off says why, and so does a pack without one', async ({ app, context }) => {
