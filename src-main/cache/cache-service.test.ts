@@ -90,16 +90,21 @@ async function kvasir(documents: Record<string, number[]> = { 'a.txt': [1, 2, 3]
     tokensPerSecond: 2,
     header: { kvValuesPerToken: 64 },
   } as ModelRow;
+  const models = {
+    active: active as ActiveModel | undefined,
+    current: async () => active,
+    plan: () => ({ row, chunkTokens: 6 }),
+  };
   const cache = new CacheService({
     ...{ store, dir, catalogue, settings, events, log: silentLogger },
-    models: { active, current: async () => active, plan: () => ({ row, chunkTokens: 6 }) },
+    models,
   });
   onTestFinished(() => {
     cache.close();
     catalogue.close();
   });
   const key = (id: number): string => keys.get(id)!;
-  return { cache, store, catalogue, settings, seen, events, dir, device, key };
+  return { cache, store, catalogue, settings, seen, events, dir, device, models, active, key };
 }
 
 const PAGE = { offset: 0, limit: 10, search: '', descending: false } as const;
@@ -260,7 +265,7 @@ describe('statistics', () => {
   });
 
   test('what is kept in the memory of the model’s device, and how much may be', async () => {
-    const { cache, settings, seen, events, device, key } = await kvasir();
+    const { cache, settings, seen, events, device, models, active, key } = await kvasir();
     expect((await cache.stats()).device).toBeNull();
     device.tier = { bytes: 300, limitBytes: 900, totalBytes: 8000, chunks: 1 };
     device.there.add(key(2));
@@ -269,6 +274,10 @@ describe('statistics', () => {
     });
     const { items } = await cache.entries({ ...PAGE, sort: 'document' });
     expect(items.map(({ state }) => state)).toEqual(['disk', 'device', 'disk', 'disk']);
+    models.active = undefined; // the list is the same, the model is gone
+    const later = await cache.entries({ ...PAGE, sort: 'document' });
+    expect(later.items.map(({ state }) => state)).toEqual(['disk', 'disk', 'disk', 'disk']);
+    models.active = active;
     events.emit('queue.status', QUEUE);
     await expect.poll(() => seen.some(({ topic }) => topic === 'cache.changed')).toBe(true);
 

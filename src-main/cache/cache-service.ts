@@ -36,7 +36,7 @@ export class CacheService {
   readonly #hits: HitCounts;
   readonly #unsubscribe: (() => void)[];
   readonly #watch: ReturnType<typeof throttled>;
-  readonly #entries = new Kept(async () => EntryListing.make(await this.#sources(), this.#active));
+  readonly #entries = new Kept(async () => EntryListing.make(await this.#sources(), () => this.#active));
   readonly #documents = new Kept(async () => DocumentListing.make(await this.#sources()));
   #seen = '';
 

@@ -36,12 +36,12 @@ const ORDINALS = 2 ** 24;
 export class EntryListing {
   /** In no order. */
   readonly chunks: readonly StoredChunk[];
-  readonly #model: ListedFor | undefined;
+  readonly #model: () => ListedFor | undefined;
   #byName: Promise<readonly StoredChunk[]> | undefined;
   #sorted: { by: string; chunks: readonly StoredChunk[] } | undefined;
 
-  /** `model`: the active one. */
-  static async make(sources: ListingSources, model: ListedFor | undefined): Promise<EntryListing> {
+  /** `model`: the active one, whichever that is when entries are described. */
+  static async make(sources: ListingSources, model: () => ListedFor | undefined): Promise<EntryListing> {
     const byKey = new Map<string, StoredChunk>();
     await forEachEntry(sources, (entry) => byKey.set(entry.key, { entry, places: NOWHERE }));
     await forEachPage(sources, (documents, places) => {
@@ -60,7 +60,7 @@ export class EntryListing {
     return new EntryListing(model, chunks);
   }
 
-  private constructor(model: ListedFor | undefined, chunks: readonly StoredChunk[]) {
+  private constructor(model: () => ListedFor | undefined, chunks: readonly StoredChunk[]) {
     this.#model = model;
     this.chunks = chunks;
   }
@@ -101,6 +101,7 @@ export class EntryListing {
   #describe({ entry, places }: StoredChunk, documentId?: string): CacheEntry {
     const place = places.find((each) => each.in.documentId === documentId) ?? places[0];
     const { key, tokens, bytes, dtype, hits, pinned } = entry;
+    const model = this.#model();
     return {
       key,
       tokens,
@@ -111,9 +112,9 @@ export class EntryListing {
       documentId: place?.in.documentId ?? null,
       document: place?.in.document ?? entry.label,
       ordinal: place?.ordinal ?? null,
-      state: this.#model?.onDevice(key) ? 'device' : entry.inRam ? 'ram' : 'disk',
+      state: model?.onDevice(key) ? 'device' : entry.inRam ? 'ram' : 'disk',
       lastUsedMs: hits > 0 ? entry.lastUsedAt : null,
-      current: entry.fingerprint === this.#model?.info.fingerprint,
+      current: entry.fingerprint === model?.info.fingerprint,
     };
   }
 }

@@ -176,6 +176,18 @@ describe('the addon is what native.ts says', () => {
     native.dispose();
   });
 
+  test('a model on the processor keeps nothing on a device', async () => {
+    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
+    expect(native.deviceTier()).toBeNull();
+    expect(native.onDevice('0'.repeat(64))).toBe(false);
+    native.setDeviceBudget(null);
+    native.setDeviceBudget(1e9);
+    expect(() => native.setDeviceBudget(-1)).toThrow(/bytes must be a number from 0 on/);
+    expect(() => native.onDevice(5 as never)).toThrow(/key must be a string/);
+    native.dispose();
+    expect(() => native.deviceTier()).toThrow(/disposed/);
+  });
+
   test('ranges that make up a chunk are the chunk; ranges outside it are misuse', async () => {
     const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
     const abort = addon.createAbort();
