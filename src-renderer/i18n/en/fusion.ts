@@ -194,8 +194,7 @@ export const fusion = {
       '{{count}} of them is not stored itself: {{reused}} of its {{tokens}} tokens also occur in stored passages and were reused; the rest was computed.',
     leadInPart_other:
       '{{count}} of them are not stored themselves: {{reused}} of their {{tokens}} tokens also occur in stored passages and were reused; the rest was computed.',
-    leadDevice_one: '{{count}} of them was in the GPU’s memory already.',
-    leadDevice_other: '{{count}} of them were in the GPU’s memory already.',
+    leadDevice: 'Already in the GPU’s memory: {{device}}.',
     bytes: '{{bytes}} came from the cache.',
     bytesCrossed: '{{bytes}} were copied to the GPU.',
     none: 'This turn’s part of the prompt contains no passage.',

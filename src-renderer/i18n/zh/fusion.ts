@@ -177,8 +177,7 @@ export const fusion: Words<typeof en.fusion> = {
       '其中 {{count}} 个本身没有缓存：它的 {{tokens}} 个 token 中有 {{reused}} 个也出现在已缓存的段落里并被复用，其余直接计算。',
     leadInPart_other:
       '其中 {{count}} 个本身没有缓存：它们的 {{tokens}} 个 token 中有 {{reused}} 个也出现在已缓存的段落里并被复用，其余直接计算。',
-    leadDevice_one: '其中 {{count}} 个已在显存中。',
-    leadDevice_other: '其中 {{count}} 个已在显存中。',
+    leadDevice: '已在显存中的有 {{device}} 个。',
     bytes: '从缓存取得 {{bytes}}。',
     bytesCrossed: '复制到显存 {{bytes}}。',
     none: '本轮的提示中没有放入段落。',

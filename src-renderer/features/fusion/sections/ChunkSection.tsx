@@ -33,7 +33,7 @@ export function ChunkSection({
   const lead = joined([
     parts.length === 0 ? t('chunks.none') : t('chunks.lead', { count: parts.length, ...numbers }),
     ...(inPart.length > 0 ? [t('chunks.leadInPart', { count: inPart.length, reused, tokens })] : []),
-    ...(onDevice > 0 ? [t('chunks.leadDevice', { count: onDevice })] : []),
+    ...(onDevice > 0 ? [t('chunks.leadDevice', { device: onDevice })] : []),
     ...(bytesLoaded > 0 ? [t('chunks.bytes', { bytes: format.bytes(bytesLoaded) })] : []),
     ...(bytesCrossed > 0 ? [t('chunks.bytesCrossed', { bytes: format.bytes(bytesCrossed) })] : []),
   ]);
