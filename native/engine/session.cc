@@ -63,6 +63,8 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
     const auto start = Clock::now();
     Sampler sampler(sampling, model_->vocab().size());
     Generated out;
+    // On a device an append needs the staging buffer, which another that pauses may be using.
+    if (uses_devices()) recipe_.reset();
     if (recipe_) model_->turns()->may_give_back([this] { give_back(); });
     const struct AtEnd {
         Session & session;
