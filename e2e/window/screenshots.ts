@@ -1,6 +1,6 @@
 // `npm run screenshots [-- --out FOLDER --language zh]`: pictures of every screen, large and small, light and dark, of the real app with
 // the sample library, in docs/screenshots/. For people to look at: nothing compares them.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright-core';
@@ -8,6 +8,7 @@ import { startApp, temporaryFolder } from './support/app.ts';
 import { CHROMIUM, launchOptions, NO_BROWSER } from './support/browsers.ts';
 import { en } from '../../src-renderer/i18n/en/index.ts';
 import { zh } from '../../src-renderer/i18n/zh/index.ts';
+import { openHub } from './support/hub.ts';
 import { ROOT } from './support/root.ts';
 import { homeOf } from './support/test.ts';
 
@@ -55,6 +56,8 @@ function shots({ answered, analysed }: Addresses): Shot[] {
     { name: 'search', route: '/search', prepare: search },
     { name: 'cache', route: '/cache' },
     { name: 'models', route: '/models' },
+    { name: 'discover', route: '/models/discover', prepare: seeSuggestions },
+    { name: 'repository', route: '/models/discover/ada/Tiny-GGUF', prepare: seeFiles },
     { name: 'settings', route: '/settings', prepare: openAnswerSettings },
     { name: 'palette', route: '/library', prepare: (page) => page.keyboard.press('Control+K') },
   ];
@@ -66,6 +69,8 @@ if (CHROMIUM === undefined) {
 }
 mkdirSync(OUT, { recursive: true });
 const folder = temporaryFolder();
+const hub = await openHub();
+writeFileSync(join(folder.path, 'settings.json'), JSON.stringify({ hubAddress: hub.address }));
 const app = await startApp(folder.path);
 const browser = await chromium.launch(launchOptions);
 const context = await browser.newContext({
@@ -98,6 +103,7 @@ try {
 } finally {
   await browser.close();
   await app.stop();
+  hub.close();
   folder.remove();
 }
 console.log(`Pictures are in ${OUT}.`);
@@ -130,6 +136,14 @@ async function analyse(page: Page): Promise<string> {
     .getByRole('button', { name: words.analysis.view.stop })
     .waitFor({ state: 'hidden', timeout: 120_000 });
   return new URL(page.url()).hash.slice(1);
+}
+
+async function seeSuggestions(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: words.hub.start }).waitFor();
+}
+
+async function seeFiles(page: Page): Promise<void> {
+  await page.getByRole('listitem', { name: 'Q4_K_M', exact: true }).waitFor();
 }
 
 async function show(page: Page, { route, prepare }: Shot, colorScheme: 'light' | 'dark'): Promise<void> {
