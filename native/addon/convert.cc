@@ -128,6 +128,8 @@ Sampling sampling_from(const Napi::Value & v) {
         type_error(o.Get("seed"), "sampling.seed", "a whole number from 0 to 4294967295");
     }
     s.seed = uint32_t(seed);
+    if (!o.Get("chances").IsUndefined()) s.chances = int_from(o.Get("chances"), "sampling.chances");
+    if (!o.Get("grammar").IsUndefined()) s.grammar = string_from(o.Get("grammar"), "sampling.grammar");
     return s;
 }
 

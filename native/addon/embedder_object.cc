@@ -7,6 +7,7 @@ Napi::Function EmbedderObject::define(Napi::Env env) {
     return DefineClass(
         env, "Embedder",
         {InstanceAccessor<&EmbedderObject::info>("info"), InstanceMethod<&EmbedderObject::embed>("embed"),
+         InstanceMethod<&EmbedderObject::count_tokens>("countTokens"),
          InstanceMethod<&EmbedderObject::dispose>("dispose")});
 }
 
@@ -44,6 +45,12 @@ Napi::Value EmbedderObject::embed(const Napi::CallbackInfo & info) {
     using R = std::vector<float>;
     std::function<R()> work = [e = embedder_, texts = std::move(texts), abort] { return e->embed(texts, abort.get()); };
     return run_async<R>(env, worker_, work, [](Napi::Env js, R & v) { return floats_to(js, v); });
+}
+
+Napi::Value EmbedderObject::count_tokens(const Napi::CallbackInfo & info) {
+    if (!embedder_) throw Napi::Error::New(info.Env(), "the embedder is disposed");
+    const std::string text = string_from(info[0], "text");
+    return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), embedder_->count_tokens(text)); });
 }
 
 Napi::Value EmbedderObject::dispose(const Napi::CallbackInfo & info) {

@@ -22,6 +22,22 @@ struct Finished {
     AppendReport report;
     Generated generated;
 };
+
+// The token alone, or with its chances.
+Napi::Value sampled_to(Napi::Env env, const Sampled & sampled, bool with_chances) {
+    const auto chance = [&](int32_t token, float logprob) {
+        Napi::Object o = Napi::Object::New(env);
+        o.Set("token", token);
+        o.Set("logprob", logprob);
+        return o;
+    };
+    if (!with_chances) return Napi::Number::New(env, sampled.token);
+    Napi::Object o = chance(sampled.token, sampled.logprob);
+    Napi::Array top = Napi::Array::New(env, sampled.top.size());
+    for (uint32_t i = 0; i < sampled.top.size(); ++i) top.Set(i, chance(sampled.top[i].token, sampled.top[i].logprob));
+    o.Set("top", top);
+    return o;
+}
 }  // namespace
 
 Napi::Function SessionObject::define(Napi::Env env) {
@@ -115,8 +131,8 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
     Callback callback(env, info[3]);
     std::function<Finished()> work = [=] {
         Finished f;
-        const auto on_token = [&](int32_t token) {
-            callback.call([token](Napi::Env e) { return Napi::Number::New(e, token); });
+        const auto on_token = [&](const Sampled & sampled) {
+            callback.call([sampled, told = sampling.chances >= 0](Napi::Env e) { return sampled_to(e, sampled, told); });
             return true;
         };
         f.generated = s->session->generate(max_tokens, sampling, abort.get(), on_token);

@@ -12,6 +12,7 @@
 #include "layer_loader.h"
 #include "prompt.h"
 #include "strategy.h"
+#include "vocab.h"
 
 namespace kvasir {
 
@@ -33,7 +34,7 @@ class AnySession {
                                 const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading = {},
                                 int observe = 0) = 0;
     virtual Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
-                               const std::function<bool(int32_t)> & on_token) = 0;
+                               const OnToken & on_token) = 0;
     virtual void truncate(int length) = 0;
     virtual int adopt(const std::vector<int32_t> & tokens) = 0;
     virtual std::shared_ptr<AnySession> branch(int length) const = 0;

@@ -38,6 +38,8 @@ class Embedder {
 
     // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text).
     std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
+    // Of a text, special ones included, whether it fits or not. Any thread may call it.
+    int count_tokens(const std::string & text) const { return int(vocab_->tokenize(text, true, false).size()); }
 
   private:
     void load(const GgufFile & file, const std::string & device);

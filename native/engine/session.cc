@@ -57,11 +57,11 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
 }
 
 Generated Session::generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
-                            const std::function<bool(int32_t)> & on_token) {
+                            const OnToken & on_token) {
     require(!logits_.empty(), "generate needs an append before it");
     model_->require_unchanged();
     const auto start = Clock::now();
-    Sampler sampler(sampling, model_->vocab().size());
+    Sampler sampler(sampling, model_->vocab());
     Generated out;
     // On a device an append needs the staging buffer, which another that pauses may be using.
     if (uses_devices()) recipe_.reset();
@@ -74,11 +74,12 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
     const auto aborted = [&] { return abort && abort->load(); };
     while (int(out.tokens.size()) < max_tokens) {
         if (aborted()) { out.stop = "aborted"; break; }
-        const int32_t token = sampler.sample(logits_);
+        const Sampled sampled = sampler.sample(logits_);
+        const int32_t token = sampled.token;
         if (model_->vocab().ends_generation(token)) { out.stop = "eos"; break; }
         if (length_ >= capacity_) { out.stop = "context"; break; }
         out.tokens.push_back(token);
-        if (on_token && !on_token(token)) { out.stop = "aborted"; break; }
+        if (on_token && !on_token(sampled)) { out.stop = "aborted"; break; }
         try {
             do make_room_for_token();
             while (!model_->turns()->decode({token, length_, &cache_, &logits_}, abort));

@@ -50,7 +50,7 @@ class Session : public AnySession {
     // logits of the last append or generate; truncate() to fewer tokens drops them. MODEL_NUMBERS, MODEL_CHANGED: an
     // append has to come before the next one.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
-                       const std::function<bool(int32_t)> & on_token) override;
+                       const OnToken & on_token) override;
     void truncate(int length) override;
 
     const Model & model() const { return *model_; }

@@ -1,5 +1,8 @@
 #include "vocab.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -82,10 +85,15 @@ std::string Vocab::text(int32_t token) const {
     return token < 0 || token >= size() ? "" : llama_vocab_get_text(vocab_, token);
 }
 
-Sampler::Sampler(const Sampling & s, int n_vocab)
-    : chain_(llama_sampler_chain_init(llama_sampler_chain_default_params())) {
+Sampler::Sampler(const Sampling & s, const Vocab & vocab)
+    : chain_(llama_sampler_chain_init(llama_sampler_chain_default_params())),
+      chances_(s.chances) {
+    if (!s.grammar.empty()) {
+        grammar_.reset(llama_sampler_init_grammar(vocab.get(), s.grammar.c_str(), "root"));
+        if (!grammar_) throw Error("BAD_ARGUMENT", "The grammar of what may be written cannot be read.");
+    }
     const auto add = [&](llama_sampler * x) { llama_sampler_chain_add(chain_.get(), x); };
-    if (s.repeat_penalty != 1.0f) add(llama_sampler_init_penalties(n_vocab, 64, s.repeat_penalty, 0.0f, 0.0f));
+    if (s.repeat_penalty != 1.0f) add(llama_sampler_init_penalties(vocab.size(), 64, s.repeat_penalty, 0.0f, 0.0f));
     if (s.temperature <= 0) {
         add(llama_sampler_init_greedy());
         return;
@@ -97,15 +105,52 @@ Sampler::Sampler(const Sampling & s, int n_vocab)
     add(llama_sampler_init_dist(s.seed));
 }
 
-int32_t Sampler::sample(const std::vector<float> & logits) {
+Sampled Sampler::sample(const std::vector<float> & logits) {
+    Sampled sampled;
+    sampled.token = choose(logits, false);
+    // To ask a grammar of every token takes as long as a pass; mostly the one that was chosen will do.
+    if (grammar_ && !allows(sampled.token)) sampled.token = choose(logits, true);
+    if (grammar_) llama_sampler_accept(grammar_.get(), sampled.token);
+    llama_sampler_accept(chain_.get(), sampled.token);
+    if (chances_ >= 0) tell_chances(logits, sampled);
+    return sampled;
+}
+
+int32_t Sampler::choose(const std::vector<float> & logits, bool by_grammar) {
     candidates_.resize(logits.size());
     for (size_t i = 0; i < logits.size(); ++i) candidates_[i] = {int32_t(i), logits[i], 0.0f};
     llama_token_data_array array{candidates_.data(), candidates_.size(), -1, false};
+    if (by_grammar) llama_sampler_apply(grammar_.get(), &array);
     llama_sampler_apply(chain_.get(), &array);
     require(array.selected >= 0, "the sampler chose nothing");
-    const int32_t token = array.data[array.selected].id;
-    llama_sampler_accept(chain_.get(), token);
-    return token;
+    const llama_token_data & chosen = array.data[array.selected];
+    if (by_grammar && std::isinf(chosen.logit)) {
+        throw Error("ENGINE_FAILED", "The model has no token that the grammar of what may be written allows.");
+    }
+    return chosen.id;
+}
+
+bool Sampler::allows(int32_t token) const {
+    llama_token_data one{token, 1.0f, 0.0f};
+    llama_token_data_array array{&one, 1, -1, false};
+    llama_sampler_apply(grammar_.get(), &array);
+    return !std::isinf(one.logit);
+}
+
+void Sampler::tell_chances(const std::vector<float> & logits, Sampled & sampled) const {
+    const float most = *std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(double(logit) - most);
+    const double norm = most + std::log(sum);
+    const auto logprob = [&](int32_t token) { return float(logits[size_t(token)] - norm); };
+    sampled.logprob = logprob(sampled.token);
+    std::vector<int32_t> ids(logits.size());
+    std::iota(ids.begin(), ids.end(), 0);
+    const size_t count = std::min(size_t(chances_), ids.size());
+    std::partial_sort(ids.begin(), ids.begin() + std::ptrdiff_t(count), ids.end(), [&](int32_t a, int32_t b) {
+        return logits[size_t(a)] != logits[size_t(b)] ? logits[size_t(a)] > logits[size_t(b)] : a < b;
+    });
+    for (size_t i = 0; i < count; ++i) sampled.top.push_back({ids[i], logprob(ids[i])});
 }
 
 }  // namespace kvasir

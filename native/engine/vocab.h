@@ -2,6 +2,7 @@
 // Tokeniser and sampler, both libllama's.
 //
 // Thread safety: a Vocab does not change once it is loaded; any thread may use it. A Sampler is one thread's.
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ class Vocab {
     bool is_none() const { return llama_vocab_type(vocab_) == LLAMA_VOCAB_TYPE_NONE; }
     bool ends_generation(int32_t token) const { return llama_vocab_is_eog(vocab_, token); }
     std::string text(int32_t token) const;
+    const llama_vocab * get() const { return vocab_; }
 
   private:
     std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
@@ -48,15 +50,37 @@ struct Sampling {
     float min_p = 0.05f;
     float repeat_penalty = 1.0f;
     uint32_t seed = 0;
+    int chances = -1;     // how many of the likeliest tokens each one is told with; -1: none, nor its own chance
+    std::string grammar;  // in GBNF, from its rule `root` on: what may be written; empty: anything
 };
+
+// A token, and how likely the model thought it: natural logarithms, of all tokens as they are, before any filter.
+struct Sampled {
+    struct Chance {
+        int32_t token;
+        float logprob;
+    };
+    int32_t token = 0;
+    float logprob = 0;
+    std::vector<Chance> top;  // the likeliest first
+};
+
+using OnToken = std::function<bool(const Sampled &)>;
 
 class Sampler {
   public:
-    Sampler(const Sampling & s, int n_vocab);
-    int32_t sample(const std::vector<float> & logits);
+    // BAD_ARGUMENT for a grammar that cannot be read.
+    Sampler(const Sampling & s, const Vocab & vocab);
+    Sampled sample(const std::vector<float> & logits);
 
   private:
-    std::unique_ptr<llama_sampler, Deleter<llama_sampler_free>> chain_;
+    using Chain = std::unique_ptr<llama_sampler, Deleter<llama_sampler_free>>;
+    int32_t choose(const std::vector<float> & logits, bool by_grammar);
+    bool allows(int32_t token) const;
+    void tell_chances(const std::vector<float> & logits, Sampled & sampled) const;
+
+    Chain chain_, grammar_;
+    int chances_;
     std::vector<llama_token_data> candidates_;
 };
 

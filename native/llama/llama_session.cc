@@ -167,7 +167,7 @@ std::vector<float> LlamaSession::computed_logits() {
 }
 
 Generated LlamaSession::generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
-                                 const std::function<bool(int32_t)> & on_token) {
+                                 const OnToken & on_token) {
     require(!logits_.empty(), "generate needs an append before it");
     model_->require_unchanged();
     const auto start = Clock::now();
@@ -176,14 +176,15 @@ Generated LlamaSession::generate(int max_tokens, const Sampling & sampling, cons
     const auto aborted = [&] { return abort && abort->load(); };
     try {
         if (held_ != tokens_ && !aborted()) hold(tokens_, 0, abort, nullptr);
-        Sampler sampler(sampling, model_->vocab().size());
+        Sampler sampler(sampling, model_->vocab());
         while (int(out.tokens.size()) < max_tokens) {
             if (aborted()) { out.stop = "aborted"; break; }
-            const int32_t token = sampler.sample(logits_);
+            const Sampled sampled = sampler.sample(logits_);
+            const int32_t token = sampled.token;
             if (model_->vocab().ends_generation(token)) { out.stop = "eos"; break; }
             if (length() >= capacity_) { out.stop = "context"; break; }
             out.tokens.push_back(token);
-            if (on_token && !on_token(token)) { out.stop = "aborted"; break; }
+            if (on_token && !on_token(sampled)) { out.stop = "aborted"; break; }
             decode(token, abort);
         }
     } catch (const Error & e) {

@@ -28,7 +28,7 @@ class LlamaSession : public AnySession {
                         int observe = 0) override;
     // As Session::generate.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
-                       const std::function<bool(int32_t)> & on_token) override;
+                       const OnToken & on_token) override;
     void truncate(int length) override;
     // Sessions share nothing but what they branched off with.
     int adopt(const std::vector<int32_t> &) override { return 0; }

@@ -30,7 +30,7 @@ Answer answer(const std::shared_ptr<Model> & m, KvDtype stored, const StrategySp
     session.append({{{1}, nullptr}, {{}, chunk(130, 1)}, {{}, chunk(90, 2)}, {ids(20, 3), nullptr}}, strategy, nullptr,
                    nullptr);
     Answer a{session.logits(), {}};
-    a.tokens = session.generate(4, {}, nullptr, [](int32_t) { return true; }).tokens;
+    a.tokens = session.generate(4, {}, nullptr, [](const Sampled &) { return true; }).tokens;
     return a;
 }
 

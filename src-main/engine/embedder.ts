@@ -1,4 +1,4 @@
-import { withAbort } from './call.ts';
+import { guarded, withAbort } from './call.ts';
 import type { NativeAddon, NativeEmbedder, NativeEmbedderInfo } from './native.ts';
 
 /** A loaded embedding model. Its calls run one after another, beside those of other models. */
@@ -19,6 +19,11 @@ export class Embedder {
    */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array> {
     return withAbort(this.#addon, signal, (abort) => this.#native.embed([...texts], abort));
+  }
+
+  /** Tokens of a text, special ones included; beyond info.contextTokens it is cut. */
+  countTokens(text: string): number {
+    return guarded(() => this.#native.countTokens(text));
   }
 
   dispose(): void {

@@ -42,6 +42,7 @@ export type {
   NativeDeviationOf as DeviationOf,
   NativeQuestionReport as QuestionReport,
   NativeReference as Reference,
+  NativeSampled as TokenChances,
   NativeSampling as Sampling,
   NativeSessionDeviation as SessionDeviation,
   NativeGiven as GivenTokens,

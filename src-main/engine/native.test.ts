@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { NativeAddon, NativeSegment } from './native.ts';
+import type { NativeAddon, NativeSampled, NativeSegment } from './native.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DEMO = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
@@ -80,7 +80,7 @@ describe('the addon is what native.ts says', () => {
     );
     native.dispose();
     const embedder = await addon.loadEmbedder(DEMO, { threads: 1, device: 'cpu' });
-    expect(methods(embedder)).toEqual(['constructor', 'dispose', 'embed', 'info'].sort());
+    expect(methods(embedder)).toEqual(['constructor', 'countTokens', 'dispose', 'embed', 'info'].sort());
     embedder.dispose();
   });
 
@@ -96,10 +96,60 @@ describe('the addon is what native.ts says', () => {
     const abort = addon.createAbort();
     abort.abort();
     await expect(embedder.embed(['red'], abort)).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(embedder.countTokens('red green')).toBeGreaterThan(embedder.countTokens('red'));
     expect(() => embedder.embed('red' as never, abort)).toThrow(/texts must be an array/);
     expect(() => embedder.embed([5 as never], abort)).toThrow(/texts\[\] must be a string/);
     embedder.dispose();
     expect(() => embedder.embed(['red'], abort)).toThrow(/disposed/);
+  });
+
+  test('a sampled token is told with its chance and those of the likeliest, when asked for', async () => {
+    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
+    const abort = addon.createAbort();
+    const session = native.createSession(64);
+    const greedy = { temperature: 0, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty: 1, seed: 0 };
+    await session.append(
+      [{ kind: 'compute', tokens: native.tokenize('Once upon a', true, false) }],
+      FULL,
+      abort,
+    );
+    const logits = session.logits();
+    const sampled: (number | NativeSampled)[] = [];
+    await session.generate(1, { ...greedy, chances: 3 }, abort, (token) => sampled.push(token));
+    const sum = logits.reduce((total, logit) => total + Math.exp(logit), 0);
+    const expected = [...logits.entries()]
+      .toSorted(([, a], [, b]) => b - a)
+      .slice(0, 3)
+      .map(([token, logit]) => ({ token, logprob: expect.closeTo(logit - Math.log(sum), 4) as number }));
+    expect(sampled).toEqual([{ ...expected[0], top: expected }]);
+
+    session.truncate(0);
+    await session.append(
+      [{ kind: 'compute', tokens: native.tokenize('Once upon a', true, false) }],
+      FULL,
+      abort,
+    );
+    await session.generate(1, greedy, abort, (token) => sampled.push(token));
+    expect(sampled[1]).toBe(expected[0]?.token);
+    native.dispose();
+  });
+
+  test('a grammar says what may be written, whatever is likely', async () => {
+    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
+    const abort = addon.createAbort();
+    const sampling = { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, seed: 7 };
+    const written = async (grammar: string): Promise<[string, string]> => {
+      const session = native.createSession(64);
+      const tokens = native.tokenize('Once upon a', true, false);
+      await session.append([{ kind: 'compute', tokens }], FULL, abort);
+      const result = await session.generate(40, { ...sampling, grammar }, abort);
+      return [native.detokenize(result.tokens, false), result.stop];
+    };
+    const [text, stop] = await written('root ::= "{" [0-9] [0-9] "}"');
+    expect(text).toMatch(/^\{\d\d\}$/);
+    expect(stop).toBe('eos');
+    await expect(written('root ::= nothing')).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+    native.dispose();
   });
 
   test('layers report the deviation of what was recomputed and of what was left', async () => {

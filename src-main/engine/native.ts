@@ -249,6 +249,21 @@ export interface NativeSampling {
   minP: number;
   repeatPenalty: number;
   seed: number;
+  /** How many of the likeliest tokens each sampled one is told with; absent: none, nor its own chance. */
+  chances?: number | undefined;
+  /** In GBNF, from its rule `root` on: what may be written. BAD_ARGUMENT when it cannot be read. */
+  grammar?: string | undefined;
+}
+
+/** A token and the natural logarithm of its probability. */
+export interface NativeChance {
+  token: number;
+  logprob: number;
+}
+
+/** What was sampled, by the model's distribution over all tokens as it is, before any filter; the likeliest first. */
+export interface NativeSampled extends NativeChance {
+  top: NativeChance[];
 }
 
 export interface NativeGenerateResult {
@@ -312,12 +327,12 @@ export interface NativeSession {
   ): Promise<NativeAppendReport>;
   /** Logits of the last computed token, [vocab]; for parity and quality measurements. */
   logits(): Float32Array;
-  /** Samples and decodes until EOS, maxTokens or abort. onToken gets ids in order; return false to stop. */
+  /** Samples and decodes until EOS, maxTokens or abort. onToken gets ids in order, or where chances are asked for what was sampled. */
   generate(
     maxTokens: number,
     sampling: NativeSampling,
     abort: NativeAbort,
-    onToken?: (token: number) => void,
+    onToken?: (token: number | NativeSampled) => void,
   ): Promise<NativeGenerateResult>;
   /** Forgets everything from `length` on, and gives back memory that was reserved beyond it. */
   truncate(length: number): void;
@@ -450,6 +465,8 @@ export interface NativeEmbedder {
    * A text's vector does not depend on the others. Polls `abort` within each text. ABORTED.
    */
   embed(texts: string[], abort: NativeAbort): Promise<Float32Array>;
+  /** Tokens of a text, special ones included, whether it fits or not. */
+  countTokens(text: string): number;
   dispose(): void;
 }
 

@@ -5,6 +5,7 @@ import type {
   NativeAppendReport,
   NativeGenerateResult,
   NativeLoading,
+  NativeSampled,
   NativeSampling,
   NativeSegment,
   NativeSession,
@@ -32,7 +33,8 @@ export interface GenerateOptions {
   maxTokens: number;
   sampling?: Partial<NativeSampling>;
   signal?: AbortSignal | undefined;
-  onToken?: ((token: number) => void) | undefined;
+  /** `chances` where the sampling asks for them. */
+  onToken?: ((token: number, chances?: NativeSampled) => void) | undefined;
 }
 
 export const GREEDY: NativeSampling = {
@@ -88,8 +90,11 @@ export class Session {
   }
 
   generate(options: GenerateOptions): Promise<NativeGenerateResult> {
-    return withAbort(this.#addon, options.signal, (abort) =>
-      this.#native.generate(options.maxTokens, { ...GREEDY, ...options.sampling }, abort, options.onToken),
+    const { maxTokens, signal, sampling, onToken } = options;
+    const onSampled = (sampled: number | NativeSampled): void =>
+      typeof sampled === 'number' ? onToken?.(sampled) : onToken?.(sampled.token, sampled);
+    return withAbort(this.#addon, signal, (abort) =>
+      this.#native.generate(maxTokens, { ...GREEDY, ...sampling }, abort, onToken && onSampled),
     );
   }
 
