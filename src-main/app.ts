@@ -12,6 +12,8 @@ import { packFiles } from './engine/packs.ts';
 import { Prefetcher } from './chat/prefetcher.ts';
 import { libraryTexts } from './answering/calibration-prompts.ts';
 import { ChatService } from './chat/chat-service.ts';
+import { CompletionService } from './completions/completion-service.ts';
+import { VectorService } from './completions/vector-service.ts';
 import { libraryPassages } from './answering/library-passages.ts';
 import { readSuggestions } from './chat/suggestions.ts';
 import { CalibrationService } from './fusion/calibration/calibration-service.ts';
@@ -100,6 +102,10 @@ export class App {
   readonly cache: CacheService;
   /** Conversations. */
   readonly chat: ChatService;
+  /** Answers for other programs. */
+  readonly completions: CompletionService;
+  /** Vectors for other programs. */
+  readonly vectors: VectorService;
   /** Documents read window by window, and batches of questions. */
   readonly analysis: AnalysisService;
   /** Libraries, their documents, and the queue that reads and precomputes them. */
@@ -261,6 +267,18 @@ export class App {
       parser,
       onFound: (failure) => void found.push(failure),
     });
+    this.completions = new CompletionService({
+      ...core,
+      models: this.models,
+      libraries: () => catalogue.libraries.list().map(({ id, name }) => ({ id: String(id), name })),
+      retrieval: this.search,
+      passages: libraryPassages(catalogue),
+      planner: this.planner,
+      prefixes: this.prefixes,
+      store,
+      openSession: this.chat.openSession.bind(this.chat),
+    });
+    this.vectors = new VectorService(this.models);
     this.firstUse = new FirstUse({
       ...core,
       models: this.models,

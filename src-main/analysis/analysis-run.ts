@@ -2,6 +2,7 @@ import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { AnswerMaker } from '../answering/answer.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
+import { encodeMissing } from '../answering/encode-missing.ts';
 import { thoughtNotice } from '../answering/notices.ts';
 import type { FoundPassage, Passages } from '../answering/passages.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
@@ -16,7 +17,6 @@ import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import type { AnalysisRow, AnalysisTable, StepResult } from './analysis-table.ts';
-import { encodeMissing } from './encode-missing.ts';
 import type { AnalysisModel, Documents } from './library-documents.ts';
 import type { AnalysisSessions } from './session.ts';
 import { sourceOf } from './step-source.ts';
@@ -154,7 +154,8 @@ export class AnalysisRun {
     const { model } = active;
     const { store, planner, clock, log, maker, sessions } = options;
     const session = sessions.of(lane);
-    const encoded = await encodeMissing(offered, {
+    const chunks = offered.map((each) => ({ ...each, label: each.passage.path }));
+    const encoded = await encodeMissing(chunks, {
       model,
       store,
       choices,

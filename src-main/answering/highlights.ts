@@ -40,7 +40,8 @@ function sentencesOf(passage: string): Sentence[] {
   });
 }
 
-function wordsOf(text: string): Set<string> {
+/** Its words, in small letters. */
+export function wordsOf(text: string): Set<string> {
   const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text);
   return new Set(
     [...segments].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment.toLowerCase()] : [])),

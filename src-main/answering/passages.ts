@@ -62,11 +62,11 @@ export function findPassages(found: readonly FoundChunk[], passages: Passages): 
 
 /** The passages of a prompt as they are shown; once there is an answer, with what supports it marked. */
 export function citationsOf(
-  prompt: Prompt<FoundPassage>,
+  { cited }: Pick<Prompt<FoundPassage>, 'cited'>,
   tiers: PartTiers,
   answer?: { question: string; text: string },
 ): Citation[] {
-  return prompt.cited.map(({ chunk: { passage, ...found }, part }) => {
+  return cited.map(({ chunk: { passage, ...found }, part }) => {
     const supporting = answer ? supportingRanges(passage.text, answer) : [];
     return {
       documentId: String(passage.documentId),

@@ -163,7 +163,7 @@ function chunkPart({ tokens, lead, source }: PastTurn['chunks'][number], turn: n
 }
 
 /** Keeps chunks from the highest score down while they fit; the order of those kept does not change. */
-function fit<C extends Offered>(chunks: readonly C[], room: number): { kept: C[]; leftOut: C[] } {
+export function fit<C extends Offered>(chunks: readonly C[], room: number): { kept: C[]; leftOut: C[] } {
   const kept = new Set(chunks);
   const worstFirst = [...chunks].sort((a, b) => a.score - b.score);
   let used = chunks.reduce((sum, { tokens }) => sum + tokens.length, 0);
@@ -193,7 +193,8 @@ export function withOneBos(ids: Int32Array, info: Pick<ModelInfo, 'bosToken' | '
   return wanted ? concat(Int32Array.of(info.bosToken), ids.subarray(start)) : ids;
 }
 
-function concat(...arrays: readonly Int32Array[]): Int32Array {
+/** Token ids one behind the other. */
+export function concat(...arrays: readonly Int32Array[]): Int32Array {
   const joined = new Int32Array(arrays.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const array of arrays) {

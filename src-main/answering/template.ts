@@ -30,20 +30,33 @@ interface FrameRequest {
   think?: boolean | undefined;
 }
 
-/** Where a system prompt is put. */
-type Place = 'system message' | 'first question';
+/** Who says what stands in a message. */
+export type Role = 'system' | 'user' | 'assistant';
+
+/** A message as it is rendered: numbers are holes, for what is put in later. Holes count from 0 through all messages. */
+interface HoledMessage {
+  role: Role;
+  content: readonly (string | number)[];
+}
+
+/** Messages with a hole each: `texts[i]` stands before the content of message i, the last text behind all of them. */
+interface MessagesFrame {
+  texts: string[];
+  /** As in ConversationFrame. */
+  plainBecause: string | undefined;
+}
 
 /** What stands between documents and question: the form the demo model was trained on. */
-const QUESTION_MARK = 'Question: ';
+export const QUESTION_MARK = 'Question: ';
 
 /**
  * Holes are private-use characters: no template writes or trims them, and `upper`/`lower` filters leave them alone.
- * Border, kind, number of the turn, border.
+ * Border, number in two digits, border.
  */
-const HOLE = /\uE000([\uE001-\uE003])([\uE010-\uF8FF])\uE000/u;
-const KINDS = { documents: '\uE001', question: '\uE002', answer: '\uE003' };
-const FIRST_TURN = 0xe010;
-const MAX_TURNS = 0xf8ff - FIRST_TURN + 1;
+const HOLE = /\uE000([\uE010-\uF00F])([\uE010-\uF00F])\uE000/u;
+const FIRST_DIGIT = 0xe010;
+const DIGITS = 0x1000;
+const MAX_TURNS = 0x18f0;
 
 /** Templates come with models from anywhere, and may have loops without end. Sound ones take a few milliseconds. */
 const MAX_RENDER_MS = 2000;
@@ -57,7 +70,7 @@ const timed = { script: new Script('work()'), context: createContext({}) };
 const MAX_FRAME_UNITS = 2 * 1024 * 1024;
 
 /** Frames by what they were rendered from, the latest last: a question asks for the frame that the one before had, or one turn more. */
-const rendered = new Map<string, ConversationFrame>();
+const rendered = new Map<string, ConversationFrame | MessagesFrame>();
 const MOST_RENDERED = 4;
 /** Templates that tell the time say something else each time. */
 const TELLS_TIME = /strftime_now/;
@@ -72,19 +85,48 @@ export function conversationFrame(
   { turns, systemPrompt = '', think = false }: FrameRequest,
 ): ConversationFrame {
   if (turns < 1 || turns > MAX_TURNS) throw new TypeError(`turns must be between 1 and ${MAX_TURNS}`);
-  const plain = (plainBecause: string): ConversationFrame => ({
-    turns: plainTurns(systemPrompt, turns),
-    plainBecause,
+  return frameOf<ConversationFrame>(info, ['turns', systemPrompt, turns, think], {
+    render: () => {
+      const texts = turnTexts(info, { turns, systemPrompt, think });
+      return texts && { turns: splitIntoTurns(texts, turns), plainBecause: undefined };
+    },
+    plain: (plainBecause) => ({ turns: plainTurns(systemPrompt, turns), plainBecause }),
   });
-  if (info.chatTemplate.trim() === '')
-    return plain('The model has no chat template, so a plain prompt is used.');
+}
+
+/**
+ * The same for messages in whatever order a client sends them. Where the template refuses or drops that order, a system message
+ * stands at the beginning of the user's message behind it, and messages of one role in a row are one.
+ */
+export function messagesFrame(
+  info: TemplateInfo,
+  roles: readonly Role[],
+  { think = false }: Pick<FrameRequest, 'think'> = {},
+): MessagesFrame {
+  const asSent = roles.map((role, i): HoledMessage => ({ role, content: [i] }));
+  return frameOf<MessagesFrame>(info, ['messages', roles, think], {
+    render: () => {
+      const texts = firstThatKeeps(info, [asSent, folded(asSent)], { think, holes: roles.length });
+      return texts && { texts, plainBecause: undefined };
+    },
+    plain: (plainBecause) => ({ texts: plainTexts(roles), plainBecause }),
+  });
+}
+
+/** A frame by the model's template, as it was rendered before where it can only be the same; else a plain one. */
+function frameOf<F extends ConversationFrame | MessagesFrame>(
+  info: TemplateInfo,
+  what: readonly unknown[],
+  { render, plain }: { render: () => F | undefined; plain: (plainBecause: string) => F },
+): F {
   const { chatTemplate, bosText, eosText } = info;
-  const key = JSON.stringify([chatTemplate, bosText, eosText, systemPrompt, turns, think]);
+  if (chatTemplate.trim() === '') return plain('The model has no chat template, so a plain prompt is used.');
+  const key = JSON.stringify([chatTemplate, bosText, eosText, ...what]);
   const known = rendered.get(key);
-  if (known) return known;
+  if (known) return known as F;
   try {
-    const frames = framesOf(info, { turns, systemPrompt, think });
-    if (frames) return kept(key, info, { turns: frames, plainBecause: undefined });
+    const frame = render();
+    if (frame) return kept(key, info, frame);
     return plain("The model's chat template does not keep the message as it is, so a plain prompt is used.");
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
@@ -92,27 +134,11 @@ export function conversationFrame(
   }
 }
 
-/**
- * With the system prompt as a message of its own; where the template refuses or drops that, or has it move from turn to turn, at
- * the beginning of the first question. undefined when the template does not keep messages as they are.
- */
-function framesOf(info: TemplateInfo, request: Required<FrameRequest>): TurnFrame[] | undefined {
-  const wanted = request.systemPrompt?.trim() ?? '';
-  const framesWith = (place: Place): TurnFrame[] | undefined => {
-    const text = renderInTime(info, request, place);
-    return text.length > MAX_FRAME_UNITS ? undefined : splitAtHoles(text, request.turns);
-  };
-  if (wanted === '') return framesWith('system message');
-  try {
-    const frames = framesWith('system message');
-    if (frames?.[0]?.before.includes(wanted)) return frames;
-  } catch (error) {
-    if (endless.has(info.chatTemplate)) throw error;
-  }
-  return framesWith('first question');
-}
-
-function kept(key: string, { chatTemplate }: TemplateInfo, frame: ConversationFrame): ConversationFrame {
+function kept<F extends ConversationFrame | MessagesFrame>(
+  key: string,
+  { chatTemplate }: TemplateInfo,
+  frame: F,
+): F {
   if (TELLS_TIME.test(chatTemplate)) return frame;
   rendered.set(key, frame);
   const [oldest] = rendered.keys();
@@ -120,27 +146,88 @@ function kept(key: string, { chatTemplate }: TemplateInfo, frame: ConversationFr
   return frame;
 }
 
-function hole(kind: keyof typeof KINDS, turn: number): string {
-  return `\uE000${KINDS[kind]}${String.fromCharCode(FIRST_TURN + turn)}\uE000`;
+/**
+ * With the system prompt as a message of its own; where the template refuses or drops that, or has it move from turn to turn, at
+ * the beginning of the first question. undefined when the template does not keep messages as they are.
+ */
+function turnTexts(
+  info: TemplateInfo,
+  { turns, systemPrompt = '', think = false }: FrameRequest,
+): string[] | undefined {
+  const wanted = systemPrompt.trim();
+  const holes = turns * HOLES_PER_TURN - 1;
+  if (wanted === '') return firstThatKeeps(info, [turnMessages(turns, '')], { think, holes });
+  const apart: HoledMessage = { role: 'system', content: [systemPrompt] };
+  const ways = [[apart, ...turnMessages(turns, '')], turnMessages(turns, `${systemPrompt}\n\n`)];
+  return firstThatKeeps(info, ways, { think, holes, first: wanted });
 }
 
-function render(
-  info: TemplateInfo,
-  { systemPrompt = '', turns, think }: Required<FrameRequest>,
-  place: Place,
-): string {
-  const apart = systemPrompt !== '' && place === 'system message';
-  const messages = apart ? [{ role: 'system', content: systemPrompt }] : [];
-  for (let turn = 0; turn < turns; turn++) {
-    const head = turn === 0 && systemPrompt !== '' && !apart ? `${systemPrompt}\n\n` : '';
-    const content = head + hole('documents', turn) + QUESTION_MARK + hole('question', turn);
-    messages.push({ role: 'user', content });
-    if (turn + 1 < turns) messages.push({ role: 'assistant', content: hole('answer', turn) });
+/** Documents, question, answer: the last turn has no answer yet. */
+const HOLES_PER_TURN = 3;
+
+function turnMessages(turns: number, head: string): HoledMessage[] {
+  return Array.from({ length: turns }, (_, turn): HoledMessage[] => {
+    const hole = turn * HOLES_PER_TURN;
+    const content = [turn === 0 ? head : '', hole, QUESTION_MARK, hole + 1];
+    const asked: HoledMessage = { role: 'user', content };
+    return turn + 1 < turns ? [asked, { role: 'assistant', content: [hole + 2] }] : [asked];
+  }).flat();
+}
+
+/** A system message as the beginning of the user's next, and one message of those of one role in a row. */
+function folded(messages: readonly HoledMessage[]): HoledMessage[] {
+  const all: HoledMessage[] = [];
+  let before: Role | undefined;
+  for (const { role, content } of messages) {
+    const asUser = role === 'system' ? 'user' : role;
+    const last = all.at(-1);
+    if (last && asUser === before)
+      all[all.length - 1] = { role: asUser, content: [...last.content, '\n\n', ...content] };
+    else all.push({ role: asUser, content });
+    before = asUser;
   }
+  return all;
+}
+
+interface Kept {
+  think: boolean;
+  holes: number;
+  /** What the text before the first hole must have in it. */
+  first?: string;
+}
+
+/** The texts around holes, of the first of several ways that the template takes; what it says against the last one is thrown. */
+function firstThatKeeps(
+  info: TemplateInfo,
+  ways: readonly (readonly HoledMessage[])[],
+  { think, holes, first = '' }: Kept,
+): string[] | undefined {
+  for (const [i, messages] of ways.entries()) {
+    const isLast = i === ways.length - 1;
+    try {
+      const text = renderInTime(info, messages, think);
+      const texts = text.length > MAX_FRAME_UNITS ? undefined : splitAtHoles(text, holes);
+      if (texts && (isLast || texts[0]?.includes(first))) return texts;
+    } catch (error) {
+      if (isLast || endless.has(info.chatTemplate)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function hole(number: number): string {
+  const digits = [Math.floor(number / DIGITS), number % DIGITS];
+  return `\uE000${String.fromCharCode(...digits.map((digit) => FIRST_DIGIT + digit))}\uE000`;
+}
+
+function render(info: TemplateInfo, messages: readonly HoledMessage[], think: boolean): string {
   if (parsed?.source !== info.chatTemplate)
     parsed = { source: info.chatTemplate, template: new Template(info.chatTemplate) };
   return parsed.template.render({
-    messages,
+    messages: messages.map(({ role, content }) => ({
+      role,
+      content: content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join(''),
+    })),
     add_generation_prompt: true,
     bos_token: info.bosText,
     eos_token: info.eosText,
@@ -152,10 +239,10 @@ function render(
 }
 
 /** Renders here and now, but not for long: V8 can only stop what was started as a script. */
-function renderInTime(info: TemplateInfo, request: Required<FrameRequest>, place: Place): string {
+function renderInTime(info: TemplateInfo, messages: readonly HoledMessage[], think: boolean): string {
   const tooLong = new Error('it does not come to an end');
   if (endless.has(info.chatTemplate)) throw tooLong;
-  const work = (): string => render(info, request, place);
+  const work = (): string => render(info, messages, think);
   try {
     timed.context.work = work;
     return timed.script.runInContext(timed.context, { timeout: MAX_RENDER_MS }) as string;
@@ -166,24 +253,23 @@ function renderInTime(info: TemplateInfo, request: Required<FrameRequest>, place
   }
 }
 
-/**
- * undefined when a hole is missing, doubled or out of order. Before every answer stands what stood there when it was
- * written: templates show past answers a little differently (behind a space), but the tokens sampled go on from the former.
- */
-function splitAtHoles(text: string, turns: number): TurnFrame[] | undefined {
-  const pieces = text.split(HOLE); // text, kind, turn, text, kind, turn, …, text
-  const texts = pieces.filter((_, i) => i % 3 === 0);
+/** undefined when a hole is missing, doubled or out of order. */
+function splitAtHoles(text: string, holes: number): string[] | undefined {
+  const pieces = text.split(HOLE); // text, digit, digit, text, digit, digit, …, text
   const found = pieces.flatMap((piece, i) =>
     i % 3 === 1 ? [`\uE000${piece}${pieces[i + 1] ?? ''}\uE000`] : [],
   );
-  const wanted = Array.from({ length: turns }, (_, turn) => [
-    hole('documents', turn),
-    hole('question', turn),
-    ...(turn + 1 < turns ? [hole('answer', turn)] : []),
-  ]).flat();
-  if (found.join('') !== wanted.join('')) return undefined;
+  const wanted = Array.from({ length: holes }, (_, i) => hole(i));
+  return found.join('') === wanted.join('') ? pieces.filter((_, i) => i % 3 === 0) : undefined;
+}
+
+/**
+ * Before every answer stands what stood there when it was written: templates show past answers a little differently (behind a
+ * space), but the tokens sampled go on from the former.
+ */
+function splitIntoTurns(texts: readonly string[], turns: number): TurnFrame[] {
   return Array.from({ length: turns }, (_, turn) => {
-    const [before = '', between = '', answered = ''] = texts.slice(turn * 3, turn * 3 + 3);
+    const [before = '', between = '', answered = ''] = texts.slice(turn * HOLES_PER_TURN);
     return { before, between, after: texts.at(-1) ?? '', answered };
   });
 }
@@ -196,4 +282,11 @@ function plainTurns(systemPrompt: string, turns: number): TurnFrame[] {
     after: '\nAnswer:',
     answered: '\nAnswer:',
   }));
+}
+
+const PLAIN_NAMES: Record<Role, string> = { system: '', user: 'User: ', assistant: 'Assistant: ' };
+
+function plainTexts(roles: readonly Role[]): string[] {
+  const before = roles.map((role, i) => (i === 0 ? '' : '\n\n') + PLAIN_NAMES[role]);
+  return [...before, '\n\nAssistant:'];
 }

@@ -8,6 +8,15 @@ export interface Written {
   answer: string;
 }
 
+/** Turns the tokens of an answer into what is written. */
+export interface Writing {
+  /** How many tokens from the first on are no answer. */
+  readonly tokensBefore: number;
+  push(token: number): Written;
+  /** What is left at the end of the stream. */
+  flush(): Written;
+}
+
 /** A run of the text that tokens brought; `shown` lacks control tokens. */
 interface Piece {
   text: string;
@@ -37,7 +46,7 @@ const BEGINNINGS = [...THOUGHTS.keys(), ...ANSWERS.keys()];
  * Splits what a model writes into thoughts and the answer, by the marks around them: control tokens or text. They count at
  * the beginning and behind a thought; within an answer they are text like any other.
  */
-export class ThoughtStream {
+export class ThoughtStream implements Writing {
   readonly #model: Pick<FusionModel, 'detokenize'>;
   readonly #detokenizer: StreamDetokenizer;
   #within: 'nothing' | 'thought' | 'answer' = 'nothing';

@@ -1,6 +1,6 @@
 import type { Ttft } from '../../src-shared/ttft.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
-import type { GenerateResult, KvDtype, Progress, Sampling } from '../engine/engine.ts';
+import type { GenerateResult, KvDtype, Progress, Sampling, TokenChances } from '../engine/engine.ts';
 import { blend, type BlendResult, type ChunkOutcome, type PromptPart } from '../fusion/blender.ts';
 import type { Decision, Planner } from '../fusion/planning/planner.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
@@ -9,7 +9,7 @@ import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
-import { ThoughtStream, type Written } from './thoughts.ts';
+import { ThoughtStream, type Writing, type Written } from './thoughts.ts';
 
 interface TurnOptions {
   model: FusionModel;
@@ -20,8 +20,8 @@ interface TurnOptions {
   /** Beginnings of prompts that are kept beyond a restart. */
   prefixes?: StoredPrefixes | undefined;
   maxTokens: number;
-  /** Of an answer that is gone on with: it has taken what was written before. */
-  writing?: ThoughtStream | undefined;
+  /** Of an answer that is gone on with: it has taken what was written before. Default: one that knows thoughts. */
+  writing?: Writing | undefined;
   sampling?: Partial<Sampling> | undefined;
   stopwatch: Stopwatch;
   /** What kind of request this is, for eviction to learn from. Default: a question. */
@@ -34,6 +34,8 @@ interface TurnOptions {
   onDecided?: ((decision: Decision) => void) | undefined;
   /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
   onPlaced?: ((tiers: PartTiers) => void) | undefined;
+  /** Told of each token before the text that it brings. */
+  onToken?: ((token: number, chances: TokenChances | undefined) => void) | undefined;
   /** More of what the model thinks before it answers; and how many tokens that are so far. */
   onThought?: ((text: string, tokens: number) => void) | undefined;
   /** More of the answer. */
@@ -144,7 +146,7 @@ export async function begin(
   return { prefixTokens, restoredTokens: prefixes?.restored(model, text, prefixTokens) ?? 0 };
 }
 
-async function write(held: SessionTokens, writing: ThoughtStream, options: TurnOptions) {
+async function write(held: SessionTokens, writing: Writing, options: TurnOptions) {
   const { stopwatch } = options;
   const { session } = held;
   let firstTokenAt: number | undefined;
@@ -157,8 +159,9 @@ async function write(held: SessionTokens, writing: ThoughtStream, options: TurnO
     maxTokens: Math.min(options.maxTokens, room),
     signal: options.signal,
     ...(options.sampling && { sampling: options.sampling }),
-    onToken: (token) => {
+    onToken: (token, chances) => {
       firstTokenAt ??= stopwatch.clock.now();
+      options.onToken?.(token, chances);
       show(writing.push(token));
     },
   });

@@ -20,7 +20,7 @@ import { ThoughtStream } from '../answering/thoughts.ts';
 import { runTurn, type TurnResult } from '../answering/turn.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import { answerPrompt } from './answer-prompt.ts';
-import { searchText } from './follow-up.ts';
+import { searchText } from '../answering/follow-up.ts';
 import { historyBefore } from './history.ts';
 import type { LiveAnswer } from './live-answer.ts';
 import type { AnswerEnd, MessageStore } from './messages.ts';

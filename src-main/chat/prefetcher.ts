@@ -7,7 +7,7 @@ import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
-import { searchText } from './follow-up.ts';
+import { searchText } from '../answering/follow-up.ts';
 import type { Passages } from '../answering/passages.ts';
 
 interface PrefetcherOptions {

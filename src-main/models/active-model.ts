@@ -29,7 +29,7 @@ export interface ActiveEmbedder {
   id: string;
   /** Names the model's file by its content: vectors of equal identity can be compared. */
   identity: string;
-  embedder: Pick<Embedder, 'info' | 'embed'>;
+  embedder: Pick<Embedder, 'info' | 'embed' | 'countTokens'>;
 }
 
 /** Where retrieval gets the embedding model from; most people have none. */

@@ -36,7 +36,9 @@ class TopicEmbedders implements EmbedderSource {
 
   use(identity: string, embed = (texts: readonly string[]): Float32Array => this.#vectors(texts)): void {
     const info = { dimension: TOPICS.length } as ActiveEmbedder['embedder']['info'];
-    this.embedder = { id: identity, identity, embedder: { info, embed: async (texts) => embed(texts) } };
+    const countTokens = (text: string): number => text.length;
+    const embedder = { info, countTokens, embed: async (texts: readonly string[]) => embed(texts) };
+    this.embedder = { id: identity, identity, embedder };
     this.#listener(this.embedder);
   }
 

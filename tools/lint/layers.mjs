@@ -11,7 +11,7 @@
 const FOUNDATION = ['src-shared', 'src-main/platform', 'src-main/engine', 'src-main/kvstore'];
 const SERVICES = [
   ...['devices', 'fusion', 'catalogue', 'models', 'retrieval', 'library', 'answering'],
-  ...['chat', 'analysis', 'cache', 'backup'],
+  ...['chat', 'analysis', 'completions', 'cache', 'backup'],
 ].map((name) => `src-main/${name}`);
 const CORE = [
   ...FOUNDATION,
@@ -76,6 +76,10 @@ export const LAYERS = [
     imports: [...FOUNDATION, ...['fusion', 'catalogue', 'retrieval', 'answering'].map(inCore)],
   },
   {
+    path: 'src-main/completions',
+    imports: [...FOUNDATION, ...['fusion', 'models', 'retrieval', 'answering'].map(inCore)],
+  },
+  {
     path: 'src-main/cache',
     imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models'].map(inCore)],
   },
@@ -96,9 +100,11 @@ export const LAYERS = [
   // What both hosts need to show the window; neither imports the other.
   { path: 'src-main/hosts/window', imports: BELOW_HOSTS },
   { path: 'src-main/hosts/server', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
+  // The same core for other programs: it shows no window.
+  { path: 'src-main/hosts/api', imports: BELOW_HOSTS },
   {
     path: 'src-main/hosts/command-line',
-    imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/server'],
+    imports: [...BELOW_HOSTS, ...['window', 'server', 'api'].map((name) => `src-main/hosts/${name}`)],
   },
   { path: 'src-main/hosts/electron', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
   {

@@ -14,10 +14,12 @@ import type { CommandContext } from '../../context.ts';
 import { integer } from '../../options.ts';
 import { startServer, type RunningServer } from '../../../server/server.ts';
 import type { Terminal } from '../../terminal.ts';
+import { addApiFlags, requireApi, serveApi, type ApiFlags } from './api.ts';
 
-interface ServeFlags {
+interface ServeFlags extends ApiFlags {
   port: number;
   open: boolean;
+  api?: boolean;
 }
 
 export function addServeCommand(program: Command, context: CommandContext): void {
@@ -25,14 +27,19 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .description("show Kvasir's window in a browser of this machine (what is done without a command)")
     .option('--port <n>', 'port of 127.0.0.1 to listen on (default: any that is free)', integer(0), 0)
     .option('--no-open', 'do not open a browser')
+    .option('--api', "serve other programs by OpenAI's API, and no window")
     .copyInheritedSettings(program);
-  command.action((flags: ServeFlags) => serve(flags, context));
+  addApiFlags(command);
+  command.action((flags: ServeFlags) => (flags.api ? serveApi(flags, context) : serve(flags, context)));
   program.addCommand(command, { isDefault: true });
 }
 
-async function serve({ port, open }: ServeFlags, { terminal, signal, flags }: CommandContext): Promise<void> {
+async function serve(flags: ServeFlags, context: CommandContext): Promise<void> {
+  requireApi(flags);
+  const { port, open } = flags;
+  const { terminal, signal } = context;
   const rendererDir = builtWindow();
-  const app = await App.open({ dataDir: flags().data });
+  const app = await App.open({ dataDir: context.flags().data });
   const endLogging = logDefects(app.log);
   try {
     const server = await startServer({

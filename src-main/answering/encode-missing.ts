@@ -1,12 +1,17 @@
 import type { Encoded } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { FoundPassage } from '../answering/passages.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
-import { encodeAndStore, keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
+import {
+  encodeAndStore,
+  keyFor,
+  type ChunkCache,
+  type FusionModel,
+  type LedTokens,
+} from '../fusion/model.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { AnswerChoices } from '../answering/choices.ts';
+import type { AnswerChoices } from './choices.ts';
 
-interface EncodeOptions {
+interface EncodeOptions<C> {
   model: FusionModel;
   store: ChunkCache;
   choices: Pick<AnswerChoices, 'dtype' | 'blends' | 'storeMisses'>;
@@ -15,28 +20,31 @@ interface EncodeOptions {
   signal: AbortSignal;
   /** Told when the store takes no more: the prompt then computes what is missing by itself. */
   onRefused: (error: KvasirError) => void;
+  /** Told of each chunk that the store then has. */
+  onStored?: ((chunk: C) => void) | undefined;
 }
 
-/** Where nothing more can be stored, an analysis goes on without. */
+/** Where nothing more can be stored, the prompt is made without. */
 const REFUSALS: readonly string[] = ['DISK_FULL', 'STORE_READ_ONLY'];
 
 /**
  * Computes and stores the KV of chunks that the store does not have, before a prompt places them: it is then there for every
  * prompt that they come into. null when nothing was missing, or nothing may be stored. ABORTED, OUT_OF_MEMORY.
  */
-export async function encodeMissing(
-  passages: readonly FoundPassage[],
-  { model, store, choices, costs, clock, signal, onRefused }: EncodeOptions,
+export async function encodeMissing<C extends LedTokens & { label: string }>(
+  chunks: readonly C[],
+  { model, store, choices, costs, clock, signal, onRefused, onStored }: EncodeOptions<C>,
 ): Promise<Encoded | null> {
   const { dtype, blends, storeMisses } = choices;
   // A full prefill reads nothing from the store, and leaves nothing there.
   if (!storeMisses || !blends) return null;
   const started = clock.now();
   const encoded = { chunks: 0, tokens: 0, ms: 0 };
-  for (const { tokens, lead, passage } of passages) {
+  for (const chunk of chunks) {
+    const { tokens, lead, label } = chunk;
     if (store.has(keyFor(model, dtype, { tokens, lead }))) continue;
     try {
-      await encodeAndStore(model, store, { tokens, lead, dtype, label: passage.path }, signal, (ms) =>
+      await encodeAndStore(model, store, { tokens, lead, dtype, label }, signal, (ms) =>
         costs.observeEncode(model.info, tokens.length, ms),
       );
     } catch (error) {
@@ -46,6 +54,7 @@ export async function encodeMissing(
     }
     encoded.chunks++;
     encoded.tokens += tokens.length;
+    onStored?.(chunk);
   }
   return encoded.chunks > 0 ? { ...encoded, ms: clock.now() - started } : null;
 }

@@ -1,0 +1,142 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import type { AnswerMaker } from '../answering/answer.ts';
+import { choicesOf, type AnswerChoices } from '../answering/choices.ts';
+import { searchText } from '../answering/follow-up.ts';
+import { answerReserve } from '../answering/limits.ts';
+import { nothingMatches } from '../answering/notices.ts';
+import type { FoundPassage, Passages, Unready } from '../answering/passages.ts';
+import { fit, type Prompt } from '../answering/prompt.ts';
+import { QUESTION_MARK } from '../answering/template.ts';
+import type { FusionModel } from '../fusion/model.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
+import { layOutMessages, layOutText, piecesOf, type LabelledChunk, type LaidMessage } from './layout.ts';
+import type { NamedLibrary } from './names.ts';
+import type { CompletionMessage, CompletionRequest, CompletionText } from './types.ts';
+
+/** A request as it is put to the model. */
+export interface Asked {
+  choices: AnswerChoices;
+  prompt: Prompt<AskedChunk>;
+  /** Of a library: what was asked, and what of it is not ready. */
+  library?: { question: string; unready: Unready } | undefined;
+}
+
+/** A client's text, or a passage of a library. */
+export type AskedChunk = LabelledChunk &
+  Partial<Pick<FoundPassage, 'passage' | 'page' | 'reason' | 'highlights'>>;
+
+interface Context {
+  model: FusionModel;
+  settings: Settings;
+  planner: Planner;
+}
+
+interface LibraryContext extends Context {
+  maker: Pick<AnswerMaker, 'find'>;
+  passages: Pick<Passages, 'unready'>;
+  signal: AbortSignal;
+}
+
+/** What a client sent, as it is. CONTEXT_OVERFLOW. */
+export function askModel(request: CompletionRequest, context: Context): Asked {
+  const { model } = context;
+  const { prompt } = request;
+  // What a client marks is stored, whatever is done about a library's passages; nothing is said to the model but what it sent.
+  const choices = { ...choicesFor(request, context, Infinity), storeMisses: true };
+  const laidOut =
+    'text' in prompt
+      ? layOutText(model, piecesOf(model, prompt.text))
+      : layOutMessages(model, prompt.messages.map(laid(model)), choices);
+  if (laidOut.tokens >= choices.contextTokens) throw tooLong(laidOut.tokens, choices.contextTokens);
+  return { choices, prompt: laidOut };
+}
+
+/**
+ * The last message of the user is the question, and what it finds stands before it, as in the window. BAD_ARGUMENT without a
+ * question, NO_MATCH, CONTEXT_OVERFLOW, ABORTED.
+ */
+export async function askLibrary(
+  request: CompletionRequest,
+  library: NamedLibrary,
+  context: LibraryContext,
+): Promise<Asked> {
+  const { model, settings, maker, passages, signal } = context;
+  const { question, previous, before } = questionOf(request);
+  const choices = choicesFor(request, context, settings.maxTokens);
+  const scope = { libraryIds: [library.id], documentIds: [] };
+  const found = await maker.find(searchText(question, previous), { scope, topK: choices.topK, signal });
+  const unready = passages.unready(scope.libraryIds);
+  if (found.length === 0 && request.mayGuess !== true) throw nothingMatches(unready);
+  const system: LaidMessage<AskedChunk>[] =
+    choices.systemPrompt === '' ? [] : [{ role: 'system', pieces: [choices.systemPrompt] }];
+  const layOut = (chunks: readonly AskedChunk[]): Prompt<AskedChunk> => {
+    const asked: LaidMessage<AskedChunk> = { role: 'user', pieces: [...chunks, QUESTION_MARK + question] };
+    return layOutMessages(model, [...system, ...before.map(laid(model)), asked], choices);
+  };
+  const { contextTokens, maxTokens } = choices;
+  const room = contextTokens - answerReserve({ contextTokens, answerTokens: maxTokens });
+  const bare = layOut([]).tokens;
+  if (bare > room) throw tooLong(bare, contextTokens);
+  const offered = found.map((passage) => ({ ...passage, label: passage.passage.path }));
+  const { kept, leftOut } = fit(offered, room - bare);
+  return { choices, prompt: { ...layOut(kept), leftOut }, library: { question, unready } };
+}
+
+/** `maxTokens`: where the request names no limit. */
+function choicesFor(request: CompletionRequest, context: Context, maxTokens: number): AnswerChoices {
+  const { settings, model, planner } = context;
+  const { strategy, topK, temperature, think, topP, seed, logprobs, grammar } = request;
+  const asked = { strategy, topK, temperature, think, maxTokens: request.maxTokens ?? maxTokens };
+  const choices = choicesOf(asked, settings, model, planner);
+  const sampling = {
+    ...choices.sampling,
+    ...(seed !== undefined && { seed: unsigned(seed) }),
+    ...(topP !== undefined && { topP, topK: 0, minP: 0 }),
+    ...(logprobs !== undefined && { chances: logprobs }),
+    ...(grammar !== undefined && { grammar }),
+  };
+  return { ...choices, sampling };
+}
+
+/** The engine's seeds have 32 bits. */
+function unsigned(seed: number): number {
+  return Number(BigInt.asUintN(32, BigInt(seed)));
+}
+
+/** A client's message, with what it marks as chunks. */
+export function laid(model: FusionModel): (message: CompletionMessage) => LaidMessage<AskedChunk> {
+  return ({ role, parts }) => ({ role, pieces: piecesOf(model, parts) });
+}
+
+function questionOf({ prompt }: CompletionRequest): {
+  question: string;
+  previous: string | undefined;
+  before: readonly CompletionMessage[];
+} {
+  const messages: readonly CompletionMessage[] =
+    'text' in prompt ? [{ role: 'user', parts: prompt.text }] : prompt.messages;
+  const last = messages.at(-1);
+  const question = last?.role === 'user' ? textOf(last.parts).trim() : '';
+  if (question === '')
+    throw new KvasirError(
+      'BAD_ARGUMENT',
+      'A library is asked with a question: the last message has to be one of the user.',
+    );
+  const before = messages.slice(0, -1);
+  const previous = before.findLast(({ role }) => role === 'user');
+  return { question, previous: previous && textOf(previous.parts), before };
+}
+
+function textOf(parts: readonly CompletionText[]): string {
+  return parts.map(({ text }) => text).join('');
+}
+
+function tooLong(tokens: number, contextTokens: number): KvasirError {
+  const message = `The prompt has ${tokens} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
+  return new KvasirError(
+    'CONTEXT_OVERFLOW',
+    message,
+    'Send less text, or use a model with a larger context.',
+  );
+}

@@ -1,0 +1,184 @@
+import type { Citation } from '../../src-shared/contract/chat.ts';
+import type { Notice } from '../../src-shared/answer.ts';
+import { encodeMissing } from '../answering/encode-missing.ts';
+import {
+  fallbackNotice,
+  promptNotices,
+  quarantineNotice,
+  thoughtNotice,
+  unreadyNotice,
+} from '../answering/notices.ts';
+import { citationsOf, type FoundPassage } from '../answering/passages.ts';
+import type { Prompt } from '../answering/prompt.ts';
+import { SessionTokens } from '../answering/session-tokens.ts';
+import { answerStats } from '../answering/stats.ts';
+import type { Stopwatch } from '../answering/stopwatch.ts';
+import { ThoughtStream } from '../answering/thoughts.ts';
+import { runTurn, type TurnResult } from '../answering/turn.ts';
+import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
+import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import type { Logger } from '../platform/logger.ts';
+import { AnswerText, PlainWriting } from './answer-text.ts';
+import type { Asked, AskedChunk } from './asked.ts';
+import { CitationMarks } from './citation-marks.ts';
+import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
+import { cachedTokens } from './usage.ts';
+
+interface TurnParts {
+  name: string;
+  model: FusionModel;
+  request: CompletionRequest;
+  run: CompletionRun;
+  store: ChunkCache;
+  planner: Planner;
+  prefixes: StoredPrefixes;
+  log: Logger;
+  openSession: (model: FusionModel, capacity: number) => FusionSession;
+  /** Since the request came. */
+  stopwatch: Stopwatch;
+  /** Milliseconds of that which went by before. */
+  before: { wait: number; retrieve: number };
+}
+
+/** What of a prompt was encoded and stored for it. */
+interface StoredNow {
+  tokens: number;
+  /** Indices of the prompt's parts. */
+  parts: ReadonlySet<number>;
+}
+
+/** Makes one answer, in a session of its own. To be run while nobody else uses the model. As CompletionService.complete. */
+export async function completeTurn(asked: Asked, parts: TurnParts): Promise<CompletionResult> {
+  const { request, run, model, openSession, stopwatch } = parts;
+  const { prompt, choices } = asked;
+  const stopped = new AbortController();
+  const raw = 'text' in request.prompt || request.grammar !== undefined;
+  const writing = raw ? new PlainWriting(model) : new ThoughtStream(model, prompt.behind);
+  const answer = new AnswerText({
+    ...run,
+    model,
+    writing,
+    stops: request.stop ?? [],
+    marks: marksFor(asked),
+    onStop: () => stopped.abort(),
+  });
+  const storedNow = await storeChunks(asked, parts);
+  const assemble = stopwatch.lap();
+  const maxTokens = Math.min(choices.maxTokens, choices.contextTokens - prompt.tokens);
+  const session = new SessionTokens(openSession(model, prompt.tokens + maxTokens));
+  try {
+    const turn = await runTurn(prompt, session, {
+      ...parts,
+      dtype: choices.dtype,
+      strategy: choices.strategy,
+      sampling: choices.sampling,
+      maxTokens,
+      writing,
+      before: { ...parts.before, assemble },
+      requestClass: 'api',
+      signal: AbortSignal.any([run.signal, stopped.signal]),
+      onToken: (token, chances) => answer.token(token, chances),
+      onThought: (more) => answer.think(more),
+      onText: (more) => answer.write(more),
+    });
+    if (answer.stoppedBy === undefined) throwIfAborted(run.signal);
+    answer.end();
+    return resultOf(asked, parts, { turn, answer, storedNow, thoughtTokens: writing.tokensBefore });
+  } finally {
+    session.dispose();
+  }
+}
+
+/** Chunks that are to be found by the next prompt, too. */
+async function storeChunks({ prompt, choices }: Asked, parts: TurnParts): Promise<StoredNow> {
+  const { model, store, planner, log, run, stopwatch } = parts;
+  const stored = new Set<AskedChunk>();
+  const encoded = await encodeMissing(
+    prompt.cited.map(({ chunk }) => chunk),
+    {
+      model,
+      store,
+      choices,
+      costs: planner.costs,
+      clock: stopwatch.clock,
+      signal: run.signal,
+      onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
+      onStored: (chunk) => stored.add(chunk),
+    },
+  );
+  const cited = prompt.cited.filter(({ chunk }) => stored.has(chunk));
+  return { tokens: encoded?.tokens ?? 0, parts: new Set(cited.map(({ part }) => part)) };
+}
+
+interface Made {
+  turn: TurnResult;
+  answer: AnswerText;
+  storedNow: StoredNow;
+  thoughtTokens: number;
+}
+
+function resultOf(
+  asked: Asked,
+  { request, name, model, planner }: TurnParts,
+  { turn, answer, storedNow, thoughtTokens }: Made,
+): CompletionResult {
+  const { prompt } = asked;
+  const { text, thought, stoppedBy, tokens } = answer;
+  const stats = { ...answerStats({ prompt, turn, name, model }, planner.costs), answerTokens: tokens };
+  const told = { text, thought, stop: turn.stop, stats };
+  return {
+    model: request.model,
+    fingerprint: model.info.fingerprint,
+    text,
+    thought,
+    finish: stoppedBy !== undefined || turn.stop === 'eos' ? 'stop' : 'length',
+    stoppedBy,
+    logprobs: request.logprobs === undefined ? undefined : answer.logprobs,
+    usage: {
+      promptTokens: prompt.tokens,
+      cachedTokens: cachedTokens(turn, storedNow.parts),
+      storedTokens: storedNow.tokens,
+      completionTokens: tokens,
+      thoughtTokens: Math.min(tokens, thoughtTokens),
+    },
+    made: { stats, plan: turn.plan, notices: [...noticesOf(asked, turn), ...thoughtNotice(told)] },
+    citations: asked.library ? citationsIn(asked, turn, text) : [],
+  };
+}
+
+/** What a reader has to know before trusting the answer. */
+function noticesOf({ prompt, choices, library }: Asked, turn: TurnResult): Notice[] {
+  const { contextTokens } = choices;
+  const plain = prompt.plainBecause;
+  const ofPrompt: Notice[] = library
+    ? promptNotices(prompt, { contextTokens, name: ({ label }) => label, unready: library.unready })
+    : plain === undefined
+      ? []
+      : [{ kind: 'plain-prompt', message: plain }];
+  return [
+    ...ofPrompt,
+    ...(library ? unreadyNotice(library.unready) : []),
+    ...fallbackNotice(turn.decision),
+    ...quarantineNotice(turn.blended.quarantined.length),
+  ];
+}
+
+function citationsIn({ prompt, library }: Asked, { tiers }: TurnResult, text: string): Citation[] {
+  return citationsOf({ cited: foundIn(prompt) }, tiers, { question: library?.question ?? '', text });
+}
+
+function marksFor({ prompt, library }: Asked): CitationMarks | undefined {
+  if (!library) return undefined;
+  const passages = foundIn(prompt).map(({ chunk }) => chunk.passage.text);
+  return new CitationMarks(passages, library.question);
+}
+
+function foundIn({ cited }: Prompt<AskedChunk>): { chunk: FoundPassage; part: number }[] {
+  return cited.flatMap(({ chunk, part }) => (isFound(chunk) ? [{ chunk, part }] : []));
+}
+
+function isFound(chunk: AskedChunk): chunk is AskedChunk & FoundPassage {
+  return chunk.passage !== undefined;
+}

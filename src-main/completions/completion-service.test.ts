@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest';
+import { completionFixture, question } from '../testing/completions.ts';
+import type { CompletionDelta } from './types.ts';
+
+const GOES_ON = new AbortController().signal;
+const RUN = { signal: GOES_ON };
+const DEVIATION = { name: 'deviation', ratio: 0.15 } as const;
+
+describe('a model', () => {
+  test('answers in its own chat template, and tells the tokens that this took', async () => {
+    const { service, model } = completionFixture();
+    const result = await service.complete(question('Where does she live?'), RUN);
+    expect(result).toMatchObject({
+      model: 'Fake',
+      text: 'She lives in Oslo.',
+      finish: 'stop',
+      citations: [],
+    });
+    const { promptTokens, completionTokens, cachedTokens } = result.usage;
+    expect([promptTokens, completionTokens, cachedTokens]).toEqual([
+      model.sessions[0]?.tokens.length,
+      model.tokenize('She lives in Oslo.').length,
+      0,
+    ]);
+    expect(model.detokenize(model.sessions[0]?.tokens ?? [], { special: true })).toBe(
+      '<s><|im_start|>system\nYou are Qwen.<|im_end|>\n<|im_start|>user\nWhere does she live?<|im_end|>\n<|im_start|>assistant\n',
+    );
+    expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
+  });
+
+  test('stops at a stop text, and computes no further', async () => {
+    const deltas: CompletionDelta[] = [];
+    const says = `She lives in Oslo. ${'And on. '.repeat(200)}`;
+    const beforeToken = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const { service, model } = completionFixture({ says, beforeToken });
+    const result = await service.complete(question('Where?', { stop: ['n Osl', 'tea'] }), {
+      ...RUN,
+      onDelta: (delta) => deltas.push(delta),
+    });
+    expect(result).toMatchObject({ text: 'She lives i', finish: 'stop', stoppedBy: 'n Osl' });
+    expect(deltas.map(({ text }) => text).join('')).toBe('She lives i');
+    expect(result.usage.completionTokens).toBe(model.tokenize('She lives in Oslo').length);
+    expect(model.sessions[0]?.length).toBeLessThan(model.tokenize(says).length / 2);
+  });
+
+  test('says when the limit of tokens ended it', async () => {
+    const { service } = completionFixture();
+    const { text, finish, usage } = await service.complete(question('Where?', { maxTokens: 2 }), RUN);
+    expect([text, finish, usage.completionTokens]).toEqual(['She live', 'length', 2]);
+  });
+
+  test('tells its thoughts apart, and their tokens among those it spent', async () => {
+    const { service, model } = completionFixture({ says: '<think>Hm.</think>Oslo.' });
+    const { text, thought, usage } = await service.complete(question('Where?'), RUN);
+    expect([text, thought]).toEqual(['Oslo.', 'Hm.']);
+    expect(usage.completionTokens).toBe(model.tokenize('<think>Hm.</think>Oslo.').length);
+    expect(usage.completionTokens - usage.thoughtTokens).toBe(model.tokenize('Oslo.').length);
+  });
+
+  test('goes on with a text as it is, blanks and all', async () => {
+    const { service, model } = completionFixture({ says: ' there <think>was' });
+    const { text } = await service.complete({ model: 'Fake', prompt: { text: [{ text: 'Once' }] } }, RUN);
+    expect(text).toBe(' there <think>was');
+    expect(model.detokenize(model.sessions[0]?.tokens ?? [], { special: true })).toBe('<s>Once');
+  });
+
+  test('that is not in use is refused, and what is no model', async () => {
+    const { service } = completionFixture();
+    const asked = (model: string) => service.complete(question('Where?', { model }), RUN);
+    await expect(asked('Other')).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: expect.stringContaining('is in the list') as string,
+    });
+    await expect(asked('None')).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: expect.stringContaining('There is no model') as string,
+    });
+    await expect(asked('kvasir/None')).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      advice: expect.stringContaining('kvasir/Notes') as string,
+    });
+    await expect(asked('kvasir/Twice')).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+    expect(service.models().map(({ name }) => name)).toEqual(['Fake', 'kvasir/Notes', 'kvasir/Twice']);
+  });
+
+  test('gets no prompt that leaves no room for an answer', async () => {
+    const { service } = completionFixture({ contextTrain: 128 });
+    await expect(service.complete(question('why '.repeat(200)), RUN)).rejects.toMatchObject({
+      code: 'CONTEXT_OVERFLOW',
+    });
+  });
+});
+
+describe('chunks that a client marks', () => {
+  const part = (text: string) => ({ text, cache: true });
+  const asked = (...parts: { text: string; cache?: boolean }[]) => ({
+    model: 'Fake',
+    strategy: DEVIATION,
+    prompt: { messages: [{ role: 'user' as const, parts }] },
+  });
+  const first = asked(part('Mara lives in Oslo.'), part('Jon sells tea.'), { text: 'Where?' });
+  const second = asked(part('Jon sells tea.'), { text: 'And then: ' }, part('Mara lives in Oslo.'), {
+    text: 'Who?',
+  });
+
+  test('are computed once, and reused wherever they stand from then on', async () => {
+    const { service, model, store } = completionFixture();
+    const chunkTokens = ['Mara lives in Oslo.', 'Jon sells tea.'].reduce(
+      (sum, text) => sum + model.tokenize(text).length,
+      0,
+    );
+    const before = await service.complete(first, RUN);
+    expect(before.usage).toMatchObject({ storedTokens: chunkTokens, cachedTokens: 0 });
+    expect([model.encoded, store.chunks.size]).toEqual([2, 2]);
+    const after = await service.complete(second, RUN);
+    expect(after.usage).toMatchObject({ storedTokens: 0, cachedTokens: chunkTokens });
+    expect(after.made.stats).toMatchObject({ reusedTokens: chunkTokens, chunkHits: { disk: 2 } });
+    expect(model.encoded).toBe(2);
+    expect(store.leases).toBe(0);
+  });
+
+  test('count as cached only where this request did not compute them itself', async () => {
+    const { service, model } = completionFixture();
+    await service.complete(asked(part('Mara lives in Oslo.'), { text: 'Where?' }), RUN);
+    const { usage } = await service.complete(second, RUN);
+    expect(usage.cachedTokens).toBe(model.tokenize('Mara lives in Oslo.').length);
+    expect(usage.storedTokens).toBe(model.tokenize('Jon sells tea.').length);
+  });
+
+  test('are neither read nor stored where everything is to be computed', async () => {
+    const { service, store } = completionFixture();
+    const { usage } = await service.complete({ ...first, strategy: { name: 'full', ratio: 0 } }, RUN);
+    expect([store.chunks.size, usage.cachedTokens, usage.storedTokens]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('a library', () => {
+  const asked = (text: string) => question(text, { model: 'kvasir/Notes' });
+
+  test('answers from its passages, cites them, and marks what rests on which', async () => {
+    const { service, model } = completionFixture();
+    const result = await service.complete(asked('Where does Mara live?'), RUN);
+    expect(result.text).toBe('She lives in Oslo [1].');
+    expect(result.citations[0]).toMatchObject({
+      path: 'mara.md',
+      text: 'Mara Lind lives in Oslo. She builds bridges.',
+    });
+    const prompt = model.detokenize(model.sessions[0]?.tokens ?? []);
+    expect(prompt).toMatch(
+      /user\nMara Lind lives in Oslo\. .*Question: Where does Mara live\?\nassistant\n$/s,
+    );
+  });
+
+  test('is asked what the last message asks, in the conversation before it', async () => {
+    const { service, model } = completionFixture();
+    await service.complete(
+      {
+        model: 'kvasir/Notes',
+        prompt: {
+          messages: [
+            { role: 'system', parts: [{ text: 'Be brief.' }] },
+            { role: 'user', parts: [{ text: 'Who sells tea?' }] },
+            { role: 'assistant', parts: [{ text: 'Jon does.' }] },
+            { role: 'user', parts: [{ text: 'Where does he live?' }] },
+          ],
+        },
+      },
+      RUN,
+    );
+    const prompt = model.detokenize(model.sessions[0]?.tokens ?? []);
+    expect(prompt).toMatch(/^system\nBe brief\.\nuser\nWho sells tea\?\nassistant\nJon does\.\nuser\n/);
+    // Found by the question before, which the last one points back to.
+    expect(prompt).toMatch(/Jon Berg lives in Porto.*Question: Where does he live\?/s);
+  });
+
+  test('is not asked to guess, unless that is wished', async () => {
+    const { service } = completionFixture();
+    await expect(service.complete(asked('Xylophones?'), RUN)).rejects.toMatchObject({ code: 'NO_MATCH' });
+    const guessed = await service.complete({ ...asked('Xylophones?'), mayGuess: true }, RUN);
+    expect(guessed.made.notices).toMatchObject([{ kind: 'no-match' }]);
+  });
+
+  test('wants a question', async () => {
+    const { service } = completionFixture();
+    const messages = [{ role: 'assistant' as const, parts: [{ text: 'So.' }] }];
+    await expect(
+      service.complete({ model: 'kvasir/Notes', prompt: { messages } }, RUN),
+    ).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+    });
+  });
+});
+
+describe('stopping', () => {
+  test('ends an answer while it is written, and its session', async () => {
+    const abort = new AbortController();
+    const beforeToken = async (index: number): Promise<void> => {
+      await Promise.resolve();
+      if (index === 2) abort.abort();
+    };
+    const { service, model } = completionFixture({ beforeToken });
+    await expect(service.complete(question('Where?'), { signal: abort.signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    });
+    expect(model.sessions[0]?.disposed).toBe(true);
+    expect(service.queue).toEqual({ waiting: 0, running: 0 });
+  });
+
+  test('ends a wait at once', async () => {
+    const { service, gate, model } = completionFixture();
+    const held = Promise.withResolvers<undefined>();
+    const holding = gate.foreground(() => held.promise);
+    const abort = new AbortController();
+    const asked = service.complete(question('Where?'), { signal: abort.signal });
+    await expect.poll(() => service.queue).toEqual({ waiting: 1, running: 0 });
+    abort.abort();
+    await expect(asked).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(service.queue).toEqual({ waiting: 0, running: 0 });
+    held.resolve(undefined);
+    await holding;
+    expect(model.sessions).toEqual([]);
+  });
+
+  test('requests beyond the most that wait are refused', async () => {
+    const { service, gate } = completionFixture();
+    const held = Promise.withResolvers<undefined>();
+    const holding = gate.foreground(() => held.promise);
+    const waiting = Array.from({ length: 256 }, () => service.complete(question('Where?'), RUN));
+    await expect(service.complete(question('Where?'), RUN)).rejects.toMatchObject({ code: 'CONFLICT' });
+    held.resolve(undefined);
+    await holding;
+    expect(await Promise.all(waiting)).toHaveLength(256);
+  });
+});

@@ -1,0 +1,147 @@
+import type { ModelEntry } from '../../src-shared/contract/models.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import { AnswerMaker } from '../answering/answer.ts';
+import { contextLimit } from '../answering/limits.ts';
+import type { Passages } from '../answering/passages.ts';
+import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
+import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import type { Core } from '../platform/core.ts';
+import type { Retrieval } from '../retrieval/types.ts';
+import { Stopwatch } from '../answering/stopwatch.ts';
+import { askLibrary, askModel, laid } from './asked.ts';
+import { completeTurn } from './complete-turn.ts';
+import { layOutMessages, layOutText, piecesOf } from './layout.ts';
+import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedLibrary } from './names.ts';
+import { Turns } from './turns.ts';
+import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
+
+/** The model that answers, as much of it as completions need. */
+export interface CompletionModel {
+  name: string;
+  model: FusionModel;
+}
+
+/** A prompt's token ids, and how many may stand in the context with their answer. */
+interface Tokenized {
+  tokens: number[];
+  contextTokens: number;
+}
+
+interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
+  models: {
+    current(): Promise<CompletionModel>;
+    readonly active: CompletionModel | undefined;
+    list(): Pick<ModelEntry, 'name' | 'role' | 'active'>[];
+  };
+  settings: { readonly current: Settings };
+  libraries: () => readonly NamedLibrary[];
+  retrieval: Retrieval;
+  passages: Passages;
+  store: ChunkCache;
+  planner: Planner;
+  prefixes: StoredPrefixes;
+  /** A session of its own; disposed here. OUT_OF_MEMORY. */
+  openSession: (model: FusionModel, capacity: number) => FusionSession;
+  clock?: Clock;
+}
+
+/** Answers what other programs ask, whatever wire it comes over: in the model in use, or from a library. */
+export class CompletionService {
+  readonly #options: CompletionServiceOptions;
+  readonly #maker: AnswerMaker;
+  readonly #turns: Turns<CompletionModel>;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(result: CompletionResult) => void>();
+
+  constructor(options: CompletionServiceOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#maker = new AnswerMaker(options);
+    this.#turns = new Turns(options.models, options.gate);
+  }
+
+  /** Requests that wait for the model, and those that have it. */
+  get queue(): { waiting: number; running: number } {
+    return { waiting: this.#turns.waiting, running: this.#turns.running };
+  }
+
+  /** Whether a model is loaded. */
+  get isReady(): boolean {
+    return this.#options.models.active !== undefined;
+  }
+
+  /** What can be asked now. */
+  models(): ListedModel[] {
+    return listedModels(this.#options.models.list(), this.#options.libraries());
+  }
+
+  /** NOT_FOUND, with what there is instead. */
+  model(name: string): ListedModel {
+    const found = this.models().find((each) => each.name === name);
+    if (found) return found;
+    const { models, libraries } = this.#options;
+    libraryNamed(name, libraries());
+    requireInUse(name, models.active, models.list());
+    return { name, kind: 'chat' };
+  }
+
+  /** Told of each answer that was made. Gives a function that ends the subscription. */
+  onDone(listener: (result: CompletionResult) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * NOT_FOUND for a model that is not in use, CONTEXT_OVERFLOW, NO_MATCH of a library, BAD_ARGUMENT, CONFLICT when too many wait,
+   * ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+   */
+  async complete(request: CompletionRequest, run: CompletionRun): Promise<CompletionResult> {
+    const { models, libraries, settings, planner } = this.#options;
+    const library = libraryNamed(request.model, libraries());
+    const stopwatch = new Stopwatch(this.#clock);
+    const result = await this.#turns.take(run.signal, async (active) => {
+      if (!library) requireInUse(request.model, active, models.list());
+      const wait = stopwatch.lap();
+      const context = { ...active, settings: settings.current, planner };
+      const asked = library
+        ? await askLibrary(request, library, {
+            ...this.#options,
+            ...context,
+            maker: this.#maker,
+            signal: run.signal,
+          })
+        : askModel(request, context);
+      const retrieve = library ? stopwatch.lap() : 0;
+      return completeTurn(asked, {
+        ...this.#options,
+        ...context,
+        request,
+        run,
+        stopwatch,
+        before: { wait, retrieve },
+      });
+    });
+    for (const listener of this.#listeners) listener(result);
+    return result;
+  }
+
+  /** The token ids that a prompt has for the model in use; `bos`: whether text gets the model's BOS. NOT_FOUND. */
+  async tokenize(
+    { model: name, prompt }: Pick<CompletionRequest, 'model' | 'prompt'>,
+    bos: boolean,
+  ): Promise<Tokenized> {
+    const { models, settings } = this.#options;
+    const { model } = requireInUse(name, await models.current(), models.list());
+    const contextTokens = contextLimit(model, settings.current.contextTokens);
+    if ('text' in prompt) {
+      const { parts } = layOutText(model, piecesOf(model, prompt.text));
+      const tokens = parts.flatMap((part) => [...part.tokens]);
+      const from = !bos && tokens[0] === model.info.bosToken ? 1 : 0;
+      return { tokens: tokens.slice(from), contextTokens };
+    }
+    const { parts } = layOutMessages(model, prompt.messages.map(laid(model)), settings.current);
+    return { tokens: parts.flatMap((part) => [...part.tokens]), contextTokens };
+  }
+}

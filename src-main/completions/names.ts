@@ -1,0 +1,59 @@
+import type { ModelEntry } from '../../src-shared/contract/models.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+
+/** What can be asked under which name. */
+export interface ListedModel {
+  name: string;
+  kind: 'chat' | 'embedding' | 'library';
+}
+
+export interface NamedLibrary {
+  id: string;
+  name: string;
+}
+
+type Entry = Pick<ModelEntry, 'name' | 'role' | 'active'>;
+
+/** Before the name of a library that is asked as a model is. */
+const LIBRARY = 'kvasir/';
+
+/** The models in use and the libraries: what is asked for by another name is refused. */
+export function listedModels(entries: readonly Entry[], libraries: readonly NamedLibrary[]): ListedModel[] {
+  const inUse = entries.filter(({ active }) => active).map(({ name, role }) => ({ name, kind: role }));
+  const names = new Set(libraries.map(({ name }) => LIBRARY + name));
+  return [...inUse, ...[...names].map((name) => ({ name, kind: 'library' as const }))];
+}
+
+/** The library that is asked under this name; undefined when it is none's. NOT_FOUND, BAD_ARGUMENT when several have it. */
+export function libraryNamed(model: string, libraries: readonly NamedLibrary[]): NamedLibrary | undefined {
+  if (!model.startsWith(LIBRARY)) return undefined;
+  const name = model.slice(LIBRARY.length);
+  const [library, other] = libraries.filter((each) => each.name === name);
+  if (!library) {
+    const known = libraries.map((each) => `${LIBRARY}${each.name}`).join(', ');
+    const advice = known === '' ? 'Add a library in the window.' : `There are: ${known}.`;
+    throw new KvasirError('NOT_FOUND', `There is no library called ${JSON.stringify(name)}.`, advice);
+  }
+  if (other) {
+    const message = `Two libraries are called ${JSON.stringify(name)}.`;
+    throw new KvasirError('BAD_ARGUMENT', message, 'Give one of them another name.');
+  }
+  return library;
+}
+
+/** The model in use, where that is its name. NOT_FOUND. */
+export function requireInUse<M extends { name: string }>(
+  model: string,
+  active: M | undefined,
+  entries: readonly Entry[],
+  role: ModelEntry['role'] = 'chat',
+): M {
+  if (active?.name === model) return active;
+  const what = role === 'chat' ? 'answers' : 'embeds';
+  const known = entries.some(({ name }) => name === model);
+  const message = known
+    ? `The model ${JSON.stringify(model)} is in the list, but it is not the one that ${what} now.`
+    : `There is no model called ${JSON.stringify(model)}.`;
+  const instead = active ? `Ask for ${JSON.stringify(active.name)}` : `No model ${what} now: choose one`;
+  throw new KvasirError('NOT_FOUND', message, `${instead}, or choose another on the Models screen.`);
+}

@@ -1,0 +1,54 @@
+/** What comes out of a text that may be ended. */
+interface Passed {
+  text: string;
+  /** The text that ended it. */
+  stoppedBy: string | undefined;
+}
+
+/**
+ * Ends a stream of text at the first of several texts, however that is spread over its pieces. What may be the beginning of one
+ * is held back until it is clear.
+ */
+export class StopTexts {
+  readonly #stops: readonly string[];
+  #held = '';
+
+  /** None of them is empty. */
+  constructor(stops: readonly string[]) {
+    this.#stops = stops;
+  }
+
+  push(text: string): Passed {
+    const whole = this.#held + text;
+    const found = this.#first(whole);
+    if (found) {
+      this.#held = '';
+      return { text: whole.slice(0, found.at), stoppedBy: found.stop };
+    }
+    const open = Math.max(0, ...this.#stops.map((stop) => overlap(whole, stop)));
+    this.#held = whole.slice(whole.length - open);
+    return { text: whole.slice(0, whole.length - open), stoppedBy: undefined };
+  }
+
+  /** What is left at the end of the stream. */
+  flush(): string {
+    const rest = this.#held;
+    this.#held = '';
+    return rest;
+  }
+
+  /** The one that is complete first; of those that begin at one place, the longest that stands there. */
+  #first(text: string): { at: number; stop: string } | undefined {
+    return this.#stops
+      .map((stop) => ({ at: text.indexOf(stop), stop }))
+      .filter(({ at }) => at >= 0)
+      .toSorted((a, b) => a.at - b.at || b.stop.length - a.stop.length)[0];
+  }
+}
+
+/** Length of the longest end of `text` that `stop` begins with, short of all of it. */
+function overlap(text: string, stop: string): number {
+  for (let length = Math.min(text.length, stop.length - 1); length > 0; length--)
+    if (text.endsWith(stop.slice(0, length))) return length;
+  return 0;
+}

@@ -1,0 +1,81 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import type { Gate } from '../platform/gate.ts';
+
+/** Where the model comes from; ModelSource gives it. */
+interface Models<M> {
+  current(): Promise<M>;
+  readonly active: M | undefined;
+}
+
+/** More are refused: whoever asks then may try again, and memory is not filled by those who wait. */
+const MOST_WAITING = 256;
+
+/** The one place where requests wait for the model. */
+export class Turns<M> {
+  readonly #models: Models<M>;
+  readonly #gate: Gate;
+  #waiting = 0;
+  #running = 0;
+
+  constructor(models: Models<M>, gate: Gate) {
+    this.#models = models;
+    this.#gate = gate;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Runs `work` when its turn has come; stopping ends the wait at once. CONFLICT when too many wait, ABORTED. */
+  async take<T>(signal: AbortSignal, work: (model: M) => Promise<T>): Promise<T> {
+    throwIfAborted(signal);
+    if (this.#waiting >= MOST_WAITING) throw tooMany();
+    const stopped = Promise.withResolvers<never>();
+    let begun = false;
+    const begin = (): void => {
+      if (!begun) this.#waiting--;
+      begun = true;
+    };
+    const onStop = (): void => {
+      if (!begun) stopped.reject(new KvasirError('ABORTED', 'It was stopped before it began.'));
+      begin();
+    };
+    this.#waiting++;
+    signal.addEventListener('abort', onStop, { once: true });
+    try {
+      return await Promise.race([this.#turn(signal, begin, work), stopped.promise]);
+    } finally {
+      begin();
+      signal.removeEventListener('abort', onStop);
+    }
+  }
+
+  async #turn<T>(signal: AbortSignal, begin: () => void, work: (model: M) => Promise<T>): Promise<T> {
+    for (;;) {
+      await this.#models.current(); // outside of the gate, which loading a model needs itself
+      const result = await this.#gate.foreground(async () => {
+        throwIfAborted(signal);
+        const { active } = this.#models;
+        if (!active) return undefined;
+        begin();
+        this.#running++;
+        try {
+          return { value: await work(active) };
+        } finally {
+          this.#running--;
+        }
+      });
+      if (result) return result.value;
+    }
+  }
+}
+
+function tooMany(): KvasirError {
+  const message = `${MOST_WAITING} requests are waiting for the model already.`;
+  return new KvasirError('CONFLICT', message, 'Try again in a while.');
+}

@@ -1,0 +1,23 @@
+import type { TurnResult } from '../answering/turn.ts';
+
+/**
+ * Tokens of a prompt that were not computed for it: its beginning, as far as that was known, and of chunks what was reused and stayed
+ * as it was stored. Chunks of the parts in `storedNow` were computed for this very prompt.
+ */
+export function cachedTokens(
+  { residentTokens, appended, blended }: Pick<TurnResult, 'residentTokens' | 'appended' | 'blended'>,
+  storedNow: ReadonlySet<number>,
+): number {
+  const recomputed = new Set(blended.report.selected);
+  const reuse = blended.reuse.values();
+  let cached = residentTokens;
+  let offset = 0;
+  for (const { kind, tokens, index } of appended) {
+    const reused = kind === 'chunk' ? reuse.next().value : undefined;
+    const runs = reused?.tier === 'computed' || storedNow.has(index) ? [] : (reused?.runs ?? []);
+    for (const { begin, count } of runs)
+      for (let at = begin; at < begin + count; at++) if (!recomputed.has(offset + at)) cached++;
+    offset += tokens.length;
+  }
+  return cached;
+}

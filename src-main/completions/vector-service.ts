@@ -1,0 +1,73 @@
+import type { ModelEntry } from '../../src-shared/contract/models.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { ActiveEmbedder, EmbedderSource } from '../models/active-model.ts';
+import { requireInUse } from './names.ts';
+
+interface EmbeddingModels extends Pick<EmbedderSource, 'embedder'> {
+  list(): Pick<ModelEntry, 'id' | 'name' | 'role' | 'active'>[];
+}
+
+interface Embedded {
+  vectors: Float32Array[];
+  /** Tokens of all texts. */
+  tokens: number;
+}
+
+export interface Ranked {
+  /** Place among the texts that were given. */
+  index: number;
+  /** Cosine of the angle between query and text. */
+  score: number;
+}
+
+/** Vectors and rankings by the embedding model in use, for other programs. */
+export class VectorService {
+  readonly #models: EmbeddingModels;
+
+  constructor(models: EmbeddingModels) {
+    this.#models = models;
+  }
+
+  /** A vector of length 1 a text. NOT_FOUND for a model that is not in use, CONTEXT_OVERFLOW, ABORTED, ENGINE_FAILED. */
+  async embed(name: string, texts: readonly string[], signal: AbortSignal): Promise<Embedded> {
+    const embedder = this.#require(name);
+    const { dimension, contextTokens } = embedder.info;
+    let tokens = 0;
+    for (const [i, text] of texts.entries()) {
+      const count = embedder.countTokens(text);
+      if (count > contextTokens) throw tooLong(i, count, contextTokens);
+      tokens += count;
+    }
+    const all = await embedder.embed(texts, signal);
+    const vectors = texts.map((_, i) => all.subarray(i * dimension, (i + 1) * dimension));
+    return { vectors, tokens };
+  }
+
+  /** Texts by their nearness to a query, the nearest first. As embed(). */
+  async rank(
+    name: string,
+    { query, texts }: { query: string; texts: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<{ ranked: Ranked[]; tokens: number }> {
+    const { vectors, tokens } = await this.embed(name, [query, ...texts], signal);
+    const [asked = new Float32Array(), ...others] = vectors;
+    const ranked = others.map((vector, index) => ({ index, score: dot(asked, vector) }));
+    return { ranked: ranked.toSorted((a, b) => b.score - a.score), tokens };
+  }
+
+  #require(name: string): ActiveEmbedder['embedder'] {
+    const entries = this.#models.list();
+    const { embedder: active } = this.#models;
+    const entry = active && entries.find(({ id }) => id === active.id);
+    return requireInUse(name, entry && { name: entry.name, ...active }, entries, 'embedding').embedder;
+  }
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
+}
+
+function tooLong(index: number, tokens: number, contextTokens: number): KvasirError {
+  const message = `Text ${index + 1} has ${tokens} tokens, but the embedding model takes ${contextTokens} at most.`;
+  return new KvasirError('CONTEXT_OVERFLOW', message, 'Cut it into shorter texts.');
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import type { CompletionRequest, CompletionResult } from '../../completions/types.ts';
+import { abortOf, seconds, streamed, type ApiCore } from './core.ts';
+import {
+  body,
+  CitationSchema,
+  ContentSchema,
+  FAILURES,
+  HowMadeSchema,
+  only,
+  UsageSchema,
+  WRITING,
+} from './schemas.ts';
+import { citationsTold, howMade, logprobsTold, messagesOf, usageOf, writingOf } from './told.ts';
+
+const ASSISTANT = {
+  role: z.literal('assistant'),
+  content: ContentSchema,
+  // What clients send back of an answer as they got it.
+  refusal: z.null().optional(),
+  reasoning_content: z.string().nullish(),
+  annotations: z.array(z.never()).optional(),
+} as const;
+
+const MessageSchema = z.discriminatedUnion(
+  'role',
+  [
+    z.strictObject({ role: z.literal('system'), content: ContentSchema }),
+    z.strictObject({ role: z.literal('developer'), content: ContentSchema }),
+    z.strictObject({ role: z.literal('user'), content: ContentSchema }),
+    z.strictObject(ASSISTANT),
+  ],
+  { error: 'Only the roles system, developer, user and assistant are supported.' },
+);
+
+export const ChatRequestSchema = z
+  .strictObject({
+    ...WRITING,
+    model: z.string().min(1),
+    messages: z.array(MessageSchema).min(1).max(4096),
+    max_completion_tokens: z.int().min(1).nullish(),
+    logprobs: z.boolean().nullish(),
+    top_logprobs: z.int().min(0).max(20).nullish(),
+    response_format: z.strictObject({ type: only('text') }).nullish(),
+    reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullish(),
+    // They change nothing here.
+    metadata: z.record(z.string(), z.string()).nullish(),
+    store: only(false),
+    service_tier: z.enum(['auto', 'default']).nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
+    modalities: z.array(z.literal('text', { error: 'Kvasir writes text only.' })).nullish(),
+    safety_identifier: z.string().nullish(),
+    prompt_cache_key: z.string().nullish(),
+  })
+  .openapi('ChatRequest');
+
+const LogprobSchema = z.object({
+  token: z.string(),
+  logprob: z.number(),
+  bytes: z.array(z.int()).nullable(),
+});
+
+const LogprobsSchema = z.object({
+  content: z.array(LogprobSchema.extend({ top_logprobs: z.array(LogprobSchema) })),
+  refusal: z.null(),
+});
+
+const ChatSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.string(),
+    system_fingerprint: z.string(),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({
+          role: z.literal('assistant'),
+          content: z.string(),
+          refusal: z.null(),
+          /** What the model thought before; absent when nothing. */
+          reasoning_content: z.string().optional(),
+        }),
+        logprobs: LogprobsSchema.nullable(),
+        finish_reason: z.enum(['stop', 'length']),
+      }),
+    ),
+    usage: UsageSchema,
+    /** Of a library's answer. */
+    citations: z.array(CitationSchema).optional(),
+    kvasir: HowMadeSchema,
+  })
+  .openapi('ChatCompletion');
+
+const route = createRoute({
+  method: 'post',
+  path: '/v1/chat/completions',
+  request: body(ChatRequestSchema),
+  responses: {
+    200: {
+      description: 'The answer; with `stream` its pieces, as server-sent events',
+      content: { 'application/json': { schema: ChatSchema }, 'text/event-stream': { schema: z.string() } },
+    },
+    ...FAILURES,
+  },
+});
+
+type Body = z.infer<typeof ChatRequestSchema>;
+
+export function addChatRoutes(app: OpenAPIHono, core: ApiCore): void {
+  app.openapi(route, async (c) => {
+    const asked = c.req.valid('json');
+    const request = requestOf(asked, core);
+    const head = { id: `chatcmpl-${randomUUID()}`, created: seconds(core.clock) };
+    if (asked.stream === true) return streamAnswer(c.req.raw.signal, asked, request, head, core);
+    const result = await core.completions.complete(request, { signal: c.req.raw.signal });
+    return c.json(answerOf(result, head), 200);
+  });
+}
+
+function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
+  const { model, messages, max_completion_tokens, logprobs, top_logprobs, reasoning_effort: effort } = asked;
+  const writing = writingOf(asked);
+  return {
+    ...writing,
+    model,
+    prompt: { messages: messagesOf(messages, separator) },
+    maxTokens: max_completion_tokens ?? writing.maxTokens,
+    logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
+    think: effort ? effort !== 'none' && effort !== 'minimal' : undefined,
+  };
+}
+
+interface Head {
+  id: string;
+  created: number;
+}
+
+function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSchema> {
+  const { model, fingerprint, text, thought, logprobs, finish, citations } = result;
+  return {
+    ...head,
+    object: 'chat.completion',
+    model,
+    system_fingerprint: shortened(fingerprint),
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: text,
+          refusal: null,
+          ...(thought !== '' && { reasoning_content: thought }),
+        },
+        logprobs: logprobs ? { content: logprobsTold(logprobs), refusal: null } : null,
+        finish_reason: finish,
+      },
+    ],
+    usage: usageOf(result),
+    ...(citations.length > 0 && { citations: citationsTold(result) }),
+    kvasir: howMade(result),
+  };
+}
+
+function streamAnswer(
+  signal: AbortSignal,
+  asked: Body,
+  request: CompletionRequest,
+  head: Head,
+  core: ApiCore,
+): Promise<Response> {
+  const withUsage = asked.stream_options?.include_usage === true;
+  const base = {
+    ...head,
+    object: 'chat.completion.chunk',
+    model: asked.model,
+    ...(withUsage && { usage: null }),
+  };
+  return streamed(abortOf(signal), core, async (send, run) => {
+    const begin = once(() => send({ ...base, choices: [choice({ role: 'assistant', content: '' })] }));
+    const piece = (delta: object, more: object = {}): void => {
+      begin();
+      send({ ...base, choices: [{ ...choice(delta), ...more }] });
+    };
+    const result = await core.completions.complete(request, {
+      signal: run,
+      onThought: (text) => piece({ reasoning_content: text }),
+      onDelta: ({ text, logprobs }) =>
+        piece(
+          { content: text },
+          logprobs && { logprobs: { content: logprobsTold(logprobs), refusal: null } },
+        ),
+    });
+    const { finish, citations, fingerprint } = result;
+    begin(); // an answer without a word
+    send({
+      ...base,
+      system_fingerprint: shortened(fingerprint),
+      choices: [{ ...choice({}), finish_reason: finish }],
+      ...(citations.length > 0 && { citations: citationsTold(result) }),
+      kvasir: howMade(result),
+    });
+    if (withUsage) send({ ...base, choices: [], usage: usageOf(result) });
+  });
+}
+
+function once(work: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) work();
+    done = true;
+  };
+}
+
+function choice(delta: object) {
+  return { index: 0, delta, logprobs: null as unknown, finish_reason: null as string | null };
+}
+
+/** Names the weights, as far as clients compare it. */
+function shortened(fingerprint: string): string {
+  return `fp_${fingerprint.slice(0, 16)}`;
+}

@@ -1,0 +1,41 @@
+import type { CompletionService } from '../../completions/completion-service.ts';
+import type { VectorService } from '../../completions/vector-service.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { failureResponse } from './errors.ts';
+import { eventStream, type Send } from './events.ts';
+
+/** What routes need. */
+export interface ApiCore {
+  completions: CompletionService;
+  vectors: VectorService;
+  log: Logger;
+  /** What cuts a client's text into chunks; absent: nothing does. */
+  separator?: string | undefined;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+}
+
+/** As OpenAI tells times. */
+export function seconds(clock: () => number): number {
+  return Math.floor(clock() / 1000);
+}
+
+/** Aborted with the request, or when its stream has no reader any more. */
+export function abortOf(signal: AbortSignal): AbortController & { any: AbortSignal } {
+  const controller = new AbortController();
+  return Object.assign(controller, { any: AbortSignal.any([signal, controller.signal]) });
+}
+
+/** A stream of OpenAI's events. */
+export function streamed(
+  abort: ReturnType<typeof abortOf>,
+  { log }: Pick<ApiCore, 'log'>,
+  work: (send: Send, signal: AbortSignal) => Promise<void>,
+): Promise<Response> {
+  return eventStream({
+    work: (send) => work(send, abort.any),
+    failed: (error) => failureResponse(error, log).body,
+    last: '[DONE]',
+    onLeft: () => abort.abort(),
+  });
+}

@@ -1,0 +1,44 @@
+import type { z } from '@hono/zod-openapi';
+import { Refusal } from './errors.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** What clients may send and Kvasir does not do: said in a sentence, where the name alone says too little. */
+const NOT_DONE: Readonly<Record<string, string>> = {
+  tools: 'Kvasir calls no tools.',
+  tool_choice: 'Kvasir calls no tools.',
+  functions: 'Kvasir calls no functions.',
+  function_call: 'Kvasir calls no functions.',
+  tool_calls: 'Kvasir calls no tools.',
+  audio: 'Kvasir writes text only.',
+  web_search_options: 'Kvasir searches nothing but its libraries: ask for a model called kvasir/<library>.',
+  dimensions: 'Vectors have the length that the embedding model gives them.',
+};
+
+/** The first thing that is wrong with a request, by the name of its field. */
+export function refusalOf({ issues }: Pick<z.core.$ZodError, 'issues'>): Refusal {
+  const issue = deepest(issues);
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys;
+    const param = [...path, key].join('.');
+    const message = `${param} is not supported. ${NOT_DONE[key] ?? ''}`.trim();
+    return new Refusal(400, message, { param, code: 'unsupported_parameter' });
+  }
+  const param = path.join('.');
+  const message = param === '' ? issue.message : `${param}: ${issue.message}`;
+  return new Refusal(400, message, { param: param === '' ? null : param, code: 'invalid_value' });
+}
+
+/** Of several forms that a value may have, the one that was meant is the one it came furthest with. */
+function deepest(issues: readonly Issue[]): Issue {
+  const all = issues.map((issue): Issue => {
+    if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue;
+    const inner = deepest(issue.errors.flat());
+    return inner.path.length > 0 ? { ...inner, path: [...issue.path, ...inner.path] } : issue;
+  });
+  const unknown = all.find(({ code }) => code === 'unrecognized_keys');
+  return unknown ?? all.toSorted((a, b) => b.path.length - a.path.length)[0] ?? { ...NOTHING };
+}
+
+const NOTHING: Issue = { code: 'custom', path: [], message: 'The request is not valid.', input: undefined };

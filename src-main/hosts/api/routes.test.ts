@@ -1,0 +1,273 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { completionFixture } from '../../testing/completions.ts';
+import type { FakeModelOptions } from '../../testing/fusion.ts';
+import { VectorService } from '../../completions/vector-service.ts';
+import type { ErrorBody } from './errors.ts';
+import type { Access } from './guard.ts';
+import { ApiKeys } from './keys.ts';
+import { ApiMetrics } from './metrics.ts';
+import { createRoutes } from './routes.ts';
+
+const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const DIMENSION = 2;
+
+/** Of a text's letters a and b; a token a letter, five at most. */
+function embeddingModels() {
+  const countOf = (text: string, letter: string): number => text.split(letter).length - 1;
+  const vector = (text: string): number[] => {
+    const [a, b] = [countOf(text, 'a'), countOf(text, 'b')];
+    return [a, b].map((each) => each / Math.hypot(a, b));
+  };
+  const info = { dimension: DIMENSION, contextTokens: 5 };
+  const embedder = {
+    info: info as never,
+    countTokens: (text: string) => text.length,
+    embed: (texts: readonly string[]) => Promise.resolve(Float32Array.from(texts.flatMap(vector))),
+  };
+  return {
+    embedder: { id: 'e', identity: 'e', embedder },
+    list: () => [{ id: 'e', name: 'Letters', role: 'embedding' as const, active: true }],
+  };
+}
+
+function api({
+  keys = [],
+  hosts,
+  origins = [],
+  separator,
+  ...model
+}: FakeModelOptions & { keys?: string[]; hosts?: string[]; origins?: string[]; separator?: string } = {}) {
+  const { service: completions, model: fake } = completionFixture(model);
+  const access: Access = { keys: new ApiKeys(keys), hosts: () => hosts, origins };
+  const metrics = new ApiMetrics(completions);
+  onTestFinished(() => metrics.close());
+  const core = {
+    completions,
+    vectors: new VectorService(embeddingModels()),
+    log: LOG,
+    separator,
+    clock: () => 5000,
+  };
+  const routes = createRoutes(core, access, metrics);
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    Promise.resolve(routes.request(path, { headers }));
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    Promise.resolve(
+      routes.request(path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    );
+  return { get, post, model: fake, routes };
+}
+
+const CHAT = '/v1/chat/completions';
+const HELLO = { model: 'Fake', messages: [{ role: 'user', content: 'Where?' }] };
+
+async function refused(
+  answer: Promise<Response>,
+): Promise<[status: number, param: string | null, message: string]> {
+  const response = await answer;
+  const { error } = (await response.json()) as ErrorBody;
+  return [response.status, error.param, error.message];
+}
+
+describe('what is not supported', () => {
+  test.each([
+    ['tools', []],
+    ['tool_choice', 'auto'],
+    ['functions', []],
+    ['audio', {}],
+    ['n', 2],
+    ['frequency_penalty', 1],
+    ['logit_bias.5', { 5: 1 }, 'logit_bias'],
+    ['prediction', {}],
+    ['some_thing', 1],
+    ['top_logprobs', 21],
+    ['temperature', 3],
+    ['max_tokens', 0],
+    ['modalities.0', ['audio'], 'modalities'],
+  ])('%s is refused by its name', async (param, value, field: string = param) => {
+    const [status, told, message] = await refused(api().post(CHAT, { ...HELLO, [field]: value }));
+    expect([status, told]).toEqual([400, param]);
+    expect(message).toContain(param);
+  });
+
+  test.each([
+    [
+      'messages.0.content.0.type',
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] },
+    ],
+    ['messages.0.content.0.type', { role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }],
+    ['messages.0.content.0.size', { role: 'user', content: [{ type: 'text', text: 'x', size: 1 }] }],
+    ['messages.0.role', { role: 'tool', content: 'x', tool_call_id: '1' }],
+    ['messages.0.tool_calls', { role: 'assistant', content: 'x', tool_calls: [] }],
+    ['messages.0.content', { role: 'user', content: 5 }],
+  ])('%s of a message, too', async (param, message) => {
+    const [status, told] = await refused(api().post(CHAT, { model: 'Fake', messages: [message] }));
+    expect([status, told]).toEqual([400, param]);
+  });
+
+  test.each([
+    ['/v1/completions', { model: 'Fake', prompt: ['a', 'b'] }, 'prompt'],
+    ['/v1/completions', { model: 'Fake', prompt: [1, 2] }, 'prompt.0'],
+    ['/v1/completions', { model: 'Fake', prompt: 'a', echo: true }, 'echo'],
+    ['/v1/completions', { model: 'Fake', prompt: 'a', best_of: 2 }, 'best_of'],
+    ['/v1/embeddings', { model: 'Letters', input: 'a', dimensions: 1 }, 'dimensions'],
+    ['/v1/embeddings', { model: 'Letters', input: [1, 2] }, 'input.0'],
+    ['/v1/rerank', { model: 'Letters', query: 'a', documents: [] }, 'documents'],
+  ])('%s refuses %j', async (path, body, param) => {
+    const [status, told] = await refused(api().post(path, body));
+    expect([status, told]).toEqual([400, param]);
+  });
+
+  test('what changes nothing may be sent', async () => {
+    const harmless = { user: 'me', metadata: { a: 'b' }, store: false, n: 1, logit_bias: {}, stop: null };
+    expect((await api().post(CHAT, { ...HELLO, ...harmless })).status).toBe(200);
+  });
+});
+
+describe('a request that makes no sense', () => {
+  test.each(['', 'nonsense', '[]', 'null', '{"model":"Fake"}'])('%j is refused', async (body) => {
+    expect((await refused(api().post(CHAT, body)))[0]).toBe(400);
+  });
+
+  test('is refused where it is no JSON, too long, or for nothing that there is', async () => {
+    const { get, post } = api();
+    expect((await refused(post(CHAT, HELLO, { 'Content-Type': 'text/plain' })))[0]).toBe(415);
+    expect((await refused(post(CHAT, { ...HELLO, user: 'x'.repeat(17 * 2 ** 20) })))[0]).toBe(413);
+    expect(await refused(get('/v1/nothing'))).toEqual([404, null, 'There is no GET /v1/nothing here.']);
+    expect((await refused(post(CHAT, { ...HELLO, model: 'None' })))[0]).toBe(404);
+  });
+
+  test('with a prompt that is too long says so', async () => {
+    const { post } = api({ contextTrain: 64 });
+    const long = { ...HELLO, messages: [{ role: 'user', content: 'why '.repeat(100) }] };
+    const response = await post(CHAT, long);
+    const { error } = (await response.json()) as ErrorBody;
+    expect([response.status, error.code]).toEqual([400, 'context_length_exceeded']);
+  });
+});
+
+describe('who is let in', () => {
+  const NOBODY = { keys: ['first-key', 'second-key'] };
+
+  test('is who has a key, of several', async () => {
+    const { get } = api(NOBODY);
+    expect((await refused(get('/v1/models')))[0]).toBe(401);
+    for (const wrong of ['Bearer wrong', 'Bearer first-ke', 'first-key', 'Bearer ', 'Basic first-key'])
+      expect((await refused(get('/v1/models', { Authorization: wrong })))[0]).toBe(401);
+    expect((await get('/v1/models', { Authorization: 'Bearer second-key' })).status).toBe(200);
+    expect((await get('/v1/models', { 'X-Api-Key': 'first-key' })).status).toBe(200);
+  });
+
+  test('metrics want a key, health does not', async () => {
+    const { get } = api(NOBODY);
+    expect((await get('/metrics')).status).toBe(401);
+    expect((await get('/health')).status).toBe(200);
+  });
+
+  test('is who names this server as it is called here', async () => {
+    const { get } = api({ hosts: ['127.0.0.1:1'] });
+    expect((await get('/v1/models', { Host: '127.0.0.1:1' })).status).toBe(200);
+    for (const host of ['evil.example:1', '127.0.0.1:2', ''])
+      expect((await refused(get('/v1/models', { Host: host })))[0]).toBe(403);
+  });
+
+  test('pages are not, unless their origin was named', async () => {
+    const there = { Origin: 'http://there.example' };
+    expect((await refused(api().post(CHAT, HELLO, there)))[0]).toBe(403);
+    const { post, get, routes } = api({ origins: ['http://there.example'] });
+    const answer = await post(CHAT, HELLO, there);
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([
+      200,
+      'http://there.example',
+    ]);
+    expect((await refused(get('/v1/models', { Origin: 'http://elsewhere.example' })))[0]).toBe(403);
+    const asks = { ...there, 'Access-Control-Request-Method': 'POST' };
+    expect((await routes.request(CHAT, { method: 'OPTIONS', headers: asks })).status).toBe(204);
+  });
+});
+
+test('a stream that fails before its first word has a status, later an event', async () => {
+  const early = await refused(api().post(CHAT, { ...HELLO, model: 'None', stream: true }));
+  expect(early[0]).toBe(404);
+  const beforeToken = (index: number) =>
+    index < 2 ? Promise.resolve() : Promise.reject(new Error('broken'));
+  const late = await api({ beforeToken }).post(CHAT, { ...HELLO, stream: true });
+  expect(late.status).toBe(200);
+  const events = (await late.text()).trim().split('\n\n');
+  expect(events.at(-1)).toMatch(/^data: \{"error":\{.*"code":"internal_error"/);
+});
+
+test('text that is cut by the separator is stored in chunks', async () => {
+  const { post, model } = api({ separator: '##' });
+  const messages = [{ role: 'user', content: 'Read: ##One passage.##Another.##Which?' }];
+  const { usage } = (await (await post(CHAT, { ...HELLO, messages })).json()) as {
+    usage: { prompt_tokens_details: unknown };
+  };
+  const stored = model.tokenize('One passage.').length + model.tokenize('Another.').length;
+  expect(usage.prompt_tokens_details).toEqual({ cached_tokens: 0, stored_tokens: stored });
+});
+
+describe('vectors', () => {
+  test('come as numbers, or in base64', async () => {
+    const { post } = api();
+    const ask = async (more: object) => {
+      const answer = await post('/v1/embeddings', { model: 'Letters', input: ['a', 'bb'], ...more });
+      return (await answer.json()) as { data: { embedding: unknown }[]; usage: unknown };
+    };
+    const { data, usage } = await ask({});
+    expect(data.map(({ embedding }) => embedding)).toEqual([
+      [1, 0],
+      [0, 1],
+    ]);
+    expect(usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
+    const packed = (await ask({ encoding_format: 'base64' })).data[1]?.embedding as string;
+    expect([0, 4].map((at) => Buffer.from(packed, 'base64').readFloatLE(at))).toEqual([0, 1]);
+  });
+
+  test('are of whole texts or none, by the embedding model alone', async () => {
+    const { post } = api();
+    expect((await refused(post('/v1/embeddings', { model: 'Letters', input: 'aaaaaa' })))[0]).toBe(400);
+    expect((await refused(post('/v1/embeddings', { model: 'Fake', input: 'a' })))[0]).toBe(404);
+  });
+
+  test('rank documents', async () => {
+    const { post } = api();
+    const answer = await post('/v1/rerank', {
+      model: 'Letters',
+      query: 'a',
+      documents: ['b', { text: 'a' }, 'ab'],
+      top_n: 2,
+      return_documents: true,
+    });
+    const { results } = (await answer.json()) as { results: unknown[] };
+    expect(results).toEqual([
+      { index: 1, relevance_score: 1, document: { text: 'a' } },
+      { index: 2, relevance_score: expect.closeTo(Math.SQRT1_2) as number, document: { text: 'ab' } },
+    ]);
+  });
+});
+
+test('models are the ones in use, and libraries, by names with slashes', async () => {
+  const { get } = api();
+  const { data } = (await (await get('/v1/models')).json()) as { data: { id: string }[] };
+  expect(data.map(({ id }) => id)).toEqual(['Fake', 'kvasir/Notes', 'kvasir/Twice']);
+  for (const path of ['Fake', 'kvasir/Notes', 'kvasir%2FNotes'])
+    expect(await (await get(`/v1/models/${path}`)).json()).toMatchObject({ object: 'model', created: 5 });
+  expect((await refused(get('/v1/models/Other')))[0]).toBe(404);
+});
+
+test('metrics count requests by route, tokens and chunks', async () => {
+  const { get, post } = api();
+  await post(CHAT, HELLO);
+  await post(CHAT, { ...HELLO, n: 2 });
+  const text = await (await get('/metrics')).text();
+  expect(text).toContain(`kvasir_requests_total{route="${CHAT}",status="200"} 1`);
+  expect(text).toContain(`kvasir_requests_total{route="${CHAT}",status="400"} 1`);
+  expect(text).toMatch(/kvasir_tokens_total\{kind="generated"\} [1-9]/);
+  expect(text).toContain('kvasir_ttft_seconds_count 1');
+  expect(text).toContain('kvasir_queue_waiting 0');
+});

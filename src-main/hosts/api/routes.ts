@@ -1,0 +1,47 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { bodyLimit } from 'hono/body-limit';
+import { addChatRoutes } from './chat.ts';
+import { addCompletionRoutes } from './completions.ts';
+import type { ApiCore } from './core.ts';
+import { addEmbeddingRoutes } from './embeddings.ts';
+import { errorHandler, Refusal } from './errors.ts';
+import { checkHost, checkKey, checkOrigin, type Access } from './guard.ts';
+import { addHealthRoutes } from './health.ts';
+import { refusalOf } from './issues.ts';
+import type { ApiMetrics } from './metrics.ts';
+import { addModelRoutes } from './models.ts';
+import { addRerankRoutes } from './rerank.ts';
+import { addTokenizeRoutes } from './tokenize.ts';
+
+/** A request of a hundred thousand tokens has less than one. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/** The whole API: who is let in, then what can be asked. */
+export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics): OpenAPIHono {
+  const app = new OpenAPIHono({
+    defaultHook: (result) => {
+      if (!result.success) throw refusalOf(result.error);
+    },
+  });
+  app.onError(errorHandler(core.log));
+  app.notFound((c) => {
+    throw new Refusal(404, `There is no ${c.req.method} ${c.req.path} here.`, { code: 'unknown_url' });
+  });
+  app.use(metrics.middleware, checkHost(access), checkOrigin(access), checkKey(access));
+  app.use(
+    bodyLimit({
+      maxSize: MAX_BODY_BYTES,
+      onError: () => {
+        throw new Refusal(413, `A request may have ${MAX_BODY_BYTES} bytes at most.`, { code: 'too_large' });
+      },
+    }),
+  );
+  addModelRoutes(app, core);
+  addChatRoutes(app, core);
+  addCompletionRoutes(app, core);
+  addEmbeddingRoutes(app, core);
+  addRerankRoutes(app, core);
+  addTokenizeRoutes(app, core);
+  addHealthRoutes(app, core, metrics);
+  return app;
+}

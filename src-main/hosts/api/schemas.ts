@@ -1,0 +1,129 @@
+import { z } from '@hono/zod-openapi';
+import { StrategyRequestSchema } from '../../../src-shared/strategy.ts';
+
+/** A field that clients send with the one value that means nothing here. */
+export function only<T extends string | number | boolean>(value: T) {
+  return z.literal(value, { error: `Only ${JSON.stringify(value)} is supported.` }).nullish();
+}
+
+export const TextPartSchema = z
+  .strictObject({
+    type: z.literal('text'),
+    text: z.string(),
+    /** Encoded once and stored: reused wherever it stands from then on. */
+    cache: z.boolean().optional(),
+    title: z.string().min(1).max(200).optional(),
+  })
+  .openapi('TextPart');
+
+export const ContentSchema = z.union([
+  z.string(),
+  z
+    .array(
+      z.discriminatedUnion('type', [TextPartSchema], {
+        error: 'Only parts of the type "text" are supported.',
+      }),
+    )
+    .min(1),
+]);
+
+export const StopSchema = z.union([z.string().min(1), z.array(z.string().min(1)).max(16)]).nullish();
+
+/** How an answer is written. */
+export const WRITING = {
+  max_tokens: z.int().min(1).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  seed: z.int().nullish(),
+  stop: StopSchema,
+  stream: z.boolean().nullish(),
+  stream_options: z
+    .strictObject({ include_usage: z.boolean().optional(), include_obfuscation: z.boolean().optional() })
+    .nullish(),
+  n: only(1),
+  frequency_penalty: only(0),
+  presence_penalty: only(0),
+  logit_bias: z.strictObject({}, { error: 'No bias is supported.' }).nullish(),
+  /** Who asks: it changes nothing. */
+  user: z.string().nullish(),
+  /** What is Kvasir's own. */
+  kvasir: z
+    .strictObject({
+      strategy: StrategyRequestSchema.optional(),
+      /** Of a library: passages in the prompt at most, and whether the model is asked where none was found. */
+      top_k: z.int().min(1).max(256).optional(),
+      may_guess: z.boolean().optional(),
+    })
+    .optional(),
+} as const;
+
+export const UsageSchema = z
+  .object({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
+    /** Those that were not computed for this request, and those that it encoded for later ones. */
+    prompt_tokens_details: z.object({ cached_tokens: z.int(), stored_tokens: z.int() }),
+    completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
+  })
+  .openapi('Usage');
+
+export const HowMadeSchema = z
+  .object({
+    strategy: z.object({ name: z.string(), ratio: z.number() }),
+    /** Why the controller took it. */
+    reason: z.string(),
+    prefix_tokens: z.int(),
+    reused_tokens: z.int(),
+    recomputed_tokens: z.int(),
+    computed_tokens: z.int(),
+    stored_tokens: z.int(),
+    /** Chunks by where their KV came from. */
+    chunks: z.record(z.string(), z.int()),
+    /** Milliseconds up to the first token, and their parts. */
+    ttft_ms: z.record(z.string(), z.number()),
+    tokens_per_second: z.number(),
+    notices: z.array(z.object({ kind: z.string(), message: z.string() })),
+  })
+  .openapi('HowMade');
+
+export const CitationSchema = z
+  .object({
+    /** As marks in the text name it: [1]. */
+    index: z.int(),
+    document: z.string(),
+    title: z.string(),
+    page: z.string().nullable(),
+    /** UTF-16 range in the document. */
+    start: z.int(),
+    end: z.int(),
+    text: z.string(),
+    /** Ranges in `text` that support the answer. */
+    quotes: z.array(z.object({ start: z.int(), end: z.int() })),
+    score: z.number(),
+  })
+  .openapi('Citation');
+
+const FailureSchema = z
+  .object({
+    error: z.object({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string().nullable(),
+    }),
+  })
+  .openapi('Error');
+
+/** What every route may answer instead. */
+export const FAILURES = {
+  default: { description: 'What went wrong', content: { 'application/json': { schema: FailureSchema } } },
+} as const;
+
+export function json<S extends z.ZodType>(schema: S, description: string) {
+  return { description, content: { 'application/json': { schema } } } as const;
+}
+
+export function body<S extends z.ZodType>(schema: S) {
+  return { body: { required: true, content: { 'application/json': { schema } } } } as const;
+}

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { isIP, type AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { ApiCore } from './core.ts';
+import { ApiKeys } from './keys.ts';
+import { ApiMetrics } from './metrics.ts';
+import { createRoutes } from './routes.ts';
+
+interface ApiServerOptions extends Omit<ApiCore, 'clock'> {
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+  keys: readonly string[];
+  /** Files of a certificate and its key, in PEM. */
+  tls?: { cert: string; key: string } | undefined;
+  /** Pages of these origins may ask. */
+  origins: readonly string[];
+}
+
+export interface RunningApi {
+  readonly address: string;
+  /** Ends every connection, and what it waits for. */
+  close(): Promise<void>;
+}
+
+const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
+
+/** Serves other programs. BAD_ARGUMENT without keys beyond this machine, or when the port is taken. */
+export async function startApi(options: ApiServerOptions): Promise<RunningApi> {
+  const { host, keys, tls, log } = options;
+  const local = LOOPBACK.includes(host);
+  if (!local && keys.length === 0) throw needsKeys(host);
+  const address = (): AddressInfo => server.address() as AddressInfo;
+  const metrics = new ApiMetrics(options.completions);
+  const routes = createRoutes(
+    { ...options, clock: Date.now },
+    {
+      keys: new ApiKeys(keys),
+      origins: options.origins,
+      hosts: () => (local ? LOOPBACK.map((name) => `${bracketed(name)}:${address().port}`) : undefined),
+    },
+    metrics,
+  );
+  const listener = getRequestListener(routes.fetch, { overrideGlobalObjects: false });
+  const listen = (...request: Parameters<typeof listener>): void => void listener(...request);
+  const server: Server = tls ? createTlsServer(readTls(tls), listen) : createServer(listen);
+  await listening(server, options);
+  log.info('api-started', { host, port: address().port });
+  return {
+    address: `${tls ? 'https' : 'http'}://${bracketed(host)}:${address().port}`,
+    close: async () => {
+      metrics.close();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function bracketed(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+function needsKeys(host: string): KvasirError {
+  const message = `Whoever reaches ${host} could ask this server anything: beyond this machine it wants a key.`;
+  return new KvasirError('BAD_ARGUMENT', message, 'Name a file with keys by --api-key-file.');
+}
+
+function readTls({ cert, key }: { cert: string; key: string }): { cert: Buffer; key: Buffer } {
+  try {
+    return { cert: readFileSync(cert), key: readFileSync(key) };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const message = `The certificate or its key could not be read (${code}).`;
+    throw new KvasirError('BAD_ARGUMENT', message, 'Name files in PEM by --tls-cert and --tls-key.', {
+      cause: error,
+    });
+  }
+}
+
+async function listening(
+  server: Server,
+  { host, port }: Pick<ApiServerOptions, 'host' | 'port'>,
+): Promise<void> {
+  const ready = once(server, 'listening');
+  server.listen(port, host);
+  try {
+    await ready;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const message = `Kvasir cannot listen on port ${port} of ${host} (${code}).`;
+    throw new KvasirError('BAD_ARGUMENT', message, 'Choose others with --host and --port.', { cause: error });
+  }
+}

@@ -1,0 +1,113 @@
+import type { z } from '@hono/zod-openapi';
+import type {
+  CompletionMessage,
+  CompletionRequest,
+  CompletionResult,
+  CompletionText,
+  TokenLogprobs,
+} from '../../completions/types.ts';
+import { cutAt } from '../../completions/separator.ts';
+import type { CitationSchema, ContentSchema, HowMadeSchema, UsageSchema, WRITING } from './schemas.ts';
+
+type Writing = z.infer<z.ZodObject<typeof WRITING>>;
+
+/** From a request's fields to what the core is asked. */
+export function writingOf(
+  body: Omit<Writing, 'n'>,
+): Omit<CompletionRequest, 'model' | 'prompt' | 'logprobs' | 'grammar' | 'think'> {
+  const { max_tokens, temperature, top_p, seed, stop, kvasir } = body;
+  return {
+    maxTokens: max_tokens ?? undefined,
+    temperature: temperature ?? undefined,
+    topP: top_p ?? undefined,
+    seed: seed ?? undefined,
+    stop: typeof stop === 'string' ? [stop] : (stop ?? undefined),
+    strategy: kvasir?.strategy,
+    topK: kvasir?.top_k,
+    mayGuess: kvasir?.may_guess,
+  };
+}
+
+/** A client's content as text and chunks. */
+export function textsOf(
+  content: z.infer<typeof ContentSchema>,
+  separator: string | undefined,
+): CompletionText[] {
+  const parts = typeof content === 'string' ? [{ text: content }] : content;
+  return parts.flatMap((part: CompletionText) =>
+    separator !== undefined && part.cache === undefined ? cutAt(separator, part.text) : [part],
+  );
+}
+
+interface SentMessage {
+  role: 'system' | 'developer' | 'user' | 'assistant';
+  content: z.infer<typeof ContentSchema>;
+}
+
+export function messagesOf(
+  messages: readonly SentMessage[],
+  separator: string | undefined,
+): CompletionMessage[] {
+  return messages.map(({ role, content }) => ({
+    role: role === 'developer' ? 'system' : role,
+    parts: textsOf(content, separator),
+  }));
+}
+
+export function usageOf({ usage }: CompletionResult): z.infer<typeof UsageSchema> {
+  const { promptTokens, completionTokens, cachedTokens, storedTokens, thoughtTokens } = usage;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens, stored_tokens: storedTokens },
+    completion_tokens_details: { reasoning_tokens: thoughtTokens },
+  };
+}
+
+export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMadeSchema> {
+  const { stats, plan, notices } = made;
+  return {
+    strategy: { name: plan.strategy.name, ratio: plan.strategy.ratio },
+    reason: plan.reason,
+    prefix_tokens: stats.prefixTokens,
+    reused_tokens: stats.reusedTokens,
+    recomputed_tokens: stats.recomputedTokens,
+    computed_tokens: stats.computedTokens,
+    stored_tokens: usage.storedTokens,
+    chunks: stats.chunkHits,
+    ttft_ms: stats.ttftMs,
+    tokens_per_second: stats.tokensPerSecond,
+    notices,
+  };
+}
+
+export function citationsTold({ citations }: CompletionResult): z.infer<typeof CitationSchema>[] {
+  return citations.map(({ path, title, page, start, end, text, highlights, score }, i) => ({
+    index: i + 1,
+    document: path,
+    title,
+    page,
+    start,
+    end,
+    text,
+    quotes: highlights,
+    score,
+  }));
+}
+
+/** What JSON has no number for is as unlikely as OpenAI's own answers say. */
+const LEAST_LOGPROB = -9999;
+
+export function logprobTold({ text, logprob }: { text: string; logprob: number }) {
+  return { token: text, logprob: Math.max(LEAST_LOGPROB, logprob), bytes: bytesOf(text) };
+}
+
+export function logprobsTold(logprobs: readonly TokenLogprobs[]) {
+  return logprobs.map((each) => ({ ...logprobTold(each), top_logprobs: each.top.map(logprobTold) }));
+}
+
+/** null for a token that is a part of a character: its bytes are no text. */
+function bytesOf(text: string): number[] | null {
+  return text.includes('\uFFFD') ? null : [...new TextEncoder().encode(text)];
+}

@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import { KvasirError } from '../../../../../src-shared/errors.ts';
+import { App } from '../../../../app.ts';
+import { logDefects } from '../../../../platform/defects.ts';
+import { readKeys } from '../../../api/keys.ts';
+import { startApi } from '../../../api/server.ts';
+import type { CommandContext } from '../../context.ts';
+
+export interface ApiFlags {
+  port: number;
+  host?: string;
+  apiKey?: string[];
+  apiKeyFile?: string;
+  tlsCert?: string;
+  tlsKey?: string;
+  cors?: string[];
+  chunkSeparator?: string;
+}
+
+/** Flags that mean nothing without --api. */
+const FLAGS = {
+  host: '--host',
+  apiKey: '--api-key',
+  apiKeyFile: '--api-key-file',
+  tlsCert: '--tls-cert',
+  tlsKey: '--tls-key',
+  cors: '--cors',
+  chunkSeparator: '--chunk-separator',
+} as const satisfies Partial<Record<keyof ApiFlags, string>>;
+
+export function addApiFlags(command: Command): void {
+  command
+    .option('--host <address>', 'with --api: address to listen on (default: 127.0.0.1)')
+    .option('--api-key-file <file>', 'with --api: keys that are let in, one a line')
+    .option('--api-key <key...>', 'with --api: the same; other users of this machine may see it')
+    .option('--tls-cert <file>', 'with --api: certificate (PEM), for https')
+    .option('--tls-key <file>', 'with --api: its key (PEM)')
+    .option('--cors <origin...>', 'with --api: pages of this origin may ask; * for all')
+    .option('--chunk-separator <text>', 'with --api: what cuts text into chunks that are stored and blended');
+}
+
+/** BAD_ARGUMENT for flags of the API without it. */
+export function requireApi(flags: ApiFlags): void {
+  const given = (Object.keys(FLAGS) as (keyof typeof FLAGS)[]).find((name) => flags[name] !== undefined);
+  if (given === undefined) return;
+  throw new KvasirError(
+    'BAD_ARGUMENT',
+    `${FLAGS[given]} is only for the API.`,
+    'Add --api, or leave it out.',
+  );
+}
+
+/** Serves other programs until it is stopped. BAD_ARGUMENT, and what App.open() says. */
+export async function serveApi(
+  flags: ApiFlags,
+  { terminal, signal, ...context }: CommandContext,
+): Promise<void> {
+  const { host = '127.0.0.1', port, chunkSeparator: separator, cors: origins = [] } = flags;
+  const keys = [
+    ...(flags.apiKey ?? []),
+    ...(flags.apiKeyFile === undefined ? [] : readKeys(flags.apiKeyFile)),
+  ];
+  const tls = tlsOf(flags);
+  if (separator === '') throw new KvasirError('BAD_ARGUMENT', '--chunk-separator is empty.', 'Name a text.');
+  const app = await App.open({ dataDir: context.flags().data });
+  const endLogging = logDefects(app.log);
+  try {
+    const { completions, vectors, log } = app;
+    const server = await startApi({ completions, vectors, log, separator, host, port, keys, tls, origins });
+    try {
+      app.start();
+      terminal.out(
+        `Kvasir serves OpenAI's API at this address${keys.length > 0 ? ', for whoever has a key' : ''}:\n`,
+      );
+      terminal.out(`\n${server.address}/v1\n\nCtrl-C to stop.\n`);
+      await stopped(signal);
+    } finally {
+      await server.close();
+    }
+  } finally {
+    await app.close();
+    endLogging();
+  }
+}
+
+function tlsOf({ tlsCert: cert, tlsKey: key }: ApiFlags): { cert: string; key: string } | undefined {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert !== undefined && key !== undefined) return { cert, key };
+  const missing = cert === undefined ? '--tls-cert' : '--tls-key';
+  throw new KvasirError('BAD_ARGUMENT', `${missing} is missing.`, 'A certificate and its key go together.');
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,66 @@
+/** A completion service with a model that only counts, and a library of three documents. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { SettingsInput } from '../../src-shared/settings.ts';
+import { CompletionService } from '../completions/completion-service.ts';
+import type { CompletionRequest } from '../completions/types.ts';
+import { CostModel } from '../fusion/planning/cost-model.ts';
+import { Planner } from '../fusion/planning/planner.ts';
+import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import { Gate } from '../platform/gate.ts';
+import { SettingsService } from '../platform/settings-service.ts';
+import { TEXTS } from './chat.ts';
+import { CHAT_TEMPLATES } from './chat-templates.ts';
+import { FakeModel, FakeStore, type FakeModelOptions } from './fusion.ts';
+import { listedLibrary } from './passages.ts';
+
+const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export function completionFixture({
+  settings,
+  ...options
+}: FakeModelOptions & { settings?: Partial<SettingsInput> } = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-completions-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const model = new FakeModel({ chatTemplate: CHAT_TEMPLATES.qwen2, says: 'She lives in Oslo.', ...options });
+  const store = new FakeStore();
+  const { retrieval, passages } = listedLibrary(model, TEXTS);
+  const gate = new Gate();
+  const active = { name: 'Fake', model };
+  const service = new CompletionService({
+    gate,
+    store,
+    retrieval,
+    passages,
+    log: LOG,
+    models: {
+      active,
+      current: () => Promise.resolve(active),
+      list: () => [
+        { name: 'Fake', role: 'chat', active: true },
+        { name: 'Other', role: 'chat', active: false },
+      ],
+    },
+    libraries: () => [
+      { id: '1', name: 'Notes' },
+      { id: '2', name: 'Twice' },
+      { id: '3', name: 'Twice' },
+    ],
+    settings: new SettingsService(join(dir, 'settings.json'), settings ?? {}),
+    planner: new Planner({
+      store,
+      costs: new CostModel(join(dir, 'costs.json')),
+      calibration: () => undefined,
+    }),
+    prefixes: new StoredPrefixes({ store, gate }),
+    openSession: (from, capacity) => from.createSession(capacity),
+  });
+  return { model, store, service, gate };
+}
+
+/** A request with one message of a user. */
+export function question(text: string, more: Partial<CompletionRequest> = {}): CompletionRequest {
+  return { model: 'Fake', prompt: { messages: [{ role: 'user', parts: [{ text }] }] }, ...more };
+}
