@@ -132,7 +132,8 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
     std::function<Finished()> work = [=] {
         Finished f;
         const auto on_token = [&](const Sampled & sampled) {
-            callback.call([sampled, told = sampling.chances >= 0](Napi::Env e) { return sampled_to(e, sampled, told); });
+            const bool told = sampling.chances >= 0;
+            callback.call([sampled, told](Napi::Env e) { return sampled_to(e, sampled, told); });
             return true;
         };
         f.generated = s->session->generate(max_tokens, sampling, abort.get(), on_token);

@@ -1,0 +1,112 @@
+/** The API with models of one's own: an embedding model, and one whose answers never end. */
+import { embedMany } from 'ai';
+import { createOpenAI } from '@ai-sdk/openai';
+import { join } from 'node:path';
+import OpenAI, { APIUserAbortError, BadRequestError } from 'openai';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { randomModel } from '../tools/random-model/random-model.ts';
+import { makeModel, removeDir, tempDir } from './cli-support.ts';
+import { endApi, KEY, serveApi, useModel, type ApiServer } from './support/api-server.ts';
+
+const BERT = {
+  arch: 'bert',
+  layers: 2,
+  embd: 64,
+  heads: 4,
+  'kv-heads': 4,
+  'head-dim': 16,
+  ff: 128,
+  vocab: 256,
+};
+
+let dir: string;
+let server: ApiServer;
+let client: OpenAI;
+let chatModel: string;
+let embedder: string;
+
+beforeAll(async () => {
+  dir = tempDir();
+  chatModel = await useModel(dir, makeModel(join(dir, 'endless.gguf'), { layers: 8, embd: 256, ff: 512 }));
+  embedder = await useModel(dir, randomModel({ ...BERT, context: 64, pooling: 1 }, dir));
+  server = await serveApi(dir);
+  client = new OpenAI({ baseURL: server.baseURL, apiKey: KEY, maxRetries: 0 });
+  const isListed = async (): Promise<boolean> =>
+    (await client.models.list()).data.some(({ id }) => id === embedder);
+  await vi.waitUntil(isListed, { timeout: 60_000, interval: 100 });
+});
+afterAll(async () => {
+  await endApi(server);
+  removeDir(dir);
+});
+
+describe('vectors', () => {
+  const input = ['red', 'green', 'red'];
+
+  test('are the same as numbers and in base64, one of length 1 a text', async () => {
+    // The client asks for base64 where nothing is said.
+    const packed = await client.embeddings.create({ model: embedder, input });
+    const plain = await client.embeddings.create({ model: embedder, input, encoding_format: 'float' });
+    expect(packed.data.map(({ embedding }) => embedding)).toEqual(
+      plain.data.map(({ embedding }) => embedding),
+    );
+    const [red = [], green = [], again = []] = plain.data.map(({ embedding }) => embedding);
+    expect([red.length, Math.hypot(...red)]).toEqual([BERT.embd, expect.closeTo(1, 5)]);
+    expect(again).toEqual(red);
+    expect(green).not.toEqual(red);
+    expect(plain.usage.total_tokens).toBeGreaterThanOrEqual(3);
+  });
+
+  test('are told by the AI SDK, too', async () => {
+    const openai = createOpenAI({ baseURL: server.baseURL, apiKey: KEY });
+    const { embeddings } = await embedMany({ model: openai.embedding(embedder), values: input });
+    expect(embeddings).toHaveLength(3);
+    expect(embeddings[0]).toEqual(embeddings[2]);
+  });
+
+  test('are of texts that fit the model', async () => {
+    const long = 'red '.repeat(500);
+    await expect(client.embeddings.create({ model: embedder, input: long })).rejects.toThrow(BadRequestError);
+    await expect(client.embeddings.create({ model: embedder, input, dimensions: 8 })).rejects.toMatchObject({
+      param: 'dimensions',
+    });
+  });
+
+  test('rank documents', async () => {
+    const body = { model: embedder, query: 'red', documents: ['green', 'red', 'blue'], top_n: 2 };
+    const ranking = await client.post<{ results: { index: number; relevance_score: number }[] }>('/rerank', {
+      body,
+    });
+    expect(ranking.results).toHaveLength(2);
+    expect(ranking.results[0]).toEqual({ index: 1, relevance_score: expect.closeTo(1, 5) as number });
+  });
+});
+
+describe('a client that leaves', () => {
+  const messages = [{ role: 'user' as const, content: 'Once' }];
+  const asked = (): Omit<OpenAI.ChatCompletionCreateParams, 'stream'> => ({ model: chatModel, messages });
+
+  async function running(): Promise<string | undefined> {
+    const headers = { Authorization: `Bearer ${KEY}` };
+    const text = await (await fetch(`${server.origin}/metrics`, { headers })).text();
+    return /^kvasir_queue_running (\d+)$/m.exec(text)?.[1];
+  }
+
+  test('in the middle of a stream ends the computation', async () => {
+    const stream = await client.chat.completions.create({ ...asked(), stream: true });
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
+    await expect.poll(running).toBe('0');
+  });
+
+  test('before there is an answer ends it as well, and those that wait come next', async () => {
+    const abort = new AbortController();
+    const first = client.chat.completions.create(asked(), { signal: abort.signal });
+    const left = expect(first).rejects.toThrow(APIUserAbortError);
+    await expect.poll(running, { interval: 5 }).toBe('1');
+    const next = client.chat.completions.create({ ...asked(), max_completion_tokens: 2 });
+    abort.abort();
+    await left;
+    expect((await next).usage?.completion_tokens).toBe(2);
+    expect(await running()).toBe('0');
+  });
+});

@@ -1,0 +1,74 @@
+/** The API through the real program, with the real engine and the demo model. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { App } from '../../src-main/app.ts';
+import { startCli, type RunningCli } from '../cli-support.ts';
+
+export const KEY = 'e2e-key-0123456789';
+/** The demo model, as the list calls it. */
+export const DEMO = 'Kvasir demo';
+/** The sample library, which is read before the server starts. */
+export const LIBRARY = 'kvasir/Sample library';
+
+export interface ApiServer extends RunningCli {
+  /** With /v1. */
+  baseURL: string;
+  origin: string;
+}
+
+/** Starts it on a port that is free, and waits until its model is loaded. */
+export async function serveApi(data: string, ...flags: string[]): Promise<ApiServer> {
+  const keys = join(data, 'keys.txt');
+  writeFileSync(keys, `# for tests\n${KEY}\n`);
+  const running = startCli(['serve', '--api', '--data', data, '--api-key-file', keys, ...flags]);
+  let printed = '';
+  running.child.stdout?.on('data', (text: string) => (printed += text));
+  const ended = running.finished.then(({ code, stderr }) => {
+    throw new Error(`it ended with ${code}: ${stderr}`);
+  });
+  const found = vi.waitUntil(() => /^(https?:\/\/\S+)\/v1$/m.exec(printed)?.[1], {
+    timeout: 60_000,
+    interval: 50,
+  });
+  const origin = await Promise.race([found, ended]);
+  const isUp = async (): Promise<boolean> => (await fetch(`${origin}/health`)).status === 200;
+  await vi.waitUntil(isUp, { timeout: 60_000, interval: 100 });
+  return { ...running, origin, baseURL: `${origin}/v1` };
+}
+
+export async function endApi({ child, finished }: ApiServer): Promise<void> {
+  child.kill('SIGINT');
+  const { code, stderr } = await finished;
+  if (code !== 0 || stderr !== '') throw new Error(`it ended with ${code}: ${stderr}`);
+}
+
+/** Reads the sample library and computes it, so that questions find it at once. */
+export async function readLibrary(data: string): Promise<void> {
+  const app = await App.open({ dataDir: data });
+  try {
+    const { library } = await app.workspaces.open({ root: app.paths.sampleLibrary });
+    await library.drain();
+  } finally {
+    await app.close();
+  }
+}
+
+/** Puts a model into use, for answers or for vectors as it is made; gives its name. */
+export async function useModel(data: string, path: string): Promise<string> {
+  const app = await App.open({ dataDir: data });
+  try {
+    const { id, name } = await app.models.import(path);
+    await app.models.activate(id);
+    return name;
+  } finally {
+    await app.close();
+  }
+}
+
+/** All that a stream brings. */
+export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of stream) items.push(item);
+  return items;
+}
