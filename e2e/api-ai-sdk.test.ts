@@ -79,7 +79,9 @@ test('a library is a model like others', async () => {
     include: { responseBody: true },
   });
   expect(text).toMatch(/\[\d+\]/);
-  expect(finalStep.response.body).toMatchObject({ citations: [{ index: 1 }], kvasir: { chunks: {} } });
+  const { citations, kvasir } = finalStep.response.body as { citations: object[]; kvasir: object };
+  expect(citations[0]).toMatchObject({ index: 1 });
+  expect(kvasir).toHaveProperty('reused_tokens');
 });
 
 test('a failure is the error of a call, with its status', async () => {

@@ -61,7 +61,7 @@ export async function completeTurn(asked: Asked, parts: TurnParts): Promise<Comp
     model,
     writing,
     stops: request.stop ?? [],
-    marks: marksFor(asked),
+    marks: request.grammar === undefined ? marksFor(asked) : undefined,
     onStop: () => stopped.abort(),
   });
   const storedNow = await storeChunks(asked, parts);

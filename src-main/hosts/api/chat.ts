@@ -1,18 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../completions/types.ts';
-import { abortOf, seconds, streamed, type ApiCore } from './core.ts';
+import type { JsonSchema } from '../../completions/json-grammar.ts';
+import { abortOf, once, seconds, streamed, type ApiCore } from './core.ts';
 import {
   body,
   CitationSchema,
   ContentSchema,
   FAILURES,
+  FormatSchema,
   HowMadeSchema,
   only,
   UsageSchema,
   WRITING,
 } from './schemas.ts';
-import { citationsTold, howMade, logprobsTold, messagesOf, usageOf, writingOf } from './told.ts';
+import {
+  citationsTold,
+  grammarOf,
+  howMade,
+  logprobsTold,
+  messagesOf,
+  thinkOf,
+  usageOf,
+  writingOf,
+} from './told.ts';
 
 const ASSISTANT = {
   role: z.literal('assistant'),
@@ -20,7 +31,7 @@ const ASSISTANT = {
   // What clients send back of an answer as they got it.
   refusal: z.null().optional(),
   reasoning_content: z.string().nullish(),
-  annotations: z.array(z.never()).optional(),
+  annotations: z.array(z.unknown()).max(0).optional(),
 } as const;
 
 const MessageSchema = z.discriminatedUnion(
@@ -42,7 +53,7 @@ export const ChatRequestSchema = z
     max_completion_tokens: z.int().min(1).nullish(),
     logprobs: z.boolean().nullish(),
     top_logprobs: z.int().min(0).max(20).nullish(),
-    response_format: z.strictObject({ type: only('text') }).nullish(),
+    response_format: FormatSchema,
     reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullish(),
     // They change nothing here.
     metadata: z.record(z.string(), z.string()).nullish(),
@@ -121,7 +132,15 @@ export function addChatRoutes(app: OpenAPIHono, core: ApiCore): void {
 }
 
 function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
-  const { model, messages, max_completion_tokens, logprobs, top_logprobs, reasoning_effort: effort } = asked;
+  const {
+    model,
+    messages,
+    max_completion_tokens,
+    logprobs,
+    top_logprobs,
+    reasoning_effort: effort,
+    response_format: format,
+  } = asked;
   const writing = writingOf(asked);
   return {
     ...writing,
@@ -129,8 +148,13 @@ function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
     prompt: { messages: messagesOf(messages, separator) },
     maxTokens: max_completion_tokens ?? writing.maxTokens,
     logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
-    think: effort ? effort !== 'none' && effort !== 'minimal' : undefined,
+    grammar: format ? grammarOf({ ...format, ...schemaOf(format) }, 'response_format') : undefined,
+    think: thinkOf(effort),
   };
+}
+
+function schemaOf(format: NonNullable<Body['response_format']>): { schema?: JsonSchema } {
+  return format.type === 'json_schema' ? { schema: format.json_schema.schema } : {};
 }
 
 interface Head {
@@ -204,14 +228,6 @@ function streamAnswer(
     });
     if (withUsage) send({ ...base, choices: [], usage: usageOf(result) });
   });
-}
-
-function once(work: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) work();
-    done = true;
-  };
 }
 
 function choice(delta: object) {

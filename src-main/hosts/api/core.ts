@@ -11,6 +11,8 @@ export interface ApiCore {
   log: Logger;
   /** What cuts a client's text into chunks; absent: nothing does. */
   separator?: string | undefined;
+  /** Of the program. */
+  version: string;
   /** Milliseconds since 1970. */
   clock: () => number;
 }
@@ -18,6 +20,15 @@ export interface ApiCore {
 /** As OpenAI tells times. */
 export function seconds(clock: () => number): number {
   return Math.floor(clock() / 1000);
+}
+
+/** Does something the first time only. */
+export function once(work: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) work();
+    done = true;
+  };
 }
 
 /** Aborted with the request, or when its stream has no reader any more. */
@@ -34,7 +45,7 @@ export function streamed(
 ): Promise<Response> {
   return eventStream({
     work: (send) => work(send, abort.any),
-    failed: (error) => failureResponse(error, log).body,
+    failed: (error, send) => send(failureResponse(error, log).body),
     last: '[DONE]',
     onLeft: () => abort.abort(),
   });

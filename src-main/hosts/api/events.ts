@@ -1,11 +1,11 @@
-/** Sends one event of a stream. */
-export type Send = (data: unknown) => void;
+/** Sends one event of a stream, by its name where it has one. */
+export type Send = (data: unknown, name?: string) => void;
 
 interface EventStreamOptions {
   /** Makes the events; resolves when there are no more. */
   work: (send: Send) => Promise<void>;
-  /** What a stream says that fails after it began. */
-  failed: (error: unknown) => unknown;
+  /** Tells of a failure after the stream began. */
+  failed: (error: unknown, send: Send) => void;
   /** What ends a stream. */
   last?: string;
   /** The reader has gone. */
@@ -25,8 +25,8 @@ export async function eventStream({ work, failed, last, onLeft }: EventStreamOpt
       const write = (text: string): void => {
         if (open) controller.enqueue(encoder.encode(text));
       };
-      const send: Send = (data) => {
-        write(`data: ${JSON.stringify(data)}\n\n`);
+      const send: Send = (data, name) => {
+        write(`${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
         begun.resolve(undefined);
       };
       const end = (): void => {
@@ -36,7 +36,7 @@ export async function eventStream({ work, failed, last, onLeft }: EventStreamOpt
       };
       void work(send).then(end, (error: unknown) => {
         begun.reject(error); // nothing, once it has begun
-        send(failed(error));
+        failed(error, send);
         if (open) controller.close();
         open = false;
       });

@@ -33,12 +33,15 @@ export function refusalOf({ issues }: Pick<z.core.$ZodError, 'issues'>): Refusal
 /** Of several forms that a value may have, the one that was meant is the one it came furthest with. */
 function deepest(issues: readonly Issue[]): Issue {
   const all = issues.map((issue): Issue => {
-    if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue;
-    const inner = deepest(issue.errors.flat());
-    return inner.path.length > 0 ? { ...inner, path: [...issue.path, ...inner.path] } : issue;
+    if (issue.code !== 'invalid_union') return issue;
+    const inner = furthest(issue.errors.map(deepest));
+    return inner && inner.path.length > 0 ? { ...inner, path: [...issue.path, ...inner.path] } : issue;
   });
-  const unknown = all.find(({ code }) => code === 'unrecognized_keys');
-  return unknown ?? all.toSorted((a, b) => b.path.length - a.path.length)[0] ?? { ...NOTHING };
+  return all.find(({ code }) => code === 'unrecognized_keys') ?? furthest(all) ?? NOTHING;
+}
+
+function furthest(issues: readonly Issue[]): Issue | undefined {
+  return issues.toSorted((a, b) => b.path.length - a.path.length)[0];
 }
 
 const NOTHING: Issue = { code: 'custom', path: [], message: 'The request is not valid.', input: undefined };

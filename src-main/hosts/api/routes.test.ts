@@ -1,77 +1,9 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { completionFixture } from '../../testing/completions.ts';
-import type { FakeModelOptions } from '../../testing/fusion.ts';
-import { VectorService } from '../../completions/vector-service.ts';
+import { describe, expect, test } from 'vitest';
 import type { ErrorBody } from './errors.ts';
-import type { Access } from './guard.ts';
-import { ApiKeys } from './keys.ts';
-import { ApiMetrics } from './metrics.ts';
-import { createRoutes } from './routes.ts';
-
-const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const DIMENSION = 2;
-
-/** Of a text's letters a and b; a token a letter, five at most. */
-function embeddingModels() {
-  const countOf = (text: string, letter: string): number => text.split(letter).length - 1;
-  const vector = (text: string): number[] => {
-    const [a, b] = [countOf(text, 'a'), countOf(text, 'b')];
-    return [a, b].map((each) => each / Math.hypot(a, b));
-  };
-  const info = { dimension: DIMENSION, contextTokens: 5 };
-  const embedder = {
-    info: info as never,
-    countTokens: (text: string) => text.length,
-    embed: (texts: readonly string[]) => Promise.resolve(Float32Array.from(texts.flatMap(vector))),
-  };
-  return {
-    embedder: { id: 'e', identity: 'e', embedder },
-    list: () => [{ id: 'e', name: 'Letters', role: 'embedding' as const, active: true }],
-  };
-}
-
-function api({
-  keys = [],
-  hosts,
-  origins = [],
-  separator,
-  ...model
-}: FakeModelOptions & { keys?: string[]; hosts?: string[]; origins?: string[]; separator?: string } = {}) {
-  const { service: completions, model: fake } = completionFixture(model);
-  const access: Access = { keys: new ApiKeys(keys), hosts: () => hosts, origins };
-  const metrics = new ApiMetrics(completions);
-  onTestFinished(() => metrics.close());
-  const core = {
-    completions,
-    vectors: new VectorService(embeddingModels()),
-    log: LOG,
-    separator,
-    clock: () => 5000,
-  };
-  const routes = createRoutes(core, access, metrics);
-  const get = (path: string, headers: Record<string, string> = {}) =>
-    Promise.resolve(routes.request(path, { headers }));
-  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-    Promise.resolve(
-      routes.request(path, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
-    );
-  return { get, post, model: fake, routes };
-}
+import { api, refused } from './api.test-support.ts';
 
 const CHAT = '/v1/chat/completions';
 const HELLO = { model: 'Fake', messages: [{ role: 'user', content: 'Where?' }] };
-
-async function refused(
-  answer: Promise<Response>,
-): Promise<[status: number, param: string | null, message: string]> {
-  const response = await answer;
-  const { error } = (await response.json()) as ErrorBody;
-  return [response.status, error.param, error.message];
-}
 
 describe('what is not supported', () => {
   test.each([
@@ -208,7 +140,7 @@ test('text that is cut by the separator is stored in chunks', async () => {
     usage: { prompt_tokens_details: unknown };
   };
   const stored = model.tokenize('One passage.').length + model.tokenize('Another.').length;
-  expect(usage.prompt_tokens_details).toEqual({ cached_tokens: 0, stored_tokens: stored });
+  expect(usage.prompt_tokens_details).toEqual({ cached_tokens: 0, cache_write_tokens: stored });
 });
 
 describe('vectors', () => {

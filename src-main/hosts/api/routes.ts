@@ -11,6 +11,7 @@ import { refusalOf } from './issues.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { addModelRoutes } from './models.ts';
 import { addRerankRoutes } from './rerank.ts';
+import { addResponseRoutes } from './responses.ts';
 import { addTokenizeRoutes } from './tokenize.ts';
 
 /** A request of a hundred thousand tokens has less than one. */
@@ -39,9 +40,11 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
   addModelRoutes(app, core);
   addChatRoutes(app, core);
   addCompletionRoutes(app, core);
+  addResponseRoutes(app, core);
   addEmbeddingRoutes(app, core);
   addRerankRoutes(app, core);
   addTokenizeRoutes(app, core);
   addHealthRoutes(app, core, metrics);
+  app.doc31('/openapi.json', { openapi: '3.1.0', info: { title: 'Kvasir', version: core.version } });
   return app;
 }

@@ -57,13 +57,34 @@ export const WRITING = {
     .optional(),
 } as const;
 
+/** What form an answer has. */
+export const FormatSchema = z
+  .discriminatedUnion(
+    'type',
+    [
+      z.strictObject({ type: z.literal('text') }),
+      z.strictObject({ type: z.literal('json_object') }),
+      z.strictObject({
+        type: z.literal('json_schema'),
+        json_schema: z.strictObject({
+          name: z.string(),
+          description: z.string().optional(),
+          schema: z.record(z.string(), z.unknown()),
+          strict: z.boolean().nullish(),
+        }),
+      }),
+    ],
+    { error: 'Only the formats text, json_object and json_schema are supported.' },
+  )
+  .nullish();
+
 export const UsageSchema = z
   .object({
     prompt_tokens: z.int(),
     completion_tokens: z.int(),
     total_tokens: z.int(),
     /** Those that were not computed for this request, and those that it encoded for later ones. */
-    prompt_tokens_details: z.object({ cached_tokens: z.int(), stored_tokens: z.int() }),
+    prompt_tokens_details: z.object({ cached_tokens: z.int(), cache_write_tokens: z.int() }),
     completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
   })
   .openapi('Usage');

@@ -6,8 +6,11 @@ import type {
   CompletionText,
   TokenLogprobs,
 } from '../../completions/types.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../../completions/json-grammar.ts';
+import { Refusal } from './errors.ts';
 import { cutAt } from '../../completions/separator.ts';
-import type { CitationSchema, ContentSchema, HowMadeSchema, UsageSchema, WRITING } from './schemas.ts';
+import type { CitationSchema, HowMadeSchema, UsageSchema, WRITING } from './schemas.ts';
 
 type Writing = z.infer<z.ZodObject<typeof WRITING>>;
 
@@ -30,18 +33,34 @@ export function writingOf(
 
 /** A client's content as text and chunks. */
 export function textsOf(
-  content: z.infer<typeof ContentSchema>,
+  content: string | readonly CompletionText[],
   separator: string | undefined,
 ): CompletionText[] {
-  const parts = typeof content === 'string' ? [{ text: content }] : content;
-  return parts.flatMap((part: CompletionText) =>
+  const parts: readonly CompletionText[] = typeof content === 'string' ? [{ text: content }] : content;
+  return parts.flatMap((part) =>
     separator !== undefined && part.cache === undefined ? cutAt(separator, part.text) : [part],
   );
 }
 
+/** The grammar that keeps an answer to a format. */
+export function grammarOf(format: { type: string; schema?: JsonSchema }, param: string): string | undefined {
+  if (format.type === 'text') return undefined;
+  try {
+    return format.schema === undefined ? ANY_OBJECT : jsonGrammar(format.schema);
+  } catch (error) {
+    if (!(error instanceof KvasirError)) throw error;
+    throw new Refusal(400, error.message, { param, code: 'unsupported_schema' });
+  }
+}
+
+/** Whether an effort at reasoning means to think at all. */
+export function thinkOf(effort: string | null | undefined): boolean | undefined {
+  return effort ? effort !== 'none' && effort !== 'minimal' : undefined;
+}
+
 interface SentMessage {
   role: 'system' | 'developer' | 'user' | 'assistant';
-  content: z.infer<typeof ContentSchema>;
+  content: string | readonly CompletionText[];
 }
 
 export function messagesOf(
@@ -60,7 +79,7 @@ export function usageOf({ usage }: CompletionResult): z.infer<typeof UsageSchema
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: { cached_tokens: cachedTokens, stored_tokens: storedTokens },
+    prompt_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: storedTokens },
     completion_tokens_details: { reasoning_tokens: thoughtTokens },
   };
 }

@@ -65,8 +65,19 @@ export async function serveApi(
   const app = await App.open({ dataDir: context.flags().data });
   const endLogging = logDefects(app.log);
   try {
-    const { completions, vectors, log } = app;
-    const server = await startApi({ completions, vectors, log, separator, host, port, keys, tls, origins });
+    const { completions, vectors, log, version } = app;
+    const server = await startApi({
+      completions,
+      vectors,
+      log,
+      version,
+      separator,
+      host,
+      port,
+      keys,
+      tls,
+      origins,
+    });
     try {
       app.start();
       terminal.out(

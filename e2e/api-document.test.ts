@@ -1,0 +1,123 @@
+/** What the API's own document says, held against what the real server answers. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeDir, tempDir } from './cli-support.ts';
+import { DEMO, endApi, KEY, LIBRARY, readLibrary, serveApi, type ApiServer } from './support/api-server.ts';
+
+interface Document {
+  openapi: string;
+  paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
+}
+
+let dir: string;
+let server: ApiServer;
+let document: Document;
+let ajv: Ajv2020;
+
+beforeAll(async () => {
+  dir = tempDir();
+  await readLibrary(dir);
+  server = await serveApi(dir);
+  document = (await (await fetch(`${server.origin}/openapi.json`)).json()) as Document;
+  ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addSchema(document, 'api');
+});
+afterAll(async () => {
+  await endApi(server);
+  removeDir(dir);
+});
+
+async function ask(path: string, body?: unknown): Promise<{ status: number; json: unknown }> {
+  const answer = await fetch(server.origin + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, json: await answer.json() };
+}
+
+/** What the document says against an answer. */
+function mistakes(path: string, method: string, response: string, json: unknown): unknown {
+  const steps = ['paths', path, method, 'responses', response, 'content', 'application/json', 'schema'];
+  const pointer = steps
+    .map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'))
+    .map(encodeURIComponent);
+  const fits = ajv.compile({ $ref: `api#/${pointer.join('/')}` });
+  return fits(json) ? [] : fits.errors;
+}
+
+const USER = [{ role: 'user', content: 'Question: Where does Mara Lind work?' }];
+const SCHEMA = {
+  type: 'object',
+  properties: { place: { type: 'string', maxLength: 20 } },
+  required: ['place'],
+};
+
+test.each([
+  ['/v1/models', undefined],
+  ['/v1/chat/completions', { model: DEMO, messages: USER, logprobs: true, top_logprobs: 2 }],
+  [
+    '/v1/chat/completions',
+    { model: LIBRARY, messages: [{ role: 'user', content: 'Where does Project Polaris run?' }] },
+  ],
+  [
+    '/v1/chat/completions',
+    { model: DEMO, messages: USER, response_format: { type: 'json_object' }, max_tokens: 8 },
+  ],
+  ['/v1/completions', { model: DEMO, prompt: 'Once', logprobs: 1 }],
+  ['/v1/responses', { model: DEMO, input: 'Question: Where does Mara Lind work?' }],
+  ['/v1/responses', { model: LIBRARY, input: 'Where does Project Polaris run?', max_output_tokens: 3 }],
+  ['/v1/tokenize', { model: DEMO, prompt: 'Once' }],
+  ['/v1/tokenize', { model: DEMO, messages: USER }],
+  ['/health', undefined],
+])('%s answers as it is told: %j', async (path, body) => {
+  const { status, json } = await ask(path, body);
+  expect(status).toBe(200);
+  expect(mistakes(path, body ? 'post' : 'get', '200', json)).toEqual([]);
+});
+
+test.each([
+  ['/v1/chat/completions', { model: DEMO, messages: USER, tools: [] }],
+  ['/v1/embeddings', { model: DEMO, input: 'x' }],
+  ['/v1/rerank', { model: DEMO, query: 'x', documents: ['y'] }],
+  ['/v1/responses', { model: 'none', input: 'x' }],
+])('%s fails as it is told: %j', async (path, body) => {
+  const { status, json } = await ask(path, body);
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(mistakes(path, 'post', 'default', json)).toEqual([]);
+});
+
+test('an answer that is not as it is told would be noticed', async () => {
+  const { json } = await ask('/v1/tokenize', { model: DEMO, prompt: 'Once' });
+  expect(mistakes('/v1/tokenize', 'post', '200', { ...(json as object), count: 'many' })).not.toEqual([]);
+});
+
+test('every endpoint is in it, and all that it refers to', () => {
+  expect(document.openapi).toBe('3.1.0');
+  expect(Object.keys(document.paths).sort()).toEqual([
+    '/health',
+    '/metrics',
+    '/v1/chat/completions',
+    '/v1/completions',
+    '/v1/embeddings',
+    '/v1/models',
+    '/v1/models/{model}',
+    '/v1/rerank',
+    '/v1/responses',
+    '/v1/tokenize',
+  ]);
+  for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g))
+    expect(() => ajv.compile({ $ref: `api${reference ?? ''}` })).not.toThrow();
+});
+
+test('an answer keeps to a JSON schema', async () => {
+  const response_format = {
+    type: 'json_schema',
+    json_schema: { name: 'place', schema: SCHEMA, strict: true },
+  };
+  const { json } = await ask('/v1/chat/completions', { model: DEMO, messages: USER, response_format });
+  const { choices } = json as { choices: { message: { content: string }; finish_reason: string }[] };
+  expect(choices[0]?.finish_reason).toBe('stop');
+  const fits = new Ajv2020().compile(SCHEMA);
+  expect(fits(JSON.parse(choices[0]?.message.content ?? ''))).toBe(true);
+});

@@ -1,0 +1,113 @@
+/** Grammars held against the engine, which writes by chance what they allow: all of it has to fit the schema. */
+import { Ajv } from 'ajv';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Engine, type Model } from '../engine/engine.ts';
+import { ANY_OBJECT, jsonGrammar, type JsonSchema } from './json-grammar.ts';
+
+const DEMO = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
+const PERSON = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 1, maxLength: 12 },
+    age: { type: 'integer' },
+    tags: { type: 'array', items: { enum: ['a "quoted"', 'b\\c', 7, null] }, minItems: 1, maxItems: 3 },
+  },
+  required: ['name', 'tags'],
+  additionalProperties: false,
+} as const;
+
+let model: Model;
+beforeAll(async () => {
+  model = await Engine.open().loadModel(DEMO, { threads: 1, device: 'cpu' });
+});
+afterAll(() => model.dispose());
+
+function nested(depth: number): JsonSchema {
+  let schema: JsonSchema = { type: 'string' };
+  for (let i = 0; i < depth; i++) schema = { type: 'array', items: schema };
+  return schema;
+}
+
+/** What the model writes by chance, where it comes to an end. */
+async function written(grammar: string, seed: number): Promise<unknown> {
+  const session = model.createSession(512);
+  try {
+    await session.append([{ kind: 'compute', tokens: model.tokenize('Once', { addBos: true }) }], {
+      kind: 'full',
+    });
+    const sampling = { temperature: 1, topK: 0, topP: 1, minP: 0, seed, grammar };
+    const { tokens, stop } = await session.generate({ maxTokens: 400, sampling });
+    return stop === 'eos' ? JSON.parse(model.detokenize(tokens)) : undefined;
+  } finally {
+    session.dispose();
+  }
+}
+
+const SCHEMAS: Record<string, JsonSchema> = {
+  person: PERSON,
+  'a list of them': { type: 'array', items: PERSON, maxItems: 2 },
+  'only what may be left out': {
+    type: 'object',
+    properties: { a: { type: 'boolean' }, b: { type: 'null' }, c: { const: 'see' } },
+    additionalProperties: false,
+  },
+  'others beside what is named': {
+    type: 'object',
+    properties: { a: { type: 'boolean' } },
+    required: ['a'],
+    additionalProperties: { type: 'integer' },
+  },
+  'one of several': { anyOf: [{ type: 'integer' }, { type: ['boolean', 'null'] }, { const: { a: [1] } }] },
+  'a tree': {
+    $defs: { node: { type: 'object', properties: { next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } }, required: ['next'], additionalProperties: false } }, // prettier-ignore
+    $ref: '#/$defs/node',
+  },
+  'keys with marks': {
+    type: 'object',
+    properties: { 'a "b"\\': { type: 'integer' }, ключ: { enum: ['да'] } },
+    required: ['a "b"\\', 'ключ'],
+    additionalProperties: false,
+  },
+};
+
+describe('what is written by a grammar', () => {
+  test.each(Object.entries(SCHEMAS))('fits its schema: %s', async (_, schema) => {
+    const fits = new Ajv({ strict: false }).compile(schema as object);
+    const grammar = jsonGrammar(schema);
+    let ended = 0;
+    for (let seed = 0; seed < 8; seed++) {
+      const value = await written(grammar, seed);
+      if (value === undefined) continue;
+      ended++;
+      expect([value, fits(value)]).toEqual([value, true]);
+    }
+    expect(ended).toBeGreaterThan(0);
+  });
+
+  test('is an object where only that is asked for', async () => {
+    const values = [await written(ANY_OBJECT, 1), await written(ANY_OBJECT, 2), await written(ANY_OBJECT, 3)];
+    expect(values.some((value) => value !== undefined)).toBe(true);
+    for (const value of values) if (value !== undefined) expect(value).toBeTypeOf('object');
+  });
+});
+
+describe('what cannot be kept to is refused by name', () => {
+  test.each([
+    [{ type: 'string', pattern: '^a' }, '#/pattern'],
+    [{ type: 'integer', minimum: 3 }, '#/minimum'],
+    [{ type: 'object', properties: { a: { oneOf: [] } } }, '#/properties/a/oneOf'],
+    [{ allOf: [{ type: 'string' }] }, '#/allOf'],
+    [{ type: 'array', items: { format: 'date', type: 'string' } }, '#/items/format'],
+    [{ type: 'text' }, '#/type'],
+    [{ $ref: '#/$defs/none' }, '#/$ref'],
+    [{ $ref: 'http://example.com' }, '#/$ref'],
+    [{ type: 'string', maxLength: 1e9 }, '#/maxLength'],
+    [{ type: 'object', properties: {}, required: ['a'] }, '#/required'],
+    [{ enum: [] }, '#/enum'],
+    [false, '#'],
+    [nested(10_000), '#'],
+  ])('%#: %j', (schema: JsonSchema, at) => {
+    expect(() => jsonGrammar(schema)).toThrow(`${at} `);
+  });
+});

@@ -1,0 +1,240 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+
+/** A JSON schema, as clients send it. */
+export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
+
+/** What every grammar may use. No blanks without end: a small model would write nothing else. */
+const COMMON = String.raw`
+blank ::= | " " | "\n" [ \t]{0,20}
+value ::= object | array | string | number | boolean | null
+object ::= "{" blank (pair ("," blank pair)*)? "}" blank
+pair ::= string ":" blank value
+array ::= "[" blank (value ("," blank value)*)? "]" blank
+string ::= "\"" char* "\"" blank
+char ::= [^"\\\x7F\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,15}) blank
+number ::= "-"? ("0" | [1-9] [0-9]{0,15}) ("." [0-9]{1,16})? ([eE] [-+]? [0-9]{1,3})? blank
+boolean ::= ("true" | "false") blank
+null ::= "null" blank
+`;
+
+/** They say something to people alone. */
+const REMARKS = ['title', 'description', 'default', 'examples', '$schema', '$id', '$comment', 'deprecated'];
+
+/** What each kind of value may be told by, besides its type. */
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  object: ['properties', 'required', 'additionalProperties'],
+  array: ['items', 'minItems', 'maxItems'],
+  string: ['minLength', 'maxLength'],
+  number: [],
+  integer: [],
+  boolean: [],
+  null: [],
+};
+
+/** libllama unrolls repetitions. */
+const MOST_REPEATED = 1000;
+const MOST_RULES = 2000;
+/** UTF-16 units of where a part of a schema stands. */
+const LONGEST_PATH = 4096;
+
+/** A grammar for any JSON object. */
+export const ANY_OBJECT = `root ::= object\n${COMMON}`;
+
+/**
+ * A grammar for what a JSON schema allows, in GBNF. Properties come in the schema's order, and none that it does not name unless it asks for
+ * them. BAD_ARGUMENT names the keyword that is not supported, and where it stands.
+ */
+export function jsonGrammar(schema: JsonSchema): string {
+  return new Grammar(schema).text();
+}
+
+class Grammar {
+  readonly #root: JsonSchema;
+  readonly #rules = new Map<string, string>();
+  /** Names of rules by what a $ref says. */
+  readonly #references = new Map<string, string>();
+
+  constructor(root: JsonSchema) {
+    this.#root = root;
+  }
+
+  text(): string {
+    const body = this.#of(this.#root, '#');
+    const rules = [...this.#rules].map(([name, rule]) => `${name} ::= ${rule}`);
+    return [`root ::= ${body}`, ...rules, COMMON].join('\n');
+  }
+
+  /** What a rule has to say for a schema. `at`: where it stands. */
+  #of(schema: unknown, at: string): string {
+    if (at.length > LONGEST_PATH) throw refused('#', 'is nested too deeply');
+    if (schema === true) return 'value';
+    if (!isObject(schema)) throw refused(at, 'is not a schema that anything fits');
+    if ('$ref' in schema) return this.#reference(schema, at);
+    if ('const' in schema) return this.#literals([schema['const']], schema, 'const', at);
+    if ('enum' in schema) return this.#literals(listOf(schema['enum'], `${at}/enum`), schema, 'enum', at);
+    if ('anyOf' in schema) return this.#anyOf(schema, at);
+    const types = 'type' in schema ? listOf([schema['type']].flat(), `${at}/type`) : typesMeant(schema);
+    if (types.length === 0) {
+      requireOnly(schema, [], at);
+      return 'value';
+    }
+    const allowed = types.flatMap((type) => KEYWORDS[String(type)] ?? []);
+    requireOnly(schema, ['type', ...allowed], at);
+    return alternatives(types.map((type) => this.#typed(type, schema, at)));
+  }
+
+  #typed(type: unknown, schema: Record<string, unknown>, at: string): string {
+    if (type === 'object') return this.#object(schema, at);
+    if (type === 'array') return this.#array(schema, at);
+    if (type === 'string') return this.#string(schema, at);
+    if (typeof type === 'string' && type in KEYWORDS) return type;
+    throw refused(`${at}/type`, `names no type: ${JSON.stringify(type)}`);
+  }
+
+  #object(
+    { properties = {}, required = [], additionalProperties }: Record<string, unknown>,
+    at: string,
+  ): string {
+    if (!isObject(properties)) throw refused(`${at}/properties`, 'is no object');
+    const names = Object.keys(properties);
+    const needed = new Set(listOf(required, `${at}/required`));
+    for (const name of needed)
+      if (!names.includes(String(name)))
+        throw refused(`${at}/required`, `names ${JSON.stringify(name)}, which is no property`);
+    // What is not named may be left out always; where nothing is, anything may stand.
+    const others = additionalProperties ?? names.length === 0;
+    const other =
+      others === false ? undefined : this.#pair('string', this.#of(others, `${at}/additionalProperties`));
+    const pairs = names.map((name) => ({
+      pair: this.#pair(
+        `${quoted(JSON.stringify(name))} blank`,
+        this.#of(properties[name], `${at}/properties/${name}`),
+      ),
+      needed: needed.has(name),
+    }));
+    return `"{" blank ${this.#pairs(pairs, other)} "}" blank`;
+  }
+
+  /** Pairs in their order, those that are not needed left out at will, each but the first behind a comma. */
+  #pairs(pairs: readonly { pair: string; needed: boolean }[], other: string | undefined): string {
+    let [first, next] =
+      other === undefined ? ['', ''] : [`(${other} ("," blank ${other})*)?`, `("," blank ${other})*`];
+    for (const { pair, needed } of pairs.toReversed()) {
+      const behind = this.#rule(next);
+      const later = this.#rule(first);
+      first = needed ? `${pair} ${behind}` : `(${pair} ${behind} | ${later})`;
+      next = needed ? `"," blank ${pair} ${behind}` : `("," blank ${pair})? ${behind}`;
+    }
+    return first;
+  }
+
+  #pair(key: string, value: string): string {
+    return this.#rule(`${key} ":" blank ${value}`);
+  }
+
+  #array({ items = true, minItems = 0, maxItems }: Record<string, unknown>, at: string): string {
+    const item = this.#rule(this.#of(items, `${at}/items`));
+    const [least, most] = [
+      countOf(minItems, `${at}/minItems`),
+      maxItems === undefined ? undefined : countOf(maxItems, `${at}/maxItems`),
+    ];
+    if (most === 0) return '"[" blank "]" blank';
+    const more = `("," blank ${item}){${Math.max(0, least - 1)},${most === undefined ? '' : most - 1}}`;
+    const list = `${item} ${more}`;
+    return `"[" blank ${least === 0 ? `(${list})?` : list} "]" blank`;
+  }
+
+  #string({ minLength = 0, maxLength }: Record<string, unknown>, at: string): string {
+    const least = countOf(minLength, `${at}/minLength`);
+    if (least === 0 && maxLength === undefined) return 'string';
+    const most = maxLength === undefined ? '' : countOf(maxLength, `${at}/maxLength`);
+    return `"\\"" char{${least},${most}} "\\"" blank`;
+  }
+
+  #anyOf(schema: Record<string, unknown>, at: string): string {
+    requireOnly(schema, ['anyOf', ...DEFINITIONS], at);
+    const ways = listOf(schema['anyOf'], `${at}/anyOf`);
+    return alternatives(ways.map((way, i) => this.#of(way, `${at}/anyOf/${i}`)));
+  }
+
+  #literals(
+    values: readonly unknown[],
+    schema: Record<string, unknown>,
+    keyword: string,
+    at: string,
+  ): string {
+    requireOnly(schema, [keyword, 'type', ...DEFINITIONS], at);
+    return `${alternatives(values.map((value) => quoted(JSON.stringify(value))))} blank`;
+  }
+
+  #reference(schema: Record<string, unknown>, at: string): string {
+    requireOnly(schema, ['$ref', ...DEFINITIONS], at);
+    const reference = String(schema['$ref']);
+    const known = this.#references.get(reference);
+    if (known !== undefined) return known;
+    const target = resolve(this.#root, reference);
+    if (target === undefined) throw refused(`${at}/$ref`, `leads nowhere within the schema: ${reference}`);
+    const name = `ref-${this.#references.size}`;
+    this.#references.set(reference, name); // before what may lead back to it
+    this.#rules.set(name, this.#of(target, reference));
+    return name;
+  }
+
+  /** The name of a rule that says so. */
+  #rule(body: string): string {
+    if (this.#rules.size >= MOST_RULES) throw refused('#', 'is too large');
+    const name = `part-${this.#rules.size}`;
+    this.#rules.set(name, body === '' ? '""' : body);
+    return name;
+  }
+}
+
+const DEFINITIONS = ['$defs', 'definitions'];
+
+/** Types of a schema that names none, by what it says of them. */
+function typesMeant(schema: Record<string, unknown>): string[] {
+  return Object.keys(KEYWORDS).filter((type) => KEYWORDS[type]?.some((keyword) => keyword in schema));
+}
+
+function requireOnly(schema: Record<string, unknown>, keywords: readonly string[], at: string): void {
+  const known = [...keywords, ...REMARKS, ...DEFINITIONS];
+  const other = Object.keys(schema).find((keyword) => !known.includes(keyword));
+  if (other !== undefined) throw refused(`${at}/${other}`, 'is not supported here');
+}
+
+function resolve(root: JsonSchema, reference: string): unknown {
+  if (!reference.startsWith('#')) return undefined;
+  const path = reference.slice(1).split('/').slice(1);
+  return path.reduce<unknown>((schema, step) => {
+    const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    return isObject(schema) && Object.hasOwn(schema, key) ? schema[key] : undefined;
+  }, root);
+}
+
+function alternatives(ways: readonly string[]): string {
+  return ways.length === 1 ? (ways[0] ?? '') : `(${ways.join(' | ')})`;
+}
+
+/** As GBNF writes a text. */
+function quoted(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+function listOf(value: unknown, at: string): unknown[] {
+  if (Array.isArray(value) && (value.length > 0 || at.endsWith('/required'))) return value;
+  throw refused(at, 'is no list, or has nothing in it');
+}
+
+function countOf(value: unknown, at: string): number {
+  if (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_REPEATED) return Number(value);
+  throw refused(at, `is no whole number from 0 to ${MOST_REPEATED}`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refused(at: string, why: string): KvasirError {
+  return new KvasirError('BAD_ARGUMENT', `The JSON schema cannot be kept to: ${at} ${why}.`);
+}

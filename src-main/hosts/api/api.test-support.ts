@@ -1,0 +1,74 @@
+/** The API's routes over a model that only counts, for tests: no socket. */
+import { onTestFinished } from 'vitest';
+import { completionFixture } from '../../testing/completions.ts';
+import type { FakeModelOptions } from '../../testing/fusion.ts';
+import { VectorService } from '../../completions/vector-service.ts';
+import type { ErrorBody } from './errors.ts';
+import type { Access } from './guard.ts';
+import { ApiKeys } from './keys.ts';
+import { ApiMetrics } from './metrics.ts';
+import { createRoutes } from './routes.ts';
+
+const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const DIMENSION = 2;
+
+/** Of a text's letters a and b; a token a letter, five at most. */
+function embeddingModels() {
+  const countOf = (text: string, letter: string): number => text.split(letter).length - 1;
+  const vector = (text: string): number[] => {
+    const [a, b] = [countOf(text, 'a'), countOf(text, 'b')];
+    return [a, b].map((each) => each / Math.hypot(a, b));
+  };
+  const info = { dimension: DIMENSION, contextTokens: 5 };
+  const embedder = {
+    info: info as never,
+    countTokens: (text: string) => text.length,
+    embed: (texts: readonly string[]) => Promise.resolve(Float32Array.from(texts.flatMap(vector))),
+  };
+  return {
+    embedder: { id: 'e', identity: 'e', embedder },
+    list: () => [{ id: 'e', name: 'Letters', role: 'embedding' as const, active: true }],
+  };
+}
+
+export function api({
+  keys = [],
+  hosts,
+  origins = [],
+  separator,
+  ...model
+}: FakeModelOptions & { keys?: string[]; hosts?: string[]; origins?: string[]; separator?: string } = {}) {
+  const { service: completions, model: fake } = completionFixture(model);
+  const access: Access = { keys: new ApiKeys(keys), hosts: () => hosts, origins };
+  const metrics = new ApiMetrics(completions);
+  onTestFinished(() => metrics.close());
+  const core = {
+    completions,
+    vectors: new VectorService(embeddingModels()),
+    log: LOG,
+    separator,
+    version: '1',
+    clock: () => 5000,
+  };
+  const routes = createRoutes(core, access, metrics);
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    Promise.resolve(routes.request(path, { headers }));
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    Promise.resolve(
+      routes.request(path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    );
+  return { get, post, model: fake, routes };
+}
+
+/** What a refusal says. */
+export async function refused(
+  answer: Promise<Response>,
+): Promise<[status: number, param: string | null, message: string]> {
+  const response = await answer;
+  const { error } = (await response.json()) as ErrorBody;
+  return [response.status, error.param, error.message];
+}

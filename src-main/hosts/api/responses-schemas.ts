@@ -1,0 +1,152 @@
+import { z } from '@hono/zod-openapi';
+import { CitationSchema, HowMadeSchema, only, TextPartSchema, WRITING } from './schemas.ts';
+
+const InputTextSchema = TextPartSchema.extend({ type: z.literal('input_text') }).openapi('InputText');
+
+/** As an answer had it. */
+const OutputTextSchema = z.strictObject({
+  type: z.literal('output_text'),
+  text: z.string(),
+  annotations: z.array(z.unknown()).optional(),
+  logprobs: z.array(z.unknown()).optional(),
+});
+
+const ContentSchema = z.union([
+  z.string(),
+  z
+    .array(
+      z.discriminatedUnion('type', [InputTextSchema, OutputTextSchema], {
+        error: 'Only parts of the types "input_text" and "output_text" are supported.',
+      }),
+    )
+    .min(1),
+]);
+
+const ItemSchema = z.union(
+  [
+    z.strictObject({
+      type: z.literal('message').optional(),
+      role: z.enum(['user', 'assistant', 'system', 'developer']),
+      content: ContentSchema,
+      id: z.string().optional(),
+      status: z.string().optional(),
+    }),
+    // An answer's thoughts, which later turns do not see.
+    z.strictObject({
+      type: z.literal('reasoning'),
+      id: z.string(),
+      summary: z.array(z.unknown()),
+      content: z.array(z.unknown()).optional(),
+      status: z.string().optional(),
+    }),
+  ],
+  { error: 'Only messages are supported.' },
+);
+
+const FormatSchema = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('text') }),
+    z.strictObject({ type: z.literal('json_object') }),
+    z.strictObject({
+      type: z.literal('json_schema'),
+      name: z.string(),
+      description: z.string().optional(),
+      schema: z.record(z.string(), z.unknown()),
+      strict: z.boolean().nullish(),
+    }),
+  ],
+  { error: 'Only the formats text, json_object and json_schema are supported.' },
+);
+
+export const ResponseRequestSchema = z
+  .strictObject({
+    model: z.string().min(1),
+    input: z.union([z.string().min(1), z.array(ItemSchema).min(1).max(4096)]),
+    instructions: z.string().nullish(),
+    previous_response_id: z.string().nullish(),
+    /** Whether later requests may go on from this one; kept in memory, as long as there is room. */
+    store: z.boolean().nullish(),
+    max_output_tokens: z.int().min(1).nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    stream: z.boolean().nullish(),
+    text: z.strictObject({ format: FormatSchema.optional() }).optional(),
+    reasoning: z
+      .strictObject({ effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullish() })
+      .nullish(),
+    truncation: only('disabled'),
+    // They change nothing here.
+    metadata: z.record(z.string(), z.string()).nullish(),
+    user: z.string().nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
+    service_tier: z.enum(['auto', 'default']).nullish(),
+    safety_identifier: z.string().nullish(),
+    prompt_cache_key: z.string().nullish(),
+    kvasir: WRITING.kvasir,
+  })
+  .openapi('ResponseRequest');
+
+const OutputSchema = z.union([
+  z.object({
+    type: z.literal('message'),
+    id: z.string(),
+    status: z.enum(['completed', 'incomplete']),
+    role: z.literal('assistant'),
+    content: z.array(
+      z.object({
+        type: z.literal('output_text'),
+        text: z.string(),
+        annotations: z.array(z.unknown()).max(0),
+        logprobs: z.array(z.unknown()).max(0),
+      }),
+    ),
+  }),
+  z.object({
+    type: z.literal('reasoning'),
+    id: z.string(),
+    summary: z.array(z.unknown()).max(0),
+    content: z.array(z.object({ type: z.literal('reasoning_text'), text: z.string() })),
+  }),
+]);
+
+export const ResponseSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('response'),
+    created_at: z.int(),
+    status: z.enum(['in_progress', 'completed', 'incomplete']),
+    error: z.null(),
+    incomplete_details: z.object({ reason: z.literal('max_output_tokens') }).nullable(),
+    instructions: z.string().nullable(),
+    max_output_tokens: z.int().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    model: z.string(),
+    output: z.array(OutputSchema),
+    parallel_tool_calls: z.boolean(),
+    previous_response_id: z.string().nullable(),
+    store: z.boolean(),
+    temperature: z.number().nullable(),
+    top_p: z.number().nullable(),
+    text: z.object({ format: z.object({ type: z.string() }) }),
+    tool_choice: z.literal('none'),
+    tools: z.array(z.unknown()).max(0),
+    truncation: z.literal('disabled'),
+    usage: z
+      .object({
+        input_tokens: z.int(),
+        /** Those that were not computed for this request, and those that it encoded for later ones. */
+        input_tokens_details: z.object({ cached_tokens: z.int(), cache_write_tokens: z.int() }),
+        output_tokens: z.int(),
+        output_tokens_details: z.object({ reasoning_tokens: z.int() }),
+        total_tokens: z.int(),
+      })
+      .nullable(),
+    citations: z.array(CitationSchema).optional(),
+    kvasir: HowMadeSchema.optional(),
+  })
+  .openapi('Response');
+
+export type ResponseRequest = z.infer<typeof ResponseRequestSchema>;
+export type ResponseBody = z.infer<typeof ResponseSchema>;
+export type OutputItem = z.infer<typeof OutputSchema>;
