@@ -389,6 +389,7 @@ export class App {
       () => this.prefetcher.close(),
       () => this.analysis.close(),
       ...this.workspaces.closeAnalyses(),
+      () => this.completions.close(),
       () => this.chat.close(),
       ...this.workspaces.closeAnswers(),
       () => this.prefixes.stop(),

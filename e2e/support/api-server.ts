@@ -18,7 +18,11 @@ export interface ApiServer extends RunningCli {
 }
 
 /** Starts it on a port that is free, and waits until its model is loaded. */
-export async function serveApi(data: string, ...flags: string[]): Promise<ApiServer> {
+export async function serveApi(
+  data: string,
+  flags: readonly string[] = [],
+  isUp: (origin: string) => Promise<boolean> = answersHealth,
+): Promise<ApiServer> {
   const keys = join(data, 'keys.txt');
   writeFileSync(keys, `# for tests\n${KEY}\n`);
   const running = startCli(['serve', '--api', '--data', data, '--api-key-file', keys, ...flags]);
@@ -27,14 +31,15 @@ export async function serveApi(data: string, ...flags: string[]): Promise<ApiSer
   const ended = running.finished.then(({ code, stderr }) => {
     throw new Error(`it ended with ${code}: ${stderr}`);
   });
-  const found = vi.waitUntil(() => /^(https?:\/\/\S+)\/v1$/m.exec(printed)?.[1], {
-    timeout: 60_000,
-    interval: 50,
-  });
+  const address = /^(https?:\/\/\S+)\/v1$/m;
+  const found = vi.waitUntil(() => address.exec(printed)?.[1], { timeout: 60_000, interval: 50 });
   const origin = await Promise.race([found, ended]);
-  const isUp = async (): Promise<boolean> => (await fetch(`${origin}/health`)).status === 200;
-  await vi.waitUntil(isUp, { timeout: 60_000, interval: 100 });
+  await vi.waitUntil(() => isUp(origin), { timeout: 60_000, interval: 100 });
   return { ...running, origin, baseURL: `${origin}/v1` };
+}
+
+async function answersHealth(origin: string): Promise<boolean> {
+  return (await fetch(`${origin}/health`)).status === 200;
 }
 
 export async function endApi({ child, finished }: ApiServer): Promise<void> {

@@ -221,6 +221,19 @@ describe('stopping', () => {
     expect(model.sessions).toEqual([]);
   });
 
+  test('when the service is closed ends what runs and what waits, and lets nothing more in', async () => {
+    const beforeToken = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const { service, model } = completionFixture({ says: 'And on. '.repeat(300), beforeToken });
+    const asked = [1, 2, 3].map(() => service.complete(question('Where?'), RUN));
+    const ended = Promise.allSettled(asked);
+    await expect.poll(() => service.queue).toEqual({ waiting: 2, running: 1 });
+    await service.close();
+    expect(service.queue).toEqual({ waiting: 0, running: 0 });
+    expect(model.sessions.map(({ disposed }) => disposed)).toEqual([true]);
+    expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    await expect(service.complete(question('Where?'), RUN)).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
   test('requests beyond the most that wait are refused', async () => {
     const { service, gate } = completionFixture();
     const held = Promise.withResolvers<undefined>();

@@ -62,6 +62,11 @@ export class CompletionService {
     this.#turns = new Turns(options.models, options.gate);
   }
 
+  /** Ends all that is being answered. */
+  close(): Promise<void> {
+    return this.#turns.close();
+  }
+
   /** Requests that wait for the model, and those that have it. */
   get queue(): { waiting: number; running: number } {
     return { waiting: this.#turns.waiting, running: this.#turns.running };
@@ -101,7 +106,7 @@ export class CompletionService {
     const { models, libraries, settings, planner } = this.#options;
     const library = libraryNamed(request.model, libraries());
     const stopwatch = new Stopwatch(this.#clock);
-    const result = await this.#turns.take(run.signal, async (active) => {
+    const result = await this.#turns.take(run.signal, async (active, signal) => {
       if (!library) requireInUse(request.model, active, models.list());
       const wait = stopwatch.lap();
       const context = { ...active, settings: settings.current, planner };
@@ -110,7 +115,7 @@ export class CompletionService {
             ...this.#options,
             ...context,
             maker: this.#maker,
-            signal: run.signal,
+            signal,
           })
         : askModel(request, context);
       const retrieve = library ? stopwatch.lap() : 0;
@@ -118,7 +123,7 @@ export class CompletionService {
         ...this.#options,
         ...context,
         request,
-        run,
+        run: { ...run, signal },
         stopwatch,
         before: { wait, retrieve },
       });

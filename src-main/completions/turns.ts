@@ -15,6 +15,8 @@ const MOST_WAITING = 256;
 export class Turns<M> {
   readonly #models: Models<M>;
   readonly #gate: Gate;
+  readonly #closing = new AbortController();
+  readonly #turns = new Set<Promise<unknown>>();
   #waiting = 0;
   #running = 0;
 
@@ -31,8 +33,18 @@ export class Turns<M> {
     return this.#running;
   }
 
-  /** Runs `work` when its turn has come; stopping ends the wait at once. CONFLICT when too many wait, ABORTED. */
-  async take<T>(signal: AbortSignal, work: (model: M) => Promise<T>): Promise<T> {
+  /** Ends all requests; resolves when none has the model any more. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled(this.#turns);
+  }
+
+  /**
+   * Runs `work` when its turn has come, with a signal that ends it; stopping ends the wait at once. CONFLICT when too many wait,
+   * ABORTED.
+   */
+  async take<T>(stop: AbortSignal, work: (model: M, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const signal = AbortSignal.any([stop, this.#closing.signal]);
     throwIfAborted(signal);
     if (this.#waiting >= MOST_WAITING) throw tooMany();
     const stopped = Promise.withResolvers<never>();
@@ -47,15 +59,22 @@ export class Turns<M> {
     };
     this.#waiting++;
     signal.addEventListener('abort', onStop, { once: true });
+    const turn = this.#turn(signal, begin, work);
+    this.#turns.add(turn);
+    void turn.catch(() => undefined).then(() => this.#turns.delete(turn));
     try {
-      return await Promise.race([this.#turn(signal, begin, work), stopped.promise]);
+      return await Promise.race([turn, stopped.promise]);
     } finally {
       begin();
       signal.removeEventListener('abort', onStop);
     }
   }
 
-  async #turn<T>(signal: AbortSignal, begin: () => void, work: (model: M) => Promise<T>): Promise<T> {
+  async #turn<T>(
+    signal: AbortSignal,
+    begin: () => void,
+    work: (model: M, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     for (;;) {
       await this.#models.current(); // outside of the gate, which loading a model needs itself
       const result = await this.#gate.foreground(async () => {
@@ -65,7 +84,7 @@ export class Turns<M> {
         begin();
         this.#running++;
         try {
-          return { value: await work(active) };
+          return { value: await work(active, signal) };
         } finally {
           this.#running--;
         }

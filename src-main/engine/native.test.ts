@@ -103,54 +103,60 @@ describe('the addon is what native.ts says', () => {
     expect(() => embedder.embed(['red'], abort)).toThrow(/disposed/);
   });
 
-  test('a sampled token is told with its chance and those of the likeliest, when asked for', async () => {
-    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
-    const abort = addon.createAbort();
-    const session = native.createSession(64);
-    const greedy = { temperature: 0, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty: 1, seed: 0 };
-    await session.append(
-      [{ kind: 'compute', tokens: native.tokenize('Once upon a', true, false) }],
-      FULL,
-      abort,
-    );
-    const logits = session.logits();
-    const sampled: (number | NativeSampled)[] = [];
-    await session.generate(1, { ...greedy, chances: 3 }, abort, (token) => sampled.push(token));
-    const sum = logits.reduce((total, logit) => total + Math.exp(logit), 0);
-    const expected = [...logits.entries()]
-      .toSorted(([, a], [, b]) => b - a)
-      .slice(0, 3)
-      .map(([token, logit]) => ({ token, logprob: expect.closeTo(logit - Math.log(sum), 4) as number }));
-    expect(sampled).toEqual([{ ...expected[0], top: expected }]);
-
-    session.truncate(0);
-    await session.append(
-      [{ kind: 'compute', tokens: native.tokenize('Once upon a', true, false) }],
-      FULL,
-      abort,
-    );
-    await session.generate(1, greedy, abort, (token) => sampled.push(token));
-    expect(sampled[1]).toBe(expected[0]?.token);
-    native.dispose();
-  });
-
-  test('a grammar says what may be written, whatever is likely', async () => {
-    const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });
-    const abort = addon.createAbort();
-    const sampling = { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, seed: 7 };
-    const written = async (grammar: string): Promise<[string, string]> => {
+  test.each(['loadModel', 'loadLlamaModel'] as const)(
+    '%s: a sampled token is told with its chance when asked for',
+    async (load) => {
+      const native = await addon[load](DEMO, { threads: 1, device: 'cpu' });
+      const abort = addon.createAbort();
       const session = native.createSession(64);
-      const tokens = native.tokenize('Once upon a', true, false);
-      await session.append([{ kind: 'compute', tokens }], FULL, abort);
-      const result = await session.generate(40, { ...sampling, grammar }, abort);
-      return [native.detokenize(result.tokens, false), result.stop];
-    };
-    const [text, stop] = await written('root ::= "{" [0-9] [0-9] "}"');
-    expect(text).toMatch(/^\{\d\d\}$/);
-    expect(stop).toBe('eos');
-    await expect(written('root ::= nothing')).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
-    native.dispose();
-  });
+      const greedy = { temperature: 0, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty: 1, seed: 0 };
+      await session.append(
+        [{ kind: 'compute', tokens: native.tokenize('Once upon a', true, false) }],
+        FULL,
+        abort,
+      );
+      const logits = session.logits();
+      const sampled: (number | NativeSampled)[] = [];
+      await session.generate(1, { ...greedy, chances: 3 }, abort, (token) => sampled.push(token));
+      const sum = logits.reduce((total, logit) => total + Math.exp(logit), 0);
+      const expected = [...logits.entries()]
+        .toSorted(([, a], [, b]) => b - a)
+        .slice(0, 3)
+        .map(([token, logit]) => ({ token, logprob: expect.closeTo(logit - Math.log(sum), 4) as number }));
+      expect(sampled).toEqual([{ ...expected[0], top: expected }]);
+
+      session.truncate(0);
+      await session.append(
+        [{ kind: 'compute', tokens: native.tokenize('Once upon a', true, false) }],
+        FULL,
+        abort,
+      );
+      await session.generate(1, greedy, abort, (token) => sampled.push(token));
+      expect(sampled[1]).toBe(expected[0]?.token);
+      native.dispose();
+    },
+  );
+
+  test.each(['loadModel', 'loadLlamaModel'] as const)(
+    '%s: a grammar says what may be written, whatever is likely',
+    async (load) => {
+      const native = await addon[load](DEMO, { threads: 1, device: 'cpu' });
+      const abort = addon.createAbort();
+      const sampling = { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, seed: 7 };
+      const written = async (grammar: string): Promise<[string, string]> => {
+        const session = native.createSession(64);
+        const tokens = native.tokenize('Once upon a', true, false);
+        await session.append([{ kind: 'compute', tokens }], FULL, abort);
+        const result = await session.generate(40, { ...sampling, grammar }, abort);
+        return [native.detokenize(result.tokens, false), result.stop];
+      };
+      const [text, stop] = await written('root ::= "{" [0-9] [0-9] "}"');
+      expect(text).toMatch(/^\{\d\d\}$/);
+      expect(stop).toBe('eos');
+      await expect(written('root ::= nothing')).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+      native.dispose();
+    },
+  );
 
   test('layers report the deviation of what was recomputed and of what was left', async () => {
     const native = await addon.loadModel(DEMO, { threads: 1, device: 'cpu' });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { isIP, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
@@ -47,7 +47,7 @@ export async function startApi(options: ApiServerOptions): Promise<RunningApi> {
   );
   const listener = getRequestListener(routes.fetch, { overrideGlobalObjects: false });
   const listen = (...request: Parameters<typeof listener>): void => void listener(...request);
-  const server: Server = tls ? createTlsServer(readTls(tls), listen) : createServer(listen);
+  const server = tls ? secureServer(tls, listen) : createServer(listen);
   await listening(server, options);
   log.info('api-started', { host, port: address().port });
   return {
@@ -71,12 +71,12 @@ function needsKeys(host: string): KvasirError {
   return new KvasirError('BAD_ARGUMENT', message, 'Name a file with keys by --api-key-file.');
 }
 
-function readTls({ cert, key }: { cert: string; key: string }): { cert: Buffer; key: Buffer } {
+function secureServer({ cert, key }: { cert: string; key: string }, listener: RequestListener): Server {
   try {
-    return { cert: readFileSync(cert), key: readFileSync(key) };
+    return createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) }, listener);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    const message = `The certificate or its key could not be read (${code}).`;
+    const message = `The certificate or its key cannot be used (${code}).`;
     throw new KvasirError('BAD_ARGUMENT', message, 'Name files in PEM by --tls-cert and --tls-key.', {
       cause: error,
     });

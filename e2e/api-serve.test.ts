@@ -1,0 +1,104 @@
+/** Who reaches the API of the real program: addresses, keys, names, certificates. */
+import { request as httpRequest, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectFailure, removeDir, runCli, tempDir } from './cli-support.ts';
+import { DEMO, endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
+
+/** Made for these tests, known to everybody, and trusted by nobody else. */
+const TLS = {
+  cert: join(import.meta.dirname, 'support', 'tls', 'cert.pem'),
+  key: join(import.meta.dirname, 'support', 'tls', 'key.pem'),
+};
+
+let dir: string;
+beforeAll(() => {
+  dir = tempDir();
+});
+afterAll(() => removeDir(dir));
+
+/** Unlike fetch, with any Host. */
+function statusOf(url: string, options: RequestOptions & { ca?: Buffer } = {}): Promise<number | undefined> {
+  const send = url.startsWith('https') ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    send(url, options, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+const authorized = { Authorization: `Bearer ${KEY}` };
+
+test.each([
+  [['--api', '--host', '0.0.0.0'], /beyond this machine it wants a key/],
+  [['--api', '--api-key-file', 'nowhere.txt'], /keys could not be read/],
+  [['--api', '--tls-cert', TLS.cert], /--tls-key is missing/],
+  [['--api', '--tls-cert', 'nowhere.pem', '--tls-key', TLS.key], /certificate or its key cannot be used/],
+  [['--api', '--tls-cert', TLS.key, '--tls-key', TLS.key], /certificate or its key cannot be used/],
+  [['--no-open', '--cors', 'http://there.example'], /--cors is only for the API/],
+])('%j is refused, and why is said', async (flags, why) => {
+  const ended = await runCli(['serve', '--data', dir, ...flags]);
+  expectFailure(ended, 'BAD_ARGUMENT', 2);
+  expect(ended.stderr).toMatch(why);
+});
+
+test('on this machine alone, a name that only leads here gets nothing, nor does a wrong key or a page', async () => {
+  const server = await serveApi(dir);
+  const ask = (headers: Record<string, string>) => statusOf(`${server.baseURL}/models`, { headers });
+  expect(await ask(authorized)).toBe(200);
+  expect(await ask({ ...authorized, Host: 'evil.example' })).toBe(403);
+  expect(await ask({ ...authorized, Origin: 'http://evil.example' })).toBe(403);
+  expect(await ask({ Authorization: 'Bearer wrong' })).toBe(401);
+  expect(await ask({})).toBe(401);
+  const taken = await runCli(['serve', '--api', '--data', `${dir}-2`, '--port', new URL(server.origin).port]);
+  expectFailure(taken, 'BAD_ARGUMENT', 2);
+  removeDir(`${dir}-2`);
+  await endApi(server);
+  expect(readFileSync(join(dir, 'kvasir.log'), 'utf8')).not.toContain(KEY);
+});
+
+test('elsewhere, whoever has a key is let in, by whatever name', async () => {
+  const server = await serveApi(dir, ['--host', '0.0.0.0']);
+  const url = `${server.baseURL}/models`.replace('0.0.0.0', '127.0.0.1');
+  expect(await statusOf(url, { headers: { ...authorized, Host: 'kvasir.example' } })).toBe(200);
+  expect(await statusOf(url, { headers: { Host: 'kvasir.example' } })).toBe(401);
+  await endApi(server);
+});
+
+test('by a certificate, over https', async () => {
+  const ca = readFileSync(TLS.cert);
+  const isUp = async (origin: string): Promise<boolean> =>
+    (await statusOf(`${origin}/health`, { ca })) === 200;
+  const server = await serveApi(dir, ['--tls-cert', TLS.cert, '--tls-key', TLS.key], isUp);
+  expect(server.origin).toMatch(/^https:/);
+  expect(await statusOf(`${server.baseURL}/models`, { ca, headers: authorized })).toBe(200);
+  await expect(statusOf(`${server.baseURL}/models`, { headers: authorized })).rejects.toThrow(/self-signed/);
+  await endApi(server);
+});
+
+test('text is cut by the separator that was named, and reused in another order', async () => {
+  const server: ApiServer = await serveApi(dir, ['--chunk-separator', ' # # ']);
+  const ask = async (content: string): Promise<Record<string, number>> => {
+    const kvasir = { strategy: { name: 'deviation' } };
+    const body = JSON.stringify({
+      model: DEMO,
+      max_tokens: 4,
+      messages: [{ role: 'user', content }],
+      kvasir,
+    });
+    const headers = { ...authorized, 'Content-Type': 'application/json' };
+    const answer = await fetch(`${server.baseURL}/chat/completions`, { method: 'POST', headers, body });
+    return ((await answer.json()) as { kvasir: Record<string, number> }).kvasir;
+  };
+  const [mara, jon] = ['Mara Lind works in the Oslo office.', 'Jon Berg sells tea in Porto.'];
+  const first = await ask(`Read: # # ${mara} # # ${jon} # # Question: Where does Mara work?`);
+  const second = await ask(`Read this: # # ${jon} # # ${mara} # # Question: Who sells tea?`);
+  expect(first['stored_tokens']).toBeGreaterThan(10);
+  expect([second['stored_tokens'], second['reused_tokens']]).toEqual([0, first['stored_tokens']]);
+  await endApi(server);
+});
