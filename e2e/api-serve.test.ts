@@ -102,3 +102,22 @@ test('text is cut by the separator that was named, and reused in another order',
   expect([second['stored_tokens'], second['reused_tokens']]).toEqual([0, first['stored_tokens']]);
   await endApi(server);
 });
+
+test('a thousand malformed requests get what they deserve, and leave the server as it was', async () => {
+  const server = await serveApi(dir);
+  const headers = { ...authorized, 'Content-Type': 'application/json' };
+  const post = (path: string, body: string) =>
+    fetch(server.baseURL + path, { method: 'POST', headers, body });
+  const bodies = ['', '{', '[]', '{"model":5}', '{"model":"x","messages":{}}', '\u0000', '{"messages":[{}]}'];
+  const paths = ['/chat/completions', '/completions', '/responses', '/embeddings', '/rerank', '/tokenize'];
+  for (let round = 0; round < 24; round++)
+    for (const path of paths)
+      for (const body of bodies) {
+        const answer = await post(path, body);
+        expect(answer.status).toBe(400);
+        expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
+      }
+  const asked = { model: DEMO, max_tokens: 2, messages: [{ role: 'user', content: 'Once' }] };
+  expect((await post('/chat/completions', JSON.stringify(asked))).status).toBe(200);
+  await endApi(server);
+});

@@ -127,6 +127,14 @@ describe('chunks that a client marks', () => {
     expect(usage.storedTokens).toBe(model.tokenize('Jon sells tea.').length);
   });
 
+  test('are computed with the rest by a model that does not blend, which says so', async () => {
+    const { service, store } = completionFixture({ obstacle: 'running-state' });
+    const { text, usage, made } = await service.complete(first, RUN);
+    expect(text).toBe('She lives in Oslo.');
+    expect([store.chunks.size, usage.cachedTokens, usage.storedTokens]).toEqual([0, 0, 0]);
+    expect(made.plan.reason).toBe('not-blended');
+  });
+
   test('are neither read nor stored where everything is to be computed', async () => {
     const { service, store } = completionFixture();
     const { usage } = await service.complete({ ...first, strategy: { name: 'full', ratio: 0 } }, RUN);

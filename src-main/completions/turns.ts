@@ -11,7 +11,7 @@ interface Models<M> {
 /** More are refused: whoever asks then may try again, and memory is not filled by those who wait. */
 const MOST_WAITING = 256;
 
-/** The one place where requests wait for the model. */
+/** The one place where requests wait for the model, which several may share. */
 export class Turns<M> {
   readonly #models: Models<M>;
   readonly #gate: Gate;
@@ -77,19 +77,28 @@ export class Turns<M> {
   ): Promise<T> {
     for (;;) {
       await this.#models.current(); // outside of the gate, which loading a model needs itself
-      const result = await this.#gate.foreground(async () => {
-        throwIfAborted(signal);
-        const { active } = this.#models;
-        if (!active) return undefined;
-        begin();
-        this.#running++;
-        try {
-          return { value: await work(active, signal) };
-        } finally {
-          this.#running--;
-        }
+      const result = await this.#gate.foreground(() => this.#withModel(signal, begin, work), {
+        shared: true,
       });
       if (result) return result.value;
+    }
+  }
+
+  /** undefined when there is no model any more. */
+  async #withModel<T>(
+    signal: AbortSignal,
+    begin: () => void,
+    work: (model: M, signal: AbortSignal) => Promise<T>,
+  ): Promise<{ value: T } | undefined> {
+    throwIfAborted(signal);
+    const { active } = this.#models;
+    if (!active) return undefined;
+    begin();
+    this.#running++;
+    try {
+      return { value: await work(active, signal) };
+    } finally {
+      this.#running--;
     }
   }
 }

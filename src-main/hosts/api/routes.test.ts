@@ -133,6 +133,18 @@ test('a stream that fails before its first word has a status, later an event', a
   expect(events.at(-1)).toMatch(/^data: \{"error":\{.*"code":"internal_error"/);
 });
 
+test.each([
+  ['none', false],
+  ['minimal', false],
+  ['low', true],
+  ['high', true],
+])('an effort at reasoning of %s means to think: %s', async (reasoning_effort, thinks) => {
+  const chatTemplate = '{{ messages[0].content }}{% if enable_thinking %}!{% endif %}';
+  const { post, model } = api({ chatTemplate });
+  await post(CHAT, { ...HELLO, reasoning_effort });
+  expect(model.detokenize(model.sessions[0]?.tokens ?? [])).toBe(thinks ? 'Where?!' : 'Where?');
+});
+
 test('text that is cut by the separator is stored in chunks', async () => {
   const { post, model } = api({ separator: '##' });
   const messages = [{ role: 'user', content: 'Read: ##One passage.##Another.##Which?' }];
