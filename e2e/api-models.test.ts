@@ -107,6 +107,6 @@ describe('a client that leaves', () => {
     abort.abort();
     await left;
     expect((await next).usage?.completion_tokens).toBe(2);
-    expect(await running()).toBe('0');
+    await expect.poll(running).toBe('0');
   });
 });
