@@ -52,6 +52,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
     expect(first.state).toBe('done');
     const windows = first.steps.filter(({ kind }) => kind === 'window');
     expect(windows.length).toBeGreaterThan(3);
+    let stored = 0;
     for (const [i, { from, to, stats, sources, encoded }] of windows.entries()) {
       expect(from).toBe(i * 3);
       expect(sources.map(({ ordinal }) => ordinal)).toEqual(
@@ -59,10 +60,11 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
       );
       // Nothing of a document is computed for one prompt alone: what was missing was stored before.
       expect(stats?.chunkHits.computed).toBe(0);
-      expect(encoded?.chunks).toBe(i === 0 ? 5 : to - from - 2);
+      stored += encoded?.chunks ?? 0;
     }
     expect(first.steps.at(-1)?.kind).toBe('combine');
     const chunks = windows.at(-1)?.to ?? 0;
+    expect(stored).toBe(chunks); // each once, whichever of its windows came first
     expect(first.sharing.chunks).toBe(chunks);
     expect(chunkFiles(data).size).toBeGreaterThanOrEqual(chunks);
 
