@@ -43,6 +43,7 @@ interface FileFacts {
 }
 
 export type DocumentName = Pick<DocumentRow, 'id' | 'libraryId' | 'path'>;
+export type ReadableDocument = Pick<DocumentRow, 'id' | 'path' | 'title'>;
 
 export type KnownFile = Pick<DocumentRow, 'id' | 'path' | 'bytes' | 'mtimeMs' | 'seenMs' | 'phase'>;
 
@@ -102,6 +103,13 @@ export class DocumentTable {
   /** All documents in the order of their ids: at most `limit` behind one. */
   named(after: number, limit: number): DocumentName[] {
     const query = 'SELECT id, library_id AS libraryId, path FROM document WHERE id > ? ORDER BY id LIMIT ?';
+    return this.#sql.all(query, after, limit);
+  }
+
+  /** Documents whose text was read, in the order of their ids: at most `limit` behind one. */
+  readable(after: number, limit: number): ReadableDocument[] {
+    const query = `SELECT d.id, d.path, d.title FROM document d JOIN library l ON l.id = d.library_id
+      WHERE d.id > ? AND d.text_length IS NOT NULL AND NOT l.doomed ORDER BY d.id LIMIT ?`;
     return this.#sql.all(query, after, limit);
   }
 

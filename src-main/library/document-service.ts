@@ -8,7 +8,7 @@ import type { ModelSource } from '../models/active-model.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
 import { chunkText } from './queue/chunker.ts';
-import type { DocumentRow } from '../catalogue/document-table.ts';
+import type { DocumentRow, ReadableDocument } from '../catalogue/document-table.ts';
 import type { RootRow } from '../catalogue/library-table.ts';
 import { notFound, rowId } from '../platform/ids.ts';
 import { textKindOf } from './formats/formats.ts';
@@ -45,6 +45,11 @@ export class DocumentService {
     const { catalogue, queue } = this.#options;
     const { total, items } = catalogue.documentList.page(input, queue.target);
     return { total, items: items.map((item) => this.#withPhase(item)) };
+  }
+
+  /** Those of all libraries whose text was read, by id: at most `limit` behind one. */
+  readable(after: number, limit: number): ReadableDocument[] {
+    return this.#options.catalogue.documents.readable(after, limit);
   }
 
   /** NOT_FOUND. */

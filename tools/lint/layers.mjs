@@ -102,9 +102,10 @@ export const LAYERS = [
   { path: 'src-main/hosts/server', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
   // The same core for other programs: it shows no window.
   { path: 'src-main/hosts/api', imports: BELOW_HOSTS },
+  { path: 'src-main/hosts/mcp', imports: BELOW_HOSTS },
   {
     path: 'src-main/hosts/command-line',
-    imports: [...BELOW_HOSTS, ...['window', 'server', 'api'].map((name) => `src-main/hosts/${name}`)],
+    imports: [...BELOW_HOSTS, ...['window', 'server', 'api', 'mcp'].map((name) => `src-main/hosts/${name}`)],
   },
   { path: 'src-main/hosts/electron', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
   {

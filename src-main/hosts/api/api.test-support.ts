@@ -45,6 +45,7 @@ export function api({
   const core = {
     completions,
     vectors: new VectorService(embeddingModels()),
+    mcp: () => Promise.resolve(Response.json('mcp')),
     log: LOG,
     separator,
     version: '1',

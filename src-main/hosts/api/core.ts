@@ -8,6 +8,8 @@ import { eventStream, type Send } from './events.ts';
 export interface ApiCore {
   completions: CompletionService;
   vectors: VectorService;
+  /** Answers requests of MCP. */
+  mcp: (request: Request) => Promise<Response>;
   log: Logger;
   /** What cuts a client's text into chunks; absent: nothing does. */
   separator?: string | undefined;

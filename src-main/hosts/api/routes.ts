@@ -45,6 +45,7 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
   addRerankRoutes(app, core);
   addTokenizeRoutes(app, core);
   addHealthRoutes(app, core, metrics);
+  app.on(['GET', 'POST', 'DELETE'], '/mcp', (c) => core.mcp(c.req.raw));
   app.doc31('/openapi.json', { openapi: '3.1.0', info: { title: 'Kvasir', version: core.version } });
   return app;
 }

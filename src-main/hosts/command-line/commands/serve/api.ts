@@ -3,6 +3,7 @@ import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { App } from '../../../../app.ts';
 import { logDefects } from '../../../../platform/defects.ts';
 import { readKeys } from '../../../api/keys.ts';
+import { mcpOverHttp } from '../../../mcp/http.ts';
 import { startApi } from '../../../api/server.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -69,6 +70,7 @@ export async function serveApi(
     const server = await startApi({
       completions,
       vectors,
+      mcp: mcpOverHttp(app),
       log,
       version,
       separator,
@@ -83,7 +85,8 @@ export async function serveApi(
       terminal.out(
         `Kvasir serves OpenAI's API at this address${keys.length > 0 ? ', for whoever has a key' : ''}:\n`,
       );
-      terminal.out(`\n${server.address}/v1\n\nCtrl-C to stop.\n`);
+      terminal.out(`\n${server.address}/v1\n\nAnd MCP at this one:\n`);
+      terminal.out(`\n${server.address}/mcp\n\nCtrl-C to stop.\n`);
       await stopped(signal);
     } finally {
       await server.close();

@@ -1,0 +1,234 @@
+/** MCP's own client against the real program with the demo model: over stdio, and over streamable HTTP. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { App } from '../src-main/app.ts';
+import { DOCUMENTS, expectFailure, removeDir, ROOT, runCli, tempDir, writeFiles } from './cli-support.ts';
+import { endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
+
+const LIBRARY = 'notes';
+const LONG = `${'All is quiet. '.repeat(20_000)}The lighthouse is green.`;
+const MANY = Object.fromEntries(
+  Array.from({ length: 105 }, (_, i) => [`many/${i}.txt`, `Box ${i} is empty.`]),
+);
+
+let dir: string;
+beforeAll(async () => {
+  dir = tempDir();
+  const root = writeFiles(join(dir, LIBRARY), { ...DOCUMENTS, ...MANY, 'long.txt': LONG });
+  mkdirSync(join(dir, 'data'));
+  const app = await App.open({ dataDir: join(dir, 'data') });
+  const { library } = await app.workspaces.open({ root });
+  await library.drain({ precompute: false });
+  await app.close();
+});
+afterAll(() => removeDir(dir));
+
+interface Passage {
+  text: string;
+  document: string;
+  document_id: string;
+  page: string | null;
+  start: number;
+  score: number;
+}
+
+interface Part {
+  text: string;
+  length: number;
+  next_offset: number | null;
+}
+
+/** What a tool tells; of a failure its text. */
+async function call<T>(client: Client, name: string, input: object): Promise<T> {
+  const params = { name, arguments: input as Record<string, unknown> };
+  const result = CallToolResultSchema.parse(await client.callTool(params, undefined, { timeout: 300_000 }));
+  const [text] = result.content.flatMap((each) => (each.type === 'text' ? [each.text] : []));
+  if (result.isError === true) throw new Error(text);
+  expect(JSON.parse(text ?? '')).toEqual(result.structuredContent);
+  return result.structuredContent as T;
+}
+
+async function findMara(client: Client): Promise<Passage | undefined> {
+  const query = 'Where does Mara Lind work?';
+  const { passages } = await call<{ passages: Passage[] }>(client, 'search', { query, library: LIBRARY });
+  expect(passages.map(({ score }) => score)).toEqual(
+    passages.map(({ score }) => score).toSorted((a, b) => b - a),
+  );
+  return passages.find(({ text }) => text.includes('Oslo office'));
+}
+
+async function documentId(client: Client, path: string): Promise<string> {
+  for (let cursor: string | undefined, left = true; left; left = cursor !== undefined) {
+    const page = await client.listResources(cursor === undefined ? {} : { cursor });
+    const found = page.resources.find(({ name }) => name === path);
+    if (found) return found.uri.replace('kvasir://documents/', '');
+    cursor = page.nextCursor;
+  }
+  throw new Error(`${path} is not listed`);
+}
+
+/** What holds over either transport. */
+function reads(connected: () => Client): void {
+  test('tells what it has, all of it for reading only', async () => {
+    const { tools } = await connected().listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual([
+      'ask',
+      'list_libraries',
+      'read_document',
+      'search',
+    ]);
+    for (const { annotations, inputSchema, outputSchema } of tools) {
+      expect(annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false });
+      expect([inputSchema.type, outputSchema?.type]).toEqual(['object', 'object']);
+    }
+    const { libraries } = await call<{ libraries: object[] }>(connected(), 'list_libraries', {});
+    expect(libraries).toContainEqual(expect.objectContaining({ name: LIBRARY, documents: 109 }));
+  });
+
+  test('finds a passage, and reads on from it', async () => {
+    const found = await findMara(connected());
+    expect(found).toMatchObject({ document: 'mara.md', page: null });
+    const input = { document_id: found?.document_id, offset: found?.start, limit: 50 };
+    const { text } = await call<Part>(connected(), 'read_document', input);
+    expect(found?.text.startsWith(text.slice(0, 40))).toBe(true);
+  });
+
+  test('answers with a citation', async () => {
+    const input = { question: 'Where does Mara Lind work?', library: LIBRARY };
+    const { answer, citations } = await call<{
+      answer: string;
+      citations: { number: number; document: string; text: string }[];
+    }>(connected(), 'ask', input);
+    expect(answer).toMatch(/Oslo/);
+    const mark = Number(/\[(\d+)\]/.exec(answer)?.[1]);
+    expect(citations[mark - 1]).toMatchObject({ number: mark, document: 'mara.md' });
+    expect(citations[mark - 1]?.text).toContain('Oslo office');
+  });
+
+  test('reads a long document part by part', async () => {
+    const id = await documentId(connected(), 'long.txt');
+    let text = '';
+    for (let offset: number | null = 0; offset !== null;) {
+      const part: Part = await call<Part>(connected(), 'read_document', {
+        document_id: id,
+        offset,
+        limit: 50_000,
+      });
+      expect(part.length).toBe(LONG.length);
+      expect(part.text.length).toBeLessThanOrEqual(50_000);
+      text += part.text;
+      offset = part.next_offset;
+    }
+    expect(text).toBe(LONG);
+  });
+
+  test('has documents as resources, in pages, and long ones in parts', async () => {
+    const first = await connected().listResources();
+    expect(first.resources).toHaveLength(100);
+    const second = await connected().listResources({ cursor: first.nextCursor });
+    const names = [...first.resources, ...second.resources].map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toEqual(
+      expect.arrayContaining([...Object.keys(MANY), ...Object.keys(DOCUMENTS), 'long.txt']),
+    );
+    const jon = [...first.resources, ...second.resources].find(({ name }) => name === 'jon.txt');
+    const { contents } = await connected().readResource({ uri: jon?.uri ?? '' });
+    expect(contents).toEqual([
+      expect.objectContaining({ mimeType: 'text/plain', text: DOCUMENTS['jon.txt'] }),
+    ]);
+    const uri = `kvasir://documents/${await documentId(connected(), 'long.txt')}`;
+    const [begun, behind] = (await connected().readResource({ uri })).contents;
+    const rest = await connected().readResource({ uri: behind?.uri ?? '' });
+    const textOf = (content: typeof begun): unknown => content && 'text' in content && content.text;
+    expect(`${textOf(begun) as string}${textOf(rest.contents[0]) as string}`).toBe(LONG);
+    await expect(connected().readResource({ uri: 'kvasir://documents/99999' })).rejects.toThrow(
+      /does not exist/,
+    );
+    await expect(connected().readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow(/look like/);
+  });
+
+  test('says what is wrong with a request, and what to do', async () => {
+    const query = 'word '.repeat(3000);
+    await expect(call(connected(), 'search', { query })).rejects.toThrow(
+      /longer than 10,000 characters: say in fewer/,
+    );
+    await expect(call(connected(), 'search', { query: 'x', limit: 50 })).rejects.toThrow(/ask for fewer/);
+    await expect(call(connected(), 'search', { query: 'x', regex: true })).rejects.toThrow(/regex/);
+    const nowhere = { question: 'x', library: 'none' };
+    await expect(call(connected(), 'ask', nowhere)).rejects.toThrow(/no library called "none".*"notes"/);
+    const nothing = { question: 'Xyzzy plugh?', library: LIBRARY };
+    await expect(call(connected(), 'ask', nothing)).rejects.toThrow(/No passage/i);
+    await expect(call(connected(), 'read_document', { document_id: '99999' })).rejects.toThrow(
+      /does not exist/,
+    );
+    const far = { document_id: await documentId(connected(), 'jon.txt'), offset: 10_000 };
+    await expect(call(connected(), 'read_document', far)).rejects.toThrow(/smaller offset/);
+  });
+}
+
+describe('over stdio', () => {
+  let client: Client;
+  const strange: Error[] = [];
+  let told = '';
+
+  beforeAll(async () => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [join(ROOT, 'tools', 'run.mjs'), 'src-main/hosts/start.ts', 'mcp', '--data', join(dir, 'data')],
+      cwd: ROOT,
+      env: { ...(process.env as Record<string, string>), KVASIR_SKIP_SETUP: '1' },
+      stderr: 'pipe',
+    });
+    transport.stderr?.on('data', (text: Buffer) => (told += String(text)));
+    client = new Client({ name: 'test', version: '1' });
+    client.onerror = (error) => strange.push(error);
+    await client.connect(transport);
+  });
+  // Its end has to leave the data folder to the next one.
+  afterAll(() => client.close());
+
+  reads(() => client);
+
+  test('has nothing on stdout but the protocol, and says on stderr what it is', () => {
+    expect(strange).toEqual([]);
+    expect(told).toMatch(/serves MCP over stdin and stdout/);
+  });
+
+  test('does not take a data folder that is in use', async () => {
+    expectFailure(await runCli(['mcp', '--data', join(dir, 'data')]), 'STORE_IN_USE');
+  });
+});
+
+describe('over HTTP', () => {
+  let server: ApiServer;
+  let client: Client;
+  const connect = async (key: string): Promise<Client> => {
+    const to = new URL(`${server.origin}/mcp`);
+    const requestInit = { headers: { Authorization: `Bearer ${key}` } };
+    const opened = new Client({ name: 'test', version: '1' });
+    await opened.connect(new StreamableHTTPClientTransport(to, { requestInit }));
+    return opened;
+  };
+
+  beforeAll(async () => {
+    server = await serveApi(join(dir, 'data'));
+    client = await connect(KEY);
+  });
+  afterAll(async () => {
+    await client.close();
+    await endApi(server);
+  });
+
+  reads(() => client);
+
+  test('lets nobody in without the key, nor under a foreign name', async () => {
+    await expect(connect('wrong')).rejects.toThrow(/not known here|401/);
+    const headers = { Authorization: `Bearer ${KEY}`, Origin: 'http://evil.example' };
+    expect((await fetch(`${server.origin}/mcp`, { method: 'POST', headers })).status).toBe(403);
+  });
+});

@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { Command } from 'commander';
+import { logDefects } from '../../../../platform/defects.ts';
+import { createMcpServer } from '../../../mcp/server.ts';
+import type { CommandContext } from '../../context.ts';
+import { openApp } from '../../open-app.ts';
+
+export function addMcpCommand(program: Command, context: CommandContext): void {
+  const command = new Command('mcp')
+    .description('serve a program that speaks MCP over stdin and stdout: search, answers and documents')
+    .action(() => serveMcp(context))
+    .copyInheritedSettings(program);
+  program.addCommand(command);
+}
+
+/** Until the other side closes stdin, or it is stopped. stdout has nothing but the protocol. As App.open(). */
+async function serveMcp(context: CommandContext): Promise<void> {
+  const app = await openApp(context);
+  const endLogging = logDefects(app.log);
+  try {
+    const server = createMcpServer(app);
+    const left = once(process.stdin, 'close', { signal: context.signal }).catch(() => undefined);
+    await server.connect(new StdioServerTransport());
+    app.start();
+    context.terminal.err('Kvasir serves MCP over stdin and stdout. Ctrl-C to stop.');
+    await left;
+    await server.close();
+  } finally {
+    await app.close();
+    endLogging();
+  }
+}

@@ -1,0 +1,78 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { z } from 'zod';
+import type { SearchHit } from '../../../src-shared/contract/search.ts';
+import type { McpCore } from './core.ts';
+import { LibraryNameSchema, libraryCalled } from './libraries.ts';
+import { addTool, QuestionSchema } from './tool.ts';
+
+const MOST_PASSAGES = 20;
+/** Characters of all passages of an answer together: about what a model can take in at once. */
+export const MOST_TEXT = 60_000;
+
+const PassageSchema = z.object({
+  text: z.string(),
+  document: z.string().describe('Path of the document in its library'),
+  document_id: z.string().describe('For read_document'),
+  title: z.string(),
+  page: z.string().nullable(),
+  start: z
+    .int()
+    .describe('Where the passage begins in the text of the document; read_document reads on from there'),
+  score: z.number().describe('Higher is better; comparable within one search'),
+});
+
+type Passage = z.infer<typeof PassageSchema>;
+
+const InputSchema = z.strictObject({
+  query: QuestionSchema.describe('Words or a question'),
+  library: LibraryNameSchema.optional().describe('Only in the library of this name; absent: in all'),
+  limit: z
+    .int()
+    .min(1)
+    .max(MOST_PASSAGES, {
+      error: `At most ${MOST_PASSAGES} passages are told: ask for fewer, or search for something narrower.`,
+    })
+    .default(6)
+    .describe('Passages at most'),
+});
+
+const OutputSchema = z.object({
+  passages: z.array(PassageSchema),
+  left_out: z
+    .int()
+    .describe(
+      'Passages that were found, but are too long to be told with the others: read_document has them',
+    ),
+});
+
+export function addSearchTool(server: McpServer, core: McpCore): void {
+  addTool(server, core.log, 'search', {
+    title: 'Search documents',
+    description:
+      'Finds passages of the documents in the libraries by their words and, where an embedding model is in use, by their meaning. The best come first.',
+    input: InputSchema,
+    output: OutputSchema,
+    work: async ({ query, library, limit }) => {
+      const libraryIds = library === undefined ? [] : [libraryCalled(library, core).id];
+      await core.models.current(); // passages are cut for a model: without one nothing is found
+      const { hits } = await core.search.query({
+        text: query,
+        scope: { libraryIds, documentIds: [] },
+        topK: limit,
+      });
+      const passages = withinRoom(hits.toSorted((a, b) => b.score - a.score).map(passageOf));
+      return { passages, left_out: hits.length - passages.length };
+    },
+  });
+}
+
+/** As many of the first as may be told together, and the first in any case. */
+export function withinRoom<P extends { text: string }>(passages: readonly P[]): P[] {
+  let room = MOST_TEXT;
+  const end = passages.findIndex(({ text }, i) => (room -= text.length) < 0 && i > 0);
+  return end < 0 ? [...passages] : passages.slice(0, end);
+}
+
+function passageOf({ text, path, documentId, title, page, start, score }: SearchHit): Passage {
+  return { text, document: path, document_id: documentId, title, page, start, score };
+}
