@@ -31,7 +31,8 @@ export function supportingRanges(passage: string, answer: { question: string; te
   );
 }
 
-function sentencesOf(passage: string): Sentence[] {
+/** Its sentences, and where they stand in it. */
+export function sentencesOf(passage: string): Sentence[] {
   const segments = new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(passage);
   return [...segments].flatMap(({ segment, index }) => {
     const text = segment.trim();

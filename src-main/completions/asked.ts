@@ -86,13 +86,13 @@ export async function askLibrary(
 /** `maxTokens`: where the request names no limit. */
 function choicesFor(request: CompletionRequest, context: Context, maxTokens: number): AnswerChoices {
   const { settings, model, planner } = context;
-  const { strategy, topK, temperature, think, topP, seed, logprobs, grammar } = request;
+  const { strategy, topK, temperature, think, topP, topTokens, seed, logprobs, grammar } = request;
   const asked = { strategy, topK, temperature, think, maxTokens: request.maxTokens ?? maxTokens };
   const choices = choicesOf(asked, settings, model, planner);
   const sampling = {
     ...choices.sampling,
     ...(seed !== undefined && { seed: unsigned(seed) }),
-    ...(topP !== undefined && { topP, topK: 0, minP: 0 }),
+    ...((topP ?? topTokens) !== undefined && { topP: topP ?? 1, topK: topTokens ?? 0, minP: 0 }),
     ...(logprobs !== undefined && { chances: logprobs }),
     ...(grammar !== undefined && { grammar }),
   };

@@ -57,17 +57,20 @@ export class CitationMarks {
 }
 
 /** Numbers, from 1, of the passages that have most of a sentence's words, where words that few passages have count most. */
-function supporting(
+export function supporting(
   sentence: ReadonlySet<string>,
   passages: readonly ReadonlySet<string>[],
   question: ReadonlySet<string>,
+  leastShare = LEAST_SHARE,
 ): number[] {
   const said = [...sentence].filter((word) => !question.has(word));
   const telling = said.length > 0 ? said : [...sentence];
-  const rarity = (word: string): number => 1 / passages.filter((words) => words.has(word)).length;
+  const among = (word: string): number => passages.filter((words) => words.has(word)).length;
+  const counts = new Map([...telling, ...question].map((word) => [word, among(word)]));
+  const rarity = (word: string): number => 1 / (counts.get(word) ?? 1);
   const scores = passages.map((words) => {
     const found = telling.filter((word) => words.has(word));
-    if (found.length === 0 || found.length < telling.length * LEAST_SHARE) return 0;
+    if (found.length === 0 || found.length < telling.length * leastShare) return 0;
     const asked = [...question].filter((word) => words.has(word));
     return ANSWER_WEIGHT * sum(found.map(rarity)) + sum(asked.map(rarity));
   });

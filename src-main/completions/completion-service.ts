@@ -134,7 +134,7 @@ export class CompletionService {
 
   /** The token ids that a prompt has for the model in use; `bos`: whether text gets the model's BOS. NOT_FOUND. */
   async tokenize(
-    { model: name, prompt }: Pick<CompletionRequest, 'model' | 'prompt'>,
+    { model: name, prompt, think }: Pick<CompletionRequest, 'model' | 'prompt' | 'think'>,
     bos: boolean,
   ): Promise<Tokenized> {
     const { models, settings } = this.#options;
@@ -146,7 +146,9 @@ export class CompletionService {
       const from = !bos && tokens[0] === model.info.bosToken ? 1 : 0;
       return { tokens: tokens.slice(from), contextTokens };
     }
-    const { parts } = layOutMessages(model, prompt.messages.map(laid(model)), settings.current);
+    const { parts } = layOutMessages(model, prompt.messages.map(laid(model)), {
+      think: think ?? settings.current.think,
+    });
     return { tokens: parts.flatMap((part) => [...part.tokens]), contextTokens };
   }
 }

@@ -30,6 +30,8 @@ export interface CompletionRequest {
   temperature?: number | undefined;
   /** Absent: the filters that the window's answers have. Set: this one alone. */
   topP?: number | undefined;
+  /** Sampled from among so many likeliest tokens; 0: from all. As `topP`. */
+  topTokens?: number | undefined;
   seed?: number | undefined;
   /** Texts that end the answer, which does not have them. */
   stop?: readonly string[] | undefined;

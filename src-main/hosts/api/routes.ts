@@ -9,6 +9,8 @@ import { checkHost, checkKey, checkOrigin, type Access } from './guard.ts';
 import { addHealthRoutes } from './health.ts';
 import { refusalOf } from './issues.ts';
 import type { ApiMetrics } from './metrics.ts';
+import { isMessages, messageErrorHandler } from './messages/errors.ts';
+import { addMessageRoutes } from './messages/routes.ts';
 import { addModelRoutes } from './models.ts';
 import { addRerankRoutes } from './rerank.ts';
 import { addResponseRoutes } from './responses.ts';
@@ -24,7 +26,9 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
       if (!result.success) throw refusalOf(result.error);
     },
   });
-  app.onError(errorHandler(core.log));
+  const told = errorHandler(core.log);
+  const toldMessages = messageErrorHandler(core.log);
+  app.onError((error, c) => (isMessages(c.req.path) ? toldMessages : told)(error, c));
   app.notFound((c) => {
     throw new Refusal(404, `There is no ${c.req.method} ${c.req.path} here.`, { code: 'unknown_url' });
   });
@@ -41,6 +45,7 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
   addChatRoutes(app, core);
   addCompletionRoutes(app, core);
   addResponseRoutes(app, core);
+  addMessageRoutes(app, core);
   addEmbeddingRoutes(app, core);
   addRerankRoutes(app, core);
   addTokenizeRoutes(app, core);

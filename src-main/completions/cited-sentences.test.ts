@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { CitedSentences } from './cited-sentences.ts';
+
+const SOURCES = [
+  { text: 'Mara Lind lives in Oslo.', document: 1 },
+  { text: 'She builds bridges.', document: 1 },
+  { text: 'Jon Berg lives in Porto.', document: 2 },
+  { text: '玛拉住在奥斯陆。', document: 3 },
+];
+
+/** Sentences, each with the places of its sources in the list. */
+function cited(pieces: readonly string[], question = 'Who lives where?'): [string, number[]][] {
+  const sentences = new CitedSentences(SOURCES, question);
+  const all = [...pieces.flatMap((piece) => sentences.push(piece)), ...sentences.flush()];
+  return all.map(({ text, sources }) => [text, sources.map((source) => SOURCES.indexOf(source))]);
+}
+
+test('each sentence has the sources that share its words, and one that none does has none', () => {
+  expect(cited(['Mara lives in Oslo. Nobody knows why. Jon is in Porto!'])).toEqual([
+    ['Mara lives in Oslo. ', [0]],
+    ['Nobody knows why. ', []],
+    ['Jon is in Porto!', [2]],
+  ]);
+});
+
+test('however the stream is cut', () => {
+  const text =
+    'Mara lives in Oslo. She builds bridges.\n玛拉住在奥斯陆。Jon is in Porto [2].\n\nAnd 3.5 more';
+  const whole = cited([text]);
+  expect(whole.map(([sentence]) => sentence).join('')).toBe(text.replace(' [2]', ''));
+  expect(whole.map(([, sources]) => sources)).toEqual([[0], [1], [3], [2], []]);
+  expect(cited([...text])).toEqual(whole);
+});
+
+test('marks of the model lead to the document they name, and are not told', () => {
+  expect(cited(['He moved to Porto [2]. A bridge [1] is there. Then [7] nothing.'])).toEqual([
+    ['He moved to Porto. ', [2]],
+    ['A bridge [1] is there. ', []],
+    ['Then [7] nothing.', []],
+  ]);
+  expect(cited(['In Oslo they meet. [1] Then they go.'])).toEqual([
+    ['In Oslo they meet. ', [0]],
+    ['Then they go.', []],
+  ]);
+});

@@ -1,0 +1,68 @@
+import { wordsOf } from '../answering/highlights.ts';
+import { supporting } from './citation-marks.ts';
+
+/** A text that sentences of an answer may rest on. */
+export interface Source {
+  text: string;
+  /** Which document it is of, from 1, as marks such as [1] name it. */
+  document: number;
+}
+
+/** A sentence of an answer, with the gap behind it, and what it rests on. */
+export interface CitedSentence<S extends Source> {
+  text: string;
+  sources: S[];
+}
+
+/**
+ * The end of a sentence: its last mark, what closes behind it, marks of citations, and the gap up to the next sentence, which begins
+ * with anything but such a mark. Or the end of a line.
+ */
+const END =
+  /(?:[.!?]+["'”’)\]]*(?:\s*\[\d+\])*\s+|[。！？]+[”’」』）]*(?:\s*\[\d+\])*\s*|\n\s*)(?=[^\s[”’」』）。！？])/u;
+const MARK = /\s*\[(\d+)\]/g;
+
+/** Cuts a stream into sentences, and finds the sources of each: those of the documents it names, or those that share its words. */
+export class CitedSentences<S extends Source> {
+  readonly #sources: readonly { source: S; words: Set<string> }[];
+  readonly #question: Set<string>;
+  #held = '';
+
+  constructor(sources: readonly S[], question: string) {
+    this.#sources = sources.map((source) => ({ source, words: wordsOf(source.text) }));
+    this.#question = wordsOf(question);
+  }
+
+  push(text: string): CitedSentence<S>[] {
+    const sentences: CitedSentence<S>[] = [];
+    this.#held += text;
+    for (let end; (end = END.exec(this.#held));) {
+      const behind = end.index + end[0].length;
+      sentences.push(this.#cited(this.#held.slice(0, behind)));
+      this.#held = this.#held.slice(behind);
+    }
+    return sentences;
+  }
+
+  /** What is left at the end of the stream. */
+  flush(): CitedSentence<S>[] {
+    const rest = this.#held;
+    this.#held = '';
+    return rest === '' ? [] : [this.#cited(rest)];
+  }
+
+  /** Marks that led to a source are not told. */
+  #cited(text: string): CitedSentence<S> {
+    const marked = new Set([...text.matchAll(MARK)].map(([, number]) => Number(number)));
+    const named = this.#sources.filter(({ source }) => marked.has(source.document));
+    const plain = text.replaceAll(MARK, (mark, number) =>
+      named.some(({ source }) => source.document === Number(number)) ? '' : mark,
+    );
+    // A document that the model names is taken at its word: the nearest of its texts, however little they share.
+    const [among, leastShare] = named.length > 0 ? [named, 0] : [this.#sources, undefined];
+    const passages = among.map(({ words }) => words);
+    const numbers = supporting(wordsOf(plain), passages, this.#question, leastShare);
+    const sources = numbers.flatMap((number) => among[number - 1]?.source ?? []);
+    return { text: sources.length > 0 ? plain : text, sources };
+  }
+}

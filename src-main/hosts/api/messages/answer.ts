@@ -1,0 +1,132 @@
+import { CitedSentences } from '../../../completions/cited-sentences.ts';
+import type { CompletionResult } from '../../../completions/types.ts';
+import type { Send } from '../events.ts';
+import { citationsTold, howMade } from '../told.ts';
+import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';
+import type { Location, MessageBody, TextBlock } from './schemas.ts';
+
+/** An answer as blocks of text, each told in a stream as it is written. A sentence with citations is a block of its own. */
+export class MessageBlocks {
+  readonly blocks: TextBlock[] = [];
+  readonly #send: Send | undefined;
+  #isOpen = false;
+
+  /** Without `send` nothing is told before the end. */
+  constructor(send?: Send) {
+    this.#send = send;
+  }
+
+  add(text: string, citations: readonly Location[]): void {
+    if (text === '') return;
+    if (citations.length > 0) this.end();
+    const block = this.#opened(citations.length > 0);
+    block.text += text;
+    this.#delta({ type: 'text_delta', text });
+    if (citations.length === 0) return;
+    block.citations?.push(...citations);
+    for (const citation of citations) this.#delta({ type: 'citations_delta', citation });
+    this.end();
+  }
+
+  end(): void {
+    if (this.#isOpen) this.#tell('content_block_stop', {});
+    this.#isOpen = false;
+  }
+
+  #opened(cites: boolean): TextBlock {
+    const last = this.blocks.at(-1);
+    if (this.#isOpen && last) return last;
+    const block: TextBlock = { type: 'text', text: '', citations: cites ? [] : null };
+    this.blocks.push(block);
+    this.#isOpen = true;
+    this.#tell('content_block_start', { content_block: block });
+    return block;
+  }
+
+  #delta(delta: object): void {
+    this.#tell('content_block_delta', { delta });
+  }
+
+  #tell(type: string, fields: object): void {
+    this.#send?.({ type, index: this.blocks.length - 1, ...fields }, type);
+  }
+}
+
+/** Writes an answer into blocks: as it comes, or, where documents are cited, by sentences. */
+export class MessageWriter {
+  readonly #blocks: MessageBlocks;
+  readonly #prompt: SentPrompt;
+  #sentences: CitedSentences<Citable> | undefined;
+
+  constructor(prompt: SentPrompt, blocks: MessageBlocks) {
+    this.#prompt = prompt;
+    this.#blocks = blocks;
+  }
+
+  write(text: string): void {
+    const { documents, question } = this.#prompt;
+    if (!documents.some(({ cited }) => cited)) return this.#blocks.add(text, []);
+    // Not before there is an answer: a prompt that is too long has none.
+    this.#sentences ??= new CitedSentences(citablesOf(documents), question);
+    this.#add(this.#sentences.push(text));
+  }
+
+  end(): void {
+    this.#add(this.#sentences?.flush() ?? []);
+    this.#blocks.end();
+  }
+
+  #add(sentences: ReturnType<CitedSentences<Citable>['push']>): void {
+    for (const { text, sources } of sentences)
+      this.#blocks.add(
+        text,
+        sources.map(({ location }) => location),
+      );
+  }
+}
+
+/** Before anything is written. */
+export function begunMessage(id: string, model: string): MessageBody {
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: {
+      input_tokens: 0,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 0,
+      output_tokens: 0,
+    },
+  };
+}
+
+/** What is known once it is written. */
+export function endedMessage(
+  result: CompletionResult,
+): Pick<MessageBody, 'stop_reason' | 'stop_sequence' | 'usage' | 'citations' | 'kvasir'> {
+  const { finish, stoppedBy, citations } = result;
+  const stop = stoppedBy === undefined ? 'end_turn' : 'stop_sequence';
+  return {
+    stop_reason: finish === 'length' ? 'max_tokens' : stop,
+    stop_sequence: stoppedBy ?? null,
+    usage: usageOf(result),
+    ...(citations.length > 0 && { citations: citationsTold(result) }),
+    kvasir: howMade(result),
+  };
+}
+
+/** Every token of the prompt once: read, written, or neither. One that was known as a beginning and is stored anew was read. */
+export function usageOf({ usage }: Pick<CompletionResult, 'usage'>): MessageBody['usage'] {
+  const { promptTokens, cachedTokens, storedTokens, completionTokens } = usage;
+  const created = Math.min(storedTokens, promptTokens - cachedTokens);
+  return {
+    input_tokens: promptTokens - cachedTokens - created,
+    cache_read_input_tokens: cachedTokens,
+    cache_creation_input_tokens: created,
+    output_tokens: completionTokens,
+  };
+}

@@ -1,0 +1,39 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Logger } from '../../../platform/logger.ts';
+import { failureResponse } from '../errors.ts';
+import type { FailureBody } from './schemas.ts';
+
+/** What Anthropic's API answers when it has too much to do; its clients try again. */
+const OVERLOADED = 529 as ContentfulStatusCode;
+
+const TYPES: Partial<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  [OVERLOADED]: 'overloaded_error',
+};
+
+/** Whether a path is one of Anthropic's API, whose clients want its errors. */
+export function isMessages(path: string): boolean {
+  return path === '/v1/messages' || path.startsWith('/v1/messages/');
+}
+
+/** What failed, as clients of Anthropic's API expect to be told. */
+export function messageFailure(
+  error: unknown,
+  log: Logger,
+): { status: ContentfulStatusCode; body: FailureBody } {
+  const { status: plain, body } = failureResponse(error, log);
+  const status = plain === 429 || plain === 503 ? OVERLOADED : plain;
+  const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+  return { status, body: { type: 'error', error: { type, message: body.error.message } } };
+}
+
+export function messageErrorHandler(log: Logger): (error: unknown, c: Context) => Response {
+  return (error, c) => {
+    const { status, body } = messageFailure(error, log);
+    return c.json(body, status);
+  };
+}

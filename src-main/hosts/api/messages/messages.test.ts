@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest';
+import { api } from '../api.test-support.ts';
+import { usageOf } from './answer.ts';
+import { citablesOf } from './prompt.ts';
+import type { FailureBody, MessageBody } from './schemas.ts';
+
+const PATH = '/v1/messages';
+const HELLO = { model: 'Fake', max_tokens: 50, messages: [{ role: 'user', content: 'Where?' }] };
+const MARA = 'Mara Lind builds bridges. She lives in Oslo.';
+
+type Api = ReturnType<typeof api>;
+
+function document(data: string, more: object = {}): object {
+  return {
+    type: 'document',
+    source: { type: 'text', media_type: 'text/plain', data },
+    citations: { enabled: true },
+    ...more,
+  };
+}
+
+const user = (...content: object[]): object => ({ ...HELLO, messages: [{ role: 'user', content }] });
+const text = (said: string, more: object = {}): object => ({ type: 'text', text: said, ...more });
+
+async function asked(routes: Api, body: object): Promise<MessageBody> {
+  const answer = await routes.post(PATH, body);
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as MessageBody;
+}
+
+async function failed(answer: Promise<Response>): Promise<[status: number, type: string, message: string]> {
+  const response = await answer;
+  const body = (await response.json()) as FailureBody;
+  expect(body.type).toBe('error');
+  return [response.status, body.error.type, body.error.message];
+}
+
+/** Events of a stream, by their names. */
+async function streamed(routes: Api, body: object): Promise<[string, Record<string, unknown>][]> {
+  const answer = await (await routes.post(PATH, { ...body, stream: true })).text();
+  return answer
+    .split('\n\n')
+    .filter((event) => event !== '')
+    .map((event) => {
+      const [, name = '', data = ''] = /^event: (.*)\ndata: (.*)$/.exec(event) ?? [];
+      const told = JSON.parse(data) as Record<string, unknown>;
+      expect(told['type']).toBe(name);
+      return [name, told];
+    });
+}
+
+describe('what is not supported', () => {
+  test.each([
+    ['tools', []],
+    ['tool_choice', { type: 'auto' }],
+    ['mcp_servers', []],
+    ['container', 'x'],
+    ['output_config', {}],
+    ['some_thing', 1],
+    ['thinking', { type: 'enabled', budget_tokens: 2000 }],
+    ['temperature', 1.5],
+    ['max_tokens', 0],
+    ['max_tokens', undefined],
+  ])('%s is refused by its name', async (field, value) => {
+    const [status, type, message] = await failed(api().post(PATH, { ...HELLO, [field]: value }));
+    expect([status, type]).toEqual([400, 'invalid_request_error']);
+    expect(message).toContain(field);
+  });
+
+  test.each([
+    [text('x', { type: 'image', source: {} }), /content\.0\.type: .*no images/],
+    [{ type: 'tool_result', tool_use_id: '1' }, /content\.0\.type: .*no tools/],
+    [
+      document('x', { source: { type: 'base64', media_type: 'application/pdf', data: 'eA==' } }),
+      /media_type: .*what a PDF says as text/,
+    ],
+    [document('x', { source: { type: 'url', url: 'http://x' } }), /source\.type: .*fetches nothing/],
+    [document('x', { source: { type: 'file', file_id: 'x' } }), /source\.type/],
+    [text('x', { cache_control: { type: 'forever' } }), /cache_control/],
+  ])('%j of a message, too', async (block, why) => {
+    const [status, type, message] = await failed(api().post(PATH, user(block)));
+    expect([status, type]).toEqual([400, 'invalid_request_error']);
+    expect(message).toMatch(why);
+  });
+
+  test('an answer that was begun', async () => {
+    const messages = [...HELLO.messages, { role: 'assistant', content: 'In' }];
+    expect((await failed(api().post(PATH, { ...HELLO, messages })))[2]).toMatch(/go on with an answer/);
+  });
+
+  test('documents for a library, which has its own', async () => {
+    const body = { ...user(document('x'), text('Where?')), model: 'kvasir/Notes' };
+    expect((await failed(api().post(PATH, body)))[2]).toMatch(/its own documents/);
+  });
+});
+
+test('failures have their types', async () => {
+  expect((await failed(api().post(PATH, { ...HELLO, model: 'none' }))).slice(0, 2)).toEqual([
+    404,
+    'not_found_error',
+  ]);
+  const routes = api({ keys: ['right'] });
+  expect((await failed(routes.post(PATH, HELLO))).slice(0, 2)).toEqual([401, 'authentication_error']);
+  const wrong = { 'x-api-key': 'wrong' };
+  expect((await failed(routes.post(PATH, HELLO, wrong))).slice(0, 2)).toEqual([401, 'authentication_error']);
+  for (const headers of [{ 'x-api-key': 'right' }, { Authorization: 'Bearer right' }])
+    expect((await routes.post(PATH, HELLO, headers)).status).toBe(200);
+});
+
+test('what changes nothing may be sent, and answers as they came', async () => {
+  const harmless = {
+    metadata: { user_id: 'me' },
+    service_tier: 'auto',
+    thinking: { type: 'disabled' },
+    system: null,
+    messages: [
+      ...HELLO.messages,
+      { role: 'assistant', content: [text('In Oslo.', { citations: [{ type: 'char_location' }] })] },
+      { role: 'system', content: 'Be short.' },
+      { role: 'user', content: 'And now?' },
+    ],
+  };
+  expect((await api().post(PATH, { ...HELLO, ...harmless })).status).toBe(200);
+});
+
+test('an answer says why it ended', async () => {
+  const ended = async (more: object) => {
+    const { stop_reason, stop_sequence, content } = await asked(api(), { ...HELLO, ...more });
+    return [stop_reason, stop_sequence, content.map((block) => block.text).join('')];
+  };
+  expect(await ended({})).toEqual(['end_turn', null, 'She lives in Oslo.']);
+  expect(await ended({ stop_sequences: ['x', ' in'] })).toEqual(['stop_sequence', ' in', 'She lives']);
+  expect((await ended({ max_tokens: 3 }))[0]).toBe('max_tokens');
+});
+
+test('a stream has the events of the form, and says what is said at once', async () => {
+  const whole = await asked(api(), HELLO);
+  const events = await streamed(api(), HELLO);
+  const names = events.map(([name]) => name);
+  expect(names.slice(0, 3)).toEqual(['message_start', 'ping', 'content_block_start']);
+  expect(names.slice(-3)).toEqual(['content_block_stop', 'message_delta', 'message_stop']);
+  const deltas = events.flatMap(([, { delta }]) => (delta as { text?: string } | undefined)?.text ?? []);
+  expect(deltas.join('')).toBe('She lives in Oslo.');
+  expect(events.at(-2)?.[1]).toMatchObject({ delta: { stop_reason: 'end_turn' }, usage: whole.usage });
+});
+
+describe('documents', () => {
+  test('are cited by characters, exactly', async () => {
+    const content = [
+      document('Nothing is here.'),
+      document(MARA, { title: 'Notes' }),
+      text('Where is Mara?'),
+    ];
+    const { content: blocks } = await asked(api(), user(...content));
+    const start = MARA.indexOf('She');
+    expect(blocks).toEqual([
+      {
+        type: 'text',
+        text: 'She lives in Oslo.',
+        citations: [
+          {
+            type: 'char_location',
+            cited_text: 'She lives in Oslo.',
+            document_index: 1,
+            document_title: 'Notes',
+            start_char_index: start,
+            end_char_index: MARA.length,
+            file_id: null,
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('in blocks are cited by them; in base64 as the text they are', async () => {
+    const source = { type: 'content', content: [text('Mara builds bridges.'), text('Mara lives in Oslo.')] };
+    const blocks = (await asked(api(), user(document('', { source }), text('Where?')))).content;
+    expect(blocks[0]?.citations).toMatchObject([
+      {
+        type: 'content_block_location',
+        cited_text: 'Mara lives in Oslo.',
+        start_block_index: 1,
+        end_block_index: 2,
+      },
+    ]);
+    const data = Buffer.from(MARA).toString('base64');
+    const packed = document('', { source: { type: 'base64', media_type: 'text/plain', data } });
+    const cited = (await asked(api(), user(packed, text('Where?')))).content;
+    expect(cited[0]?.citations?.[0]?.cited_text).toBe('She lives in Oslo.');
+  });
+
+  test('that nobody wants cited, or that support nothing, are not', async () => {
+    for (const content of [
+      [document(MARA, { citations: null })],
+      [document(MARA, { citations: { enabled: false } })],
+      [document('Tea is free.')],
+    ]) {
+      const { content: blocks } = await asked(api(), user(...content, text('Where?')));
+      expect(blocks).toEqual([{ type: 'text', text: 'She lives in Oslo.', citations: null }]);
+    }
+  });
+
+  test('are cited in a stream as at once', async () => {
+    const body = user(document(MARA), text('Where?'));
+    const events = await streamed(api(), body);
+    const [block] = (await asked(api(), body)).content;
+    expect(events.find(([name]) => name === 'content_block_start')?.[1]).toMatchObject({
+      index: 0,
+      content_block: { type: 'text', text: '', citations: [] },
+    });
+    const deltas = events.flatMap(
+      ([, { delta }]) => (delta as { citation?: object } | undefined)?.citation ?? [],
+    );
+    expect(deltas).toEqual(block?.citations);
+  });
+
+  test('and what is marked are encoded once, and read wherever they stand', async () => {
+    const routes = api();
+    const [mara, jon] = [
+      document(MARA),
+      text('Jon Berg sells tea in Porto.\n\n', { cache_control: { type: 'ephemeral' } }),
+    ];
+    const kvasir = { strategy: { name: 'none' } };
+    const first = (await asked(routes, { ...user(mara, jon, text('Where?')), kvasir })).usage;
+    const second = (await asked(routes, { ...user(text('So: '), jon, mara, text('Where?')), kvasir })).usage;
+    expect(first.cache_read_input_tokens).toBe(0);
+    expect(first.cache_creation_input_tokens).toBeGreaterThan(10);
+    expect(second.cache_creation_input_tokens).toBe(0);
+    expect(second.cache_read_input_tokens).toBe(first.cache_creation_input_tokens);
+    const { input_tokens } = (await (
+      await routes.post(`${PATH}/count_tokens`, {
+        model: 'Fake',
+        messages: [{ role: 'user', content: [mara, jon, text('Where?')] }],
+      })
+    ).json()) as { input_tokens: number };
+    expect(input_tokens).toBe(first.input_tokens + first.cache_creation_input_tokens);
+  });
+});
+
+test('characters are counted, not their halves', () => {
+  const [, second] = citablesOf([{ title: null, cited: true, content: 'A 🐟 swims. It is red.' }]);
+  expect(second?.location).toMatchObject({
+    cited_text: 'It is red.',
+    start_char_index: 11,
+    end_char_index: 21,
+  });
+});
+
+test('every token of a prompt is told once', () => {
+  const of = (promptTokens: number, cachedTokens: number, storedTokens: number) => {
+    const usage = { promptTokens, cachedTokens, storedTokens, completionTokens: 5, thoughtTokens: 0 };
+    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usageOf({ usage });
+    return [input_tokens, cache_read_input_tokens, cache_creation_input_tokens];
+  };
+  expect(of(100, 30, 50)).toEqual([20, 30, 50]);
+  // A chunk that was evicted, in a beginning that is still held: it was stored, but read.
+  expect(of(100, 70, 50)).toEqual([0, 70, 30]);
+});

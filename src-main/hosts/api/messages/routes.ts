@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import type { CompletionRequest } from '../../../completions/types.ts';
+import { abortOf, once, type ApiCore } from '../core.ts';
+import { Refusal } from '../errors.ts';
+import { eventStream } from '../events.ts';
+import { body, json } from '../schemas.ts';
+import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
+import { messageFailure } from './errors.ts';
+import { promptOf, type SentPrompt } from './prompt.ts';
+import {
+  CountRequestSchema,
+  CountSchema,
+  FAILURES,
+  MessageBodySchema,
+  MessageRequestSchema,
+  type MessageRequest,
+} from './schemas.ts';
+
+const create = createRoute({
+  method: 'post',
+  path: '/v1/messages',
+  request: body(MessageRequestSchema),
+  responses: {
+    200: {
+      description: 'The answer; with `stream` its events, as server-sent events',
+      content: {
+        'application/json': { schema: MessageBodySchema },
+        'text/event-stream': { schema: z.string() },
+      },
+    },
+    ...FAILURES,
+  },
+});
+
+const count = createRoute({
+  method: 'post',
+  path: '/v1/messages/count_tokens',
+  request: body(CountRequestSchema),
+  responses: { 200: json(CountSchema, 'How many tokens the prompt has'), ...FAILURES },
+});
+
+interface Asked {
+  prompt: SentPrompt;
+  request: CompletionRequest;
+  id: string;
+}
+
+/** Anthropic's API. */
+export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
+  app.openapi(create, async (c) => {
+    const sent = c.req.valid('json');
+    const asked = askedOf(sent, core);
+    if (sent.stream === true) return streamMessage(c.req.raw.signal, asked, core);
+    const { prompt, request, id } = asked;
+    const blocks = new MessageBlocks();
+    const writer = new MessageWriter(prompt, blocks);
+    const result = await core.completions.complete(request, {
+      signal: c.req.raw.signal,
+      onDelta: ({ text }) => writer.write(text),
+    });
+    writer.end();
+    const message = { ...begunMessage(id, request.model), content: blocks.blocks, ...endedMessage(result) };
+    return c.json(message, 200);
+  });
+  app.openapi(count, async (c) => {
+    const sent = c.req.valid('json');
+    const { messages } = promptOf(sent, core.separator);
+    const asked = { model: sent.model, prompt: { messages }, think: false };
+    const { tokens } = await core.completions.tokenize(asked, true);
+    return c.json({ input_tokens: tokens.length }, 200);
+  });
+}
+
+function streamMessage(signal: AbortSignal, asked: Asked, core: ApiCore): Promise<Response> {
+  const { prompt, request, id } = asked;
+  const abort = abortOf(signal);
+  return eventStream({
+    work: async (send) => {
+      const tell = (type: string, fields: object): void => send({ type, ...fields }, type);
+      const begin = once(() => {
+        tell('message_start', { message: begunMessage(id, request.model) });
+        tell('ping', {});
+      });
+      const writer = new MessageWriter(prompt, new MessageBlocks(send));
+      const result = await core.completions.complete(request, {
+        signal: abort.any,
+        onDelta: ({ text }) => {
+          begin();
+          writer.write(text);
+        },
+      });
+      begin(); // an answer without a word
+      writer.end();
+      const { stop_reason, stop_sequence, usage, ...more } = endedMessage(result);
+      tell('message_delta', { delta: { stop_reason, stop_sequence }, usage, ...more });
+      tell('message_stop', {});
+    },
+    failed: (error, send) => send(messageFailure(error, core.log).body, 'error'),
+    onLeft: () => abort.abort(),
+  });
+}
+
+function askedOf(sent: MessageRequest, { separator, completions }: ApiCore): Asked {
+  const { model, max_tokens, temperature, top_p, top_k, stop_sequences, kvasir } = sent;
+  const prompt = promptOf(sent, separator);
+  if (prompt.documents.length > 0 && completions.model(model).kind === 'library')
+    throw new Refusal(400, 'A library answers from its own documents: send others to a model.');
+  return {
+    prompt,
+    id: `msg_${randomUUID()}`,
+    request: {
+      model,
+      prompt: { messages: prompt.messages },
+      maxTokens: max_tokens,
+      temperature: temperature ?? undefined,
+      topP: top_p ?? undefined,
+      topTokens: top_k ?? undefined,
+      stop: stop_sequences ?? undefined,
+      // Thoughts have no place in an answer that nobody asked to think.
+      think: false,
+      strategy: kvasir?.strategy,
+      topK: kvasir?.top_k,
+      mayGuess: kvasir?.may_guess,
+    },
+  };
+}

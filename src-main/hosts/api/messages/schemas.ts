@@ -1,0 +1,165 @@
+import { z } from '@hono/zod-openapi';
+import { HowMadeSchema, CitationSchema, WRITING } from '../schemas.ts';
+
+const CacheControlSchema = z
+  .strictObject({
+    type: z.literal('ephemeral'),
+    // Stored chunks stay until the cache needs the room, whichever is said.
+    ttl: z.enum(['5m', '1h']).optional(),
+  })
+  .nullish();
+
+const TextBlockSchema = z.strictObject({
+  type: z.literal('text'),
+  text: z.string(),
+  cache_control: CacheControlSchema,
+  // What clients send back of an answer as they got it.
+  citations: z.array(z.unknown()).nullish(),
+});
+
+const PlainSchema = z.literal('text/plain', {
+  error: 'Only text/plain is read: send what a PDF says as text.',
+});
+
+const SourceSchema = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('text'), media_type: PlainSchema, data: z.string() }),
+    z.strictObject({ type: z.literal('base64'), media_type: PlainSchema, data: z.base64() }),
+    z.strictObject({ type: z.literal('content'), content: z.union([z.string(), z.array(TextBlockSchema)]) }),
+  ],
+  { error: 'Only sources of the types text, base64 and content are supported: Kvasir fetches nothing.' },
+);
+
+const DocumentBlockSchema = z.strictObject({
+  type: z.literal('document'),
+  source: SourceSchema,
+  title: z.string().max(500).nullish(),
+  context: z.string().nullish(),
+  citations: z.strictObject({ enabled: z.boolean().optional() }).nullish(),
+  cache_control: CacheControlSchema,
+});
+
+const UserContentSchema = z.array(
+  z.discriminatedUnion('type', [TextBlockSchema, DocumentBlockSchema], {
+    error: 'Only blocks of the types text and document are supported: no images, no tools.',
+  }),
+);
+
+const TextContentSchema = z.array(
+  z.discriminatedUnion('type', [TextBlockSchema], {
+    error: 'Only blocks of the type text are supported here.',
+  }),
+);
+
+const MessageSchema = z.discriminatedUnion(
+  'role',
+  [
+    z.strictObject({ role: z.literal('user'), content: z.union([z.string(), UserContentSchema]) }),
+    z.strictObject({ role: z.literal('assistant'), content: z.union([z.string(), TextContentSchema]) }),
+    z.strictObject({ role: z.literal('system'), content: z.union([z.string(), TextContentSchema]) }),
+  ],
+  { error: 'Only the roles user, assistant and system are supported.' },
+);
+
+/** What a prompt is made of. */
+const PROMPT = {
+  model: z.string().min(1),
+  messages: z
+    .array(MessageSchema)
+    .min(1)
+    .max(4096)
+    .refine((messages) => messages.at(-1)?.role !== 'assistant', {
+      error: 'The last one is of the assistant: Kvasir does not go on with an answer that was begun.',
+    }),
+  system: z.union([z.string(), TextContentSchema]).nullish(),
+  thinking: z
+    .looseObject({ type: z.literal('disabled', { error: 'Thinking is not supported: only "disabled" is.' }) })
+    .nullish(),
+} as const;
+
+export const MessageRequestSchema = z
+  .strictObject({
+    ...PROMPT,
+    max_tokens: z.int().min(1),
+    stop_sequences: z.array(z.string().min(1)).max(16).nullish(),
+    stream: z.boolean().nullish(),
+    temperature: z.number().min(0).max(1).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    top_k: z.int().min(0).max(1_000_000).nullish(),
+    // They change nothing here.
+    metadata: z.strictObject({ user_id: z.string().nullish() }).nullish(),
+    service_tier: z.enum(['auto', 'standard_only']).nullish(),
+    kvasir: WRITING.kvasir,
+  })
+  .openapi('MessageRequest');
+
+export const CountRequestSchema = z.strictObject(PROMPT).openapi('CountTokensRequest');
+
+export const CountSchema = z.object({ input_tokens: z.int() }).openapi('TokenCount');
+
+const PLACE = { cited_text: z.string(), document_index: z.int(), document_title: z.string().nullable() };
+
+/** Where in a client's documents something stands. Ends are exclusive; characters are Unicode's code points. */
+export const LocationSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('char_location'),
+    ...PLACE,
+    start_char_index: z.int(),
+    end_char_index: z.int(),
+    file_id: z.null(),
+  }),
+  z.object({
+    type: z.literal('content_block_location'),
+    ...PLACE,
+    start_block_index: z.int(),
+    end_block_index: z.int(),
+    file_id: z.null(),
+  }),
+]);
+
+const UsageSchema = z.object({
+  /** Neither read from the cache nor written to it. */
+  input_tokens: z.int(),
+  cache_read_input_tokens: z.int(),
+  cache_creation_input_tokens: z.int(),
+  output_tokens: z.int(),
+});
+
+export const MessageBodySchema = z
+  .object({
+    id: z.string(),
+    type: z.literal('message'),
+    role: z.literal('assistant'),
+    model: z.string(),
+    content: z.array(
+      z.object({
+        type: z.literal('text'),
+        text: z.string(),
+        citations: z.array(LocationSchema).nullable(),
+      }),
+    ),
+    stop_reason: z.enum(['end_turn', 'max_tokens', 'stop_sequence']).nullable(),
+    stop_sequence: z.string().nullable(),
+    usage: UsageSchema,
+    /** Of a library's answer. */
+    citations: z.array(CitationSchema).optional(),
+    kvasir: HowMadeSchema.optional(),
+  })
+  .openapi('Message');
+
+const FailureSchema = z
+  .object({ type: z.literal('error'), error: z.object({ type: z.string(), message: z.string() }) })
+  .openapi('MessageError');
+
+export const FAILURES = {
+  default: { description: 'What went wrong', content: { 'application/json': { schema: FailureSchema } } },
+} as const;
+
+export type MessageRequest = z.infer<typeof MessageRequestSchema>;
+export type CountRequest = z.infer<typeof CountRequestSchema>;
+export type MessageBody = z.infer<typeof MessageBodySchema>;
+export type TextBlock = MessageBody['content'][number];
+export type Location = z.infer<typeof LocationSchema>;
+export type DocumentBlock = z.infer<typeof DocumentBlockSchema>;
+export type FailureBody = z.infer<typeof FailureSchema>;
