@@ -47,6 +47,15 @@ function mistakes(path: string, method: string, response: string, json: unknown)
 }
 
 const USER = [{ role: 'user', content: 'Question: Where does Mara Lind work?' }];
+const ASKED_OF_LIBRARY = [{ role: 'user', content: 'Where does Project Polaris run?' }];
+const DOCUMENTS = [
+  {
+    type: 'document',
+    source: { type: 'text', media_type: 'text/plain', data: 'Mara Lind works in the Oslo office.' },
+    citations: { enabled: true },
+  },
+  { type: 'text', text: 'Question: Where does Mara Lind work?' },
+];
 const SCHEMA = {
   type: 'object',
   properties: { place: { type: 'string', maxLength: 20 } },
@@ -67,6 +76,9 @@ test.each([
   ['/v1/completions', { model: DEMO, prompt: 'Once', logprobs: 1 }],
   ['/v1/responses', { model: DEMO, input: 'Question: Where does Mara Lind work?' }],
   ['/v1/responses', { model: LIBRARY, input: 'Where does Project Polaris run?', max_output_tokens: 3 }],
+  ['/v1/messages', { model: DEMO, max_tokens: 9, messages: [{ role: 'user', content: DOCUMENTS }] }],
+  ['/v1/messages', { model: LIBRARY, max_tokens: 9, messages: ASKED_OF_LIBRARY }],
+  ['/v1/messages/count_tokens', { model: DEMO, messages: USER }],
   ['/v1/tokenize', { model: DEMO, prompt: 'Once' }],
   ['/v1/tokenize', { model: DEMO, messages: USER }],
   ['/health', undefined],
@@ -81,6 +93,8 @@ test.each([
   ['/v1/embeddings', { model: DEMO, input: 'x' }],
   ['/v1/rerank', { model: DEMO, query: 'x', documents: ['y'] }],
   ['/v1/responses', { model: 'none', input: 'x' }],
+  ['/v1/messages', { model: DEMO, max_tokens: 9, messages: USER, tools: [] }],
+  ['/v1/messages', { model: 'none', max_tokens: 9, messages: USER }],
 ])('%s fails as it is told: %j', async (path, body) => {
   const { status, json } = await ask(path, body);
   expect(status).toBeGreaterThanOrEqual(400);
@@ -100,6 +114,8 @@ test('every endpoint is in it, and all that it refers to', () => {
     '/v1/chat/completions',
     '/v1/completions',
     '/v1/embeddings',
+    '/v1/messages',
+    '/v1/messages/count_tokens',
     '/v1/models',
     '/v1/models/{model}',
     '/v1/rerank',

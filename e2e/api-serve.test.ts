@@ -109,7 +109,15 @@ test('a thousand malformed requests get what they deserve, and leave the server 
   const post = (path: string, body: string) =>
     fetch(server.baseURL + path, { method: 'POST', headers, body });
   const bodies = ['', '{', '[]', '{"model":5}', '{"model":"x","messages":{}}', '\u0000', '{"messages":[{}]}'];
-  const paths = ['/chat/completions', '/completions', '/responses', '/embeddings', '/rerank', '/tokenize'];
+  const paths = [
+    '/chat/completions',
+    '/completions',
+    '/responses',
+    '/messages',
+    '/embeddings',
+    '/rerank',
+    '/tokenize',
+  ];
   for (let round = 0; round < 24; round++)
     for (const path of paths)
       for (const body of bodies) {

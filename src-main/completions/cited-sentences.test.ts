@@ -29,7 +29,7 @@ test('however the stream is cut', () => {
   const whole = cited([text]);
   expect(whole.map(([sentence]) => sentence).join('')).toBe(text.replace(' [2]', ''));
   expect(whole.map(([, sources]) => sources)).toEqual([[0], [1], [3], [2], []]);
-  expect(cited([...text])).toEqual(whole);
+  expect(cited(Array.from(text))).toEqual(whole);
 });
 
 test('marks of the model lead to the document they name, and are not told', () => {

@@ -95,7 +95,7 @@ export function citablesOf(documents: readonly SentDocument[]): Citable[] {
 function sentencesIn(text: string) {
   let [units, characters] = [0, 0];
   const index = (at: number): number => {
-    characters += [...text.slice(units, at)].length;
+    characters += Array.from(text.slice(units, at)).length;
     units = at;
     return characters;
   };

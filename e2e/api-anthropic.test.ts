@@ -1,0 +1,225 @@
+/** Anthropic's own client against the real server with the demo model. */
+import Anthropic, {
+  APIUserAbortError,
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  UnprocessableEntityError,
+} from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeDir, tempDir } from './cli-support.ts';
+import {
+  all,
+  DEMO,
+  endApi,
+  KEY,
+  LIBRARY,
+  readLibrary,
+  serveApi,
+  type ApiServer,
+} from './support/api-server.ts';
+
+/** Left to itself the controller goes by how fast this machine is. */
+const BLENDED = { kvasir: { strategy: { name: 'deviation', ratio: 0.15 } } };
+const MARA = 'Mara Lind is an engineer. She works in the Oslo office.';
+const JON = 'Jon Berg sells tea in Porto. His favourite sport is chess.';
+const QUESTION: Anthropic.TextBlockParam = { type: 'text', text: 'Question: Where does Mara Lind work?' };
+
+let dir: string;
+let server: ApiServer;
+let client: Anthropic;
+
+beforeAll(async () => {
+  dir = tempDir();
+  await readLibrary(dir);
+  server = await serveApi(dir);
+  client = new Anthropic({ baseURL: server.origin, apiKey: KEY, maxRetries: 0 });
+});
+afterAll(async () => {
+  await endApi(server);
+  removeDir(dir);
+});
+
+type Content = Anthropic.MessageParam['content'];
+/** The client sends fields that its types lack, too: some are Kvasir's own, and `temperature` is not in them any more. */
+type More = Partial<Anthropic.MessageCreateParamsNonStreaming> & Record<string, unknown>;
+
+/** A request whose answer is the same every time. */
+function asking(content: Content, more: More = {}): Anthropic.MessageCreateParamsNonStreaming {
+  const request = { model: DEMO, max_tokens: 24, temperature: 0, ...BLENDED };
+  return { ...request, messages: [{ role: 'user', content }], ...more };
+}
+
+const ask = (content: Content, more?: More) => client.messages.create(asking(content, more));
+
+function textOf({ content }: Anthropic.Message): string {
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+function document(data: string, more: object = {}): Anthropic.DocumentBlockParam {
+  return {
+    type: 'document',
+    source: { type: 'text', media_type: 'text/plain', data },
+    citations: { enabled: true },
+    ...more,
+  };
+}
+
+describe('a message', () => {
+  test('is answered, and told what it took', async () => {
+    const content = `${MARA}\n\n${JON}\n\nQuestion: Where does Mara Lind work?`;
+    const made = await ask(content);
+    expect(textOf(made)).toMatch(/Oslo/);
+    expect(made).toMatchObject({ type: 'message', role: 'assistant', model: DEMO, stop_reason: 'end_turn' });
+    const { messages, model } = asking(content);
+    const counted = await client.messages.countTokens({ model, messages });
+    const system = [{ type: 'text' as const, text: 'Answer in short.' }];
+    const longer = await client.messages.countTokens({ model, messages, system });
+    expect(longer.input_tokens).toBeGreaterThan(counted.input_tokens);
+    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = made.usage;
+    expect(input_tokens + (cache_read_input_tokens ?? NaN) + (cache_creation_input_tokens ?? NaN)).toBe(
+      counted.input_tokens,
+    );
+    expect(made.usage.output_tokens).toBeGreaterThan(1);
+  });
+
+  test('is streamed as it would be answered at once', async () => {
+    const whole = await ask([QUESTION]);
+    const stream = client.messages.stream(asking([QUESTION]));
+    const final = await stream.finalMessage();
+    expect([textOf(final), final.stop_reason]).toEqual([textOf(whole), whole.stop_reason]);
+    expect(final.usage.output_tokens).toBe(whole.usage.output_tokens);
+    expect(final.usage.input_tokens).toBeGreaterThan(0);
+    const events = await all(await client.messages.create({ ...asking([QUESTION]), stream: true }));
+    expect(events.filter(({ type }) => type === 'content_block_delta').length).toBeGreaterThan(3);
+    expect([events[0]?.type, events.at(-1)?.type]).toEqual(['message_start', 'message_stop']);
+  });
+
+  test('ends at a stop sequence, and at the limit of tokens', async () => {
+    const text = textOf(await ask([QUESTION]));
+    const stop = text.slice(3, 8);
+    const stopped = await ask([QUESTION], { stop_sequences: [stop] });
+    expect(stopped).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: stop });
+    expect(textOf(stopped)).toBe(text.slice(0, text.indexOf(stop)));
+    const short = await ask([QUESTION], { max_tokens: 2 });
+    expect([short.stop_reason, short.usage.output_tokens]).toEqual(['max_tokens', 2]);
+  });
+
+  test('with top_k 1 is the likeliest whatever the temperature', async () => {
+    const greedy = textOf(await ask([QUESTION]));
+    expect(textOf(await ask([QUESTION], { temperature: 1, top_k: 1 }))).toBe(greedy);
+  });
+
+  test('goes to a library, too', async () => {
+    const made = await ask('Where does Project Polaris run?', { model: LIBRARY });
+    const { citations } = made as unknown as { citations: { text: string; document: string }[] };
+    const mark = Number(/\[(\d+)\]/.exec(textOf(made))?.[1]);
+    const about = citations.find(({ text }) => text.includes('Project Polaris'));
+    expect(about).toBeDefined();
+    expect(citations[mark - 1]?.document).toBe(about?.document);
+  });
+});
+
+describe('documents', () => {
+  test('are cited exactly', async () => {
+    const texts = [JON, MARA];
+    const made = await ask([document(JON, { title: 'Jon' }), document(MARA, { title: 'Mara' }), QUESTION]);
+    expect(textOf(made)).toMatch(/Oslo/);
+    const citations = made.content.flatMap((block) => (block.type === 'text' ? (block.citations ?? []) : []));
+    expect(citations.length).toBeGreaterThan(0);
+    for (const citation of citations) {
+      if (citation.type !== 'char_location') throw new Error(`a ${citation.type}`);
+      const { document_index, document_title, cited_text, start_char_index, end_char_index } = citation;
+      expect([document_index, document_title]).toEqual([1, 'Mara']);
+      expect(texts[document_index]?.slice(start_char_index, end_char_index)).toBe(cited_text);
+    }
+    expect(citations[0]?.cited_text).toBe('She works in the Oslo office.');
+  });
+
+  test('are cited in a stream as at once, by blocks where they are sent so', async () => {
+    const source = {
+      type: 'content' as const,
+      content: [JON, MARA].map((text) => ({ type: 'text' as const, text })),
+    };
+    const content = [document('', { source }), QUESTION];
+    const whole = await ask(content);
+    const final = await client.messages.stream(asking(content)).finalMessage();
+    expect(final.content).toEqual(whole.content);
+    expect(whole.content[0]).toMatchObject({
+      citations: [
+        {
+          type: 'content_block_location',
+          cited_text: MARA,
+          document_index: 0,
+          start_block_index: 1,
+          end_block_index: 2,
+        },
+      ],
+    });
+  });
+
+  test('and what is marked are computed once: in another order they are read', async () => {
+    const [ada, pia] = [
+      document('Ada Holm paints ships in Bergen. She has a parrot called Admiral.'),
+      document('Pia Moe repairs clocks in Tromsø. Her dog is called Minute.', { title: 'Pia' }),
+    ];
+    const marked: Anthropic.TextBlockParam = {
+      type: 'text',
+      text: 'Ola Vik bakes bread in Molde. He sings while he does.\n\n',
+      cache_control: { type: 'ephemeral' },
+    };
+    const asked: Anthropic.TextBlockParam = {
+      type: 'text',
+      text: 'Question: Where does Pia Moe repair clocks?',
+    };
+    const first = await ask([ada, marked, pia, asked]);
+    expect(first.usage.cache_creation_input_tokens).toBeGreaterThan(30);
+    expect(first.usage.cache_read_input_tokens).toBe(0);
+    const second = await ask([pia, ada, marked, asked]);
+    expect(second.usage.cache_creation_input_tokens).toBe(0);
+    expect(second.usage.cache_read_input_tokens).toBeGreaterThan(0);
+    expect(second.usage.cache_read_input_tokens).toBeLessThanOrEqual(
+      first.usage.cache_creation_input_tokens ?? 0,
+    );
+    const sum = ({ usage }: Anthropic.Message): number =>
+      usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+    expect(sum(second)).toBe(sum(first));
+  });
+});
+
+describe('failures', () => {
+  test('are of the classes that the client knows, and say what is wrong', async () => {
+    const tools = [{ name: 'f', input_schema: { type: 'object' as const } }];
+    await expect(ask([QUESTION], { tools })).rejects.toThrow(BadRequestError);
+    await expect(ask([QUESTION], { tools })).rejects.toMatchObject({ type: 'invalid_request_error' });
+    await expect(ask([QUESTION], { tools })).rejects.toThrow(/tools is not supported/);
+    const thinking = { type: 'enabled' as const, budget_tokens: 2000 };
+    await expect(ask([QUESTION], { thinking })).rejects.toThrow(/thinking/);
+    const source = { type: 'base64' as const, media_type: 'application/pdf' as const, data: 'JVBERi0=' };
+    await expect(ask([document('', { source }), QUESTION])).rejects.toThrow(/what a PDF says as text/);
+    const image = { type: 'image' as const, source: { type: 'url' as const, url: 'http://x/y.png' } };
+    await expect(ask([image, QUESTION])).rejects.toThrow(/no images/);
+    await expect(ask([QUESTION], { model: 'none' })).rejects.toThrow(NotFoundError);
+    await expect(ask('word '.repeat(3000))).rejects.toThrow(/tokens, but the context holds/);
+    await expect(ask('Xyzzy plugh?', { model: LIBRARY })).rejects.toThrow(UnprocessableEntityError);
+    const stream = client.messages.stream(asking([QUESTION], { model: 'none' }));
+    await expect(stream.finalMessage()).rejects.toThrow(NotFoundError);
+  });
+
+  test('a wrong key is refused, and the right one let in as a bearer token too', async () => {
+    const wrong = new Anthropic({ baseURL: server.origin, apiKey: 'wrong', maxRetries: 0 });
+    await expect(wrong.messages.create(asking([QUESTION]))).rejects.toThrow(AuthenticationError);
+    await expect(wrong.messages.create(asking([QUESTION]))).rejects.toMatchObject({
+      type: 'authentication_error',
+    });
+    const bearer = new Anthropic({ baseURL: server.origin, apiKey: null, authToken: KEY, maxRetries: 0 });
+    expect(textOf(await bearer.messages.create(asking([QUESTION])))).not.toBe('');
+  });
+
+  test('a stream that is left ends, and the next message is answered', async () => {
+    const stream = client.messages.stream(asking([QUESTION]));
+    stream.on('text', () => stream.abort());
+    await expect(stream.finalMessage()).rejects.toThrow(APIUserAbortError);
+    expect(textOf(await ask([QUESTION]))).not.toBe('');
+  });
+});
