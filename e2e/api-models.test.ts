@@ -86,11 +86,14 @@ describe('a client that leaves', () => {
   const messages = [{ role: 'user' as const, content: 'Once' }];
   const asked = (): Omit<OpenAI.ChatCompletionCreateParams, 'stream'> => ({ model: chatModel, messages });
 
-  async function running(): Promise<string | undefined> {
+  async function metric(name: string): Promise<string | undefined> {
     const headers = { Authorization: `Bearer ${KEY}` };
     const text = await (await fetch(`${server.origin}/metrics`, { headers })).text();
-    return /^kvasir_queue_running (\d+)$/m.exec(text)?.[1];
+    return new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1];
   }
+  const running = () => metric('kvasir_queue_running');
+  /** Answers that were made to their end. */
+  const made = () => metric('kvasir_ttft_seconds_count');
 
   test('in the middle of a stream ends the computation', async () => {
     const stream = await client.chat.completions.create({ ...asked(), stream: true });
@@ -108,5 +111,36 @@ describe('a client that leaves', () => {
     await left;
     expect((await next).usage?.completion_tokens).toBe(2);
     await expect.poll(running).toBe('0');
+  });
+
+  test('of MCP ends what it asked a library', async () => {
+    const ask = (abort: AbortController, name: string, input: object): Promise<Response> =>
+      fetch(`${server.origin}/mcp`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${KEY}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name, arguments: input },
+        }),
+        signal: abort.signal,
+      });
+    const question = 'Where does Project Polaris run?';
+    const library = 'Sample library';
+    const isRead = async (): Promise<string> =>
+      (await ask(new AbortController(), 'search', { query: question, library })).text();
+    await expect.poll(isRead, { timeout: 60_000, interval: 200 }).toContain('document_id');
+    const before = await made();
+    const abort = new AbortController();
+    await ask(abort, 'ask', { question, library, max_tokens: 4096 });
+    await expect.poll(running, { interval: 5 }).toBe('1');
+    abort.abort();
+    await expect.poll(running).toBe('0');
+    expect(await made()).toBe(before);
   });
 });
