@@ -14,7 +14,7 @@ struct SessionObject::State {
 };
 
 namespace {
-// What a reused token costs, of what a computed one does: where a prompt stands among others depends on it, nothing else.
+// What a reused token costs, of what a computed one does: where a prompt stands among others depends on it, no more.
 constexpr double kReusedRow = 0.2;
 
 struct Finished {

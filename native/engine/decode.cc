@@ -114,7 +114,7 @@ void Forward::decode(const std::vector<DecodeRow> & rows, const std::atomic<bool
         const Ubatch & b = s.rows;
         ggml_backend_tensor_set(s.x_in, x.data(), 0, x.size() * sizeof(float));
         if (s.inputs) {
-            const std::vector<float> inputs = layer_inputs(tokens.data(), int(tokens.size()), s.begin, s.end, Rows::apart);
+            const auto inputs = layer_inputs(tokens.data(), int(tokens.size()), s.begin, s.end, Rows::apart);
             ggml_backend_tensor_set(s.inputs, inputs.data(), 0, ggml_nbytes(s.inputs));
         }
         ggml_backend_tensor_set(b.pos, positions.data(), 0, ggml_nbytes(b.pos));

@@ -214,8 +214,8 @@ ggml_tensor * by_ggml(const LayerArgs & l, ggml_tensor * x, const Routing & r) {
 ggml_tensor * feed_to_experts(const LayerArgs & l, ggml_tensor * x, ggml_tensor * seen) {
     const Routing r = route(l, seen);
     const auto is_ours = [](const ggml_tensor * w) { return !w || rows_kernel(w) != nullptr; };
-    const bool ours = x->ne[1] > 1 && l.rows == Rows::together && is_ours(l.w.gate_experts) && is_ours(l.w.up_experts) &&
-                      is_ours(l.w.gate_up_experts) && is_ours(l.w.down_experts);
+    const bool ours = x->ne[1] > 1 && l.rows == Rows::together && is_ours(l.w.gate_experts) &&
+                      is_ours(l.w.up_experts) && is_ours(l.w.gate_up_experts) && is_ours(l.w.down_experts);
     return ours ? by_our_kernels(l, x, r) : by_ggml(l, x, r);
 }
 

@@ -63,7 +63,9 @@ std::vector<Asked> several(const std::shared_ptr<Model> & m) {
     for (int i = 0; i < 6; ++i) {
         auto a = encode(m, ids(70 + 20 * i, i)), b = encode(m, ids(150, 9 - i));
         const StrategySpec strategy =
-            i % 3 == 0 ? kFull : i % 3 == 1 ? kNone : StrategySpec{.name = "deviation", .check_layers = {1}, .ratios = {0.3}};
+            i % 3 == 0 ? kFull
+            : i % 3 == 1 ? kNone
+                         : StrategySpec{.name = "deviation", .check_layers = {1}, .ratios = {0.3}};
         all.push_back({{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(20 + i, 3 + i), nullptr}}, strategy, 70 + 5 * i});
     }
     return all;
@@ -151,7 +153,7 @@ namespace {
 struct Desk {
     std::vector<std::string> done;
     std::vector<size_t> steps;  // rows of each
-    Turns turns{[this](const std::vector<DecodeRow> & rows, const std::atomic<bool> *) { steps.push_back(rows.size()); }};
+    Turns turns{[this](const auto & rows, const std::atomic<bool> *) { steps.push_back(rows.size()); }};
     std::deque<std::thread> threads;
 
     // Computes `batches` times `rows`, once the others have come as well.
@@ -287,7 +289,7 @@ TEST(tokens_of_many_answers_are_computed_in_one_step) {
 }
 
 TEST(a_step_that_fails_fails_for_all_of_its_rows_and_an_abort_for_its_own) {
-    Turns turns([](const std::vector<DecodeRow> &, const std::atomic<bool> *) { throw Error("OUT_OF_MEMORY", "none"); });
+    Turns turns([](const std::vector<DecodeRow> &, const std::atomic<bool> *) { throw Error("OUT_OF_MEMORY", ""); });
     std::atomic<int> failed{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
