@@ -37,11 +37,6 @@ export class Gate {
     }
   }
 
-  /** How much foreground work waits for its turn, for those who watch. */
-  get waiting(): number {
-    return this.#turns.waiting;
-  }
-
   /**
    * A step of long work that somebody watches: it gives way to questions as background work does, and is run again then,
    * but background work gives way to it. Rejects with ABORTED once `signal` is.
@@ -120,10 +115,6 @@ class ForegroundTurns {
 
   constructor(atOnce: () => number) {
     this.#atOnce = atOnce;
-  }
-
-  get waiting(): number {
-    return this.#queue.length;
   }
 
   begin(shared: boolean): Promise<void> {
