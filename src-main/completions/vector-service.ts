@@ -1,6 +1,7 @@
 import type { ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { ActiveEmbedder, EmbedderSource } from '../models/active-model.ts';
+import { dot } from '../retrieval/vector-index.ts';
 import { requireInUse } from './names.ts';
 
 interface EmbeddingModels extends Pick<EmbedderSource, 'embedder'> {
@@ -61,10 +62,6 @@ export class VectorService {
     const entry = active && entries.find(({ id }) => id === active.id);
     return requireInUse(name, entry && { name: entry.name, ...active }, entries, 'embedding').embedder;
   }
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
 }
 
 function tooLong(index: number, tokens: number, contextTokens: number): KvasirError {

@@ -85,7 +85,7 @@ function floats(bytes: Buffer): Float32Array {
 }
 
 /** Of unit vectors the dot product is the cosine. */
-function dot(a: Float32Array, b: Float32Array): number {
+export function dot(a: Float32Array, b: Float32Array): number {
   if (a.length !== b.length) return 0;
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
