@@ -14,7 +14,7 @@ import { askLibrary, askModel, laid } from './asked.ts';
 import { completeTurn } from './complete-turn.ts';
 import { layOutMessages, layOutText, piecesOf } from './layout.ts';
 import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedLibrary } from './names.ts';
-import { Turns } from './turns.ts';
+import { RequestQueue } from './request-queue.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
 
 /** The model that answers, as much of it as completions need. */
@@ -51,7 +51,7 @@ interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
 export class CompletionService {
   readonly #options: CompletionServiceOptions;
   readonly #maker: AnswerMaker;
-  readonly #turns: Turns<CompletionModel>;
+  readonly #requests: RequestQueue<CompletionModel>;
   readonly #clock: Clock;
   readonly #listeners = new Set<(result: CompletionResult) => void>();
 
@@ -59,17 +59,17 @@ export class CompletionService {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#maker = new AnswerMaker(options);
-    this.#turns = new Turns(options.models, options.gate);
+    this.#requests = new RequestQueue(options.models, options.gate);
   }
 
   /** Ends all that is being answered. */
   close(): Promise<void> {
-    return this.#turns.close();
+    return this.#requests.close();
   }
 
   /** Requests that wait for the model, and those that have it. */
   get queue(): { waiting: number; running: number } {
-    return { waiting: this.#turns.waiting, running: this.#turns.running };
+    return { waiting: this.#requests.waiting, running: this.#requests.running };
   }
 
   /** Whether a model is loaded. */
@@ -106,7 +106,7 @@ export class CompletionService {
     const { models, libraries, settings, planner } = this.#options;
     const library = libraryNamed(request.model, libraries());
     const stopwatch = new Stopwatch(this.#clock);
-    const result = await this.#turns.take(run.signal, async (active, signal) => {
+    const result = await this.#requests.take(run.signal, async (active, signal) => {
       if (!library) requireInUse(request.model, active, models.list());
       const wait = stopwatch.lap();
       const context = { ...active, settings: settings.current, planner };

@@ -12,7 +12,7 @@ interface Models<M> {
 const MOST_WAITING = 256;
 
 /** The one place where requests wait for the model, which several may share. */
-export class Turns<M> {
+export class RequestQueue<M> {
   readonly #models: Models<M>;
   readonly #gate: Gate;
   readonly #closing = new AbortController();
