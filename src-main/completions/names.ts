@@ -17,10 +17,15 @@ type Entry = Pick<ModelEntry, 'name' | 'role' | 'active'>;
 /** Before the name of a library that is asked as a model is. */
 const LIBRARY = 'kvasir/';
 
+/** What a library is asked as. */
+export function modelNameOf(library: string): string {
+  return LIBRARY + library;
+}
+
 /** The models in use and the libraries: what is asked for by another name is refused. */
 export function listedModels(entries: readonly Entry[], libraries: readonly NamedLibrary[]): ListedModel[] {
   const inUse = entries.filter(({ active }) => active).map(({ name, role }) => ({ name, kind: role }));
-  const names = new Set(libraries.map(({ name }) => LIBRARY + name));
+  const names = new Set(libraries.map(({ name }) => modelNameOf(name)));
   return [...inUse, ...[...names].map((name) => ({ name, kind: 'library' as const }))];
 }
 
@@ -30,7 +35,7 @@ export function libraryNamed(model: string, libraries: readonly NamedLibrary[]):
   const name = model.slice(LIBRARY.length);
   const [library, other] = libraries.filter((each) => each.name === name);
   if (!library) {
-    const known = libraries.map((each) => `${LIBRARY}${each.name}`).join(', ');
+    const known = libraries.map((each) => modelNameOf(each.name)).join(', ');
     const advice = known === '' ? 'Add a library in the window.' : `There are: ${known}.`;
     throw new KvasirError('NOT_FOUND', `There is no library called ${JSON.stringify(name)}.`, advice);
   }

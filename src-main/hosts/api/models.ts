@@ -1,5 +1,5 @@
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
-import type { ListedModel } from '../../completions/names.ts';
+import { modelNameOf, type ListedModel } from '../../completions/names.ts';
 import { seconds, type ApiCore } from './core.ts';
 import { FAILURES, json } from './schemas.ts';
 
@@ -44,6 +44,6 @@ export function addModelRoutes(app: OpenAPIHono, core: ApiCore): void {
   );
   app.openapi(one, (c) => c.json(told(core.completions.model(c.req.valid('param').model)), 200));
   app.get('/v1/models/kvasir/:library{.+}', (c) =>
-    c.json(told(core.completions.model(`kvasir/${c.req.param('library')}`)), 200),
+    c.json(told(core.completions.model(modelNameOf(c.req.param('library')))), 200),
   );
 }

@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
+import { modelNameOf } from '../../completions/names.ts';
 import type { CompletionResult } from '../../completions/types.ts';
 import type { McpCore } from './core.ts';
 import { LibraryNameSchema, libraryCalled } from './libraries.ts';
@@ -46,7 +47,7 @@ export function addAskTool(server: McpServer, core: McpCore): void {
       const { name } = libraryCalled(library, core);
       const result = await core.completions.complete(
         {
-          model: `kvasir/${name}`,
+          model: modelNameOf(name),
           prompt: { messages: [{ role: 'user', parts: [{ text: question }] }] },
           maxTokens: max_tokens,
         },
