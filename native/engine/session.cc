@@ -38,7 +38,7 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
     model_->require_unchanged();
     // Those that are written go on, and give their memory back: a prompt waits for it rather than taking more.
     const auto fits = [&] { return cache_.pool().fits(cache_.missing(length_, length_ + fuse.tokens())); };
-    while (!fits() && model_->turns()->wait_for_others()) {}
+    while (!fits() && model_->turns()->wait_for_others(abort)) {}
     try {
         cache_.allocate(length_, length_ + fuse.tokens());
         cache_.advise_huge_pages(length_, length_ + fuse.tokens());

@@ -11,6 +11,7 @@ namespace {
 // What this thread has of all models: mostly one turn, or none.
 thread_local void * innermost = nullptr;
 constexpr double kSlack = 2;
+constexpr int kPollMs = 20;  // whether what waits for the end of another was stopped
 }
 
 Turns::Turn::Turn(Turns & turns, const Request & request)
@@ -148,15 +149,23 @@ bool Turns::decode(const DecodeRow & row, const std::atomic<bool> * abort) {
     return true;
 }
 
-bool Turns::wait_for_others() {
+bool Turns::wait_for_others(const std::atomic<bool> * abort) {
     Turn * turn = mine();
     std::unique_lock lock(mutex_);
     if (!turn || turns_ - int(blocked_.size()) <= 1) return false;
     const auto start = Clock::now();
     blocked_.push_back(turn);
     hand_over();
-    wait(lock, *turn);
+    const auto granted = [&] { return turn->granted_; };
+    while (!turn->changed_.wait_for(lock, std::chrono::milliseconds(kPollMs), granted)) {
+        if (!abort || !abort->load() || !std::erase(blocked_, turn)) continue;
+        turn->is_short_ = true;  // all that is left of it is to end
+        waiting_.push_back(turn);
+        if (!taken_) hand_over();
+    }
+    turn->granted_ = false;
     turn->paused_ms_ += ms_since(start);
+    if (abort && abort->load()) throw Error("ABORTED", "The computation was stopped.");
     return true;
 }
 

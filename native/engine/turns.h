@@ -76,8 +76,8 @@ class Turns {
     // ABORTED, and what the step throws.
     bool decode(const DecodeRow & row, const std::atomic<bool> * abort);
 
-    // Lets others work until one of them ends. False, and at once, where there is none to wait for.
-    bool wait_for_others();
+    // Lets others work until one of them ends. False, and at once, where there is none to wait for. ABORTED.
+    bool wait_for_others(const std::atomic<bool> * abort);
     // What this turn can do to give memory back until it ends; for answers, which are written after one another.
     void may_give_back(std::function<void()> give_back);
     // Has the youngest answer give its memory back, which may be the caller's. False: none can.

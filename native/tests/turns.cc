@@ -119,6 +119,36 @@ TEST(answers_for_which_memory_runs_out_are_computed_again_and_stay_the_same) {
     CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // one alone gets what it needs
 }
 
+TEST(a_prompt_that_waits_for_memory_can_be_stopped_while_others_are_at_work) {
+    auto m = tiny("qwen3");
+    m->kv_pool().set_budget(2 * m->kv_pool().block_bytes());
+    std::atomic<bool> abort{false}, stopped{false}, in_time{false};
+    std::string code;
+    std::vector<std::thread> threads;
+    {
+        const Turns::Turn first(*m->turns(), {.rows = 1});
+        threads.emplace_back([&] {
+            const Turns::Turn turn(*m->turns(), {.rows = 1});
+            Session session(m, 512);
+            code = error_code([&] { session.append({{ids(300), nullptr}}, kFull, &abort, nullptr); });
+            stopped = true;
+        });
+        threads.emplace_back([&] {  // at work until the prompt was stopped, or for long enough
+            const Turns::Turn turn(*m->turns(), {.rows = 1e6});
+            abort = true;
+            for (int i = 0; i < 2000 && !stopped; ++i) {
+                m->turns()->pause(1);
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            in_time = stopped.load();
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until both wait
+    }
+    for (std::thread & t : threads) t.join();
+    CHECK(in_time.load());
+    CHECK_EQ(code, "ABORTED");
+}
+
 TEST(a_prompt_that_another_comes_into_gives_the_same_and_the_short_one_is_done_first) {
     auto m = tiny("qwen3");
     const std::vector<Asked> all = several(m);
