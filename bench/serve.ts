@@ -77,7 +77,9 @@ if (together) {
 
 const trace = args.trace === undefined ? undefined : traceRequests(args.trace, shape, Number(args.requests));
 const library = await buildLibrary(model, trace?.chunks ?? Number(args.library), shape.chunkTokens);
-const methods = methodsOf(model, library, shape).filter(({ name }) => new RegExp(args.only).test(name));
+const methods = methodsOf(model, library, { shape, kvBytes: KV_BYTES }).filter(({ name }) =>
+  new RegExp(args.only).test(name),
+);
 const rows: ServedRow[] = [];
 
 async function run(

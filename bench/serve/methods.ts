@@ -21,7 +21,11 @@ export interface ServeMethod {
 
 const FULL: Strategy = { kind: 'full' };
 
-export function methodsOf(model: Model, library: readonly LibraryChunk[], shape: PromptShape): ServeMethod[] {
+export function methodsOf(
+  model: Model,
+  library: readonly LibraryChunk[],
+  { shape, kvBytes }: { shape: PromptShape; kvBytes: number },
+): ServeMethod[] {
   const shipped = uncalibrated(model.info);
   const percent = `${Math.round(shipped.ratio * 100)} %`;
   const questionOf = ({ question }: ServeRequest): Int32Array =>
@@ -54,8 +58,9 @@ export function methodsOf(model: Model, library: readonly LibraryChunk[], shape:
     make: (session: Session, request: ServeRequest) => Promise<void>,
   ): ServeMethod => ({
     name,
-    serve: (request, began) => answered(model, request, began, (session) => make(session, request)),
-    forget: () => forget(model),
+    serve: (request, began) =>
+      answered(model, { request, began, capacity: tokensOf(request).length + request.answerTokens, make }),
+    forget: () => forget(model, kvBytes),
   });
   return [
     method('full prefill', (session, request) => computed(session, request, false)),
@@ -64,16 +69,19 @@ export function methodsOf(model: Model, library: readonly LibraryChunk[], shape:
   ];
 }
 
-async function answered(
-  model: Model,
-  { chunks, answerTokens }: ServeRequest,
-  began: number,
-  make: (session: Session) => Promise<void>,
-): Promise<Answered> {
-  const room = 4096 + chunks.length * 2048 + answerTokens;
-  const session = model.createSession(room);
+interface Asked {
+  request: ServeRequest;
+  began: number;
+  /** Tokens of prompt and answer. */
+  capacity: number;
+  make: (session: Session, request: ServeRequest) => Promise<void>;
+}
+
+async function answered(model: Model, { request, began, capacity, make }: Asked): Promise<Answered> {
+  const { answerTokens } = request;
+  const session = model.createSession(capacity);
   try {
-    await make(session);
+    await make(session, request);
     let ttftMs = 0;
     const { tokens } = await session.generate({
       maxTokens: answerTokens,
@@ -87,9 +95,8 @@ async function answered(
 }
 
 /** Prefixes that no session holds go once there is no budget for them. */
-async function forget(model: Model): Promise<void> {
-  const { blockBytes, blocks } = await model.kvUsage();
+async function forget(model: Model, kvBytes: number): Promise<void> {
   model.setKvBudget(0);
   await model.kvUsage();
-  model.setKvBudget(Math.max(8 * 2 ** 30, blockBytes * blocks));
+  model.setKvBudget(kvBytes);
 }

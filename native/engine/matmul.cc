@@ -71,7 +71,7 @@ void multiply_rows(const MatmulKernel & kernel, const ggml_tensor * w, size_t of
 ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x, Rows rows) {
     if (rows == Rows::apart && x->ne[1] > 1 && x->ne[2] == 1) {
         // Several rows of a matrix may go to kernels of ggml's whose sums are in another order; several matrices of one
-        // row do not. x86's for quantised weights in plain memory keep the order, and take half the time.
+        // row do not. x86's for quantised weights in plain memory keep the order, and are the faster ones.
         if (kX86 && ggml_is_quantized(weights->type) && in_plain_memory(weights)) return ggml_mul_mat(c, weights, x);
         ggml_tensor * y = ggml_mul_mat(c, weights, ggml_reshape_3d(c, x, x->ne[0], 1, x->ne[1]));
         return ggml_reshape_2d(c, y, weights->ne[1], x->ne[1]);
