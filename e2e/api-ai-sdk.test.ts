@@ -1,35 +1,17 @@
 /** The Vercel AI SDK's OpenAI provider against the real server with the demo model. */
 import { APICallError, generateText, streamText } from 'ai';
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeDir, tempDir } from './cli-support.ts';
-import {
-  all,
-  DEMO,
-  endApi,
-  KEY,
-  LIBRARY,
-  readLibrary,
-  serveApi,
-  type ApiServer,
-} from './support/api-server.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { all, DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
 const MARA = 'Mara Lind is an engineer. She works in the Oslo office.\n\n';
 const prompt = `${MARA}Question: Where does Mara Lind work?`;
 
-let dir: string;
-let server: ApiServer;
+const api = sampleApi();
 let openai: OpenAIProvider;
 
-beforeAll(async () => {
-  dir = tempDir();
-  await readLibrary(dir);
-  server = await serveApi(dir);
-  openai = createOpenAI({ baseURL: server.baseURL, apiKey: KEY });
-});
-afterAll(async () => {
-  await endApi(server);
-  removeDir(dir);
+beforeAll(() => {
+  openai = createOpenAI({ baseURL: api.server.baseURL, apiKey: KEY });
 });
 
 test('text is generated, and what it took is told', async () => {

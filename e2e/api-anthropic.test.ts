@@ -6,18 +6,8 @@ import Anthropic, {
   NotFoundError,
   UnprocessableEntityError,
 } from '@anthropic-ai/sdk';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeDir, tempDir } from './cli-support.ts';
-import {
-  all,
-  DEMO,
-  endApi,
-  KEY,
-  LIBRARY,
-  readLibrary,
-  serveApi,
-  type ApiServer,
-} from './support/api-server.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { all, DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
 /** Left to itself the controller goes by how fast this machine is. */
 const BLENDED = { kvasir: { strategy: { name: 'deviation', ratio: 0.15 } } };
@@ -25,19 +15,11 @@ const MARA = 'Mara Lind is an engineer. She works in the Oslo office.';
 const JON = 'Jon Berg sells tea in Porto. His favourite sport is chess.';
 const QUESTION: Anthropic.TextBlockParam = { type: 'text', text: 'Question: Where does Mara Lind work?' };
 
-let dir: string;
-let server: ApiServer;
+const api = sampleApi();
 let client: Anthropic;
 
-beforeAll(async () => {
-  dir = tempDir();
-  await readLibrary(dir);
-  server = await serveApi(dir);
-  client = new Anthropic({ baseURL: server.origin, apiKey: KEY, maxRetries: 0 });
-});
-afterAll(async () => {
-  await endApi(server);
-  removeDir(dir);
+beforeAll(() => {
+  client = new Anthropic({ baseURL: api.server.origin, apiKey: KEY, maxRetries: 0 });
 });
 
 type Content = Anthropic.MessageParam['content'];
@@ -207,12 +189,12 @@ describe('failures', () => {
   });
 
   test('a wrong key is refused, and the right one let in as a bearer token too', async () => {
-    const wrong = new Anthropic({ baseURL: server.origin, apiKey: 'wrong', maxRetries: 0 });
+    const wrong = new Anthropic({ baseURL: api.server.origin, apiKey: 'wrong', maxRetries: 0 });
     await expect(wrong.messages.create(asking([QUESTION]))).rejects.toThrow(AuthenticationError);
     await expect(wrong.messages.create(asking([QUESTION]))).rejects.toMatchObject({
       type: 'authentication_error',
     });
-    const bearer = new Anthropic({ baseURL: server.origin, apiKey: null, authToken: KEY, maxRetries: 0 });
+    const bearer = new Anthropic({ baseURL: api.server.origin, apiKey: null, authToken: KEY, maxRetries: 0 });
     expect(textOf(await bearer.messages.create(asking([QUESTION])))).not.toBe('');
   });
 

@@ -1,34 +1,25 @@
 /** What the API's own document says, held against what the real server answers. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeDir, tempDir } from './cli-support.ts';
-import { DEMO, endApi, KEY, LIBRARY, readLibrary, serveApi, type ApiServer } from './support/api-server.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
 interface Document {
   openapi: string;
   paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
 }
 
-let dir: string;
-let server: ApiServer;
+const api = sampleApi();
 let document: Document;
 let ajv: Ajv2020;
 
 beforeAll(async () => {
-  dir = tempDir();
-  await readLibrary(dir);
-  server = await serveApi(dir);
-  document = (await (await fetch(`${server.origin}/openapi.json`)).json()) as Document;
+  document = (await (await fetch(`${api.server.origin}/openapi.json`)).json()) as Document;
   ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addSchema(document, 'api');
 });
-afterAll(async () => {
-  await endApi(server);
-  removeDir(dir);
-});
 
 async function ask(path: string, body?: unknown): Promise<{ status: number; json: unknown }> {
-  const answer = await fetch(server.origin + path, {
+  const answer = await fetch(api.server.origin + path, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),

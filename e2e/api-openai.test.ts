@@ -5,18 +5,8 @@ import OpenAI, {
   NotFoundError,
   UnprocessableEntityError,
 } from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeDir, tempDir } from './cli-support.ts';
-import {
-  all,
-  DEMO,
-  endApi,
-  KEY,
-  LIBRARY,
-  readLibrary,
-  serveApi,
-  type ApiServer,
-} from './support/api-server.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { all, DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
 /** What Kvasir's answers have besides. */
 interface Told {
@@ -38,19 +28,11 @@ const MARA = 'Mara Lind is an engineer. She works in the Oslo office.\n\n';
 const JON = 'Jon Berg sells tea in Porto. His favourite sport is chess.\n\n';
 const ASKED = { role: 'user', content: 'Question: Where does Mara Lind work?' } as const;
 
-let dir: string;
-let server: ApiServer;
+const api = sampleApi();
 let client: OpenAI;
 
-beforeAll(async () => {
-  dir = tempDir();
-  await readLibrary(dir);
-  server = await serveApi(dir);
-  client = new OpenAI({ baseURL: server.baseURL, apiKey: KEY, maxRetries: 0 });
-});
-afterAll(async () => {
-  await endApi(server);
-  removeDir(dir);
+beforeAll(() => {
+  client = new OpenAI({ baseURL: api.server.baseURL, apiKey: KEY, maxRetries: 0 });
 });
 
 /** A request whose answer is the same every time. */
@@ -290,7 +272,7 @@ describe('failures', () => {
     await expect(chat([{ role: 'user', content: long }])).rejects.toMatchObject({
       code: 'context_length_exceeded',
     });
-    const stranger = new OpenAI({ baseURL: server.baseURL, apiKey: 'wrong', maxRetries: 0 });
+    const stranger = new OpenAI({ baseURL: api.server.baseURL, apiKey: 'wrong', maxRetries: 0 });
     await expect(stranger.models.list()).rejects.toThrow(AuthenticationError);
     await expect(client.embeddings.create({ model: DEMO, input: 'x' })).rejects.toThrow(NotFoundError);
   });

@@ -3,40 +3,22 @@ import { generateText, Output, streamText } from 'ai';
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai';
 import OpenAI, { BadRequestError } from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { removeDir, tempDir } from './cli-support.ts';
-import {
-  all,
-  DEMO,
-  endApi,
-  KEY,
-  LIBRARY,
-  readLibrary,
-  serveApi,
-  type ApiServer,
-} from './support/api-server.ts';
+import { all, DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
 const MARA = 'Mara Lind is an engineer. She works in the Oslo office.\n\n';
 const ASKED = `${MARA}Question: Where does Mara Lind work?`;
 const greedy = { model: DEMO, temperature: 0, max_output_tokens: 24 };
 const PLACE = z.object({ place: z.string().max(20), floor: z.number().nullable() });
 
-let dir: string;
-let server: ApiServer;
+const api = sampleApi();
 let client: OpenAI;
 let openai: OpenAIProvider;
 
-beforeAll(async () => {
-  dir = tempDir();
-  await readLibrary(dir);
-  server = await serveApi(dir);
-  client = new OpenAI({ baseURL: server.baseURL, apiKey: KEY, maxRetries: 0 });
-  openai = createOpenAI({ baseURL: server.baseURL, apiKey: KEY });
-});
-afterAll(async () => {
-  await endApi(server);
-  removeDir(dir);
+beforeAll(() => {
+  client = new OpenAI({ baseURL: api.server.baseURL, apiKey: KEY, maxRetries: 0 });
+  openai = createOpenAI({ baseURL: api.server.baseURL, apiKey: KEY });
 });
 
 describe('responses', () => {

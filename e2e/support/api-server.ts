@@ -1,9 +1,9 @@
 /** The API through the real program, with the real engine and the demo model. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { vi } from 'vitest';
+import { afterAll, beforeAll, vi } from 'vitest';
 import { App } from '../../src-main/app.ts';
-import { startCli, type RunningCli } from '../cli-support.ts';
+import { removeDir, startCli, tempDir, type RunningCli } from '../cli-support.ts';
 
 export const KEY = 'e2e-key-0123456789';
 /** The demo model, as the list calls it. */
@@ -36,6 +36,26 @@ export async function serveApi(
   const origin = await Promise.race([found, ended]);
   await vi.waitUntil(() => isUp(origin), { timeout: 60_000, interval: 100 });
   return { ...running, origin, baseURL: `${origin}/v1` };
+}
+
+/** A server for all tests of a file, with the sample library. It is there once the file's own `beforeAll` runs. */
+export function sampleApi(): { readonly server: ApiServer } {
+  let dir: string;
+  let server: ApiServer;
+  beforeAll(async () => {
+    dir = tempDir();
+    await readLibrary(dir);
+    server = await serveApi(dir);
+  });
+  afterAll(async () => {
+    await endApi(server);
+    removeDir(dir);
+  });
+  return {
+    get server() {
+      return server;
+    },
+  };
 }
 
 async function answersHealth(origin: string): Promise<boolean> {
