@@ -11,7 +11,26 @@ import { logitsElsewhere, reference } from './reference.ts';
 
 /** DESIGN's bound on |Δ logit|, as a share of the logits' range. */
 export const BOUND = 1e-2;
-export const GREEDY_TOKENS = 64;
+const PROMPT_TOKENS = 401;
+const GREEDY_TOKENS = 64;
+
+/** How much is compared. A device that is emulated takes seconds for what takes others milliseconds. */
+interface Extent {
+  /** Default: 401. */
+  promptTokens?: number | undefined;
+  /** Decoded behind the prompt; default: 64. */
+  greedyTokens?: number | undefined;
+}
+
+/** More than a block of the pool, and than the windows of small models. */
+export const SMALL_EXTENT: Extent = { promptTokens: 73, greedyTokens: 8 };
+
+interface Place {
+  /** Where our side runs: 'cpu', or a name from devices(). */
+  device?: string;
+  /** File of a LoRA adapter on the model. */
+  adapter?: string | undefined;
+}
 
 export interface CheckResult {
   name: string;
@@ -59,12 +78,13 @@ async function logitsOf(
 async function greedy(
   model: Model,
   ids: Int32Array,
+  maxTokens: number,
 ): Promise<{ logits: Float32Array; tokens: Int32Array; ended: boolean }> {
-  const session = model.createSession(ids.length + GREEDY_TOKENS + 8);
+  const session = model.createSession(ids.length + maxTokens + 8);
   try {
     await session.append([{ kind: 'compute', tokens: ids }], FULL);
     const logits = session.logits();
-    const result = await session.generate({ maxTokens: GREEDY_TOKENS });
+    const result = await session.generate({ maxTokens });
     return { logits, tokens: result.tokens, ended: result.stop === 'eos' };
   } finally {
     session.dispose();
@@ -101,20 +121,19 @@ export async function againstLlama(
   model: Model,
   ids: Int32Array,
   exact: boolean,
-  device = 'cpu',
-  adapter?: string,
+  { device = 'cpu', adapter, greedyTokens = GREEDY_TOKENS }: Place & Extent = {},
 ): Promise<CheckResult> {
   const onProcessor = device === 'cpu';
   const options = { threads: model.info.threads, flashAttention: true, device: 'cpu', adapter };
-  const llama = await reference(engine, model.path, ids, { ...options, wanted: GREEDY_TOKENS });
+  const llama = await reference(engine, model.path, ids, { ...options, wanted: greedyTokens });
   const there = onProcessor ? undefined : logitsElsewhere(model.path, ids, { ...options, device });
   const plain = { ...options, flashAttention: false };
   const other = there ?? (await reference(engine, model.path, ids, plain)).logits;
-  const ours = await greedy(model, ids);
+  const ours = await greedy(model, ids, greedyTokens);
   const floor = compareLogits(other, llama.logits).maxOfRange;
   const difference = compareLogits(ours.logits, llama.logits).maxOfRange;
   const same = agreement(ours.tokens, llama.tokens);
-  const wanted = ours.ended ? ours.tokens.length : GREEDY_TOKENS;
+  const wanted = ours.ended ? ours.tokens.length : greedyTokens;
   const bound = exact && onProcessor ? BOUND : Math.max(BOUND, (same === wanted ? 3 : 2) * floor);
   const tie = same < wanted && (await isTie(model, ids, ours.tokens, llama.tokens, same));
   return {
@@ -224,23 +243,18 @@ export async function identities(
   }
 }
 
-/** `device`: where our side runs, 'cpu' or a name from devices(). */
 export async function checkModel(
   engine: Engine,
   path: string,
   exact: boolean,
-  {
-    promptTokens = 401,
-    device = 'cpu',
-    adapter,
-  }: { promptTokens?: number; device?: string; adapter?: string | undefined } = {},
+  { promptTokens = PROMPT_TOKENS, greedyTokens, device = 'cpu', adapter }: Place & Extent = {},
 ): Promise<CheckResult[]> {
   const model = await engine.loadModel(path, { device, adapter });
   const processor = device === 'cpu' ? undefined : await engine.loadModel(path, { device: 'cpu', adapter });
   try {
     const ids = randomTokens(promptTokens, model.info.vocabSize);
     if (model.encodingPrefix.length) ids.set(model.encodingPrefix);
-    const llama = await againstLlama(engine, model, ids, exact, device, adapter);
+    const llama = await againstLlama(engine, model, ids, exact, { device, adapter, greedyTokens });
     const there = processor && { model: processor, exact };
     return [llama, ...(await identities(engine, model, ids, llama.bound, there))];
   } finally {

@@ -6,6 +6,9 @@
  *   npm run parity -- --model F.gguf    one model, with --adapter A.gguf a LoRA adapter on it
  *   npm run parity -- --only qwen3      the random models whose name contains this
  *   npm run parity -- --device CUDA0    our side on this device, held against the processor as well
+ *   npm run parity -- --small --device Vulkan0
+ *                                       the same with smaller models, prompts and answers: a device that is emulated (Mesa's
+ *                                       lavapipe) takes minutes for it
  *   npm run parity -- --only q8_0 --kernels avx512-bf16,avx512-vnni,avx512,avx-vnni,avx2-int16,avx2,generic,ggml
  *                                       with the kernels of one instruction set after another
  *
@@ -18,7 +21,7 @@ import Table from 'cli-table3';
 import { Engine } from '../../src-main/engine/engine.ts';
 import { openWithPacks } from '../../src-main/engine/packs.ts';
 import { allCases, type ParityCase, quickCases } from './cases.ts';
-import { type CheckResult, checkModel } from './checks.ts';
+import { type CheckResult, checkModel, SMALL_EXTENT } from './checks.ts';
 
 const { values: args } = parseArgs({
   options: {
@@ -28,6 +31,7 @@ const { values: args } = parseArgs({
     device: { type: 'string', default: 'cpu' },
     kernels: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    small: { type: 'boolean', default: false },
   },
 });
 
@@ -47,6 +51,7 @@ if (args.kernels) {
       ...(args.model ? ['--model', args.model] : []),
       ...(args.adapter ? ['--adapter', args.adapter] : []),
       ...(args.quick ? ['--quick'] : []),
+      ...(args.small ? ['--small'] : []),
       '--only',
       args.only,
     ];
@@ -72,7 +77,8 @@ function cases(): ParityCase[] {
     const on = adapter === undefined ? {} : { adapter: () => adapter };
     return [{ name: basename(path), path: () => path, exact, ...on }];
   }
-  return (args.quick ? quickCases() : allCases()).filter((c) => c.name.includes(args.only));
+  const { quick, small } = args;
+  return (quick || small ? quickCases({ small }) : allCases()).filter((c) => c.name.includes(args.only));
 }
 
 const engine = openWithPacks();
@@ -87,6 +93,7 @@ for (const c of cases()) {
   const results: CheckResult[] = await checkModel(engine, c.path(), c.exact, {
     device: args.device,
     adapter: c.adapter?.(),
+    ...(args.small && SMALL_EXTENT),
   });
   for (const [i, r] of results.entries()) {
     total++;
