@@ -17,9 +17,23 @@ Worker::~Worker() {
 void Worker::post(std::function<void()> task, const Place & place) {
     {
         std::lock_guard lock(state_->mutex);
+        // Long work does not wait until the thread that does what is short has had its turn.
+        if (state_->turns && place.request && is_free(*state_, place.owner)) {
+            return start(state_, {std::move(task), place});
+        }
         state_->queue.push_back({std::move(task), place});
     }
     state_->changed.notify_one();
+}
+
+bool Worker::is_free(const State & state, const void * owner) {
+    const auto waits = [&](const Item & item) { return item.place.owner == owner; };
+    return !owner || (!state.busy.count(owner) && std::none_of(state.queue.begin(), state.queue.end(), waits));
+}
+
+void Worker::start(const std::shared_ptr<State> & state, Item item) {
+    state->busy.insert(item.place.owner);
+    std::thread(run_long, state, std::move(item)).detach();
 }
 
 void Worker::share(std::shared_ptr<Turns> turns) {
@@ -32,7 +46,7 @@ void Worker::share(std::shared_ptr<Turns> turns) {
 std::deque<Worker::Item>::iterator Worker::next(State & state) {
     bool short_waits = false;
     return std::find_if(state.queue.begin(), state.queue.end(), [&](const Item & item) {
-        const auto & [owner, request] = item.place;
+        const auto & [owner, request, _] = item.place;
         if (owner ? !state.busy.count(owner) : request || !short_waits) return true;
         short_waits |= !request;
         return false;
@@ -55,22 +69,25 @@ void Worker::run(std::shared_ptr<State> state) {
             state->queue.erase(found);
             turns = state->turns;
             if (turns && item.place.request) {
-                state->busy.insert(item.place.owner);
-                std::thread(run_long, state, std::move(item)).detach();
+                start(state, std::move(item));
                 continue;
             }
+            state->busy.insert(item.place.owner);
         }
         std::optional<Turns::Turn> turn;
         if (turns) turn.emplace(*turns, Turns::Request{.is_short = true});
         item.task();
         item.task = nullptr;
+        std::lock_guard lock(state->mutex);
+        state->busy.erase(item.place.owner);
     }
 }
 
 void Worker::run_long(std::shared_ptr<State> state, Item item) {
     {
         const std::shared_ptr<Turns> turns = state->turns;
-        const Turns::Turn turn(*turns, *item.place.request);
+        std::optional<Turns::Turn> turn;
+        if (!item.place.takes_turn) turn.emplace(*turns, *item.place.request);
         item.task();
         item.task = nullptr;
     }

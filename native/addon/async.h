@@ -25,6 +25,7 @@ namespace kvasir::addon {
 struct Place {
     const void * owner = nullptr;                // work of one owner is done in call order
     std::optional<Turns::Request> request = {};  // it takes long: it computes in turns with others
+    bool takes_turn = false;                     // itself, once it needs one
 };
 
 // One thread, first in first out, until a model is there that many can use at once: then long work runs on threads of
@@ -47,11 +48,13 @@ class Worker {
         std::mutex mutex;
         std::condition_variable changed;
         std::deque<Item> queue;
-        std::set<const void *> busy;  // owners of long work that is being done
+        std::set<const void *> busy;  // owners of work that is being done
         std::shared_ptr<Turns> turns;
         bool stop = false;
     };
     static std::deque<Item>::iterator next(State & state);
+    static bool is_free(const State & state, const void * owner);
+    static void start(const std::shared_ptr<State> & state, Item item);  // long work; the mutex is held
     static void run(std::shared_ptr<State> state);
     static void run_long(std::shared_ptr<State> state, Item item);
     std::shared_ptr<State> state_ = std::make_shared<State>();

@@ -148,7 +148,7 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
         o.Set("stop", f.generated.stop);
         o.Set("ms", f.generated.ms);
         return o;
-    }, {callback}, {s.get(), Turns::Request{.is_short = true}});
+    }, {callback}, {s.get(), Turns::Request{.is_short = true}, true});
 }
 
 Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {

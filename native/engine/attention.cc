@@ -95,17 +95,32 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
     job.positions = static_cast<const int32_t *>(src[3]->data);
     job.blocks = static_cast<const int32_t *>(src[4]->data), job.block_tokens = kKvBlock;
     job.out = static_cast<float *>(dst->data);
+    const int jobs = int(src[4]->ne[1]);  // all rows, or each row of a session of its own
+    job.rows /= jobs;
     thread_local std::vector<float> scratch;
     scratch.resize(std::max(scratch.size(), a.kernel_->scratch_floats(job) + 16));
-    a.kernel_->run(job, a.team_, nth, align_64(scratch.data()));
+    for (int i = 0; i < jobs; ++i) {
+        a.kernel_->run(job, a.teams_[size_t(i)], nth, align_64(scratch.data()));
+        job.q += job.q_stride, job.out += dst->ne[0];
+        ++job.positions, job.blocks += src[4]->ne[0];
+    }
+}
+
+// Memory for so many jobs at once, of so many floats each.
+void Attention::share(int jobs, size_t floats) {
+    while (int(teams_.size()) < jobs) teams_.emplace_back();
+    shared_.resize(std::max(shared_.size(), size_t(jobs) * floats));
+    for (int i = 0; i < jobs; ++i) teams_[size_t(i)].memory = shared_.data() + size_t(i) * floats;
 }
 
 bool needs_mask(const Device & device) { return !device.is_host() || !attention_kernel(true); }
 
 ggml_tensor * Attention::build(ggml_context * c, const Hparams & hp, const AttentionArgs & a) {
     if (a.mask) return ggml_attention(c, hp, a);
-    shared_.resize(std::max(shared_.size(), kernel_->shared_floats(job_of(a.q, a.k), a.n_kv)));
-    team_.memory = shared_.data();
+    const int jobs = int(a.table.ids->ne[1]);
+    AttentionJob job = job_of(a.q, a.k);
+    job.rows /= jobs;
+    share(jobs, kernel_->shared_floats(job, a.n_kv));
     ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.table.ids, a.sinks};
     OfLayer & layer = a.window ? windowed_ : plain_;
     layer = {this, hp.attention_scale, hp.attention_softcap, a.window};

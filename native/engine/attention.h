@@ -2,6 +2,9 @@
 // Attention over the resident KV, the one place that decides how it is computed.
 //
 // Thread safety: Attention belongs to the model's thread; a graph that it built runs on a device's threads.
+#include <deque>
+#include <vector>
+
 #include "attention/kernel.h"
 #include "device.h"
 #include "block_pool.h"
@@ -16,7 +19,8 @@ bool needs_mask(const Device & device);
 
 // Where a session's positions stand in the rows of its layers' K and V.
 struct BlockTable {
-    // [blocks] i32: position p stands in row ids[p / kKvBlock] · kKvBlock + p % kKvBlock.
+    // [blocks] i32: position p stands in row ids[p / kKvBlock] · kKvBlock + p % kKvBlock. Where each row is of a session
+    // of its own: [blocks, rows], only where needs_mask() is false.
     ggml_tensor * ids = nullptr;
     int32_t first_row = -1;  // the row of position 0 where all lie one behind another, else -1
 };
@@ -59,9 +63,10 @@ class Attention {
         int window;
     };
     static void op(ggml_tensor * dst, int ith, int nth, void * layer);
+    void share(int jobs, size_t floats);
 
     const AttentionKernel * kernel_;
-    AttentionTeam team_;
+    std::deque<AttentionTeam> teams_;  // one a job of an operation: threads go on to the next without waiting
     std::vector<float> shared_;
     OfLayer plain_{}, windowed_{};
 };

@@ -28,6 +28,7 @@ std::vector<std::pair<int, int>> split(int n) {
 }
 
 void fill_mask(ggml_tensor * mask, const int32_t * positions, int count, int window) {
+    if (!mask || !mask->buffer) return;  // none, or none of the graph's layers reads it
     const int64_t n_kv = mask->ne[0];
     std::vector<uint16_t> m(size_t(ggml_nelements(mask)), kMinusInf);
     for (int r = 0; r < count; ++r) {
@@ -52,8 +53,8 @@ void add_temperature(ggml_context * c, Ubatch & b, const Hparams & hp) {
 }
 
 void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp) {
-    if (b.mask) fill_mask(b.mask, positions, b.count, 0);
-    if (b.window_mask) fill_mask(b.window_mask, positions, b.count, hp.window);
+    fill_mask(b.mask, positions, b.count, 0);
+    fill_mask(b.window_mask, positions, b.count, hp.window);
 }
 
 void set_temperature(const Ubatch & b, const int32_t * positions, const Hparams & hp) {

@@ -10,6 +10,12 @@ namespace {
 
 // Of one row, at most; of each further row's attention.
 constexpr size_t kLayerNodes = 96, kAdapterNodes = 40, kRowNodes = 24;
+constexpr size_t kWidth = 8;  // tables have a multiple of so many blocks, so that a graph serves for a while
+
+// An input that none of the graph's layers reads has no memory.
+void set_input(ggml_tensor * t, const void * values) {
+    if (t->buffer) ggml_backend_tensor_set(t, values, 0, ggml_nbytes(t));
+}
 
 // What a row of its own session needs to attend to its `keys` positions; its position is `pos`.
 Ubatch row_of(ggml_context * c, ggml_tensor * pos, int keys, const KvCache & cache, const Hparams & hp,
@@ -26,7 +32,35 @@ void set_row(const Ubatch & b, int32_t position, std::vector<int32_t> blocks, co
     set_masks(b, &position, hp);
     if (b.mask && b.table.first_row >= 0) return;
     blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());  // what is beyond the last position is masked
-    ggml_backend_tensor_set(b.table.ids, blocks.data(), 0, ggml_nbytes(b.table.ids));
+    set_input(b.table.ids, blocks.data());
+}
+
+void set_rows(const Ubatch & b, const std::vector<int32_t> & positions, const DecodeGraph::Blocks & blocks,
+              const Hparams & hp) {
+    if (!b.sequences.empty()) {
+        for (size_t i = 0; i < positions.size(); ++i) set_row(b.sequences[i], positions[i], blocks[i], hp);
+        return;
+    }
+    if (b.mask) return set_row(b, positions.front(), blocks.front(), hp);
+    std::vector<int32_t> table;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        table.insert(table.end(), blocks[i].begin(), blocks[i].end());
+        table.resize((i + 1) * size_t(b.table.ids->ne[0]), blocks[i].front());
+    }
+    set_input(b.table.ids, table.data());
+}
+
+// For attention that takes one table of blocks.
+void add_sequences(ggml_context * c, Ubatch & b, ggml_tensor * pos, const std::vector<DecodeRow> & rows,
+                   const DecodeGraph::Blocks & blocks, const Hparams & hp, const Device & device) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+        ggml_tensor * own = rows.size() == 1 ? pos : ggml_view_1d(c, pos, 1, i * sizeof(int32_t));
+        const int keys = int(blocks[i].size()) * kKvBlock;
+        b.sequences.push_back(row_of(c, own, keys, *rows[i].cache, hp, device));
+    }
+    if (rows.size() > 1) return;
+    const Ubatch only = b.sequences.front();
+    b = only;
 }
 
 }  // namespace
@@ -41,6 +75,12 @@ DecodeGraph::DecodeGraph(const Weights & weights) : adapted(weights.adapter() !=
     }
 }
 
+bool DecodeGraph::can_reuse(const KvPool & pool, const Blocks & keys) const {
+    if (generation != pool.generation() || blocks.size() != keys.size()) return false;
+    if (exact) return blocks == keys;
+    return std::all_of(keys.begin(), keys.end(), [&](const auto & row) { return row.size() <= width; });
+}
+
 size_t DecodeGraph::layer_nodes(size_t rows) const {
     return kLayerNodes + (adapted ? kAdapterNodes : 0) + (rows - 1) * kRowNodes;
 }
@@ -51,6 +91,10 @@ void Forward::build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGrap
     const size_t nodes = decode_graph_.layer_nodes(rows.size());
     const LayerCall plain;
     decode_graph_.generation = -1;  // until all is there
+    decode_graph_.exact = false;
+    size_t width = 0;
+    for (const auto & keys : blocks) width = std::max(width, keys.size());
+    decode_graph_.width = width = (width + kWidth - 1) / kWidth * kWidth;
     for (auto & s : decode_graph_.splits) {
         const size_t room = size_t(s.end - s.begin) * nodes;
         if (decode_graph_.blocks.size() == rows.size() && s.ctx) ggml_reset(s.ctx.get());
@@ -59,26 +103,23 @@ void Forward::build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGrap
         s.graph = ggml_new_graph_custom(c, room, false);
         s.x_in = ggml_new_tensor_2d(c, GGML_TYPE_F32, hp.n_embd, n);
         Ubatch & b = s.rows = {};
-        b.x = s.x_in;
-        b.slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
+        ggml_tensor * slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
         ggml_tensor * pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
-        std::vector<Ubatch> each;
-        for (int i = 0; i < n; ++i) {
-            ggml_tensor * own = n == 1 ? pos : ggml_view_1d(c, pos, 1, size_t(i) * sizeof(int32_t));
-            const int keys = int(blocks[size_t(i)].size()) * kKvBlock;
-            each.push_back(row_of(c, own, keys, *rows[size_t(i)].cache, hp, *s.device));
+        if (needs_mask(*s.device)) {
+            decode_graph_.exact = true;
+            add_sequences(c, b, pos, rows, blocks, hp, *s.device);
+        } else {
+            b.n_kv = int(width) * kKvBlock;
+            b.table.ids = ggml_new_tensor_2d(c, GGML_TYPE_I32, int64_t(width), n);
         }
-        const Ubatch whole{.count = n, .x = s.x_in, .pos = pos, .slots = b.slots};
-        b = n == 1 ? each.front() : whole;
-        b.x = whole.x, b.slots = whole.slots;
-        if (n > 1) b.sequences = each;
+        b.x = s.x_in, b.pos = pos, b.slots = slots, b.count = n, b.apart = n > 1;
         add_temperature(c, b, hp);
         s.inputs = hp.n_embd_per_layer
                        ? ggml_new_tensor_3d(c, GGML_TYPE_F32, hp.n_embd_per_layer, n, s.end - s.begin)
                        : nullptr;
-        for (ggml_tensor * t : {s.x_in, s.inputs, pos, b.slots, b.temperature})
+        for (ggml_tensor * t : {s.x_in, s.inputs, pos, slots, b.temperature, b.mask, b.window_mask, b.table.ids})
             if (t) ggml_set_input(t);
-        for (const Ubatch & row : each)
+        for (const Ubatch & row : b.sequences)
             for (ggml_tensor * t : {row.mask, row.window_mask, row.table.ids})
                 if (t) ggml_set_input(t);
         s.x_out = s.x_in;
@@ -117,12 +158,10 @@ void Forward::decode(const std::vector<DecodeRow> & rows, const std::atomic<bool
             const auto inputs = layer_inputs(tokens.data(), int(tokens.size()), s.begin, s.end, Rows::apart);
             ggml_backend_tensor_set(s.inputs, inputs.data(), 0, ggml_nbytes(s.inputs));
         }
-        ggml_backend_tensor_set(b.pos, positions.data(), 0, ggml_nbytes(b.pos));
-        ggml_backend_tensor_set(b.slots, slots.data(), 0, ggml_nbytes(b.slots));
+        set_input(b.pos, positions.data());
+        set_input(b.slots, slots.data());
         set_temperature(b, positions.data(), hp);
-        for (size_t i = 0; i < rows.size(); ++i) {
-            set_row(b.sequences.empty() ? b : b.sequences[i], positions[i], blocks[i], hp);
-        }
+        set_rows(b, positions, blocks, hp);
         s.device->run(s.graph, abort);
         ggml_backend_tensor_get(s.x_out, x.data(), 0, x.size() * sizeof(float));
     }

@@ -1,7 +1,7 @@
 #pragma once
 // The graph of one decode step, in splits: one for each run of layers on the same device. A step has a row of one
-// session, or of several. Splits are used again as long as the keys they read stay in the same blocks, and built anew
-// when these change: every kKvBlock tokens, and when other sessions take part.
+// session, or of several. Splits are used again as long as they have room for the keys of as many rows. Where ggml's
+// attention is used, also only as long as the keys stay in the same blocks: it reads what lies together in place.
 //
 // Thread safety: belongs to the model's thread.
 #include <vector>
@@ -25,13 +25,12 @@ struct DecodeGraph {
     using Blocks = std::vector<std::vector<int32_t>>;  // of each row's keys
     explicit DecodeGraph(const Weights & weights);
 
-    bool can_reuse(const KvPool & pool, const Blocks & keys) const {
-        return blocks == keys && generation == pool.generation();
-    }
+    bool can_reuse(const KvPool & pool, const Blocks & keys) const;
     size_t layer_nodes(size_t rows) const;  // at most
 
-    bool adapted;
+    bool adapted, exact = false;  // exact: the same blocks, no others
     Blocks blocks;
+    size_t width = 0;  // blocks of a row that there is room for
     int64_t generation = -1;  // of the pool they stand in
     std::vector<Split> splits;
 };

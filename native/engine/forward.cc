@@ -37,7 +37,7 @@ void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float>
     out.resize(keys * rows);
 }
 
-Rows rows_of(const Ubatch & b) { return b.sequences.empty() ? Rows::together : Rows::apart; }
+Rows rows_of(const Ubatch & b) { return b.apart ? Rows::apart : Rows::together; }
 
 // Rows [width, 1] as one tensor; by halves, so that each is copied a few times at most.
 ggml_tensor * joined(ggml_context * c, std::vector<ggml_tensor *> parts) {

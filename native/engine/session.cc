@@ -63,9 +63,8 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
     const auto start = Clock::now();
     Sampler sampler(sampling, model_->vocab());
     Generated out;
-    // On a device an append needs the staging buffer, which another that pauses may be using.
-    if (uses_devices()) recipe_.reset();
-    if (recipe_) model_->turns()->may_give_back([this] { give_back(); });
+    Turns & turns = *model_->turns();
+    std::optional<Turns::Turn> turn;
     const struct AtEnd {
         Session & session;
         ~AtEnd() { session.recipe_.reset(); }
@@ -80,9 +79,11 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         if (length_ >= capacity_) { out.stop = "context"; break; }
         out.tokens.push_back(token);
         if (on_token && !on_token(sampled)) { out.stop = "aborted"; break; }
+        // Not before: a first token is read off the prompt's logits, and must not wait until another's layer is done.
+        if (out.tokens.size() == 1) begin_steps(turn);
         try {
             do make_room_for_token();
-            while (!model_->turns()->decode({token, length_, &cache_, &logits_}, abort));
+            while (!turns.decode({token, length_, &cache_, &logits_}, abort));
             require_numbers(logits_, length_ + 1);
         } catch (const Error & e) {
             if (e.code != "ABORTED") {
@@ -98,6 +99,14 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
     if (given_back_) restore();
     out.ms = ms_since(start);
     return out;
+}
+
+void Session::begin_steps(std::optional<Turns::Turn> & turn) {
+    Turns & turns = *model_->turns();
+    if (!turns.has_turn()) turn.emplace(turns, Turns::Request{.is_short = true});
+    // On a device an append needs the staging buffer, which another that pauses may be using.
+    if (uses_devices()) recipe_.reset();
+    if (recipe_) turns.may_give_back([this] { give_back(); });
 }
 
 void Session::make_room_for_token() {

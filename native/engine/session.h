@@ -69,6 +69,7 @@ class Session : public AnySession {
         LoadOptions loading;
         std::vector<int32_t> generated{};
     };
+    void begin_steps(std::optional<Turns::Turn> & turn);
     void make_room_for_token();
     void give_back();
     void restore();

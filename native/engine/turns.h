@@ -70,6 +70,7 @@ class Turns {
         std::function<void()> give_back_;
     };
 
+    bool has_turn() const { return mine() != nullptr; }
     // Between micro-batches: who goes first has the turn meanwhile. `rows`: of the model, computed since the last time.
     void pause(double rows);
     // The row's step, together with all that wait for one. False: there was none, since take_back() came first.

@@ -175,6 +175,18 @@ TEST(decoding_on_another_device_continues_its_prefill) {
     CHECK(apart(session.logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);
 }
 
+TEST(layers_that_all_have_a_window_decode_on_another_device) {
+    const auto [here, there] = tiny("olmo2", "--layers 2 --window 40");  // the third layer would be the first without
+    CHECK(here->hparams().layer(0).windowed && here->hparams().layer(1).windowed);
+    const auto decoded = [](const ModelPtr & m) {
+        Session session(m, 2048);
+        session.append({{ids(100), nullptr}}, kFull, nullptr, nullptr);
+        session.generate(8, {}, nullptr, nullptr);
+        return session.logits();
+    };
+    CHECK(apart(decoded(there), decoded(here)) < 1e-2);
+}
+
 TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
     const auto [here, there] = tiny();
     KvPool pool(there->weights(), {}, KvDtype::f16);

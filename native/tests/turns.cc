@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <deque>
+#include <future>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -88,6 +90,29 @@ void same_as_alone(const std::shared_ptr<Model> & m) {
 }
 
 }  // namespace
+
+TEST(a_first_token_waits_for_nobody) {
+    const auto m = tiny("llama");
+    Session session(m, 512);
+    session.append({{ids(40)}}, kFull, nullptr, nullptr);
+    std::promise<void> first;
+    std::optional<Turns::Turn> other(std::in_place, *m->turns(), Turns::Request{.rows = 100});
+    std::atomic<int> tokens = 0;
+    std::thread asks([&] {
+        const auto tell = [&](const Sampled &) {
+            if (++tokens == 1) first.set_value();
+            return true;
+        };
+        session.generate(3, {}, nullptr, tell);
+    });
+    const auto told = first.get_future().wait_for(std::chrono::seconds(20));
+    CHECK(told == std::future_status::ready);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK_EQ(tokens.load(), 1);  // the second is computed, in turn
+    other.reset();
+    asks.join();
+    CHECK_EQ(tokens.load(), 3);
+}
 
 TEST(many_at_once_give_what_each_gives_alone_bit_for_bit) {
     for (const std::string & arch : architecture_names()) same_as_alone(tiny(arch));
