@@ -32,7 +32,7 @@ const LINE_EVERY_MS = 2000;
 
 /** Whether this process's stdout shows colours. */
 export function showsColor(env: NodeJS.ProcessEnv = process.env): boolean {
-  return process.stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  return Boolean(process.stdout.isTTY) && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
 export function terminalOn(stdout: OutputStream, stderr: OutputStream, color: boolean): Terminal {
