@@ -146,7 +146,14 @@ export const LAYERS = [
   // The bundle for Electron is run on the stand-in that its host's tests use.
   {
     path: 'e2e',
-    imports: [...CORE, 'src-main/leftovers.ts', 'src-main/hosts/electron', 'src-renderer/i18n', 'tools'],
+    imports: [
+      ...CORE,
+      'src-main/leftovers.ts',
+      'src-main/hosts/electron',
+      'src-main/hosts/guests',
+      'src-renderer/i18n',
+      'tools',
+    ],
   },
 ];
 
