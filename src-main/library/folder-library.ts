@@ -80,18 +80,19 @@ export class FolderLibrary {
    * done stays. LIBRARY_NOT_FOUND, LIBRARY_EMPTY, ABORTED, DISK_FULL, STORE_READ_ONLY, OUT_OF_MEMORY, every DOCUMENT_… code.
    */
   async drain({ precompute = true, ...run }: DrainRun & { precompute?: boolean } = {}): Promise<DrainReport> {
-    const { alone = (_, work) => work() } = this.#options;
-    let begun = false;
-    const drained = alone(this.#id, async () => {
+    const turn = { begun: false };
+    const work = (): Promise<DrainReport> => {
       throwIfAborted(run.signal);
-      begun = true;
+      turn.begun = true;
       return this.#drain(precompute, run);
-    });
+    };
+    const { alone } = this.#options;
+    const drained = alone ? alone(this.#id, async () => work()) : work();
     try {
       return await unlessAborted(drained, run.signal);
     } catch (error) {
       drained.catch(() => undefined); // its turn comes, and it ends at once
-      if (!begun) throw error;
+      if (!turn.begun) throw error;
       return drained; // the model is in use until it has ended
     }
   }
@@ -118,8 +119,9 @@ export class FolderLibrary {
     const { catalogue } = this.#options;
     const root = catalogue.libraries.root(this.#rootId);
     if (!root) throw new KvasirError('LIBRARY_NOT_FOUND', `The library of ${this.root} was deleted.`);
-    const { between = (work) => work() } = this.#options;
-    const changes = await between(() => scanRoot(catalogue, root, { signal, retryFailed: true }));
+    const { between } = this.#options;
+    const look = (): Promise<RootChanges> => scanRoot(catalogue, root, { signal, retryFailed: true });
+    const changes = await (between ? between(look) : look());
     catalogue.libraries.setFailure(root.id, null);
     return changes;
   }

@@ -30,9 +30,12 @@ const PIPE_WIDTH = 120;
 /** A pipe gets a line of progress no more often than this. */
 const LINE_EVERY_MS = 2000;
 
+/** Node leaves it out where there is none. */
+const isTerminal = ({ isTTY }: OutputStream): boolean => isTTY === true;
+
 /** Whether this process's stdout shows colours. */
 export function showsColor(env: NodeJS.ProcessEnv = process.env): boolean {
-  return Boolean(process.stdout.isTTY) && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  return isTerminal(process.stdout) && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
 export function terminalOn(stdout: OutputStream, stderr: OutputStream, color: boolean): Terminal {

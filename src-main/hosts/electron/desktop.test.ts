@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { MenuItemConstructorOptions } from 'electron';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { KvasirError } from '../../../src-shared/errors.ts';
 import { silentLogger } from '../../platform/logger.ts';
 import { appRoot, programVersion } from '../../platform/root.ts';
 import { GuestHost } from '../guests/guest-host.ts';
@@ -126,8 +125,11 @@ describe('files to open', () => {
 });
 
 describe('a data folder that another process owns', () => {
-  const inUse = (): KvasirError =>
-    new KvasirError('STORE_IN_USE', 'Another Kvasir uses the store.', 'Close it.');
+  /** Of the modules that the app under test has. */
+  async function inUse(): Promise<Error> {
+    const { KvasirError } = await import('../../../src-shared/errors.ts');
+    return new KvasirError('STORE_IN_USE', 'Another Kvasir uses the store.', 'Close it.');
+  }
   const ADDRESS = `http://127.0.0.1:4321/?token=${'t'.repeat(43)}`;
 
   test("its owner's window is shown, and when that ends it is taken over", async () => {
@@ -143,9 +145,10 @@ describe('a data folder that another process owns', () => {
         return 0;
       },
     });
+    const failure = await inUse();
     let owned = true;
     const { standIn, core } = await desktop.start({
-      open: () => (owned ? Promise.reject(inUse()) : Promise.resolve(desktop.core)),
+      open: () => (owned ? Promise.reject(failure) : Promise.resolve(desktop.core)),
     });
     const [shown] = standIn.windows;
     expect(asked).toEqual([['serve', '--no-open']]);
@@ -190,7 +193,8 @@ describe('a data folder that another process owns', () => {
         return 0;
       },
     });
-    const { standIn } = await desktop.start({ open: () => Promise.reject(inUse()) });
+    const failure = await inUse();
+    const { standIn } = await desktop.start({ open: () => Promise.reject(failure) });
     standIn.window.emit('closed');
     expect(standIn.app.ended).toEqual(['quit']);
     expect(signal?.aborted).toBe(false); // the end of the process ends it

@@ -90,7 +90,7 @@ function isOurs(address: string): boolean {
 /** Waits while another process owns the data folder, and shows its window meanwhile. As App.open. */
 async function openCore(): Promise<App> {
   denyPermissions(isOurs);
-  for (let until = performance.now() + PATIENCE_MS; ; await sleep(RETRY_MS)) {
+  for (let until = performance.now() + PATIENCE_MS; ;) {
     try {
       return await openApp();
     } catch (error) {
@@ -101,6 +101,7 @@ async function openCore(): Promise<App> {
         await served.ended;
         until = performance.now() + PATIENCE_MS;
       } else if (performance.now() > until) throw error;
+      await sleep(RETRY_MS);
     }
   }
 }

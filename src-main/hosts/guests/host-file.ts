@@ -55,7 +55,10 @@ export function removeHostFile(data: string): void {
 
 /** Places to listen at, the best first: in the data folder where its path is short enough for a socket, else in a private folder. */
 export function* socketPlaces(data: string): Generator<string> {
-  if (process.platform === 'win32') return yield `\\\\.\\pipe\\kvasir-${randomUUID()}`;
+  if (process.platform === 'win32') {
+    yield `\\\\.\\pipe\\kvasir-${randomUUID()}`;
+    return;
+  }
   const beside = join(data, SOCKET);
   if (Buffer.byteLength(beside) <= LONGEST_PATH) yield beside;
   yield join(mkdtempSync(join(tmpdir(), 'kvasir-')), SOCKET);
