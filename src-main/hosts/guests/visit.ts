@@ -95,7 +95,7 @@ export class Visit {
       if (!asked) send(this.#socket, { type: 'read' });
       asked = true;
     };
-    return Object.assign(new Readable({ read, encoding: 'utf8' }), { isTTY });
+    return Object.assign(new Readable({ read }), { isTTY });
   }
 
   #screen(type: 'out' | 'err', { isTTY, columns }: Start['stdout']): Screen {
