@@ -26,9 +26,9 @@ export interface RunningCli {
 }
 
 /** Starts the real program, without colours and with no data folder but the one given. */
-export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCli {
+export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT): RunningCli {
   const child = spawn(process.execPath, [CLI, ...args], {
-    cwd: ROOT,
+    cwd,
     env: { ...process.env, ...PLAIN, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -42,8 +42,26 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): 
   return { child, finished };
 }
 
-export function runCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Finished> {
-  return startCli(args, env).finished;
+export function runCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT): Promise<Finished> {
+  return startCli(args, env, cwd).finished;
+}
+
+/** The first match in what a running program says on stdout or stderr; rejects when it ends before. */
+export async function said({ child, finished }: RunningCli, words: RegExp): Promise<RegExpExecArray> {
+  let text = '';
+  const heard = new Promise<RegExpExecArray>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (data: string) => {
+        text += data;
+        const match = words.exec(text);
+        if (match) resolve(match);
+      });
+  });
+  const ended = finished.then(({ code, stderr }) => {
+    throw new Error(`it ended with ${code}: ${stderr}`);
+  });
+  ended.catch(() => undefined); // it may end once it was heard
+  return Promise.race([heard, ended]);
 }
 
 /** A failure is told in a sentence with its code and perhaps a line of advice, never with a stack. */

@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
-import { DOCUMENTS, expectFailure, removeDir, ROOT, runCli, tempDir, writeFiles } from './cli-support.ts';
+import { DOCUMENTS, removeDir, ROOT, tempDir, writeFiles } from './cli-support.ts';
 import { endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
 
 const LIBRARY = 'notes';
@@ -171,23 +171,37 @@ function reads(connected: () => Client): void {
   });
 }
 
+interface Heard {
+  onStderr?: (text: string) => void;
+  onError?: (error: Error) => void;
+}
+
+/** A program of its own that speaks MCP on a data folder. */
+async function connectOverStdio(data: string, { onStderr, onError }: Heard = {}): Promise<Client> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [join(ROOT, 'tools', 'run.mjs'), 'src-main/hosts/start.ts', 'mcp', '--data', data],
+    cwd: ROOT,
+    env: { ...(process.env as Record<string, string>), KVASIR_SKIP_SETUP: '1' },
+    stderr: 'pipe',
+  });
+  transport.stderr?.on('data', (text: Buffer) => onStderr?.(String(text)));
+  const client = new Client({ name: 'test', version: '1' });
+  if (onError) client.onerror = onError;
+  await client.connect(transport);
+  return client;
+}
+
 describe('over stdio', () => {
   let client: Client;
   const strange: Error[] = [];
   let told = '';
 
   beforeAll(async () => {
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [join(ROOT, 'tools', 'run.mjs'), 'src-main/hosts/start.ts', 'mcp', '--data', join(dir, 'data')],
-      cwd: ROOT,
-      env: { ...(process.env as Record<string, string>), KVASIR_SKIP_SETUP: '1' },
-      stderr: 'pipe',
+    client = await connectOverStdio(join(dir, 'data'), {
+      onStderr: (text) => (told += text),
+      onError: (error) => strange.push(error),
     });
-    transport.stderr?.on('data', (text: Buffer) => (told += String(text)));
-    client = new Client({ name: 'test', version: '1' });
-    client.onerror = (error) => strange.push(error);
-    await client.connect(transport);
   });
   // Its end has to leave the data folder to the next one.
   afterAll(() => client.close());
@@ -199,8 +213,11 @@ describe('over stdio', () => {
     expect(told).toMatch(/serves MCP over stdin and stdout/);
   });
 
-  test('does not take a data folder that is in use', async () => {
-    expectFailure(await runCli(['mcp', '--data', join(dir, 'data')]), 'STORE_IN_USE');
+  test('serves a second program on the same data folder, which leaves alone', async () => {
+    const second = await connectOverStdio(join(dir, 'data'));
+    expect(await findMara(second)).toMatchObject({ document: 'mara.md' });
+    await second.close();
+    expect(await findMara(client)).toMatchObject({ document: 'mara.md' });
   });
 });
 

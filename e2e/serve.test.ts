@@ -1,13 +1,11 @@
 /** `serve` through the real program, with the real engine: starts, answers a window, ends cleanly. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WebSocket } from 'ws';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Settings } from '../src-shared/settings.ts';
-import { expectFailure, removeDir, ROOT, runCli, startCli, tempDir, type RunningCli } from './cli-support.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
+import { enter, serve, WindowCalls } from './support/served-window.ts';
 
 const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
-const ADDRESS = /^http:\/\/127\.0\.0\.1:(\d+)\/\?token=[\w-]{43}$/m;
 
 let dir: string;
 
@@ -15,52 +13,6 @@ beforeAll(() => {
   dir = tempDir();
 });
 afterAll(() => removeDir(dir));
-
-interface Served extends RunningCli {
-  port: number;
-  address: string;
-}
-
-async function serve(data: string, ...flags: string[]): Promise<Served> {
-  const running = startCli(['serve', '--no-open', '--data', data, ...flags]);
-  let printed = '';
-  running.child.stdout?.on('data', (text: string) => (printed += text));
-  const ended = running.finished.then(({ code, stderr }) => {
-    throw new Error(`it ended with ${code}: ${stderr}`);
-  });
-  const found = vi.waitUntil(() => ADDRESS.exec(printed), { timeout: 60_000, interval: 50 });
-  const [address, port] = await Promise.race([found, ended]);
-  return { ...running, address, port: Number(port) };
-}
-
-/** The session's cookie, and the page's path. */
-async function enter({ address }: Served): Promise<{ cookie: string; base: string }> {
-  const entered = await fetch(address, { redirect: 'manual' });
-  expect(entered.status).toBe(303);
-  const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
-  return { cookie, base: entered.headers.get('location') ?? '' };
-}
-
-async function callOnce(
-  { port }: Served,
-  { cookie, base }: { cookie: string; base: string },
-  name: string,
-): Promise<unknown> {
-  const headers = { Origin: `http://127.0.0.1:${port}`, Cookie: cookie };
-  const socket = new WebSocket(`ws://127.0.0.1:${port}${base}socket`, { headers });
-  try {
-    return await new Promise((resolve, reject) => {
-      socket.on('error', reject);
-      socket.on('open', () => socket.send(JSON.stringify({ id: 1, name, input: {} })));
-      socket.on('message', (data: Buffer) => {
-        const message = JSON.parse(data.toString()) as { id?: number; data?: unknown };
-        if (message.id === 1) resolve(message.data);
-      });
-    });
-  } finally {
-    socket.terminate();
-  }
-}
 
 describe.skipIf(!BUILT)('serve', () => {
   test('prints an address that shows the window, and answers it from the real core', async () => {
@@ -72,8 +24,9 @@ describe.skipIf(!BUILT)('serve', () => {
     expect(page.status).toBe(200);
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(await page.text()).not.toContain('%KVASIR_NONCE%');
-    const settings = (await callOnce(served, session, 'settings.get')) as Settings;
-    expect(settings.maxTokens).toBeGreaterThan(0);
+    const window = await WindowCalls.open(served, session);
+    expect((await window.call('settings.get', {})).maxTokens).toBeGreaterThan(0);
+    window.close();
 
     served.child.kill('SIGINT');
     const { code, stderr } = await served.finished;
@@ -81,11 +34,22 @@ describe.skipIf(!BUILT)('serve', () => {
     expect(readFileSync(join(dir, 'data', 'kvasir.log'), 'utf8')).not.toContain('token=');
   });
 
-  test('a second one on the same data is told so, and the first goes on', async () => {
+  test('a second one on the same data shows the same, and ends alone', async () => {
     const data = join(dir, 'shared');
     const first = await serve(data);
-    expectFailure(await runCli(['serve', '--no-open', '--data', data]), 'STORE_IN_USE');
-    await enter(first);
+    const second = await serve(data);
+    expect(second.port).not.toBe(first.port);
+    const [one, other] = [
+      await WindowCalls.open(first, await enter(first)),
+      await WindowCalls.open(second, await enter(second)),
+    ];
+    const { id } = await other.call('chat.create', {});
+    expect(await one.call('chat.get', { id })).toMatchObject({ id });
+    second.child.kill('SIGTERM');
+    expect(await second.finished).toMatchObject({ code: 0, stderr: '' });
+    expect(await one.call('chat.get', { id })).toMatchObject({ id });
+    await expect(fetch(second.address)).rejects.toThrow();
+    one.close();
     first.child.kill('SIGTERM');
     expect((await first.finished).code).toBe(0);
   });

@@ -132,6 +132,7 @@ export class App {
   /** What the start found, until somebody was told. */
   readonly #found: Failure[];
   readonly #abort = new AbortController();
+  #started = false;
 
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
@@ -254,7 +255,9 @@ export class App {
       path: paths.analyses,
       models: this.models,
       retrieval: this.search,
+      planner: this.planner,
       onSetAside,
+      ...core,
       ...this.#analysisParts(),
     });
     this.libraries = new LibraryService({
@@ -355,8 +358,13 @@ export class App {
     }
   }
 
-  /** Begins the work nobody waits for: loads the models in use, watches folders, goes on with the queue. Not for the command line. */
+  /**
+   * Begins the work nobody waits for: loads the models in use, watches folders, goes on with the queue. Not for single commands. Once:
+   * whoever shows a window or serves programs asks for it.
+   */
   start(): void {
+    if (this.#started) return;
+    this.#started = true;
     this.firstUse.start();
     this.models.start();
     // Not beside the loading of a model, which would be measured with it.
@@ -437,15 +445,12 @@ export class App {
   }
 
   #analysisParts() {
-    const { store, settings, events, gate, log, chat } = this;
+    const { store, gate, log, chat } = this;
     return {
       passages: libraryPassages(this.#catalogue),
       documents: libraryDocuments(this.#catalogue),
-      planner: this.planner,
       openSession: chat.openSession.bind(chat),
       store,
-      settings,
-      events,
       gate,
       log,
     };

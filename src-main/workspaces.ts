@@ -8,8 +8,9 @@ import { SingleAnswers } from './answering/single-answers.ts';
 import type { DeviceService } from './devices/device-service.ts';
 import type { Engine, Model } from './engine/engine.ts';
 import type { CalibrationRun, CalibrationService } from './fusion/calibration/calibration-service.ts';
-import type { Planner } from './fusion/planning/planner.ts';
+import { Planner } from './fusion/planning/planner.ts';
 import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
+import type { WatchService } from './fusion/watching/watch-service.ts';
 import type { ChunkStore } from './kvstore/store.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { FolderLibrary } from './library/folder-library.ts';
@@ -18,12 +19,17 @@ import type { ActiveModel } from './models/active-model.ts';
 import { withAdapter } from './models/entry.ts';
 import type { ModelService } from './models/model-service.ts';
 import { chooseModel } from './models/model-defaults.ts';
+import { EventBus } from './platform/event-bus.ts';
+import { traceOf } from './platform/failure.ts';
 import type { Paths } from './platform/paths.ts';
+import type { SettingsService } from './platform/settings-service.ts';
 import { SearchService, type SearchServiceOptions } from './retrieval/search-service.ts';
 import type { Core } from './platform/core.ts';
 
 interface OpenLibraryOptions {
   root: string;
+  /** What holds for this workspace. Default: the app's settings. */
+  settings?: SettingsService | undefined;
   /** Default: the demo model. */
   modelPath?: string | undefined;
   /** File of a LoRA adapter to put on it. */
@@ -36,6 +42,24 @@ export interface Workspace {
   library: FolderLibrary;
   answers: SingleAnswers;
   chunkTokens: number;
+  settings: SettingsService;
+  planner: Planner;
+  /** What its analyses tell. Not the windows' bus: their numbers begin at one, as those of the window's own do. */
+  events: EventBus;
+}
+
+/** What an open workspace holds. */
+interface Held {
+  /** Of its model, in the map of models. */
+  modelKey: string;
+  readonly analyses: AnalysisService[];
+  readonly searches: SearchService[];
+}
+
+interface LoadedModel {
+  loading: Promise<Model>;
+  /** Workspaces that have it. */
+  uses: number;
 }
 
 /** What workspaces need of the app. */
@@ -49,13 +73,17 @@ interface Parts extends Omit<Core, 'events'> {
   planner: Planner;
   prefixes: StoredPrefixes;
   calibration: CalibrationService<ActiveModel>;
+  watching: Pick<WatchService, 'leastRatio'>;
 }
 
 interface WorkspacesOptions {
   app: Parts;
   catalogue: Catalogue;
   /** What analyses share with the window's. */
-  analysisParts: () => Omit<AnalysisServiceOptions, 'path' | 'models' | 'retrieval'>;
+  analysisParts: () => Omit<
+    AnalysisServiceOptions,
+    'path' | 'models' | 'retrieval' | 'settings' | 'planner' | 'events'
+  >;
 }
 
 const NO_EMBEDDER: SearchServiceOptions['models'] = {
@@ -66,60 +94,72 @@ const NO_EMBEDDER: SearchServiceOptions['models'] = {
 
 const nameOf = (model: Model): string => withAdapter(model.info.name, model.adapter);
 
-/** Folders that are read and asked one by one, each with a model of its choice: what the command line works with. */
+/**
+ * Folders that are read and asked one by one, each with a model of its choice: what the command line works with. Several may be open
+ * at once, beside the window's own model and libraries.
+ */
 export class Workspaces {
   readonly #options: WorkspacesOptions;
-  readonly #models = new Map<string, Promise<Model>>();
-  readonly #open: Workspace[] = [];
-  readonly #analyses: AnalysisService[] = [];
-  readonly #searches: SearchService[] = [];
+  readonly #models = new Map<string, LoadedModel>();
+  readonly #open = new Map<Workspace, Held>();
 
   constructor(options: WorkspacesOptions) {
     this.#options = options;
   }
 
   /** What Engine.loadModel says, and LIBRARY_NOT_FOUND. */
-  async open({ root, modelPath, adapter }: OpenLibraryOptions): Promise<Workspace> {
-    const { app, catalogue } = this.#options;
-    const { store, planner, prefixes } = app;
-    const settings = app.settings.current;
+  async open(options: OpenLibraryOptions): Promise<Workspace> {
+    const { app } = this.#options;
+    const { settings = app.settings, modelPath, adapter } = options;
     const choice = chooseModel(modelPath, app.paths);
-    const model = await this.#loadModel(choice.path, adapter, settings.threads || choice.threads);
-    const chunkTokens = settings.chunkTokens ?? choice.chunkTokens(model.info);
-    const library = await app.libraries.openFolder(root, { model, chunkTokens });
-    const answers = new SingleAnswers({
-      model,
-      store,
-      planner,
-      prefixes,
-      name: nameOf(model),
-      settings: app.settings,
-      retrieval: this.#wordsOnly(library, chunkTokens),
-      passages: libraryPassages(catalogue),
-      onBackgroundError: (error) => app.log.warn('miss-not-stored', { error: String(error) }),
-    });
-    const workspace = { model, library, answers, chunkTokens };
-    this.#open.push(workspace);
-    return workspace;
+    const threads = settings.current.threads || choice.threads;
+    const modelKey = JSON.stringify([choice.path, adapter, threads]);
+    const held: Held = { modelKey, analyses: [], searches: [] };
+    try {
+      const model = await this.#takeModel(modelKey, () => this.#load(choice.path, adapter, threads));
+      const chunkTokens = settings.current.chunkTokens ?? choice.chunkTokens(model.info);
+      const workspace = await this.#make({ ...options, settings, model, chunkTokens }, held);
+      this.#open.set(workspace, held);
+      return workspace;
+    } catch (error) {
+      await this.#leaveModel(modelKey);
+      throw error;
+    }
+  }
+
+  /** Ends what it does, and frees its model unless another one has that too. */
+  async close(workspace: Workspace): Promise<void> {
+    const held = this.#open.get(workspace);
+    if (!held || !this.#open.delete(workspace)) return;
+    for (const analyses of held.analyses) await analyses.close();
+    await workspace.answers.close();
+    for (const search of held.searches) await search.close();
+    await this.#options.app.prefixes.idle(); // they are exported from the model
+    await this.#leaveModel(held.modelKey);
   }
 
   /** Analyses with a workspace's model, which are not kept. */
-  analysesOf({ model, library, chunkTokens }: Workspace): AnalysisService {
+  analysesOf(workspace: Workspace): AnalysisService {
+    const { model, chunkTokens, settings, planner, events } = workspace;
     const { analysisParts } = this.#options;
+    const held = this.#heldBy(workspace);
     const active = { name: nameOf(model), model, chunkTokens };
     const analyses = new AnalysisService({
       path: ':memory:',
       models: { active, current: () => Promise.resolve(active) },
-      retrieval: this.#wordsOnly(library, chunkTokens),
+      retrieval: this.#wordsOnly(workspace, held),
+      settings,
+      planner,
+      events,
       ...analysisParts(),
     });
-    this.#analyses.push(analyses);
+    held.analyses.push(analyses);
     return analyses;
   }
 
   /** Measures how well a workspace's model stands blending, on its library, which was read before. As CalibrationService.run. */
   calibrate(
-    { model, library, chunkTokens }: Workspace,
+    { model, library, chunkTokens, settings }: Workspace,
     request: CalibrationRequest,
     run: CalibrationRun,
   ): Promise<Calibration> {
@@ -131,49 +171,110 @@ export class Workspaces {
       chunkTokens,
       chunkSetId: library.chunkSetId,
       library: basename(library.root),
-      settings: app.settings.current,
+      settings: settings.current,
       count: request.prompts,
       questions: sample ? app.paths.sampleQuestions : undefined,
     });
-    return app.calibration.measure({ name: nameOf(model), model }, texts, request, run);
+    const { dtype } = settings.current;
+    return app.calibration.measure({ name: nameOf(model), model }, texts, request, { dtype, ...run });
   }
 
   /** What is to be closed before conversations are. */
   closeAnalyses(): (() => Promise<void>)[] {
-    return this.#analyses.map((analyses) => () => analyses.close());
+    return [...this.#open.values()].flatMap(({ analyses }) => analyses.map((each) => () => each.close()));
   }
 
   /** And behind them. */
   closeAnswers(): (() => Promise<void>)[] {
-    return [...this.#open.map(({ answers }) => answers), ...this.#searches].map((each) => () => each.close());
+    const answers = [...this.#open.keys()].map((workspace) => workspace.answers);
+    const searches = [...this.#open.values()].flatMap((held) => held.searches);
+    return [...answers, ...searches].map((each) => () => each.close());
   }
 
   /** Frees the models; nothing may use them any more. */
   closeModels(): (() => Promise<void>)[] {
-    return [...this.#models.values()].map((loading) => () => this.#dispose(loading));
+    return [...this.#models.values()].map(
+      ({ loading }) =>
+        () =>
+          this.#dispose(loading),
+    );
+  }
+
+  async #make(
+    given: OpenLibraryOptions & Pick<Workspace, 'settings' | 'model' | 'chunkTokens'>,
+    held: Held,
+  ): Promise<Workspace> {
+    const { app, catalogue } = this.#options;
+    const { store, prefixes, gate } = app;
+    const { root, settings, model, chunkTokens } = given;
+    const library = await app.libraries.openFolder(root, {
+      model,
+      chunkTokens,
+      dtype: settings.current.dtype,
+    });
+    const planner = this.#plannerFor(settings);
+    const answers = new SingleAnswers({
+      model,
+      store,
+      planner,
+      prefixes,
+      settings,
+      gate,
+      name: nameOf(model),
+      retrieval: this.#wordsOnly({ library, chunkTokens }, held),
+      passages: libraryPassages(catalogue),
+      onBackgroundError: (error) => app.log.warn('miss-not-stored', { error: String(error) }),
+    });
+    const events = new EventBus((error) => app.log.error('listener-failed', { error: traceOf(error) }));
+    return { model, library, answers, chunkTokens, settings, planner, events };
+  }
+
+  /** The app's planner, for a workspace's number format. */
+  #plannerFor(settings: SettingsService): Planner {
+    const { planner, store, calibration, watching } = this.#options.app;
+    return new Planner({
+      costs: planner.costs,
+      store,
+      calibration: (model) => calibration.of(model, settings.current.dtype),
+      leastRatio: (model, libraryIds) => watching.leastRatio(model, libraryIds),
+    });
   }
 
   /** Search in one library, without vectors: no embedding model is loaded here. */
-  #wordsOnly({ chunkSetId }: FolderLibrary, chunkTokens: number): SearchService {
+  #wordsOnly(
+    { library, chunkTokens }: Pick<Workspace, 'library' | 'chunkTokens'>,
+    held: Held,
+  ): SearchService {
     const { app, catalogue } = this.#options;
     const search = new SearchService({
       catalogue,
-      sets: { chunkTokens, chunkSets: () => [chunkSetId] },
+      sets: { chunkTokens, chunkSets: () => [library.chunkSetId] },
       models: NO_EMBEDDER,
       gate: app.gate,
       log: app.log,
     });
-    this.#searches.push(search);
+    held.searches.push(search);
     return search;
   }
 
-  #loadModel(path: string, adapter: string | undefined, threads: number): Promise<Model> {
-    const key = JSON.stringify([path, adapter]);
+  #heldBy(workspace: Workspace): Held {
+    const held = this.#open.get(workspace);
+    if (!held) throw new TypeError('workspace: it is closed');
+    return held;
+  }
+
+  #takeModel(key: string, load: () => Promise<Model>): Promise<Model> {
+    const known = this.#models.get(key) ?? { loading: load(), uses: 0 };
+    known.uses++;
+    this.#models.set(key, known);
+    return known.loading;
+  }
+
+  async #leaveModel(key: string): Promise<void> {
     const known = this.#models.get(key);
-    if (known) return known;
-    const loading = this.#load(path, adapter, threads);
-    this.#models.set(key, loading);
-    return loading;
+    if (!known || --known.uses > 0) return;
+    this.#models.delete(key);
+    await this.#dispose(known.loading);
   }
 
   async #load(path: string, adapter: string | undefined, threads: number): Promise<Model> {

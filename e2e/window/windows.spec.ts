@@ -38,11 +38,23 @@ test('two windows of one app show the same', async ({ sharedApp, sharedWindow: f
   });
 });
 
-test('a second app on the same data says that it is in use, and the first goes on', async ({
+test('a second app on the same data shows the same, and the first goes on without it', async ({
   sharedApp,
   sharedWindow,
+  context,
 }) => {
-  await expect(startApp(sharedApp.dataDir)).rejects.toThrow(/STORE_IN_USE/);
+  const second = await startApp(sharedApp.dataDir);
+  const window = await openWindow(second, context);
+  await startConversation(sharedWindow);
+  await ask(sharedWindow, QUESTION);
+  await expect(
+    window
+      .getByRole('complementary', { name: 'Conversations' })
+      .getByRole('link', { name: QUESTION })
+      .first(),
+  ).toBeVisible();
+  await window.close();
+  await second.stop();
   await startConversation(sharedWindow);
   await ask(sharedWindow, QUESTION);
 });

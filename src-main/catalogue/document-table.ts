@@ -148,14 +148,14 @@ export class DocumentTable {
     this.#sql.run('UPDATE document SET path = ?, format = ? WHERE id = ?', file.path, file.format, id);
   }
 
-  /** The first document in a phase whose root can be used, of one library or of all. */
-  next(phase: WorkingPhase, libraryId?: number): DocumentRow | undefined {
-    const query = `SELECT ${COLUMNS} FROM document d WHERE phase = ? ${libraryId === undefined ? '' : 'AND library_id = ?'}
+  /** The first document in a phase whose root can be used, of one library or of all but some. */
+  next(phase: WorkingPhase, libraryId?: number, except: readonly number[] = []): DocumentRow | undefined {
+    const which = libraryId === undefined ? 'NOT IN (SELECT value FROM json_each(?))' : '= ?';
+    const query = `SELECT ${COLUMNS} FROM document d WHERE phase = ? AND library_id ${which}
       AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
       AND NOT EXISTS (SELECT 1 FROM library l WHERE l.id = d.library_id AND l.doomed)
       ORDER BY id LIMIT 1`;
-    const values = libraryId === undefined ? [phase] : [phase, libraryId];
-    const row = this.#sql.get<RawDocumentRow>(query, ...values);
+    const row = this.#sql.get<RawDocumentRow>(query, phase, libraryId ?? JSON.stringify(except));
     return row && toDocument(row);
   }
 

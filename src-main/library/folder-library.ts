@@ -10,7 +10,7 @@ import type {
 import type { ChunkRow } from '../catalogue/catalogue.ts';
 import type { KvDtype } from '../engine/engine.ts';
 import { chunkKey } from '../kvstore/store.ts';
-import { throwIfAborted } from '../platform/abort.ts';
+import { throwIfAborted, unlessAborted } from '../platform/abort.ts';
 import { systemClock } from '../platform/clock.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import { DocumentSteps, type StepParts, type StepsOptions } from './queue/steps.ts';
@@ -20,6 +20,10 @@ import { requireFolder } from './sources/scan.ts';
 
 export interface FolderLibraryOptions extends StepParts, ChunkModel {
   dtype: KvDtype;
+  /** Where others work on libraries too: does work on one while nobody else does. As `work`. */
+  alone?: <T>(libraryId: number, work: () => Promise<T>) => Promise<T>;
+  /** Where others look at folders too: does so between their looks. */
+  between?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 interface DrainRun {
@@ -76,6 +80,24 @@ export class FolderLibrary {
    * done stays. LIBRARY_NOT_FOUND, LIBRARY_EMPTY, ABORTED, DISK_FULL, STORE_READ_ONLY, OUT_OF_MEMORY, every DOCUMENT_… code.
    */
   async drain({ precompute = true, ...run }: DrainRun & { precompute?: boolean } = {}): Promise<DrainReport> {
+    const turn = { begun: false };
+    const work = (): Promise<DrainReport> => {
+      throwIfAborted(run.signal);
+      turn.begun = true;
+      return this.#drain(precompute, run);
+    };
+    const { alone } = this.#options;
+    const drained = alone ? alone(this.#id, async () => work()) : work();
+    try {
+      return await unlessAborted(drained, run.signal);
+    } catch (error) {
+      drained.catch(() => undefined); // its turn comes, and it ends at once
+      if (!turn.begun) throw error;
+      return drained; // the model is in use until it has ended
+    }
+  }
+
+  async #drain(precompute: boolean, run: DrainRun): Promise<DrainReport> {
     const { catalogue } = this.#options;
     run.onProgress?.({ phase: 'scanning', done: 0, total: 0, tokens: 0, secondsLeft: undefined });
     const changes = await this.#scan(run.signal);
@@ -97,7 +119,9 @@ export class FolderLibrary {
     const { catalogue } = this.#options;
     const root = catalogue.libraries.root(this.#rootId);
     if (!root) throw new KvasirError('LIBRARY_NOT_FOUND', `The library of ${this.root} was deleted.`);
-    const changes = await scanRoot(catalogue, root, { signal, retryFailed: true });
+    const { between } = this.#options;
+    const look = (): Promise<RootChanges> => scanRoot(catalogue, root, { signal, retryFailed: true });
+    const changes = await (between ? between(look) : look());
     catalogue.libraries.setFailure(root.id, null);
     return changes;
   }

@@ -4,9 +4,11 @@ import type { Readable } from 'node:stream';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { KvDtype } from '../engine/engine.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { isAborted, throwIfAborted } from '../platform/abort.ts';
 import { throttled } from '../platform/event-bus.ts';
+import { SerialQueue } from '../platform/serial-queue.ts';
 import { traceOf } from '../platform/failure.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
@@ -62,6 +64,8 @@ export class LibraryService {
   readonly #steps: StepParts;
   readonly #roots: RootKeeper;
   readonly #abort = new AbortController();
+  /** Of those who work on a library beside the queue. */
+  readonly #turns = new Map<number, SerialQueue>();
   readonly #told: LibraryEvents;
   readonly #recount: ReturnType<typeof throttled>;
   readonly #ends: (() => void)[] = [];
@@ -188,11 +192,34 @@ export class LibraryService {
 
   /**
    * The library that is this folder and nothing else, for a model that need not be the one in use. Its documents are worked
-   * off when it is told to, which is for hosts that do not start(). LIBRARY_NOT_FOUND when it is not a folder.
+   * off when it is told to; the queue leaves them alone meanwhile. LIBRARY_NOT_FOUND when it is not a folder.
    */
-  openFolder(path: string, { model, chunkTokens }: ChunkModel): Promise<FolderLibrary> {
-    const { dtype } = this.#options.settings.current;
-    return FolderLibrary.open(path, { ...this.#steps, model, chunkTokens, dtype });
+  openFolder(
+    path: string,
+    { model, chunkTokens, dtype = this.#options.settings.current.dtype }: ChunkModel & { dtype?: KvDtype },
+  ): Promise<FolderLibrary> {
+    return FolderLibrary.open(path, {
+      ...this.#steps,
+      model,
+      chunkTokens,
+      dtype,
+      alone: (libraryId, work) => this.#alone(libraryId, work),
+      between: (work) => this.#roots.between(work),
+    });
+  }
+
+  /** Work on a library's documents, after what others asked for before, while the queue leaves it alone. */
+  #alone<T>(libraryId: number, work: () => Promise<T>): Promise<T> {
+    const turns = this.#turns.get(libraryId) ?? new SerialQueue();
+    this.#turns.set(libraryId, turns);
+    return turns.run(async () => {
+      const giveBack = await this.queue.leave(libraryId);
+      try {
+        return await work();
+      } finally {
+        giveBack();
+      }
+    });
   }
 
   /**

@@ -34,6 +34,11 @@ export class SettingsService {
     this.adjusted = adjusted;
   }
 
+  /** These settings as they are now, with some that hold for one piece of work only. BAD_ARGUMENT. */
+  with(overrides: Partial<SettingsInput>): SettingsService {
+    return new SettingsService(this.#path, { ...this.#overrides, ...overrides });
+  }
+
   get current(): Settings {
     return this.#settings;
   }

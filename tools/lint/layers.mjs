@@ -103,11 +103,22 @@ export const LAYERS = [
   // The same core for other programs: it shows no window.
   { path: 'src-main/hosts/api', imports: BELOW_HOSTS },
   { path: 'src-main/hosts/mcp', imports: BELOW_HOSTS },
+  // Commands of other processes: how they come here, not what they are.
+  { path: 'src-main/hosts/guests', imports: ['src-shared', 'src-main/platform'] },
   {
     path: 'src-main/hosts/command-line',
-    imports: [...BELOW_HOSTS, ...['window', 'server', 'api', 'mcp'].map((name) => `src-main/hosts/${name}`)],
+    imports: [
+      ...BELOW_HOSTS,
+      ...['window', 'server', 'api', 'mcp', 'guests'].map((name) => `src-main/hosts/${name}`),
+    ],
   },
-  { path: 'src-main/hosts/electron', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
+  {
+    path: 'src-main/hosts/electron',
+    imports: [
+      ...BELOW_HOSTS,
+      ...['window', 'guests', 'command-line'].map((name) => `src-main/hosts/${name}`),
+    ],
+  },
   {
     path: 'src-main/hosts/start.ts',
     imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/command-line'],
@@ -135,7 +146,14 @@ export const LAYERS = [
   // The bundle for Electron is run on the stand-in that its host's tests use.
   {
     path: 'e2e',
-    imports: [...CORE, 'src-main/leftovers.ts', 'src-main/hosts/electron', 'src-renderer/i18n', 'tools'],
+    imports: [
+      ...CORE,
+      'src-main/leftovers.ts',
+      'src-main/hosts/electron',
+      'src-main/hosts/guests',
+      'src-renderer/i18n',
+      'tools',
+    ],
   },
 ];
 

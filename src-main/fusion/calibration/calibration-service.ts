@@ -4,6 +4,7 @@ import type {
   CalibrationStatus,
 } from '../../../src-shared/contract/calibration.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import type { KvDtype } from '../../engine/engine.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { throttled, type EventBus } from '../../platform/event-bus.ts';
 import type { Gate } from '../../platform/gate.ts';
@@ -40,6 +41,8 @@ interface CalibrationServiceOptions<M extends CalibratedModel> {
 }
 
 export interface CalibrationRun {
+  /** How chunk KV is stored in the prompts that are measured. Default: as the settings say. */
+  dtype?: KvDtype | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
 }
@@ -74,9 +77,12 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     };
   }
 
-  /** What was measured of a model on its device, for the number formats in use. */
-  of(model: Pick<CalibrationModel, 'info'> | undefined): Calibration | undefined {
-    return model && this.#file.find(subjectOf(model.info, this.#options.settings.current.dtype));
+  /** What was measured of a model on its device, for the number formats in use, or another of chunk KV. */
+  of(
+    model: Pick<CalibrationModel, 'info'> | undefined,
+    dtype: KvDtype = this.#options.settings.current.dtype,
+  ): Calibration | undefined {
+    return model && this.#file.find(subjectOf(model.info, dtype));
   }
 
   /** Measures the model in use. CONFLICT, NOT_FOUND, ABORTED, OUT_OF_MEMORY, STORE_READ_ONLY, DISK_FULL. */
@@ -149,7 +155,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
       model,
       texts,
       nowMs,
-      dtype: settings.current.dtype,
+      dtype: run.dtype ?? settings.current.dtype,
       strategies: strategiesAt(request.strategies, request.ratios),
       onProgress: run.onProgress,
       step: (work) =>

@@ -1,7 +1,7 @@
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import type { App } from '../../app.ts';
 import type { AnalysisService } from '../../analysis/analysis-service.ts';
+import type { EventBus } from '../../platform/event-bus.ts';
 import { formatBytes } from '../../platform/format-bytes.ts';
 
 /**
@@ -9,7 +9,7 @@ import { formatBytes } from '../../platform/format-bytes.ts';
  * failure when it failed.
  */
 export async function follow(
-  app: App,
+  events: EventBus,
   analyses: AnalysisService,
   id: string,
   { signal, onStep }: { signal: AbortSignal; onStep: (step: Step, all: readonly Step[]) => void },
@@ -23,7 +23,7 @@ export async function follow(
       onStep(step, steps);
     }
   };
-  const end = app.events.on((event) => {
+  const end = events.on((event) => {
     if (event.topic === 'analysis.changed' && event.payload.id === id) tell();
   });
   const stop = (): void => analyses.stop(id);

@@ -1,42 +1,16 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
-import { addGlobalFlags, type GlobalFlags } from './options.ts';
-import { addAnalyseCommand } from './commands/analyse/analyse.ts';
-import { addAskCommand } from './commands/ask/ask.ts';
-import { addCacheCommand } from './commands/cache/cache.ts';
-import { addCalibrateCommand } from './commands/calibrate/calibrate.ts';
-import { addCompareCommand } from './commands/compare/compare.ts';
-import { addDemoCommand } from './commands/demo/demo.ts';
-import { addMcpCommand } from './commands/mcp/mcp.ts';
-import { addModelCommand } from './commands/model/model.ts';
-import { addServeCommand } from './commands/serve/serve.ts';
-import type { CommandContext } from './context.ts';
-import { describeFailure, EXIT } from './failure.ts';
-import { systemTerminal } from './terminal.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { programVersion } from '../../platform/root.ts';
+import { handOver } from '../guests/hand-over.ts';
+import { hasDisplay } from '../window/display.ts';
+import { EXIT, FolderInUse } from './failure.ts';
+import { withOwnApp } from './own-app.ts';
+import { runCommandLine, tellFailure, type CommandRun } from './program.ts';
+import { showsColor, terminalOn } from './terminal.ts';
 
-function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
-  const program = new Command('kvasir')
-    .usage('[options] [command]')
-    .description(
-      'Answers questions from your documents by blending precomputed KV caches. Without a command: its window, in a browser.',
-    )
-    .exitOverride()
-    .configureHelp({ showGlobalOptions: true })
-    .enablePositionalOptions(false)
-    .showHelpAfterError('(--help shows how it is used)');
-  addGlobalFlags(program);
-  const full: CommandContext = { ...context, flags: () => program.opts<GlobalFlags>() };
-  addServeCommand(program, full);
-  addDemoCommand(program, full);
-  addAskCommand(program, full);
-  addAnalyseCommand(program, full);
-  addCalibrateCommand(program, full);
-  addCompareCommand(program, full);
-  addCacheCommand(program, full);
-  addMcpCommand(program, full);
-  addModelCommand(program, full);
-  return program;
-}
+/** How long an owner of the data folder may take to start or to end before the command is given up. */
+const PATIENCE_MS = 5000;
+const RETRY_MS = 100;
 
 /** The first Ctrl-C stops the work cleanly, the second ends the process. */
 function abortOnInterrupt(): AbortSignal {
@@ -50,22 +24,33 @@ function abortOnInterrupt(): AbortSignal {
   return controller.signal;
 }
 
-async function main(argv: string[]): Promise<number> {
-  const terminal = systemTerminal();
-  let exitCode: number = EXIT.ok;
-  const program = buildProgram({
+/** Here, or by the process that owns the data folder. */
+async function main(argv: readonly string[]): Promise<number> {
+  const { stdin, stdout, stderr } = process;
+  const color = showsColor();
+  const terminal = terminalOn(stdout, stderr, color);
+  const io = { stdin, stdout, stderr, cwd: process.cwd(), display: hasDisplay(), signal: abortOnInterrupt() };
+  const run: CommandRun = {
+    ...io,
     terminal,
-    signal: abortOnInterrupt(),
-    setExitCode: (code) => (exitCode = code),
-  });
-  try {
-    await program.parseAsync(argv);
-    return exitCode;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    const failure = describeFailure(error, program.opts<GlobalFlags>().debug === true);
-    failure.lines.forEach((line) => terminal.err(line));
-    return failure.exitCode;
+    withApp: (data, work) => withOwnApp(run, data, work),
+  };
+  const debug = argv.includes('--debug');
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await runCommandLine(argv, run);
+    } catch (error) {
+      if (!(error instanceof FolderInUse)) throw error;
+      try {
+        const status = await handOver(error.dataDir, programVersion(), { ...io, argv: [...argv], color });
+        if (status !== undefined) return status;
+      } catch (lost) {
+        return tellFailure(lost, terminal, debug);
+      }
+      if (io.signal.aborted || performance.now() > until) return tellFailure(error.failure, terminal, debug);
+      await sleep(RETRY_MS);
+    }
   }
 }
 

@@ -3,6 +3,19 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 /** What a shell sees. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
+/** Another process owns the data folder, and may take the command. */
+export class FolderInUse extends Error {
+  readonly dataDir: string;
+  /** What is told where nobody takes it. */
+  readonly failure: KvasirError;
+
+  constructor(dataDir: string, failure: KvasirError) {
+    super(failure.message, { cause: failure });
+    this.dataDir = dataDir;
+    this.failure = failure;
+  }
+}
+
 /** One sentence of what and why, a line of advice where there is one, and the exit status. */
 export function describeFailure(error: unknown, debug: boolean): { lines: string[]; exitCode: number } {
   const lines: string[] = [];

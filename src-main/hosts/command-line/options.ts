@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SettingsInput } from '../../../src-shared/settings.ts';
+import type { CommandContext } from './context.ts';
 
 /** Flags of every command. */
 export interface GlobalFlags {
@@ -30,10 +32,10 @@ export function addGlobalFlags(command: Command): Command {
     .option('--debug', 'print stack traces with errors');
 }
 
-export function addModelFlags(command: Command): Command {
+export function addModelFlags(command: Command, context: Pick<CommandContext, 'cwd'>): Command {
   return command
-    .option('--model <file>', 'GGUF model (default: the demo model)')
-    .option('--adapter <file>', 'LoRA adapter (GGUF) to put on the model')
+    .option('--model <file>', 'GGUF model (default: the demo model)', path(context))
+    .option('--adapter <file>', 'LoRA adapter (GGUF) to put on the model', path(context))
     .option('--top-k <n>', 'chunks in the prompt (default: 6, or more small ones)', integer(1))
     .option(
       '--chunk-tokens <n>',
@@ -69,6 +71,11 @@ export function settingsOf({
     ...(dtype !== undefined && { dtype }),
     ...(threads !== undefined && { threads }),
   };
+}
+
+/** A parser for paths, which count from the folder that the command was given in. */
+export function path({ cwd }: Pick<CommandContext, 'cwd'>): (value: string) => string {
+  return (value) => resolve(cwd, value);
 }
 
 /** A parser for whole numbers of at least `least`; commander turns its error into a usage message. */

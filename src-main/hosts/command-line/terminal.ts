@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { SingleBar, Presets } from 'cli-progress';
 import type { LibraryProgress } from '../../../src-shared/library.ts';
 
@@ -14,6 +15,12 @@ export interface Terminal {
   progress(): ProgressDisplay;
 }
 
+/** A stream that a command writes to. */
+export type OutputStream = Writable & {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+};
+
 interface ProgressDisplay {
   update: (progress: LibraryProgress) => void;
   stop: () => void;
@@ -23,28 +30,34 @@ const PIPE_WIDTH = 120;
 /** A pipe gets a line of progress no more often than this. */
 const LINE_EVERY_MS = 2000;
 
-export function systemTerminal(env: NodeJS.ProcessEnv = process.env): Terminal {
-  const { stdout, stderr } = process;
-  const color = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+/** Node leaves it out where there is none. */
+const isTerminal = ({ isTTY }: OutputStream): boolean => isTTY === true;
+
+/** Whether this process's stdout shows colours. */
+export function showsColor(env: NodeJS.ProcessEnv = process.env): boolean {
+  return isTerminal(process.stdout) && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+}
+
+export function terminalOn(stdout: OutputStream, stderr: OutputStream, color: boolean): Terminal {
   const styled = (on: number, off: number) => (text: string) =>
     color ? `\x1b[${on}m${text}\x1b[${off}m` : text;
   return {
     out: (text) => void stdout.write(text),
     err: (line) => void stderr.write(`${line}\n`),
-    width: stdout.isTTY ? stdout.columns : PIPE_WIDTH,
+    width: (stdout.isTTY && stdout.columns) || PIPE_WIDTH,
     color,
     bold: styled(1, 22),
     dim: styled(2, 22),
-    progress: () => (stderr.isTTY ? barProgress() : lineProgress((line) => stderr.write(`${line}\n`))),
+    progress: () => (stderr.isTTY ? barProgress(stderr) : lineProgress((line) => stderr.write(`${line}\n`))),
   };
 }
 
-function barProgress(): ProgressDisplay {
+function barProgress(stream: OutputStream): ProgressDisplay {
   const format = '  {phase} [{bar}] {value}/{total}{left}';
   const bar = new SingleBar(
     {
       format,
-      stream: process.stderr,
+      stream,
       hideCursor: true,
       clearOnComplete: true,
       barsize: 32,

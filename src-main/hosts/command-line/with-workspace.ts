@@ -1,6 +1,6 @@
 import type { App, Workspace } from '../../app.ts';
+import { adjustedFailure } from '../../platform/settings.ts';
 import type { CommandContext } from './context.ts';
-import { openApp } from './open-app.ts';
 import { settingsOf, type ModelFlags } from './options.ts';
 
 interface WorkspaceFlags extends ModelFlags {
@@ -8,18 +8,26 @@ interface WorkspaceFlags extends ModelFlags {
   library?: string | undefined;
 }
 
-/** Opens the app for one command, with the folder and the model that its flags name, and closes it in every case. */
+/** Opens the folder and the model that a command's flags name, with the settings they override for it, and closes them in every case. */
 export async function withWorkspace(
-  context: CommandContext,
+  { withApp, terminal }: CommandContext,
   flags: WorkspaceFlags,
   work: (app: App, workspace: Workspace) => Promise<void>,
 ): Promise<void> {
-  const app = await openApp(context, settingsOf(flags));
-  try {
+  await withApp(async (app) => {
+    const overrides = settingsOf(flags);
+    const settings = app.settings.with(overrides);
+    for (const adjusted of settings.adjusted) {
+      const { message, advice } = adjustedFailure(adjusted);
+      if (adjusted.name in overrides) terminal.err(`Note: ${message} ${advice}`);
+    }
     const root = flags.library ?? app.paths.sampleLibrary;
     const { model: modelPath, adapter } = flags;
-    await work(app, await app.workspaces.open({ root, modelPath, adapter }));
-  } finally {
-    await app.close();
-  }
+    const workspace = await app.workspaces.open({ root, modelPath, adapter, settings });
+    try {
+      await work(app, workspace);
+    } finally {
+      await app.workspaces.close(workspace);
+    }
+  });
 }

@@ -6,7 +6,7 @@ import { SettingsSchema, type Settings } from '../../../src-shared/settings.ts';
 import type { HostServices } from '../../api/host.ts';
 import { EventBus } from '../../platform/event-bus.ts';
 import { silentLogger } from '../../platform/logger.ts';
-import { appRoot } from '../../platform/root.ts';
+import { appRoot, programVersion } from '../../platform/root.ts';
 import { CALL_CHANNEL } from './channels.ts';
 import { StandIn, type StandInContents } from './stand-in.test-support.ts';
 
@@ -16,8 +16,10 @@ const DEFECTS = ['uncaughtException', 'uncaughtExceptionMonitor', 'unhandledReje
 
 /** The app without engine and services: what this host uses of it. */
 class FakeCore {
+  readonly version = programVersion();
   readonly events = new EventBus();
   readonly log = silentLogger;
+  readonly paths: { data: string };
   started = 0;
   closed = 0;
   readonly #listeners: ((settings: Settings) => void)[] = [];
@@ -25,6 +27,10 @@ class FakeCore {
     current: SettingsSchema.parse({}),
     onChange: (listener: (settings: Settings) => void) => this.#listeners.push(listener),
   };
+
+  constructor(data: string) {
+    this.paths = { data };
+  }
 
   set(changes: Partial<Settings>): void {
     this.settings.current = { ...this.settings.current, ...changes };
@@ -45,7 +51,7 @@ class FakeCore {
 export class TestDesktop {
   readonly dir = mkdtempSync(join(tmpdir(), 'kvasir-electron-'));
   readonly standIn = new StandIn();
-  readonly core = new FakeCore();
+  readonly core = new FakeCore(this.dir);
 
   constructor() {
     const { argv } = process;

@@ -1,8 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { MenuItemConstructorOptions } from 'electron';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { appRoot } from '../../platform/root.ts';
+import { silentLogger } from '../../platform/logger.ts';
+import { appRoot, programVersion } from '../../platform/root.ts';
+import { GuestHost } from '../guests/guest-host.ts';
 import { CALL_CHANNEL, EVENT_CHANNEL } from './channels.ts';
 import { TestDesktop } from './desktop.test-support.ts';
 import { StandInContents } from './stand-in.test-support.ts';
@@ -118,6 +121,84 @@ describe('files to open', () => {
     const { standIn, dir } = await desktop.start();
     expect([standIn.app.ended, standIn.windows]).toEqual([['quit'], []]);
     expect(standIn.app.paths['userData']).toBe(join(dir, 'electron'));
+  });
+});
+
+describe('a data folder that another process owns', () => {
+  /** Of the modules that the app under test has. */
+  async function inUse(): Promise<Error> {
+    const { KvasirError } = await import('../../../src-shared/errors.ts');
+    return new KvasirError('STORE_IN_USE', 'Another Kvasir uses the store.', 'Close it.');
+  }
+  const ADDRESS = `http://127.0.0.1:4321/?token=${'t'.repeat(43)}`;
+
+  test("its owner's window is shown, and when that ends it is taken over", async () => {
+    const desktop = new TestDesktop();
+    const asked: string[][] = [];
+    const owner = await GuestHost.open(desktop.dir, {
+      version: programVersion(),
+      log: silentLogger,
+      run: async ({ argv, stdout, signal }) => {
+        asked.push([...argv.slice(2)]);
+        stdout.write(`Kvasir is running.\n\n${ADDRESS}\n\n`);
+        if (!signal.aborted) await once(signal, 'abort');
+        return 0;
+      },
+    });
+    const failure = await inUse();
+    let owned = true;
+    const { standIn, core } = await desktop.start({
+      open: () => (owned ? Promise.reject(failure) : Promise.resolve(desktop.core)),
+    });
+    const [shown] = standIn.windows;
+    expect(asked).toEqual([['serve', '--no-open']]);
+    expect(shown?.webContents.url).toBe(ADDRESS);
+    expect(shown?.options.webPreferences).toMatchObject({ sandbox: true, contextIsolation: true });
+    expect(shown?.options.webPreferences).not.toHaveProperty('preload');
+    expect(core.started).toBe(0);
+
+    const goes = (url: string): boolean => {
+      const event = { url, preventDefault: vi.fn() };
+      shown?.webContents.emit('will-redirect', event);
+      return event.preventDefault.mock.calls.length === 0;
+    };
+    expect(goes('http://127.0.0.1:4321/k/secret/')).toBe(true);
+    for (const url of [
+      'http://127.0.0.1:4322/',
+      'http://localhost:4321/',
+      'https://example.com/',
+      'file:///etc',
+    ])
+      expect(goes(url)).toBe(false);
+
+    owned = false;
+    await owner?.close();
+    await expect.poll(() => standIn.windows.length).toBe(2);
+    expect(standIn.window.webContents.url).toBe('app://kvasir/');
+    await expect.poll(() => shown?.calls).toContain('destroy');
+    expect([core.started, standIn.app.ended]).toEqual([1, []]);
+    expect(goes('http://127.0.0.1:4321/k/secret/')).toBe(false);
+  });
+
+  test('closing its window ends this process, not the owner', async () => {
+    const desktop = new TestDesktop();
+    let signal: AbortSignal | undefined;
+    const owner = await GuestHost.open(desktop.dir, {
+      version: programVersion(),
+      log: silentLogger,
+      run: async (guest) => {
+        ({ signal } = guest);
+        guest.stdout.write(`${ADDRESS}\n`);
+        await once(guest.signal, 'abort');
+        return 0;
+      },
+    });
+    const failure = await inUse();
+    const { standIn } = await desktop.start({ open: () => Promise.reject(failure) });
+    standIn.window.emit('closed');
+    expect(standIn.app.ended).toEqual(['quit']);
+    expect(signal?.aborted).toBe(false); // the end of the process ends it
+    await owner?.close();
   });
 });
 

@@ -1,15 +1,14 @@
 import { app, dialog, session, shell, type WebContents } from 'electron';
-import { isWindowAddress } from './scheme.ts';
 import type { Words } from './words.ts';
 
 /** What a page may have of the system: writing to the clipboard when the user copies. */
 const PERMITTED = 'clipboard-sanitized-write';
 
-/** The window shows Kvasir and nothing else: no navigation, no second page, no web view, no permission. */
-export function guardContents(words: () => Words): void {
+/** The window shows Kvasir, which `isOurs` knows by its address, and nothing else: no navigation, no second page, no web view, no permission. */
+export function guardContents(words: () => Words, isOurs: (address: string) => boolean): void {
   app.on('web-contents-created', (_, contents) => {
     const stay = (event: { preventDefault(): void; url: string }): void => {
-      if (!isWindowAddress(event.url)) event.preventDefault();
+      if (!isOurs(event.url)) event.preventDefault();
     };
     contents.on('will-navigate', stay);
     contents.on('will-redirect', stay);
@@ -23,17 +22,15 @@ export function guardContents(words: () => Words): void {
 }
 
 /** Must be called when the app is ready: there is no session before. */
-export function denyPermissions(): void {
+export function denyPermissions(isOurs: (address: string) => boolean): void {
   const { defaultSession } = session;
+  const isPermitted = (contents: WebContents | null, permission: string): boolean =>
+    permission === PERMITTED && contents !== null && isOurs(contents.getURL());
   defaultSession.setPermissionRequestHandler((contents, permission, answer) =>
     answer(isPermitted(contents, permission)),
   );
   defaultSession.setPermissionCheckHandler((contents, permission) => isPermitted(contents, permission));
   defaultSession.setDevicePermissionHandler(() => false);
-}
-
-function isPermitted(contents: WebContents | null, permission: string): boolean {
-  return permission === PERMITTED && contents !== null && isWindowAddress(contents.getURL());
 }
 
 /**

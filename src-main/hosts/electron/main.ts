@@ -1,11 +1,13 @@
 // The desktop app: what is set up, in order.
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { app, dialog, Menu, powerMonitor, type BrowserWindow } from 'electron';
 import { createApi } from '../../api/api.ts';
 import { createHandlers } from '../../api/handlers.ts';
 import { App } from '../../app.ts';
 import { askDevicesIn } from '../../devices/trial/ask-devices.ts';
 import { ParserProcess } from '../../library/parser/parser-process.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
 import { tryFileIn } from '../../models/trial/try-file.ts';
 import { logDefects } from '../../platform/defects.ts';
 import { defaultDataDir, ensureWritableDir } from '../../platform/paths.ts';
@@ -18,7 +20,8 @@ import { menuTemplate } from './menu.ts';
 import { OpenRequests, readArguments } from './open-files.ts';
 import { spawnParserChild } from './parser-child.ts';
 import { spawnDeviceTrialChild, spawnTrialChild } from './trial-child.ts';
-import { registerScheme, serveWindow } from './scheme.ts';
+import { askOwner } from './owners-window.ts';
+import { isWindowAddress, registerScheme, serveWindow, WINDOW_ADDRESS } from './scheme.ts';
 import { hasFeed, Updates, type Updater } from './updates.ts';
 import { createWindow } from './window.ts';
 import { wordsFor, type Words } from './words.ts';
@@ -26,13 +29,20 @@ import { wordsFor, type Words } from './words.ts';
 const launch = readArguments(process.argv, process.cwd());
 const dataDir = launch.dataDir ?? defaultDataDir();
 const requests = new OpenRequests();
+/** How long an owner of the data folder may take to start or to end. */
+const PATIENCE_MS = 5000;
+const RETRY_MS = 100;
+
 let core: App | undefined;
 let window: BrowserWindow | undefined;
+/** The window of the process that owns the data folder, and where it is served. */
+let owners: { window: BrowserWindow; origin: string | undefined } | undefined;
+let guests: { close(): Promise<void> } | undefined;
 
 const words = (): Words => wordsFor(core?.settings.current.language ?? 'system', app.getLocale());
 
 registerScheme();
-guardContents(words);
+guardContents(words, isOurs);
 process.on('uncaughtException', reportDefect);
 app.on('open-file', (event, path) => {
   event.preventDefault();
@@ -53,6 +63,7 @@ if (claimDataDir()) {
   requests.open(launch.paths);
   app
     .whenReady()
+    .then(openCore)
     .then(openKvasir)
     .catch((error: unknown) => failToStart(error, words()));
 }
@@ -72,10 +83,31 @@ function claimDataDir(): boolean {
   return false;
 }
 
-async function openKvasir(): Promise<void> {
-  denyPermissions();
-  serveWindow(join(appRoot(), 'out', 'renderer'));
-  core = await App.open({
+function isOurs(address: string): boolean {
+  return isWindowAddress(address) || (owners !== undefined && URL.parse(address)?.origin === owners.origin);
+}
+
+/** Waits while another process owns the data folder, and shows its window meanwhile. As App.open. */
+async function openCore(): Promise<App> {
+  denyPermissions(isOurs);
+  for (let until = performance.now() + PATIENCE_MS; ;) {
+    try {
+      return await openApp();
+    } catch (error) {
+      if (!(error instanceof KvasirError && error.code === 'STORE_IN_USE')) throw error;
+      const served = await askOwner(dataDir);
+      if (served) {
+        showOwnersWindow(served.address);
+        await served.ended;
+        until = performance.now() + PATIENCE_MS;
+      } else if (performance.now() > until) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+function openApp(): Promise<App> {
+  return App.open({
     dataDir,
     parser: new ParserProcess({}, spawnParserChild),
     tryFile: tryFileIn(spawnTrialChild),
@@ -83,6 +115,11 @@ async function openKvasir(): Promise<void> {
     keyring: systemKeyring,
     ...(process.platform !== 'linux' && { onBattery: () => powerMonitor.isOnBatteryPower() }),
   });
+}
+
+async function openKvasir(opened: App): Promise<void> {
+  core = opened;
+  serveWindow(join(appRoot(), 'out', 'renderer'));
   logDefects(core.log);
   core.start();
   const { events, log, settings } = core;
@@ -104,6 +141,44 @@ async function openKvasir(): Promise<void> {
   setMenu();
   settings.onChange(setMenu);
   showWindow();
+  owners?.window.destroy(); // once there is another: with the last one the app ends
+  owners = undefined;
+  const { serveGuests } = await import('../command-line/serve-guests.ts');
+  guests = await serveGuests(core);
+}
+
+/** What is not Kvasir's own menu there, the page has by itself. */
+function showOwnersWindow(address: string): void {
+  const before = owners?.window;
+  const shown = newWindow(address, undefined);
+  owners = { window: shown, origin: URL.parse(address)?.origin };
+  before?.destroy();
+  shown.on('closed', () => {
+    if (owners?.window === shown && !core) app.quit();
+  });
+  Menu.setApplicationMenu(
+    Menu.buildFromTemplate(
+      menuTemplate(
+        words(),
+        { goTo: goToInOwners, addDocuments: () => goToInOwners('/library') },
+        surroundings(),
+      ),
+    ),
+  );
+}
+
+function goToInOwners(route: string): void {
+  const contents = owners?.window.webContents;
+  if (contents) void contents.loadURL(new URL(`#${route}`, contents.getURL()).href);
+}
+
+function newWindow(address: string, preload: string | undefined): BrowserWindow {
+  const statePath = join(dataDir, 'window.json');
+  return createWindow({ address, preload, statePath, devTools: !app.isPackaged, words });
+}
+
+function surroundings(): { platform: NodeJS.Platform; packaged: boolean } {
+  return { platform: process.platform, packaged: app.isPackaged };
 }
 
 async function updater(): Promise<Updater> {
@@ -113,24 +188,19 @@ async function updater(): Promise<Updater> {
 
 function setMenu(): void {
   const actions = { goTo, addDocuments: () => void addDocuments() };
-  const surroundings = { platform: process.platform, packaged: app.isPackaged };
-  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(words(), actions, surroundings)));
+  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(words(), actions, surroundings())));
 }
 
 /** Brings the window to the front; makes it when there is none. */
 function showWindow(): void {
-  if (!core) return; // still starting: it will be shown
-  if (window) {
-    if (window.isMinimized()) window.restore();
-    window.focus();
+  const shown = window ?? (core ? undefined : owners?.window);
+  if (shown) {
+    if (shown.isMinimized()) shown.restore();
+    shown.focus();
     return;
   }
-  window = createWindow({
-    preload: join(appRoot(), 'out', 'preload', 'preload.cjs'),
-    statePath: join(dataDir, 'window.json'),
-    devTools: !app.isPackaged,
-    words,
-  });
+  if (!core) return; // still starting: it will be shown
+  window = newWindow(WINDOW_ADDRESS, join(appRoot(), 'out', 'preload', 'preload.cjs'));
   window.on('closed', () => {
     window = undefined;
     requests.hold();
@@ -165,8 +235,8 @@ function closeCoreFirst(event: { preventDefault(): void }): void {
   event.preventDefault();
   const closing = core;
   core = undefined;
-  closing
-    .close()
+  Promise.resolve(guests?.close())
+    .then(() => closing.close())
     .catch((error: unknown) => closing.log.error('close-failed', { error: String(error) }))
     .finally(() => app.quit());
 }

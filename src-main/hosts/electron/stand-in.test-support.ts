@@ -83,6 +83,10 @@ class StandInWindow extends EventEmitter {
   reload(): void {
     this.calls.push('reload');
   }
+  destroy(): void {
+    this.calls.push('destroy');
+    this.emit('closed');
+  }
 }
 
 /** A utility process that does nothing by itself. */

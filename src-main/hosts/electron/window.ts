@@ -1,11 +1,13 @@
 import { BrowserWindow, Menu, screen } from 'electron';
 import { editItems } from './menu.ts';
-import { WINDOW_ADDRESS } from './scheme.ts';
 import { readWindowState, writeWindowState } from './window-state.ts';
 import type { Words } from './words.ts';
 
 interface WindowOptions {
-  preload: string;
+  /** What is shown. */
+  address: string;
+  /** undefined for a page that is served by another process: it asks that one, by its own connection. */
+  preload: string | undefined;
   /** File that keeps where the window stood. */
   statePath: string;
   devTools: boolean;
@@ -16,7 +18,7 @@ const USUAL_SIZE = { width: 1280, height: 820 };
 const LEAST_SIZE = { minWidth: 720, minHeight: 480 };
 
 /** Kvasir's window: its page gets nothing of Node, and of Electron what the preload script hands it. */
-export function createWindow({ preload, statePath, devTools, words }: WindowOptions): BrowserWindow {
+export function createWindow({ address, preload, statePath, devTools, words }: WindowOptions): BrowserWindow {
   const workAreas = screen.getAllDisplays().map(({ workArea }) => workArea);
   const state = readWindowState(statePath, workAreas);
   const window = new BrowserWindow({
@@ -25,7 +27,7 @@ export function createWindow({ preload, statePath, devTools, words }: WindowOpti
     title: 'Kvasir',
     show: false,
     webPreferences: {
-      preload,
+      ...(preload !== undefined && { preload }),
       sandbox: true,
       contextIsolation: true,
       nodeIntegration: false,
@@ -50,6 +52,6 @@ export function createWindow({ preload, statePath, devTools, words }: WindowOpti
   window.webContents.on('context-menu', (_, { isEditable, selectionText }) => {
     if (isEditable || selectionText !== '') Menu.buildFromTemplate(editItems(words())).popup({ window });
   });
-  void window.loadURL(WINDOW_ADDRESS);
+  void window.loadURL(address);
   return window;
 }

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { formatBytes } from '../../platform/format-bytes.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
+import { SerialQueue } from '../../platform/serial-queue.ts';
 import type { ParsedDocument } from '../formats/format.ts';
 import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
 import { spawnParser, type SpawnParser } from './spawn.ts';
@@ -26,7 +27,7 @@ type ParseOutcome =
   { kind: 'parsed'; sha256: string; document: ParsedDocument } | { kind: 'unchanged'; sha256: string };
 
 export interface Parser {
-  /** Reads a file. Every DOCUMENT_… code; ABORTED. One call at a time. */
+  /** Reads a file, after those that were asked for before. Every DOCUMENT_… code; ABORTED. */
   parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome>;
   close(): void;
 }
@@ -47,6 +48,7 @@ export class ParserProcess implements Parser {
   readonly #spawn: SpawnParser;
   #child: ChildProcess | undefined;
   #stderr = '';
+  readonly #turns = new SerialQueue();
   #job: Job | undefined;
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
@@ -56,7 +58,11 @@ export class ParserProcess implements Parser {
     this.#spawn = spawn;
   }
 
-  async parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
+  parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
+    return this.#turns.run(() => this.#parseInTurn(request, signal));
+  }
+
+  async #parseInTurn(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
     const fresh = this.#child === undefined;
     try {
       return await this.#parse(request, signal);
@@ -68,7 +74,6 @@ export class ParserProcess implements Parser {
   }
 
   async #parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
-    if (this.#job) throw new TypeError('ParserProcess.parse: it is busy with another document.');
     throwIfAborted(signal);
     clearTimeout(this.#idle);
     const child = (this.#child ??= this.#start());

@@ -8,7 +8,7 @@ import { failureOf } from '../../platform/failure.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { DocumentSteps, type WorkerName, type StepParts } from './steps.ts';
 import { TargetKeeper } from './target-keeper.ts';
-import type { Target } from './targets.ts';
+import { standsFor, type Target } from './targets.ts';
 
 interface QueueOptions extends StepParts {
   models: ModelSource;
@@ -32,16 +32,21 @@ export class DocumentQueue {
   readonly #workers: Record<WorkerName, QueueWorker>;
   readonly #steps: DocumentSteps;
   readonly #targets: TargetKeeper;
+  /** Libraries that somebody else works on. */
+  readonly #held = new Set<number>();
   readonly #blocked = new Map<WorkerName, Failure>();
   #paused: boolean;
+  #started = false;
   #overBudgetTold = false;
   #unsubscribe: () => void = () => undefined;
 
   constructor(options: QueueOptions) {
     this.#options = options;
-    this.#targets = new TargetKeeper({ ...options, onAdopted: (changed) => this.#onAdopted(changed) });
+    const held = this.#held;
+    this.#targets = new TargetKeeper({ ...options, held, onAdopted: (changed) => this.#onAdopted(changed) });
     this.#steps = new DocumentSteps({
       ...options,
+      held,
       ready: () => this.#targets.ready(),
       onLeftOut: () => this.#tellOverBudget(),
     });
@@ -59,6 +64,7 @@ export class DocumentQueue {
   }
 
   start(): void {
+    this.#started = true;
     this.#unsubscribe = this.#options.models.onChange(() => this.refresh());
     for (const worker of Object.values(this.#workers)) worker.start();
     this.refresh();
@@ -81,6 +87,24 @@ export class DocumentQueue {
     this.#workers.cut.interrupt();
     this.#workers.compute.interrupt();
     this.#targets.refresh();
+  }
+
+  /**
+   * Leaves a library to somebody else, who may work on its documents for another model, until the function it gives is called.
+   */
+  async leave(libraryId: number): Promise<() => void> {
+    this.#held.add(libraryId);
+    if (this.#steps.isAt(libraryId)) this.interrupt();
+    await this.#steps.hasLeft(libraryId);
+    await this.#targets.idle();
+    return () => {
+      this.#held.delete(libraryId);
+      if (!this.#started) return;
+      const { target } = this.#targets;
+      // Its documents stand for what they were worked on for last.
+      if (target && standsFor(this.#options.catalogue, libraryId, target)) this.kick();
+      else this.#targets.refresh();
+    };
   }
 
   /** Ends what is being done now, to be done again; for work on rows that are going away. */

@@ -4,6 +4,7 @@ import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow, WorkingPhase } from '../../catalogue/document-table.ts';
 import type { ChunkCache } from '../../fusion/model.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
+import { unlessAborted } from '../../platform/abort.ts';
 import { failureOf } from '../../platform/failure.ts';
 import type { Gate } from '../../platform/gate.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -33,8 +34,9 @@ export interface StepsOptions extends StepParts {
   models: { readonly active: ChunkModel | undefined };
   /** The model, and what chunks are made for. Rejects when no model can be loaded. */
   ready: () => Promise<{ active: ChunkModel; target: Target }>;
-  /** The only library whose documents are worked on; absent: all. */
+  /** The only library whose documents are worked on; absent: all, but those that somebody else works on. */
   libraryId?: number;
+  held?: ReadonlySet<number>;
   onStatus?: () => void;
   onRead?: (outcome: ReadOutcome) => void;
   /** A chunk of so many tokens was computed and stored. */
@@ -69,6 +71,8 @@ export class DocumentSteps {
   /** What each worker is at. */
   readonly current = new Map<WorkerName, Current>();
   readonly #options: StepsOptions;
+  /** Documents that are being worked on. */
+  readonly #taken = new Set<{ libraryId: number; end: Promise<void> }>();
   readonly #counts: CacheCounts;
   readonly #cutter: DocumentCutter;
   readonly #precomputer: DocumentPrecomputer;
@@ -88,20 +92,44 @@ export class DocumentSteps {
   async read(signal?: AbortSignal): Promise<boolean> {
     const document = this.#next('waiting');
     if (!document) return false;
-    await this.#step('read', document, async () => {
-      this.#show('read', document, 'reading');
-      const outcome = await this.#options.reader.read(document, signal);
-      this.#options.onRead?.(outcome);
-      if (outcome === 'failed') this.#finished(document);
-    });
-    return true;
+    return this.#take(document, () => this.#read(document, signal));
   }
 
   /** From a text to chunks that questions find. */
   async cut(signal?: AbortSignal): Promise<boolean> {
     const document = this.#next('indexing') ?? this.#next('chunking');
     if (!document) return false;
-    const { target, active } = await this.#options.ready();
+    return this.#take(document, () => this.#cut(document, signal));
+  }
+
+  /** From chunks to their KV. */
+  async compute(signal?: AbortSignal): Promise<boolean> {
+    const document = this.#next('precomputing');
+    if (!document) return false;
+    return this.#take(document, () => this.#compute(document, signal));
+  }
+
+  /** Whether a document of a library is being worked on. */
+  isAt(libraryId: number): boolean {
+    return [...this.#taken].some((each) => each.libraryId === libraryId);
+  }
+
+  /** Resolves when none is. */
+  async hasLeft(libraryId: number): Promise<void> {
+    await Promise.all([...this.#taken].filter((each) => each.libraryId === libraryId).map(({ end }) => end));
+  }
+
+  async #read(document: DocumentRow, signal: AbortSignal | undefined): Promise<void> {
+    await this.#step('read', document, async () => {
+      this.#show('read', document, 'reading');
+      const outcome = await this.#options.reader.read(document, signal);
+      this.#options.onRead?.(outcome);
+      if (outcome === 'failed') this.#finished(document);
+    });
+  }
+
+  async #cut(document: DocumentRow, signal: AbortSignal | undefined): Promise<void> {
+    const { target, active } = await unlessAborted(this.#options.ready(), signal);
     await this.#step('cut', document, async () => {
       const { gate, indexer, catalogue } = this.#options;
       const { documents } = catalogue;
@@ -122,14 +150,10 @@ export class DocumentSteps {
         else this.#finished(document);
       }
     });
-    return true;
   }
 
-  /** From chunks to their KV. */
-  async compute(signal?: AbortSignal): Promise<boolean> {
-    const document = this.#next('precomputing');
-    if (!document) return false;
-    const { target } = await this.#options.ready();
+  async #compute(document: DocumentRow, signal: AbortSignal | undefined): Promise<void> {
+    const { target } = await unlessAborted(this.#options.ready(), signal);
     await this.#step('compute', document, async () => {
       let startedAt = this.#clock.now();
       const onChunk = ({ done, total, computedTokens, leftOutTokens }: ChunkDone): void => {
@@ -153,7 +177,6 @@ export class DocumentSteps {
       if (this.#options.catalogue.documents.advance(document.id, 'precomputing', 'ready'))
         this.#finished(document);
     });
-    return true;
   }
 
   /** Counts what is stored of every document again; gives the libraries whose counts have changed. ABORTED. */
@@ -162,7 +185,20 @@ export class DocumentSteps {
   }
 
   #next(phase: WorkingPhase): DocumentRow | undefined {
-    return this.#options.catalogue.documents.next(phase, this.#options.libraryId);
+    const { catalogue, libraryId, held = [] } = this.#options;
+    return catalogue.documents.next(phase, libraryId, [...held]);
+  }
+
+  async #take({ libraryId }: DocumentRow, work: () => Promise<void>): Promise<boolean> {
+    const working = work();
+    const taken = { libraryId, end: working.catch(() => undefined) };
+    this.#taken.add(taken);
+    try {
+      await working;
+      return true;
+    } finally {
+      this.#taken.delete(taken);
+    }
   }
 
   /** What goes wrong with a document is the document's failure, unless it is the surroundings'. */

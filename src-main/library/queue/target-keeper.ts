@@ -7,6 +7,8 @@ interface TargetKeeperOptions {
   catalogue: Catalogue;
   models: ModelSource;
   dtype: () => KvDtype;
+  /** Libraries that somebody else works on, perhaps for another target. */
+  held: ReadonlySet<number>;
   /** Documents stand where they have to for the target now; `changed`: it is another one than before. */
   onAdopted: (changed: boolean) => void;
 }
@@ -52,9 +54,9 @@ export class TargetKeeper {
   }
 
   async #adopt(target: Target): Promise<void> {
-    const { catalogue, onAdopted } = this.#options;
+    const { catalogue, held, onAdopted } = this.#options;
     if (this.#adopted && isSameTarget(this.#target, target)) return;
-    for (const { id } of catalogue.libraries.list()) await putBack(catalogue, id, target);
+    for (const { id } of catalogue.libraries.list()) if (!held.has(id)) await putBack(catalogue, id, target);
     saveTarget(catalogue, target); // last: until then it is what libraries without a target of their own stand for
     const changed = !isSameTarget(this.#target, target);
     this.#target = target;

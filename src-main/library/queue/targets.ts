@@ -62,8 +62,8 @@ export async function putBack(
   target: Target,
   anew = false,
 ): Promise<void> {
+  if (!anew && standsFor(catalogue, libraryId, target)) return;
   const key = `${STATE_KEY}:${libraryId}`;
-  if (!anew && isSameTarget(parse(catalogue.state(key) ?? catalogue.state(STATE_KEY)), target)) return;
   catalogue.setState(key, 'null'); // killed meanwhile, it is done again
   let after = 0;
   do {
@@ -71,6 +71,12 @@ export async function putBack(
     await yieldToEventLoop();
   } while (after > 0);
   catalogue.setState(key, serialise(target));
+}
+
+/** Whether the phases of a library's documents are for a target. */
+export function standsFor(catalogue: Catalogue, libraryId: number, target: Target): boolean {
+  const saved = catalogue.state(`${STATE_KEY}:${libraryId}`) ?? catalogue.state(STATE_KEY);
+  return isSameTarget(parse(saved), target);
 }
 
 function parse(json = 'null'): Target | undefined {

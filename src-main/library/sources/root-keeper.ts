@@ -119,6 +119,13 @@ export class RootKeeper {
     return turn;
   }
 
+  /** Has a root scanned by somebody else, between two scans of this one's. As `work`. */
+  between<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#tail.then(work);
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+
   /** Files of a root that are no documents, as its last scan found them; none before the first. */
   skipped(rootId: number): readonly SkippedFile[] {
     return this.#skipped.get(rootId) ?? [];

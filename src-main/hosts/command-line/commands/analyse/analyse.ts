@@ -9,7 +9,7 @@ import { resultOf } from '../../../../analysis/export.ts';
 import type { Workspace } from '../../../../app.ts';
 import { follow, sharingLine, stepLine } from '../../analysis-run.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, integer, type ModelFlags } from '../../options.ts';
+import { addModelFlags, integer, path, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyRequestOf, type StrategyFlags } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
 import { withWorkspace } from '../../with-workspace.ts';
@@ -29,7 +29,11 @@ export function addAnalyseCommand(program: Command, context: CommandContext): vo
     )
     .argument('<document>', "a file, or a path in the library's folder")
     .argument('<instruction>', 'what to do with it, e.g. "Summarise this."')
-    .option('--library <dir>', "folder of documents (default: the file's own, else the sample library)")
+    .option(
+      '--library <dir>',
+      "folder of documents (default: the file's own, else the sample library)",
+      path(context),
+    )
     .option('--window <n>', 'chunks in a window at most (default: as many as the context holds)', integer(1))
     .option(
       '--overlap <n>',
@@ -38,7 +42,7 @@ export function addAnalyseCommand(program: Command, context: CommandContext): vo
     )
     .option('--json', 'print one JSON object instead of the answers')
     .copyInheritedSettings(program);
-  addStrategyFlags(addModelFlags(command));
+  addStrategyFlags(addModelFlags(command, context));
   command.action((document: string, instruction: string, flags: AnalyseFlags) =>
     analyse(document, instruction, flags, context),
   );
@@ -47,8 +51,9 @@ export function addAnalyseCommand(program: Command, context: CommandContext): vo
 
 async function analyse(document: string, instruction: string, flags: AnalyseFlags, context: CommandContext) {
   const { terminal, signal } = context;
-  const ownFolder = flags.library === undefined && existsSync(document);
-  const library = ownFolder ? dirname(document) : flags.library;
+  const file = path(context)(document);
+  const ownFolder = flags.library === undefined && existsSync(file);
+  const library = ownFolder ? dirname(file) : flags.library;
   await withWorkspace(context, { ...flags, library }, async (app, workspace) => {
     const strategy = strategyRequestOf(flags);
     await prepare(workspace, { terminal, signal, precompute: false });
@@ -59,13 +64,13 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
       strategy,
       size: flags.window,
       overlap: flags.overlap,
-      maxTokens: app.settings.current.maxTokens,
+      maxTokens: workspace.settings.current.maxTokens,
     });
     if (!request.success)
       throw new KvasirError('BAD_ARGUMENT', `The analysis cannot be started: ${firstIssue(request.error)}.`);
     const analyses = app.workspaces.analysesOf(workspace);
     const { id } = await analyses.analyse(request.data);
-    const analysis = await follow(app, analyses, id, {
+    const analysis = await follow(workspace.events, analyses, id, {
       signal,
       onStep: (step, all) => {
         if (flags.json) return;

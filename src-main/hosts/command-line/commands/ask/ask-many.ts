@@ -16,14 +16,14 @@ export async function askMany(
 ): Promise<void> {
   const { terminal, signal } = context;
   const questions = readLines(file);
-  const { topK, maxTokens } = app.settings.current;
+  const { topK, maxTokens } = workspace.settings.current;
   const strategy = strategyRequestOf(flags);
   const request = QuestionBatchSchema.safeParse({ questions, topK, maxTokens, strategy });
   if (!request.success)
     throw new KvasirError('BAD_ARGUMENT', `The questions cannot be asked: ${firstIssue(request.error)}.`);
   const analyses = app.workspaces.analysesOf(workspace);
   const { id } = analyses.ask(request.data);
-  const analysis = await follow(app, analyses, id, {
+  const analysis = await follow(workspace.events, analyses, id, {
     signal,
     onStep: (step) => {
       if (flags.json === true) return;

@@ -8,7 +8,7 @@ import type { Workspace } from '../../../../app.ts';
 import type { Answered } from '../../../../answering/single-answers.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, type ModelFlags } from '../../options.ts';
+import { addModelFlags, path, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
 import { withWorkspace } from '../../with-workspace.ts';
@@ -28,8 +28,9 @@ export function addAskCommand(program: Command, context: CommandContext): void {
     .option(
       '--questions <file>',
       'answer every line of a text file instead; chunks they share are loaded once',
+      path(context),
     )
-    .option('--library <dir>', 'folder of documents (default: the sample library)')
+    .option('--library <dir>', 'folder of documents (default: the sample library)', path(context))
     .option('--json', 'print one JSON object instead of the answer')
     .option('--thinking', 'let the model think first, where it has the choice, and print that to stderr')
     .option(
@@ -37,7 +38,7 @@ export function addAskCommand(program: Command, context: CommandContext): void {
       "do not compute the whole library's cache first; what the answer needs is computed and kept",
     )
     .copyInheritedSettings(program);
-  addStrategyFlags(addModelFlags(command));
+  addStrategyFlags(addModelFlags(command, context));
   command.action((question: string | undefined, flags: AskFlags) => ask(question, flags, context));
   program.addCommand(command);
 }
@@ -56,13 +57,14 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
     }
     const strategy = strategyOf(flags, workspace.model.info.kvLayers);
     const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
+    const { topK, maxTokens } = workspace.settings.current;
     let thought = '';
     const tellThought = (): void => {
       if (flags.thinking && !flags.json && thought !== '') terminal.err(`Thought: ${thought.trimEnd()}\n`);
       thought = '';
     };
     const answered = await workspace.answers.answer(
-      { question, strategy, topK: app.settings.current.topK, maxTokens: app.settings.current.maxTokens },
+      { question, strategy, topK, maxTokens },
       {
         signal,
         onThought: (text) => {

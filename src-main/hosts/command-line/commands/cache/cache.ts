@@ -3,7 +3,6 @@ import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { App } from '../../../../app.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
 import { TimeSlice } from '../../../../platform/time-slice.ts';
-import { openApp } from '../../open-app.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
 import { columns } from './columns.ts';
@@ -18,33 +17,22 @@ export function addCacheCommand(program: Command, context: CommandContext): void
     .command('ls')
     .description('what is stored, most recently used first')
     .option('--json', 'print one JSON object')
-    .action(({ json }: { json?: boolean }) => withStore(context, (app) => list(app, context, json === true)));
+    .action(({ json }: { json?: boolean }) => context.withApp((app) => list(app, context, json === true)));
   cache
     .command('verify')
     .description(
       'read every chunk file and check its checksums; damaged ones are set aside (exit status 1 if there are any)',
     )
     .option('--json', 'print one JSON object')
-    .action(({ json }: { json?: boolean }) =>
-      withStore(context, (app) => verify(app, context, json === true)),
-    );
+    .action(({ json }: { json?: boolean }) => context.withApp((app) => verify(app, context, json === true)));
   cache
     .command('evict')
     .description('remove chunks: least recently used first, or all')
     .option('--all', 'remove everything that is not pinned')
     .option('--bytes <n>', 'free at least this many bytes, e.g. 500000000 or 500MB', parseBytes)
     .action((flags: { all?: boolean; bytes?: number }) =>
-      withStore(context, (app) => evict(app, context, flags)),
+      context.withApp((app) => evict(app, context, flags)),
     );
-}
-
-async function withStore(context: CommandContext, work: (app: App) => Promise<void> | void): Promise<void> {
-  const app = await openApp(context);
-  try {
-    await work(app);
-  } finally {
-    await app.close();
-  }
 }
 
 async function list(app: App, { terminal, signal }: CommandContext, json: boolean): Promise<void> {

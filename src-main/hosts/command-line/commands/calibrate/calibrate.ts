@@ -11,7 +11,7 @@ import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../../src-shared/settings.ts';
 import { sameStrategy, type StrategyChoice } from '../../../../../src-shared/strategy.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, integer, type ModelFlags } from '../../options.ts';
+import { addModelFlags, integer, path, type ModelFlags } from '../../options.ts';
 import { prepare } from '../../prepare.ts';
 import { withWorkspace } from '../../with-workspace.ts';
 
@@ -28,7 +28,11 @@ export function addCalibrateCommand(program: Command, context: CommandContext): 
     .description(
       'measure how well a model stands blending, by strategy and ratio, against full prefill; the cheapest that keeps the quality becomes the default',
     )
-    .option('--library <dir>', 'folder of documents to measure with (default: the sample library)')
+    .option(
+      '--library <dir>',
+      'folder of documents to measure with (default: the sample library)',
+      path(context),
+    )
     .option(
       '--strategies <names>',
       `separated by commas (default: ${CALIBRATION_STRATEGIES.join(',')})`,
@@ -38,7 +42,7 @@ export function addCalibrateCommand(program: Command, context: CommandContext): 
     .option('--questions <n>', 'prompts at most (default: 12)', integer(1))
     .option('--json', 'print one JSON object instead of the table')
     .copyInheritedSettings(program);
-  addModelFlags(command);
+  addModelFlags(command, context);
   command.action((flags: CalibrateFlags) => run(flags, context));
   program.addCommand(command);
 }

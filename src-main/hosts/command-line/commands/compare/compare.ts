@@ -3,7 +3,7 @@ import { CompareRequestSchema } from '../../../../../src-shared/contract/chat.ts
 import type { StrategyChoice } from '../../../../../src-shared/strategy.ts';
 import { comparedTables } from './compared-tables.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, type ModelFlags } from '../../options.ts';
+import { addModelFlags, path, type ModelFlags } from '../../options.ts';
 import { strategyList } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
 import { withWorkspace } from '../../with-workspace.ts';
@@ -26,7 +26,7 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
       "make a question's prompt by full prefill, prefix caching, full reuse and blending, and show what that changes",
     )
     .argument('<question>')
-    .option('--library <dir>', 'folder of documents (default: the sample library)')
+    .option('--library <dir>', 'folder of documents (default: the sample library)', path(context))
     .option(
       '--strategies <list>',
       'ways to blend, separated by commas, each with a ratio where it is not 0.15 (default: deviation,query:0.15)',
@@ -35,7 +35,7 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
     .option('--deep', 'also how far keys, values and attention are from the full prefill, and over ratios')
     .option('--json', 'print one JSON object instead of tables')
     .copyInheritedSettings(program);
-  addModelFlags(command);
+  addModelFlags(command, context);
   command.action((question: string, flags: CompareFlags) => run(question, flags, context));
   program.addCommand(command);
 }
@@ -50,7 +50,7 @@ async function run(question: string, flags: CompareFlags, context: CommandContex
       question,
       answerTokens,
       signal,
-      topK: app.settings.current.topK,
+      topK: workspace.settings.current.topK,
       strategies: flags.strategies ?? DEFAULT_STRATEGIES,
       deep: flags.deep === true,
       onProgress: ({ done, total }) =>

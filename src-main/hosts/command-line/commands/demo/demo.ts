@@ -24,7 +24,7 @@ async function demonstrate(context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
   await withWorkspace(context, {}, async (app, workspace) => {
     terminal.out(`${terminal.bold('Kvasir: documents in, blended answer out')}\n\n`);
-    introduce(workspace, terminal);
+    introduce(workspace, context);
     const prepared = await prepare(workspace, { terminal, signal, precompute: true });
     tellPrecompute(prepared.sync, prepared.precompute, terminal);
 
@@ -32,7 +32,7 @@ async function demonstrate(context: CommandContext): Promise<void> {
     terminal.out(
       `Questions     ${questions.length}, each answered twice: by a full prefill of the prompt, and by blending\n\n`,
     );
-    const { topK } = app.settings.current;
+    const { topK } = workspace.settings.current;
     const rows = await compareAll(workspace, questions, { topK, blend: { kind: 'auto' } }, signal);
     terminal.out(`${comparisonTable(rows, terminal.width)}\n\n`);
     terminal.out(`${comparisonSummary(rows)}\n\n`);
@@ -48,13 +48,16 @@ const HINTS = `Try next:
   npm start -- --help
 `;
 
-function introduce({ model: { info, path }, library, chunkTokens }: Workspace, terminal: Terminal): void {
-  const name = info.name || relative(process.cwd(), path);
+function introduce(
+  { model: { info, path }, library, chunkTokens }: Workspace,
+  { terminal, cwd }: CommandContext,
+): void {
+  const name = info.name || relative(cwd, path);
   terminal.out(
     `Model         ${name}: ${info.architecture}, ${info.layers} layers, ${formatBytes(info.fileBytes)}, ${info.threads} ${info.threads === 1 ? 'thread' : 'threads'}\n`,
   );
   terminal.out(
-    `Library       ${relative(process.cwd(), library.root)}, cut into chunks of at most ${chunkTokens} tokens\n`,
+    `Library       ${relative(cwd, library.root)}, cut into chunks of at most ${chunkTokens} tokens\n`,
   );
 }
 

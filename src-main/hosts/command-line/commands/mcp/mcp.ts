@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { Command } from 'commander';
-import { logDefects } from '../../../../platform/defects.ts';
 import { createMcpServer } from '../../../mcp/server.ts';
 import type { CommandContext } from '../../context.ts';
-import { openApp } from '../../open-app.ts';
 
 export function addMcpCommand(program: Command, context: CommandContext): void {
   const command = new Command('mcp')
@@ -15,19 +13,14 @@ export function addMcpCommand(program: Command, context: CommandContext): void {
 }
 
 /** Until the other side closes stdin, or it is stopped. stdout has nothing but the protocol. As App.open(). */
-async function serveMcp(context: CommandContext): Promise<void> {
-  const app = await openApp(context);
-  const endLogging = logDefects(app.log);
-  try {
+async function serveMcp({ withApp, stdin, stdout, terminal, signal }: CommandContext): Promise<void> {
+  await withApp(async (app) => {
     const server = createMcpServer(app);
-    const left = once(process.stdin, 'close', { signal: context.signal }).catch(() => undefined);
-    await server.connect(new StdioServerTransport());
+    const left = once(stdin, 'close', { signal }).catch(() => undefined);
+    await server.connect(new StdioServerTransport(stdin, stdout));
     app.start();
-    context.terminal.err('Kvasir serves MCP over stdin and stdout. Ctrl-C to stop.');
+    terminal.err('Kvasir serves MCP over stdin and stdout. Ctrl-C to stop.');
     await left;
     await server.close();
-  } finally {
-    await app.close();
-    endLogging();
-  }
+  });
 }

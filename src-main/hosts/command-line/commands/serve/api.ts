@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import { App } from '../../../../app.ts';
-import { logDefects } from '../../../../platform/defects.ts';
 import { readKeys } from '../../../api/keys.ts';
 import { mcpOverHttp } from '../../../mcp/http.ts';
 import { startApi } from '../../../api/server.ts';
 import type { CommandContext } from '../../context.ts';
+import { path } from '../../options.ts';
 
 export interface ApiFlags {
   port: number;
@@ -29,13 +28,13 @@ const FLAGS = {
   chunkSeparator: '--chunk-separator',
 } as const satisfies Partial<Record<keyof ApiFlags, string>>;
 
-export function addApiFlags(command: Command): void {
+export function addApiFlags(command: Command, context: CommandContext): void {
   command
     .option('--host <address>', 'with --api: address to listen on (default: 127.0.0.1)')
-    .option('--api-key-file <file>', 'with --api: keys that are let in, one a line')
+    .option('--api-key-file <file>', 'with --api: keys that are let in, one a line', path(context))
     .option('--api-key <key...>', 'with --api: the same; other users of this machine may see it')
-    .option('--tls-cert <file>', 'with --api: certificate (PEM), for https')
-    .option('--tls-key <file>', 'with --api: its key (PEM)')
+    .option('--tls-cert <file>', 'with --api: certificate (PEM), for https', path(context))
+    .option('--tls-key <file>', 'with --api: its key (PEM)', path(context))
     .option('--cors <origin...>', 'with --api: pages of this origin may ask; * for all')
     .option('--chunk-separator <text>', 'with --api: what cuts text into chunks that are stored and blended');
 }
@@ -54,7 +53,7 @@ export function requireApi(flags: ApiFlags): void {
 /** Serves other programs until it is stopped. BAD_ARGUMENT, and what App.open() says. */
 export async function serveApi(
   flags: ApiFlags,
-  { terminal, signal, ...context }: CommandContext,
+  { terminal, signal, withApp }: CommandContext,
 ): Promise<void> {
   const { host = '127.0.0.1', port, chunkSeparator: separator, cors: origins = [] } = flags;
   const keys = [
@@ -63,9 +62,7 @@ export async function serveApi(
   ];
   const tls = tlsOf(flags);
   if (separator === '') throw new KvasirError('BAD_ARGUMENT', '--chunk-separator is empty.', 'Name a text.');
-  const app = await App.open({ dataDir: context.flags().data });
-  const endLogging = logDefects(app.log);
-  try {
+  await withApp(async (app) => {
     const { completions, vectors, log, version } = app;
     const server = await startApi({
       completions,
@@ -91,10 +88,7 @@ export async function serveApi(
     } finally {
       await server.close();
     }
-  } finally {
-    await app.close();
-    endLogging();
-  }
+  });
 }
 
 function tlsOf({ tlsCert: cert, tlsKey: key }: ApiFlags): { cert: string; key: string } | undefined {

@@ -6,10 +6,7 @@ import openInBrowser from 'open';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { createApi } from '../../../../api/api.ts';
 import { createHandlers } from '../../../../api/handlers.ts';
-import { App } from '../../../../app.ts';
-import { logDefects } from '../../../../platform/defects.ts';
 import { appRoot } from '../../../../platform/root.ts';
-import { hasDisplay } from '../../../window/display.ts';
 import type { CommandContext } from '../../context.ts';
 import { integer } from '../../options.ts';
 import { startServer, type RunningServer } from '../../../server/server.ts';
@@ -29,7 +26,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--no-open', 'do not open a browser')
     .option('--api', "serve other programs by OpenAI's API, and no window")
     .copyInheritedSettings(program);
-  addApiFlags(command);
+  addApiFlags(command, context);
   command.action((flags: ServeFlags) => (flags.api ? serveApi(flags, context) : serve(flags, context)));
   program.addCommand(command, { isDefault: true });
 }
@@ -37,11 +34,8 @@ export function addServeCommand(program: Command, context: CommandContext): void
 async function serve(flags: ServeFlags, context: CommandContext): Promise<void> {
   requireApi(flags);
   const { port, open } = flags;
-  const { terminal, signal } = context;
   const rendererDir = builtWindow();
-  const app = await App.open({ dataDir: context.flags().data });
-  const endLogging = logDefects(app.log);
-  try {
+  await context.withApp(async (app) => {
     const server = await startServer({
       api: createApi(createHandlers(app, { kind: 'server' }), app.log),
       events: app.events,
@@ -56,16 +50,13 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<void> 
     });
     try {
       app.start();
-      announce(server, terminal);
-      if (open && hasDisplay()) await showInBrowser(server, terminal);
-      await untilStopped(server, terminal, signal);
+      announce(server, context);
+      if (open && context.display) await showInBrowser(server, context.terminal);
+      await untilStopped(server, context);
     } finally {
       await server.close();
     }
-  } finally {
-    await app.close();
-    endLogging();
-  }
+  });
 }
 
 /** The folder of the window's files. ENGINE_FAILED when setup has not built it. */
@@ -79,10 +70,10 @@ function builtWindow(): string {
   );
 }
 
-function announce(server: RunningServer, terminal: Terminal): void {
+function announce(server: RunningServer, { terminal, stdin }: CommandContext): void {
   terminal.out(`Kvasir is running. This address lets one browser on this machine in, once:\n`);
   terminal.out(`\n${server.newAddress()}\n\n`);
-  terminal.out(`${process.stdin.isTTY ? 'Press Enter for another address, ' : ''}Ctrl-C to stop.\n`);
+  terminal.out(`${stdin.isTTY === true ? 'Press Enter for another address, ' : ''}Ctrl-C to stop.\n`);
 }
 
 /** With an address of its own, so that the printed one stays good. */
@@ -96,8 +87,11 @@ async function showInBrowser(server: RunningServer, terminal: Terminal): Promise
 }
 
 /** Prints another address whenever somebody at the terminal presses Enter. */
-async function untilStopped(server: RunningServer, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const lines = process.stdin.isTTY ? createInterface({ input: process.stdin }) : undefined;
+async function untilStopped(
+  server: RunningServer,
+  { terminal, signal, stdin }: CommandContext,
+): Promise<void> {
+  const lines = stdin.isTTY === true ? createInterface({ input: stdin }) : undefined;
   lines?.on('line', () => terminal.out(`${server.newAddress()}\n`));
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();

@@ -1,0 +1,290 @@
+/** Two processes on one data folder: the second one's command is run by the first. Real processes, engine and demo model. */
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { readHostFile } from '../src-main/hosts/guests/host-file.ts';
+import {
+  DOCUMENTS,
+  expectFailure,
+  makeModel,
+  QUESTION,
+  removeDir,
+  ROOT,
+  runCli,
+  said,
+  startCli,
+  tempDir,
+  writeFiles,
+  type Finished,
+  type RunningCli,
+} from './cli-support.ts';
+import { runAsGuest } from './support/guest.ts';
+import { enter, serve, WindowCalls, type Served } from './support/served-window.ts';
+
+const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
+
+let dir: string;
+let library: string;
+/** Its answers are noise, and as long as they may be. */
+let model: string;
+
+beforeAll(() => {
+  dir = tempDir();
+  library = writeFiles(join(dir, 'here', 'notes'), DOCUMENTS);
+  model = makeModel(join(dir, 'here', 'random.gguf'), { context: 8192 });
+});
+afterAll(() => removeDir(dir));
+
+async function owner(data: string): Promise<Served> {
+  const served = await serve(data);
+  onTestFinished(() => void served.child.kill('SIGKILL'));
+  return served;
+}
+
+async function end({ child, finished }: RunningCli): Promise<Finished> {
+  child.kill('SIGINT');
+  return finished;
+}
+
+/** Thousands of tokens of noise. */
+const LONG = ['--max-tokens', '7000', '--strategy', 'full'];
+
+function startLong(data: string): RunningCli {
+  return startCli(['ask', '--data', data, '--library', library, '--model', model, ...LONG, QUESTION]);
+}
+
+/** What is the same at each run of `ask --json`. */
+function lasting({ stdout }: Finished): unknown {
+  const {
+    question,
+    answer,
+    sources,
+    prompt,
+    model: used,
+    library: read,
+  } = JSON.parse(stdout) as {
+    sources: { document: string; chunk: number; score: number }[];
+    prompt: { tokens: number };
+    library: { documents: number; chunks: number };
+  } & Record<string, unknown>;
+  const { documents, chunks } = read;
+  const found = sources.map(({ document, chunk, score }) => [document, chunk, score]);
+  return { question, answer, found, tokens: prompt.tokens, used, documents, chunks };
+}
+
+describe.skipIf(!BUILT)('beside a window', () => {
+  test('a command says what it says alone, from the folder it was given in', async () => {
+    const data = join(dir, 'alike');
+    const here = join(dir, 'here');
+    const commands = [
+      ['ask', '--library', 'notes', '--max-tokens', '12', '--strategy', 'none', '--json', QUESTION],
+      [
+        'ask',
+        '--library',
+        'notes',
+        '--model',
+        'random.gguf',
+        '--max-tokens',
+        '4',
+        '--strategy',
+        'none',
+        '--json',
+        QUESTION,
+      ],
+      ['ask', '--library', 'nowhere', QUESTION],
+      [
+        'ask',
+        '--library',
+        'notes',
+        '--threads',
+        '500',
+        '--strategy',
+        'none',
+        '--json',
+        '--max-tokens',
+        '2',
+        QUESTION,
+      ],
+      ['analyse', join('notes', 'mara.md'), 'What is said?', '--max-tokens', '4', '--window', '0'],
+      ['cache', 'verify', '--json'],
+      ['cache', 'evict'],
+    ];
+    const run = (): Promise<Finished[]> =>
+      commands.reduce<Promise<Finished[]>>(async (before, args) => {
+        const done = await before;
+        return [...done, await runCli([...args, '--data', data], {}, here)];
+      }, Promise.resolve([]));
+    const windowed = async (): Promise<Served> => {
+      const served = await owner(data);
+      const window = await WindowCalls.open(served, await enter(served));
+      await vi.waitFor(
+        async () => expect(await window.call('queue.status', {})).toMatchObject({ waiting: 0, active: 0 }),
+        { timeout: 60_000 },
+      );
+      window.close();
+      return served;
+    };
+    await end(await windowed()); // reads the sample library, which counts in all scores
+    await run(); // so that all is stored
+    const alone = await run();
+    const served = await windowed();
+    const beside = await run();
+    expect(beside.map(({ code }) => code)).toEqual(alone.map(({ code }) => code));
+    expect(beside.map(({ code }) => code)).toEqual([0, 0, 1, 0, 2, 0, 2]);
+    for (const i of [0, 1]) expect(lasting(beside[i]!)).toEqual(lasting(alone[i]!));
+    for (const i of [2, 4, 6]) expect(beside[i]).toEqual(alone[i]);
+    expect(beside[3]?.stderr).toBe(alone[3]?.stderr);
+    expect(beside[3]?.stderr).toContain('The setting threads is 500');
+    expect(beside[5]).toEqual(alone[5]);
+    expect(await end(served)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('flags hold for their command alone', async () => {
+    const data = join(dir, 'flags');
+    const served = await owner(data);
+    const window = await WindowCalls.open(served, await enter(served));
+    const before = await window.call('settings.get', {});
+    const flags = ['--max-tokens', '3', '--dtype', 'q8_0', '--top-k', '1', '--chunk-tokens', '40', '--json'];
+    const asked = await runAsGuest(data, ['ask', '--library', library, ...flags, QUESTION]);
+    expect(asked).toMatchObject({ code: 0 });
+    const { sources } = JSON.parse(asked.stdout) as { sources: object[] };
+    expect(sources).toHaveLength(1);
+    expect(await window.call('settings.get', {})).toEqual(before);
+    const { stdout } = await runAsGuest(data, ['cache', 'ls', '--json']);
+    const { entries } = JSON.parse(stdout) as { entries: { dtype: string; label: string }[] };
+    expect(entries.filter(({ label }) => label === 'mara.md').map(({ dtype }) => dtype)).toContain('q8_0');
+    window.close();
+    await end(served);
+  });
+
+  test('one that is killed in mid-answer leaves nothing behind', async () => {
+    const data = join(dir, 'killed');
+    const served = await owner(data);
+    const asking = startLong(data);
+    await once(asking.child.stdout!, 'data');
+    asking.child.kill('SIGKILL');
+    await asking.finished;
+    await vi.waitFor(
+      async () => {
+        const { stdout } = await runAsGuest(data, ['cache', 'evict', '--all']);
+        expect(stdout).toMatch(/^Removed \d+ chunks, [^;]+\.$/m); // none is in use
+      },
+      { timeout: 60_000, interval: 500 },
+    );
+    expect((await runAsGuest(data, ['ask', '--max-tokens', '2', '--library', library, QUESTION])).code).toBe(
+      0,
+    );
+    expect(await end(served)).toMatchObject({ code: 0 });
+    expect(existsSync(join(data, 'host.json'))).toBe(false);
+  });
+
+  test('Ctrl-C ends the command, and the owner goes on', async () => {
+    const data = join(dir, 'interrupted');
+    const served = await owner(data);
+    const asking = startLong(data);
+    await once(asking.child.stdout!, 'data');
+    const { code, stderr } = await end(asking);
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/^Interrupted\.$/m);
+    expect((await runAsGuest(data, ['cache', 'verify'])).code).toBe(0);
+    await end(served);
+  });
+
+  test('when the owner is killed, the command says so, and the next one owns the folder', async () => {
+    const data = join(dir, 'orphaned');
+    const served = await owner(data);
+    const asking = startLong(data);
+    await once(asking.child.stdout!, 'data');
+    served.child.kill('SIGKILL');
+    expectFailure(await asking.finished, 'CONNECTION_LOST');
+    expect(existsSync(join(data, 'host.json'))).toBe(true); // nobody has cleared it away yet
+    expect(await runCli(['cache', 'verify', '--data', data])).toMatchObject({ code: 0, stderr: '' });
+    expect(existsSync(join(data, 'host.json'))).toBe(false);
+  });
+
+  test('when the owner is stopped, too', async () => {
+    const data = join(dir, 'stopped');
+    const served = await owner(data);
+    const asking = startLong(data);
+    await once(asking.child.stdout!, 'data');
+    expect(await end(served)).toMatchObject({ code: 0, stderr: '' });
+    expectFailure(await asking.finished, 'CONNECTION_LOST');
+  });
+
+  test('whoever does not know the token gets nothing', async () => {
+    const data = join(dir, 'strangers');
+    const served = await owner(data);
+    const { socket: path, token } = readHostFile(data)!;
+    if (process.platform !== 'win32')
+      for (const file of [path, join(data, 'host.json')]) expect(statSync(file).mode & 0o077).toBe(0);
+    const start = {
+      type: 'start',
+      argv: ['node', 'kvasir', 'cache', 'ls'],
+      cwd: dir,
+      color: false,
+      display: false,
+    };
+    const facts = { stdin: { isTTY: false }, stdout: { isTTY: false }, stderr: { isTTY: false } };
+    const greetings = [
+      JSON.stringify({ ...start, ...facts, token: `${token.slice(0, -1)}-` }),
+      JSON.stringify({ ...start, ...facts }),
+      JSON.stringify({ type: 'stop' }),
+      'GET / HTTP/1.1',
+      'x'.repeat(3 * 1024 * 1024),
+    ];
+    for (const greeting of greetings) {
+      const socket = connect(path).on('error', () => undefined);
+      let heard = '';
+      socket.on('data', (text: Buffer) => (heard += String(text)));
+      socket.write(`${greeting}\n`);
+      await new Promise((resolve) => socket.once('close', resolve));
+      expect(heard).toBe('');
+    }
+    expect((await runAsGuest(data, ['cache', 'ls'])).code).toBe(0);
+    await end(served);
+    expect(readFileSync(join(data, 'kvasir.log'), 'utf8')).not.toContain(token);
+  });
+
+  test('a data folder whose path is too long for a socket has it elsewhere', async () => {
+    const data = join(dir, 'long'.repeat(20), 'path'.repeat(20), 'data');
+    mkdirSync(data, { recursive: true });
+    const served = await owner(data);
+    const { socket } = readHostFile(data)!;
+    expect(dirname(socket)).not.toBe(data);
+    if (process.platform !== 'win32') expect(statSync(dirname(socket)).mode & 0o077).toBe(0);
+    expect((await runCli(['cache', 'ls', '--data', data])).code).toBe(0);
+    await end(served);
+    expect(existsSync(dirname(socket))).toBe(false);
+  });
+});
+
+describe.skipIf(!BUILT)('a command that owns the folder', () => {
+  /** A command that is busy for a while, and a window that it serves meanwhile. */
+  async function busy(data: string): Promise<{ first: RunningCli; guest: Served; waits: Promise<unknown> }> {
+    const first = startCli(['ask', '--data', data, 'Where does Elsa Wexler sit?']);
+    onTestFinished(() => void first.child.kill('SIGKILL'));
+    const waits = said(first, /other commands on this data folder run here/);
+    await vi.waitUntil(() => readHostFile(data) !== undefined, { timeout: 60_000 });
+    return { first, guest: await owner(data), waits };
+  }
+
+  test('stays until the last of the others has left', async () => {
+    const { first, guest, waits } = await busy(join(dir, 'stays'));
+    await waits;
+    const window = await WindowCalls.open(guest, await enter(guest));
+    expect(await window.call('libraries.list', {})).not.toHaveLength(0);
+    window.close();
+    expect(await end(guest)).toMatchObject({ code: 0, stderr: '' });
+    const { code, stdout } = await first.finished;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('desk')]);
+  });
+
+  test('ends them by Ctrl-C, which they say', async () => {
+    const { first, guest, waits } = await busy(join(dir, 'ends'));
+    await waits;
+    expect((await end(first)).code).toBe(0);
+    expectFailure(await guest.finished, 'CONNECTION_LOST');
+  });
+});

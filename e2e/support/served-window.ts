@@ -1,0 +1,70 @@
+/** The window of the real program, as a page in a browser reaches it. */
+import { WebSocket } from 'ws';
+import { expect } from 'vitest';
+import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
+import { said, startCli, type RunningCli } from '../cli-support.ts';
+
+const ADDRESS = /^http:\/\/127\.0\.0\.1:(\d+)\/\?token=[\w-]{43}$/m;
+
+export interface Served extends RunningCli {
+  port: number;
+  address: string;
+}
+
+export async function serve(data: string, ...flags: string[]): Promise<Served> {
+  const running = startCli(['serve', '--no-open', '--data', data, ...flags]);
+  const [address, port] = await said(running, ADDRESS);
+  return { ...running, address, port: Number(port) };
+}
+
+interface Session {
+  cookie: string;
+  /** The page's path. */
+  base: string;
+}
+
+export async function enter({ address }: Served): Promise<Session> {
+  const entered = await fetch(address, { redirect: 'manual' });
+  expect(entered.status).toBe(303);
+  const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+  return { cookie, base: entered.headers.get('location') ?? '' };
+}
+
+type Reply = { id: number } & ({ ok: true; data: unknown } | { ok: false; error: object });
+
+/** One window's calls. */
+export class WindowCalls {
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  #last = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data: Buffer) => {
+      const reply = JSON.parse(data.toString()) as Partial<Reply>;
+      if (reply.id !== undefined) this.#waiting.get(reply.id)?.(reply as Reply);
+    });
+  }
+
+  static async open({ port }: Served, { cookie, base }: Session): Promise<WindowCalls> {
+    const headers = { Origin: `http://127.0.0.1:${port}`, Cookie: cookie };
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${base}socket`, { headers });
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    return new WindowCalls(socket);
+  }
+
+  async call<P extends ProcedureName>(name: P, input: InputOf<P>): Promise<OutputOf<P>> {
+    const id = ++this.#last;
+    const reply = await new Promise<Reply>((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#socket.send(JSON.stringify({ id, name, input }));
+    });
+    this.#waiting.delete(id);
+    if (!reply.ok) throw new Error(`${name}: ${JSON.stringify(reply.error)}`);
+    return reply.data as OutputOf<P>;
+  }
+
+  close(): void {
+    this.#socket.terminate();
+  }
+}

@@ -1,0 +1,130 @@
+import { connect, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { readHostFile } from './host-file.ts';
+import { FromHostSchema, parts, receive, send, type FromHost, type Start } from './protocol.ts';
+
+interface OutputStream {
+  isTTY?: boolean | undefined;
+  columns?: number | undefined;
+  write(text: string): boolean;
+  once(event: 'drain', listener: () => void): unknown;
+}
+
+/** This process's command line, and what it reads and writes. */
+export interface HandedOver extends Pick<Start, 'argv' | 'cwd' | 'color' | 'display'> {
+  stdin: Readable & { isTTY?: boolean | undefined };
+  stdout: OutputStream;
+  stderr: OutputStream;
+  /** Aborted by the first Ctrl-C. */
+  signal: AbortSignal;
+}
+
+/**
+ * Has the process that owns a data folder run a command line, and gives its exit status. undefined: nobody took it, since the owner is of
+ * another version, is just starting or ending, or takes no guests. CONNECTION_LOST when the owner ended before the command had.
+ */
+export async function handOver(
+  data: string,
+  version: string,
+  command: HandedOver,
+): Promise<number | undefined> {
+  const host = readHostFile(data);
+  if (host?.program !== version) return undefined;
+  const socket = connect(host.socket);
+  try {
+    return await new Guest(socket, host.token, command).done;
+  } finally {
+    socket.destroy();
+  }
+}
+
+class Guest {
+  readonly done: Promise<number | undefined>;
+  readonly #socket: Socket;
+  readonly #command: HandedOver;
+  #accepted = false;
+  #exitCode: number | undefined;
+
+  constructor(socket: Socket, token: string, command: HandedOver) {
+    this.#socket = socket;
+    this.#command = command;
+    const { argv, cwd, color, display, stdin, signal } = command;
+    const [stdout, stderr] = [factsOf(command.stdout), factsOf(command.stderr)];
+    receive(socket, FromHostSchema, (message) => this.#take(message));
+    socket.on('error', () => undefined); // 'close' follows
+    const stop = (): void => send(socket, { type: 'stop' });
+    this.done = new Promise<void>((resolve) => socket.once('close', () => resolve())).then(() => {
+      signal.removeEventListener('abort', stop);
+      return this.#outcome();
+    });
+    const facts = { argv, cwd, color, display, stdout, stderr, stdin: { isTTY: stdin.isTTY === true } };
+    send(socket, { type: 'start', token, ...facts });
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  }
+
+  #outcome(): number | undefined {
+    this.#leaveInput();
+    if (this.#exitCode === undefined && this.#accepted) throw lost();
+    return this.#exitCode;
+  }
+
+  #take(message: FromHost): void {
+    switch (message.type) {
+      case 'accepted':
+        this.#accepted = true;
+        break;
+      case 'out':
+        this.#write(this.#command.stdout, message.text);
+        break;
+      case 'err':
+        this.#write(this.#command.stderr, message.text);
+        break;
+      case 'read':
+        this.#read();
+        break;
+      case 'exit':
+        this.#exitCode = message.code;
+    }
+  }
+
+  /** No faster than whoever reads it takes it. */
+  #write(stream: OutputStream, text: string): void {
+    if (stream.write(text)) return;
+    this.#socket.pause();
+    stream.once('drain', () => this.#socket.resume());
+  }
+
+  #read(): void {
+    const { stdin } = this.#command;
+    stdin.setEncoding('utf8');
+    stdin.on('data', this.#onInput);
+    stdin.once('end', this.#onInputEnd);
+  }
+
+  readonly #onInput = (text: string): void => {
+    for (const part of parts(text)) send(this.#socket, { type: 'input', text: part });
+  };
+
+  readonly #onInputEnd = (): void => send(this.#socket, { type: 'input-end' });
+
+  #leaveInput(): void {
+    const { stdin } = this.#command;
+    stdin.off('data', this.#onInput);
+    stdin.off('end', this.#onInputEnd);
+    stdin.pause();
+  }
+}
+
+function factsOf({ isTTY, columns }: OutputStream): Start['stdout'] {
+  return { isTTY: isTTY === true, ...(columns !== undefined && columns > 0 && { columns }) };
+}
+
+function lost(): KvasirError {
+  return new KvasirError(
+    'CONNECTION_LOST',
+    'The Kvasir that ran this command has ended before it was done.',
+    'Run the command again.',
+  );
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+
+/** Where a data folder's owner is reached: docs/formats/host.md. */
+const HostFileSchema = z.object({
+  version: z.literal(1),
+  /** Of the program. */
+  program: z.string(),
+  pid: z.int(),
+  /** Path of the socket, or name of the pipe. */
+  socket: z.string(),
+  /** What a guest says first. */
+  token: z.string(),
+});
+
+export type HostFile = Omit<z.infer<typeof HostFileSchema>, 'version'>;
+
+const FILE = 'host.json';
+const SOCKET = 'host.sock';
+/** Bytes of a socket's path that every system takes. */
+const LONGEST_PATH = 100;
+
+/** undefined: there is none, or one that says nothing that this version understands. */
+export function readHostFile(data: string): HostFile | undefined {
+  try {
+    return HostFileSchema.safeParse(JSON.parse(readFileSync(join(data, FILE), 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** For its user's eyes only, as the folder is. REQUIRES: this process holds the data folder's lock. */
+export function writeHostFile(data: string, host: HostFile): void {
+  writeFileSync(join(data, FILE), JSON.stringify({ version: 1, ...host }), { mode: 0o600 });
+}
+
+/** Removes the file and its socket, which may be a killed process's. REQUIRES: this process holds the data folder's lock. */
+export function removeHostFile(data: string): void {
+  const left = readHostFile(data);
+  rmSync(join(data, FILE), { force: true });
+  rmSync(join(data, SOCKET), { force: true });
+  if (process.platform === 'win32' || left === undefined) return;
+  const folder = dirname(left.socket);
+  if (!left.socket.endsWith(`/${SOCKET}`) || folder === data) return;
+  rmSync(left.socket, { force: true });
+  try {
+    rmdirSync(folder); // made for it, and empty
+  } catch {
+    // Somebody has cleared it away already.
+  }
+}
+
+/** Places to listen at, the best first: in the data folder where its path is short enough for a socket, else in a private folder. */
+export function* socketPlaces(data: string): Generator<string> {
+  if (process.platform === 'win32') {
+    yield `\\\\.\\pipe\\kvasir-${randomUUID()}`;
+    return;
+  }
+  const beside = join(data, SOCKET);
+  if (Buffer.byteLength(beside) <= LONGEST_PATH) yield beside;
+  yield join(mkdtempSync(join(tmpdir(), 'kvasir-')), SOCKET);
+}

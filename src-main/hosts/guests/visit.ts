@@ -1,0 +1,118 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { Readable, Writable } from 'node:stream';
+import { FromGuestSchema, parts, receive, send, type FromGuest, type Start } from './protocol.ts';
+
+/** One of a guest's output streams. */
+export type Screen = Writable & { readonly isTTY: boolean; readonly columns?: number | undefined };
+
+/** A command line of another process, to be run here. */
+export interface GuestCommand extends Pick<Start, 'argv' | 'cwd' | 'color' | 'display'> {
+  stdin: Readable & { readonly isTTY: boolean };
+  stdout: Screen;
+  stderr: Screen;
+  /** Aborted by the guest's Ctrl-C, and when it is gone. */
+  signal: AbortSignal;
+}
+
+/** Gives the exit status; what goes wrong with the command it writes to stderr. */
+export type RunCommand = (command: GuestCommand) => Promise<number>;
+
+/** In which a guest has to say who it is. */
+const GREETING_MS = 5000;
+/** A guest that leaves this many bytes unread is not coming back. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+
+/** One guest, from its greeting until its command has ended. */
+export class Visit {
+  /** Resolves when nothing of it is left. */
+  readonly done: Promise<void>;
+  readonly #socket: Socket;
+  readonly #token: string;
+  readonly #run: RunCommand;
+  readonly #abort = new AbortController();
+  readonly #greeting: NodeJS.Timeout;
+  #stdin: Readable | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(socket: Socket, token: string, run: RunCommand) {
+    this.#socket = socket;
+    this.#token = token;
+    this.#run = run;
+    this.#greeting = setTimeout(() => socket.destroy(), GREETING_MS);
+    receive(socket, FromGuestSchema, (message) => this.#take(message));
+    socket.on('error', () => undefined); // 'close' follows
+    this.done = new Promise<void>((resolve) => socket.once('close', () => resolve())).then(() =>
+      this.#left(),
+    );
+  }
+
+  /** This process ends: the guest is told so by the end of the connection. */
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  async #left(): Promise<void> {
+    clearTimeout(this.#greeting);
+    this.#abort.abort();
+    this.#stdin?.destroy();
+    await this.#running;
+  }
+
+  #take(message: FromGuest): void {
+    if (message.type === 'start') return this.#start(message);
+    if (!this.#running) return void this.#socket.destroy();
+    if (message.type === 'stop') this.#abort.abort();
+    else this.#stdin?.push(message.type === 'input' ? message.text : null);
+  }
+
+  #start(start: Start): void {
+    if (this.#running || !isSame(start.token, this.#token)) return void this.#socket.destroy();
+    clearTimeout(this.#greeting);
+    send(this.#socket, { type: 'accepted' });
+    const stdin = this.#input(start);
+    this.#stdin = stdin;
+    const { argv, cwd, color, display } = start;
+    const [stdout, stderr] = [this.#screen('out', start.stdout), this.#screen('err', start.stderr)];
+    const { signal } = this.#abort;
+    this.#running = this.#run({ argv, cwd, color, display, stdin, stdout, stderr, signal }).then(
+      (code) => {
+        send(this.#socket, { type: 'exit', code });
+        this.#socket.end();
+      },
+      (error: unknown) => {
+        this.#socket.destroy();
+        throw error;
+      },
+    );
+    this.#running.catch(() => undefined); // told by `done`
+  }
+
+  /** Asked for when the command reads it: what a shell's next command is to read stays where it is. */
+  #input({ stdin: { isTTY } }: Start): GuestCommand['stdin'] {
+    let asked = false;
+    const read = (): void => {
+      if (!asked) send(this.#socket, { type: 'read' });
+      asked = true;
+    };
+    return Object.assign(new Readable({ read }), { isTTY });
+  }
+
+  #screen(type: 'out' | 'err', { isTTY, columns }: Start['stdout']): Screen {
+    const screen = new Writable({
+      decodeStrings: false,
+      write: (chunk: string | Buffer, _encoding, written) => {
+        for (const text of parts(chunk.toString())) send(this.#socket, { type, text });
+        if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.#socket.destroy();
+        written();
+      },
+    });
+    return Object.assign(screen, { isTTY, columns });
+  }
+}
+
+/** In a time that says nothing of how much of it is. */
+function isSame(given: string, token: string): boolean {
+  const [a, b] = [given, token].map((each) => createHash('sha256').update(each).digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
+}
