@@ -7,9 +7,10 @@ import {
   type ComputeCosts,
   type TierCosts,
 } from './costs.ts';
+import type { Transfer } from '../../kvstore/store.ts';
 import { median } from '../averages.ts';
 import { byTier } from './predict.ts';
-import { isLoadedFrom, type Layout, type Piece, type Rows, type Tier } from './work.ts';
+import { isLoadedFrom, isStreamed, type Layout, type Piece, type Rows, type Tier } from './work.ts';
 
 /** What an append tells of computing; what was known counts `share`. */
 export function learnAppend(
@@ -94,10 +95,23 @@ export function learnTiers(
   for (const [tier, { files }] of used) {
     const learning = new Learning<TierCosts>(known[tier] ?? {}, share);
     if (used.length === 1) learning.learn('open', [files], acquireMs);
-    const layers = isLoadedFrom(tier) && loaded.length === 1 ? report.layers : [];
+    const isTold = isLoadedFrom(tier) && !isStreamed(tier) && loaded.length === 1;
+    const layers = isTold ? report.layers : [];
     for (const { loadStart, loadEnd, loadBytes } of layers)
       if (loadBytes > 0) learning.learn('load', [loadBytes, files], loadEnd - loadStart);
     learnt[tier] = learning.costs;
   }
   return learnt;
+}
+
+/** What values that arrived tell of their tier. */
+export function learnTransfer(
+  known: Readonly<Record<Tier, TierCosts>>,
+  tier: Tier,
+  { values, bytes, ms }: Transfer,
+  share: number,
+): Record<Tier, TierCosts> {
+  const learning = new Learning<TierCosts>(known[tier] ?? {}, share);
+  learning.learn('load', [bytes, values], ms);
+  return { ...known, [tier]: learning.costs };
 }

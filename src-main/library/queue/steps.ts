@@ -3,6 +3,7 @@ import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow, WorkingPhase } from '../../catalogue/document-table.ts';
 import type { ChunkCache } from '../../fusion/model.ts';
+import type { CostModel } from '../../fusion/planning/cost-model.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { failureOf } from '../../platform/failure.ts';
 import type { Gate } from '../../platform/gate.ts';
@@ -24,6 +25,8 @@ export interface StepParts {
   log: Logger;
   /** Makes vectors where an embedding model is in use. */
   indexer?: DocumentIndexer | undefined;
+  /** Says whether computing a chunk is sooner than fetching it from other machines. */
+  costs?: CostModel | undefined;
   onLibraryChanged: (libraryId: number) => void;
   clock?: Clock | undefined;
 }
@@ -75,13 +78,13 @@ export class DocumentSteps {
   readonly #clock: Clock;
 
   constructor(options: StepsOptions) {
-    const { catalogue, store, models, gate, clock = systemClock } = options;
+    const { catalogue, store, models, gate, costs, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
     this.meter = new Meter(clock);
     this.#counts = new CacheCounts(catalogue, store);
     this.#cutter = new DocumentCutter(catalogue);
-    this.#precomputer = new DocumentPrecomputer({ catalogue, store, models, gate });
+    this.#precomputer = new DocumentPrecomputer({ catalogue, store, models, gate, costs });
   }
 
   /** From a file to its text. */
@@ -132,7 +135,8 @@ export class DocumentSteps {
     const { target } = await this.#options.ready();
     await this.#step('compute', document, async () => {
       let startedAt = this.#clock.now();
-      const onChunk = ({ done, total, computedTokens, leftOutTokens }: ChunkDone): void => {
+      const onChunk = ({ done, total, computedTokens, fetchedTokens, leftOutTokens }: ChunkDone): void => {
+        if (fetchedTokens > 0) this.meter.fetched(document.id, fetchedTokens);
         if (computedTokens > 0) {
           this.meter.computed(document.id, computedTokens, startedAt);
           this.#options.onComputed?.(computedTokens);
