@@ -9,6 +9,8 @@ export class FolderTier implements SharedTier {
   writable = true;
   /** Of the line that all readers share; 0: as fast as it goes. */
   bytesPerSecond = 0;
+  /** From asking for a range to its first byte. */
+  latencyMs = 0;
   /** Called before a range is read; what it throws the reader gets, and what it gives back is given in place of the range. */
   onRead: ((key: string, from: number, range: Uint8Array) => Uint8Array | Promise<Uint8Array>) | undefined;
   readonly asked: string[][] = [];
@@ -61,6 +63,7 @@ export class FolderTier implements SharedTier {
       this.#freeAt = Math.max(now, this.#freeAt) + (bytes / this.bytesPerSecond) * 1000;
       await new Promise((resolve) => setTimeout(resolve, this.#freeAt - now));
     }
+    if (this.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, this.latencyMs));
     const range = readFileSync(this.path(key)).subarray(from, from + bytes);
     return this.onRead ? this.onRead(key, from, range) : range;
   }

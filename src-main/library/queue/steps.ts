@@ -42,6 +42,8 @@ export interface StepsOptions extends StepParts {
   onRead?: (outcome: ReadOutcome) => void;
   /** A chunk of so many tokens was computed and stored. */
   onComputed?: (tokens: number) => void;
+  /** A chunk of so many tokens came from the shared cache instead. */
+  onFetched?: (tokens: number) => void;
   /** The disk budget could not hold chunks of so many tokens. */
   onLeftOut?: (tokens: number) => void;
 }
@@ -136,7 +138,10 @@ export class DocumentSteps {
     await this.#step('compute', document, async () => {
       let startedAt = this.#clock.now();
       const onChunk = ({ done, total, computedTokens, fetchedTokens, leftOutTokens }: ChunkDone): void => {
-        if (fetchedTokens > 0) this.meter.fetched(document.id, fetchedTokens);
+        if (fetchedTokens > 0) {
+          this.meter.fetched(document.id, fetchedTokens);
+          this.#options.onFetched?.(fetchedTokens);
+        }
         if (computedTokens > 0) {
           this.meter.computed(document.id, computedTokens, startedAt);
           this.#options.onComputed?.(computedTokens);
