@@ -67,6 +67,45 @@ describe('what a prompt will cost', () => {
     }
   });
 
+  test('is unknown of what other machines share until something came from there', () => {
+    const { machine, costs } = profiled();
+    const work = prompt(4, 256, 'shared');
+    expect(costs.predict(machine.info, work, union(0.15))).toBeNull();
+    expect(costs.transfer(1e6)).toBeNull();
+    costs.observeTransfer({ values: 1, bytes: 1e6, ms: 8 });
+    expect(costs.transfer(1e6)).toBeCloseTo(8, 6);
+    expect(costs.predict(machine.info, work, union(0.15))!.load).toBeGreaterThan(0);
+  });
+
+  test('a line’s throughput and latency are told apart, and outlast a restart', () => {
+    const file = path();
+    const costs = new CostModel(file);
+    // 1 Gbit/s, 20 ms for each value.
+    for (const [values, bytes] of [
+      [1, 1e6],
+      [4, 8e6],
+      [2, 30e6],
+      [8, 5e6],
+    ] as const)
+      // prettier-ignore
+      costs.observeTransfer({ values, bytes, ms: values * 20 + bytes * 8e-6 });
+    expect(new CostModel(file).transfer(50e6)).toBeCloseTo(420, 3);
+  });
+
+  test('waits for values that arrive for what they take beyond computing', () => {
+    const { machine, costs } = profiled();
+    const disk = costs.predict(machine.info, prompt(4, 256, 'ram'), union(0.15))!;
+    const bytes = 4 * 256 * 2000;
+    costs.observeTransfer({ values: 4, bytes, ms: disk.total / 10 });
+    const fast = costs.predict(machine.info, prompt(4, 256, 'shared'), union(0.15))!;
+    expect(fast.total - disk.total).toBeLessThan(disk.total / 10);
+    for (let i = 0; i < 8; i++) costs.observeTransfer({ values: 4, bytes, ms: 10 * disk.total });
+    // The last layer comes with the last byte, and is then placed and computed.
+    const slow = costs.predict(machine.info, prompt(4, 256, 'shared'), union(0.15))!;
+    expect(slow.total).toBeGreaterThan(9.5 * disk.total);
+    expect(slow.total).toBeLessThan(11 * disk.total);
+  });
+
   test('is foreseen of a model whose passes tell no layers, as libllama’s', () => {
     const machine = new Machine();
     const costs = new CostModel(path());
