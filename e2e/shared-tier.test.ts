@@ -89,12 +89,12 @@ function heldBack(
   tier: FolderTier,
   then: NonNullable<FolderTier['onRead']> = (_key, _from, range) => range,
 ): () => void {
-  const { promise: leased, resolve } = Promise.withResolvers<void>();
+  const { promise: leased, resolve } = Promise.withResolvers<undefined>();
   tier.onRead = async (key, from, range) => {
     if (from > 0) await leased;
     return then(key, from, range);
   };
-  return resolve;
+  return () => resolve(undefined);
 }
 
 async function blended(
@@ -173,7 +173,7 @@ test('a value that was tampered with is never used, and is told', async () => {
 
 test('a question that is stopped waits for no network', async () => {
   const { tier, second, parts, keys } = await machines();
-  const { promise: never, resolve } = Promise.withResolvers<void>();
+  const { promise: never, resolve } = Promise.withResolvers<undefined>();
   tier.onRead = async (_key, from, range) => {
     if (from > 0) await never;
     return range;
@@ -188,7 +188,7 @@ test('a question that is stopped waits for no network', async () => {
     onAcquired: () => setTimeout(() => stop.abort(), 20),
   });
   await expect(answer).rejects.toMatchObject({ code: 'ABORTED' });
-  resolve();
+  resolve(undefined);
   await second.idle();
   expect((await blended(second, parts)).outcomes).toEqual(['disk', 'disk']);
   session.dispose();

@@ -17,8 +17,8 @@ class Arrival {
     void layer_came();
     // The first failure is the one that is thrown.
     void fail(const Error & error);
-    // Waits for layer `il`: ABORTED once `stopped` says so, which is asked every few milliseconds, and
-    // what the arrival failed with.
+    // Waits for layer `il`: ABORTED once `stopped` says so, which is asked every few milliseconds, and what the arrival
+    // failed with.
     void wait(int il, const std::function<bool()> & stopped);
 
   private:

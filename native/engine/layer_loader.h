@@ -49,8 +49,8 @@ class LayerLoader {
         std::vector<ggml_tensor *> there;
     };
 
-    // Loads layers from `first` on in order. One loader at a time for the devices of `weights`. `abort`: ends waiting for
-    // layers that arrive; null: nothing does. OUT_OF_MEMORY.
+    // Loads layers from `first` on in order. One loader at a time for the devices of `weights`. `abort`: ends waiting
+    // for layers that arrive; null: nothing does. OUT_OF_MEMORY.
     LayerLoader(std::vector<Wanted> chunks, int first, const Weights & weights, LoadOptions options,
                 Clock::time_point origin, const std::atomic<bool> * abort);
     ~LayerLoader();

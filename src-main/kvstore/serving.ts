@@ -105,7 +105,7 @@ export class Serving {
   }
 
   async forget(opener: ChunkOpener): Promise<void> {
-    await this.#parts.shared?.forget(opener);
+    if (this.#parts.shared) await this.#parts.shared.forget(opener);
     await Promise.allSettled(this.#prefetches);
     await this.#parts.ramTier.forget(opener);
   }

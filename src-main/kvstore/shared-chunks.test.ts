@@ -164,7 +164,7 @@ test('a tier that is off is not asked, and a read-only one not written to', asyn
 test('a model that goes, and a store that closes, end what is on its way', async () => {
   for (const end of ['forget', 'close'] as const) {
     const { tier, store, shared, model, key } = await machines();
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<undefined>();
     tier.onRead = async (_key, from, range) => {
       if (from > 0) await promise;
       return range;
@@ -172,7 +172,7 @@ test('a model that goes, and a store that closes, end what is on its way', async
     await shared.locate([key]);
     const lease = await store.acquire(key, model);
     const ending = end === 'forget' ? store.forget(model) : store.close();
-    resolve();
+    resolve(undefined);
     await ending;
     expect(fake(lease!.chunk).failure?.code).toBe(end === 'forget' ? 'SHARED_TIER_FAILED' : undefined);
     lease!.release();

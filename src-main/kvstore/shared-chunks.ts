@@ -27,7 +27,7 @@ interface SharedParts {
 interface Arriving {
   readonly opener: ChunkReceiver;
   /** When its header is there, or it is given up. */
-  readonly opened: Promise<void>;
+  readonly opened: Promise<undefined>;
   /** Once its header is there. */
   chunk: ChunkKv | undefined;
   /** When it is kept, or given up. Never rejects. */
@@ -124,11 +124,16 @@ export class SharedChunks {
 
   /** Measures the tier by the beginning of one of its values. */
   async probe(key: string): Promise<void> {
+    const started = performance.now();
     try {
       const value = await this.#parts.tier.open(key, this.#closing.signal);
       if (!value) return;
       try {
-        await this.#measured(value, async (parts) => void (await parts.next(), await parts.next()));
+        await this.#measured(value, async (parts) => {
+          await parts.next();
+          this.#meter.opened(performance.now() - started);
+          await parts.next();
+        });
       } finally {
         value.close();
       }
@@ -169,7 +174,7 @@ export class SharedChunks {
     if (known) return known.opener === opener ? known : undefined;
     if (!this.available || !this.#located.has(key) || this.#parts.has(key) || !canReceive(opener))
       return undefined;
-    const { promise: opened, resolve: isOpen } = Promise.withResolvers<void>();
+    const { promise: opened, resolve: isOpen } = Promise.withResolvers<undefined>();
     const ended = Promise.resolve();
     const arriving: Arriving = {
       opener,
@@ -181,7 +186,7 @@ export class SharedChunks {
       leaving: false,
     };
     arriving.ended = this.#arrive(key, arriving, isOpen).finally(() => {
-      isOpen();
+      isOpen(undefined);
       this.#arriving.delete(key);
       arriving.leaving = true;
       settle(arriving);
@@ -190,7 +195,7 @@ export class SharedChunks {
     return arriving;
   }
 
-  async #arrive(key: string, arriving: Arriving, isOpen: () => void): Promise<void> {
+  async #arrive(key: string, arriving: Arriving, isOpen: (_: undefined) => void): Promise<void> {
     try {
       const value = await this.#parts.tier.open(key, this.#closing.signal);
       if (!value) {
@@ -203,7 +208,7 @@ export class SharedChunks {
             if (arriving.stopped) throw new KvasirError('ABORTED', 'The model is no longer in use.');
             if (arriving.chunk) arriving.chunk.receive(bytes);
             else arriving.chunk = arriving.opener.receiveChunk(key, bytes, value.bytes);
-            isOpen();
+            isOpen(undefined);
           }
         });
       } finally {

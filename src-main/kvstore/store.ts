@@ -213,7 +213,7 @@ export class ChunkStore {
   /** Resolves when no chunk is being read into memory in the background. */
   idle(): Promise<void> {
     return this.#call('idle', async () => {
-      await this.shared?.idle();
+      if (this.shared) await this.shared.idle();
       await this.#ramTier.idle();
       await this.#changes.run(() => Promise.resolve());
     });
@@ -333,7 +333,7 @@ export class ChunkStore {
   }
 
   async #shutDown(): Promise<void> {
-    await this.shared?.close();
+    if (this.shared) await this.shared.close();
     await Promise.allSettled(this.#calls);
     await this.#ramTier.close();
     await this.#changes.run(() => Promise.resolve());

@@ -3,6 +3,8 @@ export interface Transfer {
   values: number;
   bytes: number;
   ms: number;
+  /** From asking for a value to its first bytes, where one was opened to find out. */
+  openMs?: number | undefined;
 }
 
 /**
@@ -15,6 +17,7 @@ export class TransferMeter {
   #since = 0;
   #values = 0;
   #bytes = 0;
+  #openMs: number | undefined;
 
   constructor(told: (transfer: Transfer) => void) {
     this.#told = told;
@@ -25,12 +28,18 @@ export class TransferMeter {
     this.#values++;
   }
 
+  opened(ms: number): void {
+    this.#openMs = ms;
+  }
+
   received(bytes: number): void {
     this.#bytes += bytes;
   }
 
   end(): void {
     if (--this.#underWay > 0 || this.#bytes === 0) return;
-    this.#told({ values: this.#values, bytes: this.#bytes, ms: performance.now() - this.#since });
+    const ms = performance.now() - this.#since;
+    this.#told({ values: this.#values, bytes: this.#bytes, ms, openMs: this.#openMs });
+    this.#openMs = undefined;
   }
 }

@@ -93,17 +93,16 @@ describe('what a prompt will cost', () => {
   });
 
   test('waits for values that arrive for what they take beyond computing', () => {
-    const { machine, costs } = profiled();
-    const disk = costs.predict(machine.info, prompt(4, 256, 'ram'), union(0.15))!;
-    const bytes = 4 * 256 * 2000;
-    costs.observeTransfer({ values: 4, bytes, ms: disk.total / 10 });
-    const fast = costs.predict(machine.info, prompt(4, 256, 'shared'), union(0.15))!;
-    expect(fast.total - disk.total).toBeLessThan(disk.total / 10);
-    for (let i = 0; i < 8; i++) costs.observeTransfer({ values: 4, bytes, ms: 10 * disk.total });
+    const ram = took(new Machine(), prompt(4, 256, 'ram'), union(0.15));
+    const over = (ms: number): number => {
+      const { machine, costs } = profiled();
+      costs.observeTransfer({ values: 4, bytes: 4 * 256 * 2000, ms });
+      return costs.predict(machine.info, prompt(4, 256, 'shared'), union(0.15))!.total;
+    };
+    expect(over(ram / 10)).toBeLessThan(1.1 * ram);
     // The last layer comes with the last byte, and is then placed and computed.
-    const slow = costs.predict(machine.info, prompt(4, 256, 'shared'), union(0.15))!;
-    expect(slow.total).toBeGreaterThan(9.5 * disk.total);
-    expect(slow.total).toBeLessThan(11 * disk.total);
+    expect(over(10 * ram)).toBeGreaterThan(10 * ram);
+    expect(over(10 * ram)).toBeLessThan(10.5 * ram);
   });
 
   test('is foreseen of a model whose passes tell no layers, as libllama’s', () => {

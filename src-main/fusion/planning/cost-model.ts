@@ -88,7 +88,11 @@ export class CostModel {
 
   /** Learns from what came from other machines, for a prompt or ahead of one. */
   observeTransfer(transfer: Transfer): void {
-    this.#tiers = learnTransfer(this.#tiers, 'shared', transfer, REMEMBERED);
+    const { bytes, values, ms } = transfer;
+    const expected = predicted(this.#tiers['shared']?.load, [bytes, values]);
+    const wrong = expected !== undefined && Math.abs(expected - ms) > WRONG * ms;
+    const share = wrong ? REMEMBERED_WHEN_WRONG : REMEMBERED;
+    this.#tiers = learnTransfer(this.#tiers, 'shared', transfer, share);
     this.#save();
   }
 

@@ -29,7 +29,7 @@ export const TierCostsSchema = z
   .object({
     /** A layer of all files [bytes, files]; of a tier that is streamed from all layers of all values [bytes, values]. */
     load: FitSchema,
-    /** Looking up and opening [files]. */
+    /** Looking up and opening [files, those that are opened all at once as one]. */
     open: FitSchema,
   })
   .partial();

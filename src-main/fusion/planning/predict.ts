@@ -2,7 +2,15 @@ import type { PredictedTtft } from '../../../src-shared/plan.ts';
 import { predicted } from './fit.ts';
 import { keysMs, layerMs, questionFeatures, type ComputeCosts, type TierCosts } from './costs.ts';
 import { waitingFor, type LayerTimes } from './pipeline.ts';
-import { isLoadedFrom, isStreamed, type Layout, type Piece, type Rows, type Tier } from './work.ts';
+import {
+  isLoadedFrom,
+  isStreamed,
+  openedInTurn,
+  type Layout,
+  type Piece,
+  type Rows,
+  type Tier,
+} from './work.ts';
 
 export interface Costs {
   compute: ComputeCosts;
@@ -75,7 +83,9 @@ function streamedMs({ tiers }: Costs, pieces: readonly Piece[]): number | undefi
 }
 
 function openMs({ tiers }: Costs, pieces: readonly Piece[]): number {
-  const each = [...byTier(pieces)].map(([tier, { files }]) => predicted(tiers[tier]?.open, [files]) ?? 0);
+  const each = [...byTier(pieces)].map(
+    ([tier, { files }]) => predicted(tiers[tier]?.open, [openedInTurn(tier, files)]) ?? 0,
+  );
   return sum(each);
 }
 

@@ -13,6 +13,11 @@ export function isStreamed(tier: Tier | null): boolean {
   return tier === 'shared';
 }
 
+/** How many of a tier's files are opened one after another: what is streamed is opened all at once. */
+export function openedInTurn(tier: Tier, files: number): number {
+  return isStreamed(tier) ? 1 : files;
+}
+
 /** A run of tokens, in order: from a tier, or computed (null). */
 export interface Piece {
   tokens: number;
