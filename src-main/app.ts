@@ -27,7 +27,7 @@ import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';
 import { CacheService } from './cache/cache-service.ts';
 import { WarmStart } from './cache/warm-start.ts';
-import { ChunkStore } from './kvstore/store.ts';
+import { ChunkStore, type SharedTier } from './kvstore/store.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { LibraryService } from './library/library-service.ts';
 import type { Parser } from './library/parser/parser-process.ts';
@@ -71,6 +71,8 @@ interface AppOptions {
   tryFile?: TryFile | undefined;
   /** Tries GPUs in a process apart; likewise. */
   askDevices?: AskDevices | undefined;
+  /** Chunk files that other machines have. Default: none. */
+  shared?: SharedTier | undefined;
   /** Files of packs for GPUs. Default: those that setup has put here. */
   packs?: readonly string[] | undefined;
   /** The system's keyring; for hosts that have one. */
@@ -215,6 +217,7 @@ export class App {
       calibration: (model) => this.calibration.of(model),
       leastRatio: (model, libraryIds) => this.watching.leastRatio(model, libraryIds),
     });
+    store.shared?.onTransfer((transfer) => this.planner.costs.observeTransfer(transfer));
     this.prefixes = new StoredPrefixes({
       store,
       gate,
@@ -267,6 +270,7 @@ export class App {
       paths,
       models: this.models,
       indexer: this.search,
+      costs: this.planner.costs,
       parser,
       onFound: (failure) => void found.push(failure),
     });
@@ -337,7 +341,7 @@ export class App {
     const settings = new SettingsService(paths.settings, overrides);
     found.push(...settings.adjusted.map(adjustedFailure));
     const engine = Engine.open();
-    const store = await openStore(paths, settings.current, engine, log);
+    const store = await openStore(paths, settings.current, engine, log, options.shared);
     try {
       const parts = { paths, settings, log, engine, store };
       const app = await withRoom(store, log, () => {
@@ -473,8 +477,15 @@ async function withRoom<T>(store: ChunkStore, log: Logger, open: () => T): Promi
 /** For the databases' logs. */
 const ROOM_BYTES = 64 * 2 ** 20;
 
-function openStore(paths: Paths, settings: Settings, engine: Engine, log: Logger): Promise<ChunkStore> {
+function openStore(
+  paths: Paths,
+  settings: Settings,
+  engine: Engine,
+  log: Logger,
+  shared: SharedTier | undefined,
+): Promise<ChunkStore> {
   return ChunkStore.open({
+    shared,
     dir: paths.store,
     diskBudgetBytes: settings.diskBudgetBytes,
     ramBudgetBytes: settings.memoryBudgetBytes,

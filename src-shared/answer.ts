@@ -16,7 +16,7 @@ const SourceSchema = z.object({
   /** Why it was chosen, e.g. "matches the question" or "stands before a match". */
   reason: z.string(),
   /** Where its KV came from: the device's memory, the computer's, the store's file, in part from stored chunks with text in common, or computed for this answer (a miss). */
-  tier: z.enum(['device', 'ram', 'disk', 'partial', 'computed']),
+  tier: z.enum(['device', 'ram', 'disk', 'shared', 'partial', 'computed']),
   tokens: z.int(),
 });
 
@@ -30,6 +30,7 @@ export const NoticeSchema = z.object({
     'turns-left-out', // older turns of the conversation that did not fit the context
     'plain-prompt', // the chat template could not be used
     'quarantined', // damaged chunk files were set aside and computed again
+    'shared-lost', // chunks of the shared cache did not come, or not to the end, and were computed
     'over-budget', // the library's cache is larger than the disk budget
     'full-prefill', // cached passages were left unused: computing all is faster
     'still-thinking', // the limit of the answer went to thoughts before there was any

@@ -19,6 +19,7 @@ export const ERROR_CODES = [
   'CHUNK_CORRUPT', // a checksum or a size in a chunk file is wrong
   'CHUNK_VERSION', // a chunk file was written by a newer format version
   'CHUNK_MISMATCH', // a chunk file belongs to another model, vocabulary or encoding prefix
+  'SHARED_TIER_FAILED', // the shared cache could not be reached, answered too late or was cut
   'STORE_IN_USE', // another process holds the store
   'STORE_VERSION', // the store's index was written by a newer version
   'STORE_READ_ONLY', // the folder cannot be written

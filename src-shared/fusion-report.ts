@@ -21,7 +21,7 @@ const PromptPartSchema = z.object({
       title: z.string(),
       ordinal: z.int(),
       /** device: in the memory of the device that the model is on. */
-      tier: z.enum(['device', 'ram', 'disk', 'computed']),
+      tier: z.enum(['device', 'ram', 'disk', 'shared', 'computed']),
       /** Brought into memory ahead of this question, since it was likely to be found. */
       prefetched: z.boolean().optional(),
       /**

@@ -33,9 +33,10 @@ export interface SyncReport {
 }
 
 export interface PrecomputeReport {
-  /** Distinct chunks of the library, those computed now, and those that were stored already. */
+  /** Distinct chunks of the library, those computed now, those that other machines had, and those that were stored already. */
   chunks: number;
   computed: number;
+  fetched: number;
   stored: number;
   tokens: number;
   bytes: number;

@@ -38,9 +38,9 @@ export const PlanSchema = z.object({
   /** Whether everything was computed although passages were in the cache. */
   fellBack: z.boolean(),
   /** The slowest tier that passages were loaded from; null when none was. */
-  tier: z.enum(['device', 'ram', 'disk']).nullable(),
+  tier: z.enum(['device', 'ram', 'disk', 'shared']).nullable(),
   /** The slowest tier they could lie on without adding delay at this ratio; null while that is not known. */
-  cheapestTier: z.enum(['device', 'ram', 'disk']).nullable(),
+  cheapestTier: z.enum(['device', 'ram', 'disk', 'shared']).nullable(),
   /** Cached passages that were computed all the same, since loading them takes longer. */
   computedInstead: z.int(),
   /** Null while too little has been measured to tell. */

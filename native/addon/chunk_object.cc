@@ -9,6 +9,7 @@ Napi::Function ChunkObject::define(Napi::Env env) {
         {InstanceAccessor<&ChunkObject::tokens>("tokens"), InstanceAccessor<&ChunkObject::dtype>("dtype"),
          InstanceAccessor<&ChunkObject::bytes>("bytes"), InstanceAccessor<&ChunkObject::in_memory>("inMemory"),
          InstanceMethod<&ChunkObject::save>("save"), InstanceMethod<&ChunkObject::pull_in>("pullIn"),
+         InstanceMethod<&ChunkObject::receive>("receive"), InstanceMethod<&ChunkObject::fail>("fail"),
          InstanceMethod<&ChunkObject::dispose>("dispose")});
 }
 
@@ -59,8 +60,25 @@ Napi::Value ChunkObject::pull_in(const Napi::CallbackInfo & info) {
     return run_async<bool>(info.Env(), worker_, work, [](Napi::Env env, bool &) { return env.Undefined(); });
 }
 
-Napi::Value ChunkObject::dispose(const Napi::CallbackInfo & info) {
+Napi::Value ChunkObject::receive(const Napi::CallbackInfo & info) {
+    auto c = chunk(info.Env());
+    const ByteSpan bytes = span_from(info[0], "bytes");
+    return guarded(info.Env(), [&] { return c->receive(bytes), info.Env().Undefined(); });
+}
+
+Napi::Value ChunkObject::fail(const Napi::CallbackInfo & info) {
+    chunk(info.Env())->fail(Error(string_from(info[0], "code"), string_from(info[1], "message")));
+    return info.Env().Undefined();
+}
+
+// Nobody delivers what has not arrived: who waits for it must not wait for ever.
+void ChunkObject::let_go() {
+    if (chunk_) chunk_->fail(Error("SHARED_TIER_FAILED", "The rest of a chunk from a shared cache was given up."));
     chunk_.reset();
+}
+
+Napi::Value ChunkObject::dispose(const Napi::CallbackInfo & info) {
+    let_go();
     return info.Env().Undefined();
 }
 

@@ -97,6 +97,14 @@ size_t bytes_from(const Napi::Value & v, const char * name) {
     return size_t(std::min(v.As<Napi::Number>().DoubleValue(), 9007199254740991.0));
 }
 
+ByteSpan span_from(const Napi::Value & v, const char * name) {
+    if (!v.IsTypedArray() || v.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array) {
+        type_error(v, name, "a Uint8Array");
+    }
+    const auto bytes = v.As<Napi::Uint8Array>();
+    return {bytes.Data(), bytes.ByteLength()};
+}
+
 std::optional<TokenRange> range_from(const Napi::Value & v) {
     if (v.IsUndefined()) return std::nullopt;
     Napi::Object o = object_from(v, "segment.range");

@@ -18,6 +18,8 @@ StrategySpec strategy_from(const Napi::Value & v);
 // Undefined: the whole chunk.
 std::optional<TokenRange> range_from(const Napi::Value & v);
 size_t bytes_from(const Napi::Value & v, const char * name);
+// Valid until JavaScript goes on.
+ByteSpan span_from(const Napi::Value & v, const char * name);
 // Undefined: as fast as it goes, ahead of the computation.
 LoadOptions load_options_from(const Napi::Value & v);
 Sampling sampling_from(const Napi::Value & v);

@@ -34,6 +34,7 @@ Napi::Function LlamaModelObject::define(Napi::Env env) {
          InstanceMethod<&LlamaModelObject::detokenize>("detokenize"),
          InstanceMethod<&LlamaModelObject::no_chunks>("encodeChunk"),
          InstanceMethod<&LlamaModelObject::no_chunks>("openChunk"),
+         InstanceMethod<&LlamaModelObject::no_chunks>("receiveChunk"),
          InstanceMethod<&LlamaModelObject::create_session>("createSession"),
          InstanceMethod<&LlamaModelObject::kv_usage>("kvUsage"),
          InstanceMethod<&LlamaModelObject::set_kv_budget>("setKvBudget"),

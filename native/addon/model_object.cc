@@ -33,6 +33,16 @@ std::shared_ptr<std::atomic<bool>> AbortObject::from(const Napi::Value & v) {
     return Unwrap(v.As<Napi::Object>())->flag_;
 }
 
+namespace {
+
+void require_encodes(const Model & model, const ChunkShape & shape, const std::string & file) {
+    if (model.encodes(shape)) return;
+    throw Error("CHUNK_MISMATCH", "The chunk file " + file + " was computed by another model or vocabulary.",
+                "It will be computed again for this model.");
+}
+
+}  // namespace
+
 Napi::Function ModelObject::define(Napi::Env env) {
     return DefineClass(
         env, "Model",
@@ -40,6 +50,7 @@ Napi::Function ModelObject::define(Napi::Env env) {
          InstanceMethod<&ModelObject::detokenize>("detokenize"),
          InstanceMethod<&ModelObject::encode_chunk>("encodeChunk"),
          InstanceMethod<&ModelObject::open_chunk>("openChunk"),
+         InstanceMethod<&ModelObject::receive_chunk>("receiveChunk"),
          InstanceMethod<&ModelObject::create_session>("createSession"),
          InstanceMethod<&ModelObject::kv_usage>("kvUsage"), InstanceMethod<&ModelObject::set_kv_budget>("setKvBudget"),
          InstanceMethod<&ModelObject::on_device>("onDevice"), InstanceMethod<&ModelObject::device_tier>("deviceTier"),
@@ -105,14 +116,32 @@ Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
     using R = std::shared_ptr<ChunkKv>;
     std::function<R()> work = [=] {
         auto chunk = std::make_shared<ChunkKv>(path);
-        if (!e.model->encodes(chunk->shape())) {
-            throw Error("CHUNK_MISMATCH", "The chunk file " + path + " was computed by another model or vocabulary.",
-                        "It will be computed again for this model.");
-        }
+        require_encodes(*e.model, chunk->shape(), path);
         return chunk;
     };
     return run_async<R>(info.Env(), e.worker, work,
                         [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); });
+}
+
+// Nothing is taken memory for before the header says that this is the chunk that was asked for.
+Napi::Value ModelObject::receive_chunk(const Napi::CallbackInfo & info) {
+    ModelHandle e = handle(info.Env());
+    const std::string key = string_from(info[0], "key");
+    const ByteSpan beginning = span_from(info[1], "beginning");
+    const size_t file_bytes = bytes_from(info[2], "fileBytes");
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        ChunkHeader header = read_chunk_header(beginning, file_bytes, "of a shared cache");
+        if (chunk_key(header.shape, header.tokens) != key) {
+            throw Error("CHUNK_CORRUPT", "A chunk file of a shared cache is damaged: it holds another chunk.",
+                        "It is computed here instead.");
+        }
+        require_encodes(*e.model, header.shape, "of a shared cache");
+        const auto * data = static_cast<const uint8_t *>(beginning.data);
+        const size_t begin = std::min(size_t(header.data_offset), beginning.size);
+        auto chunk = std::make_shared<ChunkKv>(std::move(header));
+        chunk->receive({data + begin, beginning.size - begin});
+        return ChunkObject::create(info.Env(), std::move(chunk), e.worker);
+    });
 }
 
 Napi::Value ModelObject::create_session(const Napi::CallbackInfo & info) {

@@ -52,6 +52,7 @@ class ModelObject : public Napi::ObjectWrap<ModelObject> {
     Napi::Value detokenize(const Napi::CallbackInfo & info);
     Napi::Value encode_chunk(const Napi::CallbackInfo & info);
     Napi::Value open_chunk(const Napi::CallbackInfo & info);
+    Napi::Value receive_chunk(const Napi::CallbackInfo & info);
     Napi::Value create_session(const Napi::CallbackInfo & info);
     Napi::Value kv_usage(const Napi::CallbackInfo & info);
     Napi::Value set_kv_budget(const Napi::CallbackInfo & info);
@@ -71,6 +72,7 @@ class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
     static Napi::Function define(Napi::Env env);
     static Napi::Object create(Napi::Env env, std::shared_ptr<ChunkKv> chunk, std::shared_ptr<Worker> worker);
     explicit ChunkObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+    ~ChunkObject() override { let_go(); }
     static std::shared_ptr<ChunkKv> from(const Napi::Value & v);
 
   private:
@@ -81,7 +83,10 @@ class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
     Napi::Value in_memory(const Napi::CallbackInfo & info);
     Napi::Value save(const Napi::CallbackInfo & info);
     Napi::Value pull_in(const Napi::CallbackInfo & info);
+    Napi::Value receive(const Napi::CallbackInfo & info);
+    Napi::Value fail(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
+    void let_go();
     std::shared_ptr<ChunkKv> chunk_;
     std::shared_ptr<Worker> worker_;
 };

@@ -72,10 +72,15 @@ Digest hash_tokens(const std::vector<int32_t> & tokens) {
     return sha.digest();
 }
 
-ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) {
+namespace {
+
+// `beginning(n)`: the first n bytes, which are there.
+using Beginning = std::function<std::vector<uint8_t>(size_t n)>;
+
+ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Beginning & beginning) {
     Fixed f;
-    if (file.size() < sizeof f) corrupt(path, "it is shorter than a header");
-    file.read(&f, sizeof f, 0);
+    if (file_bytes < sizeof f) corrupt(path, "it is shorter than a header");
+    std::memcpy(&f, beginning(sizeof f).data(), sizeof f);
     if (std::memcmp(f.magic, kMagic, sizeof kMagic) != 0) corrupt(path, "it is not a chunk file");
     if (f.version > kByLayer) {
         throw Error("CHUNK_VERSION",
@@ -89,11 +94,10 @@ ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) 
         corrupt(path, "its header is out of range");
     }
     const Parts parts = parts_of(f.version, f.n_tokens, f.n_layer);
-    if (f.header_bytes != padded(parts.end) || f.header_bytes > file.size()) {
+    if (f.header_bytes != padded(parts.end) || f.header_bytes > file_bytes) {
         corrupt(path, "its size does not agree with its header");
     }
-    std::vector<uint8_t> all(parts.end);
-    file.read(all.data(), all.size(), 0);
+    const std::vector<uint8_t> all = beginning(parts.end);
     uint64_t stored;
     std::memcpy(&stored, all.data() + parts.checksum, 8);
     if (stored != xxh64(all.data(), parts.checksum)) corrupt(path, "its header's checksum is wrong");
@@ -110,7 +114,7 @@ ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) 
     h.layer_begins = begins_of(h.shape, f.n_tokens);
     const uint64_t layer_bytes = f.version == kAlike ? h.layer_begins[1] : 0;
     if (f.layer_bytes != layer_bytes || f.file_bytes != f.header_bytes + h.layer_begins.back() ||
-        f.file_bytes != file.size()) {
+        f.file_bytes != file_bytes) {
         corrupt(path, "its size does not agree with its header");
     }
     h.tokens.resize(f.n_tokens);
@@ -120,6 +124,24 @@ ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) 
     h.data_offset = f.header_bytes;
     h.file_bytes = f.file_bytes;
     return h;
+}
+
+}  // namespace
+
+ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) {
+    return parse_header(file.size(), path, [&](size_t n) {
+        std::vector<uint8_t> out(n);
+        file.read(out.data(), n, 0);
+        return out;
+    });
+}
+
+ChunkHeader read_chunk_header(ByteSpan beginning, uint64_t file_bytes, const std::string & name) {
+    return parse_header(file_bytes, name, [&](size_t n) {
+        if (n > beginning.size) corrupt(name, "its header is cut off");
+        const auto * data = static_cast<const uint8_t *>(beginning.data);
+        return std::vector<uint8_t>(data, data + n);
+    });
 }
 
 void verify_chunk_file(const std::string & path) {
@@ -136,11 +158,11 @@ ChunkKv::ChunkKv(ChunkShape shape, std::vector<int32_t> tokens) {
     header_.shape = std::move(shape);
     header_.tokens = std::move(tokens);
     header_.layer_begins = begins_of(header_.shape, n_tokens());
-    data_.resize(bytes());
+    data_ = std::make_unique_for_overwrite<uint8_t[]>(bytes());
     in_memory_ = true;
 }
 
-std::string ChunkKv::key() const {
+std::string chunk_key(const ChunkShape & shape, const std::vector<int32_t> & tokens) {
     Sha256 sha;
     const auto field = [&](const void * data, size_t size) {
         const uint64_t length = size;  // before the content, so that no two lists of fields give the same bytes
@@ -149,14 +171,42 @@ std::string ChunkKv::key() const {
     };
     const auto text = [&](const std::string & s) { field(s.data(), s.size()); };
     text("kvasir/chunk/1");
-    text(to_hex(shape().fingerprint));
-    text(to_hex(shape().prefix_hash));
-    text(dtype_name(shape().dtype));
-    field(tokens().data(), n_tokens() * sizeof(int32_t));
+    text(to_hex(shape.fingerprint));
+    text(to_hex(shape.prefix_hash));
+    text(dtype_name(shape.dtype));
+    field(tokens.data(), tokens.size() * sizeof(int32_t));
     return to_hex(sha.digest());
 }
 
 ChunkKv::ChunkKv(const std::string & path) : path_(path) { header_ = read_chunk_header(InputFile(path), path); }
+
+ChunkKv::ChunkKv(ChunkHeader header) : header_(std::move(header)), arrival_(std::make_unique<Arrival>()) {
+    data_ = std::make_unique_for_overwrite<uint8_t[]>(bytes());
+}
+
+void ChunkKv::receive(ByteSpan part) {
+    require(arrives() && part.size <= bytes() - received_, "more arrived than the chunk holds");
+    const uint64_t before = received_;
+    if (part.size) std::memcpy(data_.get() + before, part.data, part.size);
+    received_ += part.size;
+    for (int il = 0; il < shape().n_layer(); ++il) {
+        if (begin(il + 1) <= before || begin(il + 1) > received_) continue;
+        try {
+            verify(il, layer(il), "of a shared cache");
+        } catch (const Error & e) {
+            fail(e);
+            throw;
+        }
+        if (received_ == bytes() && il + 1 == shape().n_layer()) in_memory_ = true;
+        arrival_->layer_came();
+    }
+}
+
+void ChunkKv::fail(const Error & error) {
+    if (arrival_ && !in_memory()) arrival_->fail(error);
+}
+
+void ChunkKv::await_layer(int il, const std::function<bool()> & stopped) const { arrival_->wait(il, stopped); }
 
 void ChunkKv::store_rows(int il, size_t first, size_t n, const float * k, const float * v) {
     const size_t row = shape().row_bytes(il), kv_dim = size_t(shape().kv_dim(il));
@@ -166,16 +216,19 @@ void ChunkKv::store_rows(int il, size_t first, size_t n, const float * k, const 
 
 void ChunkKv::read_layer(const InputFile & file, int il, uint8_t * dst) const {
     file.read(dst, layer_bytes(il), header_.data_offset + begin(il));
-    if (xxh64(dst, layer_bytes(il)) != header_.layer_checksums[size_t(il)]) {
-        corrupt(path_, "the checksum of layer " + std::to_string(il) + " is wrong");
-    }
+    verify(il, dst, path_);
+}
+
+void ChunkKv::verify(int il, const uint8_t * data, const std::string & name) const {
+    if (xxh64(data, layer_bytes(il)) == header_.layer_checksums[size_t(il)]) return;
+    corrupt(name, "the checksum of layer " + std::to_string(il) + " is wrong");
 }
 
 void ChunkKv::pull_in() {
     if (in_memory()) return;
     const InputFile file(path_);
-    std::vector<uint8_t> data(bytes());
-    for (int il = 0; il < shape().n_layer(); ++il) read_layer(file, il, data.data() + begin(il));
+    auto data = std::make_unique_for_overwrite<uint8_t[]>(bytes());
+    for (int il = 0; il < shape().n_layer(); ++il) read_layer(file, il, data.get() + begin(il));
     data_ = std::move(data);
     in_memory_ = true;
 }
@@ -196,7 +249,7 @@ uint64_t ChunkKv::save(const std::string & path) const {
     f.dtype = uint32_t(shape().dtype), f.n_layer = uint32_t(rows.size());
     f.n_tokens = uint32_t(n_tokens()), f.n_vocab = shape().n_vocab;
     if (alike) f.n_head_kv = rows[0].n_head_kv, f.head_dim = rows[0].head_dim, f.layer_bytes = layer_bytes(0);
-    f.file_bytes = header.size() + data_.size();
+    f.file_bytes = header.size() + bytes();
     std::memcpy(header.data(), &f, sizeof f);
     std::memcpy(header.data() + sizeof f, tokens().data(), 4 * n_tokens());
     if (!alike) std::memcpy(header.data() + parts.rows, rows.data(), sizeof(KvRow) * rows.size());
@@ -206,7 +259,7 @@ uint64_t ChunkKv::save(const std::string & path) const {
     }
     const uint64_t whole = xxh64(header.data(), parts.checksum);
     std::memcpy(header.data() + parts.checksum, &whole, 8);
-    write_file_durably(path, {{header.data(), header.size()}, {data_.data(), data_.size()}});
+    write_file_durably(path, {{header.data(), header.size()}, {data_.get(), bytes()}});
     return f.file_bytes;
 }
 

@@ -1,17 +1,20 @@
 #pragma once
 // One chunk's KV as it is stored: every layer's keys without RoPE (after the model's key norm, if any) and values,
-// token-major, in memory or in a file. File format: docs/formats/chunk-kv.md.
+// token-major, in memory, in a file, or arriving from elsewhere. File format: docs/formats/chunk-kv.md.
 //
-// Thread safety: what the constructors set (shape, tokens, sizes) and in_memory() any thread may read. store_rows() and
-// pull_in() are one thread's, and nobody else uses the KV meanwhile; after that it does not change, and any thread may
-// read it. Layers of a file any thread may read.
+// Thread safety: what the constructors set (shape, tokens, sizes), arrives() and in_memory() any thread may read.
+// store_rows() and pull_in() are one thread's, and nobody else uses the KV meanwhile; after that it does not change,
+// and any thread may read it. Layers of a file any thread may read. receive() and fail() are one thread's; any may wait
+// for a layer, and read it then.
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "arrival.h"
 #include "file_io.h"
 #include "kv_dtype.h"
 
@@ -59,8 +62,12 @@ struct ChunkHeader {
     uint64_t file_bytes = 0;
 };
 
+// What the store knows a chunk by (docs/formats/store.md): equal keys mean interchangeable KV.
+std::string chunk_key(const ChunkShape & shape, const std::vector<int32_t> & tokens);
 // Reads and checks a header: CHUNK_CORRUPT, CHUNK_VERSION.
 ChunkHeader read_chunk_header(const InputFile & file, const std::string & path);
+// The same from the beginning of a chunk file of `file_bytes`, called `name` in messages.
+ChunkHeader read_chunk_header(ByteSpan beginning, uint64_t file_bytes, const std::string & name);
 // Reads a whole file and checks every layer: CHUNK_CORRUPT, CHUNK_VERSION.
 void verify_chunk_file(const std::string & path);
 
@@ -70,21 +77,33 @@ class ChunkKv {
     ChunkKv(ChunkShape shape, std::vector<int32_t> tokens);
     // A chunk in a file; KV is read when used. CHUNK_CORRUPT, CHUNK_VERSION.
     explicit ChunkKv(const std::string & path);
+    // A chunk whose layers arrive: what stands in its file behind this header comes by receive().
+    explicit ChunkKv(ChunkHeader header);
 
     const ChunkShape & shape() const { return header_.shape; }
     const std::vector<int32_t> & tokens() const { return header_.tokens; }
     size_t n_tokens() const { return header_.tokens.size(); }
     size_t layer_bytes(int il) const { return size_t(begin(il + 1) - begin(il)); }  // K, then V
     size_t bytes() const { return size_t(header_.layer_begins.back()); }
-    // What the store knows it by (docs/formats/store.md): equal keys mean interchangeable KV.
-    std::string key() const;
-    // XXH64 of each layer's K and V; none of a chunk that is not in a file.
+    std::string key() const { return chunk_key(shape(), tokens()); }
+    // XXH64 of each layer's K and V; none of a chunk that was encoded here and is not in a file.
     const std::vector<uint64_t> & checksums() const { return header_.layer_checksums; }
+    // All of it.
     bool in_memory() const { return in_memory_; }
+    // Whether it came, or comes, by receive().
+    bool arrives() const { return arrival_ != nullptr; }
 
-    // K then V of a layer, in memory only.
-    uint8_t * layer(int il) { return data_.data() + begin(il); }
-    const uint8_t * layer(int il) const { return data_.data() + begin(il); }
+    // K then V of a layer, in memory, or arrived.
+    uint8_t * layer(int il) { return data_.get() + begin(il); }
+    const uint8_t * layer(int il) const { return data_.get() + begin(il); }
+
+    // The next bytes of the file behind its header, in order. Each layer is verified once it is whole. CHUNK_CORRUPT,
+    // which those who wait get as well.
+    void receive(ByteSpan bytes);
+    // No more will come. Nothing happens when all has come, or it failed before.
+    void fail(const Error & error);
+    // Waits until a layer has come; ABORTED when `stopped` says so first, and what it failed with.
+    void await_layer(int il, const std::function<bool()> & stopped) const;
 
     // Fills rows [first, first + n) of a layer from f32 [kv_dim, n].
     void store_rows(int il, size_t first, size_t n, const float * k, const float * v);
@@ -100,11 +119,15 @@ class ChunkKv {
 
   private:
     uint64_t begin(int il) const { return header_.layer_begins[size_t(il)]; }
+    // Compares a layer's checksum. CHUNK_CORRUPT, which names the file.
+    void verify(int il, const uint8_t * data, const std::string & name) const;
 
     ChunkHeader header_;
     std::string path_;
-    std::vector<uint8_t> data_;
+    std::unique_ptr<uint8_t[]> data_;     // bytes()
     std::atomic<bool> in_memory_{false};  // whether data_ holds the KV
+    std::unique_ptr<Arrival> arrival_;    // null where nothing arrives
+    uint64_t received_ = 0;               // of bytes()
 };
 
 }  // namespace kvasir

@@ -174,6 +174,8 @@ void Fuse::place_layer(int il, Pass & pass) {
     LayerReport & layer = report_.layers[size_t(il)];
     const double asked = now();
     try {
+        // Others compute while a network is waited for.
+        if (pass.loader.is_far(il)) model_.turns()->away([&] { pass.loader.wait(il); });
         const LayerLoader::Loaded & loaded = pass.loader.wait(il);
         const double ready = now();
         report_.load_wait_ms += ready - asked;
@@ -300,7 +302,7 @@ void Fuse::compute(int il, Batch & batch, bool write_kv, Pass & pass) {
 
 AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress) {
     const int n_layer = model_.hparams().n_layer;
-    LayerLoader loader(wanted(), first_load_, model_.weights(), loading_, origin_);
+    LayerLoader loader(wanted(), first_load_, model_.weights(), loading_, origin_, abort);
     Pass pass{loader, abort, progress, {}};
     question_pass(pass);
 

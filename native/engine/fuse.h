@@ -20,8 +20,8 @@ class Fuse {
     int tokens() const { return prompt_.size(); }
     // Those before the first chunk that is placed.
     std::vector<int32_t> plain_tokens() const;
-    // Logits of the last token → logits [n_vocab]. The cache has room for all tokens. CHUNK_CORRUPT, OUT_OF_MEMORY,
-    // ABORTED.
+    // Logits of the last token → logits [n_vocab]. The cache has room for all tokens. CHUNK_CORRUPT, what a chunk
+    // that arrives failed with, OUT_OF_MEMORY, ABORTED.
     AppendReport run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress);
 
   private:

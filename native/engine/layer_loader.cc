@@ -13,19 +13,22 @@ void finish(StagingBuffer * staging) { staging->finish(); }
 }  // namespace
 
 LayerLoader::LayerLoader(std::vector<Wanted> chunks, int first, const Weights & weights, LoadOptions options,
-                         Clock::time_point origin)
+                         Clock::time_point origin, const std::atomic<bool> * abort)
     : chunks_(std::move(chunks)),
       files_(chunks_.size()),
+      arriving_(chunks_.size()),
       weights_(weights),
       first_(first),
       n_layer_(weights.hparams().n_layer_kv),
       options_(options),
       origin_(origin),
+      abort_(abort),
       released_(first) {
     if (first_ >= n_layer_ || chunks_.empty()) return;
     open_files();
     const bool staged = reserve_staging();
-    if ((most_file_bytes_ || staged) && !options.serial) thread_ = std::thread([this] { run(); });
+    const bool far = std::find(arriving_.begin(), arriving_.end(), true) != arriving_.end();
+    if ((most_file_bytes_ || staged || far) && !options.serial) thread_ = std::thread([this] { run(); });
 }
 
 // Null where the layer is to be loaded.
@@ -38,6 +41,8 @@ void LayerLoader::open_files() {
         int il = first_;
         while (il < n_layer_ && there(i, il)) ++il;
         if (il == n_layer_ || chunks_[i].chunk->in_memory()) continue;
+        arriving_[i] = chunks_[i].chunk->arrives();
+        if (arriving_[i]) continue;
         try {
             files_[i] = std::make_unique<InputFile>(chunks_[i].chunk->path());
         } catch (Error & e) {
@@ -53,6 +58,14 @@ size_t LayerLoader::file_bytes(int il) const {
     size_t bytes = 0;
     for (size_t i = 0; i < chunks_.size(); ++i)
         if (files_[i] && !there(i, il)) bytes += chunks_[i].chunk->layer_bytes(il);
+    return bytes;
+}
+
+// The same of what arrives from elsewhere.
+size_t LayerLoader::arriving_bytes(int il) const {
+    size_t bytes = 0;
+    for (size_t i = 0; i < chunks_.size(); ++i)
+        if (arriving_[i] && !there(i, il)) bytes += chunks_[i].chunk->layer_bytes(il);
     return bytes;
 }
 
@@ -108,7 +121,7 @@ void LayerLoader::throttle(Clock::time_point start, size_t bytes) const {
     if (options_.bytes_per_second <= 0) return;
     const std::chrono::duration<double> seconds(double(bytes) / options_.bytes_per_second);
     const auto until = start + std::chrono::duration_cast<Clock::duration>(seconds);
-    for (auto left = until - Clock::now(); left > Clock::duration::zero() && !stop_; left = until - Clock::now()) {
+    for (auto left = until - Clock::now(); left > Clock::duration::zero() && !stopped(); left = until - Clock::now()) {
         std::this_thread::sleep_for(std::min<Clock::duration>(left, std::chrono::milliseconds(10)));
     }
 }
@@ -117,9 +130,9 @@ void LayerLoader::load(int il, Slot & slot) {
     const auto start = Clock::now();
     slot.loaded.start_ms = ms_since(origin_);
     load_chunks(il, slot);
-    slot.loaded.bytes = file_bytes(il);
+    slot.loaded.bytes = file_bytes(il) + arriving_bytes(il);
     slot.loaded.crossed = crossing_bytes(il);
-    throttle(start, slot.loaded.bytes);
+    throttle(start, file_bytes(il));
     slot.loaded.end_ms = ms_since(origin_);
 }
 
@@ -139,8 +152,8 @@ void LayerLoader::load_chunks(int il, Slot & slot) {
             continue;
         }
         const ChunkKv & chunk = *chunks_[i].chunk;
-        const uint8_t * data = files_[i] ? at : chunk.layer(il);
-        if (files_[i]) read(i, il, at), at += chunk.layer_bytes(il);
+        const uint8_t * data = bring(i, il, at);
+        if (files_[i]) at += chunk.layer_bytes(il);
         StoredLayer stored{data};
         if (staging) {
             const int64_t kv_dim = chunk.shape().kv_dim(il);
@@ -151,11 +164,14 @@ void LayerLoader::load_chunks(int il, Slot & slot) {
     }
 }
 
-void LayerLoader::read(size_t i, int il, uint8_t * to) const {
+const uint8_t * LayerLoader::bring(size_t i, int il, uint8_t * to) const {
+    const ChunkKv & chunk = *chunks_[i].chunk;
     try {
-        chunks_[i].chunk->read_layer(*files_[i], il, to);
+        if (files_[i]) return chunk.read_layer(*files_[i], il, to), to;
+        if (arriving_[i]) chunk.await_layer(il, [&] { return stopped(); });
+        return chunk.layer(il);
     } catch (Error & e) {
-        e.chunk_index = int(i);
+        if (e.code != "ABORTED") e.chunk_index = int(i);
         throw;
     }
 }
@@ -196,6 +212,11 @@ const LayerLoader::Loaded & LayerLoader::wait(int il) {
     changed_.wait(lock, [&] { return slot.layer == il || failure_; });
     if (slot.layer != il) std::rethrow_exception(failure_);
     return slot.loaded;
+}
+
+bool LayerLoader::is_far(int il) {
+    std::lock_guard lock(mutex_);
+    return thread_.joinable() && arriving_bytes(il) > 0 && slots_[il % 2].layer != il && !failure_;
 }
 
 void LayerLoader::release(int il) {

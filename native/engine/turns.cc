@@ -104,6 +104,29 @@ void Turns::pause(double rows) {
     turn->paused_ms_ += ms_since(start);
 }
 
+void Turns::away(const std::function<void()> & wait_elsewhere) {
+    Turn * turn = mine();
+    if (!turn) return wait_elsewhere();
+    {
+        std::lock_guard lock(mutex_);
+        hand_over();
+    }
+    std::exception_ptr failure;
+    try {
+        wait_elsewhere();
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    std::unique_lock lock(mutex_);
+    const auto start = Clock::now();
+    if (failure) turn->is_short_ = true;  // all that is left of it is to end
+    waiting_.push_back(turn);
+    if (!taken_) hand_over();
+    wait(lock, *turn);
+    turn->paused_ms_ += ms_since(start);
+    if (failure) std::rethrow_exception(failure);
+}
+
 // The rows of the next step, besides the leader's.
 std::vector<Turns::Turn *> Turns::take_step(Turn & leader) {
     const auto end = decoding_.begin() + std::ptrdiff_t(std::min(decoding_.size(), size_t(kMostRows - 1)));

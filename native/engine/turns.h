@@ -73,6 +73,8 @@ class Turns {
     bool has_turn() const { return mine() != nullptr; }
     // Between micro-batches: who goes first has the turn meanwhile. `rows`: of the model, computed since the last time.
     void pause(double rows);
+    // Others have the turn while `wait` runs, which uses nothing that belongs to the model's thread.
+    void away(const std::function<void()> & wait);
     // The row's step, together with all that wait for one. False: there was none, since take_back() came first.
     // ABORTED, and what the step throws.
     bool decode(const DecodeRow & row, const std::atomic<bool> * abort);

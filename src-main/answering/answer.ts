@@ -8,7 +8,14 @@ import { throwIfAborted } from '../platform/abort.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import type { AnswerChoices } from './choices.ts';
 import type { Miss, MissWriter } from './miss-writer.ts';
-import { fallbackNotice, nothingMatches, promptNotices, quarantineNotice, unreadyNotice } from './notices.ts';
+import {
+  fallbackNotice,
+  nothingMatches,
+  promptNotices,
+  lostNotice,
+  quarantineNotice,
+  unreadyNotice,
+} from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages, type Unready } from './passages.ts';
 import { PromptAssembler, type History, type Prompt } from './prompt.ts';
 import { headOf, type SessionTokens } from './session-tokens.ts';
@@ -165,7 +172,7 @@ export class AnswerMaker {
         request.onText?.(more);
       },
     });
-    tell(...quarantineNotice(turn.blended.quarantined.length));
+    tell(...quarantineNotice(turn.blended.quarantined.length), ...lostNotice(turn.blended.lost.length));
     this.#options.misses?.write(model, this.#missesOf(request, prompt, turn));
     prefixes?.keep(model, headOf(prompt.parts));
     text = text.trimEnd();

@@ -1,5 +1,6 @@
 import type { Encoded } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { fetchChunk } from '../fusion/fetch-chunk.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import {
   encodeAndStore,
@@ -29,7 +30,7 @@ const REFUSALS: readonly string[] = ['DISK_FULL', 'STORE_READ_ONLY'];
 
 /**
  * Computes and stores the KV of chunks that the store does not have, before a prompt places them: it is then there for every
- * prompt that they come into. null when nothing was missing, or nothing may be stored. ABORTED, OUT_OF_MEMORY.
+ * prompt that they come into. What other machines have is fetched. null when nothing was computed, or nothing may be stored. ABORTED, OUT_OF_MEMORY.
  */
 export async function encodeMissing<C extends LedTokens & { label: string }>(
   chunks: readonly C[],
@@ -44,6 +45,10 @@ export async function encodeMissing<C extends LedTokens & { label: string }>(
     const { tokens, lead, label } = chunk;
     if (store.has(keyFor(model, dtype, { tokens, lead }))) continue;
     try {
+      if (await fetchChunk({ tokens, lead, dtype, label }, { model, store, costs })) {
+        onStored?.(chunk);
+        continue;
+      }
       await encodeAndStore(model, store, { tokens, lead, dtype, label }, signal, (ms) =>
         costs.observeEncode(model.info, tokens.length, ms),
       );

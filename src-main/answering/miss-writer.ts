@@ -1,4 +1,5 @@
 import type { KvDtype } from '../engine/engine.ts';
+import { fetchChunk } from '../fusion/fetch-chunk.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import {
   encodeAndStore,
@@ -49,6 +50,7 @@ export class MissWriter {
   async #store(model: FusionModel, miss: Miss, signal: AbortSignal): Promise<void> {
     const { store, costs } = this.#options;
     if (store.has(keyFor(model, miss.dtype, miss))) return;
+    if (await fetchChunk(miss, { model, store, costs })) return;
     await encodeAndStore(model, store, miss, signal, (ms) =>
       costs?.observeEncode(model.info, miss.tokens.length, ms),
     );

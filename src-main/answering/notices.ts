@@ -81,6 +81,12 @@ export function quarantineNotice(count: number): Notice[] {
   return [{ kind: 'quarantined', message }];
 }
 
+export function lostNotice(count: number): Notice[] {
+  if (count === 0) return [];
+  const message = `The shared cache did not deliver ${plural(count, 'chunk')} to the end: computed here for this answer.`;
+  return [{ kind: 'shared-lost', message }];
+}
+
 interface Ended {
   text: string;
   thought: string;

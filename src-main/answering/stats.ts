@@ -16,7 +16,7 @@ interface MadeTurn {
 /** The numbers under an answer. */
 export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: CostModel): AnswerStats {
   const { report } = turn.blended;
-  const chunkHits = { resident: 0, device: 0, ram: 0, disk: 0, partial: 0, computed: 0 };
+  const chunkHits = { resident: 0, device: 0, ram: 0, disk: 0, shared: 0, partial: 0, computed: 0 };
   for (const { part } of prompt.cited) chunkHits[turn.tiers.get(part) ?? 'computed']++;
   return {
     ttftMs: turn.ttftMs,

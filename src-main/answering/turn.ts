@@ -107,7 +107,7 @@ export async function runTurn(
   });
   held.appended(appended, strategy);
   const tiers = tiersOf(blended.outcomes);
-  if (blended.quarantined.length > 0) options.onPlaced?.(tiers);
+  if (blended.quarantined.length + blended.lost.length > 0) options.onPlaced?.(tiers);
   stopwatch.lap();
   const writing = options.writing ?? new ThoughtStream(model, prompt.behind);
   const { result, firstToken, total } = await write(held, writing, options);

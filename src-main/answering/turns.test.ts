@@ -40,6 +40,7 @@ describe('the next question', () => {
       device: 0,
       ram: 0,
       disk: 2,
+      shared: 0,
       partial: 0,
       computed: 0,
     });

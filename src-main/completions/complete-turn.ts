@@ -4,6 +4,7 @@ import { encodeMissing } from '../answering/encode-missing.ts';
 import {
   fallbackNotice,
   promptNotices,
+  lostNotice,
   quarantineNotice,
   thoughtNotice,
   unreadyNotice,
@@ -162,6 +163,7 @@ function noticesOf({ prompt, choices, library }: Asked, turn: TurnResult): Notic
     ...(library ? unreadyNotice(library.unready) : []),
     ...fallbackNotice(turn.decision),
     ...quarantineNotice(turn.blended.quarantined.length),
+    ...lostNotice(turn.blended.lost.length),
   ];
 }
 

@@ -1,7 +1,8 @@
-import { guardedAsync } from './call.ts';
+import { guarded, guardedAsync } from './call.ts';
+import type { ErrorCode } from '../../src-shared/errors.ts';
 import type { KvDtype, NativeChunk } from './native.ts';
 
-/** One chunk's KV, in memory or in a file. */
+/** One chunk's KV, in memory, in a file, or arriving from elsewhere. */
 export class ChunkKv {
   readonly native: NativeChunk;
 
@@ -26,6 +27,14 @@ export class ChunkKv {
   }
   pullIn(): Promise<void> {
     return guardedAsync(() => this.native.pullIn());
+  }
+  /** The next bytes of its file, where it arrives (Model.receiveChunk). CHUNK_CORRUPT: then it is of no use any more. */
+  receive(bytes: Uint8Array): void {
+    guarded(() => this.native.receive(bytes));
+  }
+  /** No more will come: an append that waits for a layer ends with this error. */
+  fail(code: ErrorCode, message: string): void {
+    this.native.fail(code, message);
   }
   dispose(): void {
     this.native.dispose();

@@ -86,6 +86,14 @@ export class Model {
   }
 
   /**
+   * A chunk that may be placed while its file arrives: an append waits for each layer. `beginning`: the file's first bytes, its whole
+   * header at least. CHUNK_CORRUPT (also when it is not the key's), CHUNK_VERSION, CHUNK_MISMATCH.
+   */
+  receiveChunk(key: string, beginning: Uint8Array, fileBytes: number): ChunkKv {
+    return new ChunkKv(guarded(() => this.#native.receiveChunk(key, beginning, fileBytes)));
+  }
+
+  /**
    * A pass of two tokens in a session of its own. Where a file makes ggml end the process, or compute what is no number, that
    * shows here and not in the first answer. MODEL_NUMBERS, OUT_OF_MEMORY, ENGINE_FAILED.
    */

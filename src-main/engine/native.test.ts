@@ -57,6 +57,7 @@ describe('the addon is what native.ts says', () => {
         'encodeChunk',
         'info',
         'openChunk',
+        'receiveChunk',
         'tokenize',
       ].sort(),
     );
@@ -76,7 +77,18 @@ describe('the addon is what native.ts says', () => {
       'warm',
     ]);
     expect(methods(chunk)).toEqual(
-      ['bytes', 'constructor', 'dispose', 'dtype', 'inMemory', 'pullIn', 'save', 'tokens'].sort(),
+      [
+        'bytes',
+        'constructor',
+        'dispose',
+        'dtype',
+        'fail',
+        'inMemory',
+        'pullIn',
+        'receive',
+        'save',
+        'tokens',
+      ].sort(),
     );
     native.dispose();
     const embedder = await addon.loadEmbedder(DEMO, { threads: 1, device: 'cpu' });

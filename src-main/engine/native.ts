@@ -4,10 +4,12 @@
  *
  * Conventions: token ids are Int32Array; times are milliseconds; sizes are bytes; positions count from 0.
  * Native failures are Errors with a `code` (see src-shared/errors.ts). Long calls return promises, run on the model's
- * own native thread one after another in call order, and never block JavaScript. KV bytes never enter JavaScript.
+ * own native thread one after another in call order, and never block JavaScript. KV bytes enter JavaScript only on their way
+ * from a shared cache to the engine.
  */
 
 import type { BlendingObstacle } from '../../src-shared/blending.ts';
+import type { ErrorCode } from '../../src-shared/errors.ts';
 
 export type KvDtype = 'f16' | 'q8_0';
 
@@ -288,6 +290,13 @@ export interface NativeChunk {
   save(path: string): Promise<number>;
   /** Reads all layers into memory, verifying checksums. */
   pullIn(): Promise<void>;
+  /**
+   * Of a chunk that receiveChunk() made: the next bytes of its file, in order. Each layer is verified once it is whole, and whoever
+   * waits for it goes on. CHUNK_CORRUPT, which fails the chunk.
+   */
+  receive(bytes: Uint8Array): void;
+  /** Nothing more will come: whoever waits for a layer gets this error. Does nothing once all has come. dispose() does it too. */
+  fail(code: ErrorCode, message: string): void;
   dispose(): void;
 }
 
@@ -401,6 +410,11 @@ export interface NativeModel {
   ): Promise<NativeChunk>;
   /** Opens a chunk file: header checked, KV not read. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
   openChunk(path: string): Promise<NativeChunk>;
+  /**
+   * A chunk that can be placed while it arrives: an append waits for each layer. `beginning`: of its file of `fileBytes` bytes, header
+   * included; the rest comes by NativeChunk.receive(). CHUNK_CORRUPT (also when it is not the key's), CHUNK_VERSION, CHUNK_MISMATCH.
+   */
+  receiveChunk(key: string, beginning: Uint8Array, fileBytes: number): NativeChunk;
   /** At most `capacity` tokens. It takes memory as it grows. */
   createSession(capacity: number): NativeSession;
   /** The memory of all sessions, when what was called before is done. */

@@ -63,7 +63,7 @@ export class Session {
     return this.#native.capacity;
   }
 
-  /** CONTEXT_OVERFLOW, CHUNK_CORRUPT (with `chunkIndex`: which segment), CHUNK_MISMATCH, ABORTED. */
+  /** CONTEXT_OVERFLOW, CHUNK_CORRUPT and what a chunk that arrives failed with (with `chunkIndex`: which segment), CHUNK_MISMATCH, ABORTED. */
   append(
     segments: Segment[],
     strategy: NativeStrategy | NativeGiven,

@@ -2,7 +2,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { AppendReport, CallOptions, ChunkError, KvDtype, Strategy } from '../engine/engine.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
-import type { ChunkCache, FusionModel, FusionSession, LedTokens } from './model.ts';
+import { keyFor, type ChunkCache, type FusionModel, type FusionSession, type LedTokens } from './model.ts';
 import {
   findSource,
   releaseSource,
@@ -63,23 +63,31 @@ export interface BlendResult {
   reuse: ChunkReuse[];
   /** Indices (among chunk parts) of chunks whose file was damaged: set aside, and computed for this prompt. */
   quarantined: number[];
+  /** Indices of chunks that the shared cache did not deliver to the end: computed for this prompt. */
+  lost: number[];
   acquireMs: number;
+}
+
+/** Parts whose stored KV turned out to be of no use, by why. */
+interface Unusable {
+  quarantined: Set<number>;
+  lost: Set<number>;
 }
 
 /**
  * Appends a prompt to a session, reusing the KV of every chunk the store has, and of those it does not have the runs that stand
  * in chunks it has. A miss is computed in its place and does not end reuse. A damaged file is quarantined and its chunk
- * computed instead. Leases are released in every case. CONTEXT_OVERFLOW, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+ * computed instead, and so is one that the shared cache does not deliver. Leases are released in every case. CONTEXT_OVERFLOW, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
  */
 export async function blend(parts: readonly PromptPart[], options: BlendOptions): Promise<BlendResult> {
   const clock = options.clock ?? systemClock;
   const sources = new Map<number, Source>();
-  const quarantined = new Set<number>();
+  const unusable: Unusable = { quarantined: new Set(), lost: new Set() };
   const lengthBefore = options.session.length;
   try {
     const started = clock.now();
     // A full prefill reads nothing from the store: it is the baseline that blending is compared with.
-    if (options.strategy.kind !== 'full') await findAll(parts, options, sources, quarantined);
+    if (options.strategy.kind !== 'full') await findAll(parts, options, sources, unusable);
     const acquireMs = clock.now() - started;
     for (let told = false; ; told = true) {
       const placed = segmentsOf(parts, sources);
@@ -92,11 +100,12 @@ export async function blend(parts: readonly PromptPart[], options: BlendOptions)
         return {
           report,
           ...reuseIn(parts, sources),
-          quarantined: chunkIndices(parts, quarantined),
+          quarantined: chunkIndices(parts, unusable.quarantined),
+          lost: chunkIndices(parts, unusable.lost),
           acquireMs,
         };
       } catch (error) {
-        await setAside(error, options.store, placed, sources, quarantined);
+        await setAside(error, options.store, placed, sources, unusable);
         options.session.truncate(lengthBefore);
       }
     }
@@ -119,9 +128,16 @@ async function findAll(
   parts: readonly PromptPart[],
   options: BlendOptions,
   sources: Map<number, Source>,
-  quarantined: Set<number>,
+  { quarantined }: Unusable,
 ): Promise<void> {
   const request = {};
+  const { model, store, dtype } = options;
+  const wanted = parts.filter(({ kind, compute }) => kind === 'chunk' && compute !== true);
+  // Each takes a round trip to another machine: all at once.
+  store.shared?.bring(
+    wanted.map((part) => keyFor(model, dtype, part)),
+    model,
+  );
   const slice = new TimeSlice();
   let end = 0;
   for (const [index, part] of parts.entries()) {
@@ -142,19 +158,21 @@ async function setAside(
   store: ChunkCache,
   placed: readonly PlacedSegment[],
   sources: Map<number, Source>,
-  quarantined: Set<number>,
+  unusable: Unusable,
 ): Promise<void> {
+  const isLost = error instanceof KvasirError && error.code === 'SHARED_TIER_FAILED';
   const index =
-    error instanceof KvasirError && error.code === 'CHUNK_CORRUPT'
+    isLost || (error instanceof KvasirError && error.code === 'CHUNK_CORRUPT')
       ? (error as ChunkError).chunkIndex
       : undefined;
   const { part, lease } = (index !== undefined && placed[index]) || {};
   const source = part === undefined ? undefined : sources.get(part);
   if (part === undefined || !lease || !source) throw error;
   sources.delete(part);
-  quarantined.add(part);
+  unusable[isLost ? 'lost' : 'quarantined'].add(part);
   releaseSource(source);
-  await store.reportCorrupt(lease.key);
+  // Of another machine's value the store has noticed it itself.
+  if (lease.tier !== 'shared') await store.reportCorrupt(lease.key);
 }
 
 interface PlacedSegment extends SourcedSegment {

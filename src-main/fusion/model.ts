@@ -40,15 +40,16 @@ export type FusionModel = Pick<
   | 'exportPrefix'
   | 'openPrefix'
   | 'importPrefix'
-> & {
-  createSession(capacity: number): FusionSession;
-};
+> &
+  Partial<Pick<Model, 'receiveChunk'>> & {
+    createSession(capacity: number): FusionSession;
+  };
 
 /** What services need of the store. */
 export type ChunkCache = Pick<
   ChunkStore,
   'has' | 'entry' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'
->;
+> & { readonly shared?: ChunkStore['shared'] };
 
 /** Whether passages' KV is computed by itself and blended: else every prompt is computed. */
 export function canBlend({ info }: Pick<FusionModel, 'info'>): boolean {

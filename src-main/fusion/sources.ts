@@ -22,7 +22,7 @@ export interface Source {
 }
 
 /** Slowest first. */
-const TIERS = ['disk', 'ram', 'device'] as const satisfies readonly HeldChunk['tier'][];
+const TIERS = ['shared', 'disk', 'ram', 'device'] as const satisfies readonly HeldChunk['tier'][];
 
 /** What of a chunk was reused. */
 export interface ChunkReuse {

@@ -8,6 +8,7 @@ import type { ChunkRow } from './index-db.ts';
 import type { Access, Workload } from './eviction/workload.ts';
 import { openRow } from './open-chunk.ts';
 import type { OpenChunk, RamTier } from './ram-tier.ts';
+import type { SharedChunks } from './shared-chunks.ts';
 import { UseCounts } from './use-counts.ts';
 import type { ChunkFiles, ChunkOpener, Lease, LeaseSet, PrefetchRoom } from './types.ts';
 import type { Fault } from './verify.ts';
@@ -17,6 +18,7 @@ interface ServingParts {
   ramTier: RamTier;
   files: ChunkFiles;
   workload: Workload;
+  shared: SharedChunks | undefined;
   /** Everything that changes files or rows. */
   changes: SerialQueue;
 }
@@ -43,10 +45,11 @@ export class Serving {
     return this.holding(key, async () => {
       const openChunk = await this.#openChunk(key, opener);
       if (openChunk) return this.#use(openChunk, access);
-      this.counts.misses++;
-      const { workload, disk } = this.#parts;
+      const { workload, disk, shared } = this.#parts;
+      const lease = await shared?.lease(key, opener);
+      if (!lease) this.counts.misses++;
       workload.used(key, access, disk.clock());
-      return undefined;
+      return lease;
     });
   }
 
@@ -102,6 +105,7 @@ export class Serving {
   }
 
   async forget(opener: ChunkOpener): Promise<void> {
+    if (this.#parts.shared) await this.#parts.shared.forget(opener);
     await Promise.allSettled(this.#prefetches);
     await this.#parts.ramTier.forget(opener);
   }
@@ -214,7 +218,7 @@ export class Serving {
     const { key, prefetchedAt } = openChunk;
     const lease = this.#lease(openChunk);
     const now = disk.clock();
-    this.counts[lease.tier]++;
+    this.counts[openChunk.ramBytes > 0 ? 'ram' : 'disk']++;
     if (lease.prefetched) this.counts.prefetchHits++;
     if (prefetchedAt !== undefined) workload.cameTrue(openChunk, now);
     openChunk.prefetchedAt = undefined;

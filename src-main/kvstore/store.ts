@@ -16,7 +16,9 @@ import { openStore, type OpenedStore } from './open-store.ts';
 import { RamTier } from './ram-tier.ts';
 import { requireSpace } from './reserve.ts';
 import { Serving, type Prefetched } from './serving.ts';
+import { SharedChunks } from './shared-chunks.ts';
 import { enter, findSimilar } from './similar.ts';
+import type { SharedTier } from './shared-tier.ts';
 import type {
   ChunkEntry,
   ChunkOpener,
@@ -43,6 +45,8 @@ import { verifyAll, type Fault } from './verify.ts';
 
 export type * from './types.ts';
 export type { Access } from './eviction/workload.ts';
+export type { SharedTier, SharedValue } from './shared-tier.ts';
+export type { Transfer } from './transfer-meter.ts';
 export { chunkKey, prefixKey } from './hash.ts';
 
 /**
@@ -54,6 +58,8 @@ export { chunkKey, prefixKey } from './hash.ts';
  */
 export class ChunkStore {
   readonly recovery: RecoveryReport;
+  /** What other machines share, as far as a shared tier was given. */
+  readonly shared: SharedChunks | undefined;
   readonly #options: StoreOptions;
   readonly #disk: ChunkDisk;
   readonly #lock: StoreLock;
@@ -117,7 +123,11 @@ export class ChunkStore {
     });
     this.#workload = workload;
     this.#ramTier = ramTier;
-    this.#serving = new Serving({ disk, files, ramTier, workload, changes: this.#changes });
+    this.shared = options.shared && this.#sharedChunks(options.shared, log);
+    this.#serving = new Serving({
+      ...{ disk, files, ramTier, workload, shared: this.shared },
+      changes: this.#changes,
+    });
     this.#budget = new DiskBudget(disk, {
       bytes: options.diskBudgetBytes,
       prefixShare,
@@ -141,17 +151,20 @@ export class ChunkStore {
   put(key: string, chunk: ChunkKv, meta: PutMeta = {}): Promise<void> {
     return this.#call('put', () => {
       if (!isKey(key)) throw new TypeError('ChunkStore.put: key must come from chunkKey().');
-      const running = this.#puts.get(key);
-      if (running) return running;
-      const write = this.#write(key, chunk, meta).finally(() => this.#puts.delete(key));
-      this.#puts.set(key, write);
-      return write;
+      return this.#writeOnce(key, meta, async (temp) => {
+        const bytes = await chunk.save(temp);
+        // Of prompts' beginnings each machine has its own.
+        const onStored = (row: ChunkRow): void => {
+          if (row.kind === 'chunk') this.shared?.offer(key, this.#disk.path(row));
+        };
+        return { bytes, onStored };
+      });
     });
   }
 
   /**
    * Leases a chunk, or gives undefined when there is none to serve: never stored, evicted, of a newer format, or found
-   * corrupt just now (then it is in quarantine). After the last release the KV is read into memory in the background if
+   * corrupt just now (then it is in quarantine). What shared.locate() found elsewhere is leased while it arrives. After the last release the KV is read into memory in the background if
    * the RAM budget allows. `access` is what eviction learns from. CHUNK_MISMATCH when the opener is another model than
    * the key's.
    */
@@ -200,6 +213,7 @@ export class ChunkStore {
   /** Resolves when no chunk is being read into memory in the background. */
   idle(): Promise<void> {
     return this.#call('idle', async () => {
+      if (this.shared) await this.shared.idle();
       await this.#ramTier.idle();
       await this.#changes.run(() => Promise.resolve());
     });
@@ -266,9 +280,10 @@ export class ChunkStore {
       pinned: index.pinnedTotals(),
       leased: this.#serving.leases.size,
       ram: { entries, bytes, budgetBytes },
-      hits: { ram, disk },
+      hits: { ram, disk, shared: this.shared?.counts.hits ?? 0 },
       misses,
       prefetches: { made: prefetched, used: prefetchHits },
+      ...(this.shared && { shared: { ...this.shared.counts } }),
       evictions: this.#budget.evictions,
       quarantine: quarantine.totals,
       newerFormat: { files: newerFormat.size, bytes: newerBytes },
@@ -318,6 +333,7 @@ export class ChunkStore {
   }
 
   async #shutDown(): Promise<void> {
+    if (this.shared) await this.shared.close();
     await Promise.allSettled(this.#calls);
     await this.#ramTier.close();
     await this.#changes.run(() => Promise.resolve());
@@ -327,7 +343,30 @@ export class ChunkStore {
     this.#lock.release();
   }
 
-  async #write(key: string, chunk: ChunkKv, meta: PutMeta): Promise<void> {
+  #sharedChunks(tier: SharedTier, log: Logger): SharedChunks {
+    const disk = this.#disk;
+    return new SharedChunks({
+      ...{ tier, log, files: this.#options.files },
+      has: (key) => disk.row(key) !== undefined,
+      keep: (key, write, label = '') =>
+        this.#writeOnce(key, { label }, async (temp) => ({ bytes: await write(temp) })).catch(
+          (error: unknown) => {
+            throw this.#typed(error);
+          },
+        ),
+    });
+  }
+
+  /** Two who bring the same chunk at once write it once. */
+  #writeOnce(key: string, meta: PutMeta, write: WriteFile): Promise<void> {
+    const running = this.#puts.get(key);
+    if (running) return running;
+    const writing = this.#write(key, meta, write).finally(() => this.#puts.delete(key));
+    this.#puts.set(key, writing);
+    return writing;
+  }
+
+  async #write(key: string, meta: PutMeta, write: WriteFile): Promise<void> {
     if (this.#disk.row(key)) {
       if (meta.pinned) this.#disk.index.setPinned(key, true);
       return;
@@ -335,7 +374,7 @@ export class ChunkStore {
     const temp = this.#disk.layout.tempFile(key);
     try {
       await requireSpace(this.#options.fs ?? nodeFs, this.#disk.layout.dir);
-      const bytes = await chunk.save(temp);
+      const { bytes, onStored } = await write(temp);
       const header = this.#options.files.readChunkHeader(temp);
       await this.#changes.run(async () => {
         const { clock, index } = this.#disk;
@@ -345,6 +384,7 @@ export class ChunkStore {
         await this.#budget.makeRoom(row);
         await this.#disk.commit(temp, row);
         if (row.kind === 'chunk') enter(this.#disk, key, header.tokens);
+        onStored?.(row);
       });
     } catch (error) {
       await this.#disk.removeTemp(temp);
@@ -394,6 +434,9 @@ export class ChunkStore {
     if (this.#closing) throw new TypeError(`ChunkStore.${method}: the store is closed.`);
   }
 }
+
+/** Writes a chunk file; gives its bytes, and what is done once it is stored. */
+type WriteFile = (temp: string) => Promise<{ bytes: number; onStored?: (row: ChunkRow) => void }>;
 
 const OTHER: Access = { class: 'other' };
 

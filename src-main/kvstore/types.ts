@@ -2,6 +2,7 @@ import type { ChunkHeader, ChunkKv, KvDtype } from '../engine/engine.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { StoreFs } from './files.ts';
 import type { QuarantineCap } from './quarantine.ts';
+import type { SharedTier } from './shared-tier.ts';
 
 /**
  * What an entry is, told by the domain of its key. Text chunks are reused anywhere in a prompt; blocks of prefixes only
@@ -44,6 +45,11 @@ export interface ChunkFiles {
 export interface ChunkOpener {
   /** Opens a file without reading its KV. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
   openChunk(path: string): Promise<ChunkKv>;
+  /**
+   * A chunk that is used while it arrives, from the first bytes of its file, its header among them; absent: it uses none that do.
+   * CHUNK_CORRUPT (also when it is not the key's), CHUNK_VERSION, CHUNK_MISMATCH.
+   */
+  receiveChunk?(key: string, beginning: Uint8Array, fileBytes: number): ChunkKv;
 }
 
 /** 'workload-aware' keeps what is used at the highest rate, learned by class of request. */
@@ -64,6 +70,8 @@ export interface StoreOptions {
   /** Milliseconds since 1970. Default Date.now. */
   clock?: () => number;
   log?: Logger;
+  /** Chunk files that other machines have. Absent: none. */
+  shared?: SharedTier | undefined;
   /** Default: 32 files, 256 MiB. */
   quarantineCap?: QuarantineCap;
   /** For tests that inject faults. */
@@ -81,8 +89,8 @@ export interface PutMeta {
 export interface Lease {
   readonly key: string;
   readonly chunk: ChunkKv;
-  /** Where the KV comes from: memory, or the file (read layer by layer while it is used). */
-  readonly tier: 'ram' | 'disk';
+  /** Where the KV comes from: memory, the file (read layer by layer while it is used), or other machines (arriving meanwhile). */
+  readonly tier: 'ram' | 'disk' | 'shared';
   /** Bytes of KV. */
   readonly bytes: number;
   /** Whether it was brought into memory ahead of this use, its first since. */
@@ -179,6 +187,20 @@ export interface EvictReport {
   kept: number;
 }
 
+/** Since the store was opened. */
+export interface SharedStats {
+  /** Chunks that prompts used while they arrived. */
+  hits: number;
+  /** Chunks copied onto this disk ahead of their use. */
+  fetched: number;
+  /** Of all that arrived. */
+  bytes: number;
+  /** Values that failed a check: never used. */
+  corrupt: number;
+  /** Values that did not come, or not to the end. */
+  failed: number;
+}
+
 export interface StoreStats {
   entries: number;
   bytes: number;
@@ -190,10 +212,12 @@ export interface StoreStats {
   leased: number;
   ram: { entries: number; bytes: number; budgetBytes: number };
   /** Since the store was opened. */
-  hits: { ram: number; disk: number };
+  hits: { ram: number; disk: number; shared: number };
   misses: number;
   /** Chunks brought into memory ahead of their use, and those of them that were then used. */
   prefetches: { made: number; used: number };
+  /** Absent without a shared tier. */
+  shared?: SharedStats | undefined;
   evictions: number;
   quarantine: { files: number; bytes: number };
   /** Files of a newer chunk format, left alone; they do not count against the budget. */

@@ -152,13 +152,18 @@ export class FolderLibrary {
     let computed = 0;
     let tokens = 0;
     let leftOut = 0;
+    const fetched = { chunks: 0, tokens: 0 };
     const tell = (): void => {
-      const msLeft = ((clock.now() - started) / tokens) * (totalTokens - leftOut - tokens);
+      const msLeft = ((clock.now() - started) / tokens) * (totalTokens - leftOut - fetched.tokens - tokens);
       const secondsLeft = tokens > 0 ? msLeft / 1000 : undefined;
       onProgress?.({ phase: 'precomputing', done: computed, total: missing.length, tokens, secondsLeft });
     };
     const steps = this.#steps({
       onLeftOut: (more) => (leftOut += more),
+      onFetched: (more) => {
+        fetched.chunks++;
+        fetched.tokens += more;
+      },
       onComputed: (more) => {
         computed++;
         tokens += more;
@@ -170,6 +175,7 @@ export class FolderLibrary {
     return {
       chunks: distinct.size,
       computed,
+      fetched: fetched.chunks,
       stored: distinct.size - missing.length,
       tokens,
       bytes: tokens * model.bytesPerToken(dtype),
@@ -189,7 +195,7 @@ export class FolderLibrary {
     return chunks;
   }
 
-  #steps(told: Pick<StepsOptions, 'onRead' | 'onComputed' | 'onLeftOut'>): DocumentSteps {
+  #steps(told: Pick<StepsOptions, 'onRead' | 'onComputed' | 'onFetched' | 'onLeftOut'>): DocumentSteps {
     const active = this.#options;
     const ready = { active, target: this.#target };
     return new DocumentSteps({

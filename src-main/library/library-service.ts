@@ -26,6 +26,7 @@ import { DocumentReader } from './queue/reader.ts';
 import { addPath, resolveExisting } from './sources/added-paths.ts';
 import { removeWithCache } from './sources/removal.ts';
 import { RootKeeper } from './sources/root-keeper.ts';
+import type { CostModel } from '../fusion/planning/cost-model.ts';
 import type { StepParts } from './queue/steps.ts';
 import { chunkSetOf, type ChunkModel } from './queue/targets.ts';
 import { UploadFolders } from './sources/upload-folders.ts';
@@ -38,6 +39,7 @@ export interface LibraryServiceOptions extends Core {
   models: ModelSource;
   paths: Pick<Paths, 'data' | 'sampleLibrary'>;
   indexer?: DocumentIndexer | undefined;
+  costs?: CostModel | undefined;
   parser?: Parser | undefined;
   /** Told what the start found and a person has to know. */
   onFound?: ((failure: Failure) => void) | undefined;
@@ -87,7 +89,16 @@ export class LibraryService {
     const onLibraryChanged = (id: number): void => this.#told.changed(id);
     const maxFileBytes = (): number => settings.current.maxFileBytes;
     const reader = new DocumentReader({ catalogue, parser: this.#parser, maxFileBytes });
-    this.#steps = { catalogue, store, reader, gate, log, indexer: options.indexer, onLibraryChanged };
+    this.#steps = {
+      catalogue,
+      store,
+      reader,
+      gate,
+      log,
+      indexer: options.indexer,
+      costs: options.costs,
+      onLibraryChanged,
+    };
     this.queue = new DocumentQueue({
       ...this.#steps,
       models,

@@ -466,6 +466,8 @@ function fakeChunk(tokens: Int32Array, dtype: KvDtype): ChunkKv {
     inMemory: true,
     save: () => Promise.resolve(0),
     pullIn: () => Promise.resolve(),
+    receive: () => undefined,
+    fail: () => undefined,
     dispose: () => undefined,
   });
 }

@@ -21,7 +21,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { KvasirError } from '../../src-shared/errors.ts';
+import { KvasirError, type ErrorCode } from '../../src-shared/errors.ts';
 import { ChunkKv, type ChunkHeader, type KvDtype } from '../engine/engine.ts';
 import { chunkKey, prefixHash, prefixKey } from '../kvstore/hash.ts';
 import {
@@ -61,6 +61,11 @@ export function sha256(bytes: Buffer): string {
 
 function parseFile(path: string): { header: FakeHeader; payload: Buffer } {
   const file = readFileSync(path);
+  return parseBytes(file, file.length);
+}
+
+/** The beginning of a file of so many bytes. */
+function parseBytes(file: Buffer, fileBytes: number): { header: FakeHeader; payload: Buffer } {
   const end = file.indexOf(10);
   const corrupt = (what: string): KvasirError =>
     new KvasirError('CHUNK_CORRUPT', `the chunk file is damaged: ${what}`);
@@ -73,7 +78,7 @@ function parseFile(path: string): { header: FakeHeader; payload: Buffer } {
   }
   if (header.version > FORMAT_VERSION)
     throw new KvasirError('CHUNK_VERSION', 'The chunk file has a newer format.');
-  if (header.fileBytes !== file.length) throw corrupt('size');
+  if (header.fileBytes !== fileBytes) throw corrupt('size');
   return { header, payload: file.subarray(end + 1) };
 }
 
@@ -89,11 +94,14 @@ class FakeChunk implements NativeChunk {
   memory: Buffer | undefined;
   /** Set to hold or fail pullIn. */
   gate: Promise<void> | undefined;
+  /** What has arrived so far, and why no more does. */
+  #arrived = Buffer.alloc(0);
+  failure: { code: ErrorCode; message: string } | undefined;
 
   constructor(
     header: ChunkHeader,
     bytes: number,
-    source: { path: string; sum: string } | { memory: Buffer },
+    source: { path: string; sum: string } | { memory: Buffer } | { sum: string },
   ) {
     this.header = header;
     this.tokens = header.tokens;
@@ -133,6 +141,21 @@ class FakeChunk implements NativeChunk {
   /** Whether the payload is what this identity's KV must be. */
   isRight(): boolean {
     return this.read().equals(payloadOf(this.header, this.bytes));
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.#requireLive();
+    this.#arrived = Buffer.concat([this.#arrived, bytes]);
+    if (this.#arrived.length < this.bytes) return;
+    if (sha256(this.#arrived) !== this.#sum) {
+      this.fail('CHUNK_CORRUPT', 'the checksum of a layer is wrong');
+      throw new KvasirError('CHUNK_CORRUPT', 'the checksum of a layer is wrong');
+    }
+    this.memory = this.#arrived;
+  }
+
+  fail(code: ErrorCode, message: string): void {
+    if (!this.memory) this.failure ??= { code, message };
   }
 
   dispose(): void {
@@ -233,6 +256,18 @@ export class FakeModel implements ChunkOpener {
       path,
       sum: header.sum,
     });
+    this.opened.push(chunk);
+    return new ChunkKv(chunk);
+  }
+
+  receiveChunk(key: string, beginning: Uint8Array, fileBytes: number): ChunkKv {
+    const { header, payload } = parseBytes(Buffer.from(beginning), fileBytes);
+    const tokens = Int32Array.from(header.tokens);
+    if (chunkKey({ fingerprint: this.fingerprint, prefix: this.prefix, dtype: header.dtype, tokens }) !== key)
+      throw new KvasirError('CHUNK_CORRUPT', 'The chunk file holds another chunk.');
+    const bytes = fileBytes - beginning.length + payload.length;
+    const chunk = new FakeChunk({ ...header, tokens }, bytes, { sum: header.sum });
+    chunk.receive(payload);
     this.opened.push(chunk);
     return new ChunkKv(chunk);
   }

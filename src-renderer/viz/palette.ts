@@ -12,6 +12,7 @@ const VARIABLES = {
   device: '--kv-device',
   ram: '--kv-ram',
   disk: '--kv-disk',
+  shared: '--kv-shared',
   computed: '--kv-computed',
   hkvd: '--kv-hkvd',
   load: '--kv-load',

@@ -41,7 +41,7 @@ export const CitationSchema = z.object({
    * Where its KV came from; 'resident' when an earlier turn had placed it already, 'partial' when only the runs of it were cached that also
    * stand in stored chunks, as of the same text before it was edited.
    */
-  tier: z.enum(['resident', 'device', 'ram', 'disk', 'partial', 'computed']),
+  tier: z.enum(['resident', 'device', 'ram', 'disk', 'shared', 'partial', 'computed']),
   tokens: z.int(),
 });
 
@@ -76,6 +76,7 @@ export const AnswerStatsSchema = z.object({
     device: z.int().prefault(0), // older answers have none
     ram: z.int(),
     disk: z.int(),
+    shared: z.int().prefault(0), // nor these
     partial: z.int().prefault(0), // nor these
     computed: z.int(),
   }),

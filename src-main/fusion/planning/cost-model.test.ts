@@ -67,6 +67,44 @@ describe('what a prompt will cost', () => {
     }
   });
 
+  test('is unknown of what other machines share until something came from there', () => {
+    const { machine, costs } = profiled();
+    const work = prompt(4, 256, 'shared');
+    expect(costs.predict(machine.info, work, union(0.15))).toBeNull();
+    expect(costs.transfer(1e6)).toBeNull();
+    costs.observeTransfer({ values: 1, bytes: 1e6, ms: 8 });
+    expect(costs.transfer(1e6)).toBeCloseTo(8, 6);
+    expect(costs.predict(machine.info, work, union(0.15))!.load).toBeGreaterThan(0);
+  });
+
+  test('a line’s throughput and latency are told apart, and outlast a restart', () => {
+    const file = path();
+    const costs = new CostModel(file);
+    // 1 Gbit/s, 20 ms for each value.
+    for (const [values, bytes] of [
+      [1, 1e6],
+      [4, 8e6],
+      [2, 30e6],
+      [8, 5e6],
+    ] as const)
+      // prettier-ignore
+      costs.observeTransfer({ values, bytes, ms: values * 20 + bytes * 8e-6 });
+    expect(new CostModel(file).transfer(50e6)).toBeCloseTo(420, 3);
+  });
+
+  test('waits for values that arrive for what they take beyond computing', () => {
+    const ram = took(new Machine(), prompt(4, 256, 'ram'), union(0.15));
+    const over = (ms: number): number => {
+      const { machine, costs } = profiled();
+      costs.observeTransfer({ values: 4, bytes: 4 * 256 * 2000, ms });
+      return costs.predict(machine.info, prompt(4, 256, 'shared'), union(0.15))!.total;
+    };
+    expect(over(ram / 10)).toBeLessThan(1.1 * ram);
+    // The last layer comes with the last byte, and is then placed and computed.
+    expect(over(10 * ram)).toBeGreaterThan(10 * ram);
+    expect(over(10 * ram)).toBeLessThan(10.5 * ram);
+  });
+
   test('is foreseen of a model whose passes tell no layers, as libllama’s', () => {
     const machine = new Machine();
     const costs = new CostModel(path());

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { PredictedTtft } from '../../../src-shared/plan.ts';
 import type { AppendReport, ModelInfo, Strategy } from '../../engine/engine.ts';
 import { ComputeCostsSchema, layerFeatures, TierCostsSchema, type ComputeCosts } from './costs.ts';
-import { learnAppend, learnTiers } from './learn.ts';
+import type { Transfer } from '../../kvstore/store.ts';
+import { learnAppend, learnTiers, learnTransfer } from './learn.ts';
 import { predict } from './predict.ts';
 import {
   isLoadedFrom,
@@ -15,7 +16,7 @@ import {
   type Tier,
   type Work,
 } from './work.ts';
-import { faded, observed } from './fit.ts';
+import { faded, observed, predicted } from './fit.ts';
 
 const FileSchema = z.object({
   version: z.literal(3),
@@ -83,6 +84,21 @@ export class CostModel {
     this.#models = { ...this.#models, [keyOf(subject)]: learnAppend(known, layout, report, share) };
     this.#tiers = learnTiers(this.#tiers, work.pieces, { report, acquireMs, share });
     this.#save();
+  }
+
+  /** Learns from what came from other machines, for a prompt or ahead of one. */
+  observeTransfer(transfer: Transfer): void {
+    const { bytes, values, ms } = transfer;
+    const expected = predicted(this.#tiers['shared']?.load, [bytes, values]);
+    const wrong = expected !== undefined && Math.abs(expected - ms) > WRONG * ms;
+    const share = wrong ? REMEMBERED_WHEN_WRONG : REMEMBERED;
+    this.#tiers = learnTransfer(this.#tiers, 'shared', transfer, share);
+    this.#save();
+  }
+
+  /** Milliseconds until a value of other machines is here; null before any was. */
+  transfer(bytes: number): number | null {
+    return predicted(this.#tiers['shared']?.load, [bytes, 1]) ?? null;
   }
 
   /** Learns from a chunk that was encoded by itself, as long as nothing better is known. */

@@ -27,9 +27,9 @@ export type ComputeCosts = z.infer<typeof ComputeCostsSchema>;
 /** What bringing stored KV in costs, by tier. */
 export const TierCostsSchema = z
   .object({
-    /** A layer of all files [bytes, files]. */
+    /** A layer of all files [bytes, files]; of a tier that is streamed from all layers of all values [bytes, values]. */
     load: FitSchema,
-    /** Looking up and opening [files]. */
+    /** Looking up and opening [files, those that are opened all at once as one]. */
     open: FitSchema,
   })
   .partial();

@@ -30,6 +30,8 @@ function machineModel(fingerprint = 'f'): { model: ProfiledModel; appends: Strat
         return Promise.resolve(1);
       },
       pullIn: () => Promise.resolve(),
+      receive: () => undefined,
+      fail: () => undefined,
       dispose: () => undefined,
     });
   const files = new Map<string, number>();

@@ -7,9 +7,18 @@ import {
   type ComputeCosts,
   type TierCosts,
 } from './costs.ts';
+import type { Transfer } from '../../kvstore/store.ts';
 import { median } from '../averages.ts';
 import { byTier } from './predict.ts';
-import { isLoadedFrom, type Layout, type Piece, type Rows, type Tier } from './work.ts';
+import {
+  isLoadedFrom,
+  isStreamed,
+  openedInTurn,
+  type Layout,
+  type Piece,
+  type Rows,
+  type Tier,
+} from './work.ts';
 
 /** What an append tells of computing; what was known counts `share`. */
 export function learnAppend(
@@ -93,11 +102,25 @@ export function learnTiers(
   const learnt = { ...known };
   for (const [tier, { files }] of used) {
     const learning = new Learning<TierCosts>(known[tier] ?? {}, share);
-    if (used.length === 1) learning.learn('open', [files], acquireMs);
-    const layers = isLoadedFrom(tier) && loaded.length === 1 ? report.layers : [];
+    if (used.length === 1) learning.learn('open', [openedInTurn(tier, files)], acquireMs);
+    const isTold = isLoadedFrom(tier) && !isStreamed(tier) && loaded.length === 1;
+    const layers = isTold ? report.layers : [];
     for (const { loadStart, loadEnd, loadBytes } of layers)
       if (loadBytes > 0) learning.learn('load', [loadBytes, files], loadEnd - loadStart);
     learnt[tier] = learning.costs;
   }
   return learnt;
+}
+
+/** What values that arrived tell of their tier. */
+export function learnTransfer(
+  known: Readonly<Record<Tier, TierCosts>>,
+  tier: Tier,
+  { values, bytes, ms, openMs }: Transfer,
+  share: number,
+): Record<Tier, TierCosts> {
+  const learning = new Learning<TierCosts>(known[tier] ?? {}, share);
+  learning.learn('load', [bytes, values], ms);
+  if (openMs !== undefined) learning.learn('open', [1], openMs);
+  return { ...known, [tier]: learning.costs };
 }

@@ -12,8 +12,9 @@ export interface LayerTimes {
 /**
  * Milliseconds of waiting for bytes when a loader works one layer ahead of computing, as native/engine/layer_loader.h: the
  * first two layers from the start on, each further one when the one before it is taken. `first` is the first layer that is loaded.
+ * `streamed`: what a layer takes of values that arrive whole, from their first layer on, whatever computing does.
  */
-export function waitingFor(layers: readonly LayerTimes[], first: number): number {
+export function waitingFor(layers: readonly LayerTimes[], first: number, streamed = 0): number {
   let [now, waited] = [0, 0];
   let loaded = 0; // when the loader is done with what it began last
   const arrives = layers.map(() => 0);
@@ -23,7 +24,7 @@ export function waitingFor(layers: readonly LayerTimes[], first: number): number
   };
   const take = (layer: number): void => {
     if (layer > first) load(layer + 1, now);
-    const ready = Math.max(now, arrives[layer] ?? 0);
+    const ready = Math.max(now, arrives[layer] ?? 0, (layer + 1) * streamed);
     waited += ready - now;
     now = ready + (layers[layer]?.place ?? 0);
   };

@@ -19,7 +19,7 @@ type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken
 
 interface PlannerOptions {
   costs: CostModel;
-  store: Pick<ChunkCache, 'entry' | 'similar'>;
+  store: Pick<ChunkCache, 'entry' | 'similar' | 'shared'>;
   /** What was measured of a model's quality; absent before. */
   calibration: (model: PlannedModel) => Calibration | undefined;
   /** The least ratio that watching asks for where passages of these libraries are blended (watching/); absent: none. */
@@ -41,7 +41,7 @@ export interface Plan extends PlanRequest {
 }
 
 /** Slowest first. */
-const TIERS: readonly Tier[] = ['disk', 'ram', 'device'];
+const TIERS: readonly Tier[] = ['shared', 'disk', 'ram', 'device'];
 
 /** Plans how prompts are blended, and learns from what came of it. */
 export class Planner {
@@ -75,13 +75,14 @@ export class Planner {
   async plan(parts: readonly PromptPart[], request: PlanRequest): Promise<Plan> {
     const { model, strategy, past } = request;
     const blends = this.blends(model, strategy);
+    const elsewhere = await this.#locate(blends ? parts : [], request);
     const found: PromptPart[] = [];
     const slice = new TimeSlice(); // what is not stored is looked for in what is
     for (const part of parts) {
-      found.push(blends ? this.#lookUp(part, request) : part);
+      found.push(blends ? this.#lookUp(part, request, elsewhere) : part);
       await slice.step();
     }
-    const pieces = found.map((part, i) => this.#pieces(part, i, request));
+    const pieces = found.map((part, i) => this.#pieces(part, i, request, elsewhere));
     const work = { past, pieces: pieces.flat() };
     const decision = decide(work, strategy, {
       info: model.info,
@@ -118,16 +119,34 @@ export class Planner {
     };
   }
 
-  /** Notes of a chunk that is not stored what stands in others. */
-  #lookUp(part: PromptPart, { model, dtype }: PlanRequest): PromptPart {
+  /** Which chunks other machines have that are not stored here. The first time, how soon they would come is measured. */
+  async #locate(parts: readonly PromptPart[], { model, dtype }: PlanRequest): Promise<ReadonlySet<string>> {
+    const { shared } = this.#options.store;
+    if (!shared?.available) return new Set();
+    const chunks = parts.filter(({ kind, compute }) => kind === 'chunk' && compute !== true);
+    const found = await shared.locate(chunks.map((part) => keyFor(model, dtype, part)));
+    const [first] = found;
+    if (first !== undefined && this.costs.transfer(0) === null) await shared.probe(first);
+    return found;
+  }
+
+  /** Notes of a chunk that is nowhere stored what stands in others. */
+  #lookUp(part: PromptPart, { model, dtype }: PlanRequest, elsewhere: ReadonlySet<string>): PromptPart {
     const { store } = this.#options;
-    if (part.kind !== 'chunk' || store.entry(keyFor(model, dtype, part))) return part;
+    if (part.kind !== 'chunk') return part;
+    const key = keyFor(model, dtype, part);
+    if (store.entry(key) || elsewhere.has(key)) return part;
     const runs = findRuns(part.tokens, { model, store, dtype });
     return runs ? { ...part, runs } : part;
   }
 
   /** What is to be reused and computed of a part. */
-  #pieces({ kind, tokens, lead, runs }: PromptPart, chunk: number, { model, dtype }: PlanRequest): Piece[] {
+  #pieces(
+    { kind, tokens, lead, runs }: PromptPart,
+    chunk: number,
+    { model, dtype }: PlanRequest,
+    elsewhere: ReadonlySet<string>,
+  ): Piece[] {
     const piece = (count: number, tier: Tier | null): Piece => ({
       tokens: count,
       tier,
@@ -135,7 +154,10 @@ export class Planner {
       ...(kind === 'chunk' && { chunk }),
     });
     if (kind === 'text') return [piece(tokens.length, null)];
-    if (!runs) return [piece(tokens.length, this.#tier(keyFor(model, dtype, { tokens, lead }), model))];
+    if (!runs) {
+      const key = keyFor(model, dtype, { tokens, lead });
+      return [piece(tokens.length, this.#tier(key, model) ?? (elsewhere.has(key) ? 'shared' : null))];
+    }
     return runs.spans.map((run) =>
       piece(run.count, run.kind === 'reuse' ? this.#tier(runs.keys.get(run.candidate), model) : null),
     );
@@ -174,5 +196,5 @@ function piecesDone(
 }
 
 function shown(tier: Tier | null): FusionPlan['tier'] {
-  return tier === 'device' || tier === 'ram' || tier === null ? tier : 'disk';
+  return tier === 'device' || tier === 'ram' || tier === 'shared' || tier === null ? tier : 'disk';
 }

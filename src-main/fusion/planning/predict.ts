@@ -2,7 +2,15 @@ import type { PredictedTtft } from '../../../src-shared/plan.ts';
 import { predicted } from './fit.ts';
 import { keysMs, layerMs, questionFeatures, type ComputeCosts, type TierCosts } from './costs.ts';
 import { waitingFor, type LayerTimes } from './pipeline.ts';
-import { isLoadedFrom, type Layout, type Piece, type Rows, type Tier } from './work.ts';
+import {
+  isLoadedFrom,
+  isStreamed,
+  openedInTurn,
+  type Layout,
+  type Piece,
+  type Rows,
+  type Tier,
+} from './work.ts';
 
 export interface Costs {
   compute: ComputeCosts;
@@ -14,7 +22,9 @@ export function predict(costs: Costs, layout: Layout, pieces: readonly Piece[]):
   const { compute } = costs;
   const steps = layout.layers();
   const load = loadMs(costs, pieces, layout.lastOfAll + 1);
-  if (load === undefined || layerMs(compute, layout.freshIn(0)) === undefined) return undefined;
+  const streamed = streamedMs(costs, pieces);
+  if (load === undefined || streamed === undefined || layerMs(compute, layout.freshIn(0)) === undefined)
+    return undefined;
   const { placed, lastOfAll } = layout;
   const place = predicted(compute.place, [layout.reusable * placed, placed]) ?? 0;
   const question = predicted(compute.question, questionFeatures(compute, layout));
@@ -36,7 +46,7 @@ export function predict(costs: Costs, layout: Layout, pieces: readonly Piece[]):
   }));
   const parts = {
     acquire: openMs(costs, pieces),
-    load: load > 0 ? waitingFor(times, layout.firstLoad) : 0,
+    load: load + streamed > 0 ? waitingFor(times, layout.firstLoad, streamed / (lastOfAll + 1)) : 0,
     place,
     check: look + sum(checks) + select,
     recompute: sum(rows) + (predicted(compute.rest, [1, layout.tokens]) ?? 0),
@@ -54,7 +64,7 @@ function lastLayerMs(costs: ComputeCosts, rows: Rows, last: Rows, keys: boolean)
 function loadMs({ tiers }: Costs, pieces: readonly Piece[], layers: number): number | undefined {
   let ms = 0;
   for (const [tier, { files, bytes }] of byTier(pieces)) {
-    if (!isLoadedFrom(tier)) continue;
+    if (!isLoadedFrom(tier) || isStreamed(tier)) continue;
     const known = predicted(tiers[tier]?.load, [bytes / layers, files]);
     if (known === undefined) return undefined;
     ms += known;
@@ -62,8 +72,20 @@ function loadMs({ tiers }: Costs, pieces: readonly Piece[], layers: number): num
   return ms;
 }
 
+/** All that arrives from other machines, from the first byte to the last. */
+function streamedMs({ tiers }: Costs, pieces: readonly Piece[]): number | undefined {
+  const streamed = [...byTier(pieces)].filter(([tier]) => isStreamed(tier));
+  const each = streamed.map(([tier, { files, bytes }]) => predicted(tiers[tier]?.load, [bytes, files]));
+  return each.reduce<number | undefined>(
+    (ms, one) => (ms !== undefined && one !== undefined ? ms + one : undefined),
+    0,
+  );
+}
+
 function openMs({ tiers }: Costs, pieces: readonly Piece[]): number {
-  const each = [...byTier(pieces)].map(([tier, { files }]) => predicted(tiers[tier]?.open, [files]) ?? 0);
+  const each = [...byTier(pieces)].map(
+    ([tier, { files }]) => predicted(tiers[tier]?.open, [openedInTurn(tier, files)]) ?? 0,
+  );
   return sum(each);
 }
 

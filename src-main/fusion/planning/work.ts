@@ -1,11 +1,21 @@
 import type { AppendReport, Strategy } from '../../engine/engine.ts';
 
-/** Where a piece's KV comes from: 'device', 'ram', or the name of a tier that is loaded from, such as 'disk'. */
+/** Where a piece's KV comes from: 'device', 'ram', or the name of a tier that is loaded from: 'disk', or 'shared', of other machines. */
 export type Tier = string;
 
 /** Whether it takes time to bring a piece in: not what is in memory, of the computer or of the model's device. */
 export function isLoadedFrom(tier: Tier | null): tier is Tier {
   return tier !== null && tier !== 'ram' && tier !== 'device';
+}
+
+/** Whether whole values arrive from the start on, whatever layer is needed next: nothing waits until a layer is asked for. */
+export function isStreamed(tier: Tier | null): boolean {
+  return tier === 'shared';
+}
+
+/** How many of a tier's files are opened one after another: what is streamed is opened all at once. */
+export function openedInTurn(tier: Tier, files: number): number {
+  return isStreamed(tier) ? 1 : files;
 }
 
 /** A run of tokens, in order: from a tier, or computed (null). */

@@ -57,6 +57,15 @@ export class Meter {
     this.#left.set(documentId, Math.max(0, left - tokens));
   }
 
+  /** Tokens of a document that is expected came from other machines: that says nothing of how fast they are computed. */
+  fetched(documentId: number, tokens: number): void {
+    const left = this.#left.get(documentId);
+    if (left === undefined) return;
+    this.tokensDone += tokens;
+    this.#tokensLeft -= Math.min(tokens, left);
+    this.#left.set(documentId, Math.max(0, left - tokens));
+  }
+
   /** A document needs nothing more. */
   finish(documentId: number): void {
     this.#begin();

@@ -1,3 +1,5 @@
+import { fetchChunk } from '../../fusion/fetch-chunk.ts';
+import type { CostModel } from '../../fusion/planning/cost-model.ts';
 import { encodeAndStore, type ChunkCache, type LedTokens } from '../../fusion/model.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { chunkKey } from '../../kvstore/store.ts';
@@ -13,6 +15,8 @@ interface PrecomputerOptions {
   store: ChunkCache;
   models: { readonly active: ChunkModel | undefined };
   gate: Gate;
+  /** Says whether computing is sooner than fetching from other machines. */
+  costs?: CostModel | undefined;
 }
 
 export interface ChunkDone {
@@ -21,6 +25,8 @@ export interface ChunkDone {
   total: number;
   /** Tokens of this one, if it was computed. */
   computedTokens: number;
+  /** Tokens of this one, if it came from the shared cache instead. */
+  fetchedTokens: number;
   /** Tokens of this one, if it is missing and the disk budget cannot hold it. */
   leftOutTokens: number;
 }
@@ -34,7 +40,7 @@ export class DocumentPrecomputer {
   }
 
   /**
-   * Computes chunk by chunk, behind questions, each stored at once. Those that the disk budget cannot hold are left out:
+   * Computes chunk by chunk, behind questions, each stored at once. What other machines share is fetched instead. Those that the disk budget cannot hold are left out:
    * storing them would only push out others of the same model. ABORTED, DISK_FULL, STORE_READ_ONLY.
    */
   async precompute(
@@ -48,6 +54,11 @@ export class DocumentPrecomputer {
     const { catalogue, store } = this.#options;
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
     const slice = new TimeSlice();
+    const missingKeys = ids.flatMap((id) => {
+      const chunk = catalogue.chunkTable.tokens(id);
+      return chunk ? chunkKey({ ...target, ...chunk }) : [];
+    });
+    await store.shared?.locate(missingKeys); // once for all: asked one by one, each would take a round trip
     let added = 0; // bytes that are not in the catalogue's counts yet
     for (const [index, id] of ids.entries()) {
       await slice.step(signal);
@@ -56,13 +67,19 @@ export class DocumentPrecomputer {
       const missing = chunk && !store.has(chunkKey({ ...target, ...chunk })) ? chunk.tokens.length : 0;
       const bytes = this.#bytes(missing, target);
       const room = missing > 0 && this.#hasRoom(added + bytes, bytes, target);
-      if (chunk && room) {
-        await this.#compute(chunk, document.path, target, signal);
-        added += bytes;
-      }
-      const [computedTokens, leftOutTokens] = room ? [missing, 0] : [0, missing];
-      onChunk({ done: index + 1, total: ids.length, computedTokens, leftOutTokens });
+      const fetched = chunk && room && (await this.#fetch(chunk, document.path, target));
+      if (chunk && room && !fetched) await this.#compute(chunk, document.path, target, signal);
+      if (room) added += bytes;
+      const tokens = { computedTokens: 0, fetchedTokens: 0, leftOutTokens: 0 };
+      tokens[fetched ? 'fetchedTokens' : room ? 'computedTokens' : 'leftOutTokens'] = missing;
+      onChunk({ done: index + 1, total: ids.length, ...tokens });
     }
+  }
+
+  async #fetch(chunk: LedTokens, label: string, { dtype }: Target): Promise<boolean> {
+    const { store, models, costs } = this.#options;
+    const model = models.active?.model;
+    return model !== undefined && fetchChunk({ ...chunk, dtype, label }, { model, store, costs });
   }
 
   async #compute(

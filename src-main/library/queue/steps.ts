@@ -3,6 +3,7 @@ import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow, WorkingPhase } from '../../catalogue/document-table.ts';
 import type { ChunkCache } from '../../fusion/model.ts';
+import type { CostModel } from '../../fusion/planning/cost-model.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { unlessAborted } from '../../platform/abort.ts';
 import { failureOf } from '../../platform/failure.ts';
@@ -25,6 +26,8 @@ export interface StepParts {
   log: Logger;
   /** Makes vectors where an embedding model is in use. */
   indexer?: DocumentIndexer | undefined;
+  /** Says whether computing a chunk is sooner than fetching it from other machines. */
+  costs?: CostModel | undefined;
   onLibraryChanged: (libraryId: number) => void;
   clock?: Clock | undefined;
 }
@@ -41,6 +44,8 @@ export interface StepsOptions extends StepParts {
   onRead?: (outcome: ReadOutcome) => void;
   /** A chunk of so many tokens was computed and stored. */
   onComputed?: (tokens: number) => void;
+  /** A chunk of so many tokens came from the shared cache instead. */
+  onFetched?: (tokens: number) => void;
   /** The disk budget could not hold chunks of so many tokens. */
   onLeftOut?: (tokens: number) => void;
 }
@@ -79,13 +84,13 @@ export class DocumentSteps {
   readonly #clock: Clock;
 
   constructor(options: StepsOptions) {
-    const { catalogue, store, models, gate, clock = systemClock } = options;
+    const { catalogue, store, models, gate, costs, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
     this.meter = new Meter(clock);
     this.#counts = new CacheCounts(catalogue, store);
     this.#cutter = new DocumentCutter(catalogue);
-    this.#precomputer = new DocumentPrecomputer({ catalogue, store, models, gate });
+    this.#precomputer = new DocumentPrecomputer({ catalogue, store, models, gate, costs });
   }
 
   /** From a file to its text. */
@@ -156,7 +161,11 @@ export class DocumentSteps {
     const { target } = await unlessAborted(this.#options.ready(), signal);
     await this.#step('compute', document, async () => {
       let startedAt = this.#clock.now();
-      const onChunk = ({ done, total, computedTokens, leftOutTokens }: ChunkDone): void => {
+      const onChunk = ({ done, total, computedTokens, fetchedTokens, leftOutTokens }: ChunkDone): void => {
+        if (fetchedTokens > 0) {
+          this.meter.fetched(document.id, fetchedTokens);
+          this.#options.onFetched?.(fetchedTokens);
+        }
         if (computedTokens > 0) {
           this.meter.computed(document.id, computedTokens, startedAt);
           this.#options.onComputed?.(computedTokens);

@@ -63,7 +63,7 @@ export const fusion = {
     chosen: 'Chosen automatically: {{what}}.',
     at: '{{name}} at {{ratio}}',
     from: '{{what}}, from {{tier}}',
-    tier: { device: 'GPU memory', ram: 'RAM', disk: 'disk' },
+    tier: { device: 'GPU memory', ram: 'RAM', disk: 'disk', shared: 'the shared cache' },
     expected: 'From look-up to the last layer {{expected}} were expected; it took {{took}}.',
     unexpected:
       'Too little had been measured to say how long it would take; from look-up to the last layer it took {{took}}.',
@@ -182,6 +182,7 @@ export const fusion = {
     device: 'cache in the GPU’s memory',
     ram: 'cache in RAM',
     disk: 'cache on disk',
+    shared: 'shared cache',
     computed: 'computed: not in the cache',
   },
   chunks: {
@@ -194,6 +195,7 @@ export const fusion = {
       '{{count}} of them is not stored itself: {{reused}} of its {{tokens}} tokens also occur in stored passages and were reused; the rest was computed.',
     leadInPart_other:
       '{{count}} of them are not stored themselves: {{reused}} of their {{tokens}} tokens also occur in stored passages and were reused; the rest was computed.',
+    leadShared: 'From the shared cache: {{shared}}.',
     leadDevice: 'Already in the GPU’s memory: {{device}}.',
     bytes: '{{bytes}} came from the cache.',
     bytesCrossed: '{{bytes}} were copied to the GPU.',
@@ -208,7 +210,7 @@ export const fusion = {
     allComputed: 'all, computed',
     openDocument: 'Open {{title}}',
     showInMap: 'Show {{title}} in the prompt',
-    tiers: { device: 'GPU', ram: 'RAM', disk: 'Disk', computed: 'Computed' },
+    tiers: { device: 'GPU', ram: 'RAM', disk: 'Disk', shared: 'Shared', computed: 'Computed' },
     inPart: '{{tier}}, {{reused}} of {{tokens}} tokens',
   },
   mass: {

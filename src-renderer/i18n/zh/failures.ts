@@ -48,6 +48,10 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
   },
   CHUNK_VERSION: { message: '一个缓存文件由更新版本的 Kvasir 写成。', advice: '请更新 Kvasir。' },
   CHUNK_MISMATCH: { message: '一个缓存文件属于其他模型。', advice: '需要时会自动重新计算。' },
+  SHARED_TIER_FAILED: {
+    message: '共享缓存没有响应，或连接中断。',
+    advice: '所需内容已在本机计算；请检查网络和共享缓存的设置。',
+  },
   STORE_IN_USE: {
     message: '另一个 Kvasir 正在使用同一个数据文件夹，且无法代为执行。',
     advice: '请先关闭它，或使用其他数据文件夹。',

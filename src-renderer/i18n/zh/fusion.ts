@@ -59,7 +59,7 @@ export const fusion: Words<typeof en.fusion> = {
     chosen: '自动选择：{{what}}。',
     at: '{{name}}，比例 {{ratio}}',
     from: '{{what}}，取自{{tier}}',
-    tier: { device: '显存', ram: '内存', disk: '磁盘' },
+    tier: { device: '显存', ram: '内存', disk: '磁盘', shared: '共享缓存' },
     expected: '从查缓存到最后一层，预计 {{expected}}，实际 {{took}}。',
     unexpected: '测量数据还太少，无法预计耗时；从查缓存到最后一层实际用了 {{took}}。',
     reason: {
@@ -166,6 +166,7 @@ export const fusion: Words<typeof en.fusion> = {
     device: '显存中的缓存',
     ram: '内存中的缓存',
     disk: '磁盘上的缓存',
+    shared: '共享缓存',
     computed: '直接计算：缓存中没有',
   },
   chunks: {
@@ -177,6 +178,7 @@ export const fusion: Words<typeof en.fusion> = {
       '其中 {{count}} 个本身没有缓存：它的 {{tokens}} 个 token 中有 {{reused}} 个也出现在已缓存的段落里并被复用，其余直接计算。',
     leadInPart_other:
       '其中 {{count}} 个本身没有缓存：它们的 {{tokens}} 个 token 中有 {{reused}} 个也出现在已缓存的段落里并被复用，其余直接计算。',
+    leadShared: '来自共享缓存：{{shared}}。',
     leadDevice: '已在显存中的有 {{device}} 个。',
     bytes: '从缓存取得 {{bytes}}。',
     bytesCrossed: '复制到显存 {{bytes}}。',
@@ -191,7 +193,7 @@ export const fusion: Words<typeof en.fusion> = {
     allComputed: '全部，直接计算',
     openDocument: '打开“{{title}}”',
     showInMap: '在提示中显示“{{title}}”',
-    tiers: { device: '显存', ram: '内存', disk: '磁盘', computed: '直接计算' },
+    tiers: { device: '显存', ram: '内存', disk: '磁盘', shared: '共享', computed: '直接计算' },
     inPart: '{{tier}}，{{tokens}} 个 token 中的 {{reused}} 个',
   },
   mass: {

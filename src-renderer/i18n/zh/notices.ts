@@ -9,6 +9,7 @@ export const notices: Record<Notice['kind'], string> = {
   'left-out': '上下文放不下所有匹配的段落，有些没有采用。',
   'turns-left-out': '上下文放不下整个对话，模型已看不到较早的部分。',
   'plain-prompt': '无法使用模型的对话模板，改用普通提示。',
+  'shared-lost': '共享缓存未能完整送达部分文本块；它们已在本机为这个回答计算。',
   quarantined: '损坏的缓存文件已隔离，其中的内容已为这个回答重新计算。',
   'over-budget': '缓存已满：放不下的文本块会在需要时计算。',
   'full-prefill': '整个提示都直接计算：在这里这样比加载并融合缓存更快。',

@@ -127,7 +127,7 @@ function Counts({ stats }: { stats: AnswerStats }) {
 /** Chunk hits by tier: as many marks as chunks, in the tier's colour. */
 function Tiers({ stats: { chunkHits } }: { stats: AnswerStats }) {
   const { t } = useTranslation('chat');
-  const tiers = (['resident', 'device', 'ram', 'disk', 'partial', 'computed'] as const).filter(
+  const tiers = (['resident', 'device', 'ram', 'disk', 'shared', 'partial', 'computed'] as const).filter(
     (tier) => chunkHits[tier] > 0,
   );
   const words = tiers.map((tier) => `${t(`tier.${tier}`)} ${chunkHits[tier]}`).join(', ');

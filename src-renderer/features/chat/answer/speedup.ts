@@ -8,6 +8,6 @@ export function comparedWithFull(stats: AnswerStats): BesideFullPrefill | null {
 
 /** Chunks whose KV needed no computing, and all of them. */
 export function cachedChunks({ chunkHits }: AnswerStats): { cached: number; all: number } {
-  const cached = chunkHits.resident + chunkHits.ram + chunkHits.disk;
+  const cached = chunkHits.resident + chunkHits.device + chunkHits.ram + chunkHits.disk + chunkHits.shared;
   return { cached, all: cached + chunkHits.partial + chunkHits.computed };
 }

@@ -26,7 +26,7 @@ export function ChunkSection({
   const count = (tier: Chunk['tier']) => parts.filter(({ chunk }) => chunk.tier === tier).length;
   const numbers = { ram: count('ram'), disk: count('disk'), computed: count('computed') };
   const { bytesLoaded, bytesCrossed = 0 } = view.report;
-  const onDevice = count('device');
+  const [onDevice, shared] = [count('device'), count('shared')];
   const inPart = parts.filter(({ chunk }) => chunk.match === 'partial');
   const reused = format.number(sum(inPart, ({ chunk }) => chunk.reusedTokens ?? 0));
   const tokens = format.number(sum(inPart, ({ part }) => part.tokens));
@@ -34,6 +34,7 @@ export function ChunkSection({
     parts.length === 0 ? t('chunks.none') : t('chunks.lead', { count: parts.length, ...numbers }),
     ...(inPart.length > 0 ? [t('chunks.leadInPart', { count: inPart.length, reused, tokens })] : []),
     ...(onDevice > 0 ? [t('chunks.leadDevice', { device: onDevice })] : []),
+    ...(shared > 0 ? [t('chunks.leadShared', { shared })] : []),
     ...(bytesLoaded > 0 ? [t('chunks.bytes', { bytes: format.bytes(bytesLoaded) })] : []),
     ...(bytesCrossed > 0 ? [t('chunks.bytesCrossed', { bytes: format.bytes(bytesCrossed) })] : []),
   ]);

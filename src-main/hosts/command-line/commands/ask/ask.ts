@@ -191,6 +191,7 @@ const KV: Record<Source['tier'], string> = {
   device: "cache in the GPU's memory",
   ram: 'cache in memory',
   disk: 'cache on disk',
+  shared: 'shared cache',
   partial: 'in part from the cache of similar text',
   computed: 'computed',
 };

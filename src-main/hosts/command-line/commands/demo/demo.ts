@@ -64,11 +64,13 @@ function introduce(
 function tellPrecompute(sync: SyncReport, report: PrecomputeReport | undefined, terminal: Terminal): void {
   terminal.out(`              ${sync.documents} documents, ${sync.chunks} chunks\n`);
   if (!report) return;
+  const shared = report.fetched > 0 ? `; ${report.fetched} came from the shared cache` : '';
   const done =
     report.computed === 0
-      ? `nothing to do: the KV of all ${report.stored} chunks is stored from an earlier run`
+      ? `nothing to do: the KV of all ${report.stored} chunks is stored from an earlier run${shared}`
       : `the KV of ${report.computed} chunks (${report.tokens} tokens) computed once and stored: ` +
         `${(report.ms / 1000).toFixed(1)} s, ${formatBytes(report.bytes)}` +
-        (report.stored > 0 ? `; ${report.stored} were stored already` : '');
+        (report.stored > 0 ? `; ${report.stored} were stored already` : '') +
+        shared;
   terminal.out(`Precompute    ${done}\n`);
 }

@@ -1,0 +1,262 @@
+/** What several machines share, with the real engine: two data folders, a folder between them, and a line that is slow, cut or lies. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { FusionPlan } from '../src-shared/plan.ts';
+import { App } from '../src-main/app.ts';
+import { Engine, type Model, type Strategy } from '../src-main/engine/engine.ts';
+import { blend, type BlendResult, type PromptPart } from '../src-main/fusion/blender.ts';
+import { encodeAndStore, keyFor, type ChunkCache } from '../src-main/fusion/model.ts';
+import { CostModel } from '../src-main/fusion/planning/cost-model.ts';
+import { Planner } from '../src-main/fusion/planning/planner.ts';
+import { profile } from '../src-main/fusion/planning/profile.ts';
+import { ChunkStore } from '../src-main/kvstore/store.ts';
+import { cut, FolderTier } from '../src-main/testing/shared-tier.ts';
+import { randomModel } from '../tools/random-model/random-model.ts';
+
+const SMALL = { layers: 4, embd: 128, heads: 4, 'kv-heads': 2, 'head-dim': 32, ff: 256, vocab: 512 };
+/** Computing a token takes a hundred times as long, its KV is half as large again. */
+const LARGE = { layers: 12, embd: 512, heads: 16, 'kv-heads': 1, 'head-dim': 32, ff: 2048, vocab: 512 };
+const STRATEGY: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.2] };
+
+let work: string;
+let engine: Engine;
+let model: Model;
+
+beforeAll(async () => {
+  work = mkdtempSync(join(tmpdir(), 'kvasir-shared-'));
+  engine = Engine.open();
+  model = await load(SMALL);
+});
+
+afterAll(() => {
+  model.dispose();
+  rmSync(work, { recursive: true, force: true });
+});
+
+function load(shape: Record<string, number>): Promise<Model> {
+  const path = randomModel({ ...shape, context: 2048, type: 'f16' }, work);
+  return engine.loadModel(path, { threads: 1, device: 'cpu' });
+}
+
+function folder(): string {
+  return mkdtempSync(join(work, 'data-'));
+}
+
+async function openStore(shared: FolderTier): Promise<ChunkStore> {
+  const options = { dir: folder(), diskBudgetBytes: 1e9, ramBudgetBytes: 0, files: engine, shared };
+  const store = await ChunkStore.open(options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A prompt of two passages; they take up several ranges each. */
+function prompt(of: Model, length = 300, round = 0): PromptPart[] {
+  const ids = (count: number, seed: number) =>
+    Int32Array.from(
+      { length: count },
+      (_, i) => 3 + (((seed + 3 * round) * 131 + i * (7 + seed + round)) % (of.info.vocabSize - 3)),
+    );
+  return [
+    { kind: 'text', tokens: Int32Array.of(4, ...of.encodingPrefix) },
+    { kind: 'chunk', tokens: ids(length, 1) },
+    { kind: 'chunk', tokens: ids(length, 2) },
+    { kind: 'text', tokens: ids(9, 3) },
+  ];
+}
+
+function keysOf(of: Model, parts: readonly PromptPart[]): string[] {
+  return parts.flatMap((part) => (part.kind === 'chunk' ? [keyFor(of, 'f16', part)] : []));
+}
+
+/** A machine that has computed a prompt's passages, one that has not, and what they share. */
+async function machines() {
+  const tier = new FolderTier(folder());
+  const [first, second] = [await openStore(tier), await openStore(tier)];
+  const parts = prompt(model);
+  await encodeAll(model, first, parts);
+  return { tier, first, second, parts, keys: keysOf(model, parts) };
+}
+
+async function encodeAll(of: Model, store: ChunkStore, parts: readonly PromptPart[]): Promise<void> {
+  for (const part of parts)
+    if (part.kind === 'chunk') await encodeAndStore(of, store, { ...part, dtype: 'f16', label: '' });
+}
+
+/** All but the first range of each value comes once all are leased, so that none is here before; `then` says what comes. */
+function heldBack(
+  tier: FolderTier,
+  then: NonNullable<FolderTier['onRead']> = (_key, _from, range) => range,
+): () => void {
+  const { promise: leased, resolve } = Promise.withResolvers<undefined>();
+  tier.onRead = async (key, from, range) => {
+    if (from > 0) await leased;
+    return then(key, from, range);
+  };
+  return () => resolve(undefined);
+}
+
+async function blended(
+  store: ChunkCache,
+  parts: readonly PromptPart[],
+  onAcquired?: () => void,
+): Promise<BlendResult & { logits: Float32Array }> {
+  await store.shared?.locate(keysOf(model, parts));
+  const session = model.createSession(1024);
+  try {
+    const result = await blend(parts, {
+      model,
+      store,
+      session,
+      dtype: 'f16',
+      strategy: STRATEGY,
+      onAcquired,
+    });
+    return { ...result, logits: session.logits().slice() };
+  } finally {
+    session.dispose();
+  }
+}
+
+test('from another machine: the same logits as from a disk, bit for bit, and from then on they are here', async () => {
+  const { tier, first, second, parts } = await machines();
+  const here = await blended(first, parts);
+  expect(here.outcomes).toEqual(['disk', 'disk']);
+  const there = await blended(second, parts, heldBack(tier));
+  expect(there.outcomes).toEqual(['shared', 'shared']);
+  expect(there.logits).toEqual(here.logits);
+  expect(there.report.selected).toEqual(here.report.selected);
+  await second.idle();
+  const again = await blended(second, parts);
+  expect(again.outcomes).toEqual(['disk', 'disk']);
+  expect(again.logits).toEqual(here.logits);
+  expect((await second.verify()).corrupt).toEqual([]);
+});
+
+test('a line that is cut in mid-load: the answer comes, what did not arrive is computed', async () => {
+  const { tier, first, second, parts, keys } = await machines();
+  const [, cutKey] = keys;
+  const release = heldBack(tier, (key, from, range) => (key === cutKey && from > 0 ? cut() : range));
+  const { outcomes, lost, quarantined, logits } = await blended(second, parts, release);
+  expect({ outcomes, lost, quarantined }).toEqual({
+    outcomes: ['shared', 'computed'],
+    lost: [1],
+    quarantined: [],
+  });
+  const oneComputed = parts.map((part, i) => (i === 2 ? { ...part, compute: true } : part));
+  expect(logits).toEqual((await blended(first, oneComputed)).logits);
+  await second.idle();
+  expect(second.stats()).toMatchObject({ entries: 1, shared: { failed: 1, corrupt: 0 } });
+});
+
+test('a value that was tampered with is never used, and is told', async () => {
+  const { tier, first, second, parts, keys } = await machines();
+  const bytes = readFileSync(tier.path(keys[0]!));
+  bytes[bytes.length - 3]! ^= 1;
+  writeFileSync(tier.path(keys[0]!), bytes);
+  const { outcomes, lost, quarantined, logits } = await blended(second, parts, heldBack(tier));
+  expect({ outcomes, lost, quarantined }).toEqual({
+    outcomes: ['computed', 'shared'],
+    lost: [],
+    quarantined: [0],
+  });
+  const oneComputed = parts.map((part, i) => (i === 1 ? { ...part, compute: true } : part));
+  expect(logits).toEqual((await blended(first, oneComputed)).logits);
+  await second.idle();
+  expect(tier.corrupt).toEqual([keys[0]]);
+  expect(second.stats()).toMatchObject({ entries: 1, shared: { failed: 0, corrupt: 1 } });
+  tier.opened.length = 0;
+  expect((await blended(second, parts)).outcomes).toEqual(['computed', 'disk']);
+  expect(tier.opened).toEqual([]);
+});
+
+test('a question that is stopped waits for no network', async () => {
+  const { tier, second, parts, keys } = await machines();
+  const { promise: never, resolve } = Promise.withResolvers<undefined>();
+  tier.onRead = async (_key, from, range) => {
+    if (from > 0) await never;
+    return range;
+  };
+  await second.shared?.locate(keys);
+  const session = model.createSession(1024);
+  const stop = new AbortController();
+  const options = { model, store: second, session, dtype: 'f16' as const, strategy: STRATEGY };
+  const answer = blend(parts, {
+    ...options,
+    signal: stop.signal,
+    onAcquired: () => setTimeout(() => stop.abort(), 20),
+  });
+  await expect(answer).rejects.toMatchObject({ code: 'ABORTED' });
+  resolve(undefined);
+  await second.idle();
+  expect((await blended(second, parts)).outcomes).toEqual(['disk', 'disk']);
+  session.dispose();
+});
+
+test.each([
+  ['a model that computes slowly loads from the shared cache', LARGE, 'shared'],
+  ['one that computes fast computes', SMALL, null],
+] as const)('over 1 Gbit/s, 100 ms away: %s', async (_title, shape, expected) => {
+  const own = await load(shape);
+  onTestFinished(() => own.dispose());
+  const tier = new FolderTier(folder());
+  const [first, second] = [await openStore(tier), await openStore(tier)];
+  tier.bytesPerSecond = 125e6;
+  tier.latencyMs = 100;
+  const costs = new CostModel(join(folder(), 'costs.json'));
+  second.shared?.onTransfer((transfer) => costs.observeTransfer(transfer));
+  await profile({ model: own, costs, dtype: 'f16', dir: folder(), step: (task) => task({}) });
+  const planner = new Planner({ costs, store: second, calibration: () => undefined });
+  for (const round of [0, 1, 2, 3]) {
+    const parts = prompt(own, 400, round);
+    await encodeAll(own, first, parts);
+    const request = { model: own, dtype: 'f16' as const, past: 0, strategy: { kind: 'auto' } as const };
+    const planned = await planner.plan(parts, request);
+    expect(planned.decision.predicted).not.toBeNull();
+    expect(planned.decision).toMatchObject({ tier: expected, fellBack: expected === null });
+    const session = own.createSession(1024);
+    const { strategy } = planned.decision;
+    const done = await blend(planned.parts, { model: own, store: second, session, dtype: 'f16', strategy });
+    session.dispose();
+    await second.idle();
+    const from = expected ?? 'computed';
+    expect(done.outcomes).toEqual([from, from]);
+    const plan = planner.done(planned, done);
+    expect(plan.tier).toBe(expected);
+    tell(plan, done);
+  }
+});
+
+/** Times are told, not asserted: what else the machine does is not known. */
+function tell(plan: FusionPlan, { acquireMs, report: { stages } }: BlendResult): void {
+  const ms = (value: number | null | undefined) => `${(value ?? NaN).toFixed(0)} ms`;
+  const { predictedTtftMs, predictedFullPrefillMs, outcomeMs, errorShare } = plan;
+  console.log(
+    `expected ${ms(predictedTtftMs?.total)} (opening ${ms(predictedTtftMs?.acquire)}, waiting ${ms(predictedTtftMs?.load)}; computing all: ${ms(predictedFullPrefillMs)}), ` +
+      `took ${ms(outcomeMs)} (${ms(acquireMs)}, ${ms(stages.loadWait)}): ${((errorShare ?? NaN) * 100).toFixed(0)} %`,
+  );
+}
+
+test('the second machine computes nothing of a library that the first one has read', async () => {
+  const shared = new FolderTier(folder());
+  const open = async (): Promise<{ app: App; workspace: Awaited<ReturnType<App['workspaces']['open']>> }> => {
+    const app = await App.open({ dataDir: folder(), shared });
+    onTestFinished(() => app.close());
+    return { app, workspace: await app.workspaces.open({ root: app.paths.sampleLibrary }) };
+  };
+  const first = await open();
+  const computed = (await first.workspace.library.drain()).precompute!;
+  expect(computed.computed).toBeGreaterThan(0);
+  const second = await open();
+  const fetched = (await second.workspace.library.drain()).precompute!;
+  expect(fetched).toMatchObject({ computed: 0, fetched: computed.computed, tokens: 0 });
+  const question = { question: 'Where was Mara born?', strategy: STRATEGY, topK: 3, maxTokens: 8 };
+  const [mine, theirs] = [
+    await first.workspace.answers.answer(question),
+    await second.workspace.answers.answer(question),
+  ];
+  expect(theirs.answer).toBe(mine.answer);
+  expect(theirs.sources.map(({ tier }) => tier)).toEqual(mine.sources.map(({ tier }) => tier));
+  expect(readdirSync(join(second.app.paths.store, 'quarantine'))).toEqual([]);
+});

@@ -1,0 +1,328 @@
+import { open } from 'node:fs/promises';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { ChunkKv } from '../engine/engine.ts';
+import { messageOf } from '../platform/failure.ts';
+import type { Logger } from '../platform/logger.ts';
+import { codeOf } from './errors.ts';
+import { kindOf } from './hash.ts';
+import { ranges } from './ranges.ts';
+import type { SharedTier, SharedValue } from './shared-tier.ts';
+import { TransferMeter, type Transfer } from './transfer-meter.ts';
+import type { ChunkFiles, ChunkOpener, Lease, SharedStats } from './types.ts';
+
+/** Opens chunks that arrive. A Model satisfies this. */
+type ChunkReceiver = Required<Pick<ChunkOpener, 'receiveChunk'>>;
+
+interface SharedParts {
+  tier: SharedTier;
+  files: ChunkFiles;
+  log: Logger;
+  /** Whether it is on this disk by now. */
+  has: (key: string) => boolean;
+  /** Keeps what `write` puts into a file, which gives its bytes, as the store's own; within its budget. */
+  keep: (key: string, write: (temp: string) => Promise<number>, label?: string) => Promise<void>;
+}
+
+/** A chunk on its way into memory; once whole it is kept on this disk too. */
+interface Arriving {
+  readonly opener: ChunkReceiver;
+  /** When its header is there, or it is given up. */
+  readonly opened: Promise<undefined>;
+  /** Once its header is there. */
+  chunk: ChunkKv | undefined;
+  /** When it is kept, or given up. Never rejects. */
+  ended: Promise<void>;
+  leases: number;
+  /** Its model is no longer in use. */
+  stopped: boolean;
+  /** Nobody else will lease it: it is disposed with the last lease. */
+  leaving: boolean;
+}
+
+/** More are forgotten: they are asked for again. */
+const MOST_LOCATED = 100_000;
+
+/**
+ * The store's side of the shared tier. acquire() serves what locate() found there: its layers are used while they arrive, and what
+ * arrived is kept on this disk. Nothing here makes a caller fail: what the tier does not give is computed.
+ */
+export class SharedChunks {
+  readonly counts: SharedStats = { hits: 0, fetched: 0, bytes: 0, corrupt: 0, failed: 0 };
+  readonly #parts: SharedParts;
+  readonly #located = new Set<string>();
+  readonly #arriving = new Map<string, Arriving>();
+  readonly #fetching = new Map<string, Promise<boolean>>();
+  readonly #listeners = new Set<(transfer: Transfer) => void>();
+  readonly #meter = new TransferMeter((transfer) => {
+    for (const listener of this.#listeners) listener(transfer);
+  });
+  readonly #closing = new AbortController();
+
+  constructor(parts: SharedParts) {
+    this.#parts = parts;
+  }
+
+  get available(): boolean {
+    return this.#parts.tier.available && !this.#closing.signal.aborted;
+  }
+
+  /** How fast values came, whenever some did. Gives what ends the listening. */
+  onTransfer(listener: (transfer: Transfer) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Which of these are in the tier and not on this disk. One round trip for all. */
+  async locate(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const { tier, has } = this.#parts;
+    const missing = [...new Set(keys)].filter((key) => !has(key));
+    if (!this.available || missing.length === 0) return new Set();
+    const found = await tier.has(missing);
+    if (this.#located.size > MOST_LOCATED) this.#located.clear();
+    for (const key of missing) {
+      if (found.has(key)) this.#located.add(key);
+      else this.#located.delete(key);
+    }
+    return found;
+  }
+
+  /** Starts on those of these chunks that locate() found, all at once, ahead of acquire(). */
+  bring(keys: readonly string[], opener: ChunkOpener): void {
+    for (const key of keys) void this.#begin(key, opener);
+  }
+
+  /** Leases what locate() found, as soon as its header is there. */
+  async lease(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
+    const arriving = this.#begin(key, opener);
+    if (!arriving) return undefined;
+    arriving.leases++;
+    await arriving.opened;
+    const { chunk } = arriving;
+    let held = true;
+    const release = (): void => {
+      if (!held) return;
+      held = false;
+      arriving.leases--;
+      settle(arriving);
+    };
+    if (!chunk) {
+      release();
+      return undefined;
+    }
+    this.counts.hits++;
+    return { key, chunk, tier: 'shared', bytes: chunk.bytes, prefetched: false, release };
+  }
+
+  /** Copies a chunk onto this disk; `label` as in put(). False when it cannot be had. DISK_FULL, STORE_READ_ONLY. */
+  fetch(key: string, label?: string): Promise<boolean> {
+    const running = this.#fetching.get(key);
+    if (running) return running;
+    const fetching = this.#fetch(key, label).finally(() => this.#fetching.delete(key));
+    this.#fetching.set(key, fetching);
+    return fetching;
+  }
+
+  /** Measures the tier by the beginning of one of its values. */
+  async probe(key: string): Promise<void> {
+    const started = performance.now();
+    try {
+      const value = await this.#parts.tier.open(key, this.#closing.signal);
+      if (!value) return;
+      try {
+        await this.#measured(value, async (parts) => {
+          await parts.next();
+          this.#meter.opened(performance.now() - started);
+          await parts.next();
+        });
+      } finally {
+        value.close();
+      }
+    } catch (error) {
+      this.#failed(key, error);
+    }
+  }
+
+  /** What was written here, for others. */
+  offer(key: string, path: string): void {
+    const { tier } = this.#parts;
+    if (this.available && tier.writable) tier.offer(key, path);
+  }
+
+  /** Resolves when nothing that arrives is this opener's, so that it may be disposed. Its leases must be released. */
+  async forget(opener: ChunkOpener): Promise<void> {
+    const mine = [...this.#arriving.values()].filter((arriving) => arriving.opener === opener);
+    for (const arriving of mine) arriving.stopped = true;
+    await Promise.all(mine.map(async ({ ended }) => ended));
+  }
+
+  /** Resolves when nothing is on its way. */
+  async idle(): Promise<void> {
+    while (this.#arriving.size + this.#fetching.size > 0)
+      await Promise.allSettled([
+        ...[...this.#arriving.values()].map(async ({ ended }) => ended),
+        ...this.#fetching.values(),
+      ]);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.idle();
+  }
+
+  #begin(key: string, opener: ChunkOpener): Arriving | undefined {
+    const known = this.#arriving.get(key);
+    if (known) return known.opener === opener ? known : undefined;
+    if (!this.available || !this.#located.has(key) || this.#parts.has(key) || !canReceive(opener))
+      return undefined;
+    const { promise: opened, resolve: isOpen } = Promise.withResolvers<undefined>();
+    const ended = Promise.resolve();
+    const arriving: Arriving = {
+      opener,
+      opened,
+      ended,
+      chunk: undefined,
+      leases: 0,
+      stopped: false,
+      leaving: false,
+    };
+    arriving.ended = this.#arrive(key, arriving, isOpen).finally(() => {
+      isOpen(undefined);
+      this.#arriving.delete(key);
+      arriving.leaving = true;
+      settle(arriving);
+    });
+    this.#arriving.set(key, arriving);
+    return arriving;
+  }
+
+  async #arrive(key: string, arriving: Arriving, isOpen: (_: undefined) => void): Promise<void> {
+    try {
+      const value = await this.#parts.tier.open(key, this.#closing.signal);
+      if (!value) {
+        this.#located.delete(key);
+        return;
+      }
+      try {
+        await this.#measured(value, async (parts) => {
+          for await (const bytes of parts) {
+            if (arriving.stopped) throw new KvasirError('ABORTED', 'The model is no longer in use.');
+            if (arriving.chunk) arriving.chunk.receive(bytes);
+            else arriving.chunk = arriving.opener.receiveChunk(key, bytes, value.bytes);
+            isOpen(undefined);
+          }
+        });
+      } finally {
+        value.close();
+      }
+      await this.#keep(key, arriving.chunk);
+    } catch (error) {
+      arriving.chunk?.fail('SHARED_TIER_FAILED', messageOf(error));
+      this.#failed(key, error);
+    }
+  }
+
+  /** What arrived is here either way; that it cannot be kept is no failure. */
+  async #keep(key: string, chunk: ChunkKv | undefined): Promise<void> {
+    try {
+      if (chunk) await this.#parts.keep(key, (temp) => chunk.save(temp));
+    } catch (error) {
+      this.#parts.log.warn('A chunk of the shared cache could not be kept.', {
+        key,
+        error: messageOf(error),
+      });
+    }
+  }
+
+  async #fetch(key: string, label: string | undefined): Promise<boolean> {
+    if (!this.available) return false;
+    await this.#arriving.get(key)?.ended;
+    if (this.#parts.has(key)) return true;
+    let value: SharedValue | undefined;
+    try {
+      value = await this.#parts.tier.open(key, this.#closing.signal);
+    } catch (error) {
+      this.#failed(key, error);
+    }
+    if (!value) return false;
+    const opened = value;
+    try {
+      await this.#parts.keep(key, (temp) => this.#copy(key, opened, temp), label);
+      this.counts.fetched++;
+      return true;
+    } catch (error) {
+      if (!isTiersFault(error)) throw error;
+      this.#failed(key, error);
+      return false;
+    } finally {
+      value.close();
+    }
+  }
+
+  /** Into a file, checked as a whole. */
+  async #copy(key: string, value: SharedValue, temp: string): Promise<number> {
+    const file = await open(temp, 'w');
+    try {
+      await this.#measured(value, async (parts) => {
+        for await (const bytes of parts) await file.writeFile(bytes);
+      });
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const { files } = this.#parts;
+    await files.verifyChunk(temp);
+    if (kindOf(files.readChunkHeader(temp), key) !== 'chunk')
+      throw new KvasirError('CHUNK_CORRUPT', 'A chunk file of the shared cache holds another chunk.');
+    return value.bytes;
+  }
+
+  /** Takes a value's parts in, and measures how long that takes. */
+  async #measured(
+    value: SharedValue,
+    take: (parts: AsyncGenerator<Uint8Array, void>) => Promise<void>,
+  ): Promise<void> {
+    const parts = this.#counted(value);
+    try {
+      await take(parts);
+    } finally {
+      await parts.return();
+    }
+  }
+
+  async *#counted(value: SharedValue): AsyncGenerator<Uint8Array, void> {
+    this.#meter.begin();
+    try {
+      for await (const bytes of ranges(value)) {
+        this.counts.bytes += bytes.length;
+        this.#meter.received(bytes.length);
+        yield bytes;
+      }
+    } finally {
+      this.#meter.end();
+    }
+  }
+
+  #failed(key: string, error: unknown): void {
+    const { tier, log } = this.#parts;
+    this.#located.delete(key);
+    if (codeOf(error) === 'ABORTED') return;
+    const isCorrupt = codeOf(error) === 'CHUNK_CORRUPT';
+    this.counts[isCorrupt ? 'corrupt' : 'failed']++;
+    if (isCorrupt) tier.reportCorrupt(key);
+    log.warn('A chunk of the shared cache cannot be used.', { key, error: messageOf(error) });
+  }
+}
+
+function settle({ leaving, leases, chunk }: Arriving): void {
+  if (leaving && leases === 0) chunk?.dispose();
+}
+
+function canReceive(opener: ChunkOpener): opener is ChunkOpener & ChunkReceiver {
+  return opener.receiveChunk !== undefined;
+}
+
+/** Not of this disk. */
+function isTiersFault(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'SHARED_TIER_FAILED' || code === 'ABORTED' || code.startsWith('CHUNK_');
+}
