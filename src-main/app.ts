@@ -28,6 +28,8 @@ import { BackupService } from './backup/backup-service.ts';
 import { CacheService } from './cache/cache-service.ts';
 import { WarmStart } from './cache/warm-start.ts';
 import { ChunkStore } from './kvstore/store.ts';
+import type { SharedTier } from './kvstore/shared-tier.ts';
+import { SharingService } from './sharing/sharing-service.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { LibraryService } from './library/library-service.ts';
 import type { Parser } from './library/parser/parser-process.ts';
@@ -90,6 +92,8 @@ export class App {
   readonly log: Logger;
   readonly engine: Engine;
   readonly store: ChunkStore;
+  /** Chunk files that several machines share. */
+  readonly sharing: SharingService;
   /** Which device models are loaded on. */
   readonly devices: DeviceService;
   /** Packs for GPUs that can be fetched. */
@@ -134,7 +138,7 @@ export class App {
   readonly #abort = new AbortController();
 
   private constructor(
-    parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
+    parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store' | 'sharing'>,
     catalogue: Catalogue,
     { parser, tryFile, keyring, ...host }: Omit<AppOptions, 'dataDir' | 'overrides'>,
     found: Failure[],
@@ -145,9 +149,11 @@ export class App {
     this.log = parts.log;
     this.engine = parts.engine;
     this.store = parts.store;
+    this.sharing = parts.sharing;
     const { paths, settings, log, engine, store, events, gate } = this;
     const core: Core = { settings, events, gate, log };
     settings.onChange((now) => events.emit('settings.changed', now));
+    this.sharing.onChange(() => events.emit('sharing.changed', {}));
     const beforeDispose = async (model: Model): Promise<void> => {
       this.chat.releaseModel(model);
       await this.analysis.releaseModel(model);
@@ -334,9 +340,11 @@ export class App {
     const settings = new SettingsService(paths.settings, overrides);
     found.push(...settings.adjusted.map(adjustedFailure));
     const engine = Engine.open();
-    const store = await openStore(paths, settings.current, engine, log);
+    const { keyring } = options;
+    const sharing = new SharingService({ settings, secrets: paths.sharingSecrets, keyring, log });
+    const store = await openStore(paths, settings.current, engine, log, sharing);
     try {
-      const parts = { paths, settings, log, engine, store };
+      const parts = { paths, settings, log, engine, store, sharing };
       const app = await withRoom(store, log, () => {
         const catalogue = Catalogue.open(paths.catalogue, (what) => found.push(setAsideFailure(what)));
         try {
@@ -350,6 +358,7 @@ export class App {
       for (const each of found) log.error('found-at-start', { ...each });
       return app;
     } catch (error) {
+      await sharing.close();
       await store.close();
       throw error;
     }
@@ -367,6 +376,7 @@ export class App {
     if (!this.settings.current.welcomed) void this.#lookForModels();
     this.libraries.start();
     this.watching.start();
+    this.sharing.shareStored(this.store, this.paths.store);
     void this.#checkDatabases();
   }
 
@@ -397,6 +407,7 @@ export class App {
       () => this.cache.close(),
       () => this.models.close(),
       ...this.workspaces.closeModels(),
+      () => this.sharing.close(),
       () => this.store.close(),
       () => this.#catalogue.close(),
     ];
@@ -468,13 +479,20 @@ async function withRoom<T>(store: ChunkStore, log: Logger, open: () => T): Promi
 /** For the databases' logs. */
 const ROOM_BYTES = 64 * 2 ** 20;
 
-function openStore(paths: Paths, settings: Settings, engine: Engine, log: Logger): Promise<ChunkStore> {
+function openStore(
+  paths: Paths,
+  settings: Settings,
+  engine: Engine,
+  log: Logger,
+  shared: SharedTier,
+): Promise<ChunkStore> {
   return ChunkStore.open({
     dir: paths.store,
     diskBudgetBytes: settings.diskBudgetBytes,
     ramBudgetBytes: settings.memoryBudgetBytes,
     policy: settings.eviction,
     files: engine,
+    shared,
     log,
   });
 }

@@ -25,6 +25,7 @@ export const ERROR_CODES = [
   'STORE_CORRUPT', // the index database cannot be read
   'DISK_FULL',
   'CACHE_FULL', // the cache's budget on disk cannot hold what is to be computed ahead
+  'SHARED_TIER_FAILED', // the cache that several machines share does not answer, or not as it should
   // models that are downloaded
   'DOWNLOAD_FAILED', // the server could not be reached or answered with an error
   'CHECKSUM_MISMATCH', // a downloaded file is not the one that was announced

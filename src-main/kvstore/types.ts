@@ -2,6 +2,7 @@ import type { ChunkHeader, ChunkKv, KvDtype } from '../engine/engine.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { StoreFs } from './files.ts';
 import type { QuarantineCap } from './quarantine.ts';
+import type { SharedTier } from './shared-tier.ts';
 
 /**
  * What an entry is, told by the domain of its key. Text chunks are reused anywhere in a prompt; blocks of prefixes only
@@ -59,6 +60,8 @@ export interface StoreOptions {
   /** Most of either budget that blocks of prefixes may take; chunks have the rest for sure. Default 0.25. */
   prefixShare?: number;
   files: ChunkFiles;
+  /** Chunk files that other machines have put somewhere, and may be given. */
+  shared?: SharedTier;
   /** Default 'lru'. */
   policy?: PolicyName;
   /** Milliseconds since 1970. Default Date.now. */
