@@ -19,8 +19,11 @@ export async function tryDriver(sharing: Sharing, secret: GetSecret): Promise<vo
     },
   };
   try {
-    await asking.within(0, (signal) => driver.sizes([name], signal));
-    if (sharing.readOnly) return;
+    if (sharing.readOnly) {
+      await asking.within(0, (signal) => driver.read(name, 0, 1, signal));
+      await asking.within(0, (signal) => driver.sizes([name], signal));
+      return;
+    }
     await asking.within(0, (signal) => driver.write(name, value, signal));
     const read = await asking.within(0, (signal) => driver.read(name, 1, small.length, signal));
     if (!small.subarray(1).equals(read))

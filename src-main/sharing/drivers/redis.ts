@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Redis } from 'iovalkey';
 import type { Driver, Outgoing } from '../driver.ts';
 
@@ -97,7 +98,12 @@ export class RedisDriver implements Driver {
     return new Redis({
       host,
       port,
-      ...(tls && { tls: { servername: host, ...(authorities !== undefined && { ca: authorities }) } }),
+      ...(tls && {
+        tls: {
+          ...(isIP(host) === 0 && { servername: host }),
+          ...(authorities !== undefined && { ca: authorities }),
+        },
+      }),
       lazyConnect: true,
       connectTimeout: CONNECT_MS,
       enableReadyCheck: false,
