@@ -22,7 +22,9 @@ async function seal(plain: Buffer, name = NAME): Promise<Buffer> {
   await writeFile(path, plain);
   const file = await open(path, 'r');
   onTestFinished(() => file.close());
-  return Buffer.concat(await Array.fromAsync(sealed(file, plain.length, name, KEY).pieces()));
+  const pieces: Buffer[] = [];
+  for await (const piece of sealed(file, plain.length, name, KEY).pieces()) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
 async function read(

@@ -69,7 +69,8 @@ export class S3Driver implements Driver {
       return (await Body?.transformToByteArray()) ?? new Uint8Array();
     } catch (error) {
       // Gone, or the value ends before the range.
-      if ([404, 416].includes(statusOf(error) ?? 0)) return new Uint8Array();
+      if ([404, 416].includes(statusOf(error) ?? 0) && (error as Error).name !== 'NoSuchBucket')
+        return new Uint8Array();
       throw error;
     }
   }
