@@ -25,6 +25,7 @@ import { answersAtOnce } from './fusion/model.ts';
 import { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';
+import { ChunkArchive } from './cache/archive.ts';
 import { CacheService } from './cache/cache-service.ts';
 import { WarmStart } from './cache/warm-start.ts';
 import { ChunkStore } from './kvstore/store.ts';
@@ -104,6 +105,8 @@ export class App {
   readonly search: SearchService;
   /** What is stored, for people to see and change. */
   readonly cache: CacheService;
+  /** Stored chunks of a library in one file. */
+  readonly archive: ChunkArchive;
   /** Conversations. */
   readonly chat: ChatService;
   /** Answers for other programs. */
@@ -234,6 +237,7 @@ export class App {
       log,
       models: this.models,
     });
+    this.archive = new ChunkArchive({ store, dir: paths.store, files: engine, catalogue });
     this.backups = new BackupService({
       data: paths.data,
       program: this.version,

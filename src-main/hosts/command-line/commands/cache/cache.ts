@@ -6,6 +6,7 @@ import { TimeSlice } from '../../../../platform/time-slice.ts';
 import { openApp } from '../../open-app.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
+import { addArchiveCommands } from './archive.ts';
 import { columns } from './columns.ts';
 
 const ALIGNED = ['left', 'left', 'right', 'right', 'left', 'right', 'left'] as const;
@@ -36,6 +37,7 @@ export function addCacheCommand(program: Command, context: CommandContext): void
     .action((flags: { all?: boolean; bytes?: number }) =>
       withStore(context, (app) => evict(app, context, flags)),
     );
+  addArchiveCommands(cache, context, withStore);
 }
 
 async function withStore(context: CommandContext, work: (app: App) => Promise<void> | void): Promise<void> {
