@@ -56,6 +56,7 @@ export function RedisFields({ sharing: { redis }, change }: Fields) {
           value={redis.port}
           min={1}
           max={65_535}
+          grouped={false}
           onChange={(port) => set({ port })}
         />
       </Group>

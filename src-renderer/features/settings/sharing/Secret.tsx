@@ -30,7 +30,7 @@ export function Secret({
   const label = t(`secrets.${name}`);
   return (
     <Stack gap={4} role="group" aria-label={label}>
-      <Text size="sm" fw={500}>
+      <Text size="sm" fw={600}>
         {label}
       </Text>
       {help !== undefined && (
