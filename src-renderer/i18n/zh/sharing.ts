@@ -45,7 +45,7 @@ export const sharing: Words<typeof en.sharing> = {
     secretAccessKey: '访问密钥',
     encryptionKey: '加密密钥',
     encryptionKeyHelp: '所有机器相同：一个口令，或 Base64 格式的 32 字节。内容在离开本机之前加密。',
-    salt: '团队的名称密文',
+    salt: '团队的名称口令',
     saltHelp:
       '任意文字，所有机器相同。不设置时，使用同一位置的其他人可以得知是否有人读过某段他们已知的文本。',
     none: '未设置。',
