@@ -19,13 +19,14 @@ export const ERROR_CODES = [
   'CHUNK_CORRUPT', // a checksum or a size in a chunk file is wrong
   'CHUNK_VERSION', // a chunk file was written by a newer format version
   'CHUNK_MISMATCH', // a chunk file belongs to another model, vocabulary or encoding prefix
+  'SHARED_TIER_FAILED', // the shared cache could not be reached, answered too late or was cut
   'STORE_IN_USE', // another process holds the store
   'STORE_VERSION', // the store's index was written by a newer version
   'STORE_READ_ONLY', // the folder cannot be written
   'STORE_CORRUPT', // the index database cannot be read
   'DISK_FULL',
   'CACHE_FULL', // the cache's budget on disk cannot hold what is to be computed ahead
-  'SHARED_TIER_FAILED', // the cache that several machines share does not answer, or not as it should
+  'SHARING_FAILED', // the shared cache cannot be used as it is set: unknown host, wrong password, no such folder
   // models that are downloaded
   'DOWNLOAD_FAILED', // the server could not be reached or answered with an error
   'CHECKSUM_MISMATCH', // a downloaded file is not the one that was announced

@@ -160,9 +160,17 @@ export class ChunkArchive {
   ): Promise<void> {
     const { store, files } = this.#options;
     const { key, bytes, label } = chunk;
-    if (store.has(key)) return void report.there++;
-    const refuse = (reason: string): void => void report.refused.push({ key, reason });
-    if (entry?.uncompressedSize !== bytes) return refuse('it is missing from the file, or has another size');
+    if (store.has(key)) {
+      report.there++;
+      return;
+    }
+    const refuse = (reason: string): void => {
+      report.refused.push({ key, reason });
+    };
+    if (entry?.uncompressedSize !== bytes) {
+      refuse('it is missing from the file, or has another size');
+      return;
+    }
     this.#requireRoom(bytes, report);
     try {
       const save = async (path: string): Promise<number> => {
@@ -180,7 +188,8 @@ export class ChunkArchive {
       await store.put(key, { save }, { label });
     } catch (error) {
       if (!(error instanceof KvasirError && /^CHUNK_/.test(error.code))) throw error;
-      return refuse(error.message);
+      refuse(error.message);
+      return;
     }
     report.added++;
     report.bytes += bytes;

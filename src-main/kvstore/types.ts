@@ -60,13 +60,13 @@ export interface StoreOptions {
   /** Most of either budget that blocks of prefixes may take; chunks have the rest for sure. Default 0.25. */
   prefixShare?: number;
   files: ChunkFiles;
-  /** Chunk files that other machines have put somewhere, and may be given. */
-  shared?: SharedTier;
   /** Default 'lru'. */
   policy?: PolicyName;
   /** Milliseconds since 1970. Default Date.now. */
   clock?: () => number;
   log?: Logger;
+  /** Chunk files that other machines have. Absent: none. */
+  shared?: SharedTier | undefined;
   /** Default: 32 files, 256 MiB. */
   quarantineCap?: QuarantineCap;
   /** For tests that inject faults. */

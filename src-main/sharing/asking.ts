@@ -20,8 +20,8 @@ export class Asking {
   async within<T>(bytes: number, call: (signal: AbortSignal) => Promise<T>, stop?: AbortSignal): Promise<T> {
     stop?.throwIfAborted();
     const abort = new AbortController();
-    let ended = false;
-    const work = call(abort.signal).finally(() => (ended = true));
+    const state = { ended: false };
+    const work = call(abort.signal).finally(() => (state.ended = true));
     let give: (error: unknown) => void = () => undefined;
     const given = new Promise<never>((_, reject) => (give = reject));
     const timer = setTimeout(() => give(new SharingError('timeout', 'no answer in time')), limitMs(bytes));
@@ -32,13 +32,15 @@ export class Asking {
     } finally {
       clearTimeout(timer);
       stop?.removeEventListener('abort', stopped);
-      if (!ended) this.#leave(work, abort);
+      if (!state.ended) this.#leave(work, abort);
     }
   }
 
   #leave(work: Promise<unknown>, abort: AbortController): void {
     this.#left++;
-    const back = (): void => void this.#left--;
+    const back = (): void => {
+      this.#left--;
+    };
     work.then(back, back);
     abort.abort();
   }

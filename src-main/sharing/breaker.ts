@@ -55,7 +55,8 @@ export class Breaker {
     try {
       await this.#options.probe();
     } catch {
-      return this.#wait();
+      this.#wait();
+      return;
     }
     if (this.#closed) return;
     this.#pauseMs = 0;

@@ -73,17 +73,22 @@ export function failureFor(reason: Reason, where: string, detail = ''): Failure 
   const said = sentence.replace('{where}', where);
   const message =
     reason === 'other' && detail !== '' ? `${said.slice(0, -1)}: ${detail.replace(/\.$/, '')}.` : said;
-  return { code: 'SHARED_TIER_FAILED', message, advice, values: { where, reason: `sharing-${reason}` } };
+  return {
+    code: 'SHARING_FAILED',
+    message,
+    advice,
+    values: { where: where === '' ? 'sharing-place' : where, reason: `sharing-${reason}` },
+  };
 }
 
 export function failureOfSharing(error: unknown, where: string): Failure {
   return failureFor(reasonOf(error), where, messageOf(error));
 }
 
-/** What rejects calls of the shared tier. */
+/** What rejects calls of the shared tier: to who asked it is a value that did not come. */
 export function sharingFailed(error: unknown, where: string): KvasirError {
-  const { code, message, advice } = failureOfSharing(error, where);
-  return new KvasirError(code, message, advice, { cause: error });
+  const { message, advice } = failureOfSharing(error, where);
+  return new KvasirError('SHARED_TIER_FAILED', message, advice, { cause: error });
 }
 
 const BY_CODE: Record<string, Reason> = {

@@ -62,7 +62,8 @@ export class SharingSecrets {
   /** Keeps one; '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   set(name: SharingSecret, secret: string): Promise<void> {
     return this.#changes.run(async () => {
-      const { [name]: _, ...others } = this.#read();
+      const others = this.#read();
+      delete others[name];
       if (secret === '') return this.#write(others);
       if (/[\r\n\0]/.test(secret)) throw new KvasirError('BAD_ARGUMENT', 'A secret has no line breaks.');
       const kept = await this.keeps();
@@ -83,7 +84,10 @@ export class SharingSecrets {
   async #write(secrets: Kept): Promise<void> {
     const temporary = `${this.path}.tmp`;
     try {
-      if (Object.keys(secrets).length === 0) return await rm(this.path, { force: true });
+      if (Object.keys(secrets).length === 0) {
+        await rm(this.path, { force: true });
+        return;
+      }
       await rm(temporary, { force: true }); // its permissions would stay
       const handle = await open(temporary, 'wx', 0o600);
       try {

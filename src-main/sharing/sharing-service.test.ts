@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Sharing } from '../../src-shared/sharing.ts';
-import { PLAIN_FILES, isKnownName } from '../backup/manifest.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { fileLogger } from '../platform/logger.ts';
 import { SettingsService } from '../platform/settings-service.ts';
@@ -81,7 +80,7 @@ test('a command that ends sends what it has computed first', async () => {
   expect(await make().has(keys)).toEqual(new Set(keys));
 });
 
-test('secrets are in one file that only its user can read: not in settings, log or backups', async () => {
+test('secrets are in one file that only its user can read: not in settings or log', async () => {
   const { data, service, change } = setUp();
   const secrets = {
     password: 'pass-1',
@@ -108,8 +107,6 @@ test('secrets are in one file that only its user can read: not in settings, log 
   }
   expect(JSON.stringify(info)).not.toMatch(/pass-1|secret-2|phrase-3|salt-4/);
   if (process.platform !== 'win32') expect(statSync(info.secretsFile).mode & 0o777).toBe(0o600);
-  expect(PLAIN_FILES).not.toContain('sharing-secrets.json');
-  expect(isKnownName('sharing-secrets.json')).toBe(false);
   for (const name of Object.keys(secrets)) await service.setSecret(name as keyof typeof secrets, '');
   expect((await service.info()).secrets).toEqual({});
 });

@@ -92,7 +92,10 @@ export class WriteBehind {
       this.#waiting.delete(chunk);
     } catch (error) {
       const reason = reasonOf(error);
-      if (reason === 'full' || reason === 'readOnly') return this.#rest();
+      if (reason === 'full' || reason === 'readOnly') {
+        this.#rest();
+        return;
+      }
       // While the tier is out it waits for it, but no file takes it out again and again.
       if (++waiting.tries >= TRIES || !isOut(reason)) this.#waiting.delete(chunk);
     }

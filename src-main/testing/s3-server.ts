@@ -47,19 +47,34 @@ export class TestS3 {
     const body = await buffer(request);
     const url = new URL(request.url ?? '/', this.address);
     const refused = this.#refusal(request, url, body);
-    if (refused) return refuse(response, 403, refused);
+    if (refused) {
+      refuse(response, 403, refused);
+      return;
+    }
     const [, bucket, ...path] = decodeURIComponent(url.pathname).split('/');
-    if (bucket !== this.bucket) return refuse(response, 404, 'NoSuchBucket');
+    if (bucket !== this.bucket) {
+      refuse(response, 404, 'NoSuchBucket');
+      return;
+    }
     const key = path.join('/');
     const upload = url.searchParams.get('uploadId');
-    if (request.method === 'POST') return this.#post(url, key, upload, response);
-    if (request.method === 'PUT') return this.#put(url, key, upload, body, response);
+    if (request.method === 'POST') {
+      this.#post(url, key, upload, response);
+      return;
+    }
+    if (request.method === 'PUT') {
+      this.#put(url, key, upload, body, response);
+      return;
+    }
     if (request.method === 'DELETE') {
       this.objects.delete(key);
       return void response.writeHead(204).end();
     }
-    if (key === '') return this.#list(url, response);
-    return this.#get(key, request, response);
+    if (key === '') {
+      this.#list(url, response);
+      return;
+    }
+    this.#get(key, request, response);
   }
 
   #get(key: string, { method, headers }: IncomingMessage, response: ServerResponse): void {

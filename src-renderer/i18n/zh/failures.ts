@@ -49,6 +49,10 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
   },
   CHUNK_VERSION: { message: '一个缓存文件由更新版本的 Kvasir 写成。', advice: '请更新 Kvasir。' },
   CHUNK_MISMATCH: { message: '一个缓存文件属于其他模型。', advice: '需要时会自动重新计算。' },
+  SHARED_TIER_FAILED: {
+    message: '共享缓存没有响应，或连接中断。',
+    advice: '所需内容已在本机计算；请检查网络和共享缓存的设置。',
+  },
   STORE_IN_USE: {
     message: '另一个 Kvasir 正在使用同一个数据文件夹。',
     advice: '请先关闭它，或使用其他数据文件夹。',
@@ -61,7 +65,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '缓存已达到磁盘预算，放不下全部文档；其余的在问题用到时计算。',
     advice: '请在“缓存”页面调高预算，或以 q8_0 存储；缺少的部分会自动补算。',
   },
-  SHARED_TIER_FAILED: { message: '{{where}}：{{reason}}', advice: '', whole: true },
+  SHARING_FAILED: { message: '{{where}}：{{reason}}', advice: '', whole: true },
   DOWNLOAD_FAILED: { message: '下载失败。', advice: '请检查网络连接，然后继续下载。' },
   CHECKSUM_MISMATCH: { message: '下载的文件与说明不符。', advice: '该文件未被使用，请重新下载。' },
   HUB_UNREACHABLE: {

@@ -85,6 +85,7 @@ export const sharing: Words<typeof en.sharing> = {
 
 /** Why a shared cache did not do what it was asked for, with what to do. */
 export const reasons: Record<string, string> = {
+  'sharing-place': '共享缓存',
   'sharing-unknownHost': '没有这个名称的主机。请更正地址。',
   'sharing-unreachable': '无法连接，或连接已中断。请检查服务器是否运行，主机和端口是否正确。',
   'sharing-timeout': '没有及时响应。请检查服务器或网络是否过载。',

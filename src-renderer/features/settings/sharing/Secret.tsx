@@ -39,7 +39,7 @@ export function Secret({
         </Text>
       )}
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {kept ? t(`secrets.${kept}`, { path: info?.secretsFile }) : t('secrets.none')}
+        {kept ? t(`secrets.${kept}`, { path: info.secretsFile }) : t('secrets.none')}
       </Text>
       {draft === undefined ? (
         <Group gap="xs">
