@@ -62,8 +62,7 @@ export class SharingSecrets {
   /** Keeps one; '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   set(name: SharingSecret, secret: string): Promise<void> {
     return this.#changes.run(async () => {
-      const others = this.#read();
-      delete others[name];
+      const others: Kept = Object.fromEntries(Object.entries(this.#read()).filter(([one]) => one !== name));
       if (secret === '') return this.#write(others);
       if (/[\r\n\0]/.test(secret)) throw new KvasirError('BAD_ARGUMENT', 'A secret has no line breaks.');
       const kept = await this.keeps();
