@@ -25,9 +25,11 @@ import { answersAtOnce } from './fusion/model.ts';
 import { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import { applyRestore } from './backup/apply-restore.ts';
 import { BackupService } from './backup/backup-service.ts';
+import { ChunkArchive } from './cache/archive.ts';
 import { CacheService } from './cache/cache-service.ts';
 import { WarmStart } from './cache/warm-start.ts';
 import { ChunkStore, type SharedTier } from './kvstore/store.ts';
+import { SharingService } from './sharing/sharing-service.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { LibraryService } from './library/library-service.ts';
 import type { Parser } from './library/parser/parser-process.ts';
@@ -92,6 +94,8 @@ export class App {
   readonly log: Logger;
   readonly engine: Engine;
   readonly store: ChunkStore;
+  /** Chunk files that several machines share. */
+  readonly sharing: SharingService;
   /** Which device models are loaded on. */
   readonly devices: DeviceService;
   /** Packs for GPUs that can be fetched. */
@@ -102,6 +106,8 @@ export class App {
   readonly search: SearchService;
   /** What is stored, for people to see and change. */
   readonly cache: CacheService;
+  /** Stored chunks of a library in one file. */
+  readonly archive: ChunkArchive;
   /** Conversations. */
   readonly chat: ChatService;
   /** Answers for other programs. */
@@ -137,7 +143,7 @@ export class App {
   #started = false;
 
   private constructor(
-    parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store'>,
+    parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store' | 'sharing'>,
     catalogue: Catalogue,
     { parser, tryFile, keyring, ...host }: Omit<AppOptions, 'dataDir' | 'overrides'>,
     found: Failure[],
@@ -148,9 +154,11 @@ export class App {
     this.log = parts.log;
     this.engine = parts.engine;
     this.store = parts.store;
+    this.sharing = parts.sharing;
     const { paths, settings, log, engine, store, events, gate } = this;
     const core: Core = { settings, events, gate, log };
     settings.onChange((now) => events.emit('settings.changed', now));
+    this.sharing.onChange(() => events.emit('sharing.changed', {}));
     const beforeDispose = async (model: Model): Promise<void> => {
       this.chat.releaseModel(model);
       await this.analysis.releaseModel(model);
@@ -232,6 +240,7 @@ export class App {
       log,
       models: this.models,
     });
+    this.archive = new ChunkArchive({ store, dir: paths.store, files: engine, catalogue });
     this.backups = new BackupService({
       data: paths.data,
       program: this.version,
@@ -341,9 +350,11 @@ export class App {
     const settings = new SettingsService(paths.settings, overrides);
     found.push(...settings.adjusted.map(adjustedFailure));
     const engine = Engine.open();
-    const store = await openStore(paths, settings.current, engine, log, options.shared);
+    const { keyring } = options;
+    const sharing = new SharingService({ settings, secrets: paths.sharingSecrets, keyring, log });
+    const store = await openStore(paths, settings.current, engine, log, options.shared ?? sharing);
     try {
-      const parts = { paths, settings, log, engine, store };
+      const parts = { paths, settings, log, engine, store, sharing };
       const app = await withRoom(store, log, () => {
         const catalogue = Catalogue.open(paths.catalogue, (what) => found.push(setAsideFailure(what)));
         try {
@@ -357,6 +368,7 @@ export class App {
       for (const each of found) log.error('found-at-start', { ...each });
       return app;
     } catch (error) {
+      await sharing.close();
       await store.close();
       throw error;
     }
@@ -379,6 +391,7 @@ export class App {
     if (!this.settings.current.welcomed) void this.#lookForModels();
     this.libraries.start();
     this.watching.start();
+    this.sharing.shareStored(this.store, this.paths.store);
     void this.#checkDatabases();
   }
 
@@ -409,6 +422,7 @@ export class App {
       () => this.cache.close(),
       () => this.models.close(),
       ...this.workspaces.closeModels(),
+      () => this.sharing.close(),
       () => this.store.close(),
       () => this.#catalogue.close(),
     ];
@@ -482,7 +496,7 @@ function openStore(
   settings: Settings,
   engine: Engine,
   log: Logger,
-  shared: SharedTier | undefined,
+  shared: SharedTier,
 ): Promise<ChunkStore> {
   return ChunkStore.open({
     shared,

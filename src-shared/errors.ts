@@ -26,6 +26,7 @@ export const ERROR_CODES = [
   'STORE_CORRUPT', // the index database cannot be read
   'DISK_FULL',
   'CACHE_FULL', // the cache's budget on disk cannot hold what is to be computed ahead
+  'SHARING_FAILED', // the shared cache cannot be used as it is set: unknown host, wrong password, no such folder
   // models that are downloaded
   'DOWNLOAD_FAILED', // the server could not be reached or answered with an error
   'CHECKSUM_MISMATCH', // a downloaded file is not the one that was announced

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SharingSchema } from './sharing.ts';
 import { StrategyRequestSchema } from './strategy.ts';
 
 const MiB = 1024 * 1024;
@@ -74,6 +75,8 @@ export const SettingsSchema = z.object({
     .url({ protocol: /^https?$/ })
     .max(2000)
     .default('https://huggingface.co'),
+  /** The cache that several machines share: changed as a whole. */
+  sharing: SharingSchema.prefault({}),
   theme: z.enum(['system', 'light', 'dark']).default('system'),
   /** 'system' follows the machine. */
   language: z.enum(['system', 'en', 'zh']).default('system'),

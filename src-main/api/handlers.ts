@@ -11,6 +11,7 @@ import { libraryHandlers } from './libraries.ts';
 import { modelHandlers } from './models.ts';
 import { searchHandlers } from './search.ts';
 import { settingsHandlers } from './settings.ts';
+import { sharingHandlers } from './sharing.ts';
 import { watchingHandlers } from './watching.ts';
 
 /** Everything a window can ask, answered by the app's services; what only a host can do, by `host`. */
@@ -26,6 +27,7 @@ export function createHandlers(app: App, host: HostServices): Handlers {
     ...cacheHandlers(app),
     ...calibrationHandlers(app),
     ...analysisHandlers(app),
+    ...sharingHandlers(app),
     ...watchingHandlers(app),
   };
 }

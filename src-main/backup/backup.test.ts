@@ -111,6 +111,16 @@ describe('backup and restore', () => {
     expect(told.at(-1)?.topic).toBe('backups.changed');
   });
 
+  test('holds no token, password or key: what is secret stays out of it', async () => {
+    const kvasir = kvasirAt();
+    fill(kvasir, 'word');
+    const secrets = ['hub-token.json', 'sharing-secrets.json', 'sharing-secrets.json.tmp'];
+    for (const name of secrets) writeFileSync(join(kvasir.data, name), '{}');
+    const backup = readFileSync((await kvasir.backups.create()).path);
+    expect(backup.includes('settings.json')).toBe(true); // names are not compressed
+    for (const name of secrets) expect(backup.includes(name), name).toBe(false);
+  });
+
   test('brings back databases, settings and uploads at the next start, and first keeps what is there', async () => {
     const kvasir = kvasirAt();
     fill(kvasir, 'before');

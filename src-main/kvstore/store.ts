@@ -148,7 +148,7 @@ export class ChunkStore {
    * nor disposes it. Evicts others to fit the budget. TypeError when the chunk is not the key's.
    * DISK_FULL (also when the budget cannot hold it), STORE_READ_ONLY.
    */
-  put(key: string, chunk: ChunkKv, meta: PutMeta = {}): Promise<void> {
+  put(key: string, chunk: Pick<ChunkKv, 'save'>, meta: PutMeta = {}): Promise<void> {
     return this.#call('put', () => {
       if (!isKey(key)) throw new TypeError('ChunkStore.put: key must come from chunkKey().');
       return this.#writeOnce(key, meta, async (temp) => {

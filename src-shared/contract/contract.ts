@@ -11,6 +11,7 @@ import { librariesContract } from './libraries.ts';
 import { modelsContract } from './models.ts';
 import { searchContract } from './search.ts';
 import { settingsContract } from './settings.ts';
+import { sharingContract } from './sharing.ts';
 import { watchingContract } from './watching.ts';
 
 /**
@@ -28,6 +29,7 @@ export const contract = {
   ...searchContract,
   ...chatContract,
   ...cacheContract,
+  ...sharingContract,
   ...calibrationContract,
   ...analysisContract,
   ...watchingContract,

@@ -54,6 +54,8 @@ export const events = {
   'devices.offers': PackOffersSchema,
   'cache.changed': z.object({}),
   'cache.progress': z.object({ done: z.int(), total: z.int() }),
+  /** State or figures of the shared cache. At most once a second. */
+  'sharing.changed': z.object({}),
   'settings.changed': SettingsSchema,
   /** Prompts × strategies measured, and in all. */
   'calibration.progress': z.object({ done: z.int(), total: z.int() }),

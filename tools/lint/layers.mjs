@@ -11,7 +11,7 @@
 const FOUNDATION = ['src-shared', 'src-main/platform', 'src-main/engine', 'src-main/kvstore'];
 const SERVICES = [
   ...['devices', 'fusion', 'catalogue', 'models', 'retrieval', 'library', 'answering'],
-  ...['chat', 'analysis', 'completions', 'cache', 'backup'],
+  ...['chat', 'analysis', 'completions', 'cache', 'backup', 'sharing'],
 ].map((name) => `src-main/${name}`);
 const CORE = [
   ...FOUNDATION,
@@ -84,6 +84,7 @@ export const LAYERS = [
     imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models'].map(inCore)],
   },
   { path: 'src-main/backup', imports: FOUNDATION },
+  { path: 'src-main/sharing', imports: ['src-shared', 'src-main/platform', 'src-main/kvstore'] },
   // Stand-ins for what tests have no use for; only tests import them.
   { path: 'src-main/testing', imports: [...FOUNDATION, ...SERVICES] },
 

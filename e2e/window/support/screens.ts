@@ -39,7 +39,7 @@ const DIALOGS = [
   },
 ] as const;
 
-const SETTINGS = ['appearance', 'answers', 'documents', 'engine', 'data', 'about'];
+const SETTINGS = ['appearance', 'answers', 'documents', 'engine', 'sharing', 'data', 'about'];
 
 /** Every screen and view with what a first day leaves in it: the sample library, and one answer with its report. */
 export const PLACES: readonly Place[] = [

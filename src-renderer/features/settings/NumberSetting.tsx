@@ -12,6 +12,7 @@ export function NumberSetting({
   max,
   step = 1,
   decimals = 0,
+  grouped = true,
   onChange,
 }: {
   label: string;
@@ -21,6 +22,8 @@ export function NumberSetting({
   max: number;
   step?: number;
   decimals?: number;
+  /** Whether thousands are set apart: not in a number that is a name. */
+  grouped?: boolean;
   onChange: (value: number) => void;
 }) {
   const { t } = useTranslation('settings');
@@ -41,7 +44,7 @@ export function NumberSetting({
       step={step}
       decimalScale={decimals}
       clampBehavior="none"
-      thousandSeparator=","
+      thousandSeparator={grouped ? ',' : ''}
       wrapperProps={{ className: classes.field }}
       error={valid ? undefined : t('range', { min, max })}
       onChange={setDraft}

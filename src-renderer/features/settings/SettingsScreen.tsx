@@ -6,6 +6,7 @@ import {
   IconMessageCircle,
   IconPalette,
   IconServerCog,
+  IconShare,
 } from '@tabler/icons-react';
 import { useState, type ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -19,6 +20,7 @@ import { AppearanceSection } from './AppearanceSection.tsx';
 import { DataSection } from './DataSection.tsx';
 import { DocumentsSection } from './DocumentsSection.tsx';
 import { EngineSection } from './EngineSection.tsx';
+import { SharingSection } from './sharing/SharingSection.tsx';
 import classes from './SettingsScreen.module.css';
 
 const SECTIONS = [
@@ -26,6 +28,7 @@ const SECTIONS = [
   { name: 'answers', icon: IconMessageCircle, section: AnswersSection },
   { name: 'documents', icon: IconFileText, section: DocumentsSection },
   { name: 'engine', icon: IconServerCog, section: EngineSection },
+  { name: 'sharing', icon: IconShare, section: SharingSection },
   { name: 'data', icon: IconDatabase, section: DataSection },
   { name: 'about', icon: IconInfoCircle, section: AboutSection },
 ] as const satisfies readonly { section: ComponentType<{ settings: Settings }>; [key: string]: unknown }[];

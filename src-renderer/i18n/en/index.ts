@@ -10,6 +10,7 @@ import { library } from './library.ts';
 import { cache } from './cache.ts';
 import { models } from './models.ts';
 import { settings } from './settings.ts';
+import { sharing } from './sharing.ts';
 import { stages } from './stages.ts';
 import { strategies } from './strategies.ts';
 import { welcome } from './welcome.ts';
@@ -28,6 +29,7 @@ export const en = {
   cache,
   models,
   settings,
+  sharing,
   stages,
   strategies,
   welcome,

@@ -7,6 +7,7 @@ export const settings = {
     answers: 'Answers',
     documents: 'Documents',
     engine: 'Engine',
+    sharing: 'Shared cache',
     data: 'Data',
     about: 'About',
   },

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../../src-shared/errors.ts';
 import { settings } from './settings.ts';
+import { reasons } from './sharing.ts';
 
 interface Words {
   /** With the failure's values filled in. */
@@ -64,6 +65,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '缓存已达到磁盘预算，放不下全部文档；其余的在问题用到时计算。',
     advice: '请在“缓存”页面调高预算，或以 q8_0 存储；缺少的部分会自动补算。',
   },
+  SHARING_FAILED: { message: '{{where}}：{{reason}}', advice: '', whole: true },
   DOWNLOAD_FAILED: { message: '下载失败。', advice: '请检查网络连接，然后继续下载。' },
   CHECKSUM_MISMATCH: { message: '下载的文件与说明不符。', advice: '该文件未被使用，请重新下载。' },
   HUB_UNREACHABLE: {
@@ -150,4 +152,5 @@ export const names: Record<string, string> = {
   contextTokens: settings.answers.contextTokens,
   temperature: settings.answers.temperature,
   threads: settings.engine.threads,
+  ...reasons,
 };

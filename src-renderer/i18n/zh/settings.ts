@@ -9,6 +9,7 @@ export const settings: Words<typeof en.settings> = {
     answers: '回答',
     documents: '文档',
     engine: '引擎',
+    sharing: '共享缓存',
     data: '数据',
     about: '关于',
   },

@@ -5,6 +5,7 @@ import { formatBytes } from '../../../../platform/format-bytes.ts';
 import { TimeSlice } from '../../../../platform/time-slice.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
+import { addArchiveCommands } from './archive.ts';
 import { columns } from './columns.ts';
 
 const ALIGNED = ['left', 'left', 'right', 'right', 'left', 'right', 'left'] as const;
@@ -33,6 +34,7 @@ export function addCacheCommand(program: Command, context: CommandContext): void
     .action((flags: { all?: boolean; bytes?: number }) =>
       context.withApp((app) => evict(app, context, flags)),
     );
+  addArchiveCommands(cache, context, withStore);
 }
 
 async function list(app: App, { terminal, signal }: CommandContext, json: boolean): Promise<void> {

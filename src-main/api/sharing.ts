@@ -1,0 +1,12 @@
+import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { App } from '../app.ts';
+
+export function sharingHandlers({
+  sharing,
+}: App): Pick<Handlers, Extract<ProcedureName, `sharing.${string}`>> {
+  return {
+    'sharing.info': () => sharing.info(),
+    'sharing.setSecret': ({ name, secret }) => sharing.setSecret(name, secret),
+    'sharing.test': () => sharing.test(),
+  };
+}

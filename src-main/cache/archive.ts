@@ -1,0 +1,247 @@
+import { createWriteStream } from 'node:fs';
+import { open, realpath, rename, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { openPromise, type Entry, type ZipFile } from 'yauzl';
+import { ZipFile as ZipWriter } from 'yazl';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { Layout } from '../kvstore/files.ts';
+import { kindOf } from '../kvstore/hash.ts';
+import type { ChunkFiles, ChunkStore } from '../kvstore/store.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import { formatBytes } from '../platform/format-bytes.ts';
+import { fileError } from '../platform/paths.ts';
+import {
+  entryName,
+  MANIFEST_NAME,
+  ManifestSchema,
+  type Manifest,
+  type ManifestChunk,
+} from './archive-manifest.ts';
+import { ChunkKeys } from './chunk-keys.ts';
+import { forEachPage } from './listing-sources.ts';
+
+interface ArchiveOptions {
+  store: ChunkStore;
+  /** Its folder. */
+  dir: string;
+  files: ChunkFiles;
+  catalogue: Pick<Catalogue, 'documents' | 'kvKeys' | 'libraries'>;
+}
+
+interface Run {
+  signal?: AbortSignal | undefined;
+  /** Chunks dealt with, and in all. */
+  onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+export interface ImportReport {
+  added: number;
+  /** Of those added. */
+  bytes: number;
+  /** Were stored already. */
+  there: number;
+  /** Not stored: damaged, not what their key names, or of a newer format. */
+  refused: { key: string; reason: string }[];
+}
+
+const MAX_MANIFEST_BYTES = 256 * 2 ** 20;
+
+/** Stored chunks of a library in one file, for those who share no server. */
+export class ChunkArchive {
+  readonly #options: ArchiveOptions;
+  readonly #keys: ChunkKeys;
+
+  constructor(options: ArchiveOptions) {
+    this.#options = options;
+    this.#keys = new ChunkKeys(options.catalogue.kvKeys);
+  }
+
+  /** The file appears when it is whole. LIBRARY_NOT_FOUND, LIBRARY_EMPTY when nothing of it is stored, DISK_FULL, STORE_READ_ONLY, ABORTED. */
+  async export(folder: string, file: string, run: Run = {}): Promise<{ chunks: number; bytes: number }> {
+    const chunks = await this.#chunksOf(await this.#libraryOf(folder));
+    if (chunks.length === 0)
+      throw new KvasirError(
+        'LIBRARY_EMPTY',
+        `Nothing of the library of ${folder} is stored.`,
+        'Ask it something first: its passages are computed then.',
+      );
+    const part = `${file}.part`;
+    try {
+      await this.#write(part, chunks, run);
+      await rename(part, file);
+    } catch (error) {
+      await rm(part, { force: true }).catch(() => undefined);
+      throw error instanceof KvasirError ? error : fileError(error, `The file ${file} could not be written`);
+    }
+    return { chunks: chunks.length, bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0) };
+  }
+
+  /**
+   * Stores what is not stored yet; every chunk is verified first. It evicts nothing: CACHE_FULL when the budget has no more room, and
+   * what was added stays. BACKUP_INVALID when the file is none of these, DISK_FULL, STORE_READ_ONLY, ABORTED.
+   */
+  async import(file: string, { signal, onProgress }: Run = {}): Promise<ImportReport> {
+    const zip = await openZip(file);
+    try {
+      const entries = await entriesOf(zip);
+      const { chunks } = await readManifest(zip, entries.get(MANIFEST_NAME));
+      const report: ImportReport = { added: 0, bytes: 0, there: 0, refused: [] };
+      for (const [done, chunk] of chunks.entries()) {
+        throwIfAborted(signal);
+        onProgress?.(done, chunks.length);
+        await this.#take(zip, entries.get(entryName(chunk)), chunk, report);
+      }
+      onProgress?.(chunks.length, chunks.length);
+      return report;
+    } finally {
+      zip.close();
+    }
+  }
+
+  async #libraryOf(folder: string): Promise<number> {
+    const path = await realpath(folder).catch(() => folder);
+    const id = this.#options.catalogue.libraries.ofFolder(path);
+    if (id !== undefined) return id;
+    throw new KvasirError(
+      'LIBRARY_NOT_FOUND',
+      `There is no library of the folder ${folder}.`,
+      'Name the folder of one, as for `ask --library`.',
+    );
+  }
+
+  async #chunksOf(libraryId: number): Promise<ManifestChunk[]> {
+    const { store, catalogue } = this.#options;
+    const dtypes = [...new Set(store.totals().map(({ dtype }) => dtype))];
+    await this.#keys.update(dtypes);
+    const keys = new Set<string>();
+    const sources = { store, documents: catalogue.documents, keys: catalogue.kvKeys, dtypes };
+    await forEachPage(sources, (documents, places) => {
+      const own = new Set(documents.filter((one) => one.libraryId === libraryId).map(({ id }) => id));
+      for (const { key, documentId } of places) if (own.has(documentId)) keys.add(key);
+    });
+    return [...keys].flatMap((key) => {
+      const entry = store.entry(key);
+      return entry
+        ? [{ key, formatVersion: entry.formatVersion, bytes: entry.bytes, label: entry.label }]
+        : [];
+    });
+  }
+
+  async #write(part: string, chunks: ManifestChunk[], { signal, onProgress }: Run): Promise<void> {
+    const layout = new Layout(this.#options.dir);
+    const manifest: Manifest = { kind: 'kvasir-cache', version: 1, chunks };
+    const zip = new ZipWriter();
+    const output = createWriteStream(part, { flush: true });
+    const written = pipeline(zip.outputStream, output, { signal });
+    zip.addBuffer(Buffer.from(JSON.stringify(manifest)), MANIFEST_NAME);
+    for (const [done, chunk] of chunks.entries()) {
+      zip.addReadStreamLazy(entryName(chunk), { compress: false, size: chunk.bytes }, (give) => {
+        onProgress?.(done, chunks.length);
+        open(layout.chunkFile(chunk.key, chunk.formatVersion), 'r').then(
+          (file) => give(null, file.createReadStream()),
+          (error: unknown) => output.destroy(error as Error),
+        );
+      });
+    }
+    zip.end();
+    await written.catch((error: unknown) => {
+      throwIfAborted(signal);
+      throw error;
+    });
+    onProgress?.(chunks.length, chunks.length);
+  }
+
+  async #take(
+    zip: ZipFile,
+    entry: Entry | undefined,
+    chunk: ManifestChunk,
+    report: ImportReport,
+  ): Promise<void> {
+    const { store, files } = this.#options;
+    const { key, bytes, label } = chunk;
+    if (store.has(key)) {
+      report.there++;
+      return;
+    }
+    const refuse = (reason: string): void => {
+      report.refused.push({ key, reason });
+    };
+    if (entry?.uncompressedSize !== bytes) {
+      refuse('it is missing from the file, or has another size');
+      return;
+    }
+    this.#requireRoom(bytes, report);
+    try {
+      const save = async (path: string): Promise<number> => {
+        await pipeline(
+          await zip.openReadStreamPromise(entry),
+          createWriteStream(path, { flush: true }),
+        ).catch((error: unknown) => {
+          throw unpackError(error, path);
+        });
+        await files.verifyChunk(path);
+        if (kindOf(files.readChunkHeader(path), key) !== 'chunk')
+          throw new KvasirError('CHUNK_CORRUPT', 'it is not the chunk that its key names');
+        return bytes;
+      };
+      await store.put(key, { save }, { label });
+    } catch (error) {
+      if (!(error instanceof KvasirError && /^CHUNK_/.test(error.code))) throw error;
+      refuse(error.message);
+      return;
+    }
+    report.added++;
+    report.bytes += bytes;
+  }
+
+  #requireRoom(bytes: number, { added }: ImportReport): void {
+    const { bytes: used, diskBudgetBytes } = this.#options.store.stats();
+    if (used + bytes <= diskBudgetBytes) return;
+    throw new KvasirError(
+      'CACHE_FULL',
+      `The cache budget of ${formatBytes(diskBudgetBytes)} has no room for the next chunk of ${formatBytes(bytes)}: ${added} were added, and nothing was evicted.`,
+      'Raise the budget on disk (setting diskBudgetBytes) or evict something, then import again: what is there is skipped.',
+    );
+  }
+}
+
+async function openZip(path: string): Promise<ZipFile> {
+  try {
+    return await openPromise(path, { lazyEntries: true, autoClose: false, validateEntrySizes: true });
+  } catch (error) {
+    throw invalid('it is not there, or not a ZIP file', error);
+  }
+}
+
+async function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  try {
+    for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
+  } catch (error) {
+    throw invalid('its table of contents is damaged', error);
+  }
+  return entries;
+}
+
+async function readManifest(zip: ZipFile, entry: Entry | undefined): Promise<Manifest> {
+  if (!entry || entry.uncompressedSize > MAX_MANIFEST_BYTES) throw invalid('it has no list of chunks');
+  const parts: Buffer[] = [];
+  try {
+    for await (const part of await zip.openReadStreamPromise(entry)) parts.push(part as Buffer);
+    return ManifestSchema.parse(JSON.parse(Buffer.concat(parts).toString('utf8')));
+  } catch (error) {
+    throw invalid('its list of chunks is damaged, or of another version of Kvasir', error);
+  }
+}
+
+function invalid(why: string, cause?: unknown): KvasirError {
+  const advice = 'Name a file that `cache export` has written.';
+  return new KvasirError('BACKUP_INVALID', `This file cannot be imported: ${why}.`, advice, { cause });
+}
+
+function unpackError(error: unknown, path: string): KvasirError {
+  if (typeof (error as { syscall?: unknown }).syscall === 'string')
+    return fileError(error, `The chunk could not be written to ${path}`);
+  return new KvasirError('CHUNK_CORRUPT', 'it is damaged in the file', '', { cause: error });
+}

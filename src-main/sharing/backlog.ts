@@ -1,0 +1,37 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Layout } from '../kvstore/files.ts';
+import type { ChunkStore } from '../kvstore/store.ts';
+import type { SharedCache } from './shared-cache.ts';
+
+const AT_ONCE = 200;
+const RETRY_MS = 10_000;
+
+/**
+ * Offers what a store had before it was shared, page by page as room comes. Of prompts' beginnings, which hold what was said to the
+ * assistant, nothing.
+ */
+export async function offerStored(
+  { store, dir }: { store: Pick<ChunkStore, 'after' | 'entry'>; dir: string },
+  cache: Pick<SharedCache, 'has' | 'offer' | 'settled' | 'available' | 'waiting'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const layout = new Layout(dir);
+  for (let last = ''; ;) {
+    if (signal.aborted) return;
+    const keys = store.after(last, AT_ONCE).map(({ key }) => key);
+    if (keys.length === 0) return;
+    const there = await cache.has(keys);
+    if (!cache.available || cache.waiting > AT_ONCE) {
+      // Out, or refusing to take more for now.
+      await cache.settled(AT_ONCE);
+      await wait(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      continue;
+    }
+    for (const key of keys) {
+      const entry = there.has(key) ? undefined : store.entry(key);
+      if (entry?.kind === 'chunk') cache.offer(key, layout.chunkFile(key, entry.formatVersion));
+    }
+    last = keys.at(-1) ?? '';
+    await cache.settled(AT_ONCE / 2);
+  }
+}

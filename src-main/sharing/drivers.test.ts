@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { noRedis, startRedis, type TestRedis } from '../testing/redis-server.ts';
+import { TestS3 } from '../testing/s3-server.ts';
+import { tempDir } from '../testing/store.ts';
+import type { Driver } from './driver.ts';
+import { FolderDriver } from './drivers/folder.ts';
+import { RedisDriver } from './drivers/redis.ts';
+import { S3Driver } from './drivers/s3.ts';
+import { keyOf, machine, readAll, share, someFile } from './sharing.test-support.ts';
+
+const PASSWORD = 'a password of the tests';
+let redis: TestRedis | undefined;
+let s3: TestS3;
+
+beforeAll(async () => {
+  if (noRedis === undefined) redis = await startRedis({ password: PASSWORD });
+  s3 = await TestS3.start();
+});
+
+afterAll(async () => {
+  await redis?.stop();
+  await s3.stop();
+});
+
+/** Gives drivers of as many machines as it is called, all on one place. */
+const PLACES: Record<string, { skipped?: string | undefined; make: () => () => Driver }> = {
+  folder: {
+    make: () => {
+      const dir = tempDir();
+      return () => new FolderDriver({ dir, readOnly: false, limitBytes: Infinity });
+    },
+  },
+  [`redis${noRedis === undefined ? '' : ` (skipped: ${noRedis})`}`]: {
+    skipped: noRedis,
+    make: () => {
+      const prefix = `${randomBytes(4).toString('hex')}:`;
+      const settings = {
+        host: '127.0.0.1',
+        port: redis?.port ?? 0,
+        tls: false,
+        user: '',
+        password: PASSWORD,
+      };
+      return () =>
+        new RedisDriver({ ...settings, database: 1, prefix, expireSeconds: 60, largestBytes: 50e6 });
+    },
+  },
+  's3 (a small server of the tests)': {
+    make: () => {
+      const prefix = `${randomBytes(4).toString('hex')}/`;
+      const { bucket, accessKeyId, secretAccessKey, address: endpoint } = s3;
+      const settings = {
+        bucket,
+        accessKeyId,
+        secretAccessKey,
+        endpoint,
+        region: 'us-east-1',
+        pathStyle: true,
+      };
+      return () => new S3Driver({ ...settings, prefix });
+    },
+  },
+};
+
+describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
+  describe.skipIf(skipped !== undefined)('a second machine', () => {
+    test.each([
+      ['plain', undefined],
+      ['encrypted', randomBytes(32)],
+    ])('reads what the first one wrote, %s', async (__, key) => {
+      const driver = make();
+      const [first, second] = [machine(driver(), { key }), machine(driver(), { key })];
+      const { path, content } = someFile(1_000_003);
+      expect(await first.has([keyOf(1), keyOf(2)])).toEqual(new Set());
+      await share(first, 1, path);
+      expect(await second.has([keyOf(1), keyOf(2)])).toEqual(new Set([keyOf(1)]));
+      expect((await readAll(second, 1))?.equals(content)).toBe(true);
+      expect(await second.open(keyOf(2))).toBeUndefined();
+      expect(second.figures).toMatchObject({ read: 1, corrupt: 0, latencyMs: expect.any(Number) as number });
+      expect(second.failure).toBeUndefined();
+    });
+
+    test('sees nothing with another salt, nor without the key', async () => {
+      const driver = make();
+      const key = randomBytes(32);
+      await share(machine(driver(), { salt: 'team', key }), 1, someFile(1000).path);
+      for (const other of [{ salt: 'others', key }, { salt: '', key }, { salt: 'team' }])
+        expect(await machine(driver(), other).has([keyOf(1)])).toEqual(new Set());
+      expect(await machine(driver(), { salt: 'team', key }).has([keyOf(1)])).toEqual(new Set([keyOf(1)]));
+    });
+
+    test('with another key is told so, and goes on using the rest', async () => {
+      const driver = make();
+      await share(machine(driver(), { key: randomBytes(32) }), 1, someFile(1000).path);
+      const second = machine(driver(), { key: randomBytes(32) });
+      const value = await second.open(keyOf(1));
+      await expect(value?.read(0, 10)).rejects.toMatchObject({
+        code: 'SHARED_TIER_FAILED',
+        message: expect.stringMatching(/encrypted with another key/) as string,
+      });
+      expect(second.available).toBe(true);
+      expect(second.failure?.values?.['reason']).toBe('sharing-key');
+    });
+
+    test('writes nothing that is there, unless it was wrong', async () => {
+      const driver = make();
+      const [first, second] = [machine(driver()), machine(driver())];
+      const [wrong, right] = [someFile(5000), someFile(5000)];
+      await share(first, 1, wrong.path);
+      await share(second, 1, right.path);
+      expect(second.figures.written).toBe(0);
+      second.reportCorrupt(keyOf(1));
+      expect(second.figures.corrupt).toBe(1);
+      expect(await second.has([keyOf(1)])).toEqual(new Set());
+      expect(await second.open(keyOf(1))).toBeUndefined();
+      await share(second, 1, right.path);
+      expect((await readAll(second, 1))?.equals(right.content)).toBe(true);
+      expect((await readAll(first, 1))?.equals(right.content)).toBe(true);
+    });
+  });
+
+  test.skipIf(skipped !== undefined)(
+    'a value that was cut or has gone is never handed out in part',
+    async () => {
+      const driver = make();
+      const [first, second] = [machine(driver()), machine(driver())];
+      await share(first, 1, someFile(400_000).path);
+      const value = await second.open(keyOf(1));
+      const direct = driver();
+      const name = await onlyName(direct, first, 1);
+      await direct.write(
+        name,
+        { bytes: 9, pieces: () => pieces('cut short') },
+        new AbortController().signal,
+        true,
+      );
+      await expect(value?.read(0, 300_000)).rejects.toMatchObject({ code: 'SHARED_TIER_FAILED' });
+      await direct.remove(name, new AbortController().signal);
+      direct.reset();
+      await expect(value?.read(0, 5)).rejects.toMatchObject({ code: 'SHARED_TIER_FAILED' });
+      expect(await second.has([keyOf(1)])).toEqual(new Set());
+      expect(second.available).toBe(true);
+    },
+  );
+
+  test.skipIf(skipped !== undefined)('a large value comes over in parts of it', async () => {
+    const driver = make();
+    const { path, content } = someFile(20_000_000);
+    await share(machine(driver()), 1, path);
+    const value = await machine(driver()).open(keyOf(1));
+    const part = await value?.read(9_999_999, 1_234_567);
+    expect(Buffer.from(part ?? []).equals(content.subarray(9_999_999, 11_234_566))).toBe(true);
+    expect(() => value?.read(0, 20_000_001)).toThrow(TypeError);
+    value?.close();
+    await expect(value?.read(0, 1)).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+});
+
+async function* pieces(text: string): AsyncGenerator<Buffer> {
+  yield await Promise.resolve(Buffer.from(text));
+}
+
+/** The name of a chunk of an unsalted, plain cache. */
+async function onlyName(
+  driver: Driver,
+  cache: { has(keys: string[]): Promise<Set<string>> },
+  id: number,
+): Promise<string> {
+  const { nameOf } = await import('./names.ts');
+  expect(await cache.has([keyOf(id)])).toEqual(new Set([keyOf(id)]));
+  const name = nameOf(keyOf(id), '', false);
+  expect((await driver.sizes([name], new AbortController().signal)).has(name)).toBe(true);
+  return name;
+}

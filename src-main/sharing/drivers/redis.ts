@@ -1,0 +1,131 @@
+import { isIP } from 'node:net';
+import { Redis } from 'iovalkey';
+import type { Driver, Outgoing } from '../driver.ts';
+
+interface RedisOptions {
+  host: string;
+  port: number;
+  tls: boolean;
+  /** Certificates of authorities to trust, PEM; default: the known ones. */
+  authorities?: string[] | undefined;
+  /** Empty: the server's default user. */
+  user: string;
+  /** Empty: none. */
+  password: string;
+  database: number;
+  /** What every key begins with. */
+  prefix: string;
+  /** Seconds after which a value goes; 0: never. */
+  expireSeconds: number;
+  largestBytes: number;
+}
+
+const CONNECT_MS = 5000;
+
+/**
+ * Values in Redis or Valkey, a string each. Reading has a connection of its own: a value on its way there takes a while, and answers
+ * to one connection come in order.
+ */
+export class RedisDriver implements Driver {
+  readonly largestBytes: number;
+  readonly #options: RedisOptions;
+  readonly #clients = new Map<'read' | 'write', { client: Redis; ready: Promise<Redis> }>();
+
+  constructor(options: RedisOptions) {
+    this.#options = options;
+    this.largestBytes = options.largestBytes;
+  }
+
+  async sizes(names: readonly string[]): Promise<Map<string, number>> {
+    const client = await this.#client('read');
+    // Of what is not there it is 0, so that this answers both questions.
+    const pipeline = client.pipeline();
+    for (const name of names) pipeline.strlen(this.#key(name));
+    const answers = (await pipeline.exec()) ?? [];
+    return new Map(
+      names.flatMap((name, i): [string, number][] => {
+        const [error, bytes] = answers[i] ?? [];
+        if (error && !error.message.startsWith('WRONGTYPE')) throw error;
+        return typeof bytes === 'number' && bytes > 0 ? [[name, bytes]] : [];
+      }),
+    );
+  }
+
+  async read(name: string, from: number, bytes: number): Promise<Uint8Array> {
+    const client = await this.#client('read');
+    return client.getrangeBuffer(this.#key(name), from, from + bytes - 1);
+  }
+
+  async write(name: string, value: Outgoing, _signal?: AbortSignal, over = false): Promise<void> {
+    const pieces: Buffer[] = [];
+    for await (const piece of value.pieces()) pieces.push(piece);
+    const client = await this.#client('write');
+    const { expireSeconds } = this.#options;
+    const expiry = expireSeconds > 0 ? ['EX', expireSeconds] : [];
+    await client.call('SET', [this.#key(name), Buffer.concat(pieces), ...expiry, ...(over ? [] : ['NX'])]);
+  }
+
+  async remove(name: string): Promise<void> {
+    const client = await this.#client('write');
+    await client.del(this.#key(name));
+  }
+
+  reset(): void {
+    for (const { client } of this.#clients.values()) client.disconnect();
+    this.#clients.clear();
+  }
+
+  #key(name: string): string {
+    return this.#options.prefix + name;
+  }
+
+  #client(use: 'read' | 'write'): Promise<Redis> {
+    const known = this.#clients.get(use);
+    if (known) return known.ready;
+    const client = this.#make();
+    const made = { client, ready: this.#connect(client) };
+    const forget = (): void => {
+      if (this.#clients.get(use) === made) this.#clients.delete(use);
+    };
+    client.on('end', forget);
+    made.ready.catch(forget);
+    this.#clients.set(use, made);
+    return made.ready;
+  }
+
+  #make(): Redis {
+    const { host, port, tls, authorities } = this.#options;
+    return new Redis({
+      host,
+      port,
+      ...(tls && {
+        tls: {
+          ...(isIP(host) === 0 && { servername: host }),
+          ...(authorities !== undefined && { ca: authorities }),
+        },
+      }),
+      lazyConnect: true,
+      connectTimeout: CONNECT_MS,
+      enableReadyCheck: false,
+      autoResendUnfulfilledCommands: false,
+      // The breaker says when it is tried again.
+      retryStrategy: () => null,
+    });
+  }
+
+  /** Password and database are told by hand: the client would say what is wrong with them on the terminal. */
+  async #connect(client: Redis): Promise<Redis> {
+    const { user, password, database } = this.#options;
+    let why: unknown;
+    client.on('error', (error) => (why = error));
+    try {
+      await client.connect();
+      if (password !== '') await (user === '' ? client.auth(password) : client.auth(user, password));
+      if (database !== 0) await client.select(database);
+      return client;
+    } catch (error) {
+      client.disconnect();
+      throw why ?? error;
+    }
+  }
+}

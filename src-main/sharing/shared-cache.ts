@@ -1,0 +1,260 @@
+import type { Failure } from '../../src-shared/contract/common.ts';
+import type { SharedTier, SharedValue } from '../kvstore/shared-tier.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import type { Logger } from '../platform/logger.ts';
+import { Asking } from './asking.ts';
+import { Breaker } from './breaker.ts';
+import type { Driver } from './driver.ts';
+import { framesOf, HEADER_BYTES, plainBytes, sealedRange, type Frames } from './encryption.ts';
+import { failureFor, failureOfSharing, isOut, reasonOf, sharingFailed, SharingError } from './failures.ts';
+import { Figures } from './figures.ts';
+import { nameOf } from './names.ts';
+import { Presence } from './presence.ts';
+import { WriteBehind } from './write-behind.ts';
+
+export interface SharedCacheOptions {
+  driver: Driver;
+  /** For people: the folder, the server or the bucket. */
+  where: string;
+  writable: boolean;
+  salt: string;
+  /** Values are encrypted with it; undefined: they are not. */
+  key?: Buffer | undefined;
+  log: Logger;
+  onChange: () => void;
+  /** For tests: milliseconds to the breaker's first probe. */
+  probeMs?: number | undefined;
+}
+
+/** What asking for a name counts as in bytes: where a server is asked name by name, very many take a while. */
+const ASKED_BYTES = 10_000;
+/** Any name will do to see whether somebody answers. */
+const PROBE = '0'.repeat(64);
+
+/** The tier over a driver: names, encryption, what is remembered, timeouts, what does not answer, and writing behind. */
+export class SharedCache implements SharedTier {
+  readonly figures = new Figures();
+  readonly #options: SharedCacheOptions;
+  readonly #breaker: Breaker;
+  readonly #asking = new Asking();
+  readonly #presence = new Presence();
+  readonly #writing: WriteBehind;
+  /** Keys whose values were wrong: nobody reads them until they were written anew. */
+  readonly #corrupt = new Set<string>();
+  #failure: Failure | undefined;
+  #closed = false;
+
+  constructor(options: SharedCacheOptions) {
+    this.#options = options;
+    const { driver, log, onChange, where, key } = options;
+    this.#breaker = new Breaker({
+      probe: () => this.#probe(),
+      firstMs: options.probeMs,
+      onChange: () => {
+        log.info('shared-cache', { out: this.#breaker.isOpen, where });
+        if (this.#breaker.isOpen) driver.reset();
+        else this.#writing.go();
+        onChange();
+      },
+    });
+    this.#writing = new WriteBehind({
+      driver,
+      key,
+      nameOf: (chunk) => this.#name(chunk),
+      isOut: () => !this.available,
+      ask: (bytes, call) => this.#ask(bytes, call),
+      isThere: async (chunk) => (await this.has([chunk])).has(chunk),
+      isWrong: (chunk) => this.#corrupt.has(chunk),
+      onWritten: (chunk, bytes) => this.#written(chunk, bytes),
+      onChange,
+    });
+  }
+
+  get available(): boolean {
+    return !this.#closed && !this.#breaker.isOpen;
+  }
+
+  get writable(): boolean {
+    return this.#options.writable;
+  }
+
+  get encrypted(): boolean {
+    return this.#options.key !== undefined;
+  }
+
+  /** When it is tried again; undefined while it answers. */
+  get outUntilMs(): number | undefined {
+    return this.#breaker.untilMs;
+  }
+
+  /** Chunk files that wait to be written. */
+  get waiting(): number {
+    return this.#writing.waiting;
+  }
+
+  /** What went wrong last. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  async has(keys: readonly string[]): Promise<Set<string>> {
+    if (!this.available) return new Set();
+    try {
+      const sizes = await this.#sizes(keys);
+      return new Set(keys.filter((key) => this.#isUsable(key, sizes.get(this.#name(key)))));
+    } catch {
+      return new Set(); // told by #ask
+    }
+  }
+
+  async open(key: string, signal?: AbortSignal): Promise<SharedValue | undefined> {
+    throwIfAborted(signal);
+    if (!this.available) return undefined;
+    const name = this.#name(key);
+    const size = (await this.#typed(() => this.#sizes([key], signal), signal)).get(name);
+    const bytes = this.#isUsable(key, size) && this.#bytesOf(size);
+    if (!bytes) return undefined;
+    this.figures.read++;
+    const reading = new AbortController();
+    const stop = signal ? AbortSignal.any([signal, reading.signal]) : reading.signal;
+    const read = this.#options.key ? this.#openSealed(name, bytes, stop) : this.#reader(name, stop);
+    return {
+      bytes,
+      read: (from, count) => {
+        if (!(from >= 0 && count >= 0 && from + count <= bytes))
+          throw new TypeError('SharedValue.read: the range lies outside of the value.');
+        return this.#typed(() => read(from, count), stop);
+      },
+      close: () => reading.abort(),
+    };
+  }
+
+  offer(key: string, path: string): void {
+    if (this.writable && !this.#closed) this.#writing.add(key, path);
+  }
+
+  reportCorrupt(key: string): void {
+    if (this.#corrupt.has(key)) return;
+    this.#corrupt.add(key);
+    this.figures.corrupt++;
+    this.#tell(failureFor('damaged', this.#options.where), { key });
+  }
+
+  /** Resolves when at most so many files wait to be written, or when nothing can be done about it now. */
+  settled(most = 0): Promise<void> {
+    return this.#writing.settled(most);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#breaker.close();
+    this.#writing.close();
+    this.#options.driver.reset();
+  }
+
+  #name(key: string): string {
+    return nameOf(key, this.#options.salt, this.#options.key !== undefined);
+  }
+
+  #isUsable(key: string, size: number | undefined): size is number {
+    return size !== undefined && !this.#corrupt.has(key);
+  }
+
+  #bytesOf(size: number): number | undefined {
+    return this.#options.key ? plainBytes(size) : size;
+  }
+
+  /** Of those that are there, by name. */
+  async #sizes(keys: readonly string[], stop?: AbortSignal): Promise<Map<string, number>> {
+    const names = keys.map((key) => this.#name(key));
+    const unknown = names.filter((name) => this.#presence.get(name) === undefined);
+    if (unknown.length > 0) {
+      const started = performance.now();
+      const found = await this.#ask(
+        unknown.length * ASKED_BYTES,
+        (signal) => this.#options.driver.sizes(unknown, signal),
+        stop,
+      );
+      this.figures.asked(performance.now() - started);
+      for (const name of unknown) this.#presence.set(name, found.get(name) ?? 'missing');
+    }
+    const known = names.map((name) => [name, this.#presence.get(name)] as const);
+    return new Map(known.filter((one): one is readonly [string, number] => typeof one[1] === 'number'));
+  }
+
+  #reader(name: string, stop: AbortSignal): (from: number, bytes: number) => Promise<Uint8Array> {
+    return async (from, bytes) => {
+      const started = performance.now();
+      const got = await this.#ask(
+        bytes,
+        (signal) => this.#options.driver.read(name, from, bytes, signal),
+        stop,
+      );
+      this.figures.gotBytes(got.length, performance.now() - started);
+      if (got.length === bytes) return got;
+      this.#presence.forget(name);
+      throw new SharingError('gone', `${got.length} of ${bytes} bytes came`);
+    };
+  }
+
+  #openSealed(
+    name: string,
+    total: number,
+    stop: AbortSignal,
+  ): (from: number, bytes: number) => Promise<Uint8Array> {
+    const { key } = this.#options;
+    if (!key) throw new Error('nothing is encrypted');
+    const read = this.#reader(name, stop);
+    let frames: Promise<Frames> | undefined;
+    return async (from, bytes) => {
+      frames ??= read(0, HEADER_BYTES).then((head) => framesOf(head, name, total, key));
+      const range = sealedRange(from, bytes, total);
+      const [opener, sealed] = await Promise.all([frames, read(range.from, range.bytes)]);
+      return opener.open(sealed, from, bytes);
+    };
+  }
+
+  /** A call of the driver, in time; what fails is told, and takes the tier out where nothing else is to be expected either. */
+  async #ask<T>(bytes: number, call: (signal: AbortSignal) => Promise<T>, stop?: AbortSignal): Promise<T> {
+    try {
+      return await this.#asking.within(bytes, call, stop);
+    } catch (error) {
+      if (stop?.aborted || this.#closed) throw error;
+      this.#tell(failureOfSharing(error, this.#options.where));
+      if (isOut(reasonOf(error))) this.#breaker.trip();
+      throw error;
+    }
+  }
+
+  async #typed<T>(call: () => Promise<T>, stop?: AbortSignal): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throwIfAborted(stop);
+      // Of what #ask has not seen: values that cannot be decrypted.
+      if (error instanceof SharingError && !isOut(error.reason))
+        this.#tell(failureOfSharing(error, this.#options.where));
+      throw sharingFailed(error, this.#options.where);
+    }
+  }
+
+  async #probe(): Promise<void> {
+    if (this.#asking.stuck > 0) throw new SharingError('timeout', 'an earlier call has not ended');
+    await this.#asking.within(0, (signal) => this.#options.driver.sizes([PROBE], signal));
+    this.#failure = undefined;
+  }
+
+  #written(key: string, bytes: number): void {
+    this.figures.wrote(bytes);
+    this.#failure = undefined;
+    this.#corrupt.delete(key);
+    this.#presence.set(this.#name(key), bytes);
+    this.#options.onChange();
+  }
+
+  #tell(failure: Failure, fields: object = {}): void {
+    this.#failure = failure;
+    this.#options.log.warn('shared-cache-failed', { ...failure.values, message: failure.message, ...fields });
+    this.#options.onChange();
+  }
+}

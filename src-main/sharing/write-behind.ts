@@ -1,0 +1,154 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { piecesOf, type Driver, type Outgoing } from './driver.ts';
+import { sealed } from './encryption.ts';
+import { isOut, reasonOf } from './failures.ts';
+
+interface WriteBehindOptions {
+  driver: Driver;
+  /** Values are encrypted with it. */
+  key: Buffer | undefined;
+  nameOf: (chunk: string) => string;
+  isOut: () => boolean;
+  /** A call of the driver for so many bytes, in time. */
+  ask: <T>(bytes: number, call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+  isThere: (chunk: string) => Promise<boolean>;
+  /** Whether what is there is to be written over. */
+  isWrong: (chunk: string) => boolean;
+  onWritten: (chunk: string, bytes: number) => void;
+  onChange: () => void;
+}
+
+/** What does not fit is offered again at the next start. */
+const MOST_WAITING = 10_000;
+const TRIES = 3;
+const PAUSE_MS = 30_000;
+const MOST_PAUSE_MS = 600_000;
+
+interface Waiting {
+  path: string;
+  tries: number;
+}
+
+/** Chunk files on their way to the others, one at a time, whenever the tier answers. Nobody waits for them. */
+export class WriteBehind {
+  readonly #options: WriteBehindOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #settled = new Set<{ most: number; resolve: () => void }>();
+  #working = false;
+  /** While writing is refused though reading is not: the place is full, or it may not be written. */
+  #pause: NodeJS.Timeout | undefined;
+  #pauseMs = 0;
+  #closed = false;
+
+  constructor(options: WriteBehindOptions) {
+    this.#options = options;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  add(chunk: string, path: string): void {
+    if (this.#closed || this.#waiting.size >= MOST_WAITING) return;
+    this.#waiting.set(chunk, { path, tries: 0 });
+    this.#options.onChange();
+    this.go();
+  }
+
+  /** Begins, or goes on after the tier was out. */
+  go(): void {
+    if (this.#working || this.#pause || this.#closed) return;
+    this.#working = true;
+    setImmediate(() => void this.#work());
+  }
+
+  settled(most: number): Promise<void> {
+    if (this.#isSettled(most)) return Promise.resolve();
+    return new Promise((resolve) => this.#settled.add({ most, resolve }));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#waiting.clear();
+    clearTimeout(this.#pause);
+    this.#tellSettled();
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#closed && !this.#pause && !this.#options.isOut()) {
+      const [next] = this.#waiting;
+      if (!next) break;
+      await this.#one(...next);
+      this.#tellSettled();
+    }
+    this.#working = false;
+    this.#tellSettled();
+  }
+
+  async #one(chunk: string, waiting: Waiting): Promise<void> {
+    try {
+      await this.#write(chunk, waiting.path);
+      this.#pauseMs = 0;
+      this.#waiting.delete(chunk);
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === 'full' || reason === 'readOnly') {
+        this.#rest();
+        return;
+      }
+      // While the tier is out it waits for it, but no file takes it out again and again.
+      if (++waiting.tries >= TRIES || !isOut(reason)) this.#waiting.delete(chunk);
+    }
+    this.#options.onChange();
+  }
+
+  async #write(chunk: string, path: string): Promise<void> {
+    const { isWrong, isThere } = this.#options;
+    const over = isWrong(chunk);
+    if (!over && (await isThere(chunk))) return;
+    if (this.#options.isOut()) throw new Error('the tier is out');
+    const file = await open(path, 'r').catch(() => undefined);
+    if (!file) return; // evicted meanwhile
+    try {
+      await this.#send(chunk, file, over);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #send(chunk: string, file: FileHandle, over: boolean): Promise<void> {
+    const { driver, key, nameOf, ask, onWritten } = this.#options;
+    const { size } = await file.stat();
+    const name = nameOf(chunk);
+    const value = key ? sealed(file, size, name, key) : plain(file, size);
+    if (value.bytes > driver.largestBytes) return;
+    await ask(value.bytes, (signal) => driver.write(name, value, signal, over));
+    onWritten(chunk, value.bytes);
+  }
+
+  #rest(): void {
+    this.#pauseMs = Math.min(MOST_PAUSE_MS, Math.max(PAUSE_MS, this.#pauseMs * 2));
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      this.go();
+    }, this.#pauseMs).unref();
+  }
+
+  #isSettled(most: number): boolean {
+    return this.#closed || this.#waiting.size <= most || this.#pause !== undefined || this.#options.isOut();
+  }
+
+  #tellSettled(): void {
+    for (const waiter of this.#settled) {
+      if (!this.#isSettled(waiter.most)) continue;
+      this.#settled.delete(waiter);
+      waiter.resolve();
+    }
+  }
+}
+
+function plain(file: FileHandle, bytes: number): Outgoing {
+  return { bytes, pieces: () => piecesOf(file, bytes, PIECE_BYTES) };
+}
+
+const PIECE_BYTES = 2 ** 20;

@@ -1,0 +1,82 @@
+import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { SharingInfo, SharingSecret } from '../../../../src-shared/contract/sharing.ts';
+import { useAction } from '../../../client/context.tsx';
+import { notifyFailure } from '../../../ui/notify.tsx';
+
+/** A secret: whether it is set, and a place to enter another one. It is never shown again. */
+export function Secret({
+  name,
+  info,
+  help,
+}: {
+  name: SharingSecret;
+  info: SharingInfo | undefined;
+  help?: string;
+}) {
+  const { t } = useTranslation(['sharing', 'common']);
+  const set = useAction('sharing.setSecret');
+  const [draft, setDraft] = useState<string>();
+  const kept = info?.secrets[name];
+  const keep = (secret: string): void =>
+    set.mutate(
+      { name, secret },
+      {
+        onSuccess: () => setDraft(undefined),
+        onError: (error) => notifyFailure(error, t('common:error.title')),
+      },
+    );
+  const label = t(`secrets.${name}`);
+  return (
+    <Stack gap={4} role="group" aria-label={label}>
+      <Text size="sm" fw={600}>
+        {label}
+      </Text>
+      {help !== undefined && (
+        <Text size="xs" c="dimmed">
+          {help}
+        </Text>
+      )}
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {kept ? t(`secrets.${kept}`, { path: info.secretsFile }) : t('secrets.none')}
+      </Text>
+      {draft === undefined ? (
+        <Group gap="xs">
+          <Button size="xs" variant="default" onClick={() => setDraft('')}>
+            {t(kept ? 'secrets.replace' : 'secrets.enter')}
+          </Button>
+          {kept && (
+            <Button size="xs" variant="default" loading={set.isPending} onClick={() => keep('')}>
+              {t('secrets.forget')}
+            </Button>
+          )}
+        </Group>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            keep(draft.trim());
+          }}
+        >
+          <Group gap="xs" wrap="nowrap">
+            <PasswordInput
+              style={{ flexGrow: 1 }}
+              aria-label={t('secrets.formFor', { name: label })}
+              autoComplete="off"
+              data-autofocus
+              value={draft}
+              onChange={(event) => setDraft(event.currentTarget.value)}
+            />
+            <Button type="submit" loading={set.isPending} disabled={draft.trim() === ''}>
+              {t('secrets.save')}
+            </Button>
+            <Button variant="default" onClick={() => setDraft(undefined)}>
+              {t('common:action.cancel')}
+            </Button>
+          </Group>
+        </form>
+      )}
+    </Stack>
+  );
+}

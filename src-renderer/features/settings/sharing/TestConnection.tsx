@@ -1,0 +1,39 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { IconCheck } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Sharing } from '../../../../src-shared/sharing.ts';
+import { useAction } from '../../../client/context.tsx';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
+
+/** Tries what is set; what came of it goes when something else is set. */
+export function TestConnection({ sharing }: { sharing: Sharing }) {
+  return <Tried key={JSON.stringify(sharing)} readOnly={sharing.readOnly} />;
+}
+
+function Tried({ readOnly }: { readOnly: boolean }) {
+  const { t } = useTranslation('sharing');
+  const format = useFormat();
+  const test = useAction('sharing.test');
+  const failure = test.error ?? test.data?.failure;
+  return (
+    <>
+      <Group gap="md">
+        <Button variant="default" loading={test.isPending} onClick={() => test.mutate({})}>
+          {t('test.button')}
+        </Button>
+        <Text size="sm" c="dimmed">
+          {t(readOnly ? 'test.helpReadOnly' : 'test.help')}
+        </Text>
+      </Group>
+      <div role="status">
+        {failure && <FailureAlert failure={failure} />}
+        {test.data && !failure && (
+          <Alert color="green" icon={<IconCheck size={18} aria-hidden />}>
+            {t('test.works', { where: test.data.where, time: format.duration(test.data.ms) })}
+          </Alert>
+        )}
+      </div>
+    </>
+  );
+}

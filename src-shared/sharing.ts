@@ -1,0 +1,55 @@
+import { z } from 'zod';
+
+const MB = 1e6;
+
+/** Where chunk files are shared with other machines. Secrets are kept apart (contract/sharing.ts). */
+export const SharingSchema = z.object({
+  kind: z.enum(['off', 'folder', 'redis', 's3']).default('off'),
+  /** Nothing is written: what others have put there is used. */
+  readOnly: z.boolean().default(false),
+  folder: z
+    .object({
+      path: z.string().max(4096).default(''),
+      /** Above it the values used longest ago go; 0: no limit. */
+      limitBytes: z.number().min(0).default(0),
+    })
+    .prefault({}),
+  redis: z
+    .object({
+      host: z.string().trim().max(255).default(''),
+      port: z.int().min(1).max(65_535).default(6379),
+      tls: z.boolean().default(true),
+      user: z.string().trim().max(255).default(''),
+      database: z.int().min(0).max(10_000).default(0),
+      /** What every key begins with. */
+      prefix: z.string().max(200).default('kvasir:'),
+      /** Seconds after which a value goes; 0: never. */
+      expireSeconds: z
+        .int()
+        .min(0)
+        .default(30 * 86_400),
+      /** A larger value is not written. Redis takes 512 MB at most. */
+      largestBytes: z
+        .number()
+        .min(1)
+        .max(512 * MB)
+        .default(128 * MB),
+    })
+    .prefault({}),
+  s3: z
+    .object({
+      /** Empty: Amazon's for the region. */
+      endpoint: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(2000)]).default(''),
+      region: z.string().trim().min(1).max(100).default('us-east-1'),
+      bucket: z.string().trim().max(255).default(''),
+      /** The bucket in the path, not in the host name. */
+      pathStyle: z.boolean().default(true),
+      prefix: z.string().max(200).default('kvasir/'),
+      accessKeyId: z.string().trim().max(255).default(''),
+    })
+    .prefault({}),
+  /** File of certificates of authorities (PEM) to trust besides the known ones; empty: none. */
+  authorities: z.string().max(4096).default(''),
+});
+
+export type Sharing = z.infer<typeof SharingSchema>;
