@@ -34,6 +34,8 @@ export interface Paths {
   startingPoints: string;
   /** The token for the hub that models are searched on. */
   hubToken: string;
+  /** Keys for servers that models are on. */
+  serverKeys: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -76,6 +78,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     sampleSuggestions: join(resources, 'sample-library.suggestions.json'),
     startingPoints: join(resources, 'starting-points.json'),
     hubToken: join(data, 'hub-token.json'),
+    serverKeys: join(data, 'server-keys.json'),
   };
 }
 

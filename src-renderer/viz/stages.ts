@@ -12,6 +12,7 @@ export const STAGES = [
   'check',
   'recompute',
   'firstToken',
+  'server',
   'other',
 ] as const satisfies readonly Exclude<keyof Ttft, 'total'>[];
 
@@ -27,5 +28,6 @@ export const STAGE_COLOURS: Readonly<Record<StageName, Colour>> = {
   check: 'check',
   recompute: 'compute',
   firstToken: 'accent',
+  server: 'compute',
   other: 'muted',
 };
