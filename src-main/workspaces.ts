@@ -43,7 +43,7 @@ interface Parts extends Omit<Core, 'events'> {
   paths: Paths;
   engine: Engine;
   devices: DeviceService;
-  models: Pick<ModelService, 'trials'>;
+  models: Pick<ModelService, 'trials' | 'servers'>;
   libraries: LibraryService;
   store: ChunkStore;
   planner: Planner;
@@ -78,7 +78,7 @@ export class Workspaces {
     this.#options = options;
   }
 
-  /** What Engine.loadModel says, and LIBRARY_NOT_FOUND. */
+  /** What Engine.loadModel says, and LIBRARY_NOT_FOUND. A model on a server is named as the list of models does, or by address#model. */
   async open({ root, modelPath, adapter }: OpenLibraryOptions): Promise<Workspace> {
     const { app, catalogue } = this.#options;
     const { store, planner, prefixes } = app;
@@ -168,6 +168,9 @@ export class Workspaces {
   }
 
   #loadModel(path: string, adapter: string | undefined, threads: number): Promise<Model> {
+    const { servers } = this.#options.app.models;
+    const row = servers.find(path);
+    if (row) return Promise.resolve(servers.load(row));
     const key = JSON.stringify([path, adapter]);
     const known = this.#models.get(key);
     if (known) return known;

@@ -96,7 +96,7 @@ export class RemoteClient {
     const patience = new Patience(LIST_SECONDS, signal);
     try {
       const client = await this.#client(asked.key ?? '');
-      const answer: unknown = await client.models.list({ signal: patience.signal });
+      const answer: unknown = await client.get('/models', { signal: patience.signal });
       const listed = z.object({ data: z.array(z.unknown()) }).safeParse(answer);
       if (!listed.success) throw notTheProtocol(asked, 'it has no list of models');
       const known = listed.data.data.slice(0, MOST_LISTED).flatMap((each) => ListedSchema.safeParse(each).data ?? []);

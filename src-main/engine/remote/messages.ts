@@ -76,9 +76,8 @@ function joined(pieces: readonly Piece[], separator: string): string {
   let text = '';
   let apart = false;
   for (const piece of pieces) {
-    const wanted = apart || piece.passage;
-    if (wanted && !text.endsWith(between) && (text !== '' || separator !== '')) text += between;
-    text += piece.text;
+    if ((apart || piece.passage) && (text !== '' || separator !== '')) text += between;
+    text += piece.passage ? piece.text.trimEnd() : piece.text;
     apart = piece.passage;
   }
   return text;

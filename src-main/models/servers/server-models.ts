@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { AddedServer, ListedServer, ServerFacts } from '../../../src-shared/contract/servers.ts';
 import { reachOf } from '../../../src-shared/reach.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Model } from '../../engine/engine.ts';
 import { RemoteClient } from '../../engine/remote/client.ts';
 import { remoteHeader, remoteModel } from '../../engine/remote/remote-model.ts';
 import type { RemoteOutcome } from '../../engine/remote/remote-session.ts';
 import { serverAddress, type RemoteServer } from '../../engine/remote/server-address.ts';
 import type { Keyring } from '../../platform/keyring.ts';
+import { modelName } from '../entry.ts';
 import type { ModelRegistry, ModelRow } from '../registry.ts';
 import { requireKey, ServerKeys } from './server-keys.ts';
 
@@ -57,6 +59,18 @@ export class ServerModels {
     registry.setServer(id, row);
     this.#options.onChanged();
     return id;
+  }
+
+  /** By its name in the list, or by address#model. MODEL_NOT_FOUND for an address that nobody added; undefined for what is none. */
+  find(name: string): ServerRow | undefined {
+    const rows = this.#options.registry.all().filter(isOnServer);
+    const row = rows.find((each) => each.path === name || modelName(each) === name);
+    if (row || !/^https?:\/\//i.test(name)) return row;
+    throw new KvasirError(
+      'MODEL_NOT_FOUND',
+      `No model by the address ${name} is in the list.`,
+      'Add it on the Models screen; `model list` then shows what to call it.',
+    );
   }
 
   /** '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
