@@ -1,7 +1,7 @@
 import type { Ttft } from '../../src-shared/ttft.ts';
 import type { Colour } from './palette.ts';
 
-/** The parts of a time to first token in the order in which they happen; their names are the words of i18n's `stages`. */
+/** The parts of a time to first token that is computed here, in the order in which they happen; their names are the words of i18n's `stages`. */
 export const STAGES = [
   'wait',
   'retrieve',
@@ -12,13 +12,15 @@ export const STAGES = [
   'check',
   'recompute',
   'firstToken',
-  'server',
   'other',
 ] as const satisfies readonly Exclude<keyof Ttft, 'total'>[];
 
+/** The same of any answer: a server's has a part that happens there. */
+export const ANSWER_STAGES = [...STAGES, 'server'] as const;
+
 export type StageName = (typeof STAGES)[number];
 
-export const STAGE_COLOURS: Readonly<Record<StageName, Colour>> = {
+export const STAGE_COLOURS: Readonly<Record<(typeof ANSWER_STAGES)[number], Colour>> = {
   wait: 'muted',
   retrieve: 'retrieve',
   assemble: 'muted',

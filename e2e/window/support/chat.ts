@@ -42,7 +42,7 @@ export async function documentsRead(window: Page): Promise<void> {
     () => false,
   );
   if (shown)
-    await expect(ready).toContainText(/Everything is computed ahead|cannot be blended/, {
+    await expect(ready).toContainText(/Everything is computed ahead|cannot be blended|nothing is computed ahead/, {
       timeout: COMPUTED_MS,
     });
 }
