@@ -3,6 +3,7 @@ import type OpenAI from 'openai';
 import { z } from 'zod';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { cut, notTheProtocol, remoteFailure, tooSlow, type Asked } from './failures.ts';
+import { httpFetch } from './http-fetch.ts';
 import type { ChatMessage } from './messages.ts';
 import type { RemoteServer } from './server-address.ts';
 
@@ -185,17 +186,9 @@ export class RemoteClient {
       maxRetries: 0,
       timeout: 24 * 3600 * 1000, // Patience ends it
       logLevel: 'off', // it would log headers
-      fetch: plainFetch,
+      fetch: httpFetch,
     });
   }
-}
-
-/** Without what OpenAI's client tells of this machine, and to the host that was chosen alone. */
-function plainFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const headers = new Headers(init.headers);
-  for (const name of [...headers.keys()]) if (name.startsWith('x-stainless-')) headers.delete(name);
-  headers.set('user-agent', 'Kvasir');
-  return fetch(input, { ...init, headers, redirect: 'error' });
 }
 
 let trusts = false;
