@@ -26,7 +26,8 @@ beforeAll(async () => {
   const library = app.libraries.create('Docs');
   const paths = [writeFiles(join(dir, 'docs'), DOCUMENTS)];
   await app.libraries.addPaths({ id: library.id, paths, watch: false });
-  const ready = (): boolean => app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
+  const ready = (): boolean =>
+    app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
   await vi.waitUntil(ready, { timeout: 60_000, interval: 100 });
 });
 afterEach(() => {
@@ -79,7 +80,9 @@ test('a good one is sent messages with the passages as text, its key, and nothin
   const [{ url, headers, body } = { url: '', headers: {}, body: {} }] = server.heard;
   expect(url).toBe('/v1/chat/completions');
   expect(headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'user-agent': 'Kvasir' });
-  expect(Object.keys(headers).filter((name) => name.startsWith('x-') || name.startsWith('openai'))).toEqual([]);
+  expect(Object.keys(headers).filter((name) => name.startsWith('x-') || name.startsWith('openai'))).toEqual(
+    [],
+  );
   expect(body).toMatchObject({ model: 'big', stream: true, max_tokens: 40, temperature: 0 });
   expect(body.messages).toHaveLength(1);
   const { role, content } = body.messages![0]!;
@@ -119,22 +122,97 @@ test('thoughts are shown as thoughts, however they come, and are not sent again'
 });
 
 test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
-  ['a wrong key', (r) => refuse(r, 401, { message: `Incorrect key: ${KEY}.` }), 'REMOTE_KEY', /refuses the key/],
-  ['a model that is gone', (r) => refuse(r, 404, { message: 'no such model' }), 'REMOTE_MODEL', /no model “big”/],
-  ['too long a prompt', (r) => refuse(r, 400, { message: "This model's maximum context length is 9 tokens.", code: 'context_length_exceeded' }), 'CONTEXT_OVERFLOW', /longer than .* takes/],
-  ['too large a body', (r) => refuse(r, 413, { message: 'Payload too large' }), 'CONTEXT_OVERFLOW', /longer than .* takes/],
+  [
+    'a wrong key',
+    (r) => refuse(r, 401, { message: `Incorrect key: ${KEY}.` }),
+    'REMOTE_KEY',
+    /refuses the key/,
+  ],
+  [
+    'a model that is gone',
+    (r) => refuse(r, 404, { message: 'no such model' }),
+    'REMOTE_MODEL',
+    /no model “big”/,
+  ],
+  [
+    'too long a prompt',
+    (r) =>
+      refuse(r, 400, {
+        message: "This model's maximum context length is 9 tokens.",
+        code: 'context_length_exceeded',
+      }),
+    'CONTEXT_OVERFLOW',
+    /longer than .* takes/,
+  ],
+  [
+    'too large a body',
+    (r) => refuse(r, 413, { message: 'Payload too large' }),
+    'CONTEXT_OVERFLOW',
+    /longer than .* takes/,
+  ],
   ['an answer in one piece', (r) => json(r, '{"choices": []}'), 'REMOTE_PROTOCOL', /sent application\/json/],
-  ['too many requests', (r) => refuse(r, 429, { message: 'slow down' }, { 'retry-after': '7' }), 'REMOTE_BUSY', /no more requests/],
-  ['an empty account', (r) => refuse(r, 429, { message: 'You exceeded your current quota.', code: 'insufficient_quota' }), 'REMOTE_QUOTA', /used up/],
-  ['one that is loading', (r) => refuse(r, 503, { message: 'Loading model' }), 'REMOTE_BUSY', /still loading/],
-  ['a failure of its own', (r) => refuse(r, 500, { message: `it broke\nwith ${KEY}` }), 'REMOTE_FAILED', /could not answer \(500: it broke with …\)/],
-  ['a page', (r) => json(r, '<!doctype html><p>Sign in', 'text/html; charset=utf-8'), 'REMOTE_PROTOCOL', /it sent text\/html/],
-  ['an error page', (r) => void r.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'), 'REMOTE_FAILED', /\(502\)/],
-  ['broken JSON', (r) => json(r, 'data: {"choices": [\n\n', 'text/event-stream'), 'REMOTE_PROTOCOL', /not JSON/],
-  ['JSON of another kind', (r) => json(r, 'data: {"choices": "none"}\n\n', 'text/event-stream'), 'REMOTE_PROTOCOL', /not what they should be/],
+  [
+    'too many requests',
+    (r) => refuse(r, 429, { message: 'slow down' }, { 'retry-after': '7' }),
+    'REMOTE_BUSY',
+    /no more requests/,
+  ],
+  [
+    'an empty account',
+    (r) => refuse(r, 429, { message: 'You exceeded your current quota.', code: 'insufficient_quota' }),
+    'REMOTE_QUOTA',
+    /used up/,
+  ],
+  [
+    'one that is loading',
+    (r) => refuse(r, 503, { message: 'Loading model' }),
+    'REMOTE_BUSY',
+    /still loading/,
+  ],
+  [
+    'a failure of its own',
+    (r) => refuse(r, 500, { message: `it broke\nwith ${KEY}` }),
+    'REMOTE_FAILED',
+    /could not answer \(500: it broke with …\)/,
+  ],
+  [
+    'a page',
+    (r) => json(r, '<!doctype html><p>Sign in', 'text/html; charset=utf-8'),
+    'REMOTE_PROTOCOL',
+    /it sent text\/html/,
+  ],
+  [
+    'an error page',
+    (r) => void r.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'),
+    'REMOTE_FAILED',
+    /\(502\)/,
+  ],
+  [
+    'broken JSON',
+    (r) => json(r, 'data: {"choices": [\n\n', 'text/event-stream'),
+    'REMOTE_PROTOCOL',
+    /not JSON/,
+  ],
+  [
+    'JSON of another kind',
+    (r) => json(r, 'data: {"choices": "none"}\n\n', 'text/event-stream'),
+    'REMOTE_PROTOCOL',
+    /not what they should be/,
+  ],
   ['an empty stream', (r) => json(r, 'data: [DONE]\n\n', 'text/event-stream'), 'REMOTE_PROTOCOL', /is empty/],
-  ['an error in the stream', (r) => json(r, 'data: {"error": {"message": "CUDA out of memory", "code": 500}}\n\n', 'text/event-stream'), 'REMOTE_FAILED', /CUDA out of memory/],
-  ['a way elsewhere', (r) => void r.writeHead(307, { location: 'http://127.0.0.1:9/v1/chat/completions' }).end(), 'REMOTE_PROTOCOL', /another address/],
+  [
+    'an error in the stream',
+    (r) =>
+      json(r, 'data: {"error": {"message": "CUDA out of memory", "code": 500}}\n\n', 'text/event-stream'),
+    'REMOTE_FAILED',
+    /CUDA out of memory/,
+  ],
+  [
+    'a way elsewhere',
+    (r) => void r.writeHead(307, { location: 'http://127.0.0.1:9/v1/chat/completions' }).end(),
+    'REMOTE_PROTOCOL',
+    /another address/,
+  ],
   ['a hung-up line', (r) => void r.socket?.destroy(), 'REMOTE_UNREACHABLE', /cannot be reached/],
   ['silence', (r) => begin(r, []), 'REMOTE_SLOW', /no first token within 1 seconds/],
 ])('%s is told in a sentence, and asked once', async (_what, answer, code, says) => {
@@ -142,7 +220,8 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
   const message = await ask();
   expectTold(message, code, says);
   expect(server.heard).toHaveLength(1);
-  if (code === 'REMOTE_BUSY' && /7/.test(message.failure!.advice)) expect(message.failure!.advice).toMatch(/in 7 seconds/);
+  if (code === 'REMOTE_BUSY' && /7/.test(message.failure!.advice))
+    expect(message.failure!.advice).toMatch(/in 7 seconds/);
   expect(app.models.list().find(({ active }) => active)?.failure).toMatchObject({ code });
 });
 
@@ -151,24 +230,30 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
   ['ended without an end', (r) => void r.end(), 'REMOTE_CUT', /in the middle of the answer/],
   ['silent', () => undefined, 'REMOTE_SLOW', /nothing more within 1 seconds/],
   ['broken', (r) => void r.end('data: {"oops\n\n'), 'REMOTE_PROTOCOL', /not JSON/],
-])('an answer that is %s in the middle stays as far as it came, and can be asked again', async (_how, then, code, says) => {
-  server.answer = (response) => {
-    begin(response, ['It is ', 'in Riga']);
-    then(response);
-  };
-  const { id } = app.chat.create(EVERYTHING);
-  const { answerId } = app.chat.send(id, QUESTION);
-  await app.chat.idle();
-  const message = app.chat.get(id).messages.find((each) => each.id === answerId)!;
-  expectTold(message, code, says);
-  expect(message.text).toBe('It is in Riga');
-  expect(message.citations.length).toBeGreaterThan(0);
-  server.answer = (response) => stream(response, ['Riga.']);
-  const again = app.chat.regenerate(id, answerId);
-  await app.chat.idle();
-  expect(app.chat.get(id).messages.find((each) => each.id === again.answerId)).toMatchObject({ state: 'done', text: 'Riga.' });
-  expect(app.models.list().find(({ active }) => active)?.failure).toBeNull();
-});
+])(
+  'an answer that is %s in the middle stays as far as it came, and can be asked again',
+  async (_how, then, code, says) => {
+    server.answer = (response) => {
+      begin(response, ['It is ', 'in Riga']);
+      then(response);
+    };
+    const { id } = app.chat.create(EVERYTHING);
+    const { answerId } = app.chat.send(id, QUESTION);
+    await app.chat.idle();
+    const message = app.chat.get(id).messages.find((each) => each.id === answerId)!;
+    expectTold(message, code, says);
+    expect(message.text).toBe('It is in Riga');
+    expect(message.citations.length).toBeGreaterThan(0);
+    server.answer = (response) => stream(response, ['Riga.']);
+    const again = app.chat.regenerate(id, answerId);
+    await app.chat.idle();
+    expect(app.chat.get(id).messages.find((each) => each.id === again.answerId)).toMatchObject({
+      state: 'done',
+      text: 'Riga.',
+    });
+    expect(app.models.list().find(({ active }) => active)?.failure).toBeNull();
+  },
+);
 
 test('stopping ends the request; what was written stays and goes on', async () => {
   server.answer = (response) => begin(response, ['It is ', 'in Riga']);
@@ -178,7 +263,11 @@ test('stopping ends the request; what was written stays and goes on', async () =
   app.chat.stop(id);
   await app.chat.idle();
   await expect.poll(() => server.left).toBe(1);
-  expect(app.chat.get(id).messages.at(-1)).toMatchObject({ state: 'stopped', failure: null, text: 'It is in Riga' });
+  expect(app.chat.get(id).messages.at(-1)).toMatchObject({
+    state: 'stopped',
+    failure: null,
+    text: 'It is in Riga',
+  });
   server.answer = (response) => stream(response, [', I think.']);
   app.chat.continue(id, answerId);
   await app.chat.idle();
@@ -220,8 +309,12 @@ test('a list of models that is none, and addresses that are none', async () => {
   const list = (address = server.address) => app.models.servers.ask(address, KEY);
   server.answer = (response) => json(response, '<html>', 'text/html');
   await expect(list()).rejects.toMatchObject({ code: 'REMOTE_PROTOCOL' });
-  server.answer = (response) => json(response, '{"data":[{"id":"a","max_model_len":4096},{"nothing":1},{"id":"b"}]}');
-  expect((await list()).models).toEqual([{ id: 'a', contextTokens: 4096 }, { id: 'b', contextTokens: null }]);
+  server.answer = (response) =>
+    json(response, '{"data":[{"id":"a","max_model_len":4096},{"nothing":1},{"id":"b"}]}');
+  expect((await list()).models).toEqual([
+    { id: 'a', contextTokens: 4096 },
+    { id: 'b', contextTokens: null },
+  ]);
   for (const address of ['ftp://x', 'http://u:p@x', 'http://x?k=1', '::'])
     await expect(list(address)).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
 });

@@ -28,7 +28,8 @@ beforeAll(async () => {
   const library = app.libraries.create('Docs');
   const paths = [writeFiles(join(here, 'docs'), DOCUMENTS)];
   await app.libraries.addPaths({ id: library.id, paths, watch: false });
-  const ready = (): boolean => app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
+  const ready = (): boolean =>
+    app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
   await vi.waitUntil(ready, { timeout: 60_000, interval: 100 });
 });
 afterAll(async () => {
@@ -128,7 +129,9 @@ test('what can only be measured where it is computed says so', async () => {
 
 test('the key is in one file, which only its user can read: in no database, log, backup or answer to the window', async () => {
   const backup = await app.backups.create();
-  expect(JSON.stringify([backup, app.models.list(), app.models.detail(modelId), app.settings.current])).not.toContain(KEY);
+  expect(
+    JSON.stringify([backup, app.models.list(), app.models.detail(modelId), app.settings.current]),
+  ).not.toContain(KEY);
   const holding = filesIn(here!).filter((path) => readFileSync(path).includes(KEY));
   expect(holding).toEqual([app.paths.serverKeys]);
   if (process.platform !== 'win32') expect(statSync(app.paths.serverKeys).mode & 0o777).toBe(0o600);

@@ -38,7 +38,9 @@ export async function hostileServer({ tls = false } = {}): Promise<HostileServer
       hostile.answer(response, asked);
     });
   };
-  const server = tls ? createTlsServer({ cert: TLS('cert.pem'), key: TLS('key.pem') }, serve) : createServer(serve);
+  const server = tls
+    ? createTlsServer({ cert: TLS('cert.pem'), key: TLS('key.pem') }, serve)
+    : createServer(serve);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const hostile: HostileServer = {

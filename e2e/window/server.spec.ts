@@ -24,7 +24,9 @@ async function addServer(window: Page, address: string, separator = ''): Promise
   await expect(dialog).toHaveCount(0);
 }
 
-test('a model on a server is added, used and asked; the window says where questions go', async ({ window }) => {
+test('a model on a server is added, used and asked; the window says where questions go', async ({
+  window,
+}) => {
   const server = await hostileServer();
   server.answer = (response, { url }) => {
     if (!url.endsWith('/models')) return stream(response, ['In Riga', ', I think.'], USAGE);
@@ -35,7 +37,9 @@ test('a model on a server is added, used and asked; the window says where questi
   const models = chatModels(window);
   await expect(models.getByText('big-model', { exact: true })).toBeVisible();
   await expect(models.getByText(`go to ${server.host}, which is on this computer`)).toBeVisible();
-  await expect(models.getByText(/Context 8,192 · Key in a file only you can read · Passages joined by/)).toBeVisible();
+  await expect(
+    models.getByText(/Context 8,192 · Key in a file only you can read · Passages joined by/),
+  ).toBeVisible();
   await models.getByRole('button', { name: 'Use', exact: true }).click();
   await expect(window.getByRole('dialog')).toContainText('nothing is computed ahead here');
   await window.getByRole('button', { name: 'Use this model' }).click();
@@ -47,7 +51,9 @@ test('a model on a server is added, used and asked; the window says where questi
   await expect(answer).toContainText('In Riga, I think.');
   await expect(sourcesOf(answer).first()).toBeVisible();
   const strip = stripOf(answer);
-  await expect(strip).toContainText('1,234 tokens sent · 1,024 of them in the server’s own cache · 2 written');
+  await expect(strip).toContainText(
+    '1,234 tokens sent · 1,024 of them in the server’s own cache · 2 written',
+  );
   await expect(strip.getByRole('button', { name: 'Details' })).toHaveCount(0);
   expect(await violationsIn(window)).toEqual([]);
 

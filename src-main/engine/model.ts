@@ -24,12 +24,7 @@ export class Model {
   readonly #native: NativeModel;
   readonly #marks: Marks;
 
-  constructor(
-    addon: Pick<NativeAddon, 'createAbort'>,
-    native: NativeModel,
-    path: string,
-    adapter?: string,
-  ) {
+  constructor(addon: Pick<NativeAddon, 'createAbort'>, native: NativeModel, path: string, adapter?: string) {
     this.#addon = addon;
     this.#native = native;
     this.info = native.info;

@@ -311,7 +311,8 @@ export class ModelService implements ModelSource, EmbedderSource {
     if (isOnServer(row)) await this.servers.removed(id, row.server.address);
     this.registry.remove(id);
     this.#known.trouble.delete(id);
-    if (!isOnServer(row) && this.files.owns(row.path)) for (const file of filesOf(row.path)) rmSync(file, { force: true });
+    if (!isOnServer(row) && this.files.owns(row.path))
+      for (const file of filesOf(row.path)) rmSync(file, { force: true });
     this.#changed();
   }
 

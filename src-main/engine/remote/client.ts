@@ -26,8 +26,7 @@ export interface RemoteRequest {
 
 /** More of an answer, or how it ended. */
 export type RemotePiece =
-  | { kind: 'thought' | 'text'; text: string }
-  | { kind: 'end'; reason: 'stop' | 'length'; usage: RemoteUsage };
+  { kind: 'thought' | 'text'; text: string } | { kind: 'end'; reason: 'stop' | 'length'; usage: RemoteUsage };
 
 /** A model in a server's list; how many tokens it takes is told by some. */
 export interface ListedModel {
@@ -100,7 +99,9 @@ export class RemoteClient {
       const answer: unknown = await client.get('/models', { signal: patience.signal });
       const listed = z.object({ data: z.array(z.unknown()) }).safeParse(answer);
       if (!listed.success) throw notTheProtocol(asked, 'it has no list of models');
-      const known = listed.data.data.slice(0, MOST_LISTED).flatMap((each) => ListedSchema.safeParse(each).data ?? []);
+      const known = listed.data.data
+        .slice(0, MOST_LISTED)
+        .flatMap((each) => ListedSchema.safeParse(each).data ?? []);
       return known.map(({ id, max_model_len, context_length, meta }) => ({
         id,
         contextTokens: max_model_len ?? context_length ?? meta?.n_ctx ?? null,

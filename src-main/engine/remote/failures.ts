@@ -201,7 +201,9 @@ function wordsOf({ message, status }: Thrown, { key }: Asked): string {
   if (typeof message !== 'string' || /<html|<!doctype/i.test(message)) return '';
   const plain = message.replace(new RegExp(`^${String(status)} `), '').replace(/[\s\p{Cc}]+/gu, ' ');
   const without = key === undefined || key === '' ? plain : plain.replaceAll(key, '…');
-  const told = /^(status code \(no body\)|terminated|Connection error\.?)$/.test(without.trim()) ? '' : without.trim();
+  const told = /^(status code \(no body\)|terminated|Connection error\.?)$/.test(without.trim())
+    ? ''
+    : without.trim();
   return told.length > QUOTED ? `${told.slice(0, QUOTED).toWellFormed()}…` : told;
 }
 

@@ -40,7 +40,11 @@ interface Sent {
   signal: AbortSignal | null | undefined;
 }
 
-function send(url: URL, { method, headers, signal }: Sent, body: Buffer | undefined): Promise<IncomingMessage> {
+function send(
+  url: URL,
+  { method, headers, signal }: Sent,
+  body: Buffer | undefined,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request, Agent } = url.protocol === 'https:' ? https : http;
     // Of its own: no connection that a server may have left already. By way of the proxy that the environment names.

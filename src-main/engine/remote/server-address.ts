@@ -21,7 +21,10 @@ export function serverAddress(text: string): string {
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '')
     throw refused('That is no address of a server.', 'Write it as http://host:port/v1.');
   if (url.username !== '' || url.password !== '')
-    throw refused('A name or password in the address would be shown and kept with it.', 'Give a key instead.');
+    throw refused(
+      'A name or password in the address would be shown and kept with it.',
+      'Give a key instead.',
+    );
   if (url.search !== '' || url.hash !== '')
     throw refused('The address goes on behind its path.', 'Leave out what begins with ? or #.');
   const path = url.pathname.replace(/\/+$/, '');

@@ -62,7 +62,8 @@ export class ServerKeys {
       const keys = this.#read();
       if (key === '' && !keys[id]) return;
       delete keys[id];
-      if (key !== '') keys[id] = { origin: new URL(address).origin, ...(await seal(requireKey(key), this.#keyring)) };
+      if (key !== '')
+        keys[id] = { origin: new URL(address).origin, ...(await seal(requireKey(key), this.#keyring)) };
       const file: z.infer<typeof FileSchema> = { version: 1, keys };
       await writePrivate(this.#path, JSON.stringify(file), 'The key could not be kept');
     });

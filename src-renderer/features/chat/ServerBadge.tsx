@@ -21,7 +21,9 @@ export function ServerBadge() {
         variant={leaves ? 'light' : 'outline'}
         color={leaves ? 'orange' : 'gray'}
         styles={{ label: { color: 'var(--mantine-color-text)' } }}
-        leftSection={leaves ? <IconCloudUpload size={13} aria-hidden /> : <IconServer size={13} aria-hidden />}
+        leftSection={
+          leaves ? <IconCloudUpload size={13} aria-hidden /> : <IconServer size={13} aria-hidden />
+        }
         tabIndex={0}
         role="note"
         aria-label={`${t(leaves ? 'badge.leaves' : 'badge.here', shown)}. ${words(server)}`}

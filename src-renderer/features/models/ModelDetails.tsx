@@ -25,10 +25,13 @@ export function ModelDetails({ id, onClose }: { id: string | undefined; onClose:
         <Stack>
           <Facts
             title={t('header')}
-            facts={[...detail.header, {
+            facts={[
+              ...detail.header,
+              {
                 label: t(detail.model.server ? 'servers:details.address' : 'facts.file'),
                 value: detail.model.server?.address ?? detail.model.path,
-              }]}
+              },
+            ]}
           />
           {tensors.length > 0 && <Facts title={t('tensors')} facts={tensors} />}
         </Stack>

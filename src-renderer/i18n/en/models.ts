@@ -20,7 +20,12 @@ export const models = {
   sections: { chat: 'Chat models', embedding: 'Embedding models' },
   embeddingNone:
     'None is installed, so passages are found by their words only. With an embedding model they are found by meaning as well; import one like any other GGUF file, or download one under Discover.',
-  origin: { demo: 'Comes with Kvasir', imported: 'Imported', downloaded: 'Downloaded', server: 'On a server' },
+  origin: {
+    demo: 'Comes with Kvasir',
+    imported: 'Imported',
+    downloaded: 'Downloaded',
+    server: 'On a server',
+  },
   demoNote:
     'Made for the sample library: it knows a few hundred words and answers questions about those documents only. To ask about your own documents, import another model.',
   state: {

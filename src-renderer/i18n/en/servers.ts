@@ -40,7 +40,8 @@ export const servers = {
     wait: 'Longest silence in seconds',
     waitHelp: 'Before the first token, and between two.',
     separator: 'Separator between passages (optional)',
-    separatorHelp: 'What LMCache is set to (LMCACHE_BLEND_SPECIAL_STR), so that vLLM blends the passages. Blanks count.',
+    separatorHelp:
+      'What LMCache is set to (LMCACHE_BLEND_SPECIAL_STR), so that vLLM blends the passages. Blanks count.',
     confirm: 'Add',
     done: '{{name}} was added.',
   },

@@ -100,7 +100,10 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '该服务器上的账户已用完额度。',
     advice: '请在那里提高限额或充值，或选择其他模型。',
   },
-  REMOTE_FAILED: { message: '服务器无法回答。', advice: '请查看服务器的日志；可以再问一次，或选择其他模型。' },
+  REMOTE_FAILED: {
+    message: '服务器无法回答。',
+    advice: '请查看服务器的日志；可以再问一次，或选择其他模型。',
+  },
   REMOTE_SLOW: {
     message: '服务器在规定时间内没有任何回应。',
     advice: '它可能正在加载模型、排队或内存不足：请再试一次，或允许更长的等待时间。',
