@@ -29,9 +29,10 @@ test('a model on a server is added, used and asked; the window says where questi
 }) => {
   const server = await hostileServer();
   server.answer = (response, { url }) => {
-    if (!url.endsWith('/models')) return stream(response, ['In Riga', ', I think.'], USAGE);
-    response.writeHead(200, { 'content-type': 'application/json' });
-    return response.end('{"object":"list","data":[{"id":"big-model","max_model_len":8192}]}');
+    if (url.endsWith('/models')) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('{"object":"list","data":[{"id":"big-model","max_model_len":8192}]}');
+    } else stream(response, ['In Riga', ', I think.'], USAGE);
   };
   await addServer(window, server.address, ' # # ');
   const models = chatModels(window);

@@ -147,24 +147,12 @@ export class RemoteClient {
   async #stream(
     asked: Asked,
     model: string,
-    { messages, maxTokens, temperature, topP, seed }: RemoteRequest,
+    request: RemoteRequest,
     signal: AbortSignal,
   ): Promise<AsyncIterable<unknown>> {
     const client = await this.#client(asked.key ?? '');
     const { data, response } = await client.chat.completions
-      .create(
-        {
-          model,
-          messages: [...messages],
-          max_tokens: maxTokens,
-          temperature,
-          ...(topP !== undefined && { top_p: topP }),
-          ...(seed !== undefined && { seed }),
-          stream: true,
-          stream_options: { include_usage: true },
-        },
-        { signal },
-      )
+      .create(bodyOf(model, request), { signal })
       .withResponse();
     const type = response.headers.get('content-type') ?? '';
     if (!/text\/event-stream/i.test(type)) {
@@ -206,6 +194,20 @@ function parsed(chunk: unknown, asked: Asked): Chunk {
   const { data } = ChunkSchema.safeParse(chunk);
   if (!data) throw notTheProtocol(asked, 'parts of its answer are not what they should be');
   return data;
+}
+
+/** `max_tokens`, since the servers that people run know no other name for it. */
+function bodyOf(model: string, { messages, maxTokens, temperature, topP, seed }: RemoteRequest) {
+  return {
+    model,
+    messages: [...messages],
+    max_tokens: maxTokens,
+    temperature,
+    ...(topP !== undefined && { top_p: topP }),
+    ...(seed !== undefined && { seed }),
+    stream: true as const,
+    stream_options: { include_usage: true },
+  };
 }
 
 function usageOf(told: NonNullable<Chunk['usage']>): RemoteUsage {

@@ -82,7 +82,8 @@ export class RemoteSession implements NativeSession {
     requireTold(sampling);
     const { client, server, onOutcome } = this.#options;
     const written = new Written(endsInThought(this.#runs), onToken);
-    const { signal } = abort as RemoteAbort;
+    if (!(abort instanceof RemoteAbort)) throw new TypeError('abort must be a RemoteAbort');
+    const { signal } = abort;
     const { temperature, topP, seed } = sampling;
     const started = performance.now();
     let firstAt: number | undefined;

@@ -59,9 +59,8 @@ export class ServerKeys {
   /** Keeps a model's key; '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   set(id: string, address: string, key: string): Promise<void> {
     return this.#queue.run(async () => {
-      const keys = this.#read();
-      if (key === '' && !keys[id]) return;
-      delete keys[id];
+      const { [id]: old, ...keys } = this.#read();
+      if (key === '' && !old) return;
       if (key !== '')
         keys[id] = { origin: new URL(address).origin, ...(await seal(requireKey(key), this.#keyring)) };
       const file: z.infer<typeof FileSchema> = { version: 1, keys };

@@ -31,9 +31,11 @@ async function list(context: CommandContext, json: boolean): Promise<void> {
   const app = await openApp(context);
   try {
     const models = app.models.list();
-    if (json) return terminal.out(`${JSON.stringify({ models }, null, 2)}\n`);
-    for (const { name, server, path } of models)
-      terminal.out(`${terminal.bold(name)}\n  ${server ? `${server.model} on ${server.host}` : path}\n`);
+    const lines = models.map(
+      ({ name, server, path }) =>
+        `${terminal.bold(name)}\n  ${server ? `${server.model} on ${server.host}` : path}\n`,
+    );
+    terminal.out(json ? `${JSON.stringify({ models }, null, 2)}\n` : lines.join(''));
   } finally {
     await app.close();
   }
