@@ -35,7 +35,10 @@ function leftovers(isDownload: (file: string) => boolean): Leftover[] {
   return [
     { in: '.', name: new RegExp(`^${UNPACKING_FOLDER}$`) },
     { in: '.', name: new RegExp(`^(${READY_FOLDER}|${APPLYING_FOLDER})$`), when: WITHOUT_MANIFEST },
-    { in: '.', name: /^(settings|calibrations|costs|devices|window|hub-token|sharing-secrets)\.json(\.\d+)?\.tmp$/ },
+    {
+      in: '.',
+      name: /^(settings|calibrations|costs|devices|window|hub-token|sharing-secrets|server-keys)\.json(\.\d+)?\.tmp$/,
+    },
     { in: '.', name: REPLACED, when: isOldReplaced },
     { in: '.', name: /^profile-\d+\.tmp$/ },
     { in: 'backups', name: /\.zip\.(part|databases)$/ },

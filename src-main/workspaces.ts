@@ -67,7 +67,7 @@ interface Parts extends Omit<Core, 'events'> {
   paths: Paths;
   engine: Engine;
   devices: DeviceService;
-  models: Pick<ModelService, 'trials'>;
+  models: Pick<ModelService, 'trials' | 'servers'>;
   libraries: LibraryService;
   store: ChunkStore;
   planner: Planner;
@@ -107,7 +107,7 @@ export class Workspaces {
     this.#options = options;
   }
 
-  /** What Engine.loadModel says, and LIBRARY_NOT_FOUND. */
+  /** What Engine.loadModel says, and LIBRARY_NOT_FOUND. A model on a server is named as the list of models does, or by address#model. */
   async open(options: OpenLibraryOptions): Promise<Workspace> {
     const { app } = this.#options;
     const { settings = app.settings, modelPath, adapter } = options;
@@ -279,6 +279,8 @@ export class Workspaces {
 
   async #load(path: string, adapter: string | undefined, threads: number): Promise<Model> {
     const { engine, devices, models, settings } = this.#options.app;
+    const onServer = models.servers.find(path);
+    if (onServer) return models.servers.load(onServer);
     const { conversationDtype: kvDtype, deviceBudgetBytes } = settings.current;
     const name = basename(path);
     await devices.settled();

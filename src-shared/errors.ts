@@ -35,6 +35,17 @@ export const ERROR_CODES = [
   'HUB_TOKEN', // it wants a token, or refuses the one it got
   'HUB_GATED', // the terms of a repository have to be accepted first
   'HUB_CHANGED', // a repository, revision or file is not there any more, or is another one
+  // servers that models are on
+  'REMOTE_UNREACHABLE', // there is no connection to it
+  'REMOTE_CERTIFICATE', // its certificate is not trusted
+  'REMOTE_KEY', // it wants a key, or refuses the one it got; or the key cannot be read here
+  'REMOTE_MODEL', // it does not have the model (any more)
+  'REMOTE_BUSY', // it takes no more requests for now
+  'REMOTE_QUOTA', // the account there has used up what it may
+  'REMOTE_FAILED', // it answered with an error of its own
+  'REMOTE_SLOW', // nothing came for too long
+  'REMOTE_CUT', // the connection ended in the middle of an answer
+  'REMOTE_PROTOCOL', // what it answers is not OpenAI's API
   // library and chat
   'LIBRARY_NOT_FOUND',
   'LIBRARY_EMPTY', // no readable document in the folder

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { besideFullPrefill, TtftSchema, wasFullPrefill } from './ttft.ts';
 
-const TTFT = { total: 100, wait: 2, retrieve: 20, assemble: 5, acquire: 3, load: 4, place: 6, check: 17, recompute: 30, firstToken: 3, other: 10 }; // prettier-ignore
+const TTFT = { total: 100, wait: 2, retrieve: 20, assemble: 5, acquire: 3, load: 4, place: 6, check: 17, recompute: 30, firstToken: 3, server: 0, other: 10 }; // prettier-ignore
 
 describe('a first token beside that of a full prefill', () => {
   test('has search, prompt, waiting and sampling on both sides', () => {

@@ -19,6 +19,8 @@ export const TtftSchema = z.object({
   recompute: z.number(),
   /** Sampling, after the prompt's logits are there. */
   firstToken: z.number(),
+  /** Of a model on a server, and of no other: from the request to its first token, with the way there and back. */
+  server: z.number().prefault(0), // older answers have none
   /** Memory for the session, handing over to the model's thread and back. */
   other: z.number(),
 });

@@ -1,6 +1,6 @@
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
-import type { FusionModel } from '../fusion/model.ts';
+import { isRemote, type FusionModel } from '../fusion/model.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import type { TurnResult } from './turn.ts';
 
@@ -17,13 +17,20 @@ interface MadeTurn {
 export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: CostModel): AnswerStats {
   const { report } = turn.blended;
   const chunkHits = { resident: 0, device: 0, ram: 0, disk: 0, shared: 0, partial: 0, computed: 0 };
+  const counts = {
+    ttftMs: turn.ttftMs,
+    tokensPerSecond: turn.tokensPerSecond,
+    stop: turn.stop,
+    strategy: turn.plan.strategy,
+    model: name,
+  };
+  if (isRemote(model)) return { ...counts, ...NOTHING_HERE, chunkHits, ...countedThere({ prompt, turn }) };
+
   for (const { part } of prompt.cited) chunkHits[turn.tiers.get(part) ?? 'computed']++;
   return {
-    ttftMs: turn.ttftMs,
+    ...counts,
     ...fullPrefillOf({ prompt, turn, model }, costs),
-    tokensPerSecond: turn.tokensPerSecond,
     answerTokens: turn.answer.length,
-    stop: turn.stop,
     promptTokens: prompt.tokens,
     residentTokens: turn.residentTokens,
     prefixTokens: turn.prefixTokens,
@@ -33,8 +40,32 @@ export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: Cost
     computedTokens: report.computedTokens - report.recomputedTokens,
     chunkHits,
     bytesLoaded: report.bytesLoaded,
-    strategy: turn.plan.strategy,
-    model: name,
+  };
+}
+
+/** Of a prompt that was sent to a server. */
+const NOTHING_HERE = {
+  fullPrefillMs: null,
+  fullPrefillMeasured: false,
+  residentTokens: 0,
+  prefixTokens: 0,
+  restoredTokens: 0,
+  reusedTokens: 0,
+  recomputedTokens: 0,
+  computedTokens: 0,
+  bytesLoaded: 0,
+};
+
+/** What the server told; the sizes are those that prompts are budgeted by where it did not. */
+function countedThere({
+  prompt,
+  turn,
+}: Pick<MadeTurn, 'prompt' | 'turn'>): Pick<AnswerStats, 'server' | 'promptTokens' | 'answerTokens'> {
+  const { promptTokens = null, cachedTokens = null, answerTokens = null } = turn.usage ?? {};
+  return {
+    server: { promptTokens, cachedTokens, answerTokens },
+    promptTokens: promptTokens ?? prompt.tokens,
+    answerTokens: answerTokens ?? turn.answer.length,
   };
 }
 

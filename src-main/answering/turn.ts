@@ -4,7 +4,7 @@ import type { GenerateResult, KvDtype, Progress, Sampling, TokenChances } from '
 import { blend, type BlendResult, type ChunkOutcome, type PromptPart } from '../fusion/blender.ts';
 import type { Decision, Planner } from '../fusion/planning/planner.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
-import type { ChunkCache, FusionModel } from '../fusion/model.ts';
+import { isRemote, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
@@ -69,6 +69,8 @@ export interface TurnResult {
   stop: GenerateResult['stop'];
   tokensPerSecond: number;
   ttftMs: Ttft;
+  /** What a server counted, of a model that is on one. */
+  usage?: GenerateResult['usage'] | undefined;
 }
 
 /**
@@ -124,9 +126,21 @@ export async function runTurn(
     answer: result.tokens,
     tokensBefore: writing.tokensBefore,
     stop: result.stop,
-    tokensPerSecond: result.ms > 0 ? (result.tokens.length * 1000) / result.ms : 0,
-    ttftMs: ttftOf(blended, { wait: 0, ...options.before, planMs, firstToken, total }),
+    tokensPerSecond: result.ms > 0 ? (written(result) * 1000) / result.ms : 0,
+    ttftMs: ttftOf(blended, {
+      wait: 0,
+      ...options.before,
+      planMs,
+      total,
+      ...(isRemote(model) ? { server: firstToken, firstToken: 0 } : { server: 0, firstToken }),
+    }),
+    usage: result.usage,
   };
+}
+
+/** Tokens, by the server's count where it is one's: text that comes from there is in units of another kind. */
+function written({ tokens, usage }: GenerateResult): number {
+  return usage ? (usage.answerTokens ?? 0) : tokens.length;
 }
 
 const NOTHING = { prefixTokens: 0, restoredTokens: 0 };

@@ -194,7 +194,7 @@ export class AnswerRuns {
     let { state, failure } = end;
     try {
       messages.finish(live.answerId, end);
-      if (made) messages.saveReport(live.answerId, made.report);
+      if (made?.report) messages.saveReport(live.answerId, made.report);
     } catch (error) {
       log.error('answer-not-saved', { error: traceOf(error) });
       state = 'failed';

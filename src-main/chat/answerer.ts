@@ -14,7 +14,7 @@ import type { History, Offered, Prompt } from '../answering/prompt.ts';
 import { answerReport } from '../answering/report.ts';
 import type { SessionTokens } from '../answering/session-tokens.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
-import type { FusionModel } from '../fusion/model.ts';
+import { isRemote, type FusionModel } from '../fusion/model.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { ThoughtStream } from '../answering/thoughts.ts';
 import { runTurn, type TurnResult } from '../answering/turn.ts';
@@ -47,7 +47,8 @@ interface AnswerTask {
 export interface ConversationAnswer {
   made: MadeAnswer;
   context: TurnContext;
-  report: FusionReport;
+  /** undefined of a model on a server: what it did there is not known. */
+  report: FusionReport | undefined;
 }
 
 interface ContinueTask extends Omit<AnswerTask, 'question' | 'mayGuess'> {
@@ -117,7 +118,7 @@ export class Answerer {
     return {
       made,
       context: { ...context(made.prompt), answer: [...answer], tokensBefore },
-      report: await answerReport(String(live.answerId), made, request),
+      report: isRemote(model) ? undefined : await answerReport(String(live.answerId), made, request),
     };
   }
 

@@ -10,7 +10,7 @@ import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
-import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
+import { isRemote, type ChunkCache, type FusionModel, type FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { SetAside } from '../platform/database.ts';
 import { rowId } from '../platform/ids.ts';
@@ -125,6 +125,7 @@ export class ChatService {
   async warmUp(signal: AbortSignal): Promise<boolean> {
     const { models, settings } = this.#options;
     if (!models.active) return false;
+    if (isRemote(models.active.model)) return true; // nothing is sent that nobody asked
     const openSession = this.openSession.bind(this);
     const { model } = models.active;
     return warmUp({ ...this.#options, model, settings: settings.current, openSession, signal });

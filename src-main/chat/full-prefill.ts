@@ -2,7 +2,7 @@ import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { blend } from '../fusion/blender.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
-import type { ChunkCache } from '../fusion/model.ts';
+import { requireHere, type ChunkCache } from '../fusion/model.ts';
 import { answerPrompt } from './answer-prompt.ts';
 import type { NamedModel } from '../answering/answer.ts';
 import type { LiveAnswer } from './live-answer.ts';
@@ -30,7 +30,8 @@ export async function measureFullPrefill(
   options: FullPrefillOptions,
 ): Promise<AnswerStats> {
   const { messages, sessions, planner, store, settings, live } = options;
-  const { model } = options.model;
+  const { model, name } = options.model;
+  requireHere(name, model);
   const { prompt, stats: before } = answerPrompt(answer, model, messages, settings);
   const session = sessions.borrow(model, prompt.tokens);
   try {

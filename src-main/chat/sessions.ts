@@ -1,6 +1,6 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
-import type { FusionModel, FusionSession } from '../fusion/model.ts';
+import { isRemote, type FusionModel, type FusionSession } from '../fusion/model.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 
@@ -48,7 +48,8 @@ export class ConversationSessions {
 
   /** Tokens a conversation has in memory now, of the branch it was on last. */
   tokens(conversationId: number): number {
-    return this.#entries.findLast((entry) => entry.conversationId === conversationId)?.tokens.count ?? 0;
+    const entry = this.#entries.findLast((each) => each.conversationId === conversationId);
+    return entry && !isRemote(entry.model) ? entry.tokens.count : 0;
   }
 
   /**

@@ -46,7 +46,7 @@ export async function guardedAsync<T>(call: () => Promise<T>): Promise<T> {
 
 /** A call that a signal stops: native code polls a flag. */
 export async function withAbort<T>(
-  addon: NativeAddon,
+  addon: Pick<NativeAddon, 'createAbort'>,
   signal: AbortSignal | undefined,
   call: (abort: NativeAbort) => Promise<T>,
 ): Promise<T> {

@@ -20,11 +20,11 @@ export class Model {
   readonly path: string;
   /** File of the LoRA adapter that changes it. */
   readonly adapter: string | undefined;
-  readonly #addon: NativeAddon;
+  readonly #addon: Pick<NativeAddon, 'createAbort'>;
   readonly #native: NativeModel;
   readonly #marks: Marks;
 
-  constructor(addon: NativeAddon, native: NativeModel, path: string, adapter?: string) {
+  constructor(addon: Pick<NativeAddon, 'createAbort'>, native: NativeModel, path: string, adapter?: string) {
     this.#addon = addon;
     this.#native = native;
     this.info = native.info;

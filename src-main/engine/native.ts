@@ -62,7 +62,7 @@ export interface NativeGgufInfo {
   reranker: boolean;
   /**
    * Which engine runs it as a chat model: ours, which blends, libllama, which computes every prompt, or none. Said by header and
-   * list of tensors alone.
+   * list of tensors alone. 'remote' is no file, but a model on a server (remote/).
    */
   engine: EngineName;
   /** Why its passages cannot be blended; empty where they can, or where no engine runs it. */
@@ -74,7 +74,7 @@ export interface NativeGgufInfo {
   stateValues: number;
 }
 
-export type EngineName = 'blending' | 'llama' | 'none';
+export type EngineName = 'blending' | 'llama' | 'remote' | 'none';
 
 interface NativeModelOptions {
   threads: number;
@@ -113,7 +113,12 @@ export interface NativeModelInfo extends NativeGgufInfo {
 
 export type NativeSegment =
   /** Tokens to compute in full: prefix, misses, history, question. */
-  | { kind: 'compute'; tokens: Int32Array }
+  | {
+      kind: 'compute';
+      tokens: Int32Array;
+      /** Whether it is a passage of its own; only a server's model looks at it, which joins passages as text. */
+      passage?: boolean | undefined;
+    }
   /** A cached chunk, or a range of its tokens, placed where it stands in the list. */
   | { kind: 'chunk'; chunk: NativeChunk; range?: NativeTokenRange | undefined };
 
@@ -272,6 +277,8 @@ export interface NativeGenerateResult {
   tokens: Int32Array;
   stop: 'eos' | 'length' | 'aborted' | 'context';
   ms: number;
+  /** What a server counted, of a model that is on one; null where it did not say. */
+  usage?: { promptTokens: number | null; cachedTokens: number | null; answerTokens: number | null };
 }
 
 /** A flag native code polls at least once a layer. */

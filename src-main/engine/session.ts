@@ -17,7 +17,7 @@ import type {
 
 /** A prompt piece: tokens to compute, or a cached chunk to place, or some of its tokens. */
 export type Segment =
-  | { kind: 'compute'; tokens: Int32Array }
+  | { kind: 'compute'; tokens: Int32Array; passage?: boolean | undefined }
   | { kind: 'chunk'; chunk: ChunkKv; range?: NativeTokenRange | undefined };
 
 export interface AppendOptions extends CallOptions {
@@ -48,10 +48,10 @@ export const GREEDY: NativeSampling = {
 
 /** The resident KV of one conversation. */
 export class Session {
-  readonly #addon: NativeAddon;
+  readonly #addon: Pick<NativeAddon, 'createAbort'>;
   readonly #native: NativeSession;
 
-  constructor(addon: NativeAddon, native: NativeSession) {
+  constructor(addon: Pick<NativeAddon, 'createAbort'>, native: NativeSession) {
     this.#addon = addon;
     this.#native = native;
   }

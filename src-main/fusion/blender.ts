@@ -181,9 +181,12 @@ interface PlacedSegment extends SourcedSegment {
 }
 
 function segmentsOf(parts: readonly PromptPart[], sources: ReadonlyMap<number, Source>): PlacedSegment[] {
-  return parts.flatMap(({ tokens }, part) =>
-    segmentsFor(tokens, sources.get(part)).map((segment) => ({ ...segment, part })),
-  );
+  return parts.flatMap(({ kind, tokens }, part) => {
+    const source = sources.get(part);
+    if (kind === 'chunk' && !source)
+      return [{ segment: { kind: 'compute' as const, tokens, passage: true }, part }];
+    return segmentsFor(tokens, source).map((segment) => ({ ...segment, part }));
+  });
 }
 
 function reuseIn(

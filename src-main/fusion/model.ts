@@ -53,25 +53,35 @@ export type ChunkCache = Pick<
 
 /** Whether passages' KV is computed by itself and blended: else every prompt is computed. */
 export function canBlend({ info }: Pick<FusionModel, 'info'>): boolean {
-  return info.engine !== 'llama';
+  return info.engine !== 'llama' && info.engine !== 'remote';
+}
+
+/** Whether the model is on a server, which is sent text: nothing of a prompt is computed or kept here. */
+export function isRemote({ info }: Pick<FusionModel, 'info'>): boolean {
+  return info.engine === 'remote';
 }
 
 /** Each has a session of its own: more would take memory without being answered sooner. */
 const MOST_AT_ONCE = 8;
 
-/** How many answers this model writes at once: its turns are of our engine only. */
+/** How many answers this model writes at once: its turns are of our engine only, and a server has its own. */
 export function answersAtOnce(model: Pick<FusionModel, 'info'> | undefined): number {
-  return model && canBlend(model) ? MOST_AT_ONCE : 1;
+  return model && (canBlend(model) || isRemote(model)) ? MOST_AT_ONCE : 1;
 }
 
 /** MODEL_UNSUPPORTED, for what has to do with blending alone. */
 export function requireBlending(name: string, { info }: Pick<FusionModel, 'info'>): void {
-  if (info.obstacle === '' || info.engine !== 'llama') return;
+  if (info.obstacle === '' || canBlend({ info })) return;
   throw new KvasirError(
     'MODEL_UNSUPPORTED',
     whyNotBlended(name, info.obstacle),
     'Choose a model that blends.',
   );
+}
+
+/** MODEL_UNSUPPORTED, for what can only be measured where it is computed. */
+export function requireHere(name: string, model: Pick<FusionModel, 'info'>): void {
+  if (isRemote(model)) requireBlending(name, model);
 }
 
 /** A chunk's token ids, and its lead: those of the headings above it, which it is encoded behind. */

@@ -26,7 +26,7 @@ describe('rank correlation', () => {
   });
 });
 
-const TTFT = { total: 10, wait: 1, retrieve: 1, assemble: 1, acquire: 1, load: 1, place: 1, check: 1, recompute: 1, firstToken: 1, other: 1 }; // prettier-ignore
+const TTFT = { total: 10, wait: 1, retrieve: 1, assemble: 1, acquire: 1, load: 1, place: 1, check: 1, recompute: 1, firstToken: 1, server: 0, other: 1 }; // prettier-ignore
 
 function appendReport(layers: number, tokens: number, checks: AppendReport['checks'] = []): AppendReport {
   return {

@@ -4,6 +4,14 @@ import { formatBytes } from '../platform/format-bytes.ts';
 
 /** What a GGUF header says, as label and value for people. */
 export function describeModel(info: GgufInfo): [label: string, value: string][] {
+  if (info.engine === 'remote') {
+    const context = info.contextTrain > 0 ? `${info.contextTrain} tokens` : 'not told';
+    return [
+      ['Name', info.name],
+      ['Runs', 'on a server'],
+      ['Context', context],
+    ];
+  }
   const types = Object.entries(info.tensorTypes).map(([type, count]) => `${type} × ${count}`);
   return [
     ['Name', info.name || '(none)'],

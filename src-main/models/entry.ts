@@ -11,22 +11,29 @@ export interface ModelStatus {
   state: ModelEntry['state'];
   failure: Failure | null;
   active: boolean;
+  /** Of a model on a server. */
+  server: ModelEntry['server'];
 }
 
 /** A model as lists show it. */
-export function entryOf(row: ModelRow, fit: Fit, { state, failure, active }: ModelStatus): ModelEntry {
+export function entryOf(
+  row: ModelRow,
+  fit: Fit,
+  { state, failure, active, server }: ModelStatus,
+): ModelEntry {
   const { header } = row;
   return {
     ...inspectedOf(row),
     id: row.id,
     path: row.path,
-    origin: row.origin,
+    origin: server ? 'server' : row.origin,
     quantization: mainWeightType(header),
     fileBytes: header.fileBytes,
     parameterCount: header.parameterCount,
     layers: header.layers,
     contextTrain: header.contextTrain,
     adapter: row.adapter,
+    server,
     kvBytesPerToken: { f16: kvBytesPerToken(header, 'f16'), q8_0: kvBytesPerToken(header, 'q8_0') },
     fit,
     state,

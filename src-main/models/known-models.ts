@@ -93,6 +93,7 @@ export class KnownModels {
   }
 
   #fresh(row: ModelRow): ModelRow {
+    if (row.server) return row;
     const mtimeMs = modifiedMs(row.path);
     if (mtimeMs === undefined || mtimeMs === row.mtimeMs) return row;
     try {

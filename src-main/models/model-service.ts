@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { InspectedModel, ModelDetail, ModelEntry } from '../../src-shared/contract/models.ts';
+import type { AddedServer } from '../../src-shared/contract/servers.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { DeviceService } from '../devices/device-service.ts';
@@ -27,6 +28,7 @@ import { ModelFiles, modifiedMs, whereItLies } from './model-files.ts';
 import { filesOf } from './model-parts.ts';
 import { DEMO_MODEL_ID, ModelRegistry, type ModelRow } from './registry.ts';
 import type { Core } from '../platform/core.ts';
+import { isOnServer, ServerModels } from './servers/server-models.ts';
 import { Trials } from './trial/trials.ts';
 import { tryFile, type TryFile } from './trial/try-file.ts';
 import { WeightsCheck } from './weights-check.ts';
@@ -41,8 +43,8 @@ export type ModelEngine = Pick<
 interface ModelServiceOptions extends Core {
   engine: ModelEngine;
   devices: Pick<DeviceService, 'current' | 'packs' | 'load' | 'onChange'>;
-  paths: Pick<Paths, 'data' | 'demoModel' | 'startingPoints' | 'hubToken'>;
-  /** The system's, for the token of the hub; where a host has one. */
+  paths: Pick<Paths, 'data' | 'demoModel' | 'startingPoints' | 'hubToken' | 'serverKeys'>;
+  /** The system's, for the token of the hub and keys of servers; where a host has one. */
   keyring?: Keyring | undefined;
   /** Ends what others keep of a model's memory, before it is disposed. */
   beforeDispose: (model: Model) => Promise<void>;
@@ -77,6 +79,8 @@ export class ModelService implements ModelSource, EmbedderSource {
   readonly found: FoundModels;
   /** What a hub has. */
   readonly hub: Hub;
+  /** Models that are on servers. */
+  readonly servers: ServerModels;
   readonly #options: ModelServiceOptions;
   readonly #chat: ChatModel;
   readonly #embedding: EmbeddingModel;
@@ -92,6 +96,18 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.trials = new Trials(this.registry.database, options.tryFile ?? tryFile);
     this.#known = new KnownModels({ ...options, registry: this.registry });
     this.#weights = new WeightsCheck({ ...options, table: new WeightsTable(this.registry.database) });
+    this.servers = new ServerModels({
+      registry: this.registry,
+      keysFile: options.paths.serverKeys,
+      keyring: options.keyring,
+      onOutcome: (id, { failure, tokensPerSecond }) => {
+        if (failure) this.#known.trouble.set(id, { state: 'ready', failure: failureOf(failure) });
+        else this.#known.trouble.delete(id);
+        if (tokensPerSecond !== undefined) this.registry.setWritingSpeed(id, tokensPerSecond);
+        this.#changed();
+      },
+      onChanged: () => this.#changed(),
+    });
     this.#embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
     this.#chat = new ChatModel({
       gate: options.gate,
@@ -141,13 +157,16 @@ export class ModelService implements ModelSource, EmbedderSource {
       add: (path, name) => this.import(path, { name }),
     });
     this.#unsubscribe = [
-      this.onChange((active) => void this.#weights.check(active)),
+      this.onChange((active) => {
+        if (active.model.info.engine !== 'remote') void this.#weights.check(active);
+      }),
       options.settings.onChange((now, before) => this.#onSettings(now, before)),
       options.devices.onChange(() => this.#onDevice()),
       options.events.on((event) => {
         if (event.topic === 'queue.status') this.#noteSpeed('read', event.payload.tokensPerSecond);
         const written = event.topic === 'chat.done' ? event.payload.stats : null;
-        if (written && written.answerTokens >= TELLING_TOKENS) {
+        // A server's is told by what asks it.
+        if (written && !written.server && written.answerTokens >= TELLING_TOKENS) {
           this.#noteSpeed('written', written.tokensPerSecond);
         }
       }),
@@ -238,6 +257,21 @@ export class ModelService implements ModelSource, EmbedderSource {
     return this.#entry(row);
   }
 
+  /** Adds a model that is on a server; nothing is sent. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  async addServer(server: AddedServer): Promise<ModelEntry> {
+    const id = await this.servers.add(server);
+    if (this.active?.id === id) await this.#chat.switchTo(this.#known.get(id));
+    return this.#entry(this.#known.get(id));
+  }
+
+  /** Another key for a model on a server; '' forgets it. NOT_FOUND, BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  async setServerKey(id: string, key: string): Promise<ModelEntry> {
+    const row = this.#known.get(id);
+    if (!isOnServer(row)) throw new KvasirError('BAD_ARGUMENT', `${modelName(row)} is on no server.`);
+    await this.servers.setKey(row, key);
+    return this.#entry(row);
+  }
+
   /**
    * Puts a LoRA adapter on a model, or takes it off; the model in use is loaded again, and when that fails all stays as it is.
    * NOT_FOUND, CONFLICT, ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED, and what activate() says.
@@ -250,6 +284,10 @@ export class ModelService implements ModelSource, EmbedderSource {
         'The demo model takes no adapter: Kvasir falls back on it when another model cannot be loaded.',
         'Import a model of your own.',
       );
+    }
+    if (isOnServer(row)) {
+      const advice = 'Have the server put it on.';
+      throw new KvasirError('ADAPTER_UNSUPPORTED', 'A model on a server takes no adapter here.', advice);
     }
     const adapter = path === null ? null : resolve(path);
     if (adapter !== null) this.#options.engine.checkAdapter(adapter, row.path);
@@ -270,9 +308,11 @@ export class ModelService implements ModelSource, EmbedderSource {
     }
     if (this.embedder?.id === id) await this.deactivate(id);
     if (this.active?.id === id) await this.activate(DEMO_MODEL_ID);
+    if (isOnServer(row)) await this.servers.removed(id, row.server.address);
     this.registry.remove(id);
     this.#known.trouble.delete(id);
-    if (this.files.owns(row.path)) for (const file of filesOf(row.path)) rmSync(file, { force: true });
+    if (!isOnServer(row) && this.files.owns(row.path))
+      for (const file of filesOf(row.path)) rmSync(file, { force: true });
     this.#changed();
   }
 
@@ -350,6 +390,12 @@ export class ModelService implements ModelSource, EmbedderSource {
   }
 
   async #loadChat(row: ModelRow): Promise<Model> {
+    if (isOnServer(row)) {
+      const model = this.servers.load(row);
+      this.registry.setFingerprint(row.id, model.info.fingerprint);
+      setImmediate(() => this.#changed());
+      return model;
+    }
     const { engine, paths, settings } = this.#options;
     const threads = settings.current.threads || chooseModel(row.path, paths).threads;
     return this.#attempt(row, async (device, onProgress) => {
@@ -465,11 +511,12 @@ export class ModelService implements ModelSource, EmbedderSource {
 
   #entry(row: ModelRow): ModelEntry {
     const active = this.active?.id === row.id || this.embedder?.id === row.id;
-    const missing = modifiedMs(row.path) === undefined;
+    const missing = !isOnServer(row) && modifiedMs(row.path) === undefined;
     const rest: Trouble = { state: active ? 'ready' : missing ? 'missing' : 'idle', failure: null };
     return entryOf(row, this.#known.fit(row, active), {
       ...(this.#known.trouble.get(row.id) ?? rest),
       active,
+      server: isOnServer(row) ? this.servers.facts(row) : null,
     });
   }
 

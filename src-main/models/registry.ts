@@ -1,6 +1,7 @@
 import type { HubSource } from '../../src-shared/contract/hub.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { GgufInfo } from '../engine/engine.ts';
+import type { RemoteServer } from '../engine/remote/server-address.ts';
 import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
 
 export const DEMO_MODEL_ID = 'demo';
@@ -97,10 +98,14 @@ const VERSION_8 = `
   ALTER TABLE model ADD COLUMN written_per_second REAL;
 `;
 
+/** On which server a model is, and what it is asked by, as JSON (servers/); NULL: its file is here. Its path is then address and name. */
+const VERSION_9 = 'ALTER TABLE model ADD COLUMN server TEXT';
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
 export const MIGRATIONS = [
   ...[VERSION_1, VERSION_2, VERSION_3, VERSION_4],
   ...[VERSION_5, VERSION_6, VERSION_7, VERSION_8],
+  VERSION_9,
 ];
 
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
@@ -123,13 +128,19 @@ export interface ModelRow {
   writtenPerSecond: number | null;
   /** Where on a hub it came from. */
   source: HubSource | null;
+  /** The server that it is on. */
+  server: RemoteServer | null;
   /** 1: the last attempt to load it has not come to an end. */
   loading: 0 | 1;
 }
 
-type RawRow = Omit<ModelRow, 'header' | 'source'> & { header: string; source: string | null };
+type RawRow = Omit<ModelRow, 'header' | 'source' | 'server'> & {
+  header: string;
+  source: string | null;
+  server: string | null;
+};
 
-const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, adapter, fingerprint, source,
+const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, adapter, fingerprint, source, server,
   tokens_per_second AS tokensPerSecond, written_per_second AS writtenPerSecond, loading`;
 
 /** The models Kvasir knows, and their downloads: an SQLite file. The model files themselves stay where they are. */
@@ -183,6 +194,10 @@ export class ModelRegistry {
     this.database.run('UPDATE model SET source = ? WHERE id = ?', JSON.stringify(source), id);
   }
 
+  setServer(id: string, server: RemoteServer): void {
+    this.database.run('UPDATE model SET server = ? WHERE id = ?', JSON.stringify(server), id);
+  }
+
   /** null: what its file calls it. */
   rename(id: string, name: string | null): void {
     this.database.run('UPDATE model SET name = ? WHERE id = ?', name, id);
@@ -208,7 +223,8 @@ export class ModelRegistry {
 
 /** A page may be zeroed within a text, which SQLite does not notice. STORE_CORRUPT. */
 function requireReadable(database: Database): Database {
-  const bad = `SELECT 1 FROM model WHERE NOT json_valid(header) OR NOT json_valid(ifnull(source, 'null')) LIMIT 1`;
+  const bad = `SELECT 1 FROM model WHERE NOT json_valid(header) OR NOT json_valid(ifnull(source, 'null'))
+    OR NOT json_valid(ifnull(server, 'null')) LIMIT 1`;
   const download = `SELECT 1 FROM download WHERE NOT json_valid(files) OR NOT json_valid(ifnull(failure, 'null'))
     OR NOT json_valid(ifnull(source, 'null')) LIMIT 1`;
   if ([bad, download].every((query) => database.value(query) === undefined)) return database;
@@ -217,5 +233,6 @@ function requireReadable(database: Database): Database {
 
 function parse(row: RawRow): ModelRow {
   const source = row.source === null ? null : (JSON.parse(row.source) as HubSource);
-  return { ...row, header: JSON.parse(row.header) as GgufInfo, source };
+  const server = row.server === null ? null : (JSON.parse(row.server) as RemoteServer);
+  return { ...row, header: JSON.parse(row.header) as GgufInfo, source, server };
 }

@@ -36,6 +36,8 @@ export interface Paths {
   hubToken: string;
   /** Password and keys of the cache that several machines share. */
   sharingSecrets: string;
+  /** Keys for servers that models are on. */
+  serverKeys: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -79,6 +81,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     startingPoints: join(resources, 'starting-points.json'),
     hubToken: join(data, 'hub-token.json'),
     sharingSecrets: join(data, 'sharing-secrets.json'),
+    serverKeys: join(data, 'server-keys.json'),
   };
 }
 

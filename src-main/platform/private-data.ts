@@ -6,7 +6,7 @@ const STRANGERS = 0o077;
 
 /** What Kvasir makes in its data folder; whatever else lies there is somebody's own. */
 const OURS =
-  /^(libraries|backups|models|cache|restore-.+|replaced-.+|.+\.sqlite.*|kvasir\.log.*|host\.sock|(host|settings|costs|calibrations|window|hub-token)\.json.*)$/;
+  /^(libraries|backups|models|cache|restore-.+|replaced-.+|.+\.sqlite.*|kvasir\.log.*|host\.sock|(host|settings|costs|calibrations|window|hub-token|sharing-secrets|server-keys)\.json.*)$/;
 
 /**
  * Sees to it that nobody else on this machine reads a data folder: what this process makes from now on is its user's own, and so becomes

@@ -1,7 +1,7 @@
 import type { Ttft } from '../../src-shared/ttft.ts';
 import type { Colour } from './palette.ts';
 
-/** The parts of a time to first token in the order in which they happen; their names are the words of i18n's `stages`. */
+/** The parts of a time to first token that is computed here, in the order in which they happen; their names are the words of i18n's `stages`. */
 export const STAGES = [
   'wait',
   'retrieve',
@@ -15,9 +15,12 @@ export const STAGES = [
   'other',
 ] as const satisfies readonly Exclude<keyof Ttft, 'total'>[];
 
+/** The same of any answer: a server's has a part that happens there. */
+export const ANSWER_STAGES = [...STAGES, 'server'] as const;
+
 export type StageName = (typeof STAGES)[number];
 
-export const STAGE_COLOURS: Readonly<Record<StageName, Colour>> = {
+export const STAGE_COLOURS: Readonly<Record<(typeof ANSWER_STAGES)[number], Colour>> = {
   wait: 'muted',
   retrieve: 'retrieve',
   assemble: 'muted',
@@ -27,5 +30,6 @@ export const STAGE_COLOURS: Readonly<Record<StageName, Colour>> = {
   check: 'check',
   recompute: 'compute',
   firstToken: 'accent',
+  server: 'compute',
   other: 'muted',
 };

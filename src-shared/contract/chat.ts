@@ -83,6 +83,15 @@ export const AnswerStatsSchema = z.object({
   bytesLoaded: z.number(),
   strategy: StrategyChoiceSchema,
   model: z.string(),
+  /** Of a model on a server: what it counted, in its tokens; null where it did not say. Absent: the model is here. */
+  server: z
+    .object({
+      promptTokens: z.int().nullable(),
+      /** Of these, those it had computed before. */
+      cachedTokens: z.int().nullable(),
+      answerTokens: z.int().nullable(),
+    })
+    .optional(),
 });
 
 /** What a model thought before it answered. It is no part of the answer, and nothing is cited for it. */

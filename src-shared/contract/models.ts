@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BLENDING_OBSTACLES } from '../blending.ts';
 import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
+import { AddedServerSchema, AskedServerSchema, ListedServerSchema, ServerFactsSchema } from './servers.ts';
 
 /** Whether a model fits this machine's memory: weights, the KV of a context, and what computing needs. */
 export const FitSchema = z.object({
@@ -18,7 +19,7 @@ export const ModelEntrySchema = z.object({
   id: IdSchema,
   name: z.string(),
   path: z.string(),
-  origin: z.enum(['demo', 'imported', 'downloaded']),
+  origin: z.enum(['demo', 'imported', 'downloaded', 'server']),
   role: z.enum(['chat', 'embedding']),
   architecture: z.string(),
   /** Most common weight type, e.g. "q4_K". */
@@ -38,6 +39,8 @@ export const ModelEntrySchema = z.object({
   failure: FailureSchema.nullable(),
   /** File of the LoRA adapter that changes it; null where there is none. */
   adapter: z.string().nullable(),
+  /** Of one on a server; null: its file is here. */
+  server: ServerFactsSchema.nullable(),
   /** Whether this is the model that answers (or embeds) now. */
   active: z.boolean(),
 });
@@ -120,6 +123,15 @@ export const modelsContract = {
    */
   'models.setAdapter': procedure(
     z.object({ id: IdSchema, path: z.string().trim().min(1).nullable() }),
+    ModelEntrySchema,
+  ),
+  /** Which models a server has; it is sent nothing but that question, and the key. BAD_ARGUMENT, REMOTE_*. */
+  'models.askServer': procedure(AskedServerSchema, ListedServerSchema),
+  /** Adds a model that is on a server, or changes one of the same address and name; nothing is sent. BAD_ARGUMENT. */
+  'models.addServer': procedure(AddedServerSchema, ModelEntrySchema),
+  /** Another key for a model on a server; '' forgets it. BAD_ARGUMENT for a model that is on none. */
+  'models.setServerKey': procedure(
+    z.object({ id: IdSchema, key: z.string().trim().max(4096) }),
     ModelEntrySchema,
   ),
   /** Forgets a model; deletes the file only when Kvasir put it there. The demo model stays. */

@@ -42,9 +42,12 @@ export async function documentsRead(window: Page): Promise<void> {
     () => false,
   );
   if (shown)
-    await expect(ready).toContainText(/Everything is computed ahead|cannot be blended/, {
-      timeout: COMPUTED_MS,
-    });
+    await expect(ready).toContainText(
+      /Everything is computed ahead|cannot be blended|nothing is computed ahead/,
+      {
+        timeout: COMPUTED_MS,
+      },
+    );
 }
 
 export function answers(window: Page): Locator {

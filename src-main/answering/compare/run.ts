@@ -79,7 +79,7 @@ export async function makePrompt(
     text: joined(written.map(({ answer }) => answer)),
     tokens,
     complete: stop === 'eos',
-    ttftMs: ttftOf(blended, { wait: 0, retrieve: 0, assemble: 0, planMs: 0, ...times }),
+    ttftMs: ttftOf(blended, { wait: 0, retrieve: 0, assemble: 0, planMs: 0, server: 0, ...times }),
     residentTokens,
     report: blended.report,
     cached: marks.cached,

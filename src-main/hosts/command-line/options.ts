@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SettingsInput } from '../../../src-shared/settings.ts';
@@ -34,7 +35,11 @@ export function addGlobalFlags(command: Command): Command {
 
 export function addModelFlags(command: Command, context: Pick<CommandContext, 'cwd'>): Command {
   return command
-    .option('--model <file>', 'GGUF model (default: the demo model)', path(context))
+    .option(
+      '--model <file>',
+      'GGUF model, or one on a server by its name (default: the demo model)',
+      model(context),
+    )
     .option('--adapter <file>', 'LoRA adapter (GGUF) to put on the model', path(context))
     .option('--top-k <n>', 'chunks in the prompt (default: 6, or more small ones)', integer(1))
     .option(
@@ -76,6 +81,15 @@ export function settingsOf({
 /** A parser for paths, which count from the folder that the command was given in. */
 export function path({ cwd }: Pick<CommandContext, 'cwd'>): (value: string) => string {
   return (value) => resolve(cwd, value);
+}
+
+/** A parser for models: what is neither an address nor a name is a path. */
+function model(context: Pick<CommandContext, 'cwd'>): (value: string) => string {
+  return (value) => {
+    const file = path(context)(value);
+    const isFile = /[\\/]|\.gguf$/i.test(value) || existsSync(file);
+    return isFile && !/^https?:/i.test(value) ? file : value;
+  };
 }
 
 /** A parser for whole numbers of at least `least`; commander turns its error into a usage message. */

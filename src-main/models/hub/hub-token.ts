@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import { fileError } from '../../platform/paths.ts';
+import { keepsIn, seal, unseal, writePrivate } from '../../platform/secrets.ts';
 
 /** docs/formats/hub-token.md */
 const FileSchema = z.object({
@@ -36,7 +36,7 @@ export class HubToken {
   async state(address: string): Promise<{ token: 'none' | 'keyring' | 'file'; keeps: 'keyring' | 'file' }> {
     const file = this.#read();
     const mine = file && file.origin === new URL(address).origin;
-    return { token: mine ? file.kept : 'none', keeps: (await this.#hasKeyring()) ? 'keyring' : 'file' };
+    return { token: mine ? file.kept : 'none', keeps: await keepsIn(this.#keyring) };
   }
 
   /** Headers for a request: with the token when it goes to the origin that the token is for. */
@@ -60,16 +60,14 @@ export class HubToken {
         'Give the address of the hub in the settings with https://.',
       );
     }
-    const kept = (await this.#hasKeyring()) ? 'keyring' : 'file';
-    const secret = kept === 'keyring' ? await this.#encrypt(token) : token;
-    await this.#write({ version: 1, origin, kept, token: secret });
+    const { kept, secret } = await seal(token, this.#keyring);
+    const file: z.infer<typeof FileSchema> = { version: 1, origin, kept, token: secret };
+    await writePrivate(this.path, JSON.stringify(file), 'The token could not be kept');
   }
 
   async #open({ kept, token }: z.infer<typeof FileSchema>): Promise<string> {
-    if (kept === 'file') return token;
     try {
-      if (!this.#keyring) throw new Error('there is no keyring');
-      return await this.#keyring.decrypt(Buffer.from(token, 'base64'));
+      return await unseal({ kept, secret: token }, this.#keyring);
     } catch (error) {
       throw new KvasirError(
         'HUB_TOKEN',
@@ -80,38 +78,12 @@ export class HubToken {
     }
   }
 
-  async #encrypt(token: string): Promise<string> {
-    const encrypted = await this.#keyring?.encrypt(token);
-    return encrypted?.toString('base64') ?? '';
-  }
-
-  async #hasKeyring(): Promise<boolean> {
-    return (await this.#keyring?.available().catch(() => false)) ?? false;
-  }
-
   /** A file that is missing or cannot be read: there is no token. */
   #read(): z.infer<typeof FileSchema> | undefined {
     try {
       return FileSchema.parse(JSON.parse(readFileSync(this.path, 'utf8')));
     } catch {
       return undefined;
-    }
-  }
-
-  async #write(file: z.infer<typeof FileSchema>): Promise<void> {
-    const temporary = `${this.path}.tmp`;
-    try {
-      await rm(temporary, { force: true }); // its permissions would stay
-      const handle = await open(temporary, 'wx', 0o600);
-      try {
-        await handle.writeFile(JSON.stringify(file));
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(temporary, this.path);
-    } catch (error) {
-      throw fileError(error, 'The token could not be kept');
     }
   }
 }

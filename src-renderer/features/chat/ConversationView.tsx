@@ -15,6 +15,7 @@ import { isUnfinished } from './live/live-answers.ts';
 import { useEnded, useReconciled } from './live/live-store.ts';
 import { Thread } from './thread/Thread.tsx';
 import { branchOf } from './thread/tree.ts';
+import { ServerBadge } from './ServerBadge.tsx';
 import { useAsk } from './useAsk.ts';
 import { useConversationEdits } from './useConversationEdits.ts';
 import { useConversationKeys } from './useConversationKeys.ts';
@@ -127,6 +128,7 @@ function Header({
         </Tooltip>
       )}
       <h1 className={classes.title}>{conversation?.title || t('thread.untitled')}</h1>
+      <ServerBadge />
       {resident > 0 && (
         <Tooltip label={t('thread.residentHelp')} multiline maw={300}>
           <span className={classes.resident}>

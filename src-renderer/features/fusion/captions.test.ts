@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 describe('what is said of the time to the first token', () => {
   const said = (ttft: Partial<FusionReport['ttftMs']>, fullPrefillMs: number | null): string => {
-    const none = { wait: 0, retrieve: 0, assemble: 0, acquire: 0, load: 0, place: 0, check: 0, recompute: 0, firstToken: 0, other: 0 }; // prettier-ignore
+    const none = { wait: 0, retrieve: 0, assemble: 0, acquire: 0, load: 0, place: 0, check: 0, recompute: 0, firstToken: 0, server: 0, other: 0 }; // prettier-ignore
     return comparison({ ...report, ttftMs: { ...none, total: 0, ...ttft }, fullPrefillMs }, words.en);
   };
 

@@ -1,19 +1,21 @@
 import { Button, FileButton, Menu, Modal, Progress, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconDownload, IconPlus } from '@tabler/icons-react';
+import { IconDownload, IconPlus, IconServer } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCall, useClient } from '../../client/context.tsx';
 import { DownloadDialog } from './DownloadDialog.tsx';
+import { AddServer } from './servers/AddServer.tsx';
 import type { Importing } from './useImport.tsx';
 
-/** The ways a model comes in: a file, a path, an address. */
+/** The ways a model comes in: a file, a path, an address, a server that has it. */
 export function AddModel({ importing }: { importing: Importing }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'servers']);
   const { data: info } = useCall('app.info');
   const client = useClient();
   const [byPath, path] = useDisclosure();
   const [downloading, download] = useDisclosure();
+  const [adding, server] = useDisclosure();
   const choose = async (): Promise<void> => {
     const { paths } = await client.call('app.choosePaths', { kind: 'model' });
     for (const each of paths) await importing.importPath(each, false);
@@ -31,6 +33,9 @@ export function AddModel({ importing }: { importing: Importing }) {
   }
   return (
     <>
+      <Button variant="default" leftSection={<IconServer size={16} />} onClick={server.open}>
+        {t('servers:add.open')}
+      </Button>
       <Button variant="default" leftSection={<IconDownload size={16} />} onClick={download.open}>
         {t('download.open')}
       </Button>
@@ -57,6 +62,7 @@ export function AddModel({ importing }: { importing: Importing }) {
       )}
       <PathDialog opened={byPath} onClose={path.close} importing={importing} />
       <DownloadDialog opened={downloading} onClose={download.close} />
+      <AddServer opened={adding} onClose={server.close} />
     </>
   );
 }

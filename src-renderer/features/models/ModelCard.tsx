@@ -22,6 +22,8 @@ import { FitBadge } from '../../ui/FitBadge.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useActivate } from './useActivate.tsx';
 import { useAdapter } from './useAdapter.tsx';
+import { ServerLines } from './servers/ServerLines.tsx';
+import { useServerKey } from './servers/useServerKey.tsx';
 import { useRenameModel } from './useRenameModel.tsx';
 import classes from './ModelCard.module.css';
 
@@ -41,9 +43,9 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
                   {t(`state.${model.state}`)}
                 </Badge>
               )}
-              <FitInNumbers fit={model.fit} />
+              {!model.server && <FitInNumbers fit={model.fit} />}
             </Group>
-            <Facts model={model} />
+            {model.server ? <ServerLines server={model.server} /> : <Facts model={model} />}
           </Stack>
           <Actions model={model} onDetails={onDetails} />
         </Group>
@@ -140,12 +142,13 @@ function Loading({ model: { id, state } }: { model: ModelEntry }) {
 }
 
 function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => void }) {
-  const { t } = useTranslation(['models', 'common']);
+  const { t } = useTranslation(['models', 'common', 'servers']);
   const { activate, loadAgain, busy } = useActivate(model);
   const deactivate = useAction('models.deactivate');
   const rename = useRenameModel(model);
   const remove = useRemove(model);
   const adapter = useAdapter(model);
+  const changeKey = useServerKey(model);
   const usable = model.unsupportedReason === '' && model.state !== 'missing';
   const takesAdapters = usable && model.role === 'chat' && !model.obstacle && model.origin !== 'demo';
   return (
@@ -176,13 +179,14 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
           </UnstyledButton>
         </Menu.Target>
         <Menu.Dropdown>
-          {model.active && (
+          {model.active && !model.server && (
             <Menu.Item disabled={busy} onClick={loadAgain}>
               {t('loadAgain')}
             </Menu.Item>
           )}
           <Menu.Item onClick={onDetails}>{t('details')}</Menu.Item>
           <Menu.Item onClick={rename}>{t('rename.open')}</Menu.Item>
+          {model.server && <Menu.Item onClick={changeKey}>{t('servers:key.open')}</Menu.Item>}
           {takesAdapters && (
             <Menu.Item onClick={adapter.choose}>
               {t(model.adapter === null ? 'adapter.add' : 'adapter.other')}

@@ -5,7 +5,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 
 /** What a model's file says of itself. */
 export function ModelDetails({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const { t } = useTranslation('models');
+  const { t } = useTranslation(['models', 'servers']);
   const { data: detail, error } = useCall('models.detail', { id: id ?? '-' }, { enabled: id !== undefined });
   const tensors = Object.entries(detail?.tensorTypes ?? {}).map(([type, count]) => ({
     label: type,
@@ -25,9 +25,15 @@ export function ModelDetails({ id, onClose }: { id: string | undefined; onClose:
         <Stack>
           <Facts
             title={t('header')}
-            facts={[...detail.header, { label: t('facts.file'), value: detail.model.path }]}
+            facts={[
+              ...detail.header,
+              {
+                label: t(detail.model.server ? 'servers:details.address' : 'facts.file'),
+                value: detail.model.server?.address ?? detail.model.path,
+              },
+            ]}
           />
-          <Facts title={t('tensors')} facts={tensors} />
+          {tensors.length > 0 && <Facts title={t('tensors')} facts={tensors} />}
         </Stack>
       )}
     </Drawer>

@@ -6,16 +6,18 @@ import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import type { ModelEntry, ModelImpact } from '../../../src-shared/contract/models.ts';
 import { useAction, useClient } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
+import { useReachWords } from '../../ui/server/ReachText.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
 /** Says what another model means for the caches before it is taken into use; the one in use is loaded again without a question. */
-export function useActivate({ id, name, role, obstacle }: ModelEntry): {
+export function useActivate({ id, name, role, obstacle, server }: ModelEntry): {
   activate: () => Promise<void>;
   loadAgain: () => void;
   busy: boolean;
 } {
   const { t } = useTranslation(['models', 'common']);
   const client = useClient();
+  const reach = useReachWords();
   const change = useAction('models.activate');
   const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
 
@@ -34,7 +36,10 @@ export function useActivate({ id, name, role, obstacle }: ModelEntry): {
   }
 
   async function impact(): Promise<ReactElement> {
-    if (obstacle) return <Lines lines={[t(`common:notBlended.${obstacle}`, { name }), t('impact.kept')]} />;
+    if (obstacle) {
+      const why = t(`common:notBlended.${obstacle}`, { name });
+      return <Lines lines={[...(server ? [reach(server)] : []), why, t('impact.kept')]} />;
+    }
     const [means, cache] = await Promise.all([
       client.call('models.impact', { id }),
       client.call('cache.stats'),

@@ -29,6 +29,7 @@ const DEMO: ModelEntry = {
   state: 'ready',
   failure: null,
   adapter: null,
+  server: null,
   active: true,
 };
 

@@ -52,6 +52,7 @@ export const common = {
     'compressed-kv': '{{name}} keeps its KV compressed; its passages cannot be blended yet.',
     architecture:
       '{{name}} is of an architecture that Kvasir does not blend yet; its prompts are computed whole.',
+    remote: '{{name}} is on a server, which is sent passages as text; nothing is computed ahead here.',
   },
   table: { selectAll: 'Select all', select: 'Select' },
   skipToContent: 'Skip to content',

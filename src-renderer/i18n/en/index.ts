@@ -9,6 +9,7 @@ import { hub } from './hub.ts';
 import { library } from './library.ts';
 import { cache } from './cache.ts';
 import { models } from './models.ts';
+import { servers } from './servers.ts';
 import { settings } from './settings.ts';
 import { sharing } from './sharing.ts';
 import { stages } from './stages.ts';
@@ -28,6 +29,7 @@ export const en = {
   library,
   cache,
   models,
+  servers,
   settings,
   sharing,
   stages,

@@ -1,6 +1,6 @@
 export const models = {
   title: 'Models',
-  subtitle: 'Models on this machine; one is active.',
+  subtitle: 'Models on this machine and on servers; one is active.',
   add: {
     file: 'From a file…',
     path: 'From a path…',
@@ -20,7 +20,12 @@ export const models = {
   sections: { chat: 'Chat models', embedding: 'Embedding models' },
   embeddingNone:
     'None is installed, so passages are found by their words only. With an embedding model they are found by meaning as well; import one like any other GGUF file, or download one under Discover.',
-  origin: { demo: 'Comes with Kvasir', imported: 'Imported', downloaded: 'Downloaded' },
+  origin: {
+    demo: 'Comes with Kvasir',
+    imported: 'Imported',
+    downloaded: 'Downloaded',
+    server: 'On a server',
+  },
   demoNote:
     'Made for the sample library: it knows a few hundred words and answers questions about those documents only. To ask about your own documents, import another model.',
   state: {
@@ -58,6 +63,7 @@ export const models = {
     imported: 'The model leaves this list. The file stays where it is: {{path}}',
     downloaded: 'The downloaded file is deleted: {{path}}',
     demo: '',
+    server: 'The model leaves this list, and its key is forgotten. Nothing changes on the server: {{path}}',
   },
   facts: {
     parameters: '{{amount}} parameters',

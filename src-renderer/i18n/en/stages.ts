@@ -24,6 +24,10 @@ export const stages = {
     help: 'The other layers, for the chosen tokens and for everything that was not cached, up to the model’s scores.',
   },
   firstToken: { name: 'First token', help: 'Choosing the first token from the model’s scores.' },
+  server: {
+    name: 'Server',
+    help: 'From the request to the server’s first token: the way there and back, its queue, and what it computes.',
+  },
   other: {
     name: 'Other',
     help: 'Making room in memory, and handing the prompt over to the model’s thread and back.',

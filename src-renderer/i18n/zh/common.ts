@@ -52,6 +52,7 @@ export const common: Words<typeof en.common> = {
     'running-state': '{{name}} 保存的是运行状态而不是 KV，暂时无法融合段落。',
     'compressed-kv': '{{name}} 以压缩形式保存 KV，暂时无法融合段落。',
     architecture: 'Kvasir 暂时无法融合 {{name}} 所属架构的段落，提示会完整计算。',
+    remote: '{{name}} 位于服务器上，段落以文本发送，本机不做预先计算。',
   },
   notice: '请注意',
   table: { selectAll: '全选', select: '选择' },

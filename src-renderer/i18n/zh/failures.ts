@@ -84,6 +84,44 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '模型站上的文件已有变动、改名或被删除。',
     advice: '请重新打开该仓库，然后再次下载。',
   },
+  REMOTE_UNREACHABLE: {
+    message: '无法连接该服务器。',
+    advice: '请确认服务器正在运行，并检查地址、端口和网络。',
+  },
+  REMOTE_CERTIFICATE: {
+    message: '服务器的证书不受信任，因此没有发送任何内容。',
+    advice:
+      '如果证书是自己的，请把签发机构加入系统的受信任证书，或在启动 Kvasir 时将 NODE_EXTRA_CA_CERTS 设为其 PEM 文件。',
+  },
+  REMOTE_KEY: {
+    message: '服务器需要密钥，或拒绝了所给的密钥；也可能是密钥无法读取。',
+    advice: '请在“模型”页面为该模型填写密钥。',
+  },
+  REMOTE_MODEL: {
+    message: '服务器没有这个模型，或地址不是其接口的地址。',
+    advice: '请查看服务器现有的模型，然后添加所需的一个。',
+  },
+  REMOTE_BUSY: { message: '服务器暂时不接受更多请求。', advice: '请稍后再问。' },
+  REMOTE_QUOTA: {
+    message: '该服务器上的账户已用完额度。',
+    advice: '请在那里提高限额或充值，或选择其他模型。',
+  },
+  REMOTE_FAILED: {
+    message: '服务器无法回答。',
+    advice: '请查看服务器的日志；可以再问一次，或选择其他模型。',
+  },
+  REMOTE_SLOW: {
+    message: '服务器在规定时间内没有任何回应。',
+    advice: '它可能正在加载模型、排队或内存不足：请再试一次，或允许更长的等待时间。',
+  },
+  REMOTE_CUT: {
+    message: '与服务器的连接在回答中途断开。',
+    advice: '已收到的内容会保留；请再问一次以获得完整回答。',
+  },
+  REMOTE_PROTOCOL: {
+    message: '服务器的回应不符合 OpenAI 接口。',
+    advice: '请检查地址：通常以 /v1 结尾，前面不能有登录页面。',
+  },
   LIBRARY_NOT_FOUND: {
     message: '找不到该资料库的文件夹。',
     advice: '请检查路径，以及所在的磁盘是否已连接。',

@@ -2,7 +2,7 @@ import type { en, Words } from '../en/index.ts';
 
 export const models: Words<typeof en.models> = {
   title: '模型',
-  subtitle: '本机上的模型，其中一个正在使用。',
+  subtitle: '本机和服务器上的模型，其中一个正在使用。',
   add: {
     file: '选择文件…',
     path: '按路径…',
@@ -22,7 +22,7 @@ export const models: Words<typeof en.models> = {
   sections: { chat: '对话模型', embedding: '嵌入模型' },
   embeddingNone:
     '尚未安装：目前按词语检索段落。装上嵌入模型后还可以按语义检索；像其他 GGUF 文件一样导入，或在“发现”中下载即可。',
-  origin: { demo: 'Kvasir 自带', imported: '导入', downloaded: '下载' },
+  origin: { demo: 'Kvasir 自带', imported: '导入', downloaded: '下载', server: '服务器' },
   demoNote:
     '专为示例资料库制作：它只认识几百个词，只能回答与那些文档有关的问题。要就自己的文档提问，请导入其他模型。',
   state: {
@@ -60,6 +60,7 @@ export const models: Words<typeof en.models> = {
     imported: '模型会从列表中移除。文件保留在原处：{{path}}',
     downloaded: 'Kvasir 下载的文件会被删除：{{path}}',
     demo: '',
+    server: '模型会从列表中移除，密钥一并删除。服务器上没有任何改变：{{path}}',
   },
   facts: {
     parameters: '{{amount}}参数',

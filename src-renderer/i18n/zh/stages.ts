@@ -10,5 +10,6 @@ export const stages: Words<typeof en.stages> = {
   check: { name: '检查', help: '对整个上下文计算最初几层，比较新旧数值，选出需要重新计算的 token。' },
   recompute: { name: '计算', help: '其余各层，只计算选中的 token 和缓存中没有的内容，直到得出模型的打分。' },
   firstToken: { name: '首个 token', help: '根据模型的打分选出首个 token。' },
+  server: { name: '服务器', help: '从发出请求到服务器给出首个 token：往返、排队和它自己的计算。' },
   other: { name: '其他', help: '分配内存，以及把提示交给模型线程并取回结果。' },
 };

@@ -4,12 +4,14 @@ import { useTranslation } from 'react-i18next';
 import type { Message } from '../../../../src-shared/contract/chat.ts';
 import { useEvent } from '../../../client/context.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
+import { useActiveServer } from '../../../ui/server/useActiveServer.ts';
 import type { LiveAnswer } from '../live/live-answers.ts';
 import classes from './Answer.module.css';
 
 /** What is done before the first word: never a silent wait. */
 export function AnswerPhase({ message, live }: { message: Message; live: LiveAnswer | undefined }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'servers']);
+  const server = useActiveServer()?.server;
   const modelFraction = useModelLoading();
   if (message.state === 'prefilling' && live?.progress && live.progress.total > 0)
     return <Prefill {...live.progress} />;
@@ -24,7 +26,9 @@ export function AnswerPhase({ message, live }: { message: Message; live: LiveAns
             : message.state === 'waiting'
               ? t('phase.queued')
               : found > 0
-                ? t('phase.found', { count: found })
+                ? server
+                  ? t('servers:waiting', { count: found, host: server.host })
+                  : t('phase.found', { count: found })
                 : t('phase.searching')}
         </Text>
       </Group>

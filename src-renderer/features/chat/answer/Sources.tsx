@@ -9,7 +9,14 @@ import { highlightParts } from './highlight-parts.ts';
 import classes from './Sources.module.css';
 
 /** The passages that an answer was made from; one at a time can be read in place. */
-export function Sources({ citations }: { citations: readonly Citation[] }) {
+export function Sources({
+  citations,
+  sent,
+}: {
+  citations: readonly Citation[];
+  /** Whether they were sent to a server as text: no tier is theirs. */
+  sent: boolean;
+}) {
   const { t } = useTranslation('chat');
   const [open, setOpen] = useState<number>();
   const cardId = useId();
@@ -26,6 +33,7 @@ export function Sources({ citations }: { citations: readonly Citation[] }) {
           <li key={index}>
             <Source
               citation={citation}
+              tier={!sent}
               number={index + 1}
               open={open === index}
               cardId={cardId}
@@ -54,12 +62,14 @@ export function Sources({ citations }: { citations: readonly Citation[] }) {
 
 function Source({
   citation,
+  tier,
   number,
   open,
   cardId,
   onToggle,
 }: {
   citation: Citation;
+  tier: boolean;
   number: number;
   open: boolean;
   cardId: string;
@@ -82,7 +92,7 @@ function Source({
           {citation.page !== null && (
             <span className={classes.page}>{t('sources.page', { page: citation.page })}</span>
           )}
-          <Tier tier={citation.tier} />
+          {tier && <Tier tier={citation.tier} />}
         </UnstyledButton>
       </HoverCard.Target>
       {/* It may lie over buttons: a click goes through to them. */}

@@ -2,14 +2,14 @@ import { HoverCard, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Ttft } from '../../../../src-shared/ttft.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
-import { STAGE_COLOURS, STAGES } from '../../../viz/stages.ts';
+import { ANSWER_STAGES, STAGE_COLOURS } from '../../../viz/stages.ts';
 import classes from './Stats.module.css';
 
 /** The time to first token as one line, a colour a part; its parts by name on hover and focus. */
 export function TtftBar({ ttft }: { ttft: Ttft }) {
   const { t } = useTranslation(['chat', 'stages']);
   const format = useFormat();
-  const parts = STAGES.map((part) => ({
+  const parts = ANSWER_STAGES.map((part) => ({
     part,
     color: `var(--kv-${STAGE_COLOURS[part]})`,
     ms: ttft[part],

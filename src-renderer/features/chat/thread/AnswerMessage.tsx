@@ -9,6 +9,7 @@ import { AnswerPhase } from '../answer/AnswerPhase.tsx';
 import { AnswerText } from '../answer/AnswerText.tsx';
 import { Notices } from '../answer/Notices.tsx';
 import { Sources } from '../answer/Sources.tsx';
+import { ServerStats } from '../answer/ServerStats.tsx';
 import { StatsStrip } from '../answer/StatsStrip.tsx';
 import { Thinking } from '../answer/Thinking.tsx';
 import { current, isUnfinished } from '../live/live-answers.ts';
@@ -77,8 +78,9 @@ export function AnswerMessage({
           />
         </div>
       )}
-      <SteadySources citations={message.citations} />
-      {message.stats && (
+      <SteadySources citations={message.citations} sent={message.stats?.server !== undefined} />
+      {message.stats?.server && <ServerStats stats={message.stats} />}
+      {message.stats && !message.stats.server && (
         <StatsStrip
           answerId={message.id}
           stats={message.stats}
@@ -93,6 +95,7 @@ export function AnswerMessage({
 const SteadySources = memo(
   Sources,
   (a, b) =>
+    a.sent === b.sent &&
     a.citations.length === b.citations.length &&
     a.citations.every((citation, i) => citation === b.citations[i]),
 );

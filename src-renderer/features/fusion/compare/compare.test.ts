@@ -107,7 +107,7 @@ describe('ways', () => {
 });
 
 describe('expectations', () => {
-  const none = { wait: 0, retrieve: 0, assemble: 0, acquire: 0, load: 0, place: 0, check: 0, firstToken: 0, other: 0 }; // prettier-ignore
+  const none = { wait: 0, retrieve: 0, assemble: 0, acquire: 0, load: 0, place: 0, check: 0, firstToken: 0, server: 0, other: 0 }; // prettier-ignore
   const ttftMs = { ...none, total: 230, retrieve: 30, check: 80, recompute: 120 };
   const known = { ...report, fullPrefillMs: 1000, ttftMs };
 

@@ -3,24 +3,23 @@ import type { App } from '../../../../app.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
-
-type WithStore = (context: CommandContext, work: (app: App) => Promise<void>) => Promise<void>;
+import { path } from '../../options.ts';
 
 /** Stored chunks in one file, from one machine to another. */
-export function addArchiveCommands(cache: Command, context: CommandContext, withStore: WithStore): void {
+export function addArchiveCommands(cache: Command, context: CommandContext): void {
   cache
     .command('export')
     .description('write what is stored of a library into one file, for another machine with the same model')
-    .argument('<file>', 'file to write')
-    .requiredOption('--library <dir>', 'folder of the library')
+    .argument('<file>', 'file to write', path(context))
+    .requiredOption('--library <dir>', 'folder of the library', path(context))
     .action((file: string, { library }: { library: string }) =>
-      withStore(context, (app) => exportLibrary(app, context, library, file)),
+      context.withApp((app) => exportLibrary(app, context, library, file)),
     );
   cache
     .command('import')
     .description('store the chunks of such a file; each is verified, and nothing is evicted for them')
-    .argument('<file>', 'file that `cache export` has written')
-    .action((file: string) => withStore(context, (app) => importFile(app, context, file)));
+    .argument('<file>', 'file that `cache export` has written', path(context))
+    .action((file: string) => context.withApp((app) => importFile(app, context, file)));
 }
 
 async function exportLibrary(

@@ -34,7 +34,7 @@ export function addCacheCommand(program: Command, context: CommandContext): void
     .action((flags: { all?: boolean; bytes?: number }) =>
       context.withApp((app) => evict(app, context, flags)),
     );
-  addArchiveCommands(cache, context, withStore);
+  addArchiveCommands(cache, context);
 }
 
 async function list(app: App, { terminal, signal }: CommandContext, json: boolean): Promise<void> {

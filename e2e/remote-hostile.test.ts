@@ -1,0 +1,326 @@
+/** Servers as they should not be: each failure is told in a sentence, and nothing that was written is lost. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { App } from '../src-main/app.ts';
+import type { Message } from '../src-shared/contract/chat.ts';
+import { AddedServerSchema } from '../src-shared/contract/servers.ts';
+import type { ErrorCode } from '../src-shared/errors.ts';
+import { DOCUMENTS, QUESTION, removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { begin, event, hostileServer, refuse, stream, type HostileServer } from './support/hostile-server.ts';
+
+const KEY = 'sk-hostile-0123456789abcdef';
+const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
+
+let dir: string;
+let app: App;
+let server: HostileServer;
+
+beforeAll(async () => {
+  dir = tempDir();
+  server = await hostileServer();
+  app = await App.open({ dataDir: dir, overrides: { maxTokens: 40, chunkTokens: 64 } });
+  await use({ address: server.address });
+  app.start();
+  const library = app.libraries.create('Docs');
+  const paths = [writeFiles(join(dir, 'docs'), DOCUMENTS)];
+  await app.libraries.addPaths({ id: library.id, paths, watch: false });
+  const ready = (): boolean =>
+    app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
+  await vi.waitUntil(ready, { timeout: 60_000, interval: 100 });
+});
+afterEach(() => {
+  server.heard.length = 0;
+  server.left = 0;
+});
+afterAll(async () => {
+  await app.close();
+  await server.close();
+  removeDir(dir);
+});
+
+/** Puts a server's model into use, which can be silent for a second. */
+async function use(asked: { address: string; model?: string; separator?: string }): Promise<string> {
+  const added = AddedServerSchema.parse({ model: 'big', key: KEY, waitSeconds: 1, ...asked });
+  const { id } = await app.models.addServer(added);
+  await app.models.activate(id);
+  return id;
+}
+
+async function ask(question = QUESTION): Promise<Message> {
+  const { id } = app.chat.create(EVERYTHING);
+  const { answerId } = app.chat.send(id, question);
+  await app.chat.idle();
+  const { messages } = app.chat.get(id);
+  expect(messages[0]).toMatchObject({ role: 'user', text: question });
+  return messages.find((message) => message.id === answerId)!;
+}
+
+/** A sentence and advice: on one line each, and without the key. */
+function expectTold({ state, failure }: Message, code: ErrorCode, says: RegExp): void {
+  expect(state).toBe('failed');
+  expect(failure).toMatchObject({ code, message: expect.stringMatching(says) as string });
+  expect(failure?.message).toMatch(/^[^\n]+\.$/);
+  expect(failure?.advice).toMatch(/^[^\n]+\.$/);
+  expect(JSON.stringify(failure)).not.toContain(KEY);
+}
+
+const json = (response: ServerResponse, body: string, type = 'application/json'): void => {
+  response.writeHead(200, { 'content-type': type });
+  response.end(body);
+};
+
+test('a good one is sent messages with the passages as text, its key, and nothing of this machine', async () => {
+  const usage = { prompt_tokens: 90, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 64 } };
+  server.answer = (response) => stream(response, ['Fine', '.'], usage);
+  const message = await ask();
+  expect(message).toMatchObject({ state: 'done', text: 'Fine.' });
+  expect(message.stats?.server).toEqual({ promptTokens: 90, cachedTokens: 64, answerTokens: 2 });
+  const [{ url, headers, body } = { url: '', headers: {}, body: {} }] = server.heard;
+  expect(url).toBe('/v1/chat/completions');
+  expect(headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'user-agent': 'Kvasir' });
+  expect(Object.keys(headers).filter((name) => name.startsWith('x-') || name.startsWith('openai'))).toEqual(
+    [],
+  );
+  expect(body).toMatchObject({ model: 'big', stream: true, max_tokens: 40, temperature: 0 });
+  expect(body.messages).toHaveLength(1);
+  const { role, content } = body.messages![0]!;
+  expect(role).toBe('user');
+  expect(content).toMatch(new RegExp(`Question: ${QUESTION.replace('?', '\\?')}$`));
+  for (const { text } of message.citations) expect(content).toContain(text);
+});
+
+test('passages are joined by the separator that LMCache cuts at', async () => {
+  server.answer = (response) => stream(response, ['Fine.']);
+  await use({ address: server.address, model: 'lmcache', separator: ' # # ' });
+  const { citations } = await ask();
+  const passages = citations.map(({ text }) => text).join(' # # ');
+  expect(server.heard[0]?.body.messages?.[0]?.content).toBe(` # # ${passages} # # Question: ${QUESTION}`);
+  await use({ address: server.address });
+});
+
+test('thoughts are shown as thoughts, however they come, and are not sent again', async () => {
+  const { id } = app.chat.create(EVERYTHING);
+  const thinks = async (answer: (response: ServerResponse) => void): Promise<Message> => {
+    server.answer = answer;
+    const { answerId } = app.chat.send(id, QUESTION);
+    await app.chat.idle();
+    return app.chat.get(id).messages.find((message) => message.id === answerId)!;
+  };
+  const apart = await thinks((response) => {
+    begin(response, []);
+    response.write(event({ reasoning_content: 'Let me ' }) + event({ reasoning: 'see.' }));
+    response.end(`${event({ content: 'Riga.' })}${event({}, 'stop')}data: [DONE]\n\n`);
+  });
+  expect(apart).toMatchObject({ text: 'Riga.', thinking: { text: 'Let me see.' } });
+  const within = await thinks((response) => stream(response, ['<think>Hm', 'm.</think>', '\n\nRiga.']));
+  expect(within).toMatchObject({ text: 'Riga.', thinking: { text: 'Hmm.' } });
+  const sent = server.heard[1]?.body.messages ?? [];
+  expect(sent.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  expect(sent[1]?.content).toBe('Riga.');
+});
+
+test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
+  [
+    'a wrong key',
+    (r) => refuse(r, 401, { message: `Incorrect key: ${KEY}.` }),
+    'REMOTE_KEY',
+    /refuses the key/,
+  ],
+  [
+    'a model that is gone',
+    (r) => refuse(r, 404, { message: 'no such model' }),
+    'REMOTE_MODEL',
+    /no model “big”/,
+  ],
+  [
+    'too long a prompt',
+    (r) =>
+      refuse(r, 400, {
+        message: "This model's maximum context length is 9 tokens.",
+        code: 'context_length_exceeded',
+      }),
+    'CONTEXT_OVERFLOW',
+    /longer than .* takes/,
+  ],
+  [
+    'too large a body',
+    (r) => refuse(r, 413, { message: 'Payload too large' }),
+    'CONTEXT_OVERFLOW',
+    /longer than .* takes/,
+  ],
+  ['an answer in one piece', (r) => json(r, '{"choices": []}'), 'REMOTE_PROTOCOL', /sent application\/json/],
+  [
+    'too many requests',
+    (r) => refuse(r, 429, { message: 'slow down' }, { 'retry-after': '7' }),
+    'REMOTE_BUSY',
+    /no more requests/,
+  ],
+  [
+    'an empty account',
+    (r) => refuse(r, 429, { message: 'You exceeded your current quota.', code: 'insufficient_quota' }),
+    'REMOTE_QUOTA',
+    /used up/,
+  ],
+  [
+    'one that is loading',
+    (r) => refuse(r, 503, { message: 'Loading model' }),
+    'REMOTE_BUSY',
+    /still loading/,
+  ],
+  [
+    'a failure of its own',
+    (r) => refuse(r, 500, { message: `it broke\nwith ${KEY}` }),
+    'REMOTE_FAILED',
+    /could not answer \(500: it broke with …\)/,
+  ],
+  [
+    'a page',
+    (r) => json(r, '<!doctype html><p>Sign in', 'text/html; charset=utf-8'),
+    'REMOTE_PROTOCOL',
+    /it sent text\/html/,
+  ],
+  [
+    'an error page',
+    (r) => void r.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'),
+    'REMOTE_FAILED',
+    /\(502\)/,
+  ],
+  [
+    'broken JSON',
+    (r) => json(r, 'data: {"choices": [\n\n', 'text/event-stream'),
+    'REMOTE_PROTOCOL',
+    /not JSON/,
+  ],
+  [
+    'JSON of another kind',
+    (r) => json(r, 'data: {"choices": "none"}\n\n', 'text/event-stream'),
+    'REMOTE_PROTOCOL',
+    /not what they should be/,
+  ],
+  ['an empty stream', (r) => json(r, 'data: [DONE]\n\n', 'text/event-stream'), 'REMOTE_PROTOCOL', /is empty/],
+  [
+    'an error in the stream',
+    (r) =>
+      json(r, 'data: {"error": {"message": "CUDA out of memory", "code": 500}}\n\n', 'text/event-stream'),
+    'REMOTE_FAILED',
+    /CUDA out of memory/,
+  ],
+  [
+    'a way elsewhere',
+    (r) => void r.writeHead(307, { location: 'http://127.0.0.1:9/v1/chat/completions' }).end(),
+    'REMOTE_PROTOCOL',
+    /another address/,
+  ],
+  ['a hung-up line', (r) => void r.socket?.destroy(), 'REMOTE_UNREACHABLE', /cannot be reached/],
+  ['silence', (r) => begin(r, []), 'REMOTE_SLOW', /no first token within 1 seconds/],
+])('%s is told in a sentence, and asked once', async (_what, answer, code, says) => {
+  server.answer = answer;
+  const message = await ask();
+  expectTold(message, code, says);
+  expect(server.heard).toHaveLength(1);
+  if (code === 'REMOTE_BUSY' && /7/.test(message.failure!.advice))
+    expect(message.failure!.advice).toMatch(/in 7 seconds/);
+  expect(app.models.list().find(({ active }) => active)?.failure).toMatchObject({ code });
+});
+
+test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
+  ['cut', (r) => void setTimeout(() => r.socket?.destroy(), 50), 'REMOTE_CUT', /in the middle of the answer/],
+  ['ended without an end', (r) => void r.end(), 'REMOTE_CUT', /in the middle of the answer/],
+  ['silent', () => undefined, 'REMOTE_SLOW', /nothing more within 1 seconds/],
+  ['broken', (r) => void r.end('data: {"oops\n\n'), 'REMOTE_PROTOCOL', /not JSON/],
+])(
+  'an answer that is %s in the middle stays as far as it came, and can be asked again',
+  async (_how, then, code, says) => {
+    server.answer = (response) => {
+      begin(response, ['It is ', 'in Riga']);
+      then(response);
+    };
+    const { id } = app.chat.create(EVERYTHING);
+    const { answerId } = app.chat.send(id, QUESTION);
+    await app.chat.idle();
+    const message = app.chat.get(id).messages.find((each) => each.id === answerId)!;
+    expectTold(message, code, says);
+    expect(message.text).toBe('It is in Riga');
+    expect(message.citations.length).toBeGreaterThan(0);
+    server.answer = (response) => stream(response, ['Riga.']);
+    const again = app.chat.regenerate(id, answerId);
+    await app.chat.idle();
+    expect(app.chat.get(id).messages.find((each) => each.id === again.answerId)).toMatchObject({
+      state: 'done',
+      text: 'Riga.',
+    });
+    expect(app.models.list().find(({ active }) => active)?.failure).toBeNull();
+  },
+);
+
+test('stopping ends the request; what was written stays and goes on', async () => {
+  server.answer = (response) => begin(response, ['It is ', 'in Riga']);
+  const { id } = app.chat.create(EVERYTHING);
+  const { answerId } = app.chat.send(id, QUESTION);
+  await expect.poll(() => app.chat.get(id).messages.at(-1)?.text).toBe('It is in Riga');
+  app.chat.stop(id);
+  await app.chat.idle();
+  await expect.poll(() => server.left).toBe(1);
+  expect(app.chat.get(id).messages.at(-1)).toMatchObject({
+    state: 'stopped',
+    failure: null,
+    text: 'It is in Riga',
+  });
+  server.answer = (response) => stream(response, [', I think.']);
+  app.chat.continue(id, answerId);
+  await app.chat.idle();
+  expect(app.chat.get(id).messages.at(-1)).toMatchObject({ state: 'done', text: 'It is in Riga, I think.' });
+  const sent = server.heard[1]?.body.messages ?? [];
+  expect(sent.slice(1)).toMatchObject([
+    { role: 'assistant', content: 'It is in Riga' },
+    { role: 'user', content: expect.stringMatching(/Go on exactly/) as string },
+  ]);
+});
+
+test('stopping before the first token ends the request as well', async () => {
+  server.answer = () => undefined;
+  const { id } = app.chat.create(EVERYTHING);
+  app.chat.send(id, QUESTION);
+  await expect.poll(() => server.heard.length).toBe(1);
+  app.chat.stop(id);
+  await app.chat.idle();
+  await expect.poll(() => server.left).toBe(1);
+  expect(app.chat.get(id).messages.at(-1)).toMatchObject({ state: 'stopped', failure: null, text: '' });
+});
+
+test('a certificate that nobody signed, a name nobody has, and a closed port: nothing is sent', async () => {
+  const secret = await hostileServer({ tls: true });
+  await use({ address: secret.address });
+  expectTold(await ask(), 'REMOTE_CERTIFICATE', /signed by nobody this computer trusts/);
+  expect(secret.heard).toEqual([]);
+  await use({ address: 'http://no-such-host.invalid/v1' });
+  expectTold(await ask(), 'REMOTE_UNREACHABLE', /No computer is known by the name/);
+  await use({ address: secret.address.replace('https', 'http') });
+  expect((await ask()).failure?.code).toMatch(/^REMOTE_/);
+  await secret.close();
+  await use({ address: secret.address });
+  expectTold(await ask(), 'REMOTE_UNREACHABLE', /cannot be reached \(ECONNREFUSED\)/);
+  await use({ address: server.address });
+});
+
+test('a list of models that is none, and addresses that are none', async () => {
+  const list = (address = server.address) => app.models.servers.ask(address, KEY);
+  server.answer = (response) => json(response, '<html>', 'text/html');
+  await expect(list()).rejects.toMatchObject({ code: 'REMOTE_PROTOCOL' });
+  server.answer = (response) =>
+    json(response, '{"data":[{"id":"a","max_model_len":4096},{"nothing":1},{"id":"b"}]}');
+  expect((await list()).models).toEqual([
+    { id: 'a', contextTokens: 4096 },
+    { id: 'b', contextTokens: null },
+  ]);
+  for (const address of ['ftp://x', 'http://u:p@x', 'http://x?k=1', '::'])
+    await expect(list(address)).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+});
+
+test('after all that the key is in one file alone', () => {
+  const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => join(dir, name));
+  const holding = files.filter((path) => statSync(path).isFile() && readFileSync(path).includes(KEY));
+  expect(holding).toEqual([app.paths.serverKeys]);
+});

@@ -1,0 +1,282 @@
+import tls from 'node:tls';
+import type OpenAI from 'openai';
+import { z } from 'zod';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { cut, notTheProtocol, remoteFailure, tooSlow, type Asked } from './failures.ts';
+import { httpFetch } from './http-fetch.ts';
+import type { ChatMessage } from './messages.ts';
+import type { RemoteServer } from './server-address.ts';
+
+/** What a server told of the tokens it counted; null where it did not. */
+export interface RemoteUsage {
+  promptTokens: number | null;
+  /** Of these, those it had computed before, for whatever request began alike. */
+  cachedTokens: number | null;
+  answerTokens: number | null;
+}
+
+export interface RemoteRequest {
+  messages: readonly ChatMessage[];
+  maxTokens: number;
+  temperature: number;
+  topP?: number | undefined;
+  seed?: number | undefined;
+  signal: AbortSignal;
+}
+
+/** More of an answer, or how it ended. */
+export type RemotePiece =
+  { kind: 'thought' | 'text'; text: string } | { kind: 'end'; reason: 'stop' | 'length'; usage: RemoteUsage };
+
+/** A model in a server's list; how many tokens it takes is told by some. */
+export interface ListedModel {
+  id: string;
+  contextTokens: number | null;
+}
+
+interface ClientOptions {
+  address: string;
+  /** '' for none; asked for at each request, so that a new one holds at once. */
+  key: () => Promise<string>;
+}
+
+const LIST_SECONDS = 20;
+/** More than any server has; the rest is not looked at. */
+const MOST_LISTED = 2000;
+
+/** What is read of a part of an answer. Whatever else stands in it is left alone. */
+const ChunkSchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        delta: z
+          .object({
+            content: z.string().nullish(),
+            reasoning_content: z.string().nullish(), // vLLM, SGLang, llama-server, DeepSeek
+            reasoning: z.string().nullish(), // newer vLLM, Ollama
+          })
+          .nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .default([]),
+  usage: z
+    .object({
+      prompt_tokens: z.int().min(0).nullish(),
+      completion_tokens: z.int().min(0).nullish(),
+      prompt_tokens_details: z.object({ cached_tokens: z.int().min(0).nullish() }).nullish(),
+    })
+    .nullish(),
+});
+
+type Chunk = z.infer<typeof ChunkSchema>;
+
+const ListedSchema = z.object({
+  id: z.string().min(1).max(500),
+  max_model_len: z.int().min(1).nullish(), // vLLM, SGLang
+  context_length: z.int().min(1).nullish(), // LM Studio and others
+  meta: z.object({ n_ctx: z.int().min(1).nullish() }).nullish(), // llama-server
+});
+
+const UNTOLD: RemoteUsage = { promptTokens: null, cachedTokens: null, answerTokens: null };
+
+/** Asks one server that speaks OpenAI's API, by OpenAI's own client. Nothing is retried: people are told, and ask again. */
+export class RemoteClient {
+  readonly #options: ClientOptions;
+  readonly #host: string;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#host = new URL(options.address).host;
+  }
+
+  /** REMOTE_*, ABORTED. */
+  async models(signal?: AbortSignal): Promise<ListedModel[]> {
+    const asked: Asked = { host: this.#host, key: await this.#options.key() };
+    const patience = new Patience(LIST_SECONDS, signal);
+    try {
+      const client = await this.#client(asked.key ?? '');
+      const answer: unknown = await client.get('/models', { signal: patience.signal });
+      const listed = z.object({ data: z.array(z.unknown()) }).safeParse(answer);
+      if (!listed.success) throw notTheProtocol(asked, 'it has no list of models');
+      const known = listed.data.data
+        .slice(0, MOST_LISTED)
+        .flatMap((each) => ListedSchema.safeParse(each).data ?? []);
+      return known.map(({ id, max_model_len, context_length, meta }) => ({
+        id,
+        contextTokens: max_model_len ?? context_length ?? meta?.n_ctx ?? null,
+      }));
+    } catch (error) {
+      throw patience.explain(error, asked);
+    } finally {
+      patience.end();
+    }
+  }
+
+  /** An answer as it comes; the last piece says how it ended. Stopping ends the request on the server, too. REMOTE_*, CONTEXT_OVERFLOW, ABORTED. */
+  async *complete(
+    { model, waitSeconds }: Pick<RemoteServer, 'model' | 'waitSeconds'>,
+    request: RemoteRequest,
+  ): AsyncGenerator<RemotePiece> {
+    const asked: Asked = { host: this.#host, model, key: await this.#options.key(), begun: false };
+    const patience = new Patience(waitSeconds, request.signal);
+    let reason: string | undefined;
+    let usage = UNTOLD;
+    try {
+      for await (const chunk of await this.#stream(asked, model, request, patience.signal)) {
+        const { choices, usage: told } = parsed(chunk, asked);
+        patience.heard();
+        if (told) usage = usageOf(told);
+        for (const piece of piecesOf(choices[0])) {
+          asked.begun = true;
+          yield piece;
+        }
+        reason = choices[0]?.finish_reason ?? reason;
+      }
+      patience.requireUnbroken();
+      if (reason === undefined) throw asked.begun ? cut(asked) : notTheProtocol(asked, 'its answer is empty');
+      if (reason === 'content_filter') throw filtered(asked);
+      yield { kind: 'end', reason: reason === 'length' ? 'length' : 'stop', usage };
+    } catch (error) {
+      throw patience.explain(error, asked);
+    } finally {
+      patience.end(); // also when whoever reads goes away: the request ends with it
+    }
+  }
+
+  async #stream(
+    asked: Asked,
+    model: string,
+    request: RemoteRequest,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<unknown>> {
+    const client = await this.#client(asked.key ?? '');
+    const { data, response } = await client.chat.completions
+      .create(bodyOf(model, request), { signal })
+      .withResponse();
+    const type = response.headers.get('content-type') ?? '';
+    if (!/text\/event-stream/i.test(type)) {
+      data.controller.abort();
+      throw notTheProtocol(asked, `it sent ${type.split(';')[0] || 'something without a type'}`);
+    }
+    return data;
+  }
+
+  async #client(key: string): Promise<OpenAI> {
+    trustSystemCertificates();
+    const { OpenAI: Client } = await import('openai');
+    return new Client({
+      baseURL: this.#options.address,
+      apiKey: key === '' ? 'none' : key,
+      // Nothing is taken from the environment, which is for other programs.
+      organization: null,
+      project: null,
+      defaultHeaders: key === '' ? { authorization: null } : {},
+      maxRetries: 0,
+      timeout: 24 * 3600 * 1000, // Patience ends it
+      logLevel: 'off', // it would log headers
+      fetch: httpFetch,
+    });
+  }
+}
+
+let trusts = false;
+
+/** Besides Node's own: a company's authority mostly is known to the system. */
+function trustSystemCertificates(): void {
+  if (trusts) return;
+  trusts = true;
+  const own = tls.getCACertificates('default');
+  tls.setDefaultCACertificates([...new Set([...own, ...tls.getCACertificates('system')])]);
+}
+
+function parsed(chunk: unknown, asked: Asked): Chunk {
+  const { data } = ChunkSchema.safeParse(chunk);
+  if (!data) throw notTheProtocol(asked, 'parts of its answer are not what they should be');
+  return data;
+}
+
+/** `max_tokens`, since the servers that people run know no other name for it. */
+function bodyOf(model: string, { messages, maxTokens, temperature, topP, seed }: RemoteRequest) {
+  return {
+    model,
+    messages: [...messages],
+    max_tokens: maxTokens,
+    temperature,
+    ...(topP !== undefined && { top_p: topP }),
+    ...(seed !== undefined && { seed }),
+    stream: true as const,
+    stream_options: { include_usage: true },
+  };
+}
+
+function usageOf(told: NonNullable<Chunk['usage']>): RemoteUsage {
+  return {
+    promptTokens: told.prompt_tokens ?? null,
+    cachedTokens: told.prompt_tokens_details?.cached_tokens ?? null,
+    answerTokens: told.completion_tokens ?? null,
+  };
+}
+
+function piecesOf(choice: Chunk['choices'][number] | undefined): RemotePiece[] {
+  const { content, reasoning_content, reasoning } = choice?.delta ?? {};
+  const thought = reasoning_content ?? reasoning ?? '';
+  return [
+    ...(thought === '' ? [] : [{ kind: 'thought' as const, text: thought }]),
+    ...(content ? [{ kind: 'text' as const, text: content }] : []),
+  ];
+}
+
+function filtered({ host }: Asked): KvasirError {
+  return new KvasirError(
+    'REMOTE_FAILED',
+    `${host} ended the answer by its filter for contents.`,
+    'Ask in other words, or choose another model.',
+  );
+}
+
+/** How long a server may be silent: ends a request by its signal, and says afterwards why it ended. */
+class Patience {
+  readonly #seconds: number;
+  readonly #controller = new AbortController();
+  readonly #stopped: AbortSignal | undefined;
+  readonly #onStop = (): void => this.#controller.abort();
+  #timer: NodeJS.Timeout | undefined;
+  #ranOut = false;
+
+  constructor(seconds: number, stopped?: AbortSignal) {
+    this.#seconds = seconds;
+    this.#stopped = stopped;
+    if (stopped?.aborted) this.#controller.abort();
+    stopped?.addEventListener('abort', this.#onStop, { once: true });
+    this.heard();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  heard(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#ranOut = true;
+      this.#controller.abort();
+    }, this.#seconds * 1000);
+  }
+
+  /** OpenAI's client ends a stream that was stopped as if it had come to its end. */
+  requireUnbroken(): void {
+    this.signal.throwIfAborted();
+  }
+
+  explain(error: unknown, asked: Asked): KvasirError {
+    if (this.#stopped?.aborted) return new KvasirError('ABORTED', 'It was stopped.');
+    return this.#ranOut ? tooSlow(asked, this.#seconds) : remoteFailure(error, asked);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#stopped?.removeEventListener('abort', this.#onStop);
+    this.#controller.abort();
+  }
+}

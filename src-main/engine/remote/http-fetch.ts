@@ -1,0 +1,60 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { Readable } from 'node:stream';
+
+/** No proxy leads to them. */
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Statuses whose responses have no body, not even an empty one. */
+const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+
+/**
+ * What OpenAI's client takes for fetch, by node:http: with the undici of Node 24 a server that closes the connection while the body
+ * waits to be read ends the whole process (as in platform/download/request.ts). Tells nothing of this machine, and follows no
+ * redirect: what is asked goes to the host that was chosen alone.
+ */
+export async function httpFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const url = new URL(input instanceof Request ? input.url : input);
+  const headers = new Headers(init.headers);
+  for (const name of [...headers.keys()]) if (name.startsWith('x-stainless-')) headers.delete(name);
+  headers.set('user-agent', 'Kvasir');
+  headers.set('accept-encoding', 'identity');
+  const body = typeof init.body === 'string' ? Buffer.from(init.body) : undefined;
+  if (body) headers.set('content-length', String(body.length));
+  const response = await send(url, { method: init.method ?? 'GET', headers, signal: init.signal }, body);
+  const { statusCode: status = 0 } = response;
+  if (status >= 300 && status < 400) {
+    response.destroy();
+    throw new Error('unexpected redirect');
+  }
+  const told = Object.entries(response.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  const stream = BODILESS.has(status) ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array>);
+  return new Response(stream, { status, headers: told });
+}
+
+interface Sent {
+  method: string;
+  headers: Headers;
+  signal: AbortSignal | null | undefined;
+}
+
+function send(
+  url: URL,
+  { method, headers, signal }: Sent,
+  body: Buffer | undefined,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const { request, Agent } = url.protocol === 'https:' ? https : http;
+    // Of its own: no connection that a server may have left already. By way of the proxy that the environment names.
+    const agent = new Agent(LOOPBACK.has(url.hostname) ? {} : { proxyEnv: process.env });
+    const options = { method, headers: Object.fromEntries(headers), agent, ...(signal && { signal }) };
+    request(url, options, (response) => {
+      response.on('error', () => undefined); // whoever reads it meets it; a body that nobody reads must not end the process
+      resolve(response);
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}

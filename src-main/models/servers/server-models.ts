@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import type { AddedServer, ListedServer, ServerFacts } from '../../../src-shared/contract/servers.ts';
+import { reachOf } from '../../../src-shared/reach.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { Model } from '../../engine/engine.ts';
+import { RemoteClient } from '../../engine/remote/client.ts';
+import { remoteHeader, remoteModel } from '../../engine/remote/remote-model.ts';
+import type { RemoteOutcome } from '../../engine/remote/remote-session.ts';
+import { serverAddress, type RemoteServer } from '../../engine/remote/server-address.ts';
+import type { Keyring } from '../../platform/keyring.ts';
+import { modelName } from '../entry.ts';
+import type { ModelRegistry, ModelRow } from '../registry.ts';
+import { requireKey, ServerKeys } from './server-keys.ts';
+
+/** A row of the list whose model is on a server. */
+export type ServerRow = ModelRow & { server: RemoteServer };
+
+interface ServerModelsOptions {
+  registry: ModelRegistry;
+  keysFile: string;
+  keyring?: Keyring | undefined;
+  /** Told of each request to a model's server. */
+  onOutcome: (id: string, outcome: RemoteOutcome) => void;
+  onChanged: () => void;
+}
+
+export function isOnServer(row: ModelRow): row is ServerRow {
+  return row.server !== null;
+}
+
+/** Models on servers that speak OpenAI's API: which there are, their keys, and how they did. */
+export class ServerModels {
+  readonly #options: ServerModelsOptions;
+  readonly #keys: ServerKeys;
+  /** From request to first token, the last time, in milliseconds. */
+  readonly #ttft = new Map<string, number>();
+
+  constructor(options: ServerModelsOptions) {
+    this.#options = options;
+    this.#keys = new ServerKeys({ path: options.keysFile, keyring: options.keyring });
+  }
+
+  /** Which models a server has. Sends nothing but the question for them, and the key. BAD_ARGUMENT, REMOTE_*. */
+  async ask(address: string, key: string): Promise<ListedServer> {
+    const asked = serverAddress(address);
+    if (key !== '') requireKey(key);
+    const client = new RemoteClient({ address: asked, key: () => Promise.resolve(key) });
+    return { address: asked, models: await client.models() };
+  }
+
+  /** Adds a model, or changes one that is known by the same address and name. Gives its id. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  async add({ key, ...server }: AddedServer): Promise<string> {
+    const { registry } = this.#options;
+    const row: RemoteServer = { ...server, address: serverAddress(server.address) };
+    const path = `${row.address}#${row.model}`;
+    const id = registry.byPath(path)?.id ?? randomUUID();
+    if (key !== '') await this.#keys.set(id, row.address, key);
+    registry.put({ id, path, origin: 'imported', mtimeMs: 0, header: remoteHeader(row) });
+    registry.setServer(id, row);
+    this.#options.onChanged();
+    return id;
+  }
+
+  /** By its name in the list, or by address#model. MODEL_NOT_FOUND for an address that nobody added; undefined for what is none. */
+  find(name: string): ServerRow | undefined {
+    const rows = this.#options.registry.all().filter(isOnServer);
+    const row = rows.find((each) => each.path === name || modelName(each) === name);
+    if (row || !/^https?:\/\//i.test(name)) return row;
+    throw new KvasirError(
+      'MODEL_NOT_FOUND',
+      `No model by the address ${name} is in the list.`,
+      'Add it on the Models screen; `model list` then shows what to call it.',
+    );
+  }
+
+  /** '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  async setKey({ id, server }: ServerRow, key: string): Promise<void> {
+    await this.#keys.set(id, server.address, key);
+    this.#options.onChanged();
+  }
+
+  async removed(id: string, address: string): Promise<void> {
+    this.#ttft.delete(id);
+    await this.#keys.set(id, address, '');
+  }
+
+  load({ id, server }: ServerRow): Model {
+    return remoteModel(server, {
+      key: () => this.#keys.get(id, server.address),
+      onOutcome: (outcome) => {
+        if (outcome.ttftMs !== undefined) this.#ttft.set(id, outcome.ttftMs);
+        this.#options.onOutcome(id, outcome);
+      },
+    });
+  }
+
+  /** What lists show of it; the key is not among that. */
+  facts({ id, server, writtenPerSecond }: ServerRow): ServerFacts {
+    const { host, hostname, protocol } = new URL(server.address);
+    return {
+      ...server,
+      host,
+      reach: reachOf(hostname),
+      secure: protocol === 'https:',
+      key: this.#keys.kept(id),
+      ttftMs: this.#ttft.get(id) ?? null,
+      tokensPerSecond: writtenPerSecond,
+    };
+  }
+}

@@ -1,0 +1,43 @@
+import { Text } from '@mantine/core';
+import { IconBolt } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
+import { useFormat } from '../../../ui/useFormat.ts';
+import { TtftBar } from './TtftBar.tsx';
+import classes from './Stats.module.css';
+
+/** How a server's answer was made, as far as it told: what it computed and reused is its own affair. */
+export function ServerStats({ stats }: { stats: AnswerStats }) {
+  const { t } = useTranslation(['chat', 'servers']);
+  const format = useFormat();
+  const { promptTokens, cachedTokens, answerTokens } = stats.server ?? {};
+  const told = (key: 'prompt' | 'cached' | 'answer', tokens: number | null | undefined): string[] =>
+    tokens === null || tokens === undefined
+      ? []
+      : [t(`servers:counted.${key}`, { value: format.number(tokens) })];
+  const counts = [
+    ...told('prompt', promptTokens),
+    ...told('cached', cachedTokens),
+    ...told('answer', answerTokens),
+    ...(stats.tokensPerSecond > 0
+      ? [t('stats.speed', { value: format.number(stats.tokensPerSecond, 1) })]
+      : []),
+  ];
+  return (
+    <div role="group" className={classes.strip} aria-label={t('stats.label')}>
+      <div className={classes.first}>
+        <span className={classes.ttft}>
+          <IconBolt size={17} aria-hidden />
+          <strong>{format.duration(stats.ttftMs.total)}</strong> {t('stats.toFirstToken')}
+        </span>
+        <Text size="sm" c="dimmed">
+          {t('servers:by', { model: stats.model })}
+        </Text>
+      </div>
+      <TtftBar ttft={stats.ttftMs} />
+      <Text size="sm" c="dimmed">
+        {counts.length === 0 ? t('servers:counted.nothing') : counts.join(' · ')}
+      </Text>
+    </div>
+  );
+}

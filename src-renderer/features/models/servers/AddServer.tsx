@@ -1,0 +1,190 @@
+import {
+  Button,
+  Group,
+  Modal,
+  NumberInput,
+  PasswordInput,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ListedServer, ServerFacts } from '../../../../src-shared/contract/servers.ts';
+import { reachOf } from '../../../../src-shared/reach.ts';
+import { useAction } from '../../../client/context.tsx';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { notifyInfo } from '../../../ui/notify.tsx';
+import { ReachText } from '../../../ui/server/ReachText.tsx';
+
+/** Adds a model that a server has: by its address, and the server's own list. */
+export function AddServer({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { t } = useTranslation('servers');
+  return (
+    <Modal opened={opened} onClose={onClose} title={t('add.title')} size="lg">
+      <ServerForm onDone={onClose} />
+    </Modal>
+  );
+}
+
+function ServerForm({ onDone }: { onDone: () => void }) {
+  const { t } = useTranslation('servers');
+  const [address, setAddress] = useState('');
+  const [key, setKey] = useState('');
+  const [listed, setListed] = useState<ListedServer>();
+  const ask = useAction('models.askServer');
+  const way = wayTo(address);
+  const changed = (): void => {
+    setListed(undefined);
+    ask.reset();
+  };
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        {t('add.text')}
+      </Text>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask.mutate({ address, key }, { onSuccess: setListed });
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            data-autofocus
+            label={t('add.address')}
+            description={t('add.addressHelp')}
+            inputWrapperOrder={['label', 'input', 'description']}
+            value={address}
+            onChange={(event) => {
+              setAddress(event.currentTarget.value);
+              changed();
+            }}
+          />
+          {way && <ReachText {...way} />}
+          <PasswordInput
+            label={t('add.key')}
+            description={t('add.keyHelp')}
+            inputWrapperOrder={['label', 'input', 'description']}
+            autoComplete="off"
+            value={key}
+            onChange={(event) => {
+              setKey(event.currentTarget.value);
+              changed();
+            }}
+          />
+          {ask.error && <FailureAlert failure={ask.error} />}
+          {!listed && (
+            <Group justify="flex-end">
+              <Button type="submit" loading={ask.isPending} disabled={!way}>
+                {t('add.list')}
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </form>
+      {listed && <ModelForm key={listed.address} listed={listed} serverKey={key} onDone={onDone} />}
+    </Stack>
+  );
+}
+
+function ModelForm({
+  listed,
+  serverKey,
+  onDone,
+}: {
+  listed: ListedServer;
+  serverKey: string;
+  onDone: () => void;
+}) {
+  const { t } = useTranslation('servers');
+  const add = useAction('models.addServer');
+  const [model, setModel] = useState(listed.models[0]?.id ?? '');
+  const told = listed.models.find(({ id }) => id === model)?.contextTokens ?? null;
+  const [context, setContext] = useState<number | string>('');
+  const [separator, setSeparator] = useState('');
+  const [wait, setWait] = useState<number | string>(120);
+  const submit = (): void =>
+    add.mutate(
+      {
+        address: listed.address,
+        model,
+        key: serverKey,
+        separator,
+        contextTokens: typeof context === 'number' ? context : told,
+        waitSeconds: typeof wait === 'number' ? wait : 120,
+      },
+      {
+        onSuccess: ({ name }) => {
+          notifyInfo(t('add.done', { name }));
+          onDone();
+        },
+      },
+    );
+  if (listed.models.length === 0) return <Text size="sm">{t('add.none')}</Text>;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Stack gap="sm">
+        <Select
+          label={t('add.model')}
+          data={listed.models.map(({ id }) => id)}
+          value={model}
+          searchable
+          allowDeselect={false}
+          onChange={(id) => id !== null && setModel(id)}
+        />
+        <Group grow align="flex-start">
+          <NumberInput
+            label={t('add.context')}
+            description={t('add.contextHelp')}
+            inputWrapperOrder={['label', 'input', 'description']}
+            placeholder={told === null ? '' : String(told)}
+            min={256}
+            max={4_194_304}
+            allowDecimal={false}
+            value={context}
+            onChange={setContext}
+          />
+          <NumberInput
+            label={t('add.wait')}
+            description={t('add.waitHelp')}
+            inputWrapperOrder={['label', 'input', 'description']}
+            min={1}
+            max={280}
+            allowDecimal={false}
+            value={wait}
+            onChange={setWait}
+          />
+        </Group>
+        <TextInput
+          label={t('add.separator')}
+          description={t('add.separatorHelp')}
+          inputWrapperOrder={['label', 'input', 'description']}
+          value={separator}
+          onChange={(event) => setSeparator(event.currentTarget.value)}
+        />
+        {add.error && <FailureAlert failure={add.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={add.isPending}>
+            {t('add.confirm')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** Where an address leads, once it is one; said before anything is sent. */
+function wayTo(address: string): Pick<ServerFacts, 'host' | 'reach' | 'secure'> | undefined {
+  const given = address.trim();
+  if (given === '') return undefined;
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`);
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  return { host: url.host, reach: reachOf(url.hostname), secure: url.protocol === 'https:' };
+}

@@ -1,0 +1,28 @@
+import { Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { ServerFacts } from '../../../../src-shared/contract/servers.ts';
+import { ReachText } from '../../../ui/server/ReachText.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
+
+/** What a card says of a model on a server, in place of what a file would tell. */
+export function ServerLines({ server }: { server: ServerFacts }) {
+  const { t } = useTranslation('servers');
+  const format = useFormat();
+  const { ttftMs, tokensPerSecond, separator, contextTokens, key } = server;
+  const facts = [
+    t('on', { host: server.host }),
+    ...(contextTokens === null ? [] : [t('facts.context', { value: format.number(contextTokens) })]),
+    t(`facts.key.${key}`),
+    ...(separator === '' ? [] : [t('facts.separator', { separator })]),
+    ...(ttftMs === null ? [] : [t('facts.ttft', { time: format.duration(ttftMs) })]),
+    ...(tokensPerSecond === null ? [] : [t('facts.speed', { value: format.number(tokensPerSecond, 1) })]),
+  ];
+  return (
+    <>
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {facts.join(' · ')}
+      </Text>
+      <ReachText {...server} />
+    </>
+  );
+}

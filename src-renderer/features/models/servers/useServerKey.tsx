@@ -1,0 +1,57 @@
+import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
+import { useAction } from '../../../client/context.tsx';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+
+/** Asks for another key for a model on a server. */
+export function useServerKey(model: ModelEntry): () => void {
+  const { t } = useTranslation('servers');
+  return () => {
+    const dialog = modals.open({
+      title: t('key.title', { name: model.name }),
+      children: <KeyForm model={model} onDone={() => modals.close(dialog)} />,
+    });
+  };
+}
+
+function KeyForm({ model: { id, server }, onDone }: { model: ModelEntry; onDone: () => void }) {
+  const { t } = useTranslation(['servers', 'common']);
+  const [key, setKey] = useState('');
+  const set = useAction('models.setServerKey');
+  const keep = (value: string): void => set.mutate({ id, key: value }, { onSuccess: onDone });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        keep(key);
+      }}
+    >
+      <Stack gap="md">
+        <Text size="sm">{t(`facts.key.${server?.key ?? 'none'}`)}</Text>
+        <PasswordInput
+          data-autofocus
+          label={t('add.key')}
+          description={t('add.keyHelp')}
+          inputWrapperOrder={['label', 'input', 'description']}
+          autoComplete="off"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+        />
+        {set.error && <FailureAlert failure={set.error} />}
+        <Group justify="flex-end">
+          {server?.key !== 'none' && (
+            <Button variant="default" disabled={set.isPending} onClick={() => keep('')}>
+              {t('key.forget')}
+            </Button>
+          )}
+          <Button type="submit" loading={set.isPending} disabled={key.trim() === ''}>
+            {t('common:action.save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,37 @@
+import { Group, Text } from '@mantine/core';
+import { IconCloudUpload } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { ServerFacts } from '../../../src-shared/contract/servers.ts';
+
+type Way = Pick<ServerFacts, 'host' | 'reach' | 'secure'>;
+
+/** How far questions and passages go with a model on a server, in one or two sentences. */
+export function useReachWords(): (way: Way) => string {
+  const { t } = useTranslation('servers');
+  return ({ host, reach, secure }) =>
+    [t(`reach.${reach}`, { host }), ...(reach === 'here' || secure ? [] : [t('readable')])].join(' ');
+}
+
+/** The same, said so that it is seen. */
+export function ReachText(way: Way) {
+  const words = useReachWords();
+  if (way.reach === 'here')
+    return (
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {words(way)}
+      </Text>
+    );
+  return (
+    <Group gap={6} wrap="nowrap" align="flex-start">
+      <IconCloudUpload
+        size={18}
+        color="var(--mantine-color-orange-6)"
+        style={{ flexShrink: 0, marginTop: 2 }}
+        aria-hidden
+      />
+      <Text size="sm" fw={500} miw={0} style={{ overflowWrap: 'anywhere' }}>
+        {words(way)}
+      </Text>
+    </Group>
+  );
+}
