@@ -139,8 +139,8 @@ class RemoteNative implements NativeModel {
     return noKv();
   }
 
-  receiveChunk(): Promise<never> {
-    return noKv();
+  receiveChunk(): never {
+    throw new TypeError(NO_KV);
   }
 
   openPrefix(): Promise<never> {
@@ -154,6 +154,8 @@ class RemoteNative implements NativeModel {
   dispose(): void {}
 }
 
+const NO_KV = 'a model on a server has no KV here';
+
 function noKv(): Promise<never> {
-  return Promise.reject(new TypeError('a model on a server has no KV here'));
+  return Promise.reject(new TypeError(NO_KV));
 }
