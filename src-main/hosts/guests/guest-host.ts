@@ -56,12 +56,18 @@ export class GuestHost {
 
   /** Ends all of them, and takes no more. */
   async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
+    const closed = this.#stopListening();
     for (const visit of this.#visits) visit.end();
     await closed;
     await this.idle();
     removeHostFile(this.#data);
+  }
+
+  async #stopListening(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    await closed;
   }
 
   async #listen(): Promise<void> {
@@ -76,8 +82,10 @@ export class GuestHost {
         return;
       } catch (error) {
         failure = error;
+        await this.#stopListening(); // a full disk takes a socket, but not the file that tells of it
       }
     }
+    removeHostFile(this.#data);
     throw failure;
   }
 
