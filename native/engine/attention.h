@@ -19,8 +19,8 @@ bool needs_mask(const Device & device);
 
 // Where a session's positions stand in the rows of its layers' K and V.
 struct BlockTable {
-    // [blocks] i32: position p stands in row ids[p / kKvBlock] · kKvBlock + p % kKvBlock. Where each row is of a session
-    // of its own: [blocks, rows], only where needs_mask() is false.
+    // [blocks] i32: position p stands in row ids[p / kKvBlock] · kKvBlock + p % kKvBlock. Where each row is of a
+    // session of its own: [blocks, rows], only where needs_mask() is false.
     ggml_tensor * ids = nullptr;
     int32_t first_row = -1;  // the row of position 0 where all lie one behind another, else -1
 };
