@@ -39,6 +39,7 @@ test("overlapping windows find each other's chunks in the store", async () => {
     device: 0,
     ram: 0,
     disk: 4,
+    shared: 0,
     partial: 0,
     computed: 0,
   });
@@ -88,6 +89,7 @@ test('a model that full prefill was chosen for is told apart, and nothing is sto
     device: 0,
     ram: 0,
     disk: 0,
+    shared: 0,
     partial: 0,
     computed: 4,
   });
