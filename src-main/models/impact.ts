@@ -22,7 +22,8 @@ export function impactOf(
   dtype: KvDtype,
 ): ModelImpact {
   const { header } = row;
-  const tokensToCompute = header.engine === 'llama' || header.engine === 'remote' ? 0 : Math.max(0, tokens - cachedTokens);
+  const tokensToCompute =
+    header.engine === 'llama' || header.engine === 'remote' ? 0 : Math.max(0, tokens - cachedTokens);
   return {
     chunks,
     cachedChunks: Math.min(chunks, cachedChunks),
