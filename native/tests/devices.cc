@@ -90,7 +90,9 @@ TEST(every_strategy_gives_on_another_device_what_it_gives_on_the_processor) {
             // Of the tokens that score nearly alike rounding may take one for another.
             CHECK_EQ(a.selected.size(), b.selected.size());
             CHECK(differing(a.selected, b.selected) <= 1);
-            if (a.selected == b.selected) CHECK(apart(a.logits, b.logits) < 1e-2);
+            // Nor is it told which tokens an earlier check took: one more or less moves the logits.
+            const double bound = strategy.check_layers.size() > 1 ? 5e-2 : 1e-2;
+            if (a.selected == b.selected) CHECK(apart(a.logits, b.logits) < bound);
         }
     }
 }
