@@ -395,7 +395,12 @@ export class App {
     void this.#checkDatabases();
   }
 
-  /** What the start found and a person has to know: damaged data that was set aside. Told once. */
+  /** What the start found, and no window has taken. */
+  get found(): readonly Failure[] {
+    return this.#found;
+  }
+
+  /** What the start found and a person has to know: damaged data that was set aside. Told to one window. */
   takeFound(): Failure[] {
     return this.#found.splice(0);
   }

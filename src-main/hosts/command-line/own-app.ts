@@ -23,7 +23,7 @@ export async function withOwnApp(
   const app = await open(dataDir ?? defaultDataDir());
   const endLogging = logDefects(app.log);
   const note = ({ message, advice }: Failure): void => asker.terminal.err(`Note: ${message} ${advice}`);
-  app.takeFound().forEach(note);
+  app.found.forEach(note); // and left there: a window may come, and is where people look
   app.events.on(({ topic, payload }) => {
     if (topic === 'app.notice') note(payload.failure);
   });
