@@ -40,8 +40,8 @@ export class DocumentPrecomputer {
   }
 
   /**
-   * Computes chunk by chunk, behind questions, each stored at once. What other machines share is fetched instead. Those that the disk budget cannot hold are left out:
-   * storing them would only push out others of the same model. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   * Computes chunk by chunk, behind questions, each stored at once. What other machines share is fetched instead. Those that the disk
+   * budget cannot hold are left out: storing them would only push out others of the same model. ABORTED, DISK_FULL, STORE_READ_ONLY.
    */
   async precompute(
     document: DocumentRow,
@@ -54,11 +54,7 @@ export class DocumentPrecomputer {
     const { catalogue, store } = this.#options;
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
     const slice = new TimeSlice();
-    const missingKeys = ids.flatMap((id) => {
-      const chunk = catalogue.chunkTable.tokens(id);
-      return chunk ? chunkKey({ ...target, ...chunk }) : [];
-    });
-    await store.shared?.locate(missingKeys); // once for all: asked one by one, each would take a round trip
+    await this.#locate(ids, target, slice);
     let added = 0; // bytes that are not in the catalogue's counts yet
     for (const [index, id] of ids.entries()) {
       await slice.step(signal);
@@ -74,6 +70,19 @@ export class DocumentPrecomputer {
       tokens[fetched ? 'fetchedTokens' : room ? 'computedTokens' : 'leftOutTokens'] = missing;
       onChunk({ done: index + 1, total: ids.length, ...tokens });
     }
+  }
+
+  /** Asks for all chunks at once which of them other machines have: one by one, each would take a round trip. */
+  async #locate(ids: readonly number[], target: Target, slice: TimeSlice): Promise<void> {
+    const { catalogue, store } = this.#options;
+    if (!store.shared?.available) return;
+    const keys: string[] = [];
+    for (const id of ids) {
+      await slice.step();
+      const chunk = catalogue.chunkTable.tokens(id);
+      if (chunk) keys.push(chunkKey({ ...target, ...chunk }));
+    }
+    await store.shared.locate(keys);
   }
 
   async #fetch(chunk: LedTokens, label: string, { dtype }: Target): Promise<boolean> {
