@@ -73,7 +73,7 @@ interface AppOptions {
   tryFile?: TryFile | undefined;
   /** Tries GPUs in a process apart; likewise. */
   askDevices?: AskDevices | undefined;
-  /** Chunk files that other machines have. Default: none. */
+  /** Chunk files that other machines have. Default: those of the place that the settings name. */
   shared?: SharedTier | undefined;
   /** Files of packs for GPUs. Default: those that setup has put here. */
   packs?: readonly string[] | undefined;

@@ -1,6 +1,6 @@
 /** Chunk files that several machines share, by the store's keys (docs/formats/store.md). Values are whole chunk files (docs/formats/chunk-kv.md). */
 export interface SharedTier {
-  /** 'off' while nothing is set, or while a breaker has taken it out for a while. */
+  /** False while nothing is set, and while it was taken out since it did not answer. */
   readonly available: boolean;
   /** May be written to. */
   readonly writable: boolean;
