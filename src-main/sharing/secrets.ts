@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { SHARING_SECRETS, type SharingSecret } from '../../src-shared/contract/sharing.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
-import { fileError } from '../platform/paths.ts';
+import { keepsIn, seal, unseal, writePrivate } from '../platform/secrets.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import { SharingError } from './failures.ts';
 
@@ -43,17 +43,15 @@ export class SharingSecrets {
 
   /** How a new one would be kept. */
   async keeps(): Promise<'keyring' | 'file'> {
-    return ((await this.#keyring?.available().catch(() => false)) ?? false) ? 'keyring' : 'file';
+    return keepsIn(this.#keyring);
   }
 
   /** '' where there is none. SharingError when the keyring cannot decrypt it. */
   async get(name: SharingSecret): Promise<string> {
     const one = this.#read()[name];
     if (!one) return '';
-    if (one.kept === 'file') return one.secret;
     try {
-      if (!this.#keyring) throw new Error('there is no keyring');
-      return await this.#keyring.decrypt(Buffer.from(one.secret, 'base64'));
+      return await unseal(one, this.#keyring);
     } catch (error) {
       throw new SharingError('noKey', 'the keyring cannot decrypt it', { cause: error });
     }
@@ -65,9 +63,7 @@ export class SharingSecrets {
       const others: Kept = Object.fromEntries(Object.entries(this.#read()).filter(([one]) => one !== name));
       if (secret === '') return this.#write(others);
       if (/[\r\n\0]/.test(secret)) throw new KvasirError('BAD_ARGUMENT', 'A secret has no line breaks.');
-      const kept = await this.keeps();
-      const encrypted = kept === 'keyring' ? await this.#keyring?.encrypt(secret) : undefined;
-      return this.#write({ ...others, [name]: { kept, secret: encrypted?.toString('base64') ?? secret } });
+      return this.#write({ ...others, [name]: await seal(secret, this.#keyring) });
     });
   }
 
@@ -80,24 +76,9 @@ export class SharingSecrets {
     }
   }
 
-  async #write(secrets: Kept): Promise<void> {
-    const temporary = `${this.path}.tmp`;
-    try {
-      if (Object.keys(secrets).length === 0) {
-        await rm(this.path, { force: true });
-        return;
-      }
-      await rm(temporary, { force: true }); // its permissions would stay
-      const handle = await open(temporary, 'wx', 0o600);
-      try {
-        await handle.writeFile(JSON.stringify({ version: 1, secrets } satisfies z.infer<typeof FileSchema>));
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(temporary, this.path);
-    } catch (error) {
-      throw fileError(error, 'The secret could not be kept');
-    }
+  #write(secrets: Kept): Promise<void> {
+    if (Object.keys(secrets).length === 0) return rm(this.path, { force: true });
+    const file: z.infer<typeof FileSchema> = { version: 1, secrets };
+    return writePrivate(this.path, JSON.stringify(file), 'The secret could not be kept');
   }
 }
