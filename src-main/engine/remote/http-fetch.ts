@@ -1,9 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
-
-/** No proxy leads to them. */
-const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+import { reachOf } from '../../../src-shared/reach.ts';
 
 /** Statuses whose responses have no body, not even an empty one. */
 const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
@@ -47,8 +45,8 @@ function send(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request, Agent } = url.protocol === 'https:' ? https : http;
-    // Of its own: no connection that a server may have left already. By way of the proxy that the environment names.
-    const agent = new Agent(LOOPBACK.has(url.hostname) ? {} : { proxyEnv: process.env });
+    // Of its own: no connection that a server may have left already. By way of the proxy that the environment names, which leads to no host of this machine.
+    const agent = new Agent(reachOf(url.hostname) === 'here' ? {} : { proxyEnv: process.env });
     const options = { method, headers: Object.fromEntries(headers), agent, ...(signal && { signal }) };
     request(url, options, (response) => {
       response.on('error', () => undefined); // whoever reads it meets it; a body that nobody reads must not end the process

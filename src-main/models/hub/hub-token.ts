@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { reachOf } from '../../../src-shared/reach.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { keepsIn, seal, unseal, writePrivate } from '../../platform/secrets.ts';
 
@@ -53,7 +54,7 @@ export class HubToken {
       throw new KvasirError('BAD_ARGUMENT', 'A token has no spaces and no letters beyond ASCII.');
     }
     const { origin, protocol, hostname } = new URL(address);
-    if (protocol !== 'https:' && !isThisMachine(hostname)) {
+    if (protocol !== 'https:' && reachOf(hostname) !== 'here') {
       throw new KvasirError(
         'BAD_ARGUMENT',
         `A token for ${origin} would be sent without encryption, where others can read it.`,
@@ -86,8 +87,4 @@ export class HubToken {
       return undefined;
     }
   }
-}
-
-function isThisMachine(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
 }

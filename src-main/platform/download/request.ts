@@ -1,11 +1,10 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { reachOf } from '../../../src-shared/reach.ts';
 import { messageOf } from '../failure.ts';
 
 const MAX_REDIRECTS = 5;
-/** No proxy leads to them. */
-const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** A failure that another attempt may not meet. */
 export class Interrupted extends KvasirError {
@@ -81,8 +80,8 @@ async function getOnce(
   try {
     return await new Promise((resolve, reject) => {
       const { request, Agent } = url.protocol === 'https:' ? https : http;
-      // Of its own: no connection that a server may have left already. By way of the proxy that the environment names.
-      const agent = new Agent(LOOPBACK.has(url.hostname) ? {} : { proxyEnv: process.env });
+      // Of its own: no connection that a server may have left already. By way of the proxy that the environment names, which leads to no host of this machine.
+      const agent = new Agent(reachOf(url.hostname) === 'here' ? {} : { proxyEnv: process.env });
       // A compressed body would have other byte positions than the file.
       const all = { 'accept-encoding': 'identity', 'user-agent': 'kvasir', ...headers };
       request(url, { headers: all, agent, signal }, (response) => {
