@@ -4,12 +4,13 @@ import { mkdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Transform, Writable, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { openPromise, type Entry, type ZipFile } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { checkDatabase } from '../platform/database.ts';
 import { messageOf } from '../platform/failure.ts';
 import { fileError } from '../platform/paths.ts';
 import { readSettings } from '../platform/settings.ts';
+import { openZip, readJson } from '../platform/zip.ts';
 import { firstIssue } from '../../src-shared/settings.ts';
 import {
   DATABASE_FILES,
@@ -42,9 +43,8 @@ export async function readBackup(
   path: string,
   { dir, schemas, unpacks = () => true, onBytes }: ReadOptions,
 ): Promise<Manifest> {
-  const zip = await openZip(path);
+  const { zip, entries } = await openZip(path, invalidBackup);
   try {
-    const entries = await entriesOf(zip);
     const manifest = await readManifest(zip, entries.get(MANIFEST_NAME));
     await requireSpace(
       manifest.files.filter(({ name }) => unpacks(name)),
@@ -64,31 +64,11 @@ export async function readBackup(
   }
 }
 
-async function openZip(path: string): Promise<ZipFile> {
-  try {
-    return await openPromise(path, { lazyEntries: true, autoClose: false, validateEntrySizes: true });
-  } catch (error) {
-    throw invalidBackup('it is not there, or not a ZIP file', error);
-  }
-}
-
-async function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
-  const entries = new Map<string, Entry>();
-  try {
-    for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
-  } catch (error) {
-    throw invalidBackup('its table of contents is damaged', error);
-  }
-  return entries;
-}
-
 async function readManifest(zip: ZipFile, entry: Entry | undefined): Promise<Manifest> {
   if (!entry || entry.uncompressedSize > MAX_MANIFEST_BYTES) throw invalidBackup('it was not made by Kvasir');
-  const parts: Buffer[] = [];
   let value: unknown;
   try {
-    for await (const part of await zip.openReadStreamPromise(entry)) parts.push(part as Buffer);
-    value = JSON.parse(Buffer.concat(parts).toString('utf8'));
+    value = await readJson(zip, entry);
   } catch (error) {
     throw invalidBackup('its manifest is damaged', error);
   }

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { open, realpath, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { openPromise, type Entry, type ZipFile } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
 import { ZipFile as ZipWriter } from 'yazl';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -11,6 +11,7 @@ import type { ChunkFiles, ChunkStore } from '../kvstore/store.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { formatBytes } from '../platform/format-bytes.ts';
 import { fileError } from '../platform/paths.ts';
+import { openZip, readJson } from '../platform/zip.ts';
 import {
   entryName,
   MANIFEST_NAME,
@@ -82,9 +83,8 @@ export class ChunkArchive {
    * what was added stays. BACKUP_INVALID when the file is none of these, DISK_FULL, STORE_READ_ONLY, ABORTED.
    */
   async import(file: string, { signal, onProgress }: Run = {}): Promise<ImportReport> {
-    const zip = await openZip(file);
+    const { zip, entries } = await openZip(file, invalid);
     try {
-      const entries = await entriesOf(zip);
       const { chunks } = await readManifest(zip, entries.get(MANIFEST_NAME));
       const report: ImportReport = { added: 0, bytes: 0, there: 0, refused: [] };
       for (const [done, chunk] of chunks.entries()) {
@@ -206,30 +206,10 @@ export class ChunkArchive {
   }
 }
 
-async function openZip(path: string): Promise<ZipFile> {
-  try {
-    return await openPromise(path, { lazyEntries: true, autoClose: false, validateEntrySizes: true });
-  } catch (error) {
-    throw invalid('it is not there, or not a ZIP file', error);
-  }
-}
-
-async function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
-  const entries = new Map<string, Entry>();
-  try {
-    for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
-  } catch (error) {
-    throw invalid('its table of contents is damaged', error);
-  }
-  return entries;
-}
-
 async function readManifest(zip: ZipFile, entry: Entry | undefined): Promise<Manifest> {
   if (!entry || entry.uncompressedSize > MAX_MANIFEST_BYTES) throw invalid('it has no list of chunks');
-  const parts: Buffer[] = [];
   try {
-    for await (const part of await zip.openReadStreamPromise(entry)) parts.push(part as Buffer);
-    return ManifestSchema.parse(JSON.parse(Buffer.concat(parts).toString('utf8')));
+    return ManifestSchema.parse(await readJson(zip, entry));
   } catch (error) {
     throw invalid('its list of chunks is damaged, or of another version of Kvasir', error);
   }
