@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { SHARING_SECRETS, type SharingSecret } from '../../src-shared/contract/sharing.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
+import { fileError } from '../platform/paths.ts';
 import { keepsIn, seal, unseal, writePrivate } from '../platform/secrets.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import { SharingError } from './failures.ts';
@@ -76,9 +77,15 @@ export class SharingSecrets {
     }
   }
 
-  #write(secrets: Kept): Promise<void> {
-    if (Object.keys(secrets).length === 0) return rm(this.path, { force: true });
+  async #write(secrets: Kept): Promise<void> {
+    const what = 'The secret could not be kept';
+    if (Object.keys(secrets).length === 0) {
+      await rm(this.path, { force: true }).catch((error: unknown) => {
+        throw fileError(error, what);
+      });
+      return;
+    }
     const file: z.infer<typeof FileSchema> = { version: 1, secrets };
-    return writePrivate(this.path, JSON.stringify(file), 'The secret could not be kept');
+    await writePrivate(this.path, JSON.stringify(file), what);
   }
 }
