@@ -6,8 +6,8 @@ import { ZipFile as ZipWriter } from 'yazl';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { Layout } from '../kvstore/files.ts';
-import { kindOf } from '../kvstore/hash.ts';
 import type { ChunkFiles, ChunkStore } from '../kvstore/store.ts';
+import { requireChunk } from '../kvstore/verify.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { formatBytes } from '../platform/format-bytes.ts';
 import { fileError } from '../platform/paths.ts';
@@ -180,9 +180,7 @@ export class ChunkArchive {
         ).catch((error: unknown) => {
           throw unpackError(error, path);
         });
-        await files.verifyChunk(path);
-        if (kindOf(files.readChunkHeader(path), key) !== 'chunk')
-          throw new KvasirError('CHUNK_CORRUPT', 'it is not the chunk that its key names');
+        await requireChunk(files, path, key);
         return bytes;
       };
       await store.put(key, { save }, { label });

@@ -4,11 +4,11 @@ import type { ChunkKv } from '../engine/engine.ts';
 import { messageOf } from '../platform/failure.ts';
 import type { Logger } from '../platform/logger.ts';
 import { codeOf } from './errors.ts';
-import { kindOf } from './hash.ts';
 import { ranges } from './ranges.ts';
 import type { SharedTier, SharedValue } from './shared-tier.ts';
 import { TransferMeter, type Transfer } from './transfer-meter.ts';
 import type { ChunkFiles, ChunkOpener, Lease, SharedStats } from './types.ts';
+import { requireChunk } from './verify.ts';
 
 /** Opens chunks that arrive. A Model satisfies this. */
 type ChunkReceiver = Required<Pick<ChunkOpener, 'receiveChunk'>>;
@@ -269,10 +269,7 @@ export class SharedChunks {
     } finally {
       await file.close();
     }
-    const { files } = this.#parts;
-    await files.verifyChunk(temp);
-    if (kindOf(files.readChunkHeader(temp), key) !== 'chunk')
-      throw new KvasirError('CHUNK_CORRUPT', 'A chunk file of the shared cache holds another chunk.');
+    await requireChunk(this.#parts.files, temp, key);
     return value.bytes;
   }
 

@@ -3,6 +3,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import { messageOf } from '../platform/failure.ts';
 import type { ChunkDisk } from './disk.ts';
 import { codeOf, isMissing } from './errors.ts';
+import { kindOf } from './hash.ts';
 import type { ChunkRow } from './index-db.ts';
 import { faultOf } from './reconcile.ts';
 import type { ChunkFiles, VerifyProgress, VerifyReport } from './types.ts';
@@ -28,6 +29,13 @@ async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promi
   } catch (error) {
     return blameFile(path, error);
   }
+}
+
+/** Holds a file from elsewhere against the key of a chunk: reads it whole. CHUNK_CORRUPT, CHUNK_VERSION. */
+export async function requireChunk(files: ChunkFiles, path: string, key: string): Promise<void> {
+  await files.verifyChunk(path);
+  if (kindOf(files.readChunkHeader(path), key) === 'chunk') return;
+  throw new KvasirError('CHUNK_CORRUPT', 'it is not the chunk that its key names');
 }
 
 /** Which fault of the file made reading it fail; rethrows what is not the file's fault. */
