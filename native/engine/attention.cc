@@ -107,7 +107,7 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
 }
 
 // Memory for so many jobs at once, of so many floats each.
-void Attention::share(int jobs, size_t floats) {
+void Attention::make_room(int jobs, size_t floats) {
     while (int(teams_.size()) < jobs) teams_.emplace_back();
     shared_.resize(std::max(shared_.size(), size_t(jobs) * floats));
     for (int i = 0; i < jobs; ++i) teams_[size_t(i)].memory = shared_.data() + size_t(i) * floats;
@@ -120,7 +120,7 @@ ggml_tensor * Attention::build(ggml_context * c, const Hparams & hp, const Atten
     const int jobs = int(a.table.ids->ne[1]);
     AttentionJob job = job_of(a.q, a.k);
     job.rows /= jobs;
-    share(jobs, kernel_->shared_floats(job, a.n_kv));
+    make_room(jobs, kernel_->shared_floats(job, a.n_kv));
     ggml_tensor * args[] = {a.q, a.k, a.v, a.pos, a.table.ids, a.sinks};
     OfLayer & layer = a.window ? windowed_ : plain_;
     layer = {this, hp.attention_scale, hp.attention_softcap, a.window};

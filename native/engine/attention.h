@@ -63,7 +63,7 @@ class Attention {
         int window;
     };
     static void op(ggml_tensor * dst, int ith, int nth, void * layer);
-    void share(int jobs, size_t floats);
+    void make_room(int jobs, size_t floats);
 
     const AttentionKernel * kernel_;
     std::deque<AttentionTeam> teams_;  // one a job of an operation: threads go on to the next without waiting

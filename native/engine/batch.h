@@ -22,8 +22,8 @@ struct Ubatch {
     ggml_tensor *mask = nullptr, *window_mask = nullptr;
     ggml_tensor * temperature = nullptr;  // [1, 1, count] f32: of the queries; null where the model has none
     bool apart = false;  // each row is of another session, and computed as if it were alone
-    // For attention that takes one table of blocks, where rows are apart: what each sees, as micro-batches of one row.
-    // They have what attention needs (n_kv, pos, table, masks), the whole has all else.
+    // Of a decode step whose attention takes one table of blocks: what each row sees, as micro-batches of one row. They
+    // have what attention needs (n_kv, pos, table, masks), the whole has all else.
     std::vector<Ubatch> sequences;
 };
 

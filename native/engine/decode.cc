@@ -41,7 +41,6 @@ void set_rows(const Ubatch & b, const std::vector<int32_t> & positions, const De
         for (size_t i = 0; i < positions.size(); ++i) set_row(b.sequences[i], positions[i], blocks[i], hp);
         return;
     }
-    if (b.mask) return set_row(b, positions.front(), blocks.front(), hp);
     std::vector<int32_t> table;
     for (size_t i = 0; i < blocks.size(); ++i) {
         table.insert(table.end(), blocks[i].begin(), blocks[i].end());
@@ -54,13 +53,10 @@ void set_rows(const Ubatch & b, const std::vector<int32_t> & positions, const De
 void add_sequences(ggml_context * c, Ubatch & b, ggml_tensor * pos, const std::vector<DecodeRow> & rows,
                    const DecodeGraph::Blocks & blocks, const Hparams & hp, const Device & device) {
     for (size_t i = 0; i < rows.size(); ++i) {
-        ggml_tensor * own = rows.size() == 1 ? pos : ggml_view_1d(c, pos, 1, i * sizeof(int32_t));
+        ggml_tensor * own = ggml_view_1d(c, pos, 1, i * sizeof(int32_t));
         const int keys = int(blocks[i].size()) * kKvBlock;
         b.sequences.push_back(row_of(c, own, keys, *rows[i].cache, hp, device));
     }
-    if (rows.size() > 1) return;
-    const Ubatch only = b.sequences.front();
-    b = only;
 }
 
 }  // namespace
@@ -117,7 +113,7 @@ void Forward::build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGrap
         s.inputs = hp.n_embd_per_layer
                        ? ggml_new_tensor_3d(c, GGML_TYPE_F32, hp.n_embd_per_layer, n, s.end - s.begin)
                        : nullptr;
-        for (ggml_tensor * t : {s.x_in, s.inputs, pos, slots, b.temperature, b.mask, b.window_mask, b.table.ids})
+        for (ggml_tensor * t : {s.x_in, s.inputs, pos, slots, b.temperature, b.table.ids})
             if (t) ggml_set_input(t);
         for (const Ubatch & row : b.sequences)
             for (ggml_tensor * t : {row.mask, row.window_mask, row.table.ids})
