@@ -120,6 +120,17 @@ test('stopping ends the request on the server, too', async () => {
   await expect.poll(async () => /running\S* ([1-9])/.test(await busy())).toBe(false);
 });
 
+test('other programs get answers from a library by it, with citations', async () => {
+  const library = app.completions.models().find(({ name }) => name === 'kvasir/Docs');
+  expect(library).toBeDefined();
+  const result = await app.completions.complete(
+    { model: 'kvasir/Docs', prompt: { messages: [{ role: 'user', parts: [{ text: QUESTION }] }] } },
+    { signal: new AbortController().signal },
+  );
+  expect(result.text).not.toBe('');
+  expect(result.citations.length).toBeGreaterThan(0);
+});
+
 test('what can only be measured where it is computed says so', async () => {
   const { id } = app.chat.create(EVERYTHING);
   const { answerId } = app.chat.send(id, QUESTION);
@@ -151,6 +162,11 @@ test('the command line lists it and asks it; an address that nobody added is ref
   expect(answer.code).toBe(0);
   expect(JSON.parse(answer.stdout)).toMatchObject({ stop: 'eos', library: { precomputed: null } });
   expect(answer.stdout + answer.stderr + listed.stdout).not.toContain(KEY);
+  const document = join(here!, 'docs', Object.keys(DOCUMENTS)[0]!);
+  const model = `${server.baseURL}#${DEMO}`;
+  const analysed = await runCli(['analyse', '--data', data, '--model', model, document, 'What is said here?']);
+  expect(analysed).toMatchObject({ code: 0 });
+  expect(analysed.stdout.trim()).not.toBe('');
   expectFailure(await ask('http://127.0.0.1:9/v1#other'), 'MODEL_NOT_FOUND');
 });
 
