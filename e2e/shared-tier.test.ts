@@ -5,20 +5,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { FusionPlan } from '../src-shared/plan.ts';
 import { App } from '../src-main/app.ts';
-import { Engine, type Model, type Strategy } from '../src-main/engine/engine.ts';
-import { blend, type BlendResult, type PromptPart } from '../src-main/fusion/blender.ts';
-import { encodeAndStore, keyFor, type ChunkCache } from '../src-main/fusion/model.ts';
+import { Engine, type Model } from '../src-main/engine/engine.ts';
+import { blend, type BlendResult } from '../src-main/fusion/blender.ts';
 import { CostModel } from '../src-main/fusion/planning/cost-model.ts';
 import { Planner } from '../src-main/fusion/planning/planner.ts';
 import { profile } from '../src-main/fusion/planning/profile.ts';
 import { ChunkStore } from '../src-main/kvstore/store.ts';
 import { cut, FolderTier } from '../src-main/testing/shared-tier.ts';
+import { blended, encodeAll, keysOf, prompt, SMALL, STRATEGY } from './support/shared-prompt.ts';
 import { randomModel } from '../tools/random-model/random-model.ts';
 
-const SMALL = { layers: 4, embd: 128, heads: 4, 'kv-heads': 2, 'head-dim': 32, ff: 256, vocab: 512 };
 /** Computing a token takes a hundred times as long, its KV is half as large again. */
 const LARGE = { layers: 12, embd: 512, heads: 16, 'kv-heads': 1, 'head-dim': 32, ff: 2048, vocab: 512 };
-const STRATEGY: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.2] };
 
 let work: string;
 let engine: Engine;
@@ -51,25 +49,6 @@ async function openStore(shared: FolderTier): Promise<ChunkStore> {
   return store;
 }
 
-/** A prompt of two passages; they take up several ranges each. */
-function prompt(of: Model, length = 300, round = 0): PromptPart[] {
-  const ids = (count: number, seed: number) =>
-    Int32Array.from(
-      { length: count },
-      (_, i) => 3 + (((seed + 3 * round) * 131 + i * (7 + seed + round)) % (of.info.vocabSize - 3)),
-    );
-  return [
-    { kind: 'text', tokens: Int32Array.of(4, ...of.encodingPrefix) },
-    { kind: 'chunk', tokens: ids(length, 1) },
-    { kind: 'chunk', tokens: ids(length, 2) },
-    { kind: 'text', tokens: ids(9, 3) },
-  ];
-}
-
-function keysOf(of: Model, parts: readonly PromptPart[]): string[] {
-  return parts.flatMap((part) => (part.kind === 'chunk' ? [keyFor(of, 'f16', part)] : []));
-}
-
 /** A machine that has computed a prompt's passages, one that has not, and what they share. */
 async function machines() {
   const tier = new FolderTier(folder());
@@ -77,11 +56,6 @@ async function machines() {
   const parts = prompt(model);
   await encodeAll(model, first, parts);
   return { tier, first, second, parts, keys: keysOf(model, parts) };
-}
-
-async function encodeAll(of: Model, store: ChunkStore, parts: readonly PromptPart[]): Promise<void> {
-  for (const part of parts)
-    if (part.kind === 'chunk') await encodeAndStore(of, store, { ...part, dtype: 'f16', label: '' });
 }
 
 /** All but the first range of each value comes once all are leased, so that none is here before; `then` says what comes. */
@@ -97,38 +71,16 @@ function heldBack(
   return () => resolve(undefined);
 }
 
-async function blended(
-  store: ChunkCache,
-  parts: readonly PromptPart[],
-  onAcquired?: () => void,
-): Promise<BlendResult & { logits: Float32Array }> {
-  await store.shared?.locate(keysOf(model, parts));
-  const session = model.createSession(1024);
-  try {
-    const result = await blend(parts, {
-      model,
-      store,
-      session,
-      dtype: 'f16',
-      strategy: STRATEGY,
-      onAcquired,
-    });
-    return { ...result, logits: session.logits().slice() };
-  } finally {
-    session.dispose();
-  }
-}
-
 test('from another machine: the same logits as from a disk, bit for bit, and from then on they are here', async () => {
   const { tier, first, second, parts } = await machines();
-  const here = await blended(first, parts);
+  const here = await blended(model, first, parts);
   expect(here.outcomes).toEqual(['disk', 'disk']);
-  const there = await blended(second, parts, heldBack(tier));
+  const there = await blended(model, second, parts, heldBack(tier));
   expect(there.outcomes).toEqual(['shared', 'shared']);
   expect(there.logits).toEqual(here.logits);
   expect(there.report.selected).toEqual(here.report.selected);
   await second.idle();
-  const again = await blended(second, parts);
+  const again = await blended(model, second, parts);
   expect(again.outcomes).toEqual(['disk', 'disk']);
   expect(again.logits).toEqual(here.logits);
   expect((await second.verify()).corrupt).toEqual([]);
@@ -138,14 +90,14 @@ test('a line that is cut in mid-load: the answer comes, what did not arrive is c
   const { tier, first, second, parts, keys } = await machines();
   const [, cutKey] = keys;
   const release = heldBack(tier, (key, from, range) => (key === cutKey && from > 0 ? cut() : range));
-  const { outcomes, lost, quarantined, logits } = await blended(second, parts, release);
+  const { outcomes, lost, quarantined, logits } = await blended(model, second, parts, release);
   expect({ outcomes, lost, quarantined }).toEqual({
     outcomes: ['shared', 'computed'],
     lost: [1],
     quarantined: [],
   });
   const oneComputed = parts.map((part, i) => (i === 2 ? { ...part, compute: true } : part));
-  expect(logits).toEqual((await blended(first, oneComputed)).logits);
+  expect(logits).toEqual((await blended(model, first, oneComputed)).logits);
   await second.idle();
   expect(second.stats()).toMatchObject({ entries: 1, shared: { failed: 1, corrupt: 0 } });
 });
@@ -155,19 +107,19 @@ test('a value that was tampered with is never used, and is told', async () => {
   const bytes = readFileSync(tier.path(keys[0]!));
   bytes[bytes.length - 3]! ^= 1;
   writeFileSync(tier.path(keys[0]!), bytes);
-  const { outcomes, lost, quarantined, logits } = await blended(second, parts, heldBack(tier));
+  const { outcomes, lost, quarantined, logits } = await blended(model, second, parts, heldBack(tier));
   expect({ outcomes, lost, quarantined }).toEqual({
     outcomes: ['computed', 'shared'],
     lost: [],
     quarantined: [0],
   });
   const oneComputed = parts.map((part, i) => (i === 1 ? { ...part, compute: true } : part));
-  expect(logits).toEqual((await blended(first, oneComputed)).logits);
+  expect(logits).toEqual((await blended(model, first, oneComputed)).logits);
   await second.idle();
   expect(tier.corrupt).toEqual([keys[0]]);
   expect(second.stats()).toMatchObject({ entries: 1, shared: { failed: 0, corrupt: 1 } });
   tier.opened.length = 0;
-  expect((await blended(second, parts)).outcomes).toEqual(['computed', 'disk']);
+  expect((await blended(model, second, parts)).outcomes).toEqual(['computed', 'disk']);
   expect(tier.opened).toEqual([]);
 });
 
@@ -190,7 +142,7 @@ test('a question that is stopped waits for no network', async () => {
   await expect(answer).rejects.toMatchObject({ code: 'ABORTED' });
   resolve(undefined);
   await second.idle();
-  expect((await blended(second, parts)).outcomes).toEqual(['disk', 'disk']);
+  expect((await blended(model, second, parts)).outcomes).toEqual(['disk', 'disk']);
   session.dispose();
 });
 
