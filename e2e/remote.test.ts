@@ -164,7 +164,15 @@ test('the command line lists it and asks it; an address that nobody added is ref
   expect(answer.stdout + answer.stderr + listed.stdout).not.toContain(KEY);
   const document = join(here!, 'docs', Object.keys(DOCUMENTS)[0]!);
   const model = `${server.baseURL}#${DEMO}`;
-  const analysed = await runCli(['analyse', '--data', data, '--model', model, document, 'What is said here?']);
+  const analysed = await runCli([
+    'analyse',
+    '--data',
+    data,
+    '--model',
+    model,
+    document,
+    'What is said here?',
+  ]);
   expect(analysed).toMatchObject({ code: 0 });
   expect(analysed.stdout.trim()).not.toBe('');
   expectFailure(await ask('http://127.0.0.1:9/v1#other'), 'MODEL_NOT_FOUND');

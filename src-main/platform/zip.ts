@@ -8,11 +8,13 @@ export async function openZip(
   path: string,
   refuse: Refuse,
 ): Promise<{ zip: ZipFile; entries: Map<string, Entry> }> {
-  const zip = await openPromise(path, { lazyEntries: true, autoClose: false, validateEntrySizes: true }).catch(
-    (error: unknown) => {
-      throw refuse('it is not there, or not a ZIP file', error);
-    },
-  );
+  const zip = await openPromise(path, {
+    lazyEntries: true,
+    autoClose: false,
+    validateEntrySizes: true,
+  }).catch((error: unknown) => {
+    throw refuse('it is not there, or not a ZIP file', error);
+  });
   try {
     const entries = new Map<string, Entry>();
     for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
