@@ -15,8 +15,12 @@ const SHAPE = { layers: 4, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, f
 /** For a device that is emulated, where a norm of 400 rows takes a third of a second. Prompts of 73 tokens are longer than its windows. */
 const SMALL: MkggufOptions = { layers: 2 };
 const SMALL_WINDOW = 48;
-/** Where a family has a pattern of layers: still one of each kind. */
-const SMALL_LAYERS: Record<string, number> = { gemma3: 6 };
+const SMALL_FAMILIES: Record<string, MkggufOptions> = {
+  // llama.cpp adds an image's features in the first three layers, and ends the process where there is none behind them.
+  qwen3vl: { layers: 4 },
+  // The sixth is the first without a window.
+  gemma3: { layers: 6 },
+};
 
 const FIRST_FAMILIES = ['llama', 'qwen2', 'qwen3'];
 const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_K', 'q5_K', 'q6_K'];
@@ -32,8 +36,7 @@ const FAMILIES: Record<string, MkggufOptions> = {
   glm4: {},
   glm4moe: { layers: 5 },
   olmo2: { window: 96 },
-  // llama.cpp adds an image's features in the first three layers, and ends the process where there is none behind them.
-  qwen3vl: { layers: 4 },
+  qwen3vl: {},
   gemma2: { window: 96 },
   gemma3: { window: 96, layers: 7 },
   gemma4: { window: 96, layers: 8, 'shared-kv': 2 },
@@ -119,13 +122,8 @@ export function allCases(): ParityCase[] {
 
 function smallOf(arch: string): MkggufOptions {
   const family = FAMILIES[arch] ?? {};
-  const layers = SMALL_LAYERS[arch];
-  return {
-    ...SMALL,
-    ...family,
-    ...(family['window'] && { window: SMALL_WINDOW }),
-    ...(layers && { layers }),
-  };
+  const window = family['window'] && { window: SMALL_WINDOW };
+  return { ...SMALL, ...family, ...window, ...SMALL_FAMILIES[arch] };
 }
 
 /** One of every family, and of what is computed in another way. `small`: with two layers where that can be, and shorter windows. */
