@@ -68,19 +68,31 @@ void multiply_rows(const MatmulKernel & kernel, const ggml_tensor * w, size_t of
     kernel.run(job, ith, nth, align_64(scratch.data()));
 }
 
-ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x, Rows rows) {
-    if (rows == Rows::apart && x->ne[1] > 1 && x->ne[2] == 1) {
-        // Several rows of a matrix may go to kernels of ggml's whose sums are in another order; several matrices of one
-        // row do not. x86's for quantised weights in plain memory keep the order, and are the faster ones.
-        if (kX86 && ggml_is_quantized(weights->type) && in_plain_memory(weights)) return ggml_mul_mat(c, weights, x);
-        ggml_tensor * y = ggml_mul_mat(c, weights, ggml_reshape_3d(c, x, x->ne[0], 1, x->ne[1]));
-        return ggml_reshape_2d(c, y, weights->ne[1], x->ne[1]);
-    }
-    const MatmulKernel * kernel = kernel_for(weights, x);
-    if (!kernel) return ggml_mul_mat(c, weights, x);
-    ggml_tensor * args[] = {weights, pack_rows(c, *kernel, x)};
+namespace {
+
+ggml_tensor * matmul_by(ggml_context * c, const MatmulKernel & kernel, ggml_tensor * weights, ggml_tensor * x) {
+    ggml_tensor * args[] = {weights, pack_rows(c, kernel, x)};
     return ggml_custom_4d(c, GGML_TYPE_F32, weights->ne[1], x->ne[1], 1, 1, args, 2, op, GGML_N_TASKS_MAX,
-                          const_cast<MatmulKernel *>(kernel));
+                          const_cast<MatmulKernel *>(&kernel));
+}
+
+// Several rows of a matrix may go to kernels of ggml's whose sums are in another order; several matrices of one row do
+// not. x86's for quantised weights in plain memory keep the order, and are the faster ones.
+ggml_tensor * matmul_apart(ggml_context * c, ggml_tensor * weights, ggml_tensor * x) {
+    if (kX86 && ggml_is_quantized(weights->type) && in_plain_memory(weights)) {
+        const MatmulKernel * kernel = x->type == GGML_TYPE_F32 ? matmul_kernel_apart(weights->type) : nullptr;
+        return kernel ? matmul_by(c, *kernel, weights, x) : ggml_mul_mat(c, weights, x);
+    }
+    ggml_tensor * y = ggml_mul_mat(c, weights, ggml_reshape_3d(c, x, x->ne[0], 1, x->ne[1]));
+    return ggml_reshape_2d(c, y, weights->ne[1], x->ne[1]);
+}
+
+}  // namespace
+
+ggml_tensor * matmul(ggml_context * c, ggml_tensor * weights, ggml_tensor * x, Rows rows) {
+    if (rows == Rows::apart && x->ne[1] > 1 && x->ne[2] == 1) return matmul_apart(c, weights, x);
+    const MatmulKernel * kernel = kernel_for(weights, x);
+    return kernel ? matmul_by(c, *kernel, weights, x) : ggml_mul_mat(c, weights, x);
 }
 
 }  // namespace kvasir

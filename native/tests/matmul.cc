@@ -80,6 +80,29 @@ bool ours(ggml_type type, int64_t width, int64_t outputs, int64_t rows) {
     return matmul(ctx.get(), w, ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F32, width, rows))->op != GGML_OP_MUL_MAT;
 }
 
+// Rows as a step of decoding multiplies them: together, but each to the bit as if alone; or each by ggml, alone.
+std::vector<float> rows_apart(const Problem & p, bool by_ggml) {
+    Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 2);
+    const ContextPtr ctx = make_context(1);
+    ggml_tensor * w = ggml_new_tensor_2d(ctx.get(), p.type, p.width, p.outputs);
+    const BufferPtr memory = allocate_tensors(ctx.get(), ggml_backend_cpu_buffer_type());
+    ggml_backend_tensor_set(w, p.weights.data(), 0, p.weights.size());
+    ggml_context * c = cpu.graph_context();
+    ggml_tensor * x = ggml_new_tensor_2d(c, GGML_TYPE_F32, p.width, p.count);
+    ggml_set_input(x);
+    ggml_tensor * y = by_ggml ? ggml_mul_mat(c, w, ggml_reshape_3d(c, x, p.width, 1, p.count))
+                              : matmul(c, w, x, Rows::apart);
+    ggml_set_output(y);
+    ggml_cgraph * graph = ggml_new_graph(c);
+    ggml_build_forward_expand(graph, y);
+    cpu.prepare(graph);
+    ggml_backend_tensor_set(x, p.x.data(), 0, p.x.size() * sizeof(float));
+    cpu.run(graph, nullptr);
+    std::vector<float> out(size_t(p.outputs) * size_t(p.count));
+    ggml_backend_tensor_get(y, out.data(), 0, out.size() * sizeof(float));
+    return out;
+}
+
 }  // namespace
 
 TEST(matmul_kernels_come_near_sums_in_double_with_every_type_of_weights) {
@@ -134,6 +157,21 @@ TEST(matmul_kernels_read_q4_as_ggml_repacks_it) {
     }
 }
 
+TEST(matmul_of_rows_apart_has_the_bits_of_each_row_alone) {
+    std::minstd_rand rng(11);
+    for (const int count : {2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 33}) {
+        for (const int width : {32, 256, 1024, 1056, 3104}) {
+            Problem p(GGML_TYPE_Q8_0, width, 16 * int(1 + rng() % 9), count, uint32_t(rng()));
+            std::fill_n(p.x.begin(), 32, 0.0f);
+            p.x[size_t(width)] = 1e5f, p.x.back() = -1e-6f;
+            CHECK(rows_apart(p, false) == rows_apart(p, true));
+        }
+    }
+    const Problem uneven(GGML_TYPE_Q8_0, 96, 45, 6, 1), other(GGML_TYPE_Q4_K, 512, 48, 6, 1);
+    CHECK(rows_apart(uneven, false) == rows_apart(uneven, true));
+    CHECK(rows_apart(other, false) == rows_apart(other, true));
+}
+
 TEST(matmul_kernels_keep_what_rows_and_weights_of_any_size_give) {
     for (const MatmulKernel * kernel : matmul_kernels()) {
         Problem p(GGML_TYPE_Q8_0, 480, 32, 8, 3);
@@ -167,17 +205,19 @@ TEST(matmul_kernels_keep_what_rows_and_weights_of_any_size_give) {
 }
 
 #ifdef __linux__
+namespace {
+std::vector<uint8_t> bytes_of(const std::vector<float> & v) {
+    return {reinterpret_cast<const uint8_t *>(v.data()), reinterpret_cast<const uint8_t *>(v.data() + v.size())};
+}
+}  // namespace
+
 TEST(matmul_kernels_read_and_write_nothing_beyond_the_end) {
     for (const MatmulKernel * kernel : matmul_kernels()) {
         for (const ggml_type type : matmul_types()) {
             const int width = int(std::max<int64_t>(96, ggml_blck_size(type)));
             const Problem p(type, width, 48, 7, 9);
             const std::vector<float> packed = packed_rows(*kernel, p.x, width);
-            const auto bytes = [](const std::vector<float> & v) {
-                return std::vector<uint8_t>(reinterpret_cast<const uint8_t *>(v.data()),
-                                            reinterpret_cast<const uint8_t *>(v.data() + v.size()));
-            };
-            const Guarded weights(p.weights), rows(bytes(packed)), out(std::vector<uint8_t>(48 * 7 * sizeof(float)));
+            const Guarded weights(p.weights), rows(bytes_of(packed)), out(std::vector<uint8_t>(48 * 7 * sizeof(float)));
             std::vector<uint8_t> scratch(kernel->scratch_bytes + 64);
             kernel->run({type, weights.data, reinterpret_cast<const float *>(rows.data),
                          reinterpret_cast<float *>(out.data), width, 48, 7},
@@ -185,12 +225,23 @@ TEST(matmul_kernels_read_and_write_nothing_beyond_the_end) {
             const auto * got = reinterpret_cast<const float *>(out.data);
             CHECK(p.error({got, got + 48 * 7}) < bound(*kernel));
             if (!kernel->pack_row) continue;
-            const Guarded x(bytes(p.x)), cells(std::vector<uint8_t>(kernel->cells(width) * sizeof(float)));
+            const Guarded x(bytes_of(p.x)), cells(std::vector<uint8_t>(kernel->cells(width) * sizeof(float)));
             kernel->pack_row(reinterpret_cast<const float *>(x.data + 6 * size_t(width) * sizeof(float)), width,
                              reinterpret_cast<float *>(cells.data));
             CHECK(std::equal(cells.data, cells.data + kernel->cells(width) * sizeof(float),
                              rows.data + 6 * kernel->cells(width) * sizeof(float)));
         }
+    }
+    if (const MatmulKernel * kernel = matmul_kernel_apart(GGML_TYPE_Q8_0)) {
+        const Problem p(GGML_TYPE_Q8_0, 1056, 45, 7, 9);
+        const std::vector<float> packed = packed_rows(*kernel, p.x, p.width);
+        const Guarded weights(p.weights), rows(bytes_of(packed)), out(std::vector<uint8_t>(45 * 7 * sizeof(float)));
+        std::vector<uint8_t> scratch(kernel->scratch_bytes + 64);
+        kernel->run({p.type, weights.data, reinterpret_cast<const float *>(rows.data),
+                     reinterpret_cast<float *>(out.data), p.width, p.outputs, p.count},
+                    0, 1, align_64(scratch.data()));
+        const auto * got = reinterpret_cast<const float *>(out.data);
+        CHECK(std::equal(got, got + 45 * 7, rows_apart(p, true).begin()));
     }
 }
 #endif

@@ -16,6 +16,7 @@ constexpr int DEPTH = 512;            // a panel of 32 KiB, or 16
 #include "gemm.inc"
 #include "products_float.inc"
 #include "products_int16.inc"
+#include "products_apart.inc"
 
 struct Dot {
     static IVec add(IVec sum, IVec x, IVec w) {
@@ -29,8 +30,9 @@ bool usable() { return has_avx2(); }
 
 }  // namespace
 
-extern const MatmulKernel kernel, int16_kernel;
+extern const MatmulKernel kernel, int16_kernel, apart_kernel;
 const MatmulKernel kernel = Matmul<Floats<F32>>::make("avx2", usable);
 const MatmulKernel int16_kernel = Matmul<Int16<Dot>>::make("avx2-int16", usable);
+const MatmulKernel apart_kernel = Apart::make("avx2-apart", usable);
 
 }  // namespace kvasir::matmul_avx2

@@ -8,6 +8,7 @@
 
 #include "engine/aligned.h"
 #include "engine/backend.h"
+#include "engine/device.h"
 #include "engine/simd/instruction_sets.h"
 #include "kernel.h"
 
@@ -23,6 +24,7 @@ namespace kvasir {
 
 #define DECLARE(isa, kernel) namespace isa { extern const MatmulKernel kernel; }
 KERNELS(DECLARE)
+KVASIR_IF_AVX2(DECLARE(matmul_avx2, apart_kernel))
 
 namespace {
 // Those that this machine has not, too.
@@ -128,6 +130,62 @@ const MatmulKernel * matmul_kernel(ggml_type type) {
     if (!kernel) kernel = choose(type);
     return *kernel;
 }
+
+#ifdef KVASIR_HAVE_AVX2
+namespace {
+
+// Rows [count][width], each as ggml multiplies it alone with q8_0 weights [width, outputs]: [count][outputs].
+std::vector<float> products_of_ggml(const std::vector<uint8_t> & weights, const std::vector<float> & x, int width,
+                                    int outputs, int count) {
+    Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
+    ggml_context * c = cpu.graph_context();
+    ggml_tensor * w = ggml_new_tensor_2d(c, GGML_TYPE_Q8_0, width, outputs);
+    ggml_tensor * rows = ggml_new_tensor_3d(c, GGML_TYPE_F32, width, 1, count);
+    for (ggml_tensor * t : {w, rows}) ggml_set_input(t);
+    ggml_tensor * y = ggml_mul_mat(c, w, rows);
+    ggml_set_output(y);
+    ggml_cgraph * graph = ggml_new_graph(c);
+    ggml_build_forward_expand(graph, y);
+    cpu.prepare(graph);
+    ggml_backend_tensor_set(w, weights.data(), 0, weights.size());
+    ggml_backend_tensor_set(rows, x.data(), 0, x.size() * sizeof(float));
+    cpu.run(graph, nullptr);
+    std::vector<float> out(size_t(outputs) * size_t(count));
+    ggml_backend_tensor_get(y, out.data(), 0, out.size() * sizeof(float));
+    return out;
+}
+
+bool has_ggml_s_bits(const MatmulKernel & kernel) {
+    constexpr int kWidth = 1120, kOutputs = 48, kCount = 11;  // none a multiple of what the kernel takes at once
+    uint32_t state = 1;
+    const auto next = [&] { return float((state = state * 1664525 + 1013904223) >> 8) / float(1 << 23) - 1; };
+    std::vector<float> w(size_t(kWidth) * kOutputs), x(size_t(kWidth) * kCount), out(size_t(kOutputs) * kCount);
+    for (float & value : w) value = next();
+    for (float & value : x) value = next();
+    std::vector<uint8_t> weights(ggml_row_size(GGML_TYPE_Q8_0, kWidth) * kOutputs);
+    ggml_quantize_chunk(GGML_TYPE_Q8_0, w.data(), weights.data(), 0, kOutputs, kWidth, nullptr);
+    const std::vector<float> rows = packed_rows(kernel, x, kWidth);
+    std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
+    kernel.run({GGML_TYPE_Q8_0, weights.data(), rows.data(), out.data(), kWidth, kOutputs, kCount}, 0, 1,
+               align_64(scratch.data()));
+    return out == products_of_ggml(weights, x, kWidth, kOutputs, kCount);
+}
+
+}  // namespace
+
+const MatmulKernel * matmul_kernel_apart(ggml_type type) {
+    static const MatmulKernel * const chosen = []() -> const MatmulKernel * {
+        const char * wanted = std::getenv("KVASIR_MATMUL");
+        if (wanted && std::strcmp(wanted, "ggml") == 0) return nullptr;
+        const auto all = matmul_kernels();
+        const bool best_is_avx2 = !all.empty() && all.front() == &matmul_avx2::int16_kernel;
+        return best_is_avx2 && has_ggml_s_bits(matmul_avx2::apart_kernel) ? &matmul_avx2::apart_kernel : nullptr;
+    }();
+    return type == GGML_TYPE_Q8_0 ? chosen : nullptr;
+}
+#else
+const MatmulKernel * matmul_kernel_apart(ggml_type) { return nullptr; }
+#endif
 
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory) {
     if ((type != GGML_TYPE_Q4_K && type != GGML_TYPE_Q4_0) ||
