@@ -52,26 +52,36 @@ void KvPool::set_budget(size_t bytes) {
 
 // Padding beyond the last token is masked, but a NaN in it would survive the mask: fresh memory holds zeros, and blocks
 // that were used hold numbers.
-KvPool::Layer KvPool::make_layer(const Layer & like, int blocks) const {
-    Layer layer;
-    Device & device = *like.device;
-    layer.device = &device, layer.kv_dim = like.kv_dim;
+void KvPool::make_tensors(Layer & layer, int blocks) const {
     layer.ctx = make_context(4);
     const int64_t slots = int64_t(blocks + kSpareBlocks) * kKvBlock;
     for (ggml_tensor ** t : {&layer.k, &layer.v}) {
         *t = ggml_new_tensor_2d(layer.ctx.get(), dtype_ggml(dtype_), layer.kv_dim, slots);
     }
+    if (!layer.pages.data()) return;
+    ggml_backend_tensor_alloc(layer.buffer.get(), layer.k, layer.pages.data());
+    ggml_backend_tensor_alloc(layer.buffer.get(), layer.v, layer.pages.data() + layer.pages.size() / 2);
+}
+
+// Of keys, or of values, in a layer of so many blocks: as aligned as ggml wants it.
+size_t KvPool::bytes_of(const Layer & layer, int blocks) const {
+    return ggml_row_size(dtype_ggml(dtype_), layer.kv_dim) * size_t(blocks + kSpareBlocks) * kKvBlock;
+}
+
+KvPool::Layer KvPool::make_layer(const Layer & like, int blocks) const {
+    Layer layer;
+    Device & device = *like.device;
+    layer.device = &device, layer.kv_dim = like.kv_dim;
     if (!device.is_host()) {
+        make_tensors(layer, blocks);
         layer.buffer = device.memory().allocate(layer.ctx.get());
         ggml_backend_buffer_clear(layer.buffer.get(), 0);
         return layer;
     }
-    const size_t each = ggml_nbytes(layer.k);  // whole blocks: as aligned as ggml wants it
-    layer.pages = Pages(2 * each);
-    BufferPtr buffer(ggml_backend_cpu_buffer_from_ptr(layer.pages.data(), 2 * each));
+    layer.pages = Pages(2 * bytes_of(layer, blocks), 2 * bytes_of(layer, std::max(blocks, budget_blocks())));
+    BufferPtr buffer(ggml_backend_cpu_buffer_from_ptr(layer.pages.data(), layer.pages.size()));
     layer.buffer = device.memory().wrap(std::move(buffer));
-    ggml_backend_tensor_alloc(layer.buffer.get(), layer.k, layer.pages.data());
-    ggml_backend_tensor_alloc(layer.buffer.get(), layer.v, layer.pages.data() + each);
+    make_tensors(layer, blocks);
     return layer;
 }
 
@@ -93,11 +103,17 @@ void KvPool::move_layer(const Layer & from, Layer & to) const {
     }
 }
 
-// Layer by layer, so that only one is there twice. When memory runs out midway the layers moved are merely longer.
+// Where addresses were reserved for more, nothing moves: a short question that makes the pool grow would else take, and
+// copy, all the memory of a long prompt beside it. Layer by layer, so that only one is there twice. When memory runs out
+// midway the layers moved are merely longer.
 void KvPool::grow(int blocks) {
     static std::atomic<int64_t> generations{0};
     generation_ = ++generations;
     for (Layer & layer : layers_) {
+        if (2 * bytes_of(layer, blocks) <= layer.pages.size()) {
+            make_tensors(layer, blocks);
+            continue;
+        }
         Layer longer = make_layer(layer, blocks);
         if (layer.k) move_layer(layer, longer);
         layer = std::move(longer);

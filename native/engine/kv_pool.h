@@ -68,11 +68,13 @@ class KvPool {
         Device * device = nullptr;
         int kv_dim = 0;
         ContextPtr ctx;
-        Pages pages;  // on the host: memory that nobody uses is not taken
+        Pages pages;  // on the host: keys in the first half, values in the second; what nobody uses is not taken
         DeviceMemory::Lease buffer;
         ggml_tensor *k = nullptr, *v = nullptr;
     };
     const Layer & layer(int il) const { return layers_[memory_of_[size_t(il)]]; }
+    void make_tensors(Layer & layer, int blocks) const;
+    size_t bytes_of(const Layer & layer, int blocks) const;
     Layer make_layer(const Layer & like, int blocks) const;
     void move_layer(const Layer & from, Layer & to) const;
     void grow(int blocks);

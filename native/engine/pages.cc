@@ -1,5 +1,6 @@
 #include "pages.h"
 
+#include <algorithm>
 #include <string>
 
 #include "error.h"
@@ -23,11 +24,14 @@ constexpr size_t kPage = 4096;  // the smallest anywhere
 
 }  // namespace
 
+Pages::Pages(size_t bytes) : Pages(bytes, bytes) {}
+
 #ifdef _WIN32
 
-Pages::Pages(size_t bytes) : size_(bytes) {
-    data_ = static_cast<uint8_t *>(VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
-    if (!data_) missing(bytes);
+// What is committed counts, written or not.
+Pages::Pages(size_t needed, size_t) : size_(needed) {
+    data_ = static_cast<uint8_t *>(VirtualAlloc(nullptr, needed, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
+    if (!data_) missing(needed);
 }
 Pages::~Pages() {
     if (data_) VirtualFree(data_, 0, MEM_RELEASE);
@@ -35,10 +39,14 @@ Pages::~Pages() {
 
 #else
 
-Pages::Pages(size_t bytes) : size_(bytes) {
-    void * at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) missing(bytes);
-    data_ = static_cast<uint8_t *>(at);
+Pages::Pages(size_t needed, size_t wanted) {
+    for (const size_t bytes : {std::max(needed, wanted), needed}) {
+        void * at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED) continue;
+        data_ = static_cast<uint8_t *>(at), size_ = bytes;
+        return;
+    }
+    missing(needed);
 }
 Pages::~Pages() {
     if (data_) munmap(data_, size_);

@@ -13,6 +13,9 @@ class Pages {
   public:
     Pages() = default;
     explicit Pages(size_t bytes);  // OUT_OF_MEMORY
+    // `wanted` bytes where addresses cost nothing as long as nobody writes there, and the system gives them; else
+    // `needed`. OUT_OF_MEMORY.
+    Pages(size_t needed, size_t wanted);
     ~Pages();
     Pages(Pages && other) noexcept { swap(other); }
     Pages & operator=(Pages && other) noexcept { return Pages(std::move(other)).swap(*this), *this; }
