@@ -349,6 +349,20 @@ TEST(pressure_takes_kept_prefixes_never_what_a_session_holds) {
     CHECK(add(alone, {{ids(900, 3), nullptr}}) == running.logits());
 }
 
+// The system gives addresses for nothing there.
+#ifdef __linux__
+TEST(a_pool_within_its_budget_grows_where_it_is) {
+    const auto m = test::tiny("llama");
+    KvPool & pool = m->kv_pool();
+    pool.ensure_free(1);
+    const void *k = pool.k(0)->data, *v = pool.v(1)->data;
+    const int64_t slots = pool.k(0)->ne[1], generation = pool.generation();
+    pool.ensure_free(40);
+    CHECK(pool.k(0)->data == k && pool.v(1)->data == v);
+    CHECK(pool.k(0)->ne[1] > slots && pool.generation() != generation);
+}
+#endif
+
 TEST(two_hundred_questions_hold_no_more_than_a_few) {
     const auto m = tiny();
     KvPool & pool = m->kv_pool();
