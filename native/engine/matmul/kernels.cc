@@ -70,15 +70,36 @@ std::vector<float> packed_rows(const MatmulKernel & kernel, const std::vector<fl
     return rows;
 }
 
+namespace {
+// What a kernel is tried with: the same numbers every time.
+struct SmallProblem {
+    ggml_type type;
+    int width, outputs, count;
+    std::vector<float> w, x;  // [outputs][width] before they are quantised, [count][width]
+    std::vector<uint8_t> weights;
+
+    SmallProblem(ggml_type t, int width_, int outputs_, int count_)
+        : type(t),
+          width(width_),
+          outputs(outputs_),
+          count(count_),
+          w(size_t(width_) * size_t(outputs_)),
+          x(size_t(width_) * size_t(count_)),
+          weights(ggml_row_size(t, width_) * size_t(outputs_)) {
+        uint32_t state = 1;
+        const auto next = [&] { return float((state = state * 1664525 + 1013904223) >> 8) / float(1 << 23) - 1; };
+        for (float & value : w) value = next();
+        for (float & value : x) value = next();
+        ggml_quantize_chunk(t, w.data(), weights.data(), 0, outputs, width, nullptr);
+    }
+};
+}  // namespace
+
 double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_buffer_type_t memory) {
     constexpr int kWidth = 1280, kOutputs = 16, kCount = 13;  // deeper than a panel
-    uint32_t state = 1;
-    const auto next = [&] { return float((state = state * 1664525 + 1013904223) >> 8) / float(1 << 23) - 1; };
-    std::vector<float> w(size_t(kWidth) * kOutputs), x(size_t(kWidth) * kCount), out(size_t(kOutputs) * kCount, NAN);
-    for (float & value : w) value = next();
-    for (float & value : x) value = next();
-    std::vector<uint8_t> packed(ggml_row_size(type, kWidth) * kOutputs);
-    ggml_quantize_chunk(type, w.data(), packed.data(), 0, kOutputs, kWidth, nullptr);
+    SmallProblem p(type, kWidth, kOutputs, kCount);
+    std::vector<float> &w = p.w, &x = p.x, out(size_t(kOutputs) * kCount, NAN);
+    const std::vector<uint8_t> & packed = p.weights;
     ggml_get_type_traits(type)->to_float(packed.data(), w.data(), int64_t(w.size()));
     const std::vector<float> rows = packed_rows(kernel, x, kWidth);
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
@@ -134,41 +155,34 @@ const MatmulKernel * matmul_kernel(ggml_type type) {
 #ifdef KVASIR_HAVE_AVX2
 namespace {
 
-// Rows [count][width], each as ggml multiplies it alone with q8_0 weights [width, outputs]: [count][outputs].
-std::vector<float> products_of_ggml(const std::vector<uint8_t> & weights, const std::vector<float> & x, int width,
-                                    int outputs, int count) {
+// [count][outputs]: each row as ggml multiplies it alone.
+std::vector<float> products_of_ggml(const SmallProblem & p) {
     Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
     ggml_context * c = cpu.graph_context();
-    ggml_tensor * w = ggml_new_tensor_2d(c, GGML_TYPE_Q8_0, width, outputs);
-    ggml_tensor * rows = ggml_new_tensor_3d(c, GGML_TYPE_F32, width, 1, count);
+    ggml_tensor * w = ggml_new_tensor_2d(c, p.type, p.width, p.outputs);
+    ggml_tensor * rows = ggml_new_tensor_3d(c, GGML_TYPE_F32, p.width, 1, p.count);
     for (ggml_tensor * t : {w, rows}) ggml_set_input(t);
     ggml_tensor * y = ggml_mul_mat(c, w, rows);
     ggml_set_output(y);
     ggml_cgraph * graph = ggml_new_graph(c);
     ggml_build_forward_expand(graph, y);
     cpu.prepare(graph);
-    ggml_backend_tensor_set(w, weights.data(), 0, weights.size());
-    ggml_backend_tensor_set(rows, x.data(), 0, x.size() * sizeof(float));
+    ggml_backend_tensor_set(w, p.weights.data(), 0, p.weights.size());
+    ggml_backend_tensor_set(rows, p.x.data(), 0, p.x.size() * sizeof(float));
     cpu.run(graph, nullptr);
-    std::vector<float> out(size_t(outputs) * size_t(count));
+    std::vector<float> out(size_t(p.outputs) * size_t(p.count));
     ggml_backend_tensor_get(y, out.data(), 0, out.size() * sizeof(float));
     return out;
 }
 
 bool has_ggml_s_bits(const MatmulKernel & kernel) {
-    constexpr int kWidth = 1120, kOutputs = 48, kCount = 11;  // none a multiple of what the kernel takes at once
-    uint32_t state = 1;
-    const auto next = [&] { return float((state = state * 1664525 + 1013904223) >> 8) / float(1 << 23) - 1; };
-    std::vector<float> w(size_t(kWidth) * kOutputs), x(size_t(kWidth) * kCount), out(size_t(kOutputs) * kCount);
-    for (float & value : w) value = next();
-    for (float & value : x) value = next();
-    std::vector<uint8_t> weights(ggml_row_size(GGML_TYPE_Q8_0, kWidth) * kOutputs);
-    ggml_quantize_chunk(GGML_TYPE_Q8_0, w.data(), weights.data(), 0, kOutputs, kWidth, nullptr);
-    const std::vector<float> rows = packed_rows(kernel, x, kWidth);
+    const SmallProblem p(GGML_TYPE_Q8_0, 1120, 48, 11);  // none a multiple of what the kernel takes at once
+    const std::vector<float> rows = packed_rows(kernel, p.x, p.width);
+    std::vector<float> out(size_t(p.outputs) * size_t(p.count));
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
-    kernel.run({GGML_TYPE_Q8_0, weights.data(), rows.data(), out.data(), kWidth, kOutputs, kCount}, 0, 1,
+    kernel.run({p.type, p.weights.data(), rows.data(), out.data(), p.width, p.outputs, p.count}, 0, 1,
                align_64(scratch.data()));
-    return out == products_of_ggml(weights, x, kWidth, kOutputs, kCount);
+    return out == products_of_ggml(p);
 }
 
 }  // namespace
