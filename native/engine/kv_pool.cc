@@ -104,8 +104,8 @@ void KvPool::move_layer(const Layer & from, Layer & to) const {
 }
 
 // Where addresses were reserved for more, nothing moves: a short question that makes the pool grow would else take, and
-// copy, all the memory of a long prompt beside it. Layer by layer, so that only one is there twice. When memory runs out
-// midway the layers moved are merely longer.
+// copy, all the memory of a long prompt beside it. Layer by layer, so that only one is there twice. When memory runs
+// out midway the layers moved are merely longer.
 void KvPool::grow(int blocks) {
     static std::atomic<int64_t> generations{0};
     generation_ = ++generations;
