@@ -22,6 +22,7 @@ Turns::Turn::Turn(Turns & turns, const Request & request)
       priority_(request.priority) {
     std::unique_lock lock(turns.mutex_);
     deadline_ = turns.computed_rows_ + kSlack * request.rows;
+    number_ = turns.came_++;
     ++turns.turns_;
     turns.waiting_.push_back(this);
     if (!turns.taken_) turns.hand_over();
@@ -48,9 +49,9 @@ Turns::Turn * Turns::mine() const {
 
 bool Turns::before(const Turn & a, const Turn & b) {
     if (a.is_short_ != b.is_short_) return a.is_short_;
-    if (a.is_short_) return false;  // as they came
+    if (a.is_short_) return false;  // as they began to wait
     if (a.priority_ != b.priority_) return a.priority_ < b.priority_;
-    return a.deadline_ < b.deadline_;
+    return a.deadline_ != b.deadline_ ? a.deadline_ < b.deadline_ : a.number_ < b.number_;
 }
 
 Turns::Turn * Turns::best_waiting() const {

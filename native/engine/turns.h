@@ -33,8 +33,8 @@ class Turns {
     explicit Turns(DecodeFn decode) : decode_(std::move(decode)) {}
 
     // What is short (a session cut, a token sampled) goes first. Then the lowest priority: 0 is what a person waits
-    // for. Among equals the earliest deadline: when it came, plus twice what it takes, in rows computed since. So a
-    // short question passes a long prompt, and none is passed for ever.
+    // for. Among equals the earliest deadline: when it came, plus twice what it takes, in rows computed since; then who
+    // came first. So a short question passes a long prompt, and none is passed for ever.
     struct Request {
         bool is_short = false;
         int priority = 0;
@@ -61,6 +61,7 @@ class Turns {
         bool is_short_, alone_;
         int priority_;
         double deadline_;
+        int64_t number_;  // as they came
         bool granted_ = false;
         std::condition_variable changed_;
         double paused_ms_ = 0;
@@ -110,9 +111,10 @@ class Turns {
     const Turn * alone_ = nullptr;  // has begun, and not ended
     double computed_rows_ = 0;
     Clock::time_point last_step_{};
-    // In the order they came. Those that are blocked wait for the end of another.
+    // In the order they began to wait. Those that are blocked wait for the end of another.
     std::vector<Turn *> waiting_, decoding_, blocked_;
-    int turns_ = 0;                   // waiting for their beginning, or begun
+    int64_t came_ = 0;                   // so many in all
+    int turns_ = 0;                      // waiting for their beginning, or begun
     std::vector<Turn *> may_give_back_;  // in the order they asked
     Figures figures_;
 };

@@ -211,14 +211,15 @@ struct Desk {
     Turns turns{[this](const auto & rows, const std::atomic<bool> *) { steps.push_back(rows.size()); }};
     std::deque<std::thread> threads;
 
-    // Computes `batches` times `rows`, once the others have come as well.
-    void compute(const std::string & name, const Turns::Request & request, int batches, double rows) {
+    // Computes `batches` times `rows`, each in `ms`, once the others have come as well.
+    void compute(const std::string & name, const Turns::Request & request, int batches, double rows, double ms = 0) {
         std::atomic<bool> waits{false};
-        threads.emplace_back([this, name, request, batches, rows, &waits] {
+        threads.emplace_back([this, name, request, batches, rows, ms, &waits] {
             waits = true;
             const Turns::Turn turn(turns, request);
             for (int i = 0; i < batches; ++i) {
                 done.push_back(name);
+                std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
                 turns.pause(rows);
             }
         });
@@ -288,6 +289,22 @@ TEST(a_prompt_that_is_computed_gives_way_to_one_with_an_earlier_deadline) {
     go = true;
     desk.join();
     CHECK_EQ(desk.order(), "LsLL");
+}
+
+TEST(a_prompt_that_a_step_came_into_goes_on_before_an_equal_one_begins) {
+    Desk desk;
+    {
+        const Turns::Turn first(desk.turns, {.rows = 1});
+        desk.threads.emplace_back([&] {
+            const Turns::Turn turn(desk.turns, {.is_short = true});
+            std::vector<float> logits;
+            for (int t = 0; t < 2; ++t) desk.turns.decode({0, 0, nullptr, &logits}, nullptr);
+        });
+        desk.compute("a", {.rows = 100}, 3, 10, Turns::kTokenMs);  // after one batch the second token is due
+        desk.compute("b", {.rows = 100}, 3, 10);
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "aaabbb");
 }
 
 TEST(of_what_a_device_has_once_one_request_is_at_work_until_its_end) {
