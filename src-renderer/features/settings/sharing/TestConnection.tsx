@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Sharing } from '../../../../src-shared/sharing.ts';
 import { useAction } from '../../../client/context.tsx';
@@ -8,22 +9,26 @@ import { useFormat } from '../../../ui/useFormat.ts';
 
 /** Tries what is set; what came of it goes when something else is set. */
 export function TestConnection({ sharing }: { sharing: Sharing }) {
-  return <Tried key={JSON.stringify(sharing)} readOnly={sharing.readOnly} />;
-}
-
-function Tried({ readOnly }: { readOnly: boolean }) {
   const { t } = useTranslation('sharing');
   const format = useFormat();
   const test = useAction('sharing.test');
+  const { isPending, reset } = test;
+  const setTo = JSON.stringify(sharing);
+  const triedFor = useRef(setTo);
+  useEffect(() => {
+    // What was typed just before the click is set while the test runs, and is what it tries.
+    if (setTo !== triedFor.current && !isPending) reset();
+    triedFor.current = setTo;
+  }, [setTo, isPending, reset]);
   const failure = test.error ?? test.data?.failure;
   return (
     <>
       <Group gap="md">
-        <Button variant="default" loading={test.isPending} onClick={() => test.mutate({})}>
+        <Button variant="default" loading={isPending} onClick={() => test.mutate({})}>
           {t('test.button')}
         </Button>
         <Text size="sm" c="dimmed">
-          {t(readOnly ? 'test.helpReadOnly' : 'test.help')}
+          {t(sharing.readOnly ? 'test.helpReadOnly' : 'test.help')}
         </Text>
       </Group>
       <div role="status">
