@@ -204,6 +204,45 @@ TEST(matmul_kernels_keep_what_rows_and_weights_of_any_size_give) {
     }
 }
 
+TEST(matmul_kernels_read_any_scale_and_number_of_q8_0) {
+    Problem p(GGML_TYPE_Q8_0, 160, 16, 5, 11);
+    const size_t row_bytes = p.weights.size() / size_t(p.outputs);
+    const auto block = [&](int output, int i) { return p.weights.data() + size_t(output) * row_bytes + 34 * size_t(i); };
+    const auto set_scale = [&](int output, int i, float scale) {
+        const ggml_fp16_t half = ggml_fp32_to_fp16(scale);
+        std::memcpy(block(output, i), &half, sizeof half);
+    };
+    std::fill_n(p.x.begin(), p.width, 1.0f);
+    for (int i = 0; i < 5; ++i) {
+        set_scale(1, i, 0);
+        set_scale(2, i, i == 2 ? 900.0f : 6e-8f);
+        set_scale(3, i, i % 2 ? -0.5f : 0.25f);
+        std::memset(block(4, i) + 2, 0x80, 32);  // −128, the same sum for all rows of one
+        std::memset(block(5, i) + 2, 1, 32);
+        set_scale(6, i, i == 1 ? INFINITY : 1);
+        set_scale(7, i, i == 3 ? NAN : 1);
+    }
+    ggml_get_type_traits(p.type)->to_float(p.weights.data(), p.values.data(), int64_t(p.values.size()));
+    for (const MatmulKernel * kernel : matmul_kernels()) {
+        const std::vector<float> out = p.run(*kernel, 0, p.count, 1);
+        for (int r = 0; r < p.count; ++r) {
+            for (int o = 0; o < p.outputs; ++o) {
+                double sum = 0, size = 0;
+                for (int k = 0; k < p.width; ++k) {
+                    const double product = double(p.values[size_t(o) * size_t(p.width) + size_t(k)]) *
+                                           double(p.x[size_t(r) * size_t(p.width) + size_t(k)]);
+                    sum += product, size += std::abs(product);
+                }
+                const double got = double(out[size_t(r) * size_t(p.outputs) + size_t(o)]);
+                if (o == 6 || o == 7) CHECK(!std::isfinite(got));
+                else if (!(std::abs(got - sum) <= 10 * bound(*kernel) * size)) {
+                    test::fail(kernel->name, o, std::to_string(got) + " for " + std::to_string(sum));
+                }
+            }
+        }
+    }
+}
+
 #ifdef __linux__
 namespace {
 std::vector<uint8_t> bytes_of(const std::vector<float> & v) {
