@@ -207,7 +207,7 @@ TEST(matmul_kernels_keep_what_rows_and_weights_of_any_size_give) {
 TEST(matmul_kernels_read_any_scale_and_number_of_q8_0) {
     Problem p(GGML_TYPE_Q8_0, 160, 16, 5, 11);
     const size_t row_bytes = p.weights.size() / size_t(p.outputs);
-    const auto block = [&](int output, int i) { return p.weights.data() + size_t(output) * row_bytes + 34 * size_t(i); };
+    const auto block = [&](int o, int i) { return p.weights.data() + size_t(o) * row_bytes + 34 * size_t(i); };
     const auto set_scale = [&](int output, int i, float scale) {
         const ggml_fp16_t half = ggml_fp32_to_fp16(scale);
         std::memcpy(block(output, i), &half, sizeof half);
