@@ -14,11 +14,11 @@ export function TestConnection({ sharing }: { sharing: Sharing }) {
   const test = useAction('sharing.test');
   const { isPending, reset } = test;
   const setTo = JSON.stringify(sharing);
-  const triedFor = useRef(setTo);
+  const lastSetTo = useRef(setTo);
   useEffect(() => {
     // What was typed just before the click is set while the test runs, and is what it tries.
-    if (setTo !== triedFor.current && !isPending) reset();
-    triedFor.current = setTo;
+    if (setTo !== lastSetTo.current && !isPending) reset();
+    lastSetTo.current = setTo;
   }, [setTo, isPending, reset]);
   const failure = test.error ?? test.data?.failure;
   return (
