@@ -164,7 +164,9 @@ TEST(matmul_of_rows_apart_has_the_bits_of_each_row_alone) {
             Problem p(GGML_TYPE_Q8_0, width, 16 * int(1 + rng() % 9), count, uint32_t(rng()));
             std::fill_n(p.x.begin(), 32, 0.0f);
             p.x[size_t(width)] = 1e5f, p.x.back() = -1e-6f;
-            CHECK(rows_apart(p, false) == rows_apart(p, true));
+            const std::vector<float> alone = rows_apart(p, true);
+            CHECK(rows_apart(p, false) == alone);
+            for (const MatmulKernel * kernel : matmul_kernels_apart()) CHECK(p.run(*kernel, 0, count, 3) == alone);
         }
     }
     const Problem uneven(GGML_TYPE_Q8_0, 96, 45, 6, 1), other(GGML_TYPE_Q4_K, 512, 48, 6, 1);
@@ -271,7 +273,7 @@ TEST(matmul_kernels_read_and_write_nothing_beyond_the_end) {
                              rows.data + 6 * kernel->cells(width) * sizeof(float)));
         }
     }
-    if (const MatmulKernel * kernel = matmul_kernel_apart(GGML_TYPE_Q8_0)) {
+    for (const MatmulKernel * kernel : matmul_kernels_apart()) {
         const Problem p(GGML_TYPE_Q8_0, 1056, 45, 7, 9);
         const std::vector<float> packed = packed_rows(*kernel, p.x, p.width);
         const Guarded weights(p.weights), rows(bytes_of(packed)), out(std::vector<uint8_t>(45 * 7 * sizeof(float)));

@@ -46,9 +46,10 @@ struct MatmulKernel {
 const MatmulKernel * matmul_kernel(ggml_type type);
 // The same for weights in `memory`, ggml's CPU_REPACK: q4_K and q4_0, as long as their layout is the one known here.
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory);
-// The kernel for a few rows of which each shall have the bits that ggml's product of it alone has, tried here and found
-// to have them; null: there is none, or ggml has better instructions for it than the kernel (VNNI).
+// The kernel for a few rows of which each shall have the bits that ggml's product of it alone has; null: use ggml.
 const MatmulKernel * matmul_kernel_apart(ggml_type type);
+// All such kernels for q8_0 that this CPU can run, tried here and found to have those bits, fastest first.
+std::vector<const MatmulKernel *> matmul_kernels_apart();
 // All that this build has and this CPU can run, fastest first; none of those for rows apart.
 std::vector<const MatmulKernel *> matmul_kernels();
 // f32 [count][width] as the kernel reads them.

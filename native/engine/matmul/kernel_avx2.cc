@@ -33,6 +33,6 @@ bool usable() { return has_avx2(); }
 extern const MatmulKernel kernel, int16_kernel, apart_kernel;
 const MatmulKernel kernel = Matmul<Floats<F32>>::make("avx2", usable);
 const MatmulKernel int16_kernel = Matmul<Int16<Dot>>::make("avx2-int16", usable);
-const MatmulKernel apart_kernel = Apart::make("avx2-apart", usable);
+const MatmulKernel apart_kernel = Apart<WideBytes>::make("avx2-apart", usable);
 
 }  // namespace kvasir::matmul_avx2

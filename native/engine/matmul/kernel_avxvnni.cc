@@ -17,6 +17,11 @@ constexpr int DEPTH = 512;            // a panel of 16 KiB
 #include "dequantize.inc"
 #include "gemm.inc"
 #include "products_int16.inc"
+#include "products_apart.inc"
+
+struct DotBytes {
+    static __m256i add(__m256i sum, __m256i x, __m256i w) { return _mm256_dpbusd_avx_epi32(sum, x, w); }
+};
 
 struct Dot {
     static IVec add(IVec sum, IVec x, IVec w) {
@@ -35,7 +40,8 @@ bool usable() {
 
 }  // namespace
 
-extern const MatmulKernel kernel;
+extern const MatmulKernel kernel, apart_kernel;
 const MatmulKernel kernel = Matmul<Int16<Dot>>::make("avx-vnni", usable);
+const MatmulKernel apart_kernel = Apart<VnniBytes<DotBytes>>::make("avx-vnni-apart", usable);
 
 }  // namespace kvasir::matmul_avxvnni

@@ -24,14 +24,19 @@ namespace kvasir {
 
 #define DECLARE(isa, kernel) namespace isa { extern const MatmulKernel kernel; }
 KERNELS(DECLARE)
-KVASIR_IF_AVX2(DECLARE(matmul_avx2, apart_kernel))
+
+// The same for rows apart.
+#define APART_KERNELS(KERNEL)                                     \
+    KVASIR_IF_AVX512VNNI(KERNEL(matmul_avx512vnni, apart_kernel)) \
+    KVASIR_IF_AVXVNNI(KERNEL(matmul_avxvnni, apart_kernel))       \
+    KVASIR_IF_AVX2(KERNEL(matmul_avx2, apart_kernel))
+APART_KERNELS(DECLARE)
+
+#define ADDRESS(isa, kernel) &isa::kernel,
 
 namespace {
 // Those that this machine has not, too.
-std::vector<const MatmulKernel *> compiled_kernels() {
-#define ADDRESS(isa, kernel) &isa::kernel,
-    return {KERNELS(ADDRESS)};
-}
+std::vector<const MatmulKernel *> compiled_kernels() { return {KERNELS(ADDRESS)}; }
 }  // namespace
 
 std::vector<const MatmulKernel *> matmul_kernels() {
@@ -187,17 +192,23 @@ bool has_ggml_s_bits(const MatmulKernel & kernel) {
 
 }  // namespace
 
+std::vector<const MatmulKernel *> matmul_kernels_apart() {
+    std::vector<const MatmulKernel *> all{APART_KERNELS(ADDRESS)};
+    std::erase_if(all, [](const MatmulKernel * k) { return !k->usable() || !has_ggml_s_bits(*k); });
+    return all;
+}
+
 const MatmulKernel * matmul_kernel_apart(ggml_type type) {
     static const MatmulKernel * const chosen = []() -> const MatmulKernel * {
         const char * wanted = std::getenv("KVASIR_MATMUL");
         if (wanted && std::strcmp(wanted, "ggml") == 0) return nullptr;
-        const auto all = matmul_kernels();
-        const bool best_is_avx2 = !all.empty() && all.front() == &matmul_avx2::int16_kernel;
-        return best_is_avx2 && has_ggml_s_bits(matmul_avx2::apart_kernel) ? &matmul_avx2::apart_kernel : nullptr;
+        const auto all = matmul_kernels_apart();
+        return all.empty() ? nullptr : all.front();
     }();
     return type == GGML_TYPE_Q8_0 ? chosen : nullptr;
 }
 #else
+std::vector<const MatmulKernel *> matmul_kernels_apart() { return {}; }
 const MatmulKernel * matmul_kernel_apart(ggml_type) { return nullptr; }
 #endif
 

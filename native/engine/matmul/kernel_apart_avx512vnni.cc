@@ -1,0 +1,27 @@
+// Rows apart by VNNI as processors with AVX-512 have it (Cascade Lake, Ice Lake, Zen 4 …), on vectors of 256 bits: a lane
+// has to hold what ggml's has.
+#include <algorithm>
+
+#include "engine/simd/isa.h"
+#include "kernel.h"
+
+#define WIDTH 8
+
+namespace kvasir::matmul_avx512vnni {
+
+namespace {
+#include "engine/simd/vectors.inc"
+#include "products_apart.inc"
+
+struct DotBytes {
+    static __m256i add(__m256i sum, __m256i x, __m256i w) { return _mm256_dpbusd_epi32(sum, x, w); }
+};
+
+bool usable() { return has_avx2() && has_avx512() && __builtin_cpu_supports("avx512vnni"); }
+
+}  // namespace
+
+extern const MatmulKernel apart_kernel;
+const MatmulKernel apart_kernel = Apart<VnniBytes<DotBytes>>::make("avx512-vnni-apart", usable);
+
+}  // namespace kvasir::matmul_avx512vnni
