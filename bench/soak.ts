@@ -1,0 +1,138 @@
+/**
+ * The server under load for a long time: requests come at random (Poisson) at a share of the rate that saturates it, and every
+ * answer is held against what the same request says alone.
+ *
+ *   npm run bench:soak -- [--minutes 60] [--load 0.8] [--clients 8] [--out FILE.json]
+ *
+ * It starts the real server (`serve --api`) with the demo model and the sample library, and asks by the official OpenAI client:
+ * questions to the library, prompts with passages marked as cacheable, and plain ones, all greedy and streamed. The strategy is named
+ * in each request: `auto` may choose by load, and then texts would rightly differ. The saturation rate is what `--clients` clients
+ * get who ask again at once. Time to first token, memory and errors are told for each tenth of the time. Ends with an error
+ * where a request failed or a text was another.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { randomFrom } from '../src-main/testing/random.ts';
+import { exponential } from './eviction/random.ts';
+import { writeResult } from './lib/result.ts';
+import { Asker, type Answer } from './soak/asker.ts';
+import { questions, type SoakQuestion } from './soak/questions.ts';
+import { startServer } from './soak/server.ts';
+import { printTenths, tenths, type Sample } from './soak/tenths.ts';
+
+const { values: args } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    load: { type: 'string', default: '0.8' },
+    clients: { type: 'string', default: '8' },
+    out: { type: 'string' },
+  },
+});
+const seconds = Number(args.minutes) * 60;
+/** So long the saturation rate is measured. */
+const SATURATION_SECONDS = Math.min(60, seconds);
+
+const dir = mkdtempSync(join(tmpdir(), 'kvasir-soak-'));
+const server = await startServer(dir);
+try {
+  const asker = new Asker(server.baseURL);
+  const asked = questions();
+  const alone = await allAlone(asker, asked);
+  const saturation = await saturationRate(asker, asked, Number(args.clients));
+  const rate = Number(args.load) * saturation;
+  console.log(
+    `${asked.length} requests; alone ${alone.ms.toFixed(0)} ms to the first token (median); ` +
+      `saturated at ${saturation.toFixed(2)} requests/s, so they come at ${rate.toFixed(2)}`,
+  );
+  const samples = await openLoop(asker, asked, alone.texts, rate);
+  const rows = tenths(samples, seconds);
+  printTenths(rows);
+  const failures = samples.filter(({ error }) => error !== undefined);
+  const different = samples.filter(({ same }) => !same && same !== undefined);
+  console.log(`${samples.length} requests: ${failures.length} failed, ${different.length} other texts`);
+  for (const { error } of failures.slice(0, 5)) console.log(`  ${error}`);
+  writeResult('soak', args.out, {
+    ...{ minutes: seconds / 60, load: Number(args.load), threads: availableParallelism(), saturation, rate },
+    ...{
+      aloneTtftMs: alone.ms,
+      requests: samples.length,
+      failed: failures.length,
+      different: different.length,
+    },
+    rows,
+  });
+  if (failures.length + different.length > 0) process.exitCode = 1;
+} finally {
+  await server.stop();
+  rmSync(dir, { recursive: true, force: true });
+}
+
+/** Each request by itself, twice: the first time its passages are encoded. */
+async function allAlone(
+  asker: Asker,
+  asked: readonly SoakQuestion[],
+): Promise<{ texts: string[]; ms: number }> {
+  const texts: string[] = [];
+  const times: number[] = [];
+  for (const question of asked) await asker.ask(question);
+  for (const question of asked) {
+    const { text, ttftMs } = await asker.ask(question);
+    texts.push(text);
+    times.push(ttftMs);
+  }
+  times.sort((a, b) => a - b);
+  return { texts, ms: times[times.length >> 1] ?? NaN };
+}
+
+async function saturationRate(
+  asker: Asker,
+  asked: readonly SoakQuestion[],
+  clients: number,
+): Promise<number> {
+  const end = performance.now() + SATURATION_SECONDS * 1000;
+  let answered = 0;
+  let next = 0;
+  const client = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const question = asked[next++ % asked.length];
+      if (question) await asker.ask(question);
+      answered++;
+    }
+  };
+  const start = performance.now();
+  await Promise.all(Array.from({ length: clients }, client));
+  return (answered * 1000) / (performance.now() - start);
+}
+
+/** Requests at random times until the time is over, whether those before are answered or not. */
+async function openLoop(
+  asker: Asker,
+  asked: readonly SoakQuestion[],
+  texts: readonly string[],
+  rate: number,
+): Promise<Sample[]> {
+  const random = randomFrom(17);
+  const start = performance.now();
+  const samples: Sample[] = [];
+  const running = new Set<Promise<void>>();
+  for (let time = 0; time < seconds; time += exponential(1 / rate, random)) {
+    await sleep(Math.max(0, start + time * 1000 - performance.now()));
+    const index = Math.floor(random() * asked.length);
+    const question = asked[index];
+    if (!question) continue;
+    const one = asker
+      .ask(question)
+      .then(
+        ({ text, ttftMs, totalMs }: Answer) => ({ ttftMs, totalMs, same: text === texts[index] }),
+        (error: unknown) => ({ error: String(error) }),
+      )
+      .then((outcome) => void samples.push({ time, rssMiB: server.rssMiB(), ...outcome }));
+    running.add(one);
+    void one.finally(() => running.delete(one));
+  }
+  await Promise.all(running);
+  return samples;
+}

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { App } from '../../src-main/app.ts';
+import { ROOT } from '../../tools/setup/platform.mjs';
+
+export interface SoakServer {
+  baseURL: string;
+  /** Resident memory of its process; not a number where the system does not tell. */
+  rssMiB(): number;
+  stop(): Promise<void>;
+}
+
+const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
+const WAIT_MS = 100;
+
+/** The real server in a process of its own, once it has read the sample library and loaded the demo model. */
+export async function startServer(data: string): Promise<SoakServer> {
+  const app = await App.open({ dataDir: data });
+  const { library } = await app.workspaces.open({ root: app.paths.sampleLibrary });
+  await library.drain();
+  await app.close();
+
+  const child = spawn(process.execPath, [CLI, 'serve', '--api', '--data', data], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const origin = async (): Promise<string> => {
+    for (;;) {
+      const [, found] = /^(http:\/\/\S+)\/v1$/m.exec(printed) ?? [];
+      if (found !== undefined && (await fetch(`${found}/health`)).ok) return found;
+      if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}.`);
+      await sleep(WAIT_MS);
+    }
+  };
+  return {
+    baseURL: `${await origin()}/v1`,
+    rssMiB: () => rssOf(child.pid ?? 0),
+    stop: async () => {
+      child.kill('SIGINT');
+      await ended;
+    },
+  };
+}
+
+function rssOf(pid: number): number {
+  try {
+    const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kib) / 1024;
+  } catch {
+    return NaN;
+  }
+}
