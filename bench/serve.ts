@@ -4,14 +4,17 @@
  *
  *   npm run bench:serve -- [--model F.gguf | --shape 0.6b --type q8_0] [--context 4096] [--chunk 512] [--library 24]
  *                          [--question 32] [--answer 16] [--requests 12] [--loads 0.3,0.6,0.9] [--clients 1,2,4,8]
- *                          [--only REGEXP] [--together 8] [--trace FILE.jsonl] [--threads N] [--out FILE.json]
+ *                          [--only REGEXP] [--together 8] [--trace FILE.jsonl] [--seconds 0] [--llama-server]
+ *                          [--threads N] [--out FILE.json]
  *
  * Every request places chunks of a library, drawn by popularity and in an order of their own, then a question. --loads are open
  * loops: requests come at random (Poisson) at so many times the rate that a method manages one at a time. --clients are
  * closed loops: each client asks again as soon as it is answered. --together is how many short questions are written at
  * once beside one at a time, and a short question is asked while a long prompt is computed. --trace replays requests in the
  * public Qwen form at the times they came, at most so many as --requests says. Token ids are random: the work does not
- * depend on them. What is drawn is drawn from fixed seeds, and the same for every method.
+ * depend on them. What is drawn is drawn from fixed seeds, and the same for every method. --requests is how many a run has at least;
+ * with --seconds open loops go on for so long, so that fast methods are asked more often. --llama-server adds llama.cpp's server as a
+ * peer: it is built from source the first time.
  */
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,7 +22,9 @@ import { Engine } from '../src-main/engine/engine.ts';
 import { shapedModel } from '../tools/random-model/random-model.ts';
 import { writeResult } from './lib/result.ts';
 import { alone, closedLoop, openLoop, type Served } from './serve/load.ts';
-import { methodsOf, type ServeMethod } from './serve/methods.ts';
+import { provideLlamaServer } from './serve/llama-build.ts';
+import { llamaServer } from './serve/llama-server.ts';
+import { methodsOf, promptTokens, type ServeMethod } from './serve/methods.ts';
 import { printServed, summary, type ServedRow } from './serve/summary.ts';
 import { measureTogether } from './serve/together.ts';
 import { buildLibrary, drawRequests, traceRequests } from './serve/workload.ts';
@@ -40,6 +45,8 @@ const { values: args } = parseArgs({
     only: { type: 'string', default: '' },
     together: { type: 'string', default: '8' },
     trace: { type: 'string' },
+    seconds: { type: 'string', default: '0' },
+    'llama-server': { type: 'boolean', default: false },
     threads: { type: 'string', default: '0' },
     out: { type: 'string' },
   },
@@ -77,9 +84,9 @@ if (together) {
 
 const trace = args.trace === undefined ? undefined : traceRequests(args.trace, shape, Number(args.requests));
 const library = await buildLibrary(model, trace?.chunks ?? Number(args.library), shape.chunkTokens);
-const methods = methodsOf(model, library, { shape, kvBytes: KV_BYTES }).filter(({ name }) =>
-  new RegExp(args.only).test(name),
-);
+const ours = methodsOf(model, library, { shape, kvBytes: KV_BYTES });
+const peers = args['llama-server'] ? [await peer()] : [];
+const methods = [...peers, ...ours].filter(({ name }) => new RegExp(args.only).test(name));
 const rows: ServedRow[] = [];
 
 async function run(
@@ -94,21 +101,33 @@ async function run(
   rows.push(summary(await work(), { method: method.name, load, rate, idle, limit: LIMIT * idle }));
 }
 
+async function peer(): Promise<ServeMethod> {
+  const { vocabSize, threads } = model.info;
+  return llamaServer({
+    ...{ binary: await provideLlamaServer(console.log), model: path, threads, slots: AT_ONCE },
+    slotTokens: 64 * Math.ceil((1 + shape.context + shape.questionTokens + shape.answerTokens) / 64),
+    tokensOf: (request) => promptTokens(request, library, shape, vocabSize),
+  });
+}
+
 for (const method of methods) {
   const requests = drawRequests(library.length, shape, Number(args.requests));
   const idle = await alone(method, requests.slice(0, 3));
   const capacity = 1000 / idle.totalMs;
   if (trace) {
     await run(method, 'trace', null, idle.ttftMs, () => openLoop(method, trace.requests, AT_ONCE));
+    await method.close?.();
     continue;
   }
   for (const load of numbers(args.loads)) {
     const rate = load * capacity;
-    const timed = drawRequests(library.length, shape, Number(args.requests), rate);
+    const count = Math.max(Number(args.requests), Math.ceil(rate * Number(args.seconds)));
+    const timed = drawRequests(library.length, shape, count, rate);
     await run(method, `load ${load}`, rate, idle.ttftMs, () => openLoop(method, timed, AT_ONCE));
   }
   for (const clients of numbers(args.clients))
     await run(method, `${clients} clients`, null, idle.ttftMs, () => closedLoop(method, requests, clients));
+  await method.close?.();
 }
 printServed(rows);
 writeResult('serve', args.out, {

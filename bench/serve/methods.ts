@@ -17,9 +17,26 @@ export interface ServeMethod {
   serve(request: ServeRequest, began: number): Promise<Answered>;
   /** Gives up what former requests left in memory. */
   forget(): Promise<void>;
+  /** Ends what it started. */
+  close?(): Promise<void>;
 }
 
 const FULL: Strategy = { kind: 'full' };
+
+function questionTokens({ question }: ServeRequest, shape: PromptShape, vocabSize: number): Int32Array {
+  return randomIds(shape.questionTokens, vocabSize, 5000 + question);
+}
+
+/** The whole prompt: a first token, the passages in their order, the question. */
+export function promptTokens(
+  request: ServeRequest,
+  library: readonly LibraryChunk[],
+  shape: PromptShape,
+  vocabSize: number,
+): Int32Array {
+  const passages = request.chunks.flatMap((i) => [...(library[i]?.tokens ?? [])]);
+  return Int32Array.from([1, ...passages, ...questionTokens(request, shape, vocabSize)]);
+}
 
 export function methodsOf(
   model: Model,
@@ -28,14 +45,9 @@ export function methodsOf(
 ): ServeMethod[] {
   const shipped = uncalibrated(model.info);
   const percent = `${Math.round(shipped.ratio * 100)} %`;
-  const questionOf = ({ question }: ServeRequest): Int32Array =>
-    randomIds(shape.questionTokens, model.info.vocabSize, 5000 + question);
-  const tokensOf = (request: ServeRequest): Int32Array =>
-    Int32Array.from([
-      1,
-      ...request.chunks.flatMap((i) => [...(library[i]?.tokens ?? [])]),
-      ...questionOf(request),
-    ]);
+  const { vocabSize } = model.info;
+  const questionOf = (request: ServeRequest): Int32Array => questionTokens(request, shape, vocabSize);
+  const tokensOf = (request: ServeRequest): Int32Array => promptTokens(request, library, shape, vocabSize);
   const computed = async (session: Session, request: ServeRequest, adopts: boolean): Promise<void> => {
     const tokens = tokensOf(request);
     const adopted = adopts ? await session.adopt(tokens) : 0;
