@@ -7,10 +7,20 @@ export interface CommandResult {
   output: string;
 }
 
-/** Runs a program in the project's root. `show` passes its output on as it comes, besides collecting it. */
-export function runCommand(command: string, args: string[], show = false): Promise<CommandResult> {
+/**
+ * Runs a program in the project's root. `show` passes its output on as it comes, besides collecting it; `cores`, as `taskset`
+ * names them, are those that it may use.
+ */
+export function runCommand(
+  command: string,
+  args: string[],
+  show = false,
+  cores?: string,
+): Promise<CommandResult> {
+  const [program, ...rest] =
+    cores === undefined ? [command, ...args] : ['taskset', '-c', cores, command, ...args];
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, rest, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const collect = (target: NodeJS.WriteStream) => (text: string) => {
       output += text;
@@ -24,6 +34,6 @@ export function runCommand(command: string, args: string[], show = false): Promi
 }
 
 /** Runs a JavaScript program from node_modules on the Node that runs this. */
-export function runTool(path: string, args: string[], show = false): Promise<CommandResult> {
-  return runCommand(process.execPath, [join(ROOT, 'node_modules', path), ...args], show);
+export function runTool(path: string, args: string[], show = false, cores?: string): Promise<CommandResult> {
+  return runCommand(process.execPath, [join(ROOT, 'node_modules', path), ...args], show, cores);
 }

@@ -19,7 +19,8 @@ export interface StepResult {
 
 export interface SuiteStep {
   name: string;
-  run(): Promise<StepResult>;
+  /** `cores`: those that it may use, as `taskset` names them; absent: all. */
+  run(cores?: string): Promise<StepResult>;
 }
 
 const RUNTIMES = ['shared', 'main', 'renderer', 'tools', 'window'];
@@ -69,7 +70,7 @@ export const nativeLines: SuiteStep = {
 export const unit: SuiteStep = { name: 'unit', run: () => vitest('unit', false) };
 
 /** They take minutes: their progress is shown. */
-export const e2e: SuiteStep = { name: 'e2e', run: () => vitest('e2e', true) };
+export const e2e: SuiteStep = { name: 'e2e', run: (cores) => vitest('e2e', true, cores) };
 
 export const native: SuiteStep = {
   name: 'native',
@@ -84,11 +85,11 @@ export const native: SuiteStep = {
 /**
  * Runs one step, prints its line, and its output when it failed. A step that throws has failed.
  */
-export async function runStep(step: SuiteStep): Promise<StepResult> {
+export async function runStep(step: SuiteStep, cores?: string): Promise<StepResult> {
   const started = performance.now();
   let result: StepResult;
   try {
-    result = await step.run();
+    result = await step.run(cores);
   } catch (error) {
     result = { ok: false, output: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
@@ -111,7 +112,7 @@ export async function runSteps(steps: SuiteStep[]): Promise<StepResult[]> {
   return results;
 }
 
-async function vitest(project: string, show: boolean): Promise<StepResult> {
+async function vitest(project: string, show: boolean, cores?: string): Promise<StepResult> {
   const report = join(STATE, `vitest-${project}-${process.pid}.json`);
   mkdirSync(STATE, { recursive: true });
   try {
@@ -124,7 +125,7 @@ async function vitest(project: string, show: boolean): Promise<StepResult> {
       ...reporters,
       `--outputFile.json=${report}`,
     ];
-    const result = await runTool('vitest/vitest.mjs', args, show);
+    const result = await runTool('vitest/vitest.mjs', args, show, cores);
     if (isOk(result) && /No test files found/.test(result.output))
       return { ok: true, output: '', counts: NONE };
     const counts = vitestCounts(report, result.code);
@@ -138,13 +139,13 @@ async function vitest(project: string, show: boolean): Promise<StepResult> {
 /** The app in a real browser, and in Electron where its binary is. */
 export const window: SuiteStep = {
   name: 'window',
-  async run() {
+  async run(cores) {
     const report = join(STATE, `playwright-${process.pid}.json`);
     mkdirSync(STATE, { recursive: true });
     process.env['PLAYWRIGHT_JSON_OUTPUT_NAME'] = report;
     try {
       const args = ['test', '--config', 'e2e/window/playwright.config.ts', '--reporter=list,json'];
-      const result = await runTool('@playwright/test/cli.js', args, true);
+      const result = await runTool('@playwright/test/cli.js', args, true, cores);
       const counts = playwrightCounts(report, result.code);
       const note = findBrowser() === undefined ? { note: NO_BROWSER } : {};
       return { ok: isOk(result) && counts.failed === 0, output: '', counts, ...note };
