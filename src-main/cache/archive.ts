@@ -1,8 +1,7 @@
 import { createWriteStream } from 'node:fs';
-import { open, realpath, rename, rm } from 'node:fs/promises';
+import { realpath, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Entry, ZipFile } from 'yauzl';
-import { ZipFile as ZipWriter } from 'yazl';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { Layout } from '../kvstore/files.ts';
@@ -21,6 +20,7 @@ import {
 } from './archive-manifest.ts';
 import { ChunkKeys } from './chunk-keys.ts';
 import { forEachPage } from './listing-sources.ts';
+import { writeArchive, type Run } from './write-archive.ts';
 
 interface ArchiveOptions {
   store: ChunkStore;
@@ -28,12 +28,6 @@ interface ArchiveOptions {
   dir: string;
   files: ChunkFiles;
   catalogue: Pick<Catalogue, 'documents' | 'kvKeys' | 'libraries'>;
-}
-
-interface Run {
-  signal?: AbortSignal | undefined;
-  /** Chunks dealt with, and in all. */
-  onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 export interface ImportReport {
@@ -58,7 +52,7 @@ export class ChunkArchive {
     this.#keys = new ChunkKeys(options.catalogue.kvKeys);
   }
 
-  /** The file appears when it is whole. LIBRARY_NOT_FOUND, LIBRARY_EMPTY when nothing of it is stored, DISK_FULL, STORE_READ_ONLY, ABORTED. */
+  /** The file appears when it is whole. LIBRARY_NOT_FOUND, LIBRARY_EMPTY when nothing of it is stored, CHUNK_CORRUPT, DISK_FULL, STORE_READ_ONLY, ABORTED. */
   async export(folder: string, file: string, run: Run = {}): Promise<{ chunks: number; bytes: number }> {
     const chunks = await this.#chunksOf(await this.#libraryOf(folder));
     if (chunks.length === 0)
@@ -67,15 +61,17 @@ export class ChunkArchive {
         `Nothing of the library of ${folder} is stored.`,
         'Ask it something first: its passages are computed then.',
       );
+    const layout = new Layout(this.#options.dir);
     const part = `${file}.part`;
+    let written: ManifestChunk[];
     try {
-      await this.#write(part, chunks, run);
+      written = await writeArchive(part, chunks, layout, run);
       await rename(part, file);
     } catch (error) {
       await rm(part, { force: true }).catch(() => undefined);
       throw error instanceof KvasirError ? error : fileError(error, `The file ${file} could not be written`);
     }
-    return { chunks: chunks.length, bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0) };
+    return { chunks: written.length, bytes: written.reduce((sum, { bytes }) => sum + bytes, 0) };
   }
 
   /**
@@ -126,30 +122,6 @@ export class ChunkArchive {
         ? [{ key, formatVersion: entry.formatVersion, bytes: entry.bytes, label: entry.label }]
         : [];
     });
-  }
-
-  async #write(part: string, chunks: ManifestChunk[], { signal, onProgress }: Run): Promise<void> {
-    const layout = new Layout(this.#options.dir);
-    const manifest: Manifest = { kind: 'kvasir-cache', version: 1, chunks };
-    const zip = new ZipWriter();
-    const output = createWriteStream(part, { flush: true });
-    const written = pipeline(zip.outputStream, output, { signal });
-    zip.addBuffer(Buffer.from(JSON.stringify(manifest)), MANIFEST_NAME);
-    for (const [done, chunk] of chunks.entries()) {
-      zip.addReadStreamLazy(entryName(chunk), { compress: false, size: chunk.bytes }, (give) => {
-        onProgress?.(done, chunks.length);
-        open(layout.chunkFile(chunk.key, chunk.formatVersion), 'r').then(
-          (file) => give(null, file.createReadStream()),
-          (error: unknown) => output.destroy(error as Error),
-        );
-      });
-    }
-    zip.end();
-    await written.catch((error: unknown) => {
-      throwIfAborted(signal);
-      throw error;
-    });
-    onProgress?.(chunks.length, chunks.length);
   }
 
   async #take(

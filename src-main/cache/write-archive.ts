@@ -1,0 +1,84 @@
+import { createWriteStream } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { finished, pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { Layout } from '../kvstore/files.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import { fileError } from '../platform/paths.ts';
+import { entryName, MANIFEST_NAME, type Manifest, type ManifestChunk } from './archive-manifest.ts';
+
+export interface Run {
+  signal?: AbortSignal | undefined;
+  /** Chunks dealt with, and in all. */
+  onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/**
+ * Writes chunk files and their list into one file. Gives that list: a chunk that is evicted before its turn is left out, and so the list
+ * comes last. CHUNK_CORRUPT, ABORTED, and what Node says of the file that is written.
+ */
+export async function writeArchive(
+  path: string,
+  chunks: readonly ManifestChunk[],
+  layout: Pick<Layout, 'chunkFile'>,
+  { signal, onProgress }: Run = {},
+): Promise<ManifestChunk[]> {
+  const zip = new ZipFile();
+  const failed = new AbortController();
+  const written = pipeline(zip.outputStream, createWriteStream(path, { flush: true }), {
+    signal: AbortSignal.any([failed.signal, ...(signal ? [signal] : [])]),
+  });
+  written.catch(() => undefined); // waited for below
+  const there: ManifestChunk[] = [];
+  try {
+    for (const [done, chunk] of chunks.entries()) {
+      onProgress?.(done, chunks.length);
+      const file = await openStored(layout.chunkFile(chunk.key, chunk.formatVersion));
+      if (!file) continue;
+      await Promise.race([addFile(zip, file, chunk), written]);
+      there.push(chunk);
+    }
+    const manifest: Manifest = { kind: 'kvasir-cache', version: 1, chunks: there };
+    zip.addBuffer(Buffer.from(JSON.stringify(manifest)), MANIFEST_NAME);
+    zip.end();
+    await written;
+  } catch (error) {
+    failed.abort();
+    throwIfAborted(signal);
+    throw error;
+  }
+  onProgress?.(chunks.length, chunks.length);
+  return there;
+}
+
+/** undefined when it is there no more. */
+async function openStored(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw fileError(error, `The stored chunk ${path} could not be opened`);
+  }
+}
+
+/** Until the whole file is in. */
+async function addFile(zip: ZipFile, file: FileHandle, chunk: ManifestChunk): Promise<void> {
+  const stream = file.createReadStream();
+  try {
+    const { size } = await file.stat();
+    // Asked here: the archive would emit an error for it, and one that nobody hears ends the process.
+    if (size !== chunk.bytes) throw new Error(`It has ${size} bytes instead of ${chunk.bytes}.`);
+    zip.addReadStream(stream, entryName(chunk), { compress: false, size });
+    await finished(stream);
+  } catch (error) {
+    throw new KvasirError(
+      'CHUNK_CORRUPT',
+      `The stored chunk ${chunk.key} could not be read.`,
+      'Run `cache verify`, which sets damaged chunks aside, and export again.',
+      { cause: error },
+    );
+  } finally {
+    stream.destroy();
+  }
+}
