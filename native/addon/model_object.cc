@@ -104,7 +104,10 @@ Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
     std::function<R()> work = [=] {
         return kvasir::encode_chunk(e.model, tokens, prefix, dtype, abort.get(), throttled(callback));
     };
-    const Turns::Request request{.priority = Turns::kBackground, .rows = double(tokens.size())};
+    const Turns::Request request{
+        .priority = info[5].IsUndefined() ? Turns::kBackground : int_from(info[5], "priority"),
+        .rows = double(tokens.size()),
+        .abort = abort.get()};
     return run_async<R>(info.Env(), e.worker, work,
                         [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); },
                         {callback}, {nullptr, request});

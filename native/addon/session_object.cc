@@ -100,7 +100,8 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     const int observe = info[5].IsUndefined() ? 0 : int_from(info[5], "observe");
     if (observe < 0) throw Napi::RangeError::New(env, "observe must be at least 0");
     Turns::Request request{.priority = info[6].IsUndefined() ? 0 : int_from(info[6], "priority"),
-                           .alone = s->session->uses_devices()};
+                           .alone = s->session->uses_devices(),
+                           .abort = abort.get()};
     for (const Segment & segment : segments) {
         request.rows += segment.chunk ? kReusedRow * double(segment.chunk->n_tokens()) : double(segment.tokens.size());
     }

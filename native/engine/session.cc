@@ -1,13 +1,19 @@
 #include "session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "error.h"
 #include "fuse.h"
 #include "numbers.h"
 
 namespace kvasir {
+
+namespace {
+constexpr int kMomentsToFree = 10, kMomentMs = 20;
+}
 
 Session::Session(std::shared_ptr<Model> model, int capacity, KvPool * pool)
     : model_(std::move(model)),
@@ -36,11 +42,10 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
     Fuse fuse(*model_, cache_, segments, strategy, loading, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
     model_->require_unchanged();
-    // Those that are written go on, and give their memory back: a prompt waits for it rather than taking more.
-    const auto fits = [&] { return cache_.pool().fits(cache_.missing(length_, length_ + fuse.tokens())); };
-    while (!fits() && model_->turns()->wait_for_others(abort)) {}
+    wait_for_memory(length_ + fuse.tokens(), abort);
     try {
         cache_.allocate(length_, length_ + fuse.tokens());
+        model_->turns()->has_memory();
         cache_.advise_huge_pages(length_, length_ + fuse.tokens());
         std::vector<float> logits;
         AppendReport report = fuse.run(logits, abort, progress);
@@ -53,6 +58,20 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
     } catch (...) {
         cache_.truncate(length_);
         throw;
+    }
+}
+
+// Those that are written go on, and give their memory back: a prompt waits for it rather than taking more.
+void Session::wait_for_memory(int end, const std::atomic<bool> * abort) {
+    Turns & turns = *model_->turns();
+    const int missing = cache_.missing(length_, end);
+    if (missing == 0) return;
+    const auto may = [&] { return cache_.pool().fits(missing) && !turns.memory_is_spoken_for(); };
+    bool waited = false;
+    while (!may() && turns.wait_for_others(abort)) waited = true;
+    // Whoever ended gives its memory back a moment later: its session belongs to who asked for it.
+    for (int i = 0; waited && !may() && i < kMomentsToFree; ++i) {
+        turns.away([] { std::this_thread::sleep_for(std::chrono::milliseconds(kMomentMs)); });
     }
 }
 
@@ -127,6 +146,8 @@ void Session::give_back() {
 // An abort waits for it, since a session holds what it says.
 void Session::restore() {
     given_back_ = false;
+    // As long as a prompt takes: others go on meanwhile.
+    const Turns::AsPrompt as_prompt(*model_->turns(), length_);
     const Recipe recipe = std::move(*recipe_);
     const std::vector<float> logits = std::move(logits_);
     const int end = length_;
@@ -159,8 +180,7 @@ void Session::truncate(int length) {
 }
 
 // What follows from text up to position `end` is numbers. If not, what was written for it is wiped: where keys are
-// masked
-// and not left out, a NaN among them would reach whatever stands in these blocks next. MODEL_NUMBERS.
+// masked and not left out, a NaN among them would reach whatever stands in these blocks next. MODEL_NUMBERS.
 void Session::require_numbers(const std::vector<float> & logits, int end) {
     if (all_finite(logits)) return;
     cache_.wipe(length_, end);

@@ -60,6 +60,7 @@ class Session : public AnySession {
     AppendReport append_once(const std::vector<Segment> & segments, const StrategySpec & strategy,
                              const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading,
                              int observe);
+    void wait_for_memory(int end, const std::atomic<bool> * abort);
     // How the session came to what it holds, where one append did it behind what was adopted: so that it can come to it
     // again. Until its answer is written, or anything else is done with it.
     struct Recipe {

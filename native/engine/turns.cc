@@ -26,6 +26,10 @@ Turns::Turn::Turn(Turns & turns, const Request & request)
     ++turns.turns_;
     turns.waiting_.push_back(this);
     if (!turns.taken_) turns.hand_over();
+    const auto granted = [&] { return granted_; };
+    while (request.abort && !is_short_ && !changed_.wait_for(lock, std::chrono::milliseconds(kPollMs), granted)) {
+        if (request.abort->load()) is_short_ = true;  // all that is left of it is to end
+    }
     turns.wait(lock, *this);
     innermost = this;
 }
@@ -82,6 +86,21 @@ void Turns::hand_over() {
     if (next->alone_) alone_ = next;
     next->granted_ = true;
     next->changed_.notify_one();
+}
+
+Turns::AsPrompt::AsPrompt(Turns & turns, double rows) : turns_(turns) {
+    Turn * turn = turns.mine();
+    if (!turn) return;
+    std::lock_guard lock(turns.mutex_);
+    was_short_ = std::exchange(turn->is_short_, false);
+    turn->deadline_ = turns.computed_rows_ + kSlack * rows;
+}
+
+Turns::AsPrompt::~AsPrompt() {
+    Turn * turn = turns_.mine();
+    if (!turn) return;
+    std::lock_guard lock(turns_.mutex_);
+    turn->is_short_ = was_short_;
 }
 
 void Turns::wait(std::unique_lock<std::mutex> & lock, Turn & turn) {
@@ -176,8 +195,13 @@ bool Turns::decode(const DecodeRow & row, const std::atomic<bool> * abort) {
 bool Turns::wait_for_others(const std::atomic<bool> * abort) {
     Turn * turn = mine();
     std::unique_lock lock(mutex_);
-    if (!turn || turns_ - int(blocked_.size()) <= 1) return false;
+    if (!turn) return false;
+    // Those that may not begin before this one ends do nothing that it could wait for.
+    const auto behind = std::count_if(waiting_.begin(), waiting_.end(),
+                                      [&](const Turn * t) { return alone_ == turn && t->alone_; });
+    if (turns_ - int(blocked_.size()) - int(behind) <= 1) return false;
     const auto start = Clock::now();
+    turn->wants_memory_ = true;
     blocked_.push_back(turn);
     hand_over();
     const auto granted = [&] { return turn->granted_; };
@@ -191,6 +215,27 @@ bool Turns::wait_for_others(const std::atomic<bool> * abort) {
     turn->paused_ms_ += ms_since(start);
     if (abort && abort->load()) throw Error("ABORTED", "The computation was stopped.");
     return true;
+}
+
+bool Turns::memory_is_spoken_for() const {
+    const Turn * turn = mine();
+    if (!turn) return false;
+    std::lock_guard lock(mutex_);
+    const auto earlier = [&](const Turn * t) {
+        return t->wants_memory_ && t->number_ < turn->number_ && t->priority_ <= turn->priority_;
+    };
+    return std::any_of(waiting_.begin(), waiting_.end(), earlier) ||
+           std::any_of(blocked_.begin(), blocked_.end(), earlier);
+}
+
+void Turns::has_memory() {
+    Turn * turn = mine();
+    if (!turn) return;
+    std::lock_guard lock(mutex_);
+    if (!std::exchange(turn->wants_memory_, false)) return;
+    // What is left may be enough for those that let it go first.
+    waiting_.insert(waiting_.end(), blocked_.begin(), blocked_.end());
+    blocked_.clear();
 }
 
 void Turns::may_give_back(std::function<void()> give_back) {

@@ -41,6 +41,8 @@ class Turns {
         double rows = 0;  // about how many it computes
         // No other of these begins before it ends: they share what a device has only once (its staging buffer).
         bool alone = false;
+        // Of a request that ends by itself once this is set: it then waits no longer than what is short.
+        const std::atomic<bool> * abort = nullptr;
     };
     static constexpr int kBackground = 2;  // from this priority on, tokens of answers always go first
     static constexpr int kMostRows = 16;   // of a step
@@ -68,7 +70,20 @@ class Turns {
         const DecodeRow * row_ = nullptr;  // waits for a step
         std::exception_ptr failure_;       // of the step
         bool interrupted_ = false;         // its row was taken out of a step
+        bool wants_memory_ = false;
         std::function<void()> give_back_;
+    };
+
+    // While it lives this thread's turn, which may be short, is one that computes `rows`, and gives way as those do.
+    class AsPrompt {
+      public:
+        AsPrompt(Turns & turns, double rows);
+        ~AsPrompt();
+        AsPrompt(const AsPrompt &) = delete;
+
+      private:
+        Turns & turns_;
+        bool was_short_ = false;
     };
 
     bool has_turn() const { return mine() != nullptr; }
@@ -80,8 +95,13 @@ class Turns {
     // ABORTED, and what the step throws.
     bool decode(const DecodeRow & row, const std::atomic<bool> * abort);
 
-    // Lets others work until one of them ends. False, and at once, where there is none to wait for. ABORTED.
+    // Has this turn wait for memory: lets others work until one of them ends. False, and at once, where there is none to
+    // wait for. ABORTED.
     bool wait_for_others(const std::atomic<bool> * abort);
+    // Whether one that came before and is no less urgent waits for memory: what is free is for that.
+    bool memory_is_spoken_for() const;
+    // This turn has the memory that it waited for, or takes it.
+    void has_memory();
     // What this turn can do to give memory back until it ends; for answers, which are written after one another.
     void may_give_back(std::function<void()> give_back);
     // Has the youngest answer give its memory back, which may be the caller's. False: none can.

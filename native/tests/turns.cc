@@ -144,6 +144,56 @@ TEST(answers_for_which_memory_runs_out_are_computed_again_and_stay_the_same) {
     CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // one alone gets what it needs
 }
 
+TEST(a_prompt_waits_until_a_session_that_was_done_with_is_freed_instead_of_taking_more) {
+    auto m = tiny("qwen3");
+    const int budget = 6;
+    m->kv_pool().set_budget(budget * m->kv_pool().block_bytes());
+    auto done = std::make_shared<Session>(m, 512);
+    std::thread asks, frees;
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 1});
+        done->append({{ids(300), nullptr}}, kFull, nullptr, nullptr);
+        asks = std::thread([&] {
+            const Turns::Turn its(*m->turns(), {.rows = 1});
+            Session session(m, 512);
+            session.append({{ids(200, 3), nullptr}}, kFull, nullptr, nullptr);
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        m->turns()->away([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });  // it waits for memory
+        frees = std::thread([&] {  // as whoever asked lets it go: in a turn of its own, later
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+            const Turns::Turn its(*m->turns(), {.is_short = true});
+            done.reset();
+        });
+    }
+    asks.join();
+    frees.join();
+    CHECK(m->kv_pool().blocks().size() <= budget);
+}
+
+TEST(a_prompt_that_needs_no_memory_waits_for_none) {
+    auto m = tiny("qwen3");
+    Session session(m, 512);
+    session.reserve(128);
+    m->kv_pool().set_budget(m->kv_pool().block_bytes());
+    std::thread asks;
+    std::atomic<bool> done{false};
+    {
+        const Turns::Turn other(*m->turns(), {.rows = 1e6});  // that does not end before it is done
+        asks = std::thread([&] {
+            const Turns::Turn turn(*m->turns(), {.rows = 1});
+            session.append({{ids(100), nullptr}}, kFull, nullptr, nullptr);
+            done = true;
+        });
+        for (int i = 0; i < 2000 && !done; ++i) {
+            m->turns()->pause(1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        CHECK(done.load());
+    }
+    asks.join();
+}
+
 TEST(a_prompt_that_waits_for_memory_can_be_stopped_while_others_are_at_work) {
     auto m = tiny("qwen3");
     m->kv_pool().set_budget(2 * m->kv_pool().block_bytes());
@@ -331,6 +381,82 @@ TEST(of_what_a_device_has_once_one_request_is_at_work_until_its_end) {
     go = true;
     other.join();
     CHECK_EQ(other.order(), "L.LLs");
+}
+
+TEST(of_those_that_a_device_lets_in_one_by_one_none_waits_for_the_next_to_end) {
+    Desk desk;
+    {
+        const Turns::Turn turn(desk.turns, {.rows = 100, .alone = true});
+        desk.compute("x", {.rows = 100, .alone = true}, 1, 100);
+        CHECK(!desk.turns.wait_for_others(nullptr));
+        desk.compute("y", {.rows = 100}, 1, 100);  // this one can end
+        CHECK(desk.turns.wait_for_others(nullptr));
+        desk.done.push_back("a");
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "yax");
+}
+
+TEST(a_request_that_is_stopped_while_it_waits_has_the_turn_before_all_prompts) {
+    Desk desk;
+    const std::atomic<bool> abort{true};
+    {
+        const Turns::Turn first(desk.turns, {.rows = 1});
+        desk.compute("q", {.rows = 10}, 1, 10);
+        desk.compute("s", {.priority = Turns::kBackground, .rows = 1e6, .abort = &abort}, 1, 0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "sq");
+}
+
+TEST(a_short_turn_that_computes_a_prompt_gives_way_as_prompts_do) {
+    Desk desk;
+    {
+        const Turns::Turn turn(desk.turns, {.is_short = true});
+        {
+            const Turns::AsPrompt as_prompt(desk.turns, 1000);
+            desk.compute("q", {.rows = 10}, 1, 10);
+            desk.done.push_back("r"), desk.turns.pause(10);
+            desk.done.push_back("r");
+        }
+        desk.compute("p", {.rows = 10}, 1, 10);
+        desk.turns.pause(10);
+        desk.done.push_back("s");
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "rqrsp");
+}
+
+TEST(memory_that_is_free_is_for_who_waited_for_it_first) {
+    Desk desk;
+    std::vector<bool> spoken;
+    std::atomic<bool> waits{false};
+    {
+        const Turns::Turn first(desk.turns, {.rows = 1});
+        desk.threads.emplace_back([&] {
+            waits = true;
+            const Turns::Turn early(desk.turns, {.rows = 10});
+            desk.turns.wait_for_others(nullptr);
+            desk.done.push_back("e");
+            desk.turns.has_memory();
+        });
+        while (!waits) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        desk.threads.emplace_back([&] {
+            const Turns::Turn late(desk.turns, {.rows = 1000});
+            spoken.push_back(desk.turns.memory_is_spoken_for());
+            while (desk.turns.memory_is_spoken_for() && desk.turns.wait_for_others(nullptr)) {}
+            desk.done.push_back("l");
+            spoken.push_back(desk.turns.memory_is_spoken_for());
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        desk.turns.away([] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); });
+        CHECK(!desk.turns.memory_is_spoken_for());  // this one came before
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "el");
+    CHECK(spoken == std::vector<bool>({true, false}));
 }
 
 TEST(tokens_of_many_answers_are_computed_in_one_step) {
