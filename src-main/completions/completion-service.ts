@@ -109,6 +109,7 @@ export class CompletionService {
     const result = await this.#requests.take(run.signal, async (active, signal) => {
       if (!library) requireInUse(request.model, active, models.list());
       const wait = stopwatch.lap();
+      run.onBegin?.();
       const context = { ...active, settings: settings.current, planner };
       const asked = library
         ? await askLibrary(request, library, {
