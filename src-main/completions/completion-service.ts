@@ -59,7 +59,7 @@ export class CompletionService {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#maker = new AnswerMaker(options);
-    this.#requests = new RequestQueue(options.models, options.gate);
+    this.#requests = new RequestQueue(options);
   }
 
   /** Ends all that is being answered. */
