@@ -1,5 +1,6 @@
 /** Anthropic's own client against the real server with the demo model. */
 import Anthropic, {
+  APIError,
   APIUserAbortError,
   AuthenticationError,
   BadRequestError,
@@ -7,6 +8,7 @@ import Anthropic, {
   UnprocessableEntityError,
 } from '@anthropic-ai/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { encryptedPdf, pdf } from '../tools/test-documents/documents.ts';
 import { all, DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
 /** Left to itself the controller goes by how fast this machine is. */
@@ -169,6 +171,78 @@ describe('documents', () => {
   });
 });
 
+function sentPdf(bytes: Buffer, title = 'Staff'): Anthropic.DocumentBlockParam {
+  const data = bytes.toString('base64');
+  return document('', { title, source: { type: 'base64', media_type: 'application/pdf', data } });
+}
+
+describe('a PDF', () => {
+  /** One without text, and a sentence that goes on in the next line. */
+  const PAGES = [['Tea is free.'], [], ['Mara Lind is an engineer. Mara Lind works', 'in the Oslo office.']];
+
+  test('is cited by its pages, in a stream as at once', async () => {
+    const content = [document(JON, { title: 'Jon' }), sentPdf(await pdf(PAGES)), QUESTION];
+    const made = await ask(content);
+    expect(textOf(made)).toMatch(/Oslo/);
+    const citations = made.content.flatMap((block) => (block.type === 'text' ? (block.citations ?? []) : []));
+    expect(citations).toContainEqual({
+      type: 'page_location',
+      cited_text: 'Mara Lind works\nin the Oslo office.',
+      document_index: 1,
+      document_title: 'Staff',
+      start_page_number: 3,
+      end_page_number: 4,
+      file_id: null,
+    });
+    const final = await client.messages.stream(asking(content)).finalMessage();
+    expect(final.content).toEqual(made.content);
+  });
+
+  test('is computed once: the next question reads it, wherever it stands', async () => {
+    const pages = Array.from({ length: 12 }, (_, i) => [
+      `Ship ${i} is called Vega ${i}. It carries ${i} tons of fish from Bergen to Tromsø every month.`,
+      `Its captain is ${i + 30} years old, and plays the accordion when the sea is calm.`,
+    ]);
+    const bytes = await pdf(pages);
+    const asked: Anthropic.TextBlockParam = { type: 'text', text: 'Question: How old is the captain?' };
+    const first = await ask([sentPdf(bytes), asked]);
+    expect(first.usage.cache_creation_input_tokens).toBeGreaterThan(200);
+    expect(first.usage.cache_read_input_tokens).toBe(0);
+    const before: Anthropic.TextBlockParam = { type: 'text', text: 'Read this with care.\n\n' };
+    const second = await ask([before, sentPdf(bytes, 'By another name'), asked]);
+    expect(second.usage.cache_creation_input_tokens).toBe(0);
+    expect(second.usage.cache_read_input_tokens).toBeGreaterThan(100);
+    const { messages, model } = asking([sentPdf(bytes), asked]);
+    const { input_tokens } = await client.messages.countTokens({ model, messages });
+    const { usage } = first;
+    expect(input_tokens).toBe(usage.input_tokens + (usage.cache_creation_input_tokens ?? NaN));
+  });
+
+  test.each([
+    [
+      'damaged',
+      400,
+      'invalid_request_error',
+      () => Buffer.from('%PDF-1.7 and nothing of the kind'),
+      /damaged/,
+    ],
+    ['damaged and large', 400, 'invalid_request_error', () => Buffer.alloc(11_000_000), /damaged/],
+    ['empty', 400, 'invalid_request_error', () => Buffer.alloc(0), /no text in it/],
+    ['scanned', 400, 'invalid_request_error', () => pdf([[], []]), /no text in it.*OCR/],
+    ['encrypted', 400, 'invalid_request_error', () => encryptedPdf(), /password/],
+    ['too large', 413, 'request_too_large', () => Buffer.alloc(13_000_000), /bytes at most/],
+  ])('that is %s is refused, and why is said', async (_, status, type, make, why) => {
+    const content = [sentPdf(await make()), QUESTION];
+    const streamed = () => client.messages.stream(asking(content)).finalMessage();
+    for (const asked of [() => ask(content), streamed]) {
+      const failure = await asked().catch((error: unknown) => error);
+      if (!(failure instanceof APIError)) throw new Error('it was answered');
+      expect([failure.status, failure.type]).toEqual([status, type]);
+      expect(failure.message).toMatch(why);
+    }
+  });
+});
+
 describe('failures', () => {
   test('are of the classes that the client knows, and say what is wrong', async () => {
     const tools = [{ name: 'f', input_schema: { type: 'object' as const } }];
@@ -177,8 +251,6 @@ describe('failures', () => {
     await expect(ask([QUESTION], { tools })).rejects.toThrow(/tools is not supported/);
     const thinking = { type: 'enabled' as const, budget_tokens: 2000 };
     await expect(ask([QUESTION], { thinking })).rejects.toThrow(/thinking/);
-    const source = { type: 'base64' as const, media_type: 'application/pdf' as const, data: 'JVBERi0=' };
-    await expect(ask([document('', { source }), QUESTION])).rejects.toThrow(/what a PDF says as text/);
     const image = { type: 'image' as const, source: { type: 'url' as const, url: 'http://x/y.png' } };
     await expect(ask([image, QUESTION])).rejects.toThrow(/no images/);
     await expect(ask([QUESTION], { model: 'none' })).rejects.toThrow(NotFoundError);

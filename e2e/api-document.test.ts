@@ -1,6 +1,7 @@
 /** What the API's own document says, held against what the real server answers. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, expect, test } from 'vitest';
+import { pdf } from '../tools/test-documents/documents.ts';
 import { DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
 interface Document {
@@ -77,6 +78,16 @@ test.each([
   const { status, json } = await ask(path, body);
   expect(status).toBe(200);
   expect(mistakes(path, body ? 'post' : 'get', '200', json)).toEqual([]);
+});
+
+test('a message with a PDF is answered as it is told', async () => {
+  const data = (await pdf([['Mara Lind works in the Oslo office.']])).toString('base64');
+  const source = { type: 'base64', media_type: 'application/pdf', data };
+  const content = [{ ...DOCUMENTS[0], source }, DOCUMENTS[1]];
+  const body = { model: DEMO, max_tokens: 20, messages: [{ role: 'user', content }] };
+  const { json } = await ask('/v1/messages', body);
+  expect(JSON.stringify(json)).toContain('page_location');
+  expect(mistakes('/v1/messages', 'post', '200', json)).toEqual([]);
 });
 
 test.each([

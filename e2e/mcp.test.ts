@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { DOCUMENTS, removeDir, ROOT, tempDir, writeFiles } from './cli-support.ts';
-import { endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
+import { DEMO, endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
 
 const LIBRARY = 'notes';
 const LONG = `${'All is quiet. '.repeat(20_000)}The lighthouse is green.`;
@@ -110,6 +110,15 @@ function reads(connected: () => Client): void {
     expect(citations[mark - 1]?.text).toContain('Oslo office');
   });
 
+  test('says how far an answer is to whoever asks', async () => {
+    const told: number[] = [];
+    const input = { question: 'Where does Mara Lind work?', library: LIBRARY };
+    const onprogress = ({ progress }: { progress: number }): void => void told.push(progress);
+    await connected().callTool({ name: 'ask', arguments: input }, undefined, { onprogress });
+    expect(told.slice(0, 3)).toEqual([1, 2, 3]);
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+  });
+
   test('reads a long document part by part', async () => {
     const id = await documentId(connected(), 'long.txt');
     let text = '';
@@ -192,6 +201,39 @@ async function connectOverStdio(data: string, { onStderr, onError }: Heard = {})
   return client;
 }
 
+/** As many answers as the model writes at once. */
+const AT_ONCE = 8;
+
+async function queue({ origin }: ApiServer, what: 'waiting' | 'running'): Promise<number> {
+  const headers = { Authorization: `Bearer ${KEY}` };
+  const text = await (await fetch(`${origin}/metrics`, { headers })).text();
+  return Number(new RegExp(`^kvasir_queue_${what} (\\d+)$`, 'm').exec(text)?.[1]);
+}
+
+/** Takes all there is of the model, for answers that cannot end before their context is full. */
+async function occupied(server: ApiServer): Promise<{ end: () => Promise<void> }> {
+  const stop = new AbortController();
+  const schema = { type: 'array', items: { type: 'string', minLength: 1000 }, minItems: 100 };
+  const body = JSON.stringify({
+    model: DEMO,
+    messages: [{ role: 'user', content: 'Write.' }],
+    response_format: { type: 'json_schema', json_schema: { name: 'long', schema } },
+  });
+  const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' };
+  const answers = Array.from({ length: AT_ONCE }, () =>
+    fetch(`${server.baseURL}/chat/completions`, { method: 'POST', headers, body, signal: stop.signal }).catch(
+      () => undefined,
+    ),
+  );
+  await expect.poll(() => queue(server, 'running')).toBe(AT_ONCE);
+  return {
+    end: async () => {
+      stop.abort();
+      await Promise.all(answers);
+    },
+  };
+}
+
 describe('over stdio', () => {
   let client: Client;
   const strange: Error[] = [];
@@ -242,6 +284,33 @@ describe('over HTTP', () => {
   });
 
   reads(() => client);
+
+  test('a question that is cancelled waits no more, nor one whose client has gone', async () => {
+    const input = { question: 'Where does Mara Lind work?', library: LIBRARY };
+    const askBy = (by: Client, signal?: AbortSignal): Promise<unknown> =>
+      by.callTool({ name: 'ask', arguments: input }, undefined, signal && { signal }).catch(() => undefined);
+    const clients: [string, Client][] = [
+      ['HTTP', await connect(KEY)],
+      ['stdio', await connectOverStdio(join(dir, 'data'))],
+    ];
+    const busy = await occupied(server);
+    for (const [transport, each] of clients) {
+      const abort = new AbortController();
+      const cancelled = askBy(each, abort.signal);
+      await expect.poll(() => queue(server, 'waiting')).toBe(1);
+      abort.abort();
+      await cancelled;
+      await expect.poll(() => queue(server, 'waiting'), { message: `cancelled over ${transport}` }).toBe(0);
+      const left = askBy(each);
+      await expect.poll(() => queue(server, 'waiting')).toBe(1);
+      await each.close();
+      await left;
+      await expect.poll(() => queue(server, 'waiting'), { message: `left over ${transport}` }).toBe(0);
+    }
+    expect(await queue(server, 'running')).toBe(AT_ONCE);
+    await busy.end();
+    await expect.poll(() => queue(server, 'running')).toBe(0);
+  });
 
   test('lets nobody in without the key, nor under a foreign name', async () => {
     await expect(connect('wrong')).rejects.toThrow(/not known here|401/);

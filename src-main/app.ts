@@ -32,7 +32,9 @@ import { ChunkStore, type SharedTier } from './kvstore/store.ts';
 import { SharingService } from './sharing/sharing-service.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { LibraryService } from './library/library-service.ts';
-import type { Parser } from './library/parser/parser-process.ts';
+import { ParserProcess } from './library/parser/parser-process.ts';
+import type { SpawnParser } from './library/parser/spawn.ts';
+import { SentDocuments } from './library/sent-documents.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { ModelService } from './models/model-service.ts';
 import type { TryFile } from './models/trial/try-file.ts';
@@ -67,8 +69,8 @@ interface AppOptions {
   dataDir?: string | undefined;
   /** Settings that hold for this run only, on top of the settings file. */
   overrides?: Partial<SettingsInput> | undefined;
-  /** Reads documents in a process apart; for hosts that start processes in a way of their own. */
-  parser?: Parser | undefined;
+  /** Starts the process that reads documents; for hosts that start processes in a way of their own. */
+  spawnParser?: SpawnParser | undefined;
   /** Tries model files in a process apart; likewise. */
   tryFile?: TryFile | undefined;
   /** Tries GPUs in a process apart; likewise. */
@@ -114,6 +116,8 @@ export class App {
   readonly completions: CompletionService;
   /** Vectors for other programs. */
   readonly vectors: VectorService;
+  /** Documents that come with other programs' questions. */
+  readonly sentDocuments: SentDocuments;
   /** Documents read window by window, and batches of questions. */
   readonly analysis: AnalysisService;
   /** Libraries, their documents, and the queue that reads and precomputes them. */
@@ -145,7 +149,7 @@ export class App {
   private constructor(
     parts: Pick<App, 'paths' | 'settings' | 'log' | 'engine' | 'store' | 'sharing'>,
     catalogue: Catalogue,
-    { parser, tryFile, keyring, ...host }: Omit<AppOptions, 'dataDir' | 'overrides'>,
+    { spawnParser, tryFile, keyring, ...host }: Omit<AppOptions, 'dataDir' | 'overrides'>,
     found: Failure[],
   ) {
     this.#found = found;
@@ -280,7 +284,7 @@ export class App {
       models: this.models,
       indexer: this.search,
       costs: this.planner.costs,
-      parser,
+      parser: new ParserProcess({}, spawnParser),
       onFound: (failure) => void found.push(failure),
     });
     this.completions = new CompletionService({
@@ -295,6 +299,9 @@ export class App {
       openSession: this.chat.openSession.bind(this.chat),
     });
     this.vectors = new VectorService(this.models);
+    // A process of its own: a request does not wait for the documents of libraries.
+    const parser = new ParserProcess({}, spawnParser);
+    this.sentDocuments = new SentDocuments({ parser, settings, models: this.models });
     this.firstUse = new FirstUse({
       ...core,
       models: this.models,
@@ -419,6 +426,7 @@ export class App {
       () => this.prefetcher.close(),
       () => this.analysis.close(),
       ...this.workspaces.closeAnalyses(),
+      () => this.sentDocuments.close(),
       () => this.completions.close(),
       () => this.chat.close(),
       ...this.workspaces.closeAnswers(),

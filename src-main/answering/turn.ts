@@ -26,6 +26,8 @@ interface TurnOptions {
   stopwatch: Stopwatch;
   /** What kind of request this is, for eviction to learn from. Default: a question. */
   requestClass?: string | undefined;
+  /** Whose computing goes first, as AppendOptions has it. Default: a person's. */
+  priority?: number | undefined;
   /** What was done before, in milliseconds. */
   before: Pick<Ttft, 'retrieve' | 'assemble'> & Partial<Pick<Ttft, 'wait'>>;
   signal?: AbortSignal | undefined;
@@ -102,6 +104,7 @@ export async function runTurn(
     store: options.store,
     session: held.session,
     requestClass: options.requestClass ?? 'question',
+    priority: options.priority,
     clock: stopwatch.clock,
     signal: options.signal,
     onProgress: options.onProgress,

@@ -3,6 +3,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
 import type { NamedModel } from '../answering/answer.ts';
+import { withModel } from '../answering/with-model.ts';
 import type { Answerer, ConversationAnswer } from './answerer.ts';
 import { LiveAnswer } from './live-answer.ts';
 import type { AnswerEnd, MessageStore } from './messages.ts';
@@ -141,28 +142,10 @@ export class AnswerRuns {
 
   /** Runs `work` when its turn has come; stopping ends the wait at once. */
   #withModel<T>(live: LiveAnswer, work: (model: NamedModel) => Promise<T>): Promise<T> {
-    const { models, gate } = this.#options;
-    const stopped = Promise.withResolvers<never>();
-    const onStop = (): void => {
-      if (live.state === 'waiting')
-        stopped.reject(new KvasirError('ABORTED', 'It was stopped before it began.'));
-    };
-    live.signal.addEventListener('abort', onStop, { once: true });
-    const turn = async (): Promise<T> => {
-      for (;;) {
-        await models.current(); // outside of the gate, which loading a model needs itself
-        const result = await gate.foreground(
-          async () => {
-            if (live.signal.aborted) throw new KvasirError('ABORTED', 'It was stopped before it began.');
-            live.begin();
-            return models.active && { value: await work(models.active) };
-          },
-          { shared: true },
-        );
-        if (result) return result.value;
-      }
-    };
-    return Promise.race([turn(), stopped.promise]);
+    return withModel(this.#options, { signal: live.signal }, (model) => {
+      live.begin();
+      return work(model);
+    });
   }
 
   #newLive(conversationId: number, answerId: number, writes: boolean): LiveAnswer {

@@ -27,6 +27,9 @@ import { CitationMarks } from './citation-marks.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
 import { cachedTokens } from './usage.ts';
 
+/** Among appends at once: what a person waits for has 0. */
+const BEHIND_PEOPLE = 1;
+
 interface TurnParts {
   name: string;
   model: FusionModel;
@@ -79,6 +82,7 @@ export async function completeTurn(asked: Asked, parts: TurnParts): Promise<Comp
       writing,
       before: { ...parts.before, assemble },
       requestClass: 'api',
+      priority: BEHIND_PEOPLE,
       signal: AbortSignal.any([run.signal, stopped.signal]),
       onToken: (token, chances) => answer.token(token, chances),
       onThought: (more) => answer.think(more),

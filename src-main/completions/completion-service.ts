@@ -59,7 +59,7 @@ export class CompletionService {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#maker = new AnswerMaker(options);
-    this.#requests = new RequestQueue(options.models, options.gate);
+    this.#requests = new RequestQueue(options);
   }
 
   /** Ends all that is being answered. */
@@ -109,6 +109,7 @@ export class CompletionService {
     const result = await this.#requests.take(run.signal, async (active, signal) => {
       if (!library) requireInUse(request.model, active, models.list());
       const wait = stopwatch.lap();
+      run.onBegin?.();
       const context = { ...active, settings: settings.current, planner };
       const asked = library
         ? await askLibrary(request, library, {

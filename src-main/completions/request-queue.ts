@@ -1,28 +1,21 @@
 import { KvasirError } from '../../src-shared/errors.ts';
+import { withModel } from '../answering/with-model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
-import type { Gate } from '../platform/gate.ts';
 
-/** Where the model comes from; ModelSource gives it. */
-interface Models<M> {
-  current(): Promise<M>;
-  readonly active: M | undefined;
-}
+type Parts<M> = Parameters<typeof withModel<M, unknown>>[0];
 
 /** More are refused: whoever asks then may try again, and memory is not filled by those who wait. */
 const MOST_WAITING = 256;
 
 /** The one place where requests wait for the model, which several may share. */
 export class RequestQueue<M> {
-  readonly #models: Models<M>;
-  readonly #gate: Gate;
+  readonly #parts: Parts<M>;
   readonly #closing = new AbortController();
-  readonly #turns = new Set<Promise<unknown>>();
+  readonly #running = new Set<Promise<unknown>>();
   #waiting = 0;
-  #running = 0;
 
-  constructor(models: Models<M>, gate: Gate) {
-    this.#models = models;
-    this.#gate = gate;
+  constructor(parts: Parts<M>) {
+    this.#parts = parts;
   }
 
   get waiting(): number {
@@ -30,13 +23,13 @@ export class RequestQueue<M> {
   }
 
   get running(): number {
-    return this.#running;
+    return this.#running.size;
   }
 
   /** Ends all requests; resolves when none has the model any more. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.allSettled(this.#turns);
+    await Promise.allSettled(this.#running);
   }
 
   /**
@@ -47,58 +40,28 @@ export class RequestQueue<M> {
     const signal = AbortSignal.any([stop, this.#closing.signal]);
     throwIfAborted(signal);
     if (this.#waiting >= MOST_WAITING) throw tooMany();
-    const stopped = Promise.withResolvers<never>();
-    let begun = false;
+    let waits = true;
     const begin = (): void => {
-      if (!begun) this.#waiting--;
-      begun = true;
-    };
-    const onStop = (): void => {
-      if (!begun) stopped.reject(new KvasirError('ABORTED', 'It was stopped before it began.'));
-      begin();
+      if (waits) this.#waiting--;
+      waits = false;
     };
     this.#waiting++;
-    signal.addEventListener('abort', onStop, { once: true });
-    const turn = this.#turn(signal, begin, work);
-    this.#turns.add(turn);
-    void turn.catch(() => undefined).then(() => this.#turns.delete(turn));
     try {
-      return await Promise.race([turn, stopped.promise]);
+      return await withModel(this.#parts, { signal, forProgram: true }, (model) => {
+        begin();
+        return this.#counted(work(model, signal));
+      });
     } finally {
       begin();
-      signal.removeEventListener('abort', onStop);
     }
   }
 
-  async #turn<T>(
-    signal: AbortSignal,
-    begin: () => void,
-    work: (model: M, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    for (;;) {
-      await this.#models.current(); // outside of the gate, which loading a model needs itself
-      const result = await this.#gate.foreground(() => this.#withModel(signal, begin, work), {
-        shared: true,
-      });
-      if (result) return result.value;
-    }
-  }
-
-  /** undefined when there is no model any more. */
-  async #withModel<T>(
-    signal: AbortSignal,
-    begin: () => void,
-    work: (model: M, signal: AbortSignal) => Promise<T>,
-  ): Promise<{ value: T } | undefined> {
-    throwIfAborted(signal);
-    const { active } = this.#models;
-    if (!active) return undefined;
-    begin();
-    this.#running++;
+  async #counted<T>(work: Promise<T>): Promise<T> {
+    this.#running.add(work);
     try {
-      return { value: await work(active, signal) };
+      return await work;
     } finally {
-      this.#running--;
+      this.#running.delete(work);
     }
   }
 }

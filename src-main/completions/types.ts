@@ -68,6 +68,8 @@ export interface CompletionDelta {
 
 export interface CompletionRun {
   signal: AbortSignal;
+  /** It has the model, and waits no more. */
+  onBegin?: (() => void) | undefined;
   onDelta?: ((delta: CompletionDelta) => void) | undefined;
   /** More of what the model thinks before it answers. */
   onThought?: ((text: string) => void) | undefined;

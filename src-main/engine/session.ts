@@ -25,7 +25,7 @@ export interface AppendOptions extends CallOptions {
   loading?: Partial<NativeLoading> | undefined;
   /** How many tokens at the end, all of them behind the last chunk, have their attention kept for `deviationFrom`. Default: 0. */
   observe?: number | undefined;
-  /** Among appends at once those of the lowest number go first: 0 for what a person waits for (default), 1 for jobs, 2 for what can wait. */
+  /** Among appends at once those of the lowest number go first: 0 for what a person waits for (default), 1 for programs and jobs, 2 for what can wait. */
   priority?: number | undefined;
 }
 

@@ -48,6 +48,8 @@ export interface BlendOptions extends CallOptions {
   clock?: Clock;
   /** What kind of request this is, for eviction to learn from. */
   requestClass?: string | undefined;
+  /** Whose computing goes first, as AppendOptions has it. */
+  priority?: number | undefined;
   /** Told where the chunks' KV comes from once all are looked up, before anything is computed. */
   onAcquired?: ((outcomes: ChunkOutcome[]) => void) | undefined;
 }

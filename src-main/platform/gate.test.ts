@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { Gate } from './gate.ts';
 
@@ -166,4 +166,61 @@ test('questions share a model as far as it goes; what changes the model runs alo
   expect(order).toEqual(['a', 'b', 'c', 'change', 'd']);
   d.finish();
   await d.done;
+});
+
+describe('people and programs', () => {
+  /** A gate that notes who begins. */
+  function noted(atOnce: number) {
+    const gate = new Gate(() => atOnce);
+    const order: string[] = [];
+    const ask = (name: string, options: { shared?: boolean; forProgram?: boolean } = {}) => {
+      const one = work();
+      const begun = (): Promise<void> => {
+        order.push(name);
+        return one.run();
+      };
+      const done = gate.foreground(begun, { shared: true, ...options });
+      return async (): Promise<void> => {
+        one.finish();
+        await done;
+        await turn();
+      };
+    };
+    return { order, ask, program: (name: string) => ask(name, { forProgram: true }) };
+  }
+
+  test('what a person asks goes before programs that wait, and after people that do', async () => {
+    const { order, ask, program } = noted(1);
+    const ends = [program('p1'), program('p2'), ask('a'), program('p3'), ask('b')];
+    await turn();
+    for (const i of [0, 2, 4, 1, 3]) await ends[i]?.();
+    expect(order).toEqual(['p1', 'a', 'b', 'p2', 'p3']);
+  });
+
+  test('where several share the model, a person does not wait for programs that have it', async () => {
+    const { order, ask, program } = noted(2);
+    const ends = [program('p1'), program('p2'), program('p3'), ask('a'), ask('b'), ask('c')];
+    await turn();
+    expect(order).toEqual(['p1', 'p2', 'a', 'b']);
+    await ends[3]?.();
+    expect(order.at(-1)).toBe('c');
+    for (const i of [4, 5]) await ends[i]?.();
+    expect(order).not.toContain('p3'); // the programs before it are as many as may be
+    for (const i of [0, 1, 2]) await ends[i]?.();
+    expect(order.at(-1)).toBe('p3');
+  });
+
+  test('a change of the model goes before programs that wait, and runs alone', async () => {
+    const { order, ask, program } = noted(2);
+    const ends = [program('p1'), program('p2'), program('p3'), ask('change', { shared: false }), ask('a')];
+    await turn();
+    expect(order).toEqual(['p1', 'p2']);
+    await ends[0]?.();
+    expect(order).toEqual(['p1', 'p2']);
+    await ends[1]?.();
+    expect(order).toEqual(['p1', 'p2', 'change']);
+    await ends[3]?.();
+    expect(order).toEqual(['p1', 'p2', 'change', 'a', 'p3']);
+    for (const i of [2, 4]) await ends[i]?.();
+  });
 });

@@ -4,8 +4,8 @@ import { isAborted, throwIfAborted } from './abort.ts';
  * Who may use the model now. A question never waits for more than the layer that is being computed: foreground work
  * stops the background work that is running, which starts anew afterwards.
  *
- * Foreground work begins in call order: one after another, or beside each other what may share the model, which then computes in
- * turns. Jobs run while there is none, background work while there is neither.
+ * Foreground work begins in call order, what people wait for before what programs ask: one after another, or beside each other what
+ * may share the model, which then computes in turns. Jobs run while there is none, background work while there is neither.
  */
 export class Gate {
   #foreground = 0;
@@ -20,16 +20,19 @@ export class Gate {
     this.#turns = new ForegroundTurns(atOnce);
   }
 
-  /** Work that somebody waits for. `shared`: it neither changes nor unloads the model, and others of its kind may run beside it. */
-  async foreground<T>(work: () => Promise<T>, { shared = false } = {}): Promise<T> {
+  /**
+   * Work that somebody waits for. `shared`: it neither changes nor unloads the model, and others of its kind may run beside it.
+   * `forProgram`: it was asked by a program.
+   */
+  async foreground<T>(work: () => Promise<T>, { shared = false, forProgram = false } = {}): Promise<T> {
     this.#foreground++;
     for (const controller of this.#running.keys()) controller.abort(new Interrupted());
     try {
-      await this.#turns.begin(shared);
+      await this.#turns.begin(shared, forProgram);
       try {
         return await work();
       } finally {
-        this.#turns.end();
+        this.#turns.end(forProgram);
       }
     } finally {
       this.#foreground--;
@@ -105,11 +108,22 @@ export class Gate {
   }
 }
 
-/** Who of the foreground runs: in call order, and beside each other only what shares. */
+interface Waiting {
+  shared: boolean;
+  go: () => void;
+}
+
+/** Who asks: how many of them run, and who waits, in call order. */
+class Askers {
+  running = 0;
+  readonly waiting: Waiting[] = [];
+}
+
+/** Who of the foreground runs: people before programs, each in call order, and beside each other only what shares. */
 class ForegroundTurns {
   readonly #atOnce: () => number;
-  readonly #queue: { shared: boolean; go: () => void }[] = [];
-  #running = 0;
+  readonly #people = new Askers();
+  readonly #programs = new Askers();
   /** Whether what runs lets others in. */
   #shared = true;
 
@@ -117,27 +131,41 @@ class ForegroundTurns {
     this.#atOnce = atOnce;
   }
 
-  begin(shared: boolean): Promise<void> {
+  begin(shared: boolean, forProgram: boolean): Promise<void> {
     return new Promise((go) => {
-      this.#queue.push({ shared, go });
+      this.#askers(forProgram).waiting.push({ shared, go });
       this.#next();
     });
   }
 
-  end(): void {
-    this.#running--;
+  end(forProgram: boolean): void {
+    this.#askers(forProgram).running--;
     this.#next();
   }
 
   #next(): void {
-    for (let first; (first = this.#queue[0]);) {
-      const fits = this.#shared && first.shared && this.#running < this.#atOnce();
-      if (this.#running > 0 && !fits) return;
-      this.#queue.shift();
-      this.#running++;
+    for (;;) {
+      const askers = this.#people.waiting.length > 0 ? this.#people : this.#programs;
+      const [first] = askers.waiting;
+      if (!first || !this.#mayBegin(first, askers)) return;
+      askers.waiting.shift();
+      askers.running++;
       this.#shared = first.shared;
       first.go();
     }
+  }
+
+  /** Where several share the model, people do not wait for programs that have it either. */
+  #mayBegin({ shared }: Waiting, askers: Askers): boolean {
+    const running = this.#people.running + this.#programs.running;
+    if (running === 0) return true;
+    const atOnce = this.#atOnce();
+    const counted = askers === this.#people && atOnce > 1 ? askers.running : running;
+    return this.#shared && shared && counted < atOnce;
+  }
+
+  #askers(forProgram: boolean): Askers {
+    return forProgram ? this.#programs : this.#people;
   }
 }
 

@@ -74,9 +74,12 @@ export class SearchService implements Retrieval, DocumentIndexer {
     return { chunks, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
   }
 
-  /** What would be put into a prompt, in prompt order, with all there is to say about it. */
-  async query({ text, scope, topK }: ParsedInputOf<'search.query'>): Promise<OutputOf<'search.query'>> {
-    const { chunks, usedVectors, ms } = await this.find(text, { scope, topK });
+  /** What would be put into a prompt, in prompt order, with all there is to say about it. ABORTED. */
+  async query(
+    { text, scope, topK }: ParsedInputOf<'search.query'>,
+    signal?: AbortSignal,
+  ): Promise<OutputOf<'search.query'>> {
+    const { chunks, usedVectors, ms } = await this.find(text, { scope, topK, signal });
     const hits = chunks.flatMap((chunk) => this.#hit(chunk) ?? []);
     return { hits, usedVectors, ms };
   }

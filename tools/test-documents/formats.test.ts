@@ -427,6 +427,15 @@ describe('the process that reads', () => {
     expect(children).toBe(2);
   });
 
+  test('bytes are read as a file of them is', async () => {
+    const bytes = await pdf([['A page.'], ['Another.']]);
+    const request = { path: '', bytes, name: 'sent.pdf', format: 'pdf', knownSha256: undefined };
+    const outcome = await parser.parse({ ...request, maxBytes: MiB });
+    expect(outcome).toMatchObject({ kind: 'parsed', document: await parse('sent.pdf', bytes) });
+    const refused = parser.parse({ ...request, maxBytes: bytes.length - 1 });
+    await expect(refused).rejects.toMatchObject({ code: 'DOCUMENT_TOO_LARGE' });
+  });
+
   test('stopping ends it at once', async () => {
     const abort = new AbortController();
     const request = {

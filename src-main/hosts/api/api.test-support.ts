@@ -1,5 +1,6 @@
 /** The API's routes over a model that only counts, for tests: no socket. */
 import { onTestFinished } from 'vitest';
+import { KvasirError } from '../../../src-shared/errors.ts';
 import { completionFixture } from '../../testing/completions.ts';
 import type { FakeModelOptions } from '../../testing/fusion.ts';
 import { VectorService } from '../../completions/vector-service.ts';
@@ -11,6 +12,21 @@ import { createRoutes } from './routes.ts';
 
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const DIMENSION = 2;
+
+/** Pages of a "PDF" are its lines, and its chunks, too. */
+const DOCUMENTS = {
+  read: ({ bytes }: { bytes: Uint8Array }) => {
+    const text = Buffer.from(bytes).toString();
+    if (text === '') return Promise.reject(new KvasirError('DOCUMENT_NO_TEXT', 'It is empty.'));
+    const lines = [...text.matchAll(/.+/g)];
+    const pages = lines.map(({ 0: line, index }, i) => ({
+      label: `p. ${i}`,
+      start: index,
+      end: index + line.length,
+    }));
+    return Promise.resolve({ text, pages, chunks: lines.map(([line]) => line) });
+  },
+};
 
 /** Of a text's letters a and b; a token a letter, five at most. */
 function embeddingModels() {
@@ -45,6 +61,7 @@ export function api({
   const core = {
     completions,
     vectors: new VectorService(embeddingModels()),
+    documents: DOCUMENTS,
     mcp: () => Promise.resolve(Response.json('mcp')),
     log: LOG,
     separator,

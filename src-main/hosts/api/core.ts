@@ -1,5 +1,6 @@
 import type { CompletionService } from '../../completions/completion-service.ts';
 import type { VectorService } from '../../completions/vector-service.ts';
+import type { SentDocuments } from '../../library/sent-documents.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { failureResponse } from './errors.ts';
 import { eventStream, type Send } from './events.ts';
@@ -8,6 +9,7 @@ import { eventStream, type Send } from './events.ts';
 export interface ApiCore {
   completions: CompletionService;
   vectors: VectorService;
+  documents: Pick<SentDocuments, 'read'>;
   /** Answers requests of MCP. */
   mcp: (request: Request) => Promise<Response>;
   log: Logger;

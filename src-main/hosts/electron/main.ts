@@ -6,7 +6,6 @@ import { createApi } from '../../api/api.ts';
 import { createHandlers } from '../../api/handlers.ts';
 import { App } from '../../app.ts';
 import { askDevicesIn } from '../../devices/trial/ask-devices.ts';
-import { ParserProcess } from '../../library/parser/parser-process.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { tryFileIn } from '../../models/trial/try-file.ts';
 import { logDefects } from '../../platform/defects.ts';
@@ -109,7 +108,7 @@ async function openCore(): Promise<App> {
 function openApp(): Promise<App> {
   return App.open({
     dataDir,
-    parser: new ParserProcess({}, spawnParserChild),
+    spawnParser: spawnParserChild,
     tryFile: tryFileIn(spawnTrialChild),
     askDevices: askDevicesIn(spawnDeviceTrialChild),
     keyring: systemKeyring,

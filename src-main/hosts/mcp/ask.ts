@@ -7,6 +7,8 @@ import { LibraryNameSchema, libraryCalled } from './libraries.ts';
 import { addTool, QuestionSchema } from './tool.ts';
 
 const MOST_TOKENS = 4096;
+/** So many pieces of an answer, mostly tokens, are told of at once. */
+const PIECES_TOLD = 8;
 
 const InputSchema = z.strictObject({
   question: QuestionSchema,
@@ -43,15 +45,25 @@ export function addAskTool(server: McpServer, core: McpCore): void {
       'Has the local model answer a question from the documents of a library, with citations. Slower than search, which only finds the passages.',
     input: InputSchema,
     output: OutputSchema,
-    work: async ({ question, library, max_tokens }, signal) => {
+    work: async ({ question, library, max_tokens }, { signal, progress }) => {
       const { name } = libraryCalled(library, core);
+      let pieces = 0;
+      const written = (): void => {
+        if (pieces++ % PIECES_TOLD === 0) progress(`Writing: ${pieces} pieces of text.`);
+      };
+      progress('Waiting for the model.');
       const result = await core.completions.complete(
         {
           model: modelNameOf(name),
           prompt: { messages: [{ role: 'user', parts: [{ text: question }] }] },
           maxTokens: max_tokens,
         },
-        { signal },
+        {
+          signal,
+          onBegin: () => progress('Finding and reading passages.'),
+          onThought: written,
+          onDelta: written,
+        },
       );
       return answerOf(result);
     },

@@ -1,24 +1,58 @@
+import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import {
+  CancelledNotificationSchema,
+  isInitializeRequest,
+  isJSONRPCRequest,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { McpCore } from './core.ts';
 import { createMcpServer } from './server.ts';
 
+/** The header by which a client tells that several requests are its own. */
+const SESSION = 'mcp-session-id';
+
 /**
- * MCP over streamable HTTP, a server a request: there is nothing to remember between two of them, so there are no sessions, which
- * could be guessed, or would have to be ended. Who is let in is for the caller to say.
+ * MCP over streamable HTTP, a server a request: there is nothing to remember between two of them but what is being answered, which a
+ * client may cancel by another request. It is told an id for that when it introduces itself, and nothing else goes by that id. Who is
+ * let in is for the caller to say.
  */
 export function mcpOverHttp(core: McpCore): (request: Request) => Promise<Response> {
+  /** Ends of what is being answered, by the client and the request's own id. */
+  const running = new Map<string, () => void>();
   return async (request) => {
     if (request.method !== 'POST') return onlyPost();
+    const message: unknown = await request
+      .clone()
+      .json()
+      .catch(() => undefined); // the transport says what is wrong with it
+    const client = isInitializeRequest(message) ? randomUUID() : request.headers.get(SESSION);
+    const cancelled = CancelledNotificationSchema.safeParse(message).data?.params.requestId;
+    if (cancelled !== undefined) running.get(nameOf(client, cancelled))?.();
     const server = createMcpServer(core);
     const transport = new WebStandardStreamableHTTPServerTransport();
     await server.connect(transport);
-    request.signal.addEventListener('abort', () => void server.close(), { once: true });
-    return transport.handleRequest(request);
+    const name = isJSONRPCRequest(message) ? nameOf(client, message.id) : undefined;
+    const end = (): void => {
+      if (name !== undefined) running.delete(name);
+      void server.close();
+    };
+    if (name !== undefined && client !== null) running.set(name, end);
+    request.signal.addEventListener('abort', end, { once: true });
+    const answer = await transport.handleRequest(request);
+    const headers = new Headers(answer.headers);
+    if (isInitializeRequest(message) && client !== null) headers.set(SESSION, client);
+    const body = answer.body?.pipeThrough(new TransformStream({ flush: end })) ?? null;
+    return new Response(body, { status: answer.status, headers });
   };
 }
 
-/** Without sessions there is nothing to listen to, and nothing to end. */
+/** Ids of requests are numbers or texts, and 1 is not "1". */
+function nameOf(client: string | null, id: string | number): string {
+  return JSON.stringify([client, id]);
+}
+
+/** There is nothing to listen to, and nothing to end. */
 function onlyPost(): Response {
-  const error = { code: -32000, message: 'This server keeps no sessions: send requests by POST.' };
+  const error = { code: -32000, message: 'This server sends nothing unasked: send requests by POST.' };
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 405, headers: { Allow: 'POST' } });
 }

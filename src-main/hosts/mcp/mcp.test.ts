@@ -1,12 +1,18 @@
-import { expect, test } from 'vitest';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { describe, expect, test } from 'vitest';
 import type { CompletionRun } from '../../completions/types.ts';
 import type { McpCore } from './core.ts';
 import { readPart } from './document-text.ts';
 import { mcpOverHttp } from './http.ts';
 import { MOST_TEXT, withinRoom } from './search.ts';
+import { createMcpServer } from './server.ts';
 
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** As much of it as a test needs. */
 function core(parts: object): McpCore {
   return { log: LOG, version: '1', ...parts } as unknown as McpCore;
 }
@@ -34,19 +40,105 @@ function asked(name: string, input: object, signal?: AbortSignal): Request {
   });
 }
 
-test('a question that nobody waits for any more is ended', async () => {
+const NOTES = { list: () => [{ id: '1', name: 'Notes' }] };
+
+/** A core whose answers never come: it tells the signal of each run. */
+function waiting() {
   const begun = Promise.withResolvers<AbortSignal>();
-  const complete = (_: object, { signal }: CompletionRun): Promise<never> => {
+  const never = (signal: AbortSignal): Promise<never> => {
     begun.resolve(signal);
     return new Promise(() => undefined);
   };
-  const libraries = { list: () => [{ id: '1', name: 'Notes' }] };
-  const abort = new AbortController();
-  const answer = mcpOverHttp(core({ completions: { complete }, libraries }));
-  await answer(asked('ask', { question: 'Who?', library: 'Notes' }, abort.signal));
-  const signal = await begun.promise;
+  const complete = (_: object, { signal }: CompletionRun): Promise<never> => never(signal);
+  const query = (_: object, signal: AbortSignal): Promise<never> => never(signal);
+  const models = { current: () => Promise.resolve() };
+  const parts = core({ completions: { complete }, search: { query }, models, libraries: NOTES });
+  return { parts, begun: begun.promise };
+}
+
+async function connect(transport: Transport): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport);
+  return client;
+}
+
+function connectTo(answer: ReturnType<typeof mcpOverHttp>): Promise<Client> {
+  const ask = (url: URL | string, init?: RequestInit): Promise<Response> => answer(new Request(url, init));
+  return connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch: ask }));
+}
+
+const over = {
+  HTTP: (parts: McpCore): Promise<Client> => connectTo(mcpOverHttp(parts)),
+  'a stream': async (parts: McpCore): Promise<Client> => {
+    const [here, there] = InMemoryTransport.createLinkedPair();
+    await createMcpServer(parts).connect(there);
+    return connect(here);
+  },
+};
+
+describe.each(['HTTP', 'a stream'] as const)('over %s', (transport) => {
+  test.each([
+    ['ask', { question: 'Who?', library: 'Notes' }],
+    ['search', { query: 'Who?' }],
+  ])('%s is ended when the client cancels it', async (name, input) => {
+    const { parts, begun } = waiting();
+    const client = await over[transport](parts);
+    const abort = new AbortController();
+    const asked = client.callTool({ name, arguments: input }, undefined, { signal: abort.signal });
+    const signal = await begun;
+    expect(signal.aborted).toBe(false);
+    abort.abort();
+    await expect(asked).rejects.toThrow();
+    await expect.poll(() => signal.aborted).toBe(true);
+  });
+
+  test('how far an answer is, is told to whoever asks', async () => {
+    const complete = (_: object, { onBegin, onDelta }: CompletionRun): Promise<object> => {
+      onBegin?.();
+      for (let i = 0; i < 10; i++) onDelta?.({ text: 'x' });
+      return Promise.resolve({ text: 'x', citations: [], finish: 'stop', made: { notices: [] } });
+    };
+    const client = await over[transport](core({ completions: { complete }, libraries: NOTES }));
+    const told: { progress: number; message?: string | undefined }[] = [];
+    const call = { name: 'ask', arguments: { question: 'Who?', library: 'Notes' } };
+    await client.callTool(call, undefined, { onprogress: (each) => told.push(each) });
+    expect(told.map(({ progress, message }) => [progress, message])).toEqual([
+      [1, 'Waiting for the model.'],
+      [2, 'Finding and reading passages.'],
+      [3, 'Writing: 1 pieces of text.'],
+      [4, 'Writing: 9 pieces of text.'],
+    ]);
+  });
+});
+
+test('over HTTP nobody cancels what another client asked, whatever its id', async () => {
+  const { parts, begun } = waiting();
+  const answer = mcpOverHttp(parts);
+  const [client, other] = [await connectTo(answer), await connectTo(answer)];
+  client.callTool({ name: 'search', arguments: { query: 'Who?' } }).catch(() => undefined);
+  const signal = await begun;
+  for (const requestId of [0, 1, 2, '1'])
+    await other.notification({ method: 'notifications/cancelled', params: { requestId } });
   expect(signal.aborted).toBe(false);
+  await client.notification({ method: 'notifications/cancelled', params: { requestId: 1 } });
+  await expect.poll(() => signal.aborted).toBe(true);
+});
+
+test('over HTTP a question that nobody waits for any more is ended', async () => {
+  const { parts, begun } = waiting();
+  const abort = new AbortController();
+  await mcpOverHttp(parts)(asked('ask', { question: 'Who?', library: 'Notes' }, abort.signal));
+  const signal = await begun;
   abort.abort();
+  await expect.poll(() => signal.aborted).toBe(true);
+});
+
+test('over a stream all is ended with it', async () => {
+  const { parts, begun } = waiting();
+  const client = await over['a stream'](parts);
+  client.callTool({ name: 'search', arguments: { query: 'Who?' } }).catch(() => undefined);
+  const signal = await begun;
+  await client.close();
   await expect.poll(() => signal.aborted).toBe(true);
 });
 

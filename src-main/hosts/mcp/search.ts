@@ -52,14 +52,11 @@ export function addSearchTool(server: McpServer, core: McpCore): void {
       'Finds passages of the documents in the libraries by their words and, where an embedding model is in use, by their meaning. The best come first.',
     input: InputSchema,
     output: OutputSchema,
-    work: async ({ query, library, limit }) => {
+    work: async ({ query, library, limit }, { signal }) => {
       const libraryIds = library === undefined ? [] : [libraryCalled(library, core).id];
       await core.models.current(); // passages are cut for a model: without one nothing is found
-      const { hits } = await core.search.query({
-        text: query,
-        scope: { libraryIds, documentIds: [] },
-        topK: limit,
-      });
+      const scope = { libraryIds, documentIds: [] };
+      const { hits } = await core.search.query({ text: query, scope, topK: limit }, signal);
       const passages = withinRoom(hits.toSorted((a, b) => b.score - a.score).map(passageOf));
       return { passages, left_out: hits.length - passages.length };
     },

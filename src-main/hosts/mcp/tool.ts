@@ -1,16 +1,26 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { CallToolResult, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { traceOf } from '../../platform/failure.ts';
 import type { Logger } from '../../platform/logger.ts';
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 interface ToolOptions<I extends z.ZodObject, O extends z.ZodObject> {
   title: string;
   description: string;
   input: I;
   output: O;
-  work: (input: z.output<I>, signal: AbortSignal) => Promise<z.output<O>> | z.output<O>;
+  work: (input: z.output<I>, run: ToolRun) => Promise<z.output<O>> | z.output<O>;
+}
+
+interface ToolRun {
+  /** Aborted when the client cancels, or goes away. */
+  signal: AbortSignal;
+  /** Tells the client what is done now, where it asked for that. */
+  progress: (message: string) => void;
 }
 
 /** Questions and searches: more is hardly one, and would not fit the context of most models. */
@@ -29,14 +39,25 @@ export function addTool<I extends z.ZodObject, O extends z.ZodObject>(
 ): void {
   const annotations = { title, readOnlyHint: true, idempotentHint: true, openWorldHint: false };
   const config = { title, description, inputSchema: input as z.ZodType, outputSchema: output, annotations };
-  server.registerTool(name, config, async (given, { signal }): Promise<CallToolResult> => {
+  server.registerTool(name, config, async (given, extra): Promise<CallToolResult> => {
     try {
-      const told = await work(given as z.output<I>, signal);
+      const told = await work(given as z.output<I>, { signal: extra.signal, progress: progressTo(extra) });
       return { content: [{ type: 'text', text: JSON.stringify(told) }], structuredContent: told };
     } catch (error) {
       return { content: [{ type: 'text', text: failureText(error, log) }], isError: true };
     }
   });
+}
+
+/** Counts what it tells: how much there will be of it, nobody knows. */
+function progressTo({ _meta, sendNotification }: Extra): ToolRun['progress'] {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return () => undefined;
+  let progress = 0;
+  return (message) => {
+    const params = { progressToken, progress: ++progress, message };
+    sendNotification({ method: 'notifications/progress', params }).catch(() => undefined); // nobody is there any more
+  };
 }
 
 /** What went wrong, and what can be done about it. */

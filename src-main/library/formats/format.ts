@@ -1,7 +1,5 @@
 /** A file to be parsed. */
 export interface SourceFile {
-  /** Where it is. */
-  path: string;
   /** How people know it: relative to its root. For messages. */
   name: string;
   /** The file's bytes. */

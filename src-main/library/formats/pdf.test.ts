@@ -19,6 +19,6 @@ function chinesePage(text: string): Buffer {
 }
 
 test('text in a character collection that the document does not bring along', async () => {
-  const { text } = await pdf({ path: '/a.pdf', name: 'a.pdf', bytes: chinesePage('知识库在本机回答问题') });
+  const { text } = await pdf({ name: 'a.pdf', bytes: chinesePage('知识库在本机回答问题') });
   expect(text.trim()).toBe('知识库在本机回答问题');
 });

@@ -4,7 +4,9 @@ import type { ParsedHeading, ParsedPage } from '../formats/format.ts';
 /** What the parser process is asked. One document at a time. */
 export interface ParseRequest {
   id: number;
+  /** Where the file is; '' where `bytes` has it. */
   path: string;
+  bytes?: Uint8Array | undefined;
   /** How people know the file; for messages. */
   name: string;
   format: string;

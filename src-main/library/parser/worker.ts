@@ -28,7 +28,7 @@ startWatchdog(Number(process.argv[2]));
 async function answer(request: ParseRequest): Promise<void> {
   const { id } = request;
   try {
-    const bytes = readWhole(request);
+    const bytes = request.bytes ? sent(request, request.bytes) : readWhole(request);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (sha256 === request.knownSha256) send({ id, type: 'unchanged', sha256 });
     else await parse(request, bytes, sha256);
@@ -38,9 +38,9 @@ async function answer(request: ParseRequest): Promise<void> {
   }
 }
 
-async function parse({ id, path, name, format }: ParseRequest, bytes: Buffer, sha256: string): Promise<void> {
+async function parse({ id, name, format }: ParseRequest, bytes: Buffer, sha256: string): Promise<void> {
   const read = await parserOf(format);
-  const { text, headings, title, pages, warnings } = await read({ path, name, bytes });
+  const { text, headings, title, pages, warnings } = await read({ name, bytes });
   if (text.length > MAX_TEXT_UNITS) {
     throw tooLarge(name, `its text has more than ${MAX_TEXT_UNITS / 1024 / 1024} million characters`);
   }
@@ -51,14 +51,17 @@ async function parse({ id, path, name, format }: ParseRequest, bytes: Buffer, sh
   send({ id, type: 'done', sha256, title: tidyTitle(title) || titleOfPath(name), headings, pages, warnings });
 }
 
+function sent({ name, maxBytes }: ParseRequest, bytes: Uint8Array): Buffer {
+  if (bytes.length > maxBytes) throw overLimit(name, maxBytes, bytes.length);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
 /** Checks the size of what was opened, which may not be what was found before. */
 function readWhole({ path, name, maxBytes }: ParseRequest): Buffer {
   const file = openFile(path, name);
   try {
     const { size } = fstatSync(file);
-    if (size > maxBytes) {
-      throw overLimit(name, maxBytes, size);
-    }
+    if (size > maxBytes) throw overLimit(name, maxBytes, size);
     const bytes = Buffer.alloc(size);
     let length = 0;
     for (let n = -1; n !== 0 && length < size; length += n)

@@ -19,6 +19,11 @@ function document(data: string, more: object = {}): object {
   };
 }
 
+function sentPdf(pages: readonly string[]): object {
+  const data = Buffer.from(pages.join('\n')).toString('base64');
+  return document('', { title: 'Notes', source: { type: 'base64', media_type: 'application/pdf', data } });
+}
+
 const user = (...content: object[]): object => ({ ...HELLO, messages: [{ role: 'user', content }] });
 const text = (said: string, more: object = {}): object => ({ type: 'text', text: said, ...more });
 
@@ -71,8 +76,8 @@ describe('what is not supported', () => {
     [text('x', { type: 'image', source: {} }), /content\.0\.type: .*no images/],
     [{ type: 'tool_result', tool_use_id: '1' }, /content\.0\.type: .*no tools/],
     [
-      document('x', { source: { type: 'base64', media_type: 'application/pdf', data: 'eA==' } }),
-      /media_type: .*what a PDF says as text/,
+      document('x', { source: { type: 'base64', media_type: 'image/png', data: 'eA==' } }),
+      /media_type: Only text\/plain and application\/pdf/,
     ],
     [document('x', { source: { type: 'url', url: 'http://x' } }), /source\.type: .*fetches nothing/],
     [document('x', { source: { type: 'file', file_id: 'x' } }), /source\.type/],
@@ -187,6 +192,46 @@ describe('documents', () => {
     const packed = document('', { source: { type: 'base64', media_type: 'text/plain', data } });
     const cited = (await asked(api(), user(packed, text('Where?')))).content;
     expect(cited[0]?.citations?.[0]?.cited_text).toBe('She lives in Oslo.');
+  });
+
+  test('that are PDFs are cited by their pages, the end excluded', async () => {
+    const pages = ['Mara builds bridges.', '', 'She lives', 'in Oslo. Jon sells tea.'];
+    const blocks = (await asked(api(), user(document('Tea.'), sentPdf(pages), text('Where?')))).content;
+    expect(blocks[0]?.citations).toEqual([
+      {
+        type: 'page_location',
+        cited_text: 'She lives\nin Oslo.',
+        document_index: 1,
+        document_title: 'Notes',
+        start_page_number: 2,
+        end_page_number: 4,
+        file_id: null,
+      },
+    ]);
+  });
+
+  test('that are PDFs are chunks like any text, and count as such', async () => {
+    const routes = api();
+    const kvasir = { strategy: { name: 'deviation', ratio: 0.15 } };
+    const pdf = sentPdf(['Mara lives in Oslo.', 'Jon lives in Porto.']);
+    const first = (await asked(routes, { ...user(pdf, text('Where?')), kvasir })).usage;
+    const second = (await asked(routes, { ...user(text('So: '), pdf, text('Where?')), kvasir })).usage;
+    expect(first.cache_creation_input_tokens).toBeGreaterThan(10);
+    expect(second.cache_creation_input_tokens).toBe(0);
+    const { messages } = user(pdf, text('Where?')) as typeof HELLO;
+    const counted = await routes.post(`${PATH}/count_tokens`, { model: 'Fake', messages });
+    expect(await counted.json()).toEqual({
+      input_tokens: first.input_tokens + first.cache_creation_input_tokens,
+    });
+  });
+
+  test('that are PDFs nobody can read fail the request, a stream of it too', async () => {
+    for (const stream of [false, true])
+      expect(await failed(api().post(PATH, { ...user(sentPdf([]), text('Where?')), stream }))).toEqual([
+        400,
+        'invalid_request_error',
+        'It is empty.',
+      ]);
   });
 
   test('that nobody wants cited, or that support nothing, are not', async () => {

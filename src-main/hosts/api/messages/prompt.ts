@@ -1,16 +1,20 @@
 import { sentencesOf } from '../../../answering/highlights.ts';
 import type { Source } from '../../../completions/cited-sentences.ts';
 import type { CompletionMessage, CompletionText } from '../../../completions/types.ts';
+import type { SentDocuments } from '../../../library/sent-documents.ts';
 import { textsOf } from '../told.ts';
-import type { CountRequest, DocumentBlock, Location } from './schemas.ts';
+import type { CountRequest, DocumentBlock, Location, SentTextBlock } from './schemas.ts';
+
+/** What a PDF says. */
+export type ReadPdf = Awaited<ReturnType<SentDocuments['read']>>;
 
 /** A document of a request. */
 export interface SentDocument {
   title: string | null;
   /** Whether answers cite it. */
   cited: boolean;
-  /** A text, or the blocks it was sent as. */
-  content: string | readonly string[];
+  /** A text, the blocks it was sent as, or what was read of a PDF. */
+  content: string | readonly string[] | ReadPdf;
 }
 
 export interface SentPrompt {
@@ -32,6 +36,7 @@ type Content = CountRequest['messages'][number]['content'];
 export function promptOf(
   { system, messages }: Pick<CountRequest, 'system' | 'messages'>,
   separator: string | undefined,
+  pdfs: ReadonlyMap<DocumentBlock, ReadPdf>,
 ): SentPrompt {
   const documents: SentDocument[] = [];
   const partsOf = (content: Content): CompletionText[] =>
@@ -40,7 +45,7 @@ export function promptOf(
       : content.flatMap((block) => {
           if (block.type === 'text')
             return textsOf([{ text: block.text, ...(block.cache_control && { cache: true }) }], separator);
-          const document = documentOf(block);
+          const document = documentOf(block, pdfs.get(block));
           documents.push(document);
           return documentParts(document, block.context ?? '');
         });
@@ -50,26 +55,53 @@ export function promptOf(
   return { messages: [...first, ...sent], documents, question: questionIn(messages) };
 }
 
-function documentOf({ source, title, citations }: DocumentBlock): SentDocument {
-  const content =
-    source.type === 'text'
-      ? source.data
-      : source.type === 'base64'
-        ? Buffer.from(source.data, 'base64').toString('utf8')
-        : typeof source.content === 'string'
-          ? source.content
-          : source.content.map(({ text }) => text);
-  return { title: title ?? null, cited: citations?.enabled === true, content };
+export function documentsIn(messages: CountRequest['messages']): DocumentBlock[] {
+  return messages
+    .flatMap(({ content }): (SentTextBlock | DocumentBlock)[] => (typeof content === 'string' ? [] : content))
+    .filter((block) => block.type === 'document');
+}
+
+/** The PDFs of a request, each read once, in its order. As SentDocuments.read. */
+export async function readPdfs(
+  messages: CountRequest['messages'],
+  documents: Pick<SentDocuments, 'read'>,
+  signal: AbortSignal,
+): Promise<Map<DocumentBlock, ReadPdf>> {
+  const read = new Map<DocumentBlock, ReadPdf>();
+  for (const [i, block] of documentsIn(messages).entries()) {
+    const { source, title } = block;
+    if (source.type !== 'base64' || source.media_type !== 'application/pdf') continue;
+    const bytes = Buffer.from(source.data, 'base64');
+    const name = title ?? `document ${i + 1}`;
+    read.set(block, await documents.read({ bytes, name, format: 'pdf' }, signal));
+  }
+  return read;
+}
+
+function documentOf({ source, title, citations }: DocumentBlock, pdf: ReadPdf | undefined): SentDocument {
+  return { title: title ?? null, cited: citations?.enabled === true, content: pdf ?? contentOf(source) };
+}
+
+function contentOf(source: DocumentBlock['source']): string | string[] {
+  if (source.type === 'text') return source.data;
+  if (source.type === 'base64') return Buffer.from(source.data, 'base64').toString('utf8');
+  return typeof source.content === 'string' ? source.content : source.content.map(({ text }) => text);
 }
 
 /** What a document is called stands before its chunks, not in them: by another name they are the same. */
 function documentParts({ title, content }: SentDocument, context: string): CompletionText[] {
   const heading = [title ?? '', context].filter((line) => line !== '');
-  const chunks = [content].flat().filter((text) => text !== '');
+  const chunks = textsIn(content).filter((text) => text !== '');
   return [
     ...heading.map((line) => ({ text: `${line}\n\n`, cache: false })),
     ...chunks.map((text) => ({ text: `${text}\n\n`, cache: true, title: title || undefined })),
   ];
+}
+
+/** Each is a chunk. */
+function textsIn(content: SentDocument['content']): readonly string[] {
+  if (typeof content === 'string') return [content];
+  return 'chunks' in content ? content.chunks : content;
 }
 
 function questionIn(messages: CountRequest['messages']): string {
@@ -78,18 +110,37 @@ function questionIn(messages: CountRequest['messages']): string {
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
 }
 
-/** What of the documents can be cited: sentences of a text, and blocks as they were sent. */
+/** What of the documents can be cited: sentences of a text or a PDF, and blocks as they were sent. */
 export function citablesOf(documents: readonly SentDocument[]): Citable[] {
   return documents.flatMap(({ title, cited, content }, index) => {
     if (!cited) return [];
     const place = { document_index: index, document_title: title };
-    const citables = typeof content === 'string' ? sentencesIn(content) : blocksIn(content);
-    return citables.map((found) => ({
+    return placesIn(content).map((found) => ({
       text: found.cited_text,
       document: index + 1,
       location: { ...found, ...place, file_id: null },
     }));
   });
+}
+
+function placesIn(content: SentDocument['content']) {
+  if (typeof content === 'string') return sentencesIn(content);
+  return 'chunks' in content ? pagesIn(content) : blocksIn(content);
+}
+
+/** A line end within a paragraph, where no item of a list begins. */
+const WRAPPED_LINE = /(?<!\n)\n(?!\n|[ \t]*(?:[-*+•>|]|\d+[.)])[ \t|])/g;
+
+/** By their numbers from 1, whatever is printed on them; the end is exclusive. */
+function pagesIn({ text, pages }: ReadPdf) {
+  const pageAt = (at: number): number => pages.findLastIndex(({ start }) => start <= at) + 1;
+  // Joined lines leave everything where it stands.
+  return sentencesOf(text.replaceAll(WRAPPED_LINE, ' ')).map(({ start, end }) => ({
+    type: 'page_location' as const,
+    cited_text: text.slice(start, end),
+    start_page_number: pageAt(start),
+    end_page_number: pageAt(end - 1) + 1,
+  }));
 }
 
 function sentencesIn(text: string) {

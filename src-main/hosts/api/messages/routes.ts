@@ -7,7 +7,7 @@ import { eventStream } from '../events.ts';
 import { body, json } from '../schemas.ts';
 import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
 import { messageFailure } from './errors.ts';
-import { promptOf, type SentPrompt } from './prompt.ts';
+import { documentsIn, promptOf, readPdfs, type SentPrompt } from './prompt.ts';
 import {
   CountRequestSchema,
   CountSchema,
@@ -50,13 +50,14 @@ interface Asked {
 export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
   app.openapi(create, async (c) => {
     const sent = c.req.valid('json');
-    const asked = askedOf(sent, core);
-    if (sent.stream === true) return streamMessage(c.req.raw.signal, asked, core);
+    const { signal } = c.req.raw;
+    const asked = await askedOf(sent, core, signal);
+    if (sent.stream === true) return streamMessage(signal, asked, core);
     const { prompt, request, id } = asked;
     const blocks = new MessageBlocks();
     const writer = new MessageWriter(prompt, blocks);
     const result = await core.completions.complete(request, {
-      signal: c.req.raw.signal,
+      signal,
       onDelta: ({ text }) => writer.write(text),
     });
     writer.end();
@@ -65,7 +66,8 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
   });
   app.openapi(count, async (c) => {
     const sent = c.req.valid('json');
-    const { messages } = promptOf(sent, core.separator);
+    const pdfs = await readPdfs(sent.messages, core.documents, c.req.raw.signal);
+    const { messages } = promptOf(sent, core.separator, pdfs);
     const asked = { model: sent.model, prompt: { messages }, think: false };
     const { tokens } = await core.completions.tokenize(asked, true);
     return c.json({ input_tokens: tokens.length }, 200);
@@ -101,11 +103,15 @@ function streamMessage(signal: AbortSignal, asked: Asked, core: ApiCore): Promis
   });
 }
 
-function askedOf(sent: MessageRequest, { separator, completions }: ApiCore): Asked {
+async function askedOf(
+  sent: MessageRequest,
+  { separator, completions, documents }: ApiCore,
+  signal: AbortSignal,
+): Promise<Asked> {
   const { model, max_tokens, temperature, top_p, top_k, stop_sequences, kvasir } = sent;
-  const prompt = promptOf(sent, separator);
-  if (prompt.documents.length > 0 && completions.model(model).kind === 'library')
+  if (documentsIn(sent.messages).length > 0 && completions.model(model).kind === 'library')
     throw new Refusal(400, 'A library answers from its own documents: send others to a model.');
+  const prompt = promptOf(sent, separator, await readPdfs(sent.messages, documents, signal));
   return {
     prompt,
     id: `msg_${randomUUID()}`,

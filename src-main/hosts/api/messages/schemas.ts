@@ -17,15 +17,17 @@ const TextBlockSchema = z.strictObject({
   citations: z.array(z.unknown()).nullish(),
 });
 
-const PlainSchema = z.literal('text/plain', {
-  error: 'Only text/plain is read: send what a PDF says as text.',
+const PlainSchema = z.literal('text/plain', { error: 'Only text/plain is sent as text.' });
+
+const PackedSchema = z.enum(['text/plain', 'application/pdf'], {
+  error: 'Only text/plain and application/pdf are read.',
 });
 
 const SourceSchema = z.discriminatedUnion(
   'type',
   [
     z.strictObject({ type: z.literal('text'), media_type: PlainSchema, data: z.string() }),
-    z.strictObject({ type: z.literal('base64'), media_type: PlainSchema, data: z.base64() }),
+    z.strictObject({ type: z.literal('base64'), media_type: PackedSchema, data: z.base64() }),
     z.strictObject({ type: z.literal('content'), content: z.union([z.string(), z.array(TextBlockSchema)]) }),
   ],
   { error: 'Only sources of the types text, base64 and content are supported: Kvasir fetches nothing.' },
@@ -110,6 +112,14 @@ export const LocationSchema = z.discriminatedUnion('type', [
     file_id: z.null(),
   }),
   z.object({
+    type: z.literal('page_location'),
+    ...PLACE,
+    /** From 1. */
+    start_page_number: z.int(),
+    end_page_number: z.int(),
+    file_id: z.null(),
+  }),
+  z.object({
     type: z.literal('content_block_location'),
     ...PLACE,
     start_block_index: z.int(),
@@ -161,5 +171,6 @@ export type CountRequest = z.infer<typeof CountRequestSchema>;
 export type MessageBody = z.infer<typeof MessageBodySchema>;
 export type TextBlock = MessageBody['content'][number];
 export type Location = z.infer<typeof LocationSchema>;
+export type SentTextBlock = z.infer<typeof TextBlockSchema>;
 export type DocumentBlock = z.infer<typeof DocumentBlockSchema>;
 export type FailureBody = z.infer<typeof FailureSchema>;

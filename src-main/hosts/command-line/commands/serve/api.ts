@@ -63,10 +63,11 @@ export async function serveApi(
   const tls = tlsOf(flags);
   if (separator === '') throw new KvasirError('BAD_ARGUMENT', '--chunk-separator is empty.', 'Name a text.');
   await withApp(async (app) => {
-    const { completions, vectors, log, version } = app;
+    const { completions, vectors, sentDocuments: documents, log, version } = app;
     const server = await startApi({
       completions,
       vectors,
+      documents,
       mcp: mcpOverHttp(app),
       log,
       version,

@@ -1,0 +1,74 @@
+/** What a person asks goes before what programs ask: with the real engine and the demo model, by who is done before whom. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { App } from '../src-main/app.ts';
+import { jsonGrammar } from '../src-main/completions/json-grammar.ts';
+import type { CompletionRequest } from '../src-main/completions/types.ts';
+import { readLibrary } from './support/api-server.ts';
+
+/** As many answers as the model writes at once. */
+const AT_ONCE = 8;
+const FULL = { kind: 'full' } as const;
+
+let dir: string;
+let app: App;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-priorities-'));
+  await readLibrary(dir);
+  app = await App.open({ dataDir: dir });
+  await app.models.current();
+});
+afterAll(async () => {
+  await app.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** An answer that cannot end before its context is full. */
+function endless(): CompletionRequest {
+  const items = { type: 'string', minLength: 1000 };
+  const model = app.models.active?.name ?? '';
+  const messages = [{ role: 'user' as const, parts: [{ text: 'Write.' }] }];
+  return { model, prompt: { messages }, grammar: jsonGrammar({ type: 'array', items, minItems: 100 }) };
+}
+
+test('a person is answered while programs have all there is of the model, and more of them wait', async () => {
+  const stop = new AbortController();
+  const asked = Array.from({ length: AT_ONCE + 3 }, () =>
+    app.completions.complete(endless(), { signal: stop.signal }).catch(() => undefined),
+  );
+  const taken = { waiting: 3, running: AT_ONCE };
+  await expect.poll(() => app.completions.queue).toEqual(taken);
+  const everything = { scope: { libraryIds: [], documentIds: [] } };
+  const { id } = app.chat.create(everything);
+  const { answerId } = app.chat.send(id, 'Where does Project Polaris run?');
+  await app.chat.idle();
+  expect(app.completions.queue).toEqual(taken);
+  const answer = app.chat.get(id).messages.find((message) => message.id === answerId);
+  expect(answer).toMatchObject({
+    state: 'done',
+    failure: null,
+    text: expect.stringContaining('Riga') as string,
+  });
+  stop.abort();
+  await Promise.all(asked);
+});
+
+test("a person's prompt is computed before a program's that came first, and is shorter", async () => {
+  const { model } = await app.models.current();
+  const capacity = 2048;
+  const [program, person] = [model.createSession(capacity), model.createSession(capacity)];
+  const tokens = (count: number): Int32Array => Int32Array.from({ length: count }, (_, i) => 100 + (i % 400));
+  const order: string[] = [];
+  await Promise.all([
+    program
+      .append([{ kind: 'compute', tokens: tokens(1400) }], FULL, { priority: 1 })
+      .then(() => order.push('program')),
+    person.append([{ kind: 'compute', tokens: tokens(2000) }], FULL).then(() => order.push('person')),
+  ]);
+  expect(order).toEqual(['person', 'program']);
+  program.dispose();
+  person.dispose();
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { FakeModel } from '../testing/fusion.ts';
+import type { ParsedDocument } from './formats/format.ts';
+import type { Parser } from './parser/parser-process.ts';
+import { SentDocuments } from './sent-documents.ts';
+
+const { signal: NEVER } = new AbortController();
+const TEXT = 'The sea is cold in May. '.repeat(10);
+const DOCUMENT: ParsedDocument = {
+  text: `${TEXT}\n\nThe end.`,
+  title: '',
+  pages: [
+    { label: 'i', start: 0, end: TEXT.length },
+    { label: 'ii', start: TEXT.length + 2, end: TEXT.length + 10 },
+  ],
+  warnings: [],
+};
+
+function sent(parse: Parser['parse'] = () => parsed(), maxFileBytes = 1000) {
+  const requests: Parameters<Parser['parse']>[0][] = [];
+  let closed = false;
+  const parser: Parser = {
+    parse: (request, signal) => {
+      requests.push(request);
+      return parse(request, signal);
+    },
+    close: () => void (closed = true),
+  };
+  const documents = new SentDocuments({
+    parser,
+    settings: { current: { maxFileBytes } },
+    models: { current: () => Promise.resolve({ model: new FakeModel(), chunkTokens: 30 }) },
+  });
+  const read = (bytes: string, signal = NEVER) =>
+    documents.read({ bytes: Buffer.from(bytes), name: 'Notes', format: 'pdf' }, signal);
+  return { documents, read, requests, isClosed: () => closed };
+}
+
+const parsed = () => Promise.resolve({ kind: 'parsed' as const, sha256: '', document: DOCUMENT });
+
+test('a document is read with the limit of the settings, and cut for the model in use', async () => {
+  const { read, requests } = sent();
+  const { text, pages, chunks } = await read('x');
+  expect(requests).toMatchObject([{ name: 'Notes', format: 'pdf', maxBytes: 1000 }]);
+  expect([text, pages]).toEqual([DOCUMENT.text, DOCUMENT.pages]);
+  expect(chunks.length).toBeGreaterThan(2);
+  expect(chunks.join(' ').replaceAll(/\s+/g, ' ')).toBe(DOCUMENT.text.replaceAll(/\s+/g, ' '));
+});
+
+test('the same bytes are read once; those that cannot be read are tried again', async () => {
+  const { read, requests } = sent();
+  const first = await read('x');
+  expect(await read('x')).toEqual(first);
+  await read('y');
+  expect(requests).toHaveLength(2);
+  const failing = sent(() => Promise.reject(new Error('broken')));
+  await expect(failing.read('x')).rejects.toThrow('broken');
+  await expect(failing.read('x')).rejects.toThrow('broken');
+  expect(failing.requests).toHaveLength(2);
+});
+
+test('more than sixteen do not wait, and those that did are read', async () => {
+  const begun = Promise.withResolvers<undefined>();
+  const { read } = sent(() => begun.promise.then(parsed));
+  const reading = Array.from({ length: 16 }, (_, i) => read(String(i)));
+  await expect(read('one more')).rejects.toMatchObject({ code: 'CONFLICT' });
+  begun.resolve(undefined);
+  await Promise.all(reading);
+  await expect(read('one more')).resolves.toBeDefined();
+});
+
+test('nothing is read for whoever has gone, nor when it is closed', async () => {
+  const { documents, read, requests, isClosed } = sent();
+  await expect(read('x', AbortSignal.abort())).rejects.toMatchObject({ code: 'ABORTED' });
+  documents.close();
+  expect(isClosed()).toBe(true);
+  await expect(read('x')).rejects.toMatchObject({ code: 'ABORTED' });
+  expect(requests).toEqual([]);
+});

@@ -1,0 +1,41 @@
+interface Kept<V> {
+  value: V;
+  size: number;
+}
+
+/** Values by their keys, in memory alone: as many as the limits let it keep, and those that were used longest ago go first. */
+export class RecentStore<V> {
+  readonly #most: number;
+  readonly #mostSize: number;
+  readonly #kept = new Map<string, Kept<V>>();
+  #size = 0;
+
+  /** `most` of them, whose sizes are `mostSize` together. */
+  constructor(most: number, mostSize: number) {
+    this.#most = most;
+    this.#mostSize = mostSize;
+  }
+
+  get(key: string): V | undefined {
+    const found = this.#kept.get(key);
+    if (!found) return undefined;
+    this.#kept.delete(key);
+    this.#kept.set(key, found);
+    return found.value;
+  }
+
+  keep(key: string, value: V, size: number): void {
+    this.#drop(key);
+    this.#kept.set(key, { value, size });
+    this.#size += size;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= this.#most && this.#size <= this.#mostSize) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#size -= this.#kept.get(key)?.size ?? 0;
+    this.#kept.delete(key);
+  }
+}
