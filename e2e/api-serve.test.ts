@@ -1,17 +1,21 @@
 /** Who reaches the API of the real program: addresses, keys, names, certificates. */
 import { request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectFailure, removeDir, runCli, tempDir } from './cli-support.ts';
-import { DEMO, endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { readHostFile } from '../src-main/hosts/guests/host-file.ts';
+import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
+import { DEMO, endApi, KEY, LIBRARY, serveApi, type ApiServer } from './support/api-server.ts';
+import { serve } from './support/served-window.ts';
 
 /** Made for these tests, known to everybody, and trusted by nobody else. */
 const TLS = {
   cert: join(import.meta.dirname, 'support', 'tls', 'cert.pem'),
   key: join(import.meta.dirname, 'support', 'tls', 'key.pem'),
 };
+
+const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 
 let dir: string;
 beforeAll(() => {
@@ -128,4 +132,40 @@ test('a thousand malformed requests get what they deserve, and leave the server 
   const asked = { model: DEMO, max_tokens: 2, messages: [{ role: 'user', content: 'Once' }] };
   expect((await post('/chat/completions', JSON.stringify(asked))).status).toBe(200);
   await endApi(server);
+});
+
+describe.skipIf(!BUILT)('on a data folder that a window’s process owns', () => {
+  test('the owner answers, a wrong key gets nothing, and Ctrl-C or a kill ends it', async () => {
+    const data = join(dir, 'window');
+    const window = await serve(data);
+    onTestFinished(() => void window.child.kill('SIGKILL'));
+    const api = await serveApi(data);
+    expect(readHostFile(data)?.pid).toBe(window.child.pid);
+    const models = await fetch(`${api.baseURL}/models`, { headers: authorized });
+    const { data: listed } = (await models.json()) as { data: { id: string }[] };
+    expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining([DEMO, LIBRARY]));
+    const asked = { model: DEMO, max_tokens: 3, messages: [{ role: 'user', content: 'Once upon a time' }] };
+    const ask = (headers: Record<string, string>): Promise<Response> =>
+      fetch(`${api.baseURL}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(asked) });
+    const json = { 'Content-Type': 'application/json' };
+    const answer = await ask({ ...authorized, ...json });
+    expect(await answer.json()).toMatchObject({ choices: [{ message: { role: 'assistant' } }] });
+    for (const headers of [json, { ...json, Authorization: 'Bearer wrong' }]) {
+      const refused = await ask(headers);
+      expect(refused.status).toBe(401);
+      expect(await refused.json()).not.toHaveProperty('choices');
+    }
+    await endApi(api);
+    await expect(fetch(`${api.origin}/health`)).rejects.toThrow();
+
+    const killed = await serveApi(data);
+    killed.child.kill('SIGKILL');
+    const answers = (): Promise<unknown> => fetch(`${killed.origin}/health`).catch(() => undefined);
+    await expect.poll(answers).toBeUndefined();
+
+    expect((await fetch(window.address, { redirect: 'manual' })).status).toBe(303);
+    window.child.kill('SIGINT');
+    expect(await window.finished).toMatchObject({ code: 0, stderr: '' });
+    expect(readFileSync(join(data, 'kvasir.log'), 'utf8')).not.toContain(KEY);
+  });
 });

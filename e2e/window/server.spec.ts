@@ -72,17 +72,42 @@ test('a model on a server is added, used and asked; the window says where questi
     await window.getByRole('button', { name: 'Stop' }).click();
     await expect.poll(() => server.left).toBe(1);
   });
-  await test.step('it is renamed and removed like any other', async () => {
+  await test.step('another separator, context and silence are taken, and its name and key stay', async () => {
     await goTo(window, 'Models');
     await expect(models.getByText(/First token after/)).toBeVisible();
     await models.getByRole('button', { name: 'More: big-model' }).click();
+    await window.getByRole('menuitem', { name: 'Rename…' }).click();
+    await window.getByRole('textbox', { name: 'Name' }).fill('Ours');
+    await window.getByRole('button', { name: 'Save' }).click();
+    await models.getByRole('button', { name: 'More: Ours' }).click();
+    await window.getByRole('menuitem', { name: 'Change its settings…' }).click();
+    const dialog = window.getByRole('dialog', { name: 'Settings for Ours' });
+    await expect(dialog.getByRole('textbox', { name: 'Separator' })).toHaveValue(' # # ');
+    await expect(dialog.getByRole('textbox', { name: 'Context' })).toHaveValue('8192');
+    expect(await violationsIn(window)).toEqual([]);
+    await dialog.getByRole('textbox', { name: 'Separator' }).fill('~~');
+    await dialog.getByRole('textbox', { name: 'Context' }).fill('4096');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toHaveCount(0);
+    await expect(
+      models.getByText(/Context 4,096 · Key in a file only you can read · Passages joined by “~~”/),
+    ).toBeVisible();
+    await expect(models.locator('[data-active]')).toContainText('Ours');
+    server.answer = (response, { body }) =>
+      stream(response, [JSON.stringify(body).includes('~~') ? 'By it.' : 'Not.'], USAGE);
+    await startConversation(window);
+    await expect(await ask(window, QUESTION)).toContainText('By it.');
+  });
+  await test.step('it is removed like any other', async () => {
+    await goTo(window, 'Models');
+    await models.getByRole('button', { name: 'More: Ours' }).click();
     await window.getByRole('menuitem', { name: 'Change its key…' }).click();
     await window.getByRole('button', { name: 'Forget the key' }).click();
     await expect(models.getByText(/No key/)).toBeVisible();
-    await models.getByRole('button', { name: 'More: big-model' }).click();
+    await models.getByRole('button', { name: 'More: Ours' }).click();
     await window.getByRole('menuitem', { name: 'Remove' }).click();
     await window.getByRole('button', { name: 'Remove' }).click();
-    await expect(models.getByText('big-model', { exact: true })).toHaveCount(0);
+    await expect(models.getByText('Ours', { exact: true })).toHaveCount(0);
   });
   await server.close();
 });

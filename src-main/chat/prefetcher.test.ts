@@ -11,13 +11,31 @@ import type { Passage } from '../answering/passages.ts';
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const OPTIONS = { scope: { libraryIds: [], documentIds: [] } };
 
+interface Fixture {
+  ramBudgetBytes?: number;
+  prefetch?: boolean;
+  /** Passages that only another machine has; each comes once it is let. */
+  elsewhere?: readonly number[];
+  diskBudgetBytes?: number;
+  model?: FakeModel;
+}
+
 /** Passages 1 to 9 of one document, each stored in 10 bytes; a search finds those whose number stands in the question. */
-function fixture({ ramBudgetBytes = 400, prefetch = true } = {}) {
-  const model = new FakeModel();
+function fixture({
+  ramBudgetBytes = 400,
+  prefetch = true,
+  elsewhere = [],
+  diskBudgetBytes = 1e6,
+  model = new FakeModel(),
+}: Fixture = {}) {
+  const away = new Set(elsewhere);
+  const asked: number[][] = [];
+  const coming: { id: number; arrive: () => void }[] = [];
   const tokensOf = (id: number): Int32Array => Int32Array.of(id, id);
   const ids = new Map(
     Array.from({ length: 9 }, (_, i) => [keyFor(model, 'f16', { tokens: tokensOf(i + 1) }), i + 1] as const),
   );
+  const idOf = (key: string): number => ids.get(key) ?? 0;
   const inRam: number[] = [];
   const searched: string[] = [];
   const gate = new Gate();
@@ -47,13 +65,27 @@ function fixture({ ramBudgetBytes = 400, prefetch = true } = {}) {
       neighbours: (id) => [id - 1, id + 1],
     },
     store: {
-      entry: (key) => ({ key, bytes: 10, inRam: inRam.includes(ids.get(key) ?? 0) }) as ChunkEntry,
+      entry: (key) =>
+        away.has(idOf(key))
+          ? undefined
+          : ({ key, bytes: 10, inRam: inRam.includes(idOf(key)) } as ChunkEntry),
       prefetch: (key, _, room) => {
         expect(room).toBe('made');
-        inRam.push(ids.get(key) ?? 0);
+        inRam.push(idOf(key));
         return Promise.resolve('in-memory');
       },
-      stats: () => ({ ram: { budgetBytes: ramBudgetBytes } }) as StoreStats,
+      stats: () => ({ ram: { budgetBytes: ramBudgetBytes }, bytes: 0, diskBudgetBytes }) as StoreStats,
+      shared: {
+        locate: (keys) => {
+          asked.push(keys.map(idOf));
+          return Promise.resolve(new Set(keys.filter((key) => away.has(idOf(key)))));
+        },
+        ahead: (key) =>
+          new Promise((resolve) => {
+            const id = idOf(key);
+            coming.push({ id, arrive: () => resolve(away.delete(id)) });
+          }),
+      },
     },
     settings: settings as unknown as ConstructorParameters<typeof Prefetcher>[0]['settings'],
     ...{ events, gate, log: LOG },
@@ -61,7 +93,7 @@ function fixture({ ramBudgetBytes = 400, prefetch = true } = {}) {
   onTestFinished(() => prefetcher.close());
   const type = (text: string, conversationId: string | null = null): void =>
     prefetcher.draft({ conversationId, options: OPTIONS, text });
-  return { prefetcher, type, inRam, searched, gate, events };
+  return { prefetcher, type, inRam, searched, asked, coming, gate, events };
 }
 
 test('what a question finds is in memory before it is asked', async () => {
@@ -126,4 +158,59 @@ test('does nothing when it is turned off', async () => {
   type('What is 5?');
   await prefetcher.idle();
   expect(searched).toEqual([]);
+});
+
+test('what only another machine has comes ahead too: asked for together, brought one at a time', async () => {
+  const { prefetcher, type, inRam, asked, coming } = fixture({ elsewhere: [3, 7] });
+  type('What do 3 and 7 say?');
+  await expect.poll(() => coming.map(({ id }) => id)).toEqual([3]);
+  expect(asked).toEqual([[3, 7]]);
+  coming[0]?.arrive();
+  await expect.poll(() => coming.map(({ id }) => id)).toEqual([3, 7]);
+  coming[1]?.arrive();
+  await prefetcher.idle();
+  expect(inRam).toEqual([3, 7]);
+});
+
+test('a question does not wait for what is on its way, nor does the next guess begin another beside it', async () => {
+  const { prefetcher, type, inRam, coming, gate } = fixture({ elsewhere: [3, 7] });
+  type('What of 3?');
+  await expect.poll(() => coming.length).toBe(1);
+  expect(await gate.foreground(() => Promise.resolve('answered'))).toBe('answered');
+  type('What of 7?');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(coming.map(({ id }) => id)).toEqual([3]);
+  coming[0]?.arrive();
+  await expect.poll(() => coming.map(({ id }) => id)).toEqual([3, 7]);
+  coming[1]?.arrive();
+  await prefetcher.idle();
+  expect(inRam).toEqual([7]);
+});
+
+test('closing waits for nothing that another machine sends', async () => {
+  const { prefetcher, type, coming } = fixture({ elsewhere: [3] });
+  type('What of 3?');
+  await expect.poll(() => coming.length).toBe(1);
+  await prefetcher.close();
+});
+
+test('nothing is brought that would push others off the disk, nor more than its share of the memory', async () => {
+  const full = fixture({ elsewhere: [3], diskBudgetBytes: 1 });
+  full.type('What of 3 and 7?');
+  await full.prefetcher.idle();
+  expect(full.coming).toEqual([]);
+  expect(full.inRam).toEqual([7]);
+  const small = fixture({ elsewhere: [3], ramBudgetBytes: 4 });
+  small.type('What of 3?');
+  await small.prefetcher.idle();
+  expect(small.coming).toEqual([]);
+});
+
+test('nothing is asked for a model whose chunks are not kept', async () => {
+  const model = new FakeModel();
+  model.info.engine = 'remote';
+  const { prefetcher, type, asked } = fixture({ model, elsewhere: [3] });
+  type('What of 3?');
+  await prefetcher.idle();
+  expect(asked).toEqual([]);
 });

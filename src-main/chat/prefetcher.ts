@@ -1,7 +1,7 @@
 import type { Conversation, ConversationOptions } from '../../src-shared/contract/chat.ts';
-import { keyFor, type FusionModel } from '../fusion/model.ts';
+import { canBlend, keyFor, type FusionModel } from '../fusion/model.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
-import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
+import { throwIfAborted, unlessAborted, yieldToEventLoop } from '../platform/abort.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -16,12 +16,15 @@ interface PrefetcherOptions {
   conversation: (id: string) => Conversation;
   retrieval: Retrieval;
   passages: Pick<Passages, 'chunk' | 'neighbours'>;
-  store: Pick<ChunkStore, 'entry' | 'prefetch' | 'stats'>;
+  store: Pick<ChunkStore, 'entry' | 'prefetch' | 'stats'> & { readonly shared?: PrefetchedFrom | undefined };
   settings: Pick<SettingsService, 'current'>;
   events: EventBus;
   gate: Gate;
   log: Logger;
 }
+
+/** What other machines have. */
+type PrefetchedFrom = Pick<NonNullable<ChunkStore['shared']>, 'locate' | 'ahead'>;
 
 /** A question that is being typed. */
 interface Draft {
@@ -36,15 +39,20 @@ const SHARE = 1 / 4;
 /** Shorter, a question finds anything. */
 const FEWEST_CHARACTERS = 4;
 
+const NOWHERE: Promise<ReadonlySet<string>> = Promise.resolve(new Set());
+
 /**
  * Brings chunks into memory that are about to be used: while a question is typed those it would find, after an answer
- * those around what it found and those it just did not. One guess at a time, behind all other work; the next ends it.
+ * those around what it found and those it just did not; from this disk, or from another machine. One guess at a time, behind
+ * all other work; the next ends it.
  */
 export class Prefetcher {
   readonly #options: PrefetcherOptions;
   readonly #unsubscribe: () => void;
   #round = new AbortController();
   #work: Promise<void> = Promise.resolve();
+  /** The chunk that comes from another machine, whichever guess asked for it. */
+  #coming: Promise<unknown> = Promise.resolve();
 
   constructor(options: PrefetcherOptions) {
     this.#options = options;
@@ -110,20 +118,63 @@ export class Prefetcher {
   }
 
   async #bring(chunkIds: readonly number[], signal: AbortSignal): Promise<void> {
-    const { models, passages, settings, store } = this.#options;
-    let room = store.stats().ram.budgetBytes * SHARE;
+    const { models, store } = this.#options;
+    const model = models.active?.model;
+    if (!model || !canBlend(model)) return; // of others no chunk is kept
+    const wanted = await this.#wanted(chunkIds, model, signal);
+    const keys = wanted.map(({ key }) => key);
+    const elsewhere = await unlessAborted(store.shared?.locate(keys) ?? NOWHERE, signal);
+    const { ram, bytes: stored, diskBudgetBytes } = store.stats();
+    const room = { memory: ram.budgetBytes * SHARE, disk: diskBudgetBytes - stored };
+    for (const { key, bytes } of wanted) {
+      await yieldToEventLoop();
+      throwIfAborted(signal);
+      const entry = store.entry(key);
+      if (entry ? entry.inRam : !elsewhere.has(key)) continue;
+      room.memory -= entry?.bytes ?? bytes;
+      if (room.memory < 0) return;
+      if (!entry) {
+        room.disk -= bytes;
+        if (room.disk < 0 || !(await this.#fetch(key, model, signal))) continue;
+      }
+      if (this.#isInUse(model)) await store.prefetch(key, model, 'made');
+    }
+  }
+
+  async #wanted(
+    chunkIds: readonly number[],
+    model: FusionModel,
+    signal: AbortSignal,
+  ): Promise<{ key: string; bytes: number }[]> {
+    const { passages, settings } = this.#options;
+    const wanted = [];
     for (const id of chunkIds) {
       await yieldToEventLoop();
       throwIfAborted(signal);
-      const model = models.active?.model;
       const passage = passages.chunk(id);
-      if (!model || !passage) continue;
-      const entry = store.entry(keyFor(model, settings.current.dtype, passage));
-      if (!entry || entry.inRam) continue;
-      room -= entry.bytes;
-      if (room < 0) return;
-      await store.prefetch(entry.key, model, 'made');
+      if (!passage) continue;
+      const { dtype } = settings.current;
+      const bytes = passage.tokens.length * model.bytesPerToken(dtype);
+      wanted.push({ key: keyFor(model, dtype, passage), bytes });
     }
+    return wanted;
+  }
+
+  /**
+   * Brings a chunk from another machine: one at a time. What is under way when a guess ends goes on, since a question that is asked now
+   * most likely finds it, and then uses what has come.
+   */
+  async #fetch(key: string, model: FusionModel, signal: AbortSignal): Promise<boolean> {
+    const { shared } = this.#options.store;
+    await unlessAborted(this.#coming, signal);
+    if (!shared || !this.#isInUse(model)) return false;
+    const coming = shared.ahead(key, model);
+    this.#coming = coming;
+    return unlessAborted(coming, signal);
+  }
+
+  #isInUse(model: FusionModel): boolean {
+    return this.#options.models.active?.model === model;
   }
 }
 

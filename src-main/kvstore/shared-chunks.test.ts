@@ -122,6 +122,36 @@ test('a value that is cut fails those who wait for it, and nobody else', async (
   expect(hasFile(dir, key)).toBe(true);
 });
 
+test('what is brought ahead is here afterwards, and who leases it meanwhile uses what has come', async () => {
+  const { tier, store, shared, dir, model, key } = await machines();
+  expect(await shared.ahead(key, model)).toBe(false); // it was not looked for there
+  await shared.locate([key]);
+  const { promise: leased, resolve } = Promise.withResolvers<undefined>();
+  tier.onRead = async (_key, from, range) => {
+    if (from > 0) await leased;
+    return range;
+  };
+  const coming = shared.ahead(key, model);
+  const lease = await store.acquire(key, model);
+  expect(lease?.tier).toBe('shared');
+  resolve(undefined);
+  expect(await coming).toBe(true);
+  expect(tier.opened).toEqual([key]);
+  expect(hasFile(dir, key)).toBe(true);
+  lease!.release();
+  expect(model.live).toBe(0);
+  expect(await shared.ahead(key, model)).toBe(true);
+});
+
+test('what cannot be brought ahead fails nobody', async () => {
+  const { tier, store, shared, model, key } = await machines();
+  await shared.locate([key]);
+  tier.onRead = () => cut();
+  expect(await shared.ahead(key, model)).toBe(false);
+  expect(store.stats().shared).toMatchObject({ failed: 1, corrupt: 0 });
+  expect(model.live).toBe(0);
+});
+
 test('fetching copies a value once, checked, and says how fast it came', async () => {
   const { tier, shared, dir, store, key } = await machines();
   const transfers: Transfer[] = [];

@@ -91,6 +91,15 @@ export class SharedChunks {
     for (const key of keys) void this.#begin(key, opener);
   }
 
+  /**
+   * Brings a chunk that locate() found onto this disk ahead of acquire(), which joins it on its way. False when it is not here
+   * afterwards. Never rejects.
+   */
+  async ahead(key: string, opener: ChunkOpener): Promise<boolean> {
+    await this.#begin(key, opener)?.ended;
+    return this.#parts.has(key);
+  }
+
   /** Leases what locate() found, as soon as its header is there. */
   async lease(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
     const arriving = this.#begin(key, opener);

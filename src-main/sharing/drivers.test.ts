@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noRedis, startRedis, type TestRedis } from '../testing/redis-server.ts';
 import { TestS3 } from '../testing/s3-server.ts';
 import { tempDir } from '../testing/store.ts';
-import type { Driver } from './driver.ts';
+import type { Driver, Outgoing } from './driver.ts';
 import { FolderDriver } from './drivers/folder.ts';
 import { RedisDriver } from './drivers/redis.ts';
 import { S3Driver } from './drivers/s3.ts';
+import { sealedBytes } from './encryption.ts';
+import { nameOf } from './names.ts';
 import { keyOf, machine, readAll, share, someFile } from './sharing.test-support.ts';
 
 const PASSWORD = 'a password of the tests';
@@ -118,6 +120,30 @@ describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
       expect((await readAll(second, 1))?.equals(right.content)).toBe(true);
       expect((await readAll(first, 1))?.equals(right.content)).toBe(true);
     });
+
+    test.each([
+      ['changed', (value: Buffer) => Buffer.concat([value.subarray(0, -1), Buffer.of(value.at(-1)! ^ 1)])],
+      ['cut', (value: Buffer) => value.subarray(0, 60)],
+    ])('tells an encrypted value that was %s, and writes it anew', async (__, spoil) => {
+      const driver = make();
+      const key = randomBytes(32);
+      const { path, content } = someFile(5000);
+      await share(machine(driver(), { key }), 1, path);
+      const direct = driver();
+      const name = nameOf(keyOf(1), '', true);
+      const signal = new AbortController().signal;
+      const whole = Buffer.from(await direct.read(name, 0, sealedBytes(5000), signal));
+      await direct.write(name, valueOf(spoil(whole)), signal, true);
+      direct.reset();
+      const second = machine(driver(), { key });
+      const read = await readAll(second, 1).catch((error: unknown) => error);
+      if (read !== undefined) expect(read).toMatchObject({ code: 'SHARED_TIER_FAILED' });
+      expect(second.figures.corrupt).toBe(1);
+      expect(second.failure?.values?.['reason']).toBe('sharing-damaged');
+      expect(await second.has([keyOf(1)])).toEqual(new Set());
+      await share(second, 1, path);
+      expect((await readAll(machine(driver(), { key }), 1))?.equals(content)).toBe(true);
+    });
   });
 
   test.skipIf(skipped !== undefined)(
@@ -129,12 +155,7 @@ describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
       const value = await second.open(keyOf(1));
       const direct = driver();
       const name = await onlyName(direct, first, 1);
-      await direct.write(
-        name,
-        { bytes: 9, pieces: () => pieces('cut short') },
-        new AbortController().signal,
-        true,
-      );
+      await direct.write(name, valueOf(Buffer.from('cut short')), new AbortController().signal, true);
       await expect(value?.read(0, 300_000)).rejects.toMatchObject({ code: 'SHARED_TIER_FAILED' });
       await direct.remove(name, new AbortController().signal);
       direct.reset();
@@ -157,8 +178,13 @@ describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
   });
 });
 
-async function* pieces(text: string): AsyncGenerator<Buffer> {
-  yield await Promise.resolve(Buffer.from(text));
+function valueOf(bytes: Buffer): Outgoing {
+  return {
+    bytes: bytes.length,
+    async *pieces() {
+      yield await Promise.resolve(bytes);
+    },
+  };
 }
 
 /** The name of a chunk of an unsalted, plain cache. */
@@ -167,7 +193,6 @@ async function onlyName(
   cache: { has(keys: string[]): Promise<Set<string>> },
   id: number,
 ): Promise<string> {
-  const { nameOf } = await import('./names.ts');
   expect(await cache.has([keyOf(id)])).toEqual(new Set([keyOf(id)]));
   const name = nameOf(keyOf(id), '', false);
   expect((await driver.sizes([name], new AbortController().signal)).has(name)).toBe(true);

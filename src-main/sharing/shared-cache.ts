@@ -111,9 +111,13 @@ export class SharedCache implements SharedTier {
     throwIfAborted(signal);
     if (!this.available) return undefined;
     const name = this.#name(key);
-    const size = (await this.#typed(() => this.#sizes([key], signal), signal)).get(name);
-    const bytes = this.#isUsable(key, size) && this.#bytesOf(size);
-    if (!bytes) return undefined;
+    const size = (await this.#typed(key, () => this.#sizes([key], signal), signal)).get(name);
+    if (!this.#isUsable(key, size)) return undefined;
+    const bytes = this.#bytesOf(size);
+    if (!bytes) {
+      this.reportCorrupt(key); // no value has such a size: it was cut
+      return undefined;
+    }
     this.figures.read++;
     const reading = new AbortController();
     const stop = signal ? AbortSignal.any([signal, reading.signal]) : reading.signal;
@@ -123,7 +127,7 @@ export class SharedCache implements SharedTier {
       read: (from, count) => {
         if (!(from >= 0 && count >= 0 && from + count <= bytes))
           throw new TypeError('SharedValue.read: the range lies outside of the value.');
-        return this.#typed(() => read(from, count), stop);
+        return this.#typed(key, () => read(from, count), stop);
       },
       close: () => reading.abort(),
     };
@@ -226,13 +230,14 @@ export class SharedCache implements SharedTier {
     }
   }
 
-  async #typed<T>(call: () => Promise<T>, stop?: AbortSignal): Promise<T> {
+  async #typed<T>(key: string, call: () => Promise<T>, stop?: AbortSignal): Promise<T> {
     try {
       return await call();
     } catch (error) {
       throwIfAborted(stop);
-      // Of what #ask has not seen: values that cannot be decrypted.
-      if (error instanceof SharingError && !isOut(error.reason))
+      // Of what #ask has not seen: values that cannot be decrypted. Those that are damaged are written anew.
+      if (error instanceof SharingError && error.reason === 'damaged') this.reportCorrupt(key);
+      else if (error instanceof SharingError && !isOut(error.reason))
         this.#tell(failureOfSharing(error, this.#options.where));
       throw sharingFailed(error, this.#options.where);
     }

@@ -20,6 +20,10 @@ export interface Shape {
 export const SHAPES: Record<string, Shape> = {
   /** For quick runs; resembles no model. */
   '0.1b': { layers: 12, embd: 512, heads: 8, kvHeads: 4, headDim: 64, ff: 1536 },
+  /** llama2.c's stories15M: every head has keys and values of its own. */
+  'stories-15m': { layers: 6, embd: 288, heads: 6, kvHeads: 6, headDim: 48, ff: 768 },
+  /** Resembles no model: much KV for little computing, as a large model has on a fast GPU. */
+  'much-kv': { layers: 24, embd: 128, heads: 8, kvHeads: 8, headDim: 32, ff: 256 },
   '0.6b': { layers: 28, embd: 1024, heads: 16, kvHeads: 8, headDim: 128, ff: 3072 },
   '1.7b': { layers: 28, embd: 2048, heads: 16, kvHeads: 8, headDim: 128, ff: 6144 },
   '4b': { layers: 36, embd: 2560, heads: 32, kvHeads: 8, headDim: 128, ff: 9728 },

@@ -1,7 +1,9 @@
 import type { App, Workspace } from '../../app.ts';
 import { adjustedFailure } from '../../platform/settings.ts';
+import { failureFor } from '../../sharing/failures.ts';
 import type { CommandContext } from './context.ts';
 import { settingsOf, type ModelFlags } from './options.ts';
+import type { Terminal } from './terminal.ts';
 
 interface WorkspaceFlags extends ModelFlags {
   /** Folder of documents; absent: the sample library. */
@@ -24,10 +26,20 @@ export async function withWorkspace(
     const root = flags.library ?? app.paths.sampleLibrary;
     const { model: modelPath, adapter } = flags;
     const workspace = await app.workspaces.open({ root, modelPath, adapter, settings });
+    const { corrupt } = app.sharing.status();
     try {
       await work(app, workspace);
     } finally {
+      noteSharing(app, corrupt, terminal);
       await app.workspaces.close(workspace);
     }
   });
+}
+
+/** What the shared cache did not give was computed, so that nobody would notice. */
+function noteSharing({ sharing }: App, corruptBefore: number, terminal: Terminal): void {
+  const { corrupt, failure, where } = sharing.status();
+  // Whoever wrote a damaged value anew no longer has its failure.
+  const told = corrupt > corruptBefore ? failureFor('damaged', where) : failure;
+  if (told) terminal.err(`Note: ${told.message} ${told.advice}`.trimEnd());
 }

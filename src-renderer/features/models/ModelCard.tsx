@@ -24,6 +24,7 @@ import { useActivate } from './useActivate.tsx';
 import { useAdapter } from './useAdapter.tsx';
 import { ServerLines } from './servers/ServerLines.tsx';
 import { useServerKey } from './servers/useServerKey.tsx';
+import { useServerSettings } from './servers/useServerSettings.tsx';
 import { useRenameModel } from './useRenameModel.tsx';
 import classes from './ModelCard.module.css';
 
@@ -149,6 +150,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
   const remove = useRemove(model);
   const adapter = useAdapter(model);
   const changeKey = useServerKey(model);
+  const changeSettings = useServerSettings(model);
   const usable = model.unsupportedReason === '' && model.state !== 'missing';
   const takesAdapters = usable && model.role === 'chat' && !model.obstacle && model.origin !== 'demo';
   return (
@@ -186,6 +188,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
           )}
           <Menu.Item onClick={onDetails}>{t('details')}</Menu.Item>
           <Menu.Item onClick={rename}>{t('rename.open')}</Menu.Item>
+          {model.server && <Menu.Item onClick={changeSettings}>{t('servers:settings.open')}</Menu.Item>}
           {model.server && <Menu.Item onClick={changeKey}>{t('servers:key.open')}</Menu.Item>}
           {takesAdapters && (
             <Menu.Item onClick={adapter.choose}>

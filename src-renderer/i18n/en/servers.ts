@@ -45,6 +45,7 @@ export const servers = {
     confirm: 'Add',
     done: '{{name}} was added.',
   },
+  settings: { open: 'Change its settings…', title: 'Settings for {{name}}' },
   key: { open: 'Change its key…', title: 'Key for {{name}}', forget: 'Forget the key' },
   details: { address: 'Address' },
 };

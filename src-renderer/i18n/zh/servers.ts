@@ -45,6 +45,7 @@ export const servers: Words<typeof en.servers> = {
     confirm: '添加',
     done: '已添加 {{name}}。',
   },
+  settings: { open: '更改设置…', title: '{{name}} 的设置' },
   key: { open: '更换密钥…', title: '{{name}} 的密钥', forget: '删除密钥' },
   details: { address: '地址' },
 };

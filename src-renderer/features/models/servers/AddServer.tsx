@@ -1,14 +1,4 @@
-import {
-  Button,
-  Group,
-  Modal,
-  NumberInput,
-  PasswordInput,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Button, Group, Modal, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ListedServer, ServerFacts } from '../../../../src-shared/contract/servers.ts';
@@ -17,6 +7,7 @@ import { useAction } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { notifyInfo } from '../../../ui/notify.tsx';
 import { ReachText } from '../../../ui/server/ReachText.tsx';
+import { choicesOf, NOTHING_ENTERED, ServerFields } from './ServerFields.tsx';
 
 /** Adds a model that a server has: by its address, and the server's own list. */
 export function AddServer({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -102,19 +93,10 @@ function ModelForm({
   const add = useAction('models.addServer');
   const [model, setModel] = useState(listed.models[0]?.id ?? '');
   const told = listed.models.find(({ id }) => id === model)?.contextTokens ?? null;
-  const [context, setContext] = useState<number | string>('');
-  const [separator, setSeparator] = useState('');
-  const [wait, setWait] = useState<number | string>(120);
+  const [entered, setEntered] = useState(NOTHING_ENTERED);
   const submit = (): void =>
     add.mutate(
-      {
-        address: listed.address,
-        model,
-        key: serverKey,
-        separator,
-        contextTokens: typeof context === 'number' ? context : told,
-        waitSeconds: typeof wait === 'number' ? wait : 120,
-      },
+      { address: listed.address, model, key: serverKey, ...choicesOf(entered, told) },
       {
         onSuccess: ({ name }) => {
           notifyInfo(t('add.done', { name }));
@@ -139,36 +121,7 @@ function ModelForm({
           allowDeselect={false}
           onChange={(id) => id !== null && setModel(id)}
         />
-        <Group grow align="flex-start">
-          <NumberInput
-            label={t('add.context')}
-            description={t('add.contextHelp')}
-            inputWrapperOrder={['label', 'input', 'description']}
-            placeholder={told === null ? '' : String(told)}
-            min={256}
-            max={4_194_304}
-            allowDecimal={false}
-            value={context}
-            onChange={setContext}
-          />
-          <NumberInput
-            label={t('add.wait')}
-            description={t('add.waitHelp')}
-            inputWrapperOrder={['label', 'input', 'description']}
-            min={1}
-            max={280}
-            allowDecimal={false}
-            value={wait}
-            onChange={setWait}
-          />
-        </Group>
-        <TextInput
-          label={t('add.separator')}
-          description={t('add.separatorHelp')}
-          inputWrapperOrder={['label', 'input', 'description']}
-          value={separator}
-          onChange={(event) => setSeparator(event.currentTarget.value)}
-        />
+        <ServerFields entered={entered} told={told} onChange={setEntered} />
         {add.error && <FailureAlert failure={add.error} />}
         <Group justify="flex-end">
           <Button type="submit" loading={add.isPending}>

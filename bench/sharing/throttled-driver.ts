@@ -1,0 +1,44 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Driver, Outgoing } from '../../src-main/sharing/driver.ts';
+
+/** A driver behind a line of so many bytes a second, which all that is read shares. Writing is not held back, nor is asking what is there. */
+export class ThrottledDriver implements Driver {
+  readonly #driver: Driver;
+  readonly #bytesPerSecond: number;
+  /** When the line is free again. */
+  #freeAt = 0;
+
+  constructor(driver: Driver, bytesPerSecond: number) {
+    this.#driver = driver;
+    this.#bytesPerSecond = bytesPerSecond;
+  }
+
+  get largestBytes(): number {
+    return this.#driver.largestBytes;
+  }
+
+  sizes(names: readonly string[], signal: AbortSignal): Promise<Map<string, number>> {
+    return this.#driver.sizes(names, signal);
+  }
+
+  async read(name: string, from: number, bytes: number, signal: AbortSignal): Promise<Uint8Array> {
+    this.#freeAt = Math.max(performance.now(), this.#freeAt) + (bytes / this.#bytesPerSecond) * 1000;
+    const arrivesAt = this.#freeAt;
+    const read = await this.#driver.read(name, from, bytes, signal);
+    const left = arrivesAt - performance.now();
+    if (left > 0) await wait(left, undefined, { signal });
+    return read;
+  }
+
+  write(name: string, value: Outgoing, signal: AbortSignal, over?: boolean): Promise<void> {
+    return this.#driver.write(name, value, signal, over);
+  }
+
+  remove(name: string, signal: AbortSignal): Promise<void> {
+    return this.#driver.remove(name, signal);
+  }
+
+  reset(): void {
+    this.#driver.reset();
+  }
+}

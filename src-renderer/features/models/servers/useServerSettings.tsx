@@ -1,0 +1,52 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
+import type { ServerFacts } from '../../../../src-shared/contract/servers.ts';
+import { useAction } from '../../../client/context.tsx';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { choicesOf, ServerFields, type EnteredChoices } from './ServerFields.tsx';
+
+/** Asks how a model on a server is to be asked from now on. */
+export function useServerSettings({ name, server }: ModelEntry): () => void {
+  const { t } = useTranslation('servers');
+  return () => {
+    if (!server) return;
+    const dialog = modals.open({
+      title: t('settings.title', { name }),
+      size: 'lg',
+      children: <SettingsForm server={server} onDone={() => modals.close(dialog)} />,
+    });
+  };
+}
+
+function SettingsForm({ server, onDone }: { server: ServerFacts; onDone: () => void }) {
+  const { t } = useTranslation('common');
+  const { address, model, contextTokens, waitSeconds, separator } = server;
+  const now: EnteredChoices = { context: contextTokens ?? '', wait: waitSeconds, separator };
+  const [entered, setEntered] = useState(now);
+  // Of the same address and name it is the same model: its name in the list and its key stay.
+  const change = useAction('models.addServer');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate({ address, model, ...choicesOf(entered, null) }, { onSuccess: onDone });
+      }}
+    >
+      <Stack gap="md">
+        <ServerFields entered={entered} told={null} onChange={setEntered} />
+        {change.error && <FailureAlert failure={change.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            {t('action.cancel')}
+          </Button>
+          <Button type="submit" loading={change.isPending}>
+            {t('action.save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
