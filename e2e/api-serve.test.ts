@@ -41,6 +41,7 @@ const authorized = { Authorization: `Bearer ${KEY}` };
 test.each([
   [['--api', '--host', '0.0.0.0'], /beyond this machine it wants a key/],
   [['--api', '--api-key-file', 'nowhere.txt'], /keys could not be read/],
+  [['--api', '--host', '0.0.0.0', '--api-key', ''], /--api-key is empty/],
   [['--api', '--tls-cert', TLS.cert], /--tls-key is missing/],
   [['--api', '--tls-cert', 'nowhere.pem', '--tls-key', TLS.key], /certificate or its key cannot be used/],
   [['--api', '--tls-cert', TLS.key, '--tls-key', TLS.key], /certificate or its key cannot be used/],
@@ -104,6 +105,26 @@ test('text is cut by the separator that was named, and reused in another order',
   const second = await ask(`Read this: # # ${jon} # # ${mara} # # Question: Who sells tea?`);
   expect(first['stored_tokens']).toBeGreaterThan(10);
   expect([second['stored_tokens'], second['reused_tokens']]).toEqual([0, first['stored_tokens']]);
+  await endApi(server);
+});
+
+test('a request whose length is not said beforehand is answered as any other', async () => {
+  const server = await serveApi(dir);
+  const asked = { model: DEMO, max_tokens: 2, messages: [{ role: 'user', content: 'Once' }] };
+  const status = await new Promise((resolve, reject) => {
+    const sent = httpRequest(
+      `${server.baseURL}/chat/completions`,
+      { method: 'POST', headers: { ...authorized, 'Content-Type': 'application/json' } },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      },
+    );
+    sent.on('error', reject);
+    for (const piece of JSON.stringify(asked).match(/.{1,20}/g) ?? []) sent.write(piece);
+    sent.end();
+  });
+  expect(status).toBe(200);
   await endApi(server);
 });
 

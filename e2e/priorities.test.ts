@@ -72,3 +72,29 @@ test("a person's prompt is computed before a program's that came first, and is s
   program.dispose();
   person.dispose();
 });
+
+test("a chunk that a program's prompt waits for is encoded while others are answered", async () => {
+  const { model } = await app.models.current();
+  const session = model.createSession(2048);
+  const tokens = Int32Array.from({ length: 96 }, (_, i) => 100 + i);
+  await session.append([{ kind: 'compute', tokens }], FULL);
+  const stop = new AbortController();
+  const order: string[] = [];
+  const begun = Promise.withResolvers<undefined>();
+  const grammar = jsonGrammar({
+    type: 'array',
+    items: { type: 'string', minLength: 1000 },
+    minItems: 100,
+  });
+  const answer = session
+    .generate({ maxTokens: 1900, sampling: { grammar }, signal: stop.signal, onToken: () => begun.resolve(undefined) })
+    .then(() => order.push('answer'));
+  await begun.promise;
+  const chunk = await model.encodeChunk(tokens, 'f16', { priority: 1 });
+  order.push('chunk');
+  stop.abort();
+  await answer;
+  expect(order).toEqual(['chunk', 'answer']);
+  chunk.dispose();
+  session.dispose();
+});

@@ -9,6 +9,7 @@ import {
   type FusionModel,
   type LedTokens,
 } from '../fusion/model.ts';
+import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { AnswerChoices } from './choices.ts';
 
@@ -24,6 +25,9 @@ interface EncodeOptions<C> {
   /** Told of each chunk that the store then has. */
   onStored?: ((chunk: C) => void) | undefined;
 }
+
+/** A prompt waits for them, of a program or a job: among appends at once they go behind what a person waits for. */
+const PRIORITY = 1;
 
 /** Where nothing more can be stored, the prompt is made without. */
 const REFUSALS: readonly string[] = ['DISK_FULL', 'STORE_READ_ONLY'];
@@ -42,6 +46,7 @@ export async function encodeMissing<C extends LedTokens & { label: string }>(
   const started = clock.now();
   const encoded = { chunks: 0, tokens: 0, ms: 0 };
   for (const chunk of chunks) {
+    throwIfAborted(signal);
     const { tokens, lead, label } = chunk;
     if (store.has(keyFor(model, dtype, { tokens, lead }))) continue;
     try {
@@ -49,7 +54,7 @@ export async function encodeMissing<C extends LedTokens & { label: string }>(
         onStored?.(chunk);
         continue;
       }
-      await encodeAndStore(model, store, { tokens, lead, dtype, label }, signal, (ms) =>
+      await encodeAndStore(model, store, { tokens, lead, dtype, label, priority: PRIORITY }, signal, (ms) =>
         costs.observeEncode(model.info, tokens.length, ms),
       );
     } catch (error) {

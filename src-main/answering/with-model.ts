@@ -36,7 +36,7 @@ export async function withModel<M, T>(
           begun = true;
           return { value: await work(active) };
         },
-        { shared: true, forProgram },
+        { shared: true, forProgram, signal },
       );
       if (done) return done.value;
     }

@@ -184,6 +184,7 @@ export class AnswerRuns {
       failure = failureOf(error);
     }
     this.#runs.delete(live.conversationId);
+    sessions.answered(live.conversationId);
     if (!this.working) sessions.trim(); // the next one may have its session already
     const conversationId = String(live.conversationId);
     const ids = { conversationId, answerId: String(live.answerId) };

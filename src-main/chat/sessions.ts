@@ -21,6 +21,8 @@ interface Entry {
   model: FusionModel;
   /** Tokens it may take while its question is answered. */
   reserved: number;
+  /** Its question is being answered: it does not make room for others. */
+  answering: boolean;
   /** The session it branched off, while that one is there, and the tokens both have in common: these count once. */
   origin: Entry | undefined;
   shared: number;
@@ -61,6 +63,7 @@ export class ConversationSessions {
     const entry = await this.#branchFor(conversationId, wanted);
     this.#entries = [...this.#entries.filter((other) => other !== entry), entry];
     entry.reserved = need;
+    entry.answering = true;
     model.setKvBudget(this.#budgetBytes());
     const branches = this.#entries.filter((other) => other.conversationId === conversationId);
     for (const old of branches.slice(0, -MOST_BRANCHES)) this.#drop(old);
@@ -69,19 +72,25 @@ export class ConversationSessions {
       await entry.tokens.session.reserve(need);
     } catch (error) {
       if (!isOutOfMemory(error)) throw error;
-      for (const other of this.#entries) if (other !== entry) this.#drop(other);
+      for (const other of this.#entries) if (!other.answering) this.#drop(other);
       await entry.tokens.session.reserve(need);
     }
     return entry.tokens;
   }
 
+  /** The conversation's answer has ended. */
+  answered(conversationId: number): void {
+    for (const entry of this.#entries) if (entry.conversationId === conversationId) entry.answering = false;
+  }
+
   /** A session that belongs to no conversation; the caller disposes it. OUT_OF_MEMORY. */
   borrow(model: FusionModel, capacity: number): FusionSession {
+    model.setKvBudget(this.#budgetBytes());
     try {
       return model.createSession(capacity);
     } catch (error) {
       if (!isOutOfMemory(error)) throw error;
-      this.dropAll();
+      for (const entry of this.#entries) if (!entry.answering) this.#drop(entry);
       return model.createSession(capacity);
     }
   }
@@ -128,7 +137,7 @@ export class ConversationSessions {
     const shared = best ? keep : 0;
     const tokens =
       best && shared > 0 ? await best.tokens.fork(shared) : new SessionTokens(model.createSession(limit));
-    return { conversationId, tokens, model, reserved: 0, origin: best, shared };
+    return { conversationId, tokens, model, reserved: 0, answering: false, origin: best, shared };
   }
 
   #drop(entry: Entry): void {
@@ -143,11 +152,11 @@ export class ConversationSessions {
     for (const other of others) other.origin = heir;
   }
 
-  /** Drops the least recently used until the budget is kept, but for one. */
+  /** Drops the least recently used until the budget is kept, but for one, and for those that are written into. */
   #makeRoom(kept: Entry | undefined): void {
     for (const entry of [...this.#entries]) {
       if (this.#entries.length <= MOST_SESSIONS && this.#usedBytes() <= this.#budgetBytes()) return;
-      if (entry !== kept) this.#drop(entry);
+      if (entry !== kept && !entry.answering) this.#drop(entry);
     }
   }
 

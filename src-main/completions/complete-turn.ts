@@ -130,9 +130,12 @@ function resultOf(
   { turn, answer, storedNow, thoughtTokens }: Made,
 ): CompletionResult {
   const { prompt } = asked;
-  const { text, thought, stoppedBy, tokens } = answer;
+  const { text, thought, stoppedBy } = answer;
+  // What a server was sent is counted in units that mean nothing to others: it tells the tokens itself, or nothing is told.
+  const { usage: told } = turn;
+  const tokens = told ? (told.answerTokens ?? 0) : answer.tokens;
   const stats = { ...answerStats({ prompt, turn, name, model }, planner.costs), answerTokens: tokens };
-  const told = { text, thought, stop: turn.stop, stats };
+  const said = { text, thought, stop: turn.stop, stats };
   return {
     model: request.model,
     fingerprint: model.info.fingerprint,
@@ -142,13 +145,13 @@ function resultOf(
     stoppedBy,
     logprobs: request.logprobs === undefined ? undefined : answer.logprobs,
     usage: {
-      promptTokens: prompt.tokens,
-      cachedTokens: cachedTokens(turn, storedNow.parts),
+      promptTokens: told ? (told.promptTokens ?? 0) : prompt.tokens,
+      cachedTokens: told ? (told.cachedTokens ?? 0) : cachedTokens(turn, storedNow.parts),
       storedTokens: storedNow.tokens,
       completionTokens: tokens,
       thoughtTokens: Math.min(tokens, thoughtTokens),
     },
-    made: { stats, plan: turn.plan, notices: [...noticesOf(asked, turn), ...thoughtNotice(told)] },
+    made: { stats, plan: turn.plan, notices: [...noticesOf(asked, turn), ...thoughtNotice(said)] },
     citations: asked.library ? citationsIn(asked, turn, text) : [],
   };
 }

@@ -14,6 +14,11 @@ import { Session } from './session.ts';
 /** As in native/llama/llama_session.cc. */
 const KEPT_STATES = 4;
 
+interface EncodeOptions extends CallOptions {
+  lead?: Int32Array | undefined;
+  priority?: number | undefined;
+}
+
 /** A loaded model. Its calls run one after another; dispose() frees weights and every session and chunk in memory. */
 export class Model {
   readonly info: NativeModelInfo;
@@ -67,15 +72,18 @@ export class Model {
     return this.info.stateValues * Float32Array.BYTES_PER_ELEMENT * (1 + KEPT_STATES);
   }
 
-  /** `lead`: what the chunk stands behind besides the encoding prefix; its KV is dropped as well. */
+  /**
+   * `lead`: what the chunk stands behind besides the encoding prefix; its KV is dropped as well. `priority`: as of appends; by default
+   * it can wait.
+   */
   async encodeChunk(
     tokens: Int32Array,
     dtype: KvDtype,
-    { lead = new Int32Array(), ...options }: CallOptions & { lead?: Int32Array | undefined } = {},
+    { lead = new Int32Array(), priority, ...options }: EncodeOptions = {},
   ): Promise<ChunkKv> {
     const behind = Int32Array.of(...this.encodingPrefix, ...lead);
     const chunk = await withAbort(this.#addon, options.signal, (abort) =>
-      this.#native.encodeChunk(tokens, behind, dtype, abort, options.onProgress),
+      this.#native.encodeChunk(tokens, behind, dtype, abort, options.onProgress, priority),
     );
     return new ChunkKv(chunk);
   }

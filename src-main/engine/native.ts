@@ -414,6 +414,7 @@ export interface NativeModel {
     dtype: KvDtype,
     abort: NativeAbort,
     onProgress?: (p: NativeProgress) => void,
+    priority?: number,
   ): Promise<NativeChunk>;
   /** Opens a chunk file: header checked, KV not read. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
   openChunk(path: string): Promise<NativeChunk>;

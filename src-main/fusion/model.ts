@@ -100,18 +100,18 @@ export function keyFor(
 }
 
 /**
- * Computes a chunk's KV and stores it. ABORTED, DISK_FULL, STORE_READ_ONLY. Gives the bytes of KV; `onEncoded` is told the
+ * Computes a chunk's KV and stores it; `priority` as for Model.encodeChunk. ABORTED, DISK_FULL, STORE_READ_ONLY. Gives the bytes of KV; `onEncoded` is told the
  * milliseconds that computing took.
  */
 export async function encodeAndStore(
   model: FusionModel,
   store: ChunkCache,
-  { dtype, label, ...chunk }: LedTokens & { dtype: KvDtype; label: string },
+  { dtype, label, priority, ...chunk }: LedTokens & { dtype: KvDtype; label: string; priority?: number },
   signal?: AbortSignal,
   onEncoded?: (ms: number) => void,
 ): Promise<number> {
   const started = performance.now();
-  const kv = await model.encodeChunk(chunk.tokens, dtype, { lead: chunk.lead, signal });
+  const kv = await model.encodeChunk(chunk.tokens, dtype, { lead: chunk.lead, signal, priority });
   onEncoded?.(performance.now() - started);
   try {
     await store.put(keyFor(model, dtype, chunk), kv, { label });

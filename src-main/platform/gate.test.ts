@@ -168,6 +168,28 @@ test('questions share a model as far as it goes; what changes the model runs alo
   await d.done;
 });
 
+test('what is stopped while it waits leaves the queue, and lets in what waited behind it', async () => {
+  const gate = new Gate(() => 2);
+  const order: string[] = [];
+  const stop = new AbortController();
+  const [first, change] = [work(), work()];
+  const done = gate.foreground(first.run, { shared: true });
+  const waits = gate.foreground(change.run, { signal: stop.signal });
+  const behind = gate.foreground(() => Promise.resolve(order.push('behind')), { shared: true });
+  await turn();
+  expect(order).toEqual([]);
+  stop.abort();
+  await expect(waits).rejects.toMatchObject({ code: 'ABORTED' });
+  await behind;
+  expect(order).toEqual(['behind']);
+  first.finish();
+  await done;
+  await expect(gate.foreground(change.run, { signal: stop.signal })).rejects.toMatchObject({
+    code: 'ABORTED',
+  });
+  await gate.background(() => Promise.resolve());
+});
+
 describe('people and programs', () => {
   /** A gate that notes who begins. */
   function noted(atOnce: number) {

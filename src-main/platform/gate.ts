@@ -1,3 +1,4 @@
+import { KvasirError } from '../../src-shared/errors.ts';
 import { isAborted, throwIfAborted } from './abort.ts';
 
 /**
@@ -22,13 +23,17 @@ export class Gate {
 
   /**
    * Work that somebody waits for. `shared`: it neither changes nor unloads the model, and others of its kind may run beside it.
-   * `forProgram`: it was asked by a program.
+   * `forProgram`: it was asked by a program. `signal` ends its wait, and nothing of it is kept: ABORTED.
    */
-  async foreground<T>(work: () => Promise<T>, { shared = false, forProgram = false } = {}): Promise<T> {
+  async foreground<T>(
+    work: () => Promise<T>,
+    { shared = false, forProgram = false, signal }: ForegroundOptions = {},
+  ): Promise<T> {
+    throwIfAborted(signal);
     this.#foreground++;
     for (const controller of this.#running.keys()) controller.abort(new Interrupted());
     try {
-      await this.#turns.begin(shared, forProgram);
+      await this.#turns.begin({ shared, forProgram, signal });
       try {
         return await work();
       } finally {
@@ -108,6 +113,12 @@ export class Gate {
   }
 }
 
+interface ForegroundOptions {
+  shared?: boolean;
+  forProgram?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
 interface Waiting {
   shared: boolean;
   go: () => void;
@@ -131,11 +142,25 @@ class ForegroundTurns {
     this.#atOnce = atOnce;
   }
 
-  begin(shared: boolean, forProgram: boolean): Promise<void> {
-    return new Promise((go) => {
-      this.#askers(forProgram).waiting.push({ shared, go });
-      this.#next();
-    });
+  begin({ shared = false, forProgram = false, signal }: ForegroundOptions): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { waiting } = this.#askers(forProgram);
+    const entry = {
+      shared,
+      go: () => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      },
+    };
+    const leave = (): void => {
+      waiting.splice(waiting.indexOf(entry), 1);
+      reject(new KvasirError('ABORTED', 'It was stopped before it began.'));
+      this.#next(); // what it kept from beginning may begin
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    waiting.push(entry);
+    this.#next();
+    return promise;
   }
 
   end(forProgram: boolean): void {

@@ -60,6 +60,8 @@ export async function serveApi(
     ...(flags.apiKey ?? []),
     ...(flags.apiKeyFile === undefined ? [] : readKeys(flags.apiKeyFile)),
   ];
+  if (keys.some((key) => key.trim() === ''))
+    throw new KvasirError('BAD_ARGUMENT', '--api-key is empty.', 'Name a key, or leave the flag out.');
   const tls = tlsOf(flags);
   if (separator === '') throw new KvasirError('BAD_ARGUMENT', '--chunk-separator is empty.', 'Name a text.');
   await withApp(async (app) => {
