@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { FakeModel, type FakeSession } from '../testing/fusion.ts';
 import { ConversationSessions } from './sessions.ts';
 
-const FULL = { name: 'full', ratio: 1 } as const;
+const FULL = { kind: 'full' } as const;
 
 /** Memory for one conversation of the size that all have here. */
 function sessions() {
