@@ -29,6 +29,7 @@ export class ApiMetrics {
     this.#end = completions.onDone((result) => this.#count(result));
     this.#gauge('kvasir_queue_waiting', 'Requests that wait for the model', () => completions.queue.waiting);
     this.#gauge('kvasir_queue_running', 'Requests that have the model', () => completions.queue.running);
+    this.#gauge('process_resident_memory_bytes', "The process's memory", () => process.memoryUsage.rss());
   }
 
   close(): void {

@@ -1,0 +1,102 @@
+/** What no route may ignore, on each of them. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { api, refused } from './api.test-support.ts';
+
+const TEXT = { type: 'text', text: 'x' };
+const IMAGE = { type: 'image_url', image_url: { url: 'x' } };
+const INPUT_IMAGE = { type: 'input_image', image_url: 'x' };
+const CLAUDES_IMAGE = { type: 'image', source: { type: 'url', url: 'http://x' } };
+const FUNCTION = { type: 'function', function: { name: 'f' } };
+const user = (content: unknown): object[] => [{ role: 'user', content }];
+
+/** A request that is answered, by the route. */
+const GOOD: Readonly<Record<string, object>> = {
+  '/v1/chat/completions': { model: 'Fake', messages: user('x') },
+  '/v1/completions': { model: 'Fake', prompt: 'x' },
+  '/v1/responses': { model: 'Fake', input: 'x' },
+  '/v1/messages': { model: 'Fake', max_tokens: 9, messages: user('x') },
+};
+
+test.each(Object.entries(GOOD))('%s answers what it supports', async (path, body) => {
+  expect((await api().post(path, body)).status).toBe(200);
+});
+
+describe.each(Object.entries(GOOD))('%s refuses by name', (path, body) => {
+  test.each([
+    ['tools', { tools: [FUNCTION] }],
+    ['tool_choice', { tool_choice: 'auto' }],
+    ['functions', { functions: [] }],
+    ['n', { n: 2 }],
+    ['images', { images: ['x'] }],
+    ['audio', { audio: {} }],
+    ['some_thing', { some_thing: 1 }],
+  ])('%s', async (field, more) => {
+    for (const stream of [false, true]) {
+      const [status, , message] = await refused(api().post(path, { ...body, ...more, stream }));
+      expect(status).toBe(400);
+      expect(message).toMatch(new RegExp(`^${field}( is not supported|: Only)`));
+    }
+  });
+});
+
+test.each([
+  ['/v1/chat/completions', { messages: user([TEXT, IMAGE]) }, 'messages.0.content.1.type: Only parts'],
+  ['/v1/chat/completions', { messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.role: Only the roles'],
+  ['/v1/completions', { prompt: [IMAGE] }, 'prompt'],
+  ['/v1/responses', { input: user([INPUT_IMAGE]) }, 'input.0.content.0.type: Only parts'],
+  [
+    '/v1/responses',
+    { input: [{ type: 'function_call_output', call_id: 'x', output: 'x' }] },
+    'input.0: Only messages',
+  ],
+  ['/v1/messages', { messages: user([TEXT, CLAUDES_IMAGE]) }, 'messages.0.content.1.type: Only blocks'],
+  ['/v1/messages', { messages: user([{ type: 'tool_result', tool_use_id: 'x' }]) }, 'no tools'],
+  [
+    '/v1/messages',
+    {
+      messages: [...user('x'), { role: 'assistant', content: [{ type: 'tool_use', id: 'x' }] }, ...user('x')],
+    },
+    'messages.1.content.0.type: Only blocks',
+  ],
+])('%s refuses a part of %j', async (path, more, why) => {
+  const [status, , message] = await refused(api().post(path, { ...GOOD[path], ...more }));
+  expect(status).toBe(400);
+  expect(message).toContain(why);
+});
+
+describe('what is not JSON is refused, not taken for an empty request', () => {
+  test.each([...Object.keys(GOOD), '/v1/embeddings', '/v1/rerank', '/v1/tokenize'])('%s', async (path) => {
+    const { routes } = api();
+    for (const headers of [{ 'Content-Type': 'text/plain' }, { 'Content-Type': 'multipart/form-data' }]) {
+      const body = JSON.stringify(GOOD[path] ?? {});
+      const answer = await routes.request(path, { method: 'POST', headers, body });
+      expect(answer.status).toBe(415);
+    }
+    expect((await routes.request(path, { method: 'POST' })).status).toBe(400);
+  });
+});
+
+test('a thousand requests that are refused leave nothing in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const { post } = api();
+  const long = 'x'.repeat(100_000);
+  const send = async (count: number): Promise<number> => {
+    for (let i = 0; i < count; i++) {
+      const path = Object.keys(GOOD)[i % 4] ?? '';
+      const body = i % 8 < 4 ? `{"model":"${i}${long}` : { ...GOOD[path], more: `${i}${long}` };
+      expect((await post(path, body)).status).toBe(400);
+    }
+    // Signals and bodies go in a second round only, once the first has told what they held.
+    for (let round = 0; round < 3; round++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      collect();
+    }
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const before = await send(500);
+  expect(await send(1000)).toBeLessThan(before + 100 * long.length); // a tenth of what was sent
+});
