@@ -40,6 +40,7 @@ export function ServerFields({
     <>
       <Group grow align="flex-start">
         <NumberInput
+          data-autofocus
           label={t('add.context')}
           description={t('add.contextHelp')}
           inputWrapperOrder={['label', 'input', 'description']}

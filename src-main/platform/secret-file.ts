@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { z } from 'zod';
+import type { Keyring } from './keyring.ts';
+import { fileError } from './paths.ts';
+import { SerialQueue } from './serial-queue.ts';
+
+export const KeptSchema = z.enum(['keyring', 'file']);
+
+/** A secret as it is written: in base64 of what a keyring's key encrypted, or by itself where there is none. */
+export const SealedSchema = z.object({ kept: KeptSchema, secret: z.string() });
+
+type Kept = z.infer<typeof KeptSchema>;
+type Sealed = z.infer<typeof SealedSchema>;
+
+interface SecretFileOptions<F> {
+  path: string;
+  schema: z.ZodType<F>;
+  /** The system's; undefined where a host has none. */
+  keyring?: Keyring | undefined;
+  /** Says what failed when it cannot be written, without a full stop. */
+  what: string;
+}
+
+/**
+ * Secrets in a file of their own that only its user can read, each encrypted where the system has a keyring; never in settings, backups,
+ * exports, databases or the log. What stands beside them in the file is its owner's to say.
+ */
+export class SecretFile<F> {
+  readonly path: string;
+  readonly #options: SecretFileOptions<F>;
+  readonly #changes = new SerialQueue();
+
+  constructor(options: SecretFileOptions<F>) {
+    this.path = options.path;
+    this.#options = options;
+  }
+
+  /** undefined: it is missing, or cannot be read. */
+  read(): F | undefined {
+    try {
+      return this.#options.schema.parse(JSON.parse(readFileSync(this.path, 'utf8')));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Makes another content of the one there is, one after another; of undefined no file. STORE_READ_ONLY, DISK_FULL, and what `make` says. */
+  change(make: (now: F | undefined) => Promise<F | undefined>): Promise<void> {
+    return this.#changes.run(async () => {
+      const content = await make(this.read());
+      try {
+        if (content === undefined) await rm(this.path, { force: true });
+        else await writePrivate(this.path, JSON.stringify(content));
+      } catch (error) {
+        throw fileError(error, this.#options.what);
+      }
+    });
+  }
+
+  /** How a new secret would be kept: a keyring that does not protect is none. */
+  async keeps(): Promise<Kept> {
+    const { keyring } = this.#options;
+    return ((await keyring?.available().catch(() => false)) ?? false) ? 'keyring' : 'file';
+  }
+
+  async seal(secret: string): Promise<Sealed> {
+    const { keyring } = this.#options;
+    const kept = await this.keeps();
+    if (kept === 'file' || !keyring) return { kept: 'file', secret };
+    return { kept, secret: (await keyring.encrypt(secret)).toString('base64') };
+  }
+
+  /** Rejects when the keyring that it was encrypted with is not at hand. */
+  async unseal({ kept, secret }: Sealed): Promise<string> {
+    const { keyring } = this.#options;
+    if (kept === 'file') return secret;
+    if (!keyring) throw new Error('there is no keyring');
+    return keyring.decrypt(Buffer.from(secret, 'base64'));
+  }
+}
+
+/** Whole or not at all. */
+async function writePrivate(path: string, text: string): Promise<void> {
+  const temporary = `${path}.tmp`;
+  await rm(temporary, { force: true }); // its permissions would stay
+  const handle = await open(temporary, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, path);
+}
