@@ -122,23 +122,27 @@ test('text is cut by the separator that was named, and reused in another order',
   await endApi(server);
 });
 
-test('a request whose length is not said beforehand is answered as any other', async () => {
+test('a request whose length is not said beforehand is answered as any other, and refused when it is too long', async () => {
   const server = await serveApi(dir);
+  const post = (pieces: string[]) =>
+    new Promise((resolve, reject) => {
+      const sent = httpRequest(
+        `${server.baseURL}/chat/completions`,
+        { method: 'POST', headers: { ...authorized, 'Content-Type': 'application/json' } },
+        (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        },
+      );
+      sent.on('error', reject);
+      for (const piece of pieces) sent.write(piece);
+      sent.end();
+    });
   const asked = { model: DEMO, max_tokens: 2, messages: [{ role: 'user', content: 'Once' }] };
-  const status = await new Promise((resolve, reject) => {
-    const sent = httpRequest(
-      `${server.baseURL}/chat/completions`,
-      { method: 'POST', headers: { ...authorized, 'Content-Type': 'application/json' } },
-      (answer) => {
-        answer.resume();
-        resolve(answer.statusCode);
-      },
-    );
-    sent.on('error', reject);
-    for (const piece of JSON.stringify(asked).match(/.{1,20}/g) ?? []) sent.write(piece);
-    sent.end();
-  });
-  expect(status).toBe(200);
+  expect(await post(JSON.stringify(asked).match(/.{1,20}/g) ?? [])).toBe(200);
+  const most = Array.from({ length: 16 }, () => ' '.repeat(2 ** 20));
+  expect(await post([...most, ' '])).toBe(413);
+  expect(await post(JSON.stringify(asked).match(/.{1,20}/g) ?? [])).toBe(200);
   await endApi(server);
 });
 

@@ -1,5 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { bodyLimit } from 'hono/body-limit';
+import { limitBody } from './body-limit.ts';
 import { addChatRoutes } from './chat.ts';
 import { addCompletionRoutes } from './completions.ts';
 import type { ApiCore } from './core.ts';
@@ -33,14 +33,7 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
     throw new Refusal(404, `There is no ${c.req.method} ${c.req.path} here.`, { code: 'unknown_url' });
   });
   app.use(metrics.middleware, checkHost(access), checkOrigin(access), checkKey(access));
-  app.use(
-    bodyLimit({
-      maxSize: MAX_BODY_BYTES,
-      onError: () => {
-        throw new Refusal(413, `A request may have ${MAX_BODY_BYTES} bytes at most.`, { code: 'too_large' });
-      },
-    }),
-  );
+  app.use(limitBody(MAX_BODY_BYTES));
   addModelRoutes(app, core);
   addChatRoutes(app, core);
   addCompletionRoutes(app, core);
