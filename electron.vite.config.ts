@@ -2,26 +2,24 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
-import { packageOf } from './tools/dist/packages.ts';
+import { packageList, packageOf } from './tools/dist/packages.ts';
 
 const root = import.meta.dirname;
 const electron = join(root, 'src-main', 'hosts', 'electron');
 
-/** The window's packages are bundled, so that only its build knows them: their licences are packed with it. */
-const listPackages = {
+/** Packages that are bundled only the build knows: it lists them in a file for each bundle, and their licences are packed. */
+const listPackages = (bundle: Parameters<typeof packageList>[1]) => ({
   name: 'kvasir-packages',
   closeBundle(this: { getModuleIds(): Iterable<string> }): void {
     const packages = new Set([...this.getModuleIds()].flatMap((module) => packageOf(module, root) ?? []));
-    writeFileSync(
-      join(root, 'out', 'renderer-packages.json'),
-      `${JSON.stringify([...packages].sort(), null, 1)}\n`,
-    );
+    writeFileSync(packageList(root, bundle), `${JSON.stringify([...packages].sort(), null, 1)}\n`);
   },
-};
+});
 
 /** Builds `out/main`, `out/preload` and `out/renderer`; the headless host serves the last from source, without the others. */
 export default defineConfig({
   main: {
+    plugins: [listPackages('main')],
     build: {
       rolldownOptions: {
         input: Object.fromEntries(
@@ -31,6 +29,7 @@ export default defineConfig({
     },
   },
   preload: {
+    plugins: [listPackages('preload')],
     build: {
       // A sandboxed preload cannot load packages, and must be CommonJS.
       externalizeDeps: false,
@@ -42,9 +41,9 @@ export default defineConfig({
   },
   renderer: {
     root: join(root, 'src-renderer'),
-    plugins: [react(), listPackages],
+    plugins: [react(), listPackages('renderer')],
     // A worker that loads its parts when it needs them.
-    worker: { format: 'es' },
+    worker: { format: 'es', plugins: () => [listPackages('worker')] },
     build: {
       outDir: join(root, 'out', 'renderer'),
       minify: true,

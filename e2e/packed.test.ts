@@ -20,7 +20,7 @@ import { extractAll, extractFile, listPackage } from '@electron/asar';
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressIn, askNpm } from '../src-main/devices/packs/registry.ts';
-import { packedPackages } from '../tools/dist/packages.ts';
+import { bundledPackages, packedPackages } from '../tools/dist/packages.ts';
 import { removeDir, ROOT, tempDir } from './cli-support.ts';
 
 const PACKS = process.platform === 'linux' && existsSync(join(ROOT, 'out', 'main', 'main.js'));
@@ -104,11 +104,11 @@ describe.skipIf(!PACKS)('the packed app', () => {
     const names = within.flatMap(
       (path) => /^node_modules\/((@[^/]+\/)?[^/@]+)\/package\.json$/.exec(path)?.[1] ?? [],
     );
-    const window = JSON.parse(readFileSync(join(ROOT, 'out', 'renderer-packages.json'), 'utf8')) as string[];
+    const bundled = bundledPackages(ROOT);
     const wanted = packedPackages(ROOT)
       .map(({ name }) => name)
       .filter((name) => !name.startsWith('@node-llama-cpp/') && existsSync(join(ROOT, 'node_modules', name)))
-      .filter((name) => !window.includes(`node_modules/${name}`) || names.includes(name));
+      .filter((name) => !bundled.includes(`node_modules/${name}`) || names.includes(name));
     expect(names.sort()).toEqual([...new Set(wanted)].sort());
   });
 
@@ -138,7 +138,8 @@ describe.skipIf(!PACKS)('the packed app', () => {
 
   test('licences of all that is packed are beside it', () => {
     const licences = readFileSync(join(resources, 'licences.txt'), 'utf8');
-    for (const name of ['better-sqlite3', 'react', 'pdfjs-dist', 'ggml']) expect(licences).toContain(name);
+    for (const name of ['better-sqlite3', 'react', 'pdfjs-dist', 'hono', '@modelcontextprotocol/sdk', 'ggml'])
+      expect(licences).toContain(name);
   });
 
   test('stays within its size', () => {

@@ -1,7 +1,9 @@
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { licencesText, unknownLicences } from './licences.ts';
-import { packageOf, packedPackages, type Package } from './packages.ts';
+import { bundledPackages, packageList, packageOf, packedPackages, type Package } from './packages.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -13,6 +15,43 @@ test('every package that is packed has a licence under which it may be passed on
   expect(names).not.toContain('vitest');
   expect(unknownLicences(packages)).toEqual([]);
 });
+
+test('packages in every bundle are listed, also those that are of no production package', () => {
+  const root = mkdtempSync(join(tmpdir(), 'kvasir-licences-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const put = (path: string, content: unknown): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), JSON.stringify(content));
+  };
+  const locked: Record<string, object> = { '': {}, 'node_modules/production': {} };
+  for (const bundle of ['main', 'preload', 'renderer', 'worker'] as const) {
+    locked[`node_modules/of-${bundle}`] = { dev: true };
+    put(`node_modules/of-${bundle}/package.json`, { name: `of-${bundle}`, version: '1.0.0', license: 'MIT' });
+    put(packageList('', bundle), [`node_modules/of-${bundle}`]);
+  }
+  locked['node_modules/tool'] = { dev: true };
+  put('node_modules/production/package.json', { name: 'production', version: '1.0.0', license: 'MIT' });
+  put('node_modules/tool/package.json', { name: 'tool', version: '1.0.0', license: 'MIT' });
+  put('package-lock.json', { packages: locked });
+  expect(packedPackages(root).map(({ name }) => name)).toEqual([
+    'of-main',
+    'of-preload',
+    'of-renderer',
+    'of-worker',
+    'production',
+  ]);
+});
+
+test.skipIf(!existsSync(packageList(ROOT, 'main')))(
+  'what the main process and the worker are bundled from is in the list',
+  () => {
+    const names = packedPackages(ROOT).map(({ name }) => name);
+    const bundled = ['hono', '@hono/node-server', '@modelcontextprotocol/sdk', '@shikijs/core'];
+    expect(names).toEqual(expect.arrayContaining([...bundled, 'iovalkey', 'openai']));
+    const folders = bundled.map((name) => `node_modules/${name}`);
+    expect(bundledPackages(ROOT)).toEqual(expect.arrayContaining(folders));
+  },
+);
 
 test('what nobody has looked at is told', () => {
   const one = (name: string, license: string): Package => ({ name, version: '1.0.0', license, texts: [] });

@@ -20,13 +20,17 @@ interface Lock {
   packages: Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }>;
 }
 
+/** Parts of the program that are bundled by themselves. */
+const BUNDLES = ['main', 'preload', 'renderer', 'worker'] as const;
+type Bundle = (typeof BUNDLES)[number];
+
 const TEXTS = /^(licen[cs]e|copying|notice)/i;
 /** Of which nothing is packed: Node for running from source, headers, and what draws pages of PDF. */
 const LEFT_OUT = /^node_modules\/(node-(bin-)?(linux|win|darwin)-|node-addon-api|@napi-rs\/)/;
 
 /**
  * What is packed, by name: production packages as the lock file has them, as far as this system has them (libraries of other systems are
- * not installed), and those that the window is made of, which its build lists in out/renderer-packages.json.
+ * not installed), and those that were bundled, which the build has listed.
  */
 export function packedPackages(root: string): Package[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
@@ -34,11 +38,20 @@ export function packedPackages(root: string): Package[] {
     .filter(([path, { dev, devOptional }]) => path !== '' && dev !== true && devOptional !== true)
     .map(([path]) => path)
     .filter((path) => !LEFT_OUT.test(path));
-  const listed = join(root, 'out', 'renderer-packages.json');
-  const window = existsSync(listed) ? (JSON.parse(readFileSync(listed, 'utf8')) as string[]) : [];
-  const packages = [...production, ...window].map((path) => readPackage(join(root, path)));
+  const packages = [...production, ...bundledPackages(root)].map((path) => readPackage(join(root, path)));
   const found = new Map(packages.flatMap((one) => (one ? [[`${one.name}@${one.version}`, one]] : [])));
   return [...found.values()].sort((a, b) => a.name.localeCompare(b.name, 'en'));
+}
+
+/** Folders of the packages in `out/`: what Electron runs takes others than the production ones into its bundle, the window all of its own. */
+export function bundledPackages(root: string): string[] {
+  const lists = BUNDLES.map((bundle) => packageList(root, bundle)).filter((path) => existsSync(path));
+  return [...new Set(lists.flatMap((path) => JSON.parse(readFileSync(path, 'utf8')) as string[]))];
+}
+
+/** Where the build lists the packages in a bundle. */
+export function packageList(root: string, bundle: Bundle): string {
+  return join(root, 'out', `${bundle}-packages.json`);
 }
 
 /** The folder of the package that a module is in, from `root` on with slashes; undefined outside of packages. */
