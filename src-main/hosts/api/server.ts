@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { isIP, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { bracketed, endServer, isLoopback, listen, localHosts, portOf } from '../../platform/local-server.ts';
 import type { ApiCore } from './core.ts';
 import { ApiKeys } from './keys.ts';
 import { ApiMetrics } from './metrics.ts';
@@ -27,43 +26,33 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
-const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
-
 /** Serves other programs. BAD_ARGUMENT without keys beyond this machine, or when the port is taken. */
 export async function startApi(options: ApiServerOptions): Promise<RunningApi> {
   const { host, keys, tls, log } = options;
-  const local = LOOPBACK.includes(host);
+  const local = isLoopback(host);
   if (!local && keys.length === 0) throw needsKeys(host);
-  const address = (): AddressInfo => server.address() as AddressInfo;
   const metrics = new ApiMetrics(options.completions);
   const routes = createRoutes(
     { ...options, clock: Date.now },
     {
       keys: new ApiKeys(keys),
       origins: options.origins,
-      hosts: () => (local ? LOOPBACK.map((name) => `${bracketed(name)}:${address().port}`) : undefined),
+      hosts: () => (local ? localHosts(host, portOf(server)) : undefined),
     },
     metrics,
   );
   const listener = getRequestListener(routes.fetch, { overrideGlobalObjects: false });
-  const listen = (...request: Parameters<typeof listener>): void => void listener(...request);
-  const server = tls ? secureServer(tls, listen) : createServer(listen);
-  await listening(server, options);
-  log.info('api-started', { host, port: address().port });
+  const answer = (...request: Parameters<typeof listener>): void => void listener(...request);
+  const server = tls ? secureServer(tls, answer) : createServer(answer);
+  await listen(server, options, 'Choose others with --host and --port.');
+  log.info('api-started', { host, port: portOf(server) });
   return {
-    address: `${tls ? 'https' : 'http'}://${bracketed(host)}:${address().port}`,
-    close: async () => {
+    address: `${tls ? 'https' : 'http'}://${bracketed(host)}:${portOf(server)}`,
+    close: () => {
       metrics.close();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      return endServer(server);
     },
   };
-}
-
-function bracketed(host: string): string {
-  return isIP(host) === 6 ? `[${host}]` : host;
 }
 
 function needsKeys(host: string): KvasirError {
@@ -80,20 +69,5 @@ function secureServer({ cert, key }: { cert: string; key: string }, listener: Re
     throw new KvasirError('BAD_ARGUMENT', message, 'Name files in PEM by --tls-cert and --tls-key.', {
       cause: error,
     });
-  }
-}
-
-async function listening(
-  server: Server,
-  { host, port }: Pick<ApiServerOptions, 'host' | 'port'>,
-): Promise<void> {
-  const ready = once(server, 'listening');
-  server.listen(port, host);
-  try {
-    await ready;
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    const message = `Kvasir cannot listen on port ${port} of ${host} (${code}).`;
-    throw new KvasirError('BAD_ARGUMENT', message, 'Choose others with --host and --port.', { cause: error });
   }
 }

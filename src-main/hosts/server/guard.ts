@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { localHosts } from '../../platform/local-server.ts';
 import { cookieName, readCookie, type Access } from './access.ts';
 
 /** Why a request gets nothing. */
@@ -19,7 +20,7 @@ export class Guard {
 
   /** Whether the request names this server as browsers on this machine do. */
   checkHost({ headers }: IncomingMessage): Refusal | undefined {
-    if (this.#hosts().includes(headers.host ?? '')) return undefined;
+    if (localHosts('127.0.0.1', this.#port()).includes(headers.host ?? '')) return undefined;
     return { status: 403, reason: 'Kvasir answers only at 127.0.0.1 and localhost.' };
   }
 
@@ -34,9 +35,5 @@ export class Guard {
     const session = readCookie(headers.cookie, cookieName(this.#port()));
     if (this.#access.isSession(session) && url.startsWith(this.#access.base)) return undefined;
     return { status: 401, reason: 'Kvasir needs the one-time address that it printed.' };
-  }
-
-  #hosts(): string[] {
-    return [`127.0.0.1:${this.#port()}`, `localhost:${this.#port()}`];
   }
 }

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { createServer, STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Api } from '../../api/api.ts';
 import type { EventBus } from '../../platform/event-bus.ts';
+import { endServer, listen, portOf } from '../../platform/local-server.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { Access } from './access.ts';
 import { Guard, type Refusal } from './guard.ts';
@@ -40,27 +38,25 @@ const HEARTBEAT_MS = 30_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { api, events, log } = options;
   const access = new Access();
-  const port = (): number => (server.address() as AddressInfo).port;
+  const port = (): number => portOf(server);
   const guard = new Guard(access, port);
   const server = createServer(createRequests({ ...options, access, guard, port }));
   // An upload may take as long as it takes; its headers may not.
   server.requestTimeout = 0;
   const sockets = acceptSockets(server, guard, api, `${access.base}socket`);
-  await listen(server, options.port);
+  const place = { host: LOOPBACK, port: options.port };
+  await listen(server, place, 'Choose another with --port, or leave it out to take any that is free.');
   const unsubscribe = events.on((event) => sockets.forEach((socket) => socket.tell(event)));
   const heartbeat = setInterval(() => sockets.forEach((socket) => socket.checkAlive()), HEARTBEAT_MS);
   log.info('server-started', { port: port() });
   return {
     port: port(),
     newAddress: () => `http://${LOOPBACK}:${port()}/?token=${access.newToken()}`,
-    close: async () => {
+    close: () => {
       clearInterval(heartbeat);
       unsubscribe();
       sockets.forEach((socket) => socket.end());
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      return endServer(server);
     },
   };
 }
@@ -91,20 +87,4 @@ function refuseUpgrade(stream: Duplex, status: Refusal['status'] | 404): void {
   stream.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
   );
-}
-
-async function listen(server: Server, port: number): Promise<void> {
-  const listening = once(server, 'listening');
-  server.listen(port, LOOPBACK);
-  try {
-    await listening;
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new KvasirError(
-      'BAD_ARGUMENT',
-      `Kvasir cannot listen on port ${port} of ${LOOPBACK} (${code}).`,
-      'Choose another with --port, or leave it out to take any that is free.',
-      { cause: error },
-    );
-  }
 }
