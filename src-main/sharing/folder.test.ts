@@ -11,7 +11,7 @@ function driver(dir: string, { readOnly = false, limitBytes = Infinity } = {}): 
 }
 
 const reasonOf = (cache: ReturnType<typeof machine>): string | undefined => cache.failure?.values?.['reason'];
-const name = (id: number): string => nameOf(keyOf(id), '', false);
+const name = (id: number): string => nameOf(keyOf(id), '', undefined);
 const files = (dir: string): string[] =>
   readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((path) =>
     statSync(join(dir, path)).isFile(),

@@ -157,7 +157,7 @@ export class SharedCache implements SharedTier {
   }
 
   #name(key: string): string {
-    return nameOf(key, this.#options.salt, this.#options.key !== undefined);
+    return nameOf(key, this.#options.salt, this.#options.key);
   }
 
   #isUsable(key: string, size: number | undefined): size is number {

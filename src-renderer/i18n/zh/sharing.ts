@@ -97,7 +97,6 @@ export const reasons: Record<string, string> = {
   'sharing-noFolder': '文件夹不存在。请检查网络磁盘是否已连接，路径是否正确。',
   'sharing-readOnly': '可以读取，但不能写入。请申请写入权限，或打开“只读”。',
   'sharing-full': '空间已满。请腾出空间，或设置容量上限。',
-  'sharing-key': '其中的内容用另一个密钥加密。请填写团队的密钥。',
   'sharing-noKey': '无法读取保存的密钥：加密它的系统密钥环不可用。请重新填写。',
   'sharing-damaged': '有一个值已损坏，未被使用。',
   'sharing-gone': '有一个值已不存在。',
