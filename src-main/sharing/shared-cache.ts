@@ -37,6 +37,7 @@ export class SharedCache implements SharedTier {
   readonly #options: SharedCacheOptions;
   readonly #breaker: Breaker;
   readonly #asking = new Asking();
+  readonly #askingToWrite = new Asking();
   readonly #presence = new Presence();
   readonly #writing: WriteBehind;
   /** Keys whose values were wrong: nobody reads them until they were written anew. */
@@ -62,7 +63,7 @@ export class SharedCache implements SharedTier {
       key,
       nameOf: (chunk) => this.#name(chunk),
       isOut: () => !this.available,
-      ask: (bytes, call) => this.#ask(bytes, call),
+      ask: (bytes, call) => this.#askToWrite(bytes, call),
       isThere: async (chunk) => (await this.has([chunk])).has(chunk),
       isWrong: (chunk) => this.#corrupt.has(chunk),
       onWritten: (chunk, bytes) => this.#written(chunk, bytes),
@@ -226,6 +227,20 @@ export class SharedCache implements SharedTier {
       if (stop?.aborted || this.#closed) throw error;
       this.#tell(failureOfSharing(error, this.#options.where));
       if (isOut(reasonOf(error))) this.#breaker.trip();
+      throw error;
+    }
+  }
+
+  /**
+   * A write, in time. What fails is told and says nothing of reading: rights may be for reading only, and a line may be too slow for
+   * what is to be sent. None is begun while an earlier one hangs.
+   */
+  async #askToWrite<T>(bytes: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    try {
+      if (this.#askingToWrite.stuck > 0) throw new SharingError('timeout', 'an earlier write has not ended');
+      return await this.#askingToWrite.within(bytes, call);
+    } catch (error) {
+      if (!this.#closed) this.#tell(failureOfSharing(error, this.#options.where));
       throw error;
     }
   }
