@@ -191,6 +191,14 @@ test('a tier that is off is not asked, and a read-only one not written to', asyn
   expect(tier.asked).toEqual([]);
 });
 
+test('what is stored while the tier does not answer is offered all the same: it waits there', async () => {
+  const { tier, store, model, key } = await machines();
+  tier.available = false;
+  const { key: mine, chunk } = model.encode(4);
+  await store.put(mine, chunk);
+  expect(tier.offered).toEqual([key, mine]);
+});
+
 test('a model that goes, and a store that closes, end what is on its way', async () => {
   for (const end of ['forget', 'close'] as const) {
     const { tier, store, shared, model, key } = await machines();

@@ -151,10 +151,10 @@ export class SharedChunks {
     }
   }
 
-  /** What was written here, for others. */
+  /** What was written here, for others. A tier that does not answer now takes it too, and sends it later. */
   offer(key: string, path: string): void {
     const { tier } = this.#parts;
-    if (this.available && tier.writable) tier.offer(key, path);
+    if (tier.writable) tier.offer(key, path);
   }
 
   /** Resolves when nothing that arrives is this opener's, so that it may be disposed. Its leases must be released. */

@@ -80,6 +80,20 @@ test('a command that ends sends what it has computed first', async () => {
   expect(await make().has(keys)).toEqual(new Set(keys));
 });
 
+test('while the place is being opened it takes what is offered, unless nothing may be written', async () => {
+  const { folder, make } = setUp();
+  const [dir, shared] = [tempDir(), tempDir()];
+  const keys = await fill(await openTestStore({ dir }), 2);
+  folder(shared);
+  const opening = make();
+  expect(opening.status()).toMatchObject({ state: 'opening', writable: true });
+  for (const key of keys) opening.offer(key, chunkPath(dir, key));
+  await opening.close();
+  expect(await make().has(keys)).toEqual(new Set(keys));
+  folder(shared, { readOnly: true });
+  expect(make().status()).toMatchObject({ state: 'opening', writable: false });
+});
+
 test('secrets are in one file that only its user can read: not in settings or log', async () => {
   const { data, service, change } = setUp();
   const secrets = {

@@ -65,7 +65,7 @@ export class SharingService implements SharedTier {
   }
 
   get writable(): boolean {
-    return this.#cache?.writable ?? false;
+    return this.#cache?.writable ?? (this.#isOpening && !this.#sharing.readOnly);
   }
 
   async has(keys: readonly string[]): Promise<Set<string>> {
