@@ -34,6 +34,14 @@ const SENTENCES = {
     'A secret for {where} cannot be read: the keyring it was encrypted with is not at hand.',
     'Enter it again.',
   ],
+  keyMissing: [
+    'What is shared in {where} is to be encrypted, and the key is not on this machine: nothing is shared.',
+    'Enter the team’s key, or remove it to share without encryption.',
+  ],
+  secrets: [
+    'The file with the secrets of the shared cache cannot be read: nothing is shared.',
+    'Enter the secrets again; the file is then set aside.',
+  ],
   damaged: ['{where} gave a damaged value; it is not used.', ''],
   gone: ['{where} no longer has a value that it had.', ''],
   noAuthorities: [
