@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Sharing } from '../../src-shared/sharing.ts';
@@ -31,6 +33,8 @@ function setUp(keyring?: Keyring) {
     change({ kind: 'folder', folder: { path, limitBytes: 0 }, ...more });
   return { data, settings, make, service: make(), change, folder };
 }
+
+const NEVER = new AbortController().signal;
 
 const KEYRING: Keyring = {
   available: () => Promise.resolve(true),
@@ -76,8 +80,25 @@ test('a command that ends sends what it has computed first', async () => {
   const keys = await fill(store, 2);
   folder(shared);
   for (const key of keys) service.offer(key, chunkPath(dir, key));
+  await service.sent(NEVER);
   await service.close();
   expect(await make().has(keys)).toEqual(new Set(keys));
+});
+
+test('Ctrl-C ends the waiting for a place that says nothing', async () => {
+  const { service, change } = setUp();
+  const silent = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  onTestFinished(() => void silent.close());
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  change({ kind: 'redis', redis: { host: '127.0.0.1', port, tls: false } });
+  service.offer('a'.repeat(64), join(tempDir(), 'chunk.kvc'));
+  const stop = new AbortController();
+  const sent = service.sent(stop.signal);
+  await once(silent, 'connection');
+  stop.abort();
+  await sent;
+  expect(service.status()).toMatchObject({ state: 'ready', waiting: 1 });
 });
 
 test('while the place is being opened it takes what is offered, unless nothing may be written', async () => {
@@ -88,7 +109,7 @@ test('while the place is being opened it takes what is offered, unless nothing m
   const opening = make();
   expect(opening.status()).toMatchObject({ state: 'opening', writable: true });
   for (const key of keys) opening.offer(key, chunkPath(dir, key));
-  await opening.close();
+  await opening.sent(NEVER);
   expect(await make().has(keys)).toEqual(new Set(keys));
   folder(shared, { readOnly: true });
   expect(make().status()).toMatchObject({ state: 'opening', writable: false });
@@ -178,7 +199,7 @@ describe('values that are to be encrypted', () => {
     await again.setSecret('encryptionKey', 'phrase-3');
     expect(again.status()).toMatchObject({ state: 'ready', encrypted: true });
     offer(again);
-    await again.close();
+    await again.sent(NEVER);
     expect(readdirSync(shared)).not.toEqual([]);
     const data = dirname(secretsFile);
     const aside = readdirSync(data).filter((name) => name.startsWith('sharing-secrets.json.corrupt-'));

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { SharingInfo, SharingSecret, SharingStatus } from '../../src-shared/contract/sharing.ts';
@@ -146,12 +147,18 @@ export class SharingService implements SharedTier {
     return () => this.#listeners.delete(listener);
   }
 
-  /** What is on its way arrives first, where no next start would send it. */
+  /** Resolves when what is on its way has arrived, where no next start would send it; soon after a minute, or an abort, in any case. */
+  async sent(signal: AbortSignal): Promise<void> {
+    await this.#opened;
+    if (this.#source || !this.#cache || signal.aborted) return;
+    const patience = wait(DRAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    await Promise.race([this.#cache.settled(), patience]);
+  }
+
   async close(): Promise<void> {
     this.#unsubscribe();
     this.#backlog.abort();
     await this.#opened;
-    if (!this.#source && this.#cache) await Promise.race([this.#cache.settled(), wait(DRAIN_MS)]);
     this.#changed.cancel();
     this.#listeners.clear();
     this.#cache?.close();
@@ -241,8 +248,4 @@ const NONE = {
 /** What a change of opens another cache; a change of the key does so by itself. */
 function placeOf(sharing: Sharing): Sharing {
   return { ...sharing, encrypted: false };
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
