@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { canMount, mountTmpfs, tempDir } from '../testing/store.ts';
 import { FolderDriver } from './drivers/folder.ts';
@@ -38,6 +38,20 @@ test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
     const cache = machine(driver(dir));
     await share(cache, 1, someFile(10).path);
     expect(reasonOf(cache)).toBe('sharing-readOnly');
+  },
+);
+
+test.skipIf(process.platform === 'win32').each([0o2775, 0o770, 0o700])(
+  'whoever may use the shared folder may use what lies in it, though what this process makes is its own (%o)',
+  async (mode) => {
+    const umask = process.umask(0o077); // as platform/private-data.ts sets it
+    onTestFinished(() => void process.umask(umask));
+    const dir = tempDir();
+    chmodSync(dir, mode);
+    await share(machine(driver(dir)), 1, someFile(1000).path);
+    const [file = ''] = files(dir);
+    expect(statSync(join(dir, dirname(file))).mode & 0o7777).toBe(mode);
+    expect(statSync(join(dir, file)).mode & 0o7777).toBe(mode & 0o666);
   },
 );
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isName, type Driver, type Outgoing } from '../driver.ts';
 import { SharingError } from '../failures.ts';
@@ -23,6 +23,13 @@ const TEMPORARY_MS = 24 * 3600_000;
 const COUNTED_MS = 10 * 60_000;
 /** How exactly a use is written down, as the time of the file. */
 const TOUCHED_MS = 3600_000;
+
+/**
+ * What of the shared folder's mode its folders and values have: they are for whomever it is for, while all else that this process makes
+ * is its user's own (platform/private-data.ts). With the group, where it is handed on.
+ */
+const FAN_MODE = 0o2777;
+const VALUE_MODE = 0o666;
 
 interface Found {
   path: string;
@@ -77,13 +84,15 @@ export class FolderDriver implements Driver {
 
   async write(name: string, value: Outgoing, signal: AbortSignal, over = false): Promise<void> {
     if (this.#options.readOnly) throw new SharingError('readOnly', 'the folder is set to be read only');
-    await this.#requireFolder();
+    const mode = await this.#requireFolder();
     await this.#makeRoom(value.bytes, signal);
     const path = this.#path(name);
     const temporary = join(this.#dir(name), `${name}.${randomBytes(8).toString('hex')}.tmp`);
     await mkdir(this.#dir(name)).catch(unlessThere);
+    await chmod(this.#dir(name), mode & FAN_MODE).catch(asItIs);
     try {
       await writeNew(temporary, value, signal);
+      await chmod(temporary, mode & VALUE_MODE).catch(asItIs);
       if (!over && (await stat(path).catch(unlessMissing))) return;
       await rename(temporary, path);
       if (this.#used) this.#used.bytes += value.bytes;
@@ -109,13 +118,15 @@ export class FolderDriver implements Driver {
     return join(this.#dir(name), `${name}.kvs`);
   }
 
-  async #requireFolder(): Promise<void> {
+  /** Gives its mode. */
+  async #requireFolder(): Promise<number> {
     const { dir, readOnly } = this.#options;
     const folder = await stat(dir).catch(unlessMissing);
     if (!folder?.isDirectory()) throw new SharingError('noFolder', `${dir} is not there`);
     await access(dir, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK).catch((error: unknown) => {
       throw readOnly ? error : new SharingError('readOnly', `${dir} cannot be written`, { cause: error });
     });
+    return folder.mode;
   }
 
   async #makeRoom(bytes: number, signal: AbortSignal): Promise<void> {
@@ -168,6 +179,11 @@ async function writeNew(path: string, value: Outgoing, signal: AbortSignal): Pro
   } finally {
     await file.close();
   }
+}
+
+/** Somebody else made it, or the drive knows no modes. */
+function asItIs(): void {
+  // It stays so.
 }
 
 function unlessMissing(error: unknown): undefined {
