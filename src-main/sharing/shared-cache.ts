@@ -10,6 +10,7 @@ import { failureFor, failureOfSharing, isOut, reasonOf, sharingFailed, SharingEr
 import { Figures } from './figures.ts';
 import { nameOf } from './names.ts';
 import { Presence } from './presence.ts';
+import { Turns } from './turns.ts';
 import { WriteBehind } from './write-behind.ts';
 
 export interface SharedCacheOptions {
@@ -28,6 +29,8 @@ export interface SharedCacheOptions {
 
 /** What asking for a name counts as in bytes: where a server is asked name by name, very many take a while. */
 const ASKED_BYTES = 10_000;
+/** Ranges under way, of all values: they share the line, so each has the time that so many of its size take. */
+const READS_AT_ONCE = 4;
 /** Any name will do to see whether somebody answers. */
 const PROBE = '0'.repeat(64);
 
@@ -37,6 +40,7 @@ export class SharedCache implements SharedTier {
   readonly #options: SharedCacheOptions;
   readonly #breaker: Breaker;
   readonly #asking = new Asking();
+  readonly #reads = new Turns(READS_AT_ONCE);
   readonly #askingToWrite = new Asking();
   readonly #presence = new Presence();
   readonly #writing: WriteBehind;
@@ -189,17 +193,23 @@ export class SharedCache implements SharedTier {
 
   #reader(name: string, stop: AbortSignal): (from: number, bytes: number) => Promise<Uint8Array> {
     return async (from, bytes) => {
-      const started = performance.now();
-      const got = await this.#ask(
-        bytes,
-        (signal) => this.#options.driver.read(name, from, bytes, signal),
-        stop,
-      );
-      this.figures.gotBytes(got.length, performance.now() - started);
+      const got = await this.#reads.run(() => this.#readRange(name, from, bytes, stop), stop);
       if (got.length === bytes) return got;
       this.#presence.forget(name);
       throw new SharingError('gone', `${got.length} of ${bytes} bytes came`);
     };
+  }
+
+  async #readRange(name: string, from: number, bytes: number, stop: AbortSignal): Promise<Uint8Array> {
+    if (!this.available) throw new SharingError('unreachable', 'it did not answer others');
+    const started = performance.now();
+    const got = await this.#ask(
+      bytes * READS_AT_ONCE,
+      (signal) => this.#options.driver.read(name, from, bytes, signal),
+      stop,
+    );
+    this.figures.gotBytes(got.length, performance.now() - started);
+    return got;
   }
 
   #openSealed(
