@@ -7,6 +7,8 @@ export const SharingSchema = z.object({
   kind: z.enum(['off', 'folder', 'redis', 's3']).default('off'),
   /** Nothing is written: what others have put there is used. */
   readOnly: z.boolean().default(false),
+  /** Values are encrypted, or nothing is shared. Set and cleared with the key, which is kept apart and may be lost. */
+  encrypted: z.boolean().default(false),
   folder: z
     .object({
       path: z.string().max(4096).default(''),

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { en } from '../../src-renderer/i18n/en/index.ts';
@@ -66,4 +66,33 @@ test('a secret is kept apart, told to be set, and never shown again', async ({ w
   }
   await group.getByRole('button', { name: sharing.secrets.forget }).click();
   await expect(group).toContainText(sharing.secrets.none);
+});
+
+test('a key that was lost is asked for, and nothing is shared in the clear meanwhile', async ({
+  window,
+  dataDir,
+}) => {
+  const shared = join(dataDir, 'nas');
+  mkdirSync(shared);
+  await openSharing(window);
+  await window.getByRole('radiogroup', { name: sharing.kind }).getByText(sharing.kinds.folder).click();
+  const key = window.getByRole('group', { name: sharing.secrets.encryptionKey });
+  await key.getByRole('button', { name: sharing.secrets.enter }).click();
+  await key
+    .getByLabel(sharing.secrets.formFor.replace('{{name}}', sharing.secrets.encryptionKey))
+    .fill('of the team');
+  await key.getByRole('button', { name: sharing.secrets.save }).click();
+  await expect(key).toContainText('sharing-secrets.json');
+
+  rmSync(join(dataDir, 'sharing-secrets.json'));
+  await fill(window, sharing.folder.path, shared);
+  await expect(key).toContainText(sharing.secrets.lost);
+  await testConnection(window);
+  await expect(window.getByRole('alert').filter({ hasText: 'the key is not on this machine' })).toBeVisible();
+  expect(readdirSync(shared)).toEqual([]);
+
+  await key.getByRole('button', { name: sharing.secrets.doWithout }).click();
+  await expect(key).toContainText(sharing.secrets.none);
+  await testConnection(window);
+  await expect(window.getByText(`${shared} works`)).toBeVisible();
 });

@@ -50,7 +50,7 @@ export async function encodeMissing<C extends LedTokens & { label: string }>(
     const { tokens, lead, label } = chunk;
     if (store.has(keyFor(model, dtype, { tokens, lead }))) continue;
     try {
-      if (await fetchChunk({ tokens, lead, dtype, label }, { model, store, costs })) {
+      if (await fetchChunk({ tokens, lead, dtype, label }, { model, store, costs, signal })) {
         onStored?.(chunk);
         continue;
       }

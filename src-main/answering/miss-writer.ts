@@ -50,7 +50,7 @@ export class MissWriter {
   async #store(model: FusionModel, miss: Miss, signal: AbortSignal): Promise<void> {
     const { store, costs } = this.#options;
     if (store.has(keyFor(model, miss.dtype, miss))) return;
-    if (await fetchChunk(miss, { model, store, costs })) return;
+    if (await fetchChunk(miss, { model, store, costs, signal })) return;
     await encodeAndStore(model, store, miss, signal, (ms) =>
       costs?.observeEncode(model.info, miss.tokens.length, ms),
     );

@@ -22,7 +22,9 @@ async function wanted() {
   costs.observe(info, machine.run(prompt(4, 256, null), { kind: 'full' }));
   const model = { info, encodingPrefix: encoder.prefix, bytesPerToken: () => 2000 };
   const chunkOf = { tokens: TOKENS, dtype: 'f16', label: 'handbook.md' } as const;
-  return { tier, store, costs, key, fetch: () => fetchChunk(chunkOf, { model, store, costs }) };
+  const fetch = (signal?: AbortSignal): Promise<boolean> =>
+    fetchChunk(chunkOf, { model, store, costs, signal });
+  return { tier, store, costs, key, fetch };
 }
 
 test('a chunk that another machine has is fetched, not computed, also before anything was measured', async () => {
@@ -45,4 +47,23 @@ test('where nobody has it there is nothing to fetch', async () => {
   tier.has = () => Promise.resolve(new Set());
   expect(await fetch()).toBe(false);
   expect(store.stats().entries).toBe(0);
+});
+
+test('who asked for it can stop waiting, and it is here next time all the same', async () => {
+  const { tier, store, key, fetch } = await wanted();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<undefined>();
+  tier.onRead = async (_key, _from, range) => {
+    isAsked(undefined);
+    await answered;
+    return range;
+  };
+  const stop = new AbortController();
+  const fetching = fetch(stop.signal);
+  await asked;
+  stop.abort();
+  await expect(fetching).rejects.toMatchObject({ code: 'ABORTED' });
+  answer(undefined);
+  await store.idle();
+  expect(store.has(key)).toBe(true);
 });

@@ -11,15 +11,17 @@ interface FetchOptions {
   store: Pick<ChunkCache, 'shared'>;
   /** Absent: whatever is there is fetched. */
   costs?: CostModel | undefined;
+  /** Ends the wait: ABORTED. */
+  signal: AbortSignal | undefined;
 }
 
 /**
  * Copies a chunk that other machines share into the store, instead of computing it; false where they have none, or computing it is
- * clearly sooner. It uses no model, so nobody's turn is waited for. DISK_FULL, STORE_READ_ONLY.
+ * clearly sooner. It uses no model, so nobody's turn is waited for. ABORTED, DISK_FULL, STORE_READ_ONLY.
  */
 export async function fetchChunk(
   { dtype, label, ...chunk }: LedTokens & { dtype: KvDtype; label: string },
-  { model, store, costs }: FetchOptions,
+  { model, store, costs, signal }: FetchOptions,
 ): Promise<boolean> {
   const { shared } = store;
   if (!shared?.available) return false;
@@ -28,5 +30,5 @@ export async function fetchChunk(
   const computing = costs?.fullPrefill(model.info, length) ?? Infinity;
   if (computing < fetching * CLEARLY_SOONER) return false;
   const key = keyFor(model, dtype, chunk);
-  return (await shared.locate([key])).has(key) && shared.fetch(key, label);
+  return (await shared.locate([key])).has(key) && shared.fetch(key, label, signal);
 }

@@ -166,6 +166,26 @@ test('fetching copies a value once, checked, and says how fast it came', async (
   expect(tier.opened).toEqual([key]);
 });
 
+test('who stops waiting for a chunk leaves it to the others who do', async () => {
+  const { tier, shared, key } = await machines();
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<undefined>();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
+  tier.onRead = async (_key, _from, range) => {
+    isAsked(undefined);
+    await answered;
+    return range;
+  };
+  const stop = new AbortController();
+  const [first, second] = [shared.fetch(key, 'a', stop.signal), shared.fetch(key, 'b')];
+  await asked;
+  stop.abort();
+  await expect(first).rejects.toMatchObject({ code: 'ABORTED' });
+  answer(undefined);
+  expect(await second).toBe(true);
+  expect(tier.opened).toEqual([key]);
+  await expect(shared.fetch(key, 'a', stop.signal)).rejects.toMatchObject({ code: 'ABORTED' });
+});
+
 test('where this disk has no room a chunk is used all the same, and not kept', async () => {
   const { store, shared, dir, model, key } = await machines({ diskBudgetBytes: 1000 });
   await shared.locate([key]);
@@ -189,6 +209,14 @@ test('a tier that is off is not asked, and a read-only one not written to', asyn
   await store.put(mine, chunk);
   expect(tier.offered).toEqual([key]);
   expect(tier.asked).toEqual([]);
+});
+
+test('what is stored while the tier does not answer is offered all the same: it waits there', async () => {
+  const { tier, store, model, key } = await machines();
+  tier.available = false;
+  const { key: mine, chunk } = model.encode(4);
+  await store.put(mine, chunk);
+  expect(tier.offered).toEqual([key, mine]);
 });
 
 test('a model that goes, and a store that closes, end what is on its way', async () => {

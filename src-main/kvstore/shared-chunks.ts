@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkKv } from '../engine/engine.ts';
+import { throwIfAborted, unlessAborted } from '../platform/abort.ts';
 import { messageOf } from '../platform/failure.ts';
 import type { Logger } from '../platform/logger.ts';
 import { codeOf } from './errors.ts';
@@ -122,13 +123,18 @@ export class SharedChunks {
     return { key, chunk, tier: 'shared', bytes: chunk.bytes, prefetched: false, release };
   }
 
-  /** Copies a chunk onto this disk; `label` as in put(). False when it cannot be had. DISK_FULL, STORE_READ_ONLY. */
-  fetch(key: string, label?: string): Promise<boolean> {
-    const running = this.#fetching.get(key);
-    if (running) return running;
-    const fetching = this.#fetch(key, label).finally(() => this.#fetching.delete(key));
-    this.#fetching.set(key, fetching);
-    return fetching;
+  /**
+   * Copies a chunk onto this disk; `label` as in put(). False when it cannot be had. `signal` ends this caller's wait: others may wait
+   * for the same chunk, and what has come is of use next time. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   */
+  async fetch(key: string, label?: string, signal?: AbortSignal): Promise<boolean> {
+    throwIfAborted(signal);
+    let fetching = this.#fetching.get(key);
+    if (!fetching) {
+      fetching = this.#fetch(key, label).finally(() => this.#fetching.delete(key));
+      this.#fetching.set(key, fetching);
+    }
+    return unlessAborted(fetching, signal);
   }
 
   /** Measures the tier by the beginning of one of its values. */
@@ -151,10 +157,10 @@ export class SharedChunks {
     }
   }
 
-  /** What was written here, for others. */
+  /** What was written here, for others. A tier that does not answer now takes it too, and sends it later. */
   offer(key: string, path: string): void {
     const { tier } = this.#parts;
-    if (this.available && tier.writable) tier.offer(key, path);
+    if (tier.writable) tier.offer(key, path);
   }
 
   /** Resolves when nothing that arrives is this opener's, so that it may be disposed. Its leases must be released. */

@@ -2,7 +2,7 @@
 export interface SharedTier {
   /** False while nothing is set, and while it was taken out since it did not answer. */
   readonly available: boolean;
-  /** May be written to. */
+  /** May be written to, if not now then once it answers. */
   readonly writable: boolean;
   /** Which of these are there; one round trip, answers what it remembers while it can. Never rejects: what cannot be asked is not there. */
   has(keys: readonly string[]): Promise<Set<string>>;

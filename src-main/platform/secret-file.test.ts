@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Keyring } from './keyring.ts';
@@ -41,16 +41,20 @@ test('a change that fails leaves the file as it was, and the next one goes on', 
   expect(existsSync(path)).toBe(false);
 });
 
-test('what cannot be read is as if there were none, and stays until something is kept', async () => {
+test('what cannot be read is told from what is missing, and is set aside when something is kept', async () => {
   const { path, file } = setUp();
   expect(file.read()).toBeUndefined();
+  expect(file.load()).toBeUndefined();
   for (const text of ['', '{', '{"version":2,"names":[]}']) {
     writeFileSync(path, text);
     expect(file.read()).toBeUndefined();
+    expect(() => file.load()).toThrow();
     expect(readFileSync(path, 'utf8')).toBe(text);
   }
-  await file.change(() => Promise.resolve({ version: 1, names: [] }));
-  expect(file.read()).toEqual({ version: 1, names: [] });
+  await file.change((now) => Promise.resolve({ version: 1, names: now?.names ?? ['new'] }));
+  expect(file.load()).toEqual({ version: 1, names: ['new'] });
+  const [aside = ''] = readdirSync(dirname(path)).filter((name) => name.startsWith('secrets.json.corrupt-'));
+  expect(readFileSync(join(dirname(path), aside), 'utf8')).toBe('{"version":2,"names":[]}');
 });
 
 test('a folder that is no folder is told as what could not be done', async () => {

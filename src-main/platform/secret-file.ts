@@ -36,26 +36,51 @@ export class SecretFile<F> {
     this.#options = options;
   }
 
+  /** undefined: it is missing. Throws when it is there and cannot be read. */
+  load(): F | undefined {
+    let text: string;
+    try {
+      text = readFileSync(this.path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    return this.#options.schema.parse(JSON.parse(text));
+  }
+
   /** undefined: it is missing, or cannot be read. */
   read(): F | undefined {
     try {
-      return this.#options.schema.parse(JSON.parse(readFileSync(this.path, 'utf8')));
+      return this.load();
     } catch {
       return undefined;
     }
   }
 
-  /** Makes another content of the one there is, one after another; of undefined no file. STORE_READ_ONLY, DISK_FULL, and what `make` says. */
+  /**
+   * Makes another content of the one there is, one after another; of undefined no file. A file that cannot be read is set aside as
+   * <path>.corrupt-<time>. STORE_READ_ONLY, DISK_FULL, and what `make` says.
+   */
   change(make: (now: F | undefined) => Promise<F | undefined>): Promise<void> {
     return this.#changes.run(async () => {
       const content = await make(this.read());
       try {
+        if (!this.#isReadable()) await rename(this.path, `${this.path}.corrupt-${Date.now()}`);
         if (content === undefined) await rm(this.path, { force: true });
         else await writePrivate(this.path, JSON.stringify(content));
       } catch (error) {
         throw fileError(error, this.#options.what);
       }
     });
+  }
+
+  #isReadable(): boolean {
+    try {
+      this.load();
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** How a new secret would be kept: a keyring that does not protect is none. */

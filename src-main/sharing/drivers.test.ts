@@ -92,17 +92,18 @@ describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
       expect(await machine(driver(), { salt: 'team', key }).has([keyOf(1)])).toEqual(new Set([keyOf(1)]));
     });
 
-    test('with another key is told so, and goes on using the rest', async () => {
+    test('with a new key begins an empty cache, which a third one with that key reads', async () => {
       const driver = make();
-      await share(machine(driver(), { key: randomBytes(32) }), 1, someFile(1000).path);
-      const second = machine(driver(), { key: randomBytes(32) });
-      const value = await second.open(keyOf(1));
-      await expect(value?.read(0, 10)).rejects.toMatchObject({
-        code: 'SHARED_TIER_FAILED',
-        message: expect.stringMatching(/encrypted with another key/) as string,
-      });
-      expect(second.available).toBe(true);
-      expect(second.failure?.values?.['reason']).toBe('sharing-key');
+      const [old, key] = [randomBytes(32), randomBytes(32)];
+      const [before, after] = [someFile(1000), someFile(1000)];
+      await share(machine(driver(), { key: old }), 1, before.path);
+      const second = machine(driver(), { key });
+      expect(await second.has([keyOf(1)])).toEqual(new Set());
+      expect(await second.open(keyOf(1))).toBeUndefined();
+      await share(second, 1, after.path);
+      expect(second.figures.written).toBe(1);
+      expect((await readAll(machine(driver(), { key }), 1))?.equals(after.content)).toBe(true);
+      expect((await readAll(machine(driver(), { key: old }), 1))?.equals(before.content)).toBe(true);
     });
 
     test('writes nothing that is there, unless it was wrong', async () => {
@@ -130,7 +131,7 @@ describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
       const { path, content } = someFile(5000);
       await share(machine(driver(), { key }), 1, path);
       const direct = driver();
-      const name = nameOf(keyOf(1), '', true);
+      const name = nameOf(keyOf(1), '', key);
       const signal = new AbortController().signal;
       const whole = Buffer.from(await direct.read(name, 0, sealedBytes(5000), signal));
       await direct.write(name, valueOf(spoil(whole)), signal, true);
@@ -194,7 +195,7 @@ async function onlyName(
   id: number,
 ): Promise<string> {
   expect(await cache.has([keyOf(id)])).toEqual(new Set([keyOf(id)]));
-  const name = nameOf(keyOf(id), '', false);
+  const name = nameOf(keyOf(id), '', undefined);
   expect((await driver.sizes([name], new AbortController().signal)).has(name)).toBe(true);
   return name;
 }

@@ -30,13 +30,17 @@ const SENTENCES = {
   noFolder: ['{where} is not there.', 'See that the network drive is connected, and that the path is right.'],
   readOnly: ['{where} can be read but not written.', 'Ask for the right to write, or switch "read only" on.'],
   full: ['{where} is full.', 'Free some space there, or give it a limit.'],
-  key: [
-    'What lies in {where} was encrypted with another key than the one that is set here.',
-    'Enter the team’s key.',
-  ],
   noKey: [
     'A secret for {where} cannot be read: the keyring it was encrypted with is not at hand.',
     'Enter it again.',
+  ],
+  keyMissing: [
+    'What is shared in {where} is to be encrypted, and the key is not on this machine: nothing is shared.',
+    'Enter the team’s key, or remove it to share without encryption.',
+  ],
+  secrets: [
+    'The file with the secrets of the shared cache cannot be read: nothing is shared.',
+    'Enter the secrets again; the file is then set aside.',
   ],
   damaged: ['{where} gave a damaged value; it is not used.', ''],
   gone: ['{where} no longer has a value that it had.', ''],
@@ -61,7 +65,7 @@ export class SharingError extends Error {
 }
 
 /** One value or one write failed; the others need not. */
-const OF_ONE: readonly Reason[] = ['damaged', 'gone', 'key', 'full', 'readOnly'];
+const OF_ONE: readonly Reason[] = ['damaged', 'gone', 'full', 'readOnly'];
 
 /** Whether nothing else is to be expected either for a while. */
 export function isOut(reason: Reason): boolean {

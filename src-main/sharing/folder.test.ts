@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { canMount, mountTmpfs, tempDir } from '../testing/store.ts';
 import { FolderDriver } from './drivers/folder.ts';
@@ -11,7 +11,7 @@ function driver(dir: string, { readOnly = false, limitBytes = Infinity } = {}): 
 }
 
 const reasonOf = (cache: ReturnType<typeof machine>): string | undefined => cache.failure?.values?.['reason'];
-const name = (id: number): string => nameOf(keyOf(id), '', false);
+const name = (id: number): string => nameOf(keyOf(id), '', undefined);
 const files = (dir: string): string[] =>
   readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((path) =>
     statSync(join(dir, path)).isFile(),
@@ -41,6 +41,20 @@ test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
   },
 );
 
+test.skipIf(process.platform === 'win32').each([0o2775, 0o770, 0o700])(
+  'whoever may use the shared folder may use what lies in it, though what this process makes is its own (%o)',
+  async (mode) => {
+    const umask = process.umask(0o077); // as platform/private-data.ts sets it
+    onTestFinished(() => void process.umask(umask));
+    const dir = tempDir();
+    chmodSync(dir, mode);
+    await share(machine(driver(dir)), 1, someFile(1000).path);
+    const [file = ''] = files(dir);
+    expect(statSync(join(dir, dirname(file))).mode & 0o7777).toBe(mode);
+    expect(statSync(join(dir, file)).mode & 0o7777).toBe(mode & 0o666);
+  },
+);
+
 test('a folder that is not there is a drive that is not connected: it is never made', async () => {
   const dir = join(tempDir(), 'mnt');
   const cache = machine(driver(dir), { probeMs: 20 });
@@ -67,8 +81,8 @@ test('above its limit the values used longest ago go, and nothing that is not ou
     utimesSync(at(id), time / 1000, time / 1000);
   expect((await readAll(cache, 2))?.length).toBe(1000); // now it is used
   await share(cache, 4, someFile(1000).path);
-  const other = machine(driver(dir));
-  expect(await other.has([1, 2, 3, 4].map(keyOf))).toEqual(new Set([1, 2, 4].map(keyOf)));
+  const there = (): Promise<Set<string>> => machine(driver(dir)).has([1, 2, 3, 4].map(keyOf));
+  await expect.poll(there).toEqual(new Set([1, 2, 4].map(keyOf)));
   for (const path of foreign) expect(statSync(path).size).toBe(4000);
   await share(cache, 5, someFile(4000).path); // larger than all of it
   expect(await machine(driver(dir)).has([keyOf(5)])).toEqual(new Set());
@@ -87,7 +101,7 @@ test('what a dead writer left goes after a day, and is never served', async () =
   const cache = machine(driver(dir, { limitBytes: 1e6 }));
   expect(await cache.has([keyOf(1)])).toEqual(new Set());
   await share(cache, 2, someFile(10).path);
-  expect(readdirSync(fan)).toEqual([`${name(1)}.${'1'.repeat(16)}.tmp`]);
+  await expect.poll(() => readdirSync(fan)).toEqual([`${name(1)}.${'1'.repeat(16)}.tmp`]);
 });
 
 test('a file that was evicted before its turn is passed over', async () => {

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { SHARING_SECRETS, type SharingSecret } from '../../src-shared/contract/sharing.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import type { Sharing } from '../../src-shared/sharing.ts';
+import { messageOf } from '../platform/failure.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { SealedSchema, SecretFile } from '../platform/secret-file.ts';
+import { teamKey } from './encryption.ts';
 import { SharingError } from './failures.ts';
 
 /** docs/formats/sharing-secrets.md */
@@ -34,15 +37,25 @@ export class SharingSecrets {
     return this.#file.keeps();
   }
 
-  /** '' where there is none. SharingError when the keyring cannot decrypt it. */
+  /** '' where there is none. SharingError when the file cannot be read, or the keyring cannot decrypt it. */
   async get(name: SharingSecret): Promise<string> {
-    const one = this.#file.read()?.secrets[name];
+    const one = this.#load()?.secrets[name];
     if (!one) return '';
     try {
       return await this.#file.unseal(one);
     } catch (error) {
       throw new SharingError('noKey', 'the keyring cannot decrypt it', { cause: error });
     }
+  }
+
+  /** What names and values are made with. SharingError too when values are to be encrypted and the key is not here. */
+  async ofTeam({
+    encrypted,
+  }: Pick<Sharing, 'encrypted'>): Promise<{ salt: string; key: Buffer | undefined }> {
+    const [salt, password] = [await this.get('salt'), await this.get('encryptionKey')];
+    if (password !== '') return { salt, key: await teamKey(password, salt) };
+    if (encrypted) throw new SharingError('keyMissing', 'values are to be encrypted, and there is no key');
+    return { salt, key: undefined };
   }
 
   /** Keeps one; '' forgets it, and the last one takes the file with it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
@@ -54,5 +67,13 @@ export class SharingSecrets {
       else secrets.set(name, await this.#file.seal(secret));
       return secrets.size === 0 ? undefined : { version: 1, secrets: Object.fromEntries(secrets) };
     });
+  }
+
+  #load(): z.infer<typeof FileSchema> | undefined {
+    try {
+      return this.#file.load();
+    } catch (error) {
+      throw new SharingError('secrets', messageOf(error), { cause: error });
+    }
   }
 }

@@ -10,6 +10,7 @@ import { failureFor, failureOfSharing, isOut, reasonOf, sharingFailed, SharingEr
 import { Figures } from './figures.ts';
 import { nameOf } from './names.ts';
 import { Presence } from './presence.ts';
+import { Turns } from './turns.ts';
 import { WriteBehind } from './write-behind.ts';
 
 export interface SharedCacheOptions {
@@ -28,6 +29,8 @@ export interface SharedCacheOptions {
 
 /** What asking for a name counts as in bytes: where a server is asked name by name, very many take a while. */
 const ASKED_BYTES = 10_000;
+/** Ranges under way, of all values: they share the line, so each has the time that so many of its size take. */
+const READS_AT_ONCE = 4;
 /** Any name will do to see whether somebody answers. */
 const PROBE = '0'.repeat(64);
 
@@ -37,6 +40,8 @@ export class SharedCache implements SharedTier {
   readonly #options: SharedCacheOptions;
   readonly #breaker: Breaker;
   readonly #asking = new Asking();
+  readonly #reads = new Turns(READS_AT_ONCE);
+  readonly #askingToWrite = new Asking();
   readonly #presence = new Presence();
   readonly #writing: WriteBehind;
   /** Keys whose values were wrong: nobody reads them until they were written anew. */
@@ -62,7 +67,7 @@ export class SharedCache implements SharedTier {
       key,
       nameOf: (chunk) => this.#name(chunk),
       isOut: () => !this.available,
-      ask: (bytes, call) => this.#ask(bytes, call),
+      ask: (bytes, call) => this.#askToWrite(bytes, call),
       isThere: async (chunk) => (await this.has([chunk])).has(chunk),
       isWrong: (chunk) => this.#corrupt.has(chunk),
       onWritten: (chunk, bytes) => this.#written(chunk, bytes),
@@ -157,7 +162,7 @@ export class SharedCache implements SharedTier {
   }
 
   #name(key: string): string {
-    return nameOf(key, this.#options.salt, this.#options.key !== undefined);
+    return nameOf(key, this.#options.salt, this.#options.key);
   }
 
   #isUsable(key: string, size: number | undefined): size is number {
@@ -188,17 +193,23 @@ export class SharedCache implements SharedTier {
 
   #reader(name: string, stop: AbortSignal): (from: number, bytes: number) => Promise<Uint8Array> {
     return async (from, bytes) => {
-      const started = performance.now();
-      const got = await this.#ask(
-        bytes,
-        (signal) => this.#options.driver.read(name, from, bytes, signal),
-        stop,
-      );
-      this.figures.gotBytes(got.length, performance.now() - started);
+      const got = await this.#reads.run(() => this.#readRange(name, from, bytes, stop), stop);
       if (got.length === bytes) return got;
       this.#presence.forget(name);
       throw new SharingError('gone', `${got.length} of ${bytes} bytes came`);
     };
+  }
+
+  async #readRange(name: string, from: number, bytes: number, stop: AbortSignal): Promise<Uint8Array> {
+    if (!this.available) throw new SharingError('unreachable', 'it did not answer others');
+    const started = performance.now();
+    const got = await this.#ask(
+      bytes * READS_AT_ONCE,
+      (signal) => this.#options.driver.read(name, from, bytes, signal),
+      stop,
+    );
+    this.figures.gotBytes(got.length, performance.now() - started);
+    return got;
   }
 
   #openSealed(
@@ -226,6 +237,20 @@ export class SharedCache implements SharedTier {
       if (stop?.aborted || this.#closed) throw error;
       this.#tell(failureOfSharing(error, this.#options.where));
       if (isOut(reasonOf(error))) this.#breaker.trip();
+      throw error;
+    }
+  }
+
+  /**
+   * A write, in time. What fails is told and says nothing of reading: rights may be for reading only, and a line may be too slow for
+   * what is to be sent. None is begun while an earlier one hangs.
+   */
+  async #askToWrite<T>(bytes: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    try {
+      if (this.#askingToWrite.stuck > 0) throw new SharingError('timeout', 'an earlier write has not ended');
+      return await this.#askingToWrite.within(bytes, call);
+    } catch (error) {
+      if (!this.#closed) this.#tell(failureOfSharing(error, this.#options.where));
       throw error;
     }
   }

@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Sharing } from '../../src-shared/sharing.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { fileLogger } from '../platform/logger.ts';
@@ -31,6 +33,8 @@ function setUp(keyring?: Keyring) {
     change({ kind: 'folder', folder: { path, limitBytes: 0 }, ...more });
   return { data, settings, make, service: make(), change, folder };
 }
+
+const NEVER = new AbortController().signal;
 
 const KEYRING: Keyring = {
   available: () => Promise.resolve(true),
@@ -76,8 +80,39 @@ test('a command that ends sends what it has computed first', async () => {
   const keys = await fill(store, 2);
   folder(shared);
   for (const key of keys) service.offer(key, chunkPath(dir, key));
+  await service.sent(NEVER);
   await service.close();
   expect(await make().has(keys)).toEqual(new Set(keys));
+});
+
+test('Ctrl-C ends the waiting for a place that says nothing', async () => {
+  const { service, change } = setUp();
+  const silent = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  onTestFinished(() => void silent.close());
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  change({ kind: 'redis', redis: { host: '127.0.0.1', port, tls: false } });
+  service.offer('a'.repeat(64), join(tempDir(), 'chunk.kvc'));
+  const stop = new AbortController();
+  const sent = service.sent(stop.signal);
+  await once(silent, 'connection');
+  stop.abort();
+  await sent;
+  expect(service.status()).toMatchObject({ state: 'ready', waiting: 1 });
+});
+
+test('while the place is being opened it takes what is offered, unless nothing may be written', async () => {
+  const { folder, make } = setUp();
+  const [dir, shared] = [tempDir(), tempDir()];
+  const keys = await fill(await openTestStore({ dir }), 2);
+  folder(shared);
+  const opening = make();
+  expect(opening.status()).toMatchObject({ state: 'opening', writable: true });
+  for (const key of keys) opening.offer(key, chunkPath(dir, key));
+  await opening.sent(NEVER);
+  expect(await make().has(keys)).toEqual(new Set(keys));
+  folder(shared, { readOnly: true });
+  expect(make().status()).toMatchObject({ state: 'opening', writable: false });
 });
 
 test('secrets are in one file that only its user can read: not in settings or log', async () => {
@@ -125,6 +160,66 @@ test('with a keyring a secret is encrypted; without the keyring it is asked for 
   expect(without.status()).toMatchObject({
     state: 'wrong',
     failure: { values: { reason: 'sharing-noKey' } },
+  });
+});
+
+describe('values that are to be encrypted', () => {
+  /** A machine that shares a folder encrypted, and has two chunks of its own. */
+  async function encrypting() {
+    const machine = setUp();
+    const [dir, shared] = [tempDir(), tempDir()];
+    const keys = await fill(await openTestStore({ dir }), 2);
+    const { secretsFile } = await machine.service.setSecret('encryptionKey', 'phrase-3');
+    machine.folder(shared, { encrypted: machine.settings.current.sharing.encrypted });
+    const offer = (service: SharingService): void =>
+      keys.forEach((key) => service.offer(key, chunkPath(dir, key)));
+    return { ...machine, shared, secretsFile, offer };
+  }
+
+  test.each([
+    ['when the key is lost, as in a backup on a new machine', undefined, 'sharing-keyMissing'],
+    ['when the file of secrets is damaged', '{"version":1,"secr', 'sharing-secrets'],
+  ])('are not shared in the clear %s', async (_, content, reason) => {
+    const { service, make, shared, secretsFile, offer } = await encrypting();
+    await service.close();
+    if (content === undefined) rmSync(secretsFile);
+    else writeFileSync(secretsFile, content);
+    const again = make();
+    offer(again);
+    await again.has([]);
+    expect(again.status()).toMatchObject({
+      state: 'wrong',
+      writable: false,
+      failure: { values: { reason } },
+    });
+    expect((await again.test()).failure?.values).toMatchObject({ reason });
+    expect((await again.info()).secrets).toEqual({});
+    expect(readdirSync(shared)).toEqual([]);
+
+    await again.setSecret('encryptionKey', 'phrase-3');
+    expect(again.status()).toMatchObject({ state: 'ready', encrypted: true });
+    offer(again);
+    await again.sent(NEVER);
+    expect(readdirSync(shared)).not.toEqual([]);
+    const data = dirname(secretsFile);
+    const aside = readdirSync(data).filter((name) => name.startsWith('sharing-secrets.json.corrupt-'));
+    expect(aside.map((name) => readFileSync(join(data, name), 'utf8'))).toEqual(
+      content === undefined ? [] : [content],
+    );
+  });
+
+  test('are plain again once the key is removed on purpose, and not when other settings change', async () => {
+    const { service, folder, shared, settings } = await encrypting();
+    await service.has([]);
+    expect(service.status()).toMatchObject({ state: 'ready', encrypted: true });
+    folder(shared, { readOnly: true }); // knows nothing of the key
+    await expect
+      .poll(() => service.status())
+      .toMatchObject({ state: 'ready', writable: false, encrypted: true });
+    expect(settings.current.sharing.encrypted).toBe(true);
+    await service.setSecret('encryptionKey', '');
+    expect(service.status()).toMatchObject({ state: 'ready', encrypted: false });
+    expect(settings.current.sharing.encrypted).toBe(false);
   });
 });
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { SharingInfo, SharingSecret, SharingStatus } from '../../src-shared/contract/sharing.ts';
@@ -10,7 +11,6 @@ import type { Logger } from '../platform/logger.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import { offerStored } from './backlog.ts';
-import { teamKey } from './encryption.ts';
 import { failureOfSharing } from './failures.ts';
 import { openDriver, whereOf } from './open-driver.ts';
 import { SharingSecrets } from './secrets.ts';
@@ -55,7 +55,7 @@ export class SharingService implements SharedTier {
     this.#options = options;
     this.#secrets = new SharingSecrets(options.secrets, options.keyring);
     this.#unsubscribe = options.settings.onChange((now, before) => {
-      if (!isDeepStrictEqual(now.sharing, before.sharing)) this.#reopen();
+      if (!isDeepStrictEqual(placeOf(now.sharing), placeOf(before.sharing))) this.#reopen();
     });
     if (this.#sharing.kind !== 'off') this.#reopen();
   }
@@ -65,7 +65,7 @@ export class SharingService implements SharedTier {
   }
 
   get writable(): boolean {
-    return this.#cache?.writable ?? false;
+    return this.#cache?.writable ?? (this.#isOpening && !this.#sharing.readOnly);
   }
 
   async has(keys: readonly string[]): Promise<Set<string>> {
@@ -122,6 +122,7 @@ export class SharingService implements SharedTier {
   /** BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   async setSecret(name: SharingSecret, secret: string): Promise<SharingInfo> {
     await this.#secrets.set(name, secret);
+    if (name === 'encryptionKey') this.#noteEncrypted(secret !== '');
     this.#reopen();
     await this.#opened;
     return this.info();
@@ -133,6 +134,7 @@ export class SharingService implements SharedTier {
     const where = whereOf(sharing);
     const started = performance.now();
     try {
+      await this.#secrets.ofTeam(sharing);
       await tryDriver(sharing, (name) => this.#secrets.get(name));
       return { failure: null, where, ms: performance.now() - started };
     } catch (error) {
@@ -145,12 +147,18 @@ export class SharingService implements SharedTier {
     return () => this.#listeners.delete(listener);
   }
 
-  /** What is on its way arrives first, where no next start would send it. */
+  /** Resolves when what is on its way has arrived, where no next start would send it; soon after a minute, or an abort, in any case. */
+  async sent(signal: AbortSignal): Promise<void> {
+    await this.#opened;
+    if (this.#source || !this.#cache || signal.aborted) return;
+    const patience = wait(DRAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    await Promise.race([this.#cache.settled(), patience]);
+  }
+
   async close(): Promise<void> {
     this.#unsubscribe();
     this.#backlog.abort();
     await this.#opened;
-    if (!this.#source && this.#cache) await Promise.race([this.#cache.settled(), wait(DRAIN_MS)]);
     this.#changed.cancel();
     this.#listeners.clear();
     this.#cache?.close();
@@ -181,13 +189,9 @@ export class SharingService implements SharedTier {
     this.#wrong = undefined;
     try {
       if (sharing.kind !== 'off') {
-        const secret = (name: SharingSecret): Promise<string> => this.#secrets.get(name);
-        const [driver, salt, password] = [
-          await openDriver(sharing, secret),
-          await secret('salt'),
-          await secret('encryptionKey'),
-        ];
-        const key = password === '' ? undefined : await teamKey(password, salt);
+        const driver = await openDriver(sharing, (name) => this.#secrets.get(name));
+        const { salt, key } = await this.#secrets.ofTeam(sharing);
+        if (key) this.#noteEncrypted(true);
         const onChange = this.#changed;
         this.#cache = new SharedCache({
           driver,
@@ -207,6 +211,13 @@ export class SharingService implements SharedTier {
     this.#isOpening = false;
     this.#changed();
     this.#startBacklog();
+  }
+
+  /** After the key was kept or removed: where the two differ values are encrypted, or nothing is shared. */
+  #noteEncrypted(encrypted: boolean): void {
+    const sharing = this.#sharing;
+    if (sharing.encrypted !== encrypted)
+      this.#options.settings.update({ sharing: { ...sharing, encrypted } });
   }
 
   #startBacklog(): void {
@@ -234,6 +245,7 @@ const NONE = {
   bytesPerSecond: undefined,
 };
 
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+/** What a change of opens another cache; a change of the key does so by itself. */
+function placeOf(sharing: Sharing): Sharing {
+  return { ...sharing, encrypted: false };
 }

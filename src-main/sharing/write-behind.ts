@@ -1,7 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { piecesOf, type Driver, type Outgoing } from './driver.ts';
 import { sealed } from './encryption.ts';
-import { isOut, reasonOf } from './failures.ts';
 
 interface WriteBehindOptions {
   driver: Driver;
@@ -9,7 +8,7 @@ interface WriteBehindOptions {
   key: Buffer | undefined;
   nameOf: (chunk: string) => string;
   isOut: () => boolean;
-  /** A call of the driver for so many bytes, in time. */
+  /** A call of the driver that writes so many bytes, in time. */
   ask: <T>(bytes: number, call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   isThere: (chunk: string) => Promise<boolean>;
   /** Whether what is there is to be written over. */
@@ -20,6 +19,7 @@ interface WriteBehindOptions {
 
 /** What does not fit is offered again at the next start. */
 const MOST_WAITING = 10_000;
+/** Of a file; what fails may be its own. */
 const TRIES = 3;
 const PAUSE_MS = 30_000;
 const MOST_PAUSE_MS = 600_000;
@@ -35,7 +35,7 @@ export class WriteBehind {
   readonly #waiting = new Map<string, Waiting>();
   readonly #settled = new Set<{ most: number; resolve: () => void }>();
   #working = false;
-  /** While writing is refused though reading is not: the place is full, or it may not be written. */
+  /** While writing fails though reading need not: the place is full, it may not be written, the line is slow. */
   #pause: NodeJS.Timeout | undefined;
   #pauseMs = 0;
   #closed = false;
@@ -90,14 +90,10 @@ export class WriteBehind {
       await this.#write(chunk, waiting.path);
       this.#pauseMs = 0;
       this.#waiting.delete(chunk);
-    } catch (error) {
-      const reason = reasonOf(error);
-      if (reason === 'full' || reason === 'readOnly') {
-        this.#rest();
-        return;
-      }
-      // While the tier is out it waits for it, but no file takes it out again and again.
-      if (++waiting.tries >= TRIES || !isOut(reason)) this.#waiting.delete(chunk);
+    } catch {
+      this.#waiting.delete(chunk);
+      if (++waiting.tries < TRIES) this.#waiting.set(chunk, waiting); // behind the others
+      if (!this.#options.isOut()) this.#rest();
     }
     this.#options.onChange();
   }

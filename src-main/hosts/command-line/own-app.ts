@@ -4,6 +4,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { App } from '../../app.ts';
 import { logDefects } from '../../platform/defects.ts';
 import { defaultDataDir } from '../../platform/paths.ts';
+import type { SharingService } from '../../sharing/sharing-service.ts';
 import type { GuestHost } from '../guests/guest-host.ts';
 import type { CommandContext } from './context.ts';
 import { FolderInUse } from './failure.ts';
@@ -32,7 +33,7 @@ export async function withOwnApp(
     guests = await serveGuests(app);
     await work(app);
   } finally {
-    await seeOff(guests, asker);
+    await seeOff(guests, app.sharing, asker);
     await app.close();
     endLogging();
   }
@@ -47,15 +48,24 @@ async function open(dataDir: string): Promise<App> {
   }
 }
 
-/** Waits for the commands of others; Ctrl-C ends them. */
-async function seeOff(guests: GuestHost | undefined, { terminal, signal }: Asker): Promise<void> {
-  if (!guests) return;
-  if (guests.guests > 0 && !signal.aborted) {
-    terminal.err(
-      'Done, but other commands on this data folder run here: waiting for them. Ctrl-C ends them.',
-    );
-    const stopped = once(signal, 'abort');
-    await Promise.race([guests.idle(), stopped]);
-  }
-  await guests.close();
+/**
+ * Waits for the commands of others, and until what was computed here has arrived where others look for it. Whoever comes meanwhile is
+ * still taken: the folder is held for as long as that takes. Ctrl-C ends all of it.
+ */
+export async function seeOff(
+  guests: GuestHost | undefined,
+  sharing: Pick<SharingService, 'sent'>,
+  { terminal, signal }: Asker,
+): Promise<void> {
+  const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort');
+  do {
+    if (guests && guests.guests > 0 && !signal.aborted) {
+      terminal.err(
+        'Done, but other commands on this data folder run here: waiting for them. Ctrl-C ends them.',
+      );
+      await Promise.race([guests.idle(), stopped]);
+    }
+    await sharing.sent(signal);
+  } while (guests && guests.guests > 0 && !signal.aborted);
+  await guests?.close();
 }

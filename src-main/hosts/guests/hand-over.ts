@@ -20,20 +20,25 @@ export interface HandedOver extends Pick<Start, 'argv' | 'cwd' | 'color' | 'disp
   signal: AbortSignal;
 }
 
+/** In which an owner has to take a command: one that is suspended has its connections taken by the system, and never says a word. */
+const ACCEPTED_MS = 5000;
+
 /**
  * Has the process that owns a data folder run a command line, and gives its exit status. undefined: nobody took it, since the owner is of
- * another version, is just starting or ending, or takes no guests. CONNECTION_LOST when the owner ended before the command had.
+ * another version, is just starting or ending, does not answer, or takes no guests. CONNECTION_LOST when the owner ended before the
+ * command had.
  */
 export async function handOver(
   data: string,
   version: string,
   command: HandedOver,
+  acceptedMs = ACCEPTED_MS,
 ): Promise<number | undefined> {
   const host = readHostFile(data);
   if (host?.program !== version) return undefined;
   const socket = connect(host.socket);
   try {
-    return await new Guest(socket, host.token, command).done;
+    return await new Guest(socket, host.token, command, acceptedMs).done;
   } finally {
     socket.destroy();
   }
@@ -43,17 +48,22 @@ class Guest {
   readonly done: Promise<number | undefined>;
   readonly #socket: Socket;
   readonly #command: HandedOver;
+  readonly #unaccepted: NodeJS.Timeout;
   #accepted = false;
   #exitCode: number | undefined;
 
-  constructor(socket: Socket, token: string, command: HandedOver) {
+  constructor(socket: Socket, token: string, command: HandedOver, acceptedMs: number) {
     this.#socket = socket;
     this.#command = command;
+    this.#unaccepted = setTimeout(() => socket.destroy(), acceptedMs);
     const { argv, cwd, color, display, stdin, signal } = command;
     const [stdout, stderr] = [factsOf(command.stdout), factsOf(command.stderr)];
     receive(socket, FromHostSchema, (message) => this.#take(message));
     socket.on('error', () => undefined); // 'close' follows
-    const stop = (): void => send(socket, { type: 'stop' });
+    const stop = (): void => {
+      if (this.#accepted) send(socket, { type: 'stop' });
+      else socket.destroy();
+    };
     this.done = new Promise<void>((resolve) => socket.once('close', () => resolve())).then(() => {
       signal.removeEventListener('abort', stop);
       return this.#outcome();
@@ -65,6 +75,7 @@ class Guest {
   }
 
   #outcome(): number | undefined {
+    clearTimeout(this.#unaccepted);
     this.#leaveInput();
     if (this.#exitCode === undefined && this.#accepted) throw lost();
     return this.#exitCode;
@@ -74,6 +85,7 @@ class Guest {
     switch (message.type) {
       case 'accepted':
         this.#accepted = true;
+        clearTimeout(this.#unaccepted);
         break;
       case 'out':
         this.#write(this.#command.stdout, message.text);

@@ -63,7 +63,7 @@ export class DocumentPrecomputer {
       const missing = chunk && !store.has(chunkKey({ ...target, ...chunk })) ? chunk.tokens.length : 0;
       const bytes = this.#bytes(missing, target);
       const room = missing > 0 && this.#hasRoom(added + bytes, bytes, target);
-      const fetched = chunk && room && (await this.#fetch(chunk, document.path, target));
+      const fetched = chunk && room && (await this.#fetch(chunk, document.path, target, signal));
       if (chunk && room && !fetched) await this.#compute(chunk, document.path, target, signal);
       if (room) added += bytes;
       const tokens = { computedTokens: 0, fetchedTokens: 0, leftOutTokens: 0 };
@@ -85,10 +85,15 @@ export class DocumentPrecomputer {
     await store.shared.locate(keys);
   }
 
-  async #fetch(chunk: LedTokens, label: string, { dtype }: Target): Promise<boolean> {
+  async #fetch(
+    chunk: LedTokens,
+    label: string,
+    { dtype }: Target,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
     const { store, models, costs } = this.#options;
     const model = models.active?.model;
-    return model !== undefined && fetchChunk({ ...chunk, dtype, label }, { model, store, costs });
+    return model !== undefined && fetchChunk({ ...chunk, dtype, label }, { model, store, costs, signal });
   }
 
   async #compute(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isName, type Driver, type Outgoing } from '../driver.ts';
 import { SharingError } from '../failures.ts';
@@ -21,8 +21,17 @@ const FAN = /^[0-9a-f]{2}$/;
 const TEMPORARY_MS = 24 * 3600_000;
 /** Others write too: what lies there is counted again after this. */
 const COUNTED_MS = 10 * 60_000;
+/** Share of the limit that is left once it was passed, so that not every write counts and clears. */
+const CLEARED_TO = 0.95;
 /** How exactly a use is written down, as the time of the file. */
 const TOUCHED_MS = 3600_000;
+
+/**
+ * What of the shared folder's mode its folders and values have: they are for whomever it is for, while all else that this process makes
+ * is its user's own (platform/private-data.ts). With the group, where it is handed on.
+ */
+const FAN_MODE = 0o2777;
+const VALUE_MODE = 0o666;
 
 interface Found {
   path: string;
@@ -34,7 +43,11 @@ interface Found {
 export class FolderDriver implements Driver {
   readonly largestBytes: number;
   readonly #options: FolderOptions;
-  #used: { bytes: number; countedMs: number } | undefined;
+  /** What lay there when it was counted last, after what had to go went. */
+  #counted: { bytes: number; atMs: number } | undefined;
+  /** Since then. */
+  #writtenBytes = 0;
+  #counting: AbortController | undefined;
 
   constructor(options: FolderOptions) {
     this.#options = options;
@@ -77,18 +90,23 @@ export class FolderDriver implements Driver {
 
   async write(name: string, value: Outgoing, signal: AbortSignal, over = false): Promise<void> {
     if (this.#options.readOnly) throw new SharingError('readOnly', 'the folder is set to be read only');
-    await this.#requireFolder();
-    await this.#makeRoom(value.bytes, signal);
+    const mode = await this.#requireFolder();
+    this.#requireRoom();
     const path = this.#path(name);
     const temporary = join(this.#dir(name), `${name}.${randomBytes(8).toString('hex')}.tmp`);
     await mkdir(this.#dir(name)).catch(unlessThere);
+    await chmod(this.#dir(name), mode & FAN_MODE).catch(asItIs);
+    let needed = value.bytes;
     try {
       await writeNew(temporary, value, signal);
+      await chmod(temporary, mode & VALUE_MODE).catch(asItIs);
       if (!over && (await stat(path).catch(unlessMissing))) return;
       await rename(temporary, path);
-      if (this.#used) this.#used.bytes += value.bytes;
+      this.#writtenBytes += value.bytes;
+      needed = 0;
     } finally {
       await rm(temporary, { force: true }).catch(() => undefined);
+      this.#keepLimit(needed); // of a full drive, too, whose size may be the limit
     }
   }
 
@@ -96,8 +114,9 @@ export class FolderDriver implements Driver {
     await rm(this.#path(name), { force: true });
   }
 
+  /** There is no connection; only counting ends. */
   reset(): void {
-    // There is no connection.
+    this.#counting?.abort();
   }
 
   #dir(name: string): string {
@@ -109,32 +128,58 @@ export class FolderDriver implements Driver {
     return join(this.#dir(name), `${name}.kvs`);
   }
 
-  async #requireFolder(): Promise<void> {
+  /** Gives its mode. */
+  async #requireFolder(): Promise<number> {
     const { dir, readOnly } = this.#options;
     const folder = await stat(dir).catch(unlessMissing);
     if (!folder?.isDirectory()) throw new SharingError('noFolder', `${dir} is not there`);
     await access(dir, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK).catch((error: unknown) => {
       throw readOnly ? error : new SharingError('readOnly', `${dir} cannot be written`, { cause: error });
     });
+    return folder.mode;
   }
 
-  async #makeRoom(bytes: number, signal: AbortSignal): Promise<void> {
+  /** Nothing more is written where what lies there cannot be made less. */
+  #requireRoom(): void {
+    if (!this.#counted || this.#counted.bytes <= this.#options.limitBytes) return;
+    this.#keepLimit(0);
+    throw new SharingError('full', 'what lies there cannot be removed');
+  }
+
+  /**
+   * Counts what lies there when it is time to, and makes room for what is still needed: in the background, since a large folder takes
+   * longer than a write may.
+   */
+  #keepLimit(needed: number): void {
+    if (this.#counting || !this.#isDue(needed)) return;
+    const counting = new AbortController();
+    this.#counting = counting;
+    void this.#makeRoom(needed, counting.signal)
+      .catch(() => undefined) // it is tried again at the next write, which tells what is wrong
+      .finally(() => (this.#counting = undefined));
+  }
+
+  #isDue(needed: number): boolean {
+    const [{ limitBytes }, counted] = [this.#options, this.#counted];
+    if (limitBytes === Infinity) return false;
+    if (!counted || Date.now() - counted.atMs > COUNTED_MS) return true;
+    return counted.bytes <= limitBytes && counted.bytes + this.#writtenBytes + needed > limitBytes;
+  }
+
+  async #makeRoom(needed: number, signal: AbortSignal): Promise<void> {
     const { limitBytes } = this.#options;
-    if (limitBytes === Infinity) return;
-    if (
-      this.#used &&
-      Date.now() - this.#used.countedMs < COUNTED_MS &&
-      this.#used.bytes + bytes <= limitBytes
-    )
-      return;
+    const before = this.#writtenBytes;
     const all = await this.#all(signal);
     let used = all.reduce((sum, file) => sum + file.bytes, 0);
+    const cleared = Math.min(limitBytes * CLEARED_TO, limitBytes - needed);
+    const most = used + needed > limitBytes ? cleared : limitBytes;
     for (const file of all.sort((a, b) => a.usedMs - b.usedMs)) {
-      if (used + bytes <= limitBytes) break;
-      await rm(file.path, { force: true });
-      used -= file.bytes;
+      if (used <= most) break;
+      signal.throwIfAborted();
+      if (await isRemoved(file.path)) used -= file.bytes;
     }
-    this.#used = { bytes: used, countedMs: Date.now() };
+    this.#counted = { bytes: used, atMs: Date.now() };
+    this.#writtenBytes -= before;
   }
 
   /** All values. What dead writers left goes on the way. */
@@ -150,7 +195,7 @@ export class FolderDriver implements Driver {
           VALUE.test(entry) || TEMPORARY.test(entry) ? await stat(path).catch(unlessMissing) : undefined;
         if (!file?.isFile()) continue;
         if (VALUE.test(entry)) all.push({ path, bytes: file.size, usedMs: file.mtimeMs });
-        else if (Date.now() - file.mtimeMs > TEMPORARY_MS) await rm(path, { force: true });
+        else if (Date.now() - file.mtimeMs > TEMPORARY_MS) await isRemoved(path);
       }
     }
     return all;
@@ -168,6 +213,19 @@ async function writeNew(path: string, value: Outgoing, signal: AbortSignal): Pro
   } finally {
     await file.close();
   }
+}
+
+/** Others' files may be theirs alone to remove. */
+function isRemoved(path: string): Promise<boolean> {
+  return rm(path, { force: true }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Somebody else made it, or the drive knows no modes. */
+function asItIs(): void {
+  // It stays so.
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -56,13 +56,19 @@ export class RedisDriver implements Driver {
     return client.getrangeBuffer(this.#key(name), from, from + bytes - 1);
   }
 
-  async write(name: string, value: Outgoing, _signal?: AbortSignal, over = false): Promise<void> {
+  async write(name: string, value: Outgoing, signal: AbortSignal, over = false): Promise<void> {
     const pieces: Buffer[] = [];
     for await (const piece of value.pieces()) pieces.push(piece);
     const client = await this.#client('write');
     const { expireSeconds } = this.#options;
     const expiry = expireSeconds > 0 ? ['EX', expireSeconds] : [];
-    await client.call('SET', [this.#key(name), Buffer.concat(pieces), ...expiry, ...(over ? [] : ['NX'])]);
+    const cut = (): void => client.disconnect(); // a value that is on its way cannot be stopped otherwise
+    signal.addEventListener('abort', cut, { once: true });
+    try {
+      await client.call('SET', [this.#key(name), Buffer.concat(pieces), ...expiry, ...(over ? [] : ['NX'])]);
+    } finally {
+      signal.removeEventListener('abort', cut);
+    }
   }
 
   async remove(name: string): Promise<void> {

@@ -2,7 +2,7 @@ export const sharing = {
   intro:
     'Kvasir computes the cache of a text once. Machines that share a cache use what one of them has computed, instead of computing it again.',
   privacy:
-    'What is shared is derived from your documents: whoever can read the place can learn about them. With an encryption key only those who have it can.',
+    'What is shared is derived from your documents: whoever can read the place can learn about them. With an encryption key only those who have it can. Sharing begins as soon as the place below is complete: enter the key first.',
   kind: 'Shared in',
   kinds: { off: 'Nowhere', folder: 'A folder', redis: 'Redis or Valkey', s3: 'S3' },
   readOnly: 'Read only',
@@ -50,6 +50,8 @@ export const sharing = {
     saltHelp:
       'Any text, the same on all machines. Without it, others who use the same place can find out whether somebody has read a text that they know.',
     none: 'Not set.',
+    lost: 'It was set, and is not on this machine (any more). Nothing is shared until you enter it, or share without encryption.',
+    doWithout: 'Share without encryption',
     keyring: 'Set; kept in {{path}}, encrypted by the system’s keyring.',
     file: 'Set; kept in {{path}}, which only you can read.',
     enter: 'Enter',

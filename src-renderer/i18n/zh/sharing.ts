@@ -3,7 +3,7 @@ import type { Words, en } from '../en/index.ts';
 export const sharing: Words<typeof en.sharing> = {
   intro: 'Kvasir 对每段文本只计算一次缓存。共享缓存的几台机器可以直接使用其中一台算好的结果，无需各自重算。',
   privacy:
-    '共享的内容由你的文档计算得出：能读取该位置的人，就可能了解文档的内容。设置加密密钥后，只有持有密钥的人才能读取。',
+    '共享的内容由你的文档计算得出：能读取该位置的人，就可能了解文档的内容。设置加密密钥后，只有持有密钥的人才能读取。下方的位置填写完整后会立即开始共享，请先填写密钥。',
   kind: '共享位置',
   kinds: { off: '不共享', folder: '文件夹', redis: 'Redis 或 Valkey', s3: 'S3' },
   readOnly: '只读',
@@ -49,6 +49,8 @@ export const sharing: Words<typeof en.sharing> = {
     saltHelp:
       '任意文字，所有机器相同。不设置时，使用同一位置的其他人可以得知是否有人读过某段他们已知的文本。',
     none: '未设置。',
+    lost: '曾经设置，但本机上没有（或已丢失）。填写密钥，或选择不加密共享，在此之前不共享任何内容。',
+    doWithout: '不加密共享',
     keyring: '已设置；由系统密钥环加密，保存在 {{path}}。',
     file: '已设置；保存在 {{path}}，只有你可以读取。',
     enter: '填写',
@@ -97,8 +99,10 @@ export const reasons: Record<string, string> = {
   'sharing-noFolder': '文件夹不存在。请检查网络磁盘是否已连接，路径是否正确。',
   'sharing-readOnly': '可以读取，但不能写入。请申请写入权限，或打开“只读”。',
   'sharing-full': '空间已满。请腾出空间，或设置容量上限。',
-  'sharing-key': '其中的内容用另一个密钥加密。请填写团队的密钥。',
   'sharing-noKey': '无法读取保存的密钥：加密它的系统密钥环不可用。请重新填写。',
+  'sharing-keyMissing':
+    '内容应当加密，但本机没有密钥，因此没有共享任何内容。请填写团队的密钥；如要不加密共享，请清除密钥。',
+  'sharing-secrets': '无法读取共享缓存的密钥文件，因此没有共享任何内容。请重新填写；原文件会另行保留。',
   'sharing-damaged': '有一个值已损坏，未被使用。',
   'sharing-gone': '有一个值已不存在。',
   'sharing-noAuthorities': '无法读取信任的证书文件。请更正其路径；它应为 PEM 格式。',

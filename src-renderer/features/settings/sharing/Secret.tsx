@@ -1,4 +1,5 @@
-import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SharingInfo, SharingSecret } from '../../../../src-shared/contract/sharing.ts';
@@ -10,15 +11,19 @@ export function Secret({
   name,
   info,
   help,
+  needed = false,
 }: {
   name: SharingSecret;
   info: SharingInfo | undefined;
   help?: string;
+  /** Nothing is shared while it is not here. */
+  needed?: boolean;
 }) {
   const { t } = useTranslation(['sharing', 'common']);
   const set = useAction('sharing.setSecret');
   const [draft, setDraft] = useState<string>();
   const kept = info?.secrets[name];
+  const isLost = needed && info !== undefined && !kept;
   const keep = (secret: string): void =>
     set.mutate(
       { name, secret },
@@ -38,17 +43,23 @@ export function Secret({
           {help}
         </Text>
       )}
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {kept ? t(`secrets.${kept}`, { path: info.secretsFile }) : t('secrets.none')}
-      </Text>
+      {isLost ? (
+        <Alert my={4} color="orange" icon={<IconAlertTriangle size={18} aria-hidden />}>
+          {t('secrets.lost')}
+        </Alert>
+      ) : (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {kept ? t(`secrets.${kept}`, { path: info.secretsFile }) : t('secrets.none')}
+        </Text>
+      )}
       {draft === undefined ? (
         <Group gap="xs">
           <Button size="xs" variant="default" onClick={() => setDraft('')}>
             {t(kept ? 'secrets.replace' : 'secrets.enter')}
           </Button>
-          {kept && (
+          {(kept ?? isLost) && (
             <Button size="xs" variant="default" loading={set.isPending} onClick={() => keep('')}>
-              {t('secrets.forget')}
+              {t(isLost ? 'secrets.doWithout' : 'secrets.forget')}
             </Button>
           )}
         </Group>

@@ -38,6 +38,14 @@ export function SharingSection({ settings: { sharing } }: { settings: Settings }
           <Alert color="gray" icon={<IconLock size={18} aria-hidden />}>
             {t('privacy')}
           </Alert>
+          {/* Above the place: sharing begins once that is complete. */}
+          <Secret
+            name="encryptionKey"
+            info={info}
+            help={t('secrets.encryptionKeyHelp')}
+            needed={sharing.encrypted}
+          />
+          <Secret name="salt" info={info} help={t('secrets.saltHelp')} />
           <Fields sharing={sharing} change={change} />
           {kind === 'redis' && <Secret name="password" info={info} />}
           {kind === 's3' && <Secret name="secretAccessKey" info={info} />}
@@ -56,8 +64,6 @@ export function SharingSection({ settings: { sharing } }: { settings: Settings }
             checked={sharing.readOnly}
             onChange={({ currentTarget }) => change({ readOnly: currentTarget.checked })}
           />
-          <Secret name="encryptionKey" info={info} help={t('secrets.encryptionKeyHelp')} />
-          <Secret name="salt" info={info} help={t('secrets.saltHelp')} />
           <TestConnection sharing={sharing} />
         </>
       )}
