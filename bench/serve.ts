@@ -11,7 +11,7 @@
  * loops: requests come at random (Poisson) at so many times the rate that a method manages one at a time. --clients are
  * closed loops: each client asks again as soon as it is answered. --together is how many short questions are written at
  * once beside one at a time, and a short question is asked while a long prompt is computed. --trace replays requests in the
- * public Qwen form at the times they came, at most so many as --requests says. Token ids are random: the work does not
+ * public Qwen form at the times they came, at most so many as --requests says, and writes the times of each. Token ids are random: the work does not
  * depend on them. What is drawn is drawn from fixed seeds, and the same for every method. --requests is how many a run has at least;
  * with --seconds open loops go on for so long, so that fast methods are asked more often. --llama-server adds llama.cpp's server as a
  * peer: it is built from source the first time.
@@ -88,6 +88,8 @@ const ours = methodsOf(model, library, { shape, kvBytes: KV_BYTES });
 const peers = args['llama-server'] ? [await peer()] : [];
 const methods = [...peers, ...ours].filter(({ name }) => new RegExp(args.only).test(name));
 const rows: ServedRow[] = [];
+/** Of a trace, each. */
+const requests: { method: string; served: Served[] }[] = [];
 
 async function run(
   method: ServeMethod,
@@ -98,7 +100,9 @@ async function run(
 ) {
   process.stderr.write(`${method.name}, ${load}\n`);
   await method.forget();
-  rows.push(summary(await work(), { method: method.name, load, rate, idle, limit: LIMIT * idle }));
+  const served = await work();
+  rows.push(summary(served, { method: method.name, load, rate, idle, limit: LIMIT * idle }));
+  if (trace) requests.push({ method: method.name, served });
 }
 
 async function peer(): Promise<ServeMethod> {
@@ -111,8 +115,8 @@ async function peer(): Promise<ServeMethod> {
 }
 
 for (const method of methods) {
-  const requests = drawRequests(library.length, shape, Number(args.requests));
-  const idle = await alone(method, requests.slice(0, 3));
+  const drawn = drawRequests(library.length, shape, Number(args.requests));
+  const idle = await alone(method, drawn.slice(0, 3));
   const capacity = 1000 / idle.totalMs;
   if (trace) {
     await run(method, 'trace', null, idle.ttftMs, () => openLoop(method, trace.requests, AT_ONCE));
@@ -126,7 +130,7 @@ for (const method of methods) {
     await run(method, `load ${load}`, rate, idle.ttftMs, () => openLoop(method, timed, AT_ONCE));
   }
   for (const clients of numbers(args.clients))
-    await run(method, `${clients} clients`, null, idle.ttftMs, () => closedLoop(method, requests, clients));
+    await run(method, `${clients} clients`, null, idle.ttftMs, () => closedLoop(method, drawn, clients));
   await method.close?.();
 }
 printServed(rows);
@@ -137,5 +141,6 @@ writeResult('serve', args.out, {
   limit: LIMIT,
   together,
   rows,
+  ...(trace && { requests }),
 });
 model.dispose();

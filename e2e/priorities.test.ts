@@ -87,7 +87,12 @@ test("a chunk that a program's prompt waits for is encoded while others are answ
     minItems: 100,
   });
   const answer = session
-    .generate({ maxTokens: 1900, sampling: { grammar }, signal: stop.signal, onToken: () => begun.resolve(undefined) })
+    .generate({
+      maxTokens: 1900,
+      sampling: { grammar },
+      signal: stop.signal,
+      onToken: () => begun.resolve(undefined),
+    })
     .then(() => order.push('answer'));
   await begun.promise;
   const chunk = await model.encodeChunk(tokens, 'f16', { priority: 1 });

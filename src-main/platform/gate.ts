@@ -142,14 +142,14 @@ class ForegroundTurns {
     this.#atOnce = atOnce;
   }
 
-  begin({ shared = false, forProgram = false, signal }: ForegroundOptions): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+  begin({ shared = false, forProgram = false, signal }: ForegroundOptions): Promise<undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     const { waiting } = this.#askers(forProgram);
     const entry = {
       shared,
       go: () => {
         signal?.removeEventListener('abort', leave);
-        resolve();
+        resolve(undefined);
       },
     };
     const leave = (): void => {

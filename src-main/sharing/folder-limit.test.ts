@@ -9,8 +9,8 @@ import { machine, share, someFile } from './sharing.test-support.ts';
 /** What a network drive does to us. */
 const drive = vi.hoisted(() => ({
   /** Listing it takes until this is resolved. */
-  listed: Promise.resolve() as Promise<unknown>,
-  isKept: (() => false) as (path: string) => boolean,
+  listed: Promise.resolve(),
+  isKept: () => false,
 }));
 
 vi.mock('node:fs/promises', async (original) => {
@@ -103,7 +103,7 @@ test('a drive that is full at its limit is cleared as well', async () => {
   const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
   const value = {
     bytes: 1000,
-    // eslint-disable-next-line require-yield, @typescript-eslint/require-await -- there is no room for its first piece
+    // eslint-disable-next-line require-yield -- there is no room for its first piece
     async *pieces(): AsyncGenerator<Buffer> {
       throw full;
     },

@@ -18,7 +18,7 @@ export function limitBody(most: number): MiddlewareHandler {
     }
     const pieces: Uint8Array[] = [];
     let bytes = 0;
-    for await (const piece of raw.body) {
+    for await (const piece of raw.body as ReadableStream<Uint8Array>) {
       bytes += piece.length;
       if (bytes > most) throw tooLarge();
       pieces.push(piece);
