@@ -7,11 +7,12 @@ import { FolderDriver } from './drivers/folder.ts';
 import { machine, share, someFile } from './sharing.test-support.ts';
 
 /** What a network drive does to us. */
-const drive = vi.hoisted(() => ({
+interface Drive {
   /** Listing it takes until this is resolved. */
-  listed: Promise.resolve(),
-  isKept: () => false,
-}));
+  listed: Promise<unknown>;
+  isKept: (path: string) => boolean;
+}
+const drive = vi.hoisted((): Drive => ({ listed: Promise.resolve(), isKept: () => false }));
 
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof Fs>();
