@@ -95,8 +95,8 @@ class Turns {
     // ABORTED, and what the step throws.
     bool decode(const DecodeRow & row, const std::atomic<bool> * abort);
 
-    // Has this turn wait for memory: lets others work until one of them ends. False, and at once, where there is none to
-    // wait for. ABORTED.
+    // Has this turn wait for memory: lets others work until one of them ends. False, and at once, where there is none
+    // to wait for. ABORTED.
     bool wait_for_others(const std::atomic<bool> * abort);
     // Whether one that came before and is no less urgent waits for memory: what is free is for that.
     bool memory_is_spoken_for() const;

@@ -10,7 +10,7 @@ import { failureFor, failureOfSharing, isOut, reasonOf, sharingFailed, SharingEr
 import { Figures } from './figures.ts';
 import { nameOf } from './names.ts';
 import { Presence } from './presence.ts';
-import { Turns } from './turns.ts';
+import { Semaphore } from './semaphore.ts';
 import { WriteBehind } from './write-behind.ts';
 
 export interface SharedCacheOptions {
@@ -40,7 +40,7 @@ export class SharedCache implements SharedTier {
   readonly #options: SharedCacheOptions;
   readonly #breaker: Breaker;
   readonly #asking = new Asking();
-  readonly #reads = new Turns(READS_AT_ONCE);
+  readonly #reads = new Semaphore(READS_AT_ONCE);
   readonly #askingToWrite = new Asking();
   readonly #presence = new Presence();
   readonly #writing: WriteBehind;

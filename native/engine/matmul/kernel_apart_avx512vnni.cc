@@ -1,5 +1,5 @@
-// Rows apart by VNNI as processors with AVX-512 have it (Cascade Lake, Ice Lake, Zen 4 …), on vectors of 256 bits: a lane
-// has to hold what ggml's has.
+// Rows apart by VNNI as processors with AVX-512 have it (Cascade Lake, Ice Lake, Zen 4 …), on vectors of 256 bits: a
+// lane has to hold what ggml's has.
 #include <algorithm>
 
 #include "engine/simd/isa.h"

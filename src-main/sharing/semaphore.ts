@@ -1,5 +1,5 @@
-/** So many calls at once; the others wait for their turn in the order they came. */
-export class Turns {
+/** So many calls at once; the others wait in the order they came. */
+export class Semaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();
 
@@ -10,7 +10,7 @@ export class Turns {
   /** `stop` ends the wait: it rejects with its reason. */
   async run<T>(call: () => Promise<T>, stop: AbortSignal): Promise<T> {
     if (this.#free > 0) this.#free--;
-    else await this.#turn(stop);
+    else await this.#place(stop);
     try {
       return await call();
     } finally {
@@ -20,8 +20,8 @@ export class Turns {
     }
   }
 
-  /** A turn that ends is handed on, so that nobody takes it who came later. */
-  #turn(stop: AbortSignal): Promise<void> {
+  /** A place that is left is handed on, so that nobody takes it who came later. */
+  #place(stop: AbortSignal): Promise<void> {
     stop.throwIfAborted();
     return new Promise((resolve, reject) => {
       const leave = (): void => {
