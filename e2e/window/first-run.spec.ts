@@ -53,6 +53,7 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
   expect(report.checks.at(-1)?.selected).toHaveLength(report.recomputedTokens);
   expect(report.recomputedTokens).toBeGreaterThan(0);
 
+  await expect(window.getByRole('menu')).toBeHidden(); // which takes Escape for itself
   await window.keyboard.press('Escape');
   await expect(panel).toBeHidden();
 });
