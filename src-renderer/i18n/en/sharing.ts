@@ -50,7 +50,7 @@ export const sharing = {
     saltHelp:
       'Any text, the same on all machines. Without it, others who use the same place can find out whether somebody has read a text that they know.',
     none: 'Not set.',
-    lost: 'It was set, and is not on this machine (any more). Nothing is shared until you enter it, or share without encryption.',
+    lost: 'A key was set, but it is not on this machine. Nothing is shared until you enter it, or share without encryption.',
     doWithout: 'Share without encryption',
     keyring: 'Set; kept in {{path}}, encrypted by the system’s keyring.',
     file: 'Set; kept in {{path}}, which only you can read.',
