@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { randomFrom } from '../src-main/testing/random.ts';
 import { exponential } from './eviction/random.ts';
+import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
 import { Asker, type Answer } from './soak/asker.ts';
 import { questions, type SoakQuestion } from './soak/questions.ts';
@@ -51,7 +52,7 @@ try {
   const rows = tenths(samples, seconds);
   printTenths(rows);
   const failures = samples.filter(({ error }) => error !== undefined);
-  const different = samples.filter(({ same }) => !same && same !== undefined);
+  const different = samples.filter(({ same }) => same === false);
   console.log(`${samples.length} requests: ${failures.length} failed, ${different.length} other texts`);
   for (const { error } of failures.slice(0, 5)) console.log(`  ${error}`);
   writeResult('soak', args.out, {
@@ -83,8 +84,7 @@ async function allAlone(
     texts.push(text);
     times.push(ttftMs);
   }
-  times.sort((a, b) => a - b);
-  return { texts, ms: times[times.length >> 1] ?? NaN };
+  return { texts, ms: median(times) };
 }
 
 async function saturationRate(
