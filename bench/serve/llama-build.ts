@@ -18,7 +18,7 @@ const OFF = [
 
 /**
  * llama.cpp's server: the one that KVASIR_LLAMA_SERVER names, or one built for this processor from the source of the release
- * that our libraries are of, which takes some ten minutes the first time. A build that was stopped goes on.
+ * that our libraries are of, which takes a while the first time. A build that was stopped goes on.
  */
 export async function provideLlamaServer(say: (line: string) => void): Promise<string> {
   const named = process.env['KVASIR_LLAMA_SERVER'];
