@@ -53,11 +53,22 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
         logits_ = std::move(logits);
         if (int(exact_.size()) == length_ && report.tokens > 1) cache_full_blocks(fuse.plain_tokens());
         length_ += report.tokens;
-        recipe_ = std::move(recipe);
+        if (recipe && recipe->hold_files()) recipe_ = std::move(recipe);
         return report;
     } catch (...) {
         cache_.truncate(length_);
         throw;
+    }
+}
+
+bool Session::Recipe::hold_files() {
+    try {
+        for (const Segment & segment : segments)
+            if (segment.chunk && !segment.chunk->in_memory() && !segment.chunk->arrives())
+                files.push_back(segment.chunk->file());
+        return true;
+    } catch (const Error &) {
+        return false;
     }
 }
 

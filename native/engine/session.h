@@ -69,6 +69,11 @@ class Session : public AnySession {
         StrategySpec strategy;
         LoadOptions loading;
         std::vector<int32_t> generated{};
+        // Of the chunks that are read: they may be evicted while the answer is written.
+        std::vector<std::shared_ptr<const InputFile>> files{};
+
+        // False where a file cannot be held.
+        bool hold_files();
     };
     void begin_steps(std::optional<Turns::Turn> & turn);
     void make_room_for_token();

@@ -1,0 +1,302 @@
+// Many at once on one model: the same numbers as alone, in the memory there is.
+#include <atomic>
+#include <filesystem>
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "engine/error.h"
+#include "engine/turns.h"
+#include "tests/fixtures.h"
+
+using namespace kvasir;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
+using test::tiny;
+using test::error_code;
+
+namespace {
+
+// What a request on a model of its own thread gives: its text and the logits behind it.
+struct Answer {
+    std::vector<int32_t> tokens;
+    std::vector<float> prompt_logits, logits;
+};
+
+struct Asked {
+    std::vector<Segment> segments;
+    StrategySpec strategy;
+    int max_tokens;
+};
+
+Answer answer(const std::shared_ptr<Model> & m, const Asked & asked,
+              const std::function<void()> & appended = [] {}) {
+    Session session(m, 2048);
+    Answer a;
+    session.append(asked.segments, asked.strategy, nullptr, nullptr);
+    a.prompt_logits = session.logits();
+    appended();
+    a.tokens = session.generate(asked.max_tokens, {}, nullptr, nullptr).tokens;
+    a.logits = session.logits();
+    return a;
+}
+
+// All at once, each on a thread of its own, as the addon does it.
+std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<Asked> & all) {
+    std::vector<Answer> out(all.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < all.size(); ++i) {
+        threads.emplace_back([&, i] {
+            const Turns::Turn turn(*m->turns(), {.rows = 100});
+            out[i] = answer(m, all[i]);
+        });
+    }
+    for (std::thread & t : threads) t.join();
+    return out;
+}
+
+std::vector<Asked> several(const std::shared_ptr<Model> & m) {
+    std::vector<Asked> all;
+    for (int i = 0; i < 6; ++i) {
+        auto a = encode(m, ids(70 + 20 * i, i)), b = encode(m, ids(150, 9 - i));
+        const StrategySpec strategy =
+            i % 3 == 0 ? kFull
+            : i % 3 == 1 ? kNone
+                         : StrategySpec{.name = "deviation", .check_layers = {1}, .ratios = {0.3}};
+        all.push_back({{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(20 + i, 3 + i), nullptr}}, strategy, 70 + 5 * i});
+    }
+    return all;
+}
+
+void same_as_alone(const std::shared_ptr<Model> & m) {
+    const std::vector<Asked> all = several(m);
+    std::vector<Answer> alone;
+    for (const Asked & asked : all) alone.push_back(answer(m, asked));
+    const Turns::Figures before = m->turns()->figures();
+    const std::vector<Answer> together = answers(m, all);
+    const Turns::Figures after = m->turns()->figures();
+    for (size_t i = 0; i < all.size(); ++i) {
+        CHECK(together[i].prompt_logits == alone[i].prompt_logits);
+        CHECK(together[i].tokens == alone[i].tokens);
+        CHECK(together[i].logits == alone[i].logits);
+    }
+    // They did decode together: else this says nothing.
+    CHECK(after.rows - before.rows > 2 * (after.steps - before.steps));
+}
+
+}  // namespace
+
+TEST(a_first_token_waits_for_nobody) {
+    const auto m = tiny("llama");
+    Session session(m, 512);
+    session.append({{ids(40)}}, kFull, nullptr, nullptr);
+    std::promise<void> first;
+    std::optional<Turns::Turn> other(std::in_place, *m->turns(), Turns::Request{.rows = 100});
+    std::atomic<int> tokens = 0;
+    std::thread asks([&] {
+        const auto tell = [&](const Sampled &) {
+            if (++tokens == 1) first.set_value();
+            return true;
+        };
+        session.generate(3, {}, nullptr, tell);
+    });
+    const auto told = first.get_future().wait_for(std::chrono::seconds(20));
+    CHECK(told == std::future_status::ready);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK_EQ(tokens.load(), 1);  // the second is computed, in turn
+    other.reset();
+    asks.join();
+    CHECK_EQ(tokens.load(), 3);
+}
+
+TEST(many_at_once_give_what_each_gives_alone_bit_for_bit) {
+    for (const std::string & arch : architecture_names()) same_as_alone(tiny(arch));
+}
+
+TEST(many_at_once_give_what_each_gives_alone_in_every_format_of_weights) {
+    for (const char * type : {"q8_0", "q4_K", "q6_K", "q5_K", "q4_0", "bf16", "f32"}) {
+        same_as_alone(tiny("qwen3", "--embd 256 --ff 512 --type " + std::string(type)));
+    }
+}
+
+TEST(many_at_once_on_a_device_with_masks_give_what_each_gives_alone) {
+    for (KvDtype kv : {KvDtype::f16, KvDtype::q8_0}) same_as_alone(tiny("qwen3", "--head-dim 32", {2, "cpu", kv}));
+}
+
+TEST(answers_for_which_memory_runs_out_are_computed_again_and_stay_the_same) {
+    auto m = tiny("qwen3");
+    const std::vector<Asked> all = several(m);
+    std::vector<Answer> alone;
+    for (const Asked & asked : all) alone.push_back(answer(m, asked));
+    // Room for two or three of the six: they take five to seven blocks each.
+    m->kv_pool().set_budget(15 * m->kv_pool().block_bytes());
+    const std::vector<Answer> together = answers(m, all);
+    for (size_t i = 0; i < all.size(); ++i) {
+        CHECK(together[i].tokens == alone[i].tokens);
+        CHECK(together[i].logits == alone[i].logits);
+    }
+    CHECK(m->turns()->figures().taken_back > 0);
+    CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // one alone gets what it needs
+}
+
+TEST(an_answer_is_computed_again_though_its_chunks_were_evicted_meanwhile) {
+    auto m = tiny("qwen3");
+    const Asked asked = several(m)[1];
+    const Answer alone = answer(m, asked);
+    std::vector<Segment> from_files = asked.segments;
+    for (Segment & segment : from_files) {
+        if (!segment.chunk) continue;
+        const std::string path = test::scratch("evicted-" + std::to_string(segment.chunk->n_tokens()));
+        segment.chunk->save(path);
+        segment.chunk = std::make_shared<ChunkKv>(path);
+    }
+    // Both prompts' blocks; one more is needed at the longer answer's 31st token.
+    m->kv_pool().set_budget(10 * m->kv_pool().block_bytes());
+    std::atomic<bool> older_writes{false}, younger_writes{false};
+    const auto until = [&](const std::atomic<bool> & flag) {
+        m->turns()->away([&] { while (!flag) std::this_thread::yield(); });
+    };
+    size_t of_older = 0;
+    std::thread older;
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 100});
+        Session session(m, 2048);
+        session.append(from_files, asked.strategy, nullptr, nullptr);
+        for (const Segment & segment : from_files)
+            if (segment.chunk) std::filesystem::remove(segment.chunk->path());
+        older = std::thread([&] {
+            const Turns::Turn its(*m->turns(), {.rows = 100});
+            Session longer(m, 2048);
+            longer.append({{ids(290, 2), nullptr}}, kFull, nullptr, nullptr);
+            const auto on_token = [&](const Sampled &) {
+                if (++of_older != 2) return true;
+                older_writes = true;
+                until(younger_writes);
+                return true;
+            };
+            longer.generate(200, {}, nullptr, on_token);
+        });
+        until(older_writes);
+        int tokens = 0;
+        const auto on_token = [&](const Sampled &) {
+            if (++tokens == 2) younger_writes = true;
+            return true;
+        };
+        CHECK(session.generate(asked.max_tokens, {}, nullptr, on_token).tokens == alone.tokens);
+        CHECK(session.logits() == alone.logits);
+    }
+    older.join();
+    CHECK_EQ(of_older, size_t(200));
+    CHECK(m->turns()->figures().taken_back > 0);
+}
+
+TEST(a_prompt_waits_until_a_session_that_was_done_with_is_freed_instead_of_taking_more) {
+    auto m = tiny("qwen3");
+    const int budget = 6;
+    m->kv_pool().set_budget(budget * m->kv_pool().block_bytes());
+    auto done = std::make_shared<Session>(m, 512);
+    std::thread asks, frees;
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 1});
+        done->append({{ids(300), nullptr}}, kFull, nullptr, nullptr);
+        asks = std::thread([&] {
+            const Turns::Turn its(*m->turns(), {.rows = 1});
+            Session session(m, 512);
+            session.append({{ids(200, 3), nullptr}}, kFull, nullptr, nullptr);
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        m->turns()->away([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });  // it waits for memory
+        frees = std::thread([&] {  // as whoever asked lets it go: in a turn of its own, later
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+            const Turns::Turn its(*m->turns(), {.is_short = true});
+            done.reset();
+        });
+    }
+    asks.join();
+    frees.join();
+    CHECK(m->kv_pool().blocks().size() <= budget);
+}
+
+TEST(a_prompt_that_needs_no_memory_waits_for_none) {
+    auto m = tiny("qwen3");
+    Session session(m, 512);
+    session.reserve(128);
+    m->kv_pool().set_budget(m->kv_pool().block_bytes());
+    std::thread asks;
+    std::atomic<bool> done{false};
+    {
+        const Turns::Turn other(*m->turns(), {.rows = 1e6});  // that does not end before it is done
+        asks = std::thread([&] {
+            const Turns::Turn turn(*m->turns(), {.rows = 1});
+            session.append({{ids(100), nullptr}}, kFull, nullptr, nullptr);
+            done = true;
+        });
+        for (int i = 0; i < 2000 && !done; ++i) {
+            m->turns()->pause(1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        CHECK(done.load());
+    }
+    asks.join();
+}
+
+TEST(a_prompt_that_waits_for_memory_can_be_stopped_while_others_are_at_work) {
+    auto m = tiny("qwen3");
+    m->kv_pool().set_budget(2 * m->kv_pool().block_bytes());
+    std::atomic<bool> abort{false}, stopped{false}, in_time{false};
+    std::string code;
+    std::vector<std::thread> threads;
+    {
+        const Turns::Turn first(*m->turns(), {.rows = 1});
+        threads.emplace_back([&] {
+            const Turns::Turn turn(*m->turns(), {.rows = 1});
+            Session session(m, 512);
+            code = error_code([&] { session.append({{ids(300), nullptr}}, kFull, &abort, nullptr); });
+            stopped = true;
+        });
+        threads.emplace_back([&] {  // at work until the prompt was stopped, or for long enough
+            const Turns::Turn turn(*m->turns(), {.rows = 1e6});
+            abort = true;
+            for (int i = 0; i < 2000 && !stopped; ++i) {
+                m->turns()->pause(1);
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            in_time = stopped.load();
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until both wait
+    }
+    for (std::thread & t : threads) t.join();
+    CHECK(in_time.load());
+    CHECK_EQ(code, "ABORTED");
+}
+
+TEST(a_prompt_that_another_comes_into_gives_the_same_and_the_short_one_is_done_first) {
+    auto m = tiny("qwen3");
+    const std::vector<Asked> all = several(m);
+    const Answer long_alone = answer(m, all[1]), short_alone = answer(m, all[2]);
+    Answer in_between;
+    std::thread other;
+    Session session(m, 2048);
+    std::vector<std::string> ended;
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 1e6});
+        session.append(all[1].segments, all[1].strategy, nullptr, [&](Progress) {
+            if (other.joinable()) return;
+            other = std::thread([&] {
+                const Turns::Turn its(*m->turns(), {.rows = 10});
+                in_between = answer(m, all[2], [&] { ended.push_back("short"); });
+            });
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it waits for its turn
+        });
+        ended.push_back("long");
+    }
+    other.join();
+    CHECK_EQ(ended.front(), "short");
+    CHECK(session.logits() == long_alone.prompt_logits);
+    CHECK(in_between.logits == short_alone.logits);
+    CHECK(in_between.tokens == short_alone.tokens);
+    CHECK(m->turns()->figures().pauses > 0);
+}
