@@ -42,6 +42,7 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
     Fuse fuse(*model_, cache_, segments, strategy, loading, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
     model_->require_unchanged();
+    priority_ = model_->turns()->priority();
     wait_for_memory(length_ + fuse.tokens(), abort);
     try {
         cache_.allocate(length_, length_ + fuse.tokens());
@@ -77,7 +78,11 @@ void Session::wait_for_memory(int end, const std::atomic<bool> * abort) {
     Turns & turns = *model_->turns();
     const int missing = cache_.missing(length_, end);
     if (missing == 0) return;
-    const auto may = [&] { return cache_.pool().fits(missing) && !turns.memory_is_spoken_for(); };
+    const auto may = [&] {
+        if (turns.memory_is_spoken_for()) return false;
+        while (!cache_.pool().fits(missing) && turns.take_back_from_less_urgent()) {}
+        return cache_.pool().fits(missing);
+    };
     bool waited = false;
     while (!may() && turns.wait_for_others(abort)) waited = true;
     // Whoever ended gives its memory back a moment later: its session belongs to who asked for it.
@@ -133,7 +138,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
 
 void Session::begin_steps(std::optional<Turns::Turn> & turn) {
     Turns & turns = *model_->turns();
-    if (!turns.has_turn()) turn.emplace(turns, Turns::Request{.is_short = true});
+    if (!turns.has_turn()) turn.emplace(turns, Turns::Request{.is_short = true, .priority = priority_});
     // On a device an append needs the staging buffer, which another that pauses may be using.
     if (uses_devices()) recipe_.reset();
     if (recipe_) turns.may_give_back([this] { give_back(); });
@@ -143,7 +148,7 @@ void Session::make_room_for_token() {
     if (given_back_) restore();
     const int missing = cache_.missing(length_, length_ + 1);
     while (missing > 0 && !given_back_ && !cache_.pool().fits(missing) && model_->turns()->take_back()) {}
-    if (given_back_) restore();  // it is the youngest itself, and was let in again: it goes on
+    if (given_back_) restore();  // it was the last in line itself, and was let in again
     cache_.allocate(length_, length_ + 1);
 }
 

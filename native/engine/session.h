@@ -93,6 +93,7 @@ class Session : public AnySession {
     AttentionTrace trace_;
     std::optional<Recipe> recipe_;
     bool given_back_ = false;
+    int priority_ = 0;  // of the last append, and of the answer to it
 };
 
 // Encodes `tokens` alone behind `prefix`, whose KV is dropped, so that the chunk's first token does not become an

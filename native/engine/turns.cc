@@ -40,8 +40,7 @@ Turns::Turn::~Turn() {
     if (turns_.alone_ == this) turns_.alone_ = nullptr;
     --turns_.turns_;
     std::erase(turns_.may_give_back_, this);
-    turns_.waiting_.insert(turns_.waiting_.end(), turns_.blocked_.begin(), turns_.blocked_.end());
-    turns_.blocked_.clear();
+    turns_.wake_blocked();
     turns_.hand_over();
 }
 
@@ -234,6 +233,11 @@ void Turns::has_memory() {
     std::lock_guard lock(mutex_);
     if (!std::exchange(turn->wants_memory_, false)) return;
     // What is left may be enough for those that let it go first.
+    wake_blocked();
+}
+
+// They see whether there is memory for them now.
+void Turns::wake_blocked() {
     waiting_.insert(waiting_.end(), blocked_.begin(), blocked_.end());
     blocked_.clear();
 }
@@ -244,30 +248,56 @@ void Turns::may_give_back(std::function<void()> give_back) {
     std::lock_guard lock(mutex_);
     turn->give_back_ = std::move(give_back);
     may_give_back_.push_back(turn);
+    const auto more_urgent = [&](const Turn * t) { return t->priority_ < turn->priority_; };
+    if (std::any_of(blocked_.begin(), blocked_.end(), more_urgent)) wake_blocked();
+}
+
+// Of the answers that can give their memory back: the least urgent, and the youngest of these. Null: none can.
+Turns::Turn * Turns::last_in_line() const {
+    Turn * last = nullptr;
+    for (Turn * turn : may_give_back_)
+        if (!last || turn->priority_ >= last->priority_) last = turn;
+    return last;
 }
 
 bool Turns::take_back() {
-    Turn * youngest = nullptr;
-    {
-        std::lock_guard lock(mutex_);
-        if (may_give_back_.empty()) return false;
-        youngest = may_give_back_.back();
-        // Whom nobody would give it to keeps what it has.
-        if (youngest == mine() && turns_ - int(blocked_.size()) <= 1) return false;
-        may_give_back_.pop_back();
-        ++figures_.taken_back;
-        if (std::erase(decoding_, youngest)) {
-            youngest->interrupted_ = youngest->is_short_ = true;
-            waiting_.push_back(youngest);
-        }
-    }
-    youngest->give_back_();
+    std::unique_lock lock(mutex_);
+    Turn * from = last_in_line();
+    if (!from) return false;
+    // Whom nobody would give it to keeps what it has.
+    if (from == mine() && turns_ - int(blocked_.size()) <= 1) return false;
+    take_back_from(std::move(lock), *from);
     return true;
+}
+
+bool Turns::take_back_from_less_urgent() {
+    const Turn * turn = mine();
+    std::unique_lock lock(mutex_);
+    Turn * from = last_in_line();
+    if (!turn || !from || from->priority_ <= turn->priority_) return false;
+    take_back_from(std::move(lock), *from);
+    return true;
+}
+
+void Turns::take_back_from(std::unique_lock<std::mutex> lock, Turn & turn) {
+    std::erase(may_give_back_, &turn);
+    ++figures_.taken_back;
+    if (std::erase(decoding_, &turn)) {
+        turn.interrupted_ = turn.is_short_ = true;
+        waiting_.push_back(&turn);
+    }
+    lock.unlock();
+    turn.give_back_();
 }
 
 double Turns::paused_ms() const {
     const Turn * turn = mine();
     return turn ? turn->paused_ms_ : 0;
+}
+
+int Turns::priority() const {
+    const Turn * turn = mine();
+    return turn ? turn->priority_ : 0;
 }
 
 Turns::Figures Turns::figures() const {

@@ -104,10 +104,15 @@ class Turns {
     void has_memory();
     // What this turn can do to give memory back until it ends; for answers, which are written after one another.
     void may_give_back(std::function<void()> give_back);
-    // Has the youngest answer give its memory back, which may be the caller's. False: none can.
+    // Has the least urgent answer, of these the youngest, give its memory back, which may be the caller's. False: none
+    // can.
     bool take_back();
+    // The same, but only of an answer that is less urgent than this turn.
+    bool take_back_from_less_urgent();
     // How long this thread's turn has been with others.
     double paused_ms() const;
+    // Of this thread's turn; 0 without one.
+    int priority() const;
 
     struct Figures {
         int64_t steps = 0, rows = 0;  // of decoding
@@ -124,6 +129,9 @@ class Turns {
     void hand_over();
     void wait(std::unique_lock<std::mutex> & lock, Turn & turn);
     std::vector<Turn *> take_step(Turn & leader);
+    void wake_blocked();
+    Turn * last_in_line() const;
+    void take_back_from(std::unique_lock<std::mutex> lock, Turn & turn);
 
     const DecodeFn decode_;
     mutable std::mutex mutex_;

@@ -193,6 +193,42 @@ TEST(an_answer_is_computed_again_though_its_chunks_were_evicted_meanwhile) {
     CHECK(m->turns()->figures().taken_back > 0);
 }
 
+TEST(a_persons_prompt_has_the_memory_of_a_programs_answer_which_is_computed_again) {
+    auto m = tiny("qwen3");
+    const Asked program{{{ids(290, 2), nullptr}}, kFull, 60}, person = several(m)[1];
+    const Answer program_alone = answer(m, program), person_alone = answer(m, person);
+    m->kv_pool().set_budget(8 * m->kv_pool().block_bytes());  // either's, not both
+    std::atomic<bool> writes{false}, asks{false};
+    std::vector<std::string> ended;
+    std::thread behind([&] {
+        const Turns::Turn turn(*m->turns(), {.priority = 1, .rows = 100});
+        Session session(m, 2048);
+        session.append(program.segments, program.strategy, nullptr, nullptr);
+        int tokens = 0;
+        const auto on_token = [&](const Sampled &) {
+            if (++tokens != 2) return true;
+            writes = true;
+            m->turns()->away([&] { while (!asks) std::this_thread::yield(); });
+            return true;
+        };
+        CHECK(session.generate(program.max_tokens, {}, nullptr, on_token).tokens == program_alone.tokens);
+        CHECK(session.logits() == program_alone.logits);
+        ended.push_back("program");
+    });
+    while (!writes) std::this_thread::yield();
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 100});
+        asks = true;
+        const Answer a = answer(m, person);
+        CHECK(a.tokens == person_alone.tokens);
+        CHECK(a.logits == person_alone.logits);
+        ended.push_back("person");
+    }
+    behind.join();
+    CHECK(ended == std::vector<std::string>({"person", "program"}));
+    CHECK(m->turns()->figures().taken_back > 0);
+}
+
 TEST(a_prompt_waits_until_a_session_that_was_done_with_is_freed_instead_of_taking_more) {
     auto m = tiny("qwen3");
     const int budget = 6;

@@ -220,6 +220,58 @@ TEST(memory_that_is_free_is_for_who_waited_for_it_first) {
     CHECK(spoken == std::vector<bool>({true, false}));
 }
 
+TEST(the_least_urgent_answer_gives_its_memory_back_and_the_youngest_of_these) {
+    Turns turns([](const std::vector<DecodeRow> &, const std::atomic<bool> *) {});
+    std::string given;
+    std::deque<std::thread> threads;
+    std::atomic<int> ready{0};
+    std::atomic<bool> done{false};
+    for (const auto & [name, priority] : {std::pair{'a', 1}, std::pair{'b', 1}, std::pair{'c', 0}, std::pair{'d', 0}}) {
+        threads.emplace_back([&, name = name, priority = priority] {
+            const Turns::Turn turn(turns, {.priority = priority, .rows = 1});
+            turns.may_give_back([&, name] { given += name; });
+            ++ready;
+            turns.away([&] { while (!done) std::this_thread::yield(); });
+        });
+        while (ready < int(threads.size())) std::this_thread::yield();
+    }
+    {
+        const Turns::Turn turn(turns, {.rows = 1});
+        CHECK(turns.take_back_from_less_urgent());
+        CHECK(turns.take_back());
+        CHECK(!turns.take_back_from_less_urgent());  // those that are left are as urgent
+        CHECK(turns.take_back() && turns.take_back() && !turns.take_back());
+        CHECK_EQ(given, "badc");
+        done = true;
+    }
+    for (std::thread & t : threads) t.join();
+}
+
+TEST(who_waits_for_memory_looks_again_when_a_less_urgent_answer_can_give_some) {
+    Desk desk;
+    std::atomic<bool> waits{false}, had{false};
+    {
+        const Turns::Turn program(desk.turns, {.priority = 1, .rows = 1});
+        desk.threads.emplace_back([&] {
+            waits = true;
+            const Turns::Turn person(desk.turns, {.rows = 1});
+            while (!desk.turns.take_back_from_less_urgent()) desk.turns.wait_for_others(nullptr);
+            had = true;
+        });
+        while (!waits) std::this_thread::yield();
+        desk.turns.away([] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); });  // until it is blocked
+        CHECK(!had);
+        desk.turns.may_give_back([&] { desk.done.push_back("g"); });
+        for (int i = 0; i < 2000 && !had; ++i) {
+            desk.turns.pause(1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        CHECK(had);
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "g");
+}
+
 TEST(tokens_of_many_answers_are_computed_in_one_step) {
     Desk desk;
     {
