@@ -17,6 +17,7 @@ constexpr int kPollMs = 20;  // whether what waits for the end of another was st
 Turns::Turn::Turn(Turns & turns, const Request & request)
     : turns_(turns),
       outer_(static_cast<Turn *>(innermost)),
+      abort_(request.abort),
       is_short_(request.is_short),
       alone_(request.alone),
       priority_(request.priority) {
@@ -26,10 +27,6 @@ Turns::Turn::Turn(Turns & turns, const Request & request)
     ++turns.turns_;
     turns.waiting_.push_back(this);
     if (!turns.taken_) turns.hand_over();
-    const auto granted = [&] { return granted_; };
-    while (request.abort && !is_short_ && !changed_.wait_for(lock, std::chrono::milliseconds(kPollMs), granted)) {
-        if (request.abort->load()) is_short_ = true;  // all that is left of it is to end
-    }
     turns.wait(lock, *this);
     innermost = this;
 }
@@ -103,7 +100,12 @@ Turns::AsPrompt::~AsPrompt() {
 }
 
 void Turns::wait(std::unique_lock<std::mutex> & lock, Turn & turn) {
-    turn.changed_.wait(lock, [&] { return turn.granted_; });
+    const auto granted = [&] { return turn.granted_; };
+    while (turn.abort_ && !turn.is_short_ &&
+           !turn.changed_.wait_for(lock, std::chrono::milliseconds(kPollMs), granted)) {
+        if (turn.abort_->load()) turn.is_short_ = true;  // all that is left of it is to end
+    }
+    turn.changed_.wait(lock, granted);
     turn.granted_ = false;
 }
 
@@ -198,7 +200,15 @@ bool Turns::wait_for_others(const std::atomic<bool> * abort) {
     // Those that may not begin before this one ends do nothing that it could wait for.
     const auto behind = std::count_if(waiting_.begin(), waiting_.end(),
                                       [&](const Turn * t) { return alone_ == turn && t->alone_; });
-    if (turns_ - int(blocked_.size()) - int(behind) <= 1) return false;
+    if (turns_ - int(blocked_.size()) - int(behind) <= 1) {
+        // Nobody is at work. Who waited first goes on first, with what there is or beyond it.
+        const auto first = std::find_if(blocked_.begin(), blocked_.end(), [&](const Turn * t) {
+            return wants_memory_before(*t, *turn);
+        });
+        if (first == blocked_.end()) return false;
+        waiting_.push_back(*first);
+        blocked_.erase(first);
+    }
     const auto start = Clock::now();
     turn->wants_memory_ = true;
     blocked_.push_back(turn);
@@ -216,13 +226,15 @@ bool Turns::wait_for_others(const std::atomic<bool> * abort) {
     return true;
 }
 
+bool Turns::wants_memory_before(const Turn & a, const Turn & b) {
+    return a.wants_memory_ && a.number_ < b.number_ && a.priority_ <= b.priority_;
+}
+
 bool Turns::memory_is_spoken_for() const {
     const Turn * turn = mine();
     if (!turn) return false;
     std::lock_guard lock(mutex_);
-    const auto earlier = [&](const Turn * t) {
-        return t->wants_memory_ && t->number_ < turn->number_ && t->priority_ <= turn->priority_;
-    };
+    const auto earlier = [&](const Turn * t) { return wants_memory_before(*t, *turn); };
     return std::any_of(waiting_.begin(), waiting_.end(), earlier) ||
            std::any_of(blocked_.begin(), blocked_.end(), earlier);
 }

@@ -41,7 +41,8 @@ class Turns {
         double rows = 0;  // about how many it computes
         // No other of these begins before it ends: they share what a device has only once (its staging buffer).
         bool alone = false;
-        // Of a request that ends by itself once this is set: it then waits no longer than what is short.
+        // Of a request that ends by itself once this is set: it then waits no longer than what is short. It lives as
+        // long as the turn.
         const std::atomic<bool> * abort = nullptr;
     };
     static constexpr int kBackground = 2;  // from this priority on, tokens of answers always go first
@@ -60,6 +61,7 @@ class Turns {
         friend class Turns;
         Turns & turns_;
         Turn * const outer_;  // of this thread, on another model
+        const std::atomic<bool> * const abort_;
         bool is_short_, alone_;
         int priority_;
         double deadline_;
@@ -124,6 +126,7 @@ class Turns {
   private:
     Turn * mine() const;
     static bool before(const Turn & a, const Turn & b);
+    static bool wants_memory_before(const Turn & a, const Turn & b);
     bool step_is_due(const Turn * next) const;
     Turn * best_waiting() const;
     void hand_over();

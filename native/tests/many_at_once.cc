@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "engine/error.h"
 #include "engine/turns.h"
@@ -55,6 +56,45 @@ std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<
         });
     }
     for (std::thread & t : threads) t.join();
+    return out;
+}
+
+// Two that are written in the same steps from their second token on, of which the first could be asked to give its
+// memory back before. `prompted`: the younger's prompt was computed. `between`: done by the older at its fifth token.
+std::pair<Answer, Answer> two_answers(const std::shared_ptr<Model> & m, const Asked & older, const Asked & younger,
+                                   const std::function<void()> & prompted = {},
+                                   const std::function<void()> & between = {}) {
+    std::pair<Answer, Answer> out;
+    std::atomic<bool> older_writes{false}, younger_writes{false};
+    const auto until = [&](const std::atomic<bool> & flag) {
+        m->turns()->away([&] { while (!flag) std::this_thread::yield(); });
+    };
+    const auto write = [&](Session & session, const Asked & asked, const std::function<void(int)> & at_token) {
+        Answer a;
+        const auto on_token = [&, n = 0](const Sampled &) mutable { return at_token(++n), true; };
+        a.tokens = session.generate(asked.max_tokens, {}, nullptr, on_token).tokens;
+        a.logits = session.logits();
+        return a;
+    };
+    std::thread thread;
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 100});
+        Session session(m, 2048);
+        session.append(younger.segments, younger.strategy, nullptr, nullptr);
+        if (prompted) prompted();
+        thread = std::thread([&] {
+            const Turns::Turn its(*m->turns(), {.rows = 100});
+            Session first(m, 2048);
+            first.append(older.segments, older.strategy, nullptr, nullptr);
+            out.first = write(first, older, [&](int n) {
+                if (n == 2) older_writes = true, until(younger_writes);
+                if (n == 5 && between) between();
+            });
+        });
+        until(older_writes);
+        out.second = write(session, younger, [&](int n) { younger_writes = n >= 2; });
+    }
+    thread.join();
     return out;
 }
 
@@ -146,8 +186,8 @@ TEST(an_answer_is_computed_again_though_its_chunks_were_evicted_meanwhile) {
     auto m = tiny("qwen3");
     const Asked asked = several(m)[1];
     const Answer alone = answer(m, asked);
-    std::vector<Segment> from_files = asked.segments;
-    for (Segment & segment : from_files) {
+    Asked from_files = asked;
+    for (Segment & segment : from_files.segments) {
         if (!segment.chunk) continue;
         const std::string path = test::scratch("evicted-" + std::to_string(segment.chunk->n_tokens()));
         segment.chunk->save(path);
@@ -155,42 +195,45 @@ TEST(an_answer_is_computed_again_though_its_chunks_were_evicted_meanwhile) {
     }
     // Both prompts' blocks; one more is needed at the longer answer's 31st token.
     m->kv_pool().set_budget(10 * m->kv_pool().block_bytes());
-    std::atomic<bool> older_writes{false}, younger_writes{false};
-    const auto until = [&](const std::atomic<bool> & flag) {
-        m->turns()->away([&] { while (!flag) std::this_thread::yield(); });
-    };
-    size_t of_older = 0;
-    std::thread older;
-    {
-        const Turns::Turn turn(*m->turns(), {.rows = 100});
-        Session session(m, 2048);
-        session.append(from_files, asked.strategy, nullptr, nullptr);
-        for (const Segment & segment : from_files)
+    const auto evict = [&] {
+        for (const Segment & segment : from_files.segments)
             if (segment.chunk) std::filesystem::remove(segment.chunk->path());
-        older = std::thread([&] {
-            const Turns::Turn its(*m->turns(), {.rows = 100});
-            Session longer(m, 2048);
-            longer.append({{ids(290, 2), nullptr}}, kFull, nullptr, nullptr);
-            const auto on_token = [&](const Sampled &) {
-                if (++of_older != 2) return true;
-                older_writes = true;
-                until(younger_writes);
-                return true;
-            };
-            longer.generate(200, {}, nullptr, on_token);
-        });
-        until(older_writes);
-        int tokens = 0;
-        const auto on_token = [&](const Sampled &) {
-            if (++tokens == 2) younger_writes = true;
-            return true;
-        };
-        CHECK(session.generate(asked.max_tokens, {}, nullptr, on_token).tokens == alone.tokens);
-        CHECK(session.logits() == alone.logits);
-    }
-    older.join();
-    CHECK_EQ(of_older, size_t(200));
+    };
+    const auto [longer, again] = two_answers(m, {{{ids(290, 2), nullptr}}, kFull, 200}, from_files, evict);
     CHECK(m->turns()->figures().taken_back > 0);
+    CHECK(again.tokens == alone.tokens);
+    CHECK(again.logits == alone.logits);
+    CHECK_EQ(longer.tokens.size(), size_t(200));
+}
+
+TEST(an_answer_that_gave_its_memory_back_does_not_take_it_again_before_there_is_some_to_go_on_with) {
+    auto m = tiny("qwen3");
+    const Asked older{{{ids(290, 2), nullptr}}, kFull, 230}, younger{{{ids(40), nullptr}}, kFull, 200};
+    const Answer younger_alone = answer(m, younger);
+    // The older one grows from five blocks to nine, the younger from one to four.
+    m->kv_pool().set_budget(9 * m->kv_pool().block_bytes());
+    const auto [first, second] = two_answers(m, older, younger);
+    CHECK(second.tokens == younger_alone.tokens);
+    CHECK(second.logits == younger_alone.logits);
+    CHECK_EQ(m->turns()->figures().taken_back, int64_t(1));
+}
+
+// A graph for several answers is kept while a prompt is computed.
+TEST(answers_go_on_to_the_bit_after_a_prompt_that_needed_more_memory_for_its_attention) {
+    auto m = tiny("qwen3", "--heads 64 --kv-heads 1 --head-dim 128");
+    m->kv_pool().ensure_free(64);  // it does not grow, which would have the graph built again
+    const Asked a{{{ids(40), nullptr}}, kFull, 40}, b{{{ids(60, 2), nullptr}}, kFull, 40};
+    const Answer a_alone = answer(m, a), b_alone = answer(m, b);
+    int64_t generation = 0;
+    const auto prompt = [&] {
+        Session session(m, 2048);
+        generation = m->kv_pool().generation();
+        session.append({{ids(1500, 3), nullptr}}, kFull, nullptr, nullptr);
+    };
+    const auto [first, second] = two_answers(m, a, b, {}, prompt);
+    CHECK_EQ(m->kv_pool().generation(), generation);
+    CHECK(first.tokens == a_alone.tokens && first.logits == a_alone.logits);
+    CHECK(second.tokens == b_alone.tokens && second.logits == b_alone.logits);
 }
 
 TEST(a_persons_prompt_has_the_memory_of_a_programs_answer_which_is_computed_again) {

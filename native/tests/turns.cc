@@ -247,6 +247,44 @@ TEST(the_least_urgent_answer_gives_its_memory_back_and_the_youngest_of_these) {
     for (std::thread & t : threads) t.join();
 }
 
+TEST(where_nobody_is_at_work_who_waited_for_memory_first_goes_on_first) {
+    Desk desk;
+    {
+        const Turns::Turn first(desk.turns, {.rows = 1});
+        for (const char * name : {"a", "b", "c"}) {
+            std::atomic<bool> waits{false};
+            desk.threads.emplace_back([&desk, &waits, name] {
+                waits = true;
+                const Turns::Turn turn(desk.turns, {.rows = 1});
+                while (desk.turns.wait_for_others(nullptr)) {}  // never enough
+                desk.done.push_back(name);
+            });
+            while (!waits) std::this_thread::yield();
+            desk.turns.away([] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); });  // until it is blocked
+        }
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "abc");
+}
+
+TEST(a_prompt_that_is_stopped_while_it_gives_way_to_another_has_the_turn_to_end) {
+    Desk desk;
+    std::atomic<bool> abort{false}, began{false}, go{false};
+    desk.threads.emplace_back([&] {
+        const Turns::Turn turn(desk.turns, {.priority = 1, .rows = 1000, .abort = &abort});
+        began = true;
+        while (!go) std::this_thread::yield();
+        desk.turns.pause(10);
+        desk.done.push_back("p");
+    });
+    while (!began) std::this_thread::yield();
+    desk.compute("q", {.rows = 10}, 10, 10, 40);
+    abort = true;
+    go = true;
+    desk.join();
+    CHECK_EQ(desk.order().back(), 'q');
+}
+
 TEST(who_waits_for_memory_looks_again_when_a_less_urgent_answer_can_give_some) {
     Desk desk;
     std::atomic<bool> waits{false}, had{false};
