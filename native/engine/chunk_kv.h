@@ -3,9 +3,9 @@
 // token-major, in memory, in a file, or arriving from elsewhere. File format: docs/formats/chunk-kv.md.
 //
 // Thread safety: what the constructors set (shape, tokens, sizes), arrives() and in_memory() any thread may read.
-// store_rows() and pull_in() are one thread's, and nobody else uses the KV meanwhile; after that it does not change,
-// and any thread may read it. Any thread may open the file, and read layers of it. receive() and fail() are one thread's; any may wait
-// for a layer, and read it then.
+// store_rows() is one thread's, and nobody else uses the KV meanwhile; after that it does not change, and any thread
+// may read it. Any thread may open the file and read layers of it, also while another one, one at a time, runs
+// pull_in(). receive() and fail() are one thread's; any may wait for a layer, and read it then.
 #include <array>
 #include <atomic>
 #include <cstdint>
