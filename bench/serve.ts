@@ -3,13 +3,13 @@
  * prompts are made: full prefill, prefix caching, blending.
  *
  *   npm run bench:serve -- [--model F.gguf | --shape 0.6b --type q8_0] [--context 4096] [--chunk 512] [--library 24]
- *                          [--question 32] [--answer 16] [--requests 12] [--loads 0.3,0.6,0.9] [--clients 1,2,4,8]
+ *                          [--question 32] [--answer 16] [--requests 12] [--loads 0.3,0.6,0.9] [--clients 1,2,4,8,16,32]
  *                          [--only REGEXP] [--together 8] [--trace FILE.jsonl] [--seconds 0] [--llama-server]
  *                          [--threads N] [--out FILE.json]
  *
  * Every request places chunks of a library, drawn by popularity and in an order of their own, then a question. --loads are open
  * loops: requests come at random (Poisson) at so many times the rate that a method manages one at a time. --clients are
- * closed loops: each client asks again as soon as it is answered. --together is how many short questions are written at
+ * closed loops: each client asks again as soon as it is answered, and once at least. --together is how many short questions are written at
  * once beside one at a time, and a short question is asked while a long prompt is computed. --trace replays requests in the
  * public Qwen form at the times they came, at most so many as --requests says, and writes the times of each. Token ids are random: the work does not
  * depend on them. What is drawn is drawn from fixed seeds, and the same for every method. --requests is how many a run has at least;
@@ -41,7 +41,7 @@ const { values: args } = parseArgs({
     answer: { type: 'string', default: '16' },
     requests: { type: 'string', default: '12' },
     loads: { type: 'string', default: '0.3,0.6,0.9' },
-    clients: { type: 'string', default: '1,2,4,8' },
+    clients: { type: 'string', default: '1,2,4,8,16,32' },
     only: { type: 'string', default: '' },
     together: { type: 'string', default: '8' },
     trace: { type: 'string' },
@@ -129,8 +129,10 @@ for (const method of methods) {
     const timed = drawRequests(library.length, shape, count, rate);
     await run(method, `load ${load}`, rate, idle.ttftMs, () => openLoop(method, timed, AT_ONCE));
   }
-  for (const clients of numbers(args.clients))
-    await run(method, `${clients} clients`, null, idle.ttftMs, () => closedLoop(method, drawn, clients));
+  for (const clients of numbers(args.clients)) {
+    const asked = drawRequests(library.length, shape, Math.max(Number(args.requests), clients));
+    await run(method, `${clients} clients`, null, idle.ttftMs, () => closedLoop(method, asked, clients));
+  }
   await method.close?.();
 }
 printServed(rows);

@@ -123,7 +123,8 @@ Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
         return chunk;
     };
     return run_async<R>(info.Env(), e.worker, work,
-                        [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); });
+                        [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); }, {},
+                        {.needs_turn = false});
 }
 
 // Nothing is taken memory for before the header says that this is the chunk that was asked for.
@@ -238,7 +239,8 @@ Napi::Value ModelObject::open_prefix(const Napi::CallbackInfo & info) {
         return prefix;
     };
     return run_async<R>(info.Env(), e.worker, work,
-                        [w = e.worker](Napi::Env env, R & prefix) { return ChunkObject::create(env, prefix, w); });
+                        [w = e.worker](Napi::Env env, R & prefix) { return ChunkObject::create(env, prefix, w); }, {},
+                        {.needs_turn = false});
 }
 
 Napi::Value ModelObject::import_prefix(const Napi::CallbackInfo & info) {

@@ -100,7 +100,7 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
     thread_local std::vector<float> scratch;
     scratch.resize(std::max(scratch.size(), a.kernel_->scratch_floats(job) + 16));
     for (int i = 0; i < jobs; ++i) {
-        a.kernel_->run(job, a.teams_[size_t(i)], nth, align_64(scratch.data()));
+        a.kernel_->run(job, a.teams_[size_t(i)].shared, nth, align_64(scratch.data()));
         job.q += job.q_stride, job.out += dst->ne[0];
         ++job.positions, job.blocks += src[4]->ne[0];
     }
@@ -109,8 +109,11 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
 // Memory for so many jobs at once, of so many floats each.
 void Attention::make_room(int jobs, size_t floats) {
     while (int(teams_.size()) < jobs) teams_.emplace_back();
-    shared_.resize(std::max(shared_.size(), size_t(jobs) * floats));
-    for (int i = 0; i < jobs; ++i) teams_[size_t(i)].memory = shared_.data() + size_t(i) * floats;
+    for (int i = 0; i < jobs; ++i) {
+        Team & team = teams_[size_t(i)];
+        if (team.memory.size() < floats) team.memory.resize(floats);
+        team.shared.memory = team.memory.data();
+    }
 }
 
 bool needs_mask(const Device & device) { return !device.is_host() || !attention_kernel(true); }

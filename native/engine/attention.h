@@ -66,8 +66,13 @@ class Attention {
     void make_room(int jobs, size_t floats);
 
     const AttentionKernel * kernel_;
-    std::deque<AttentionTeam> teams_;  // one a job of an operation: threads go on to the next without waiting
-    std::vector<float> shared_;
+    // One a job of an operation: threads go on to the next without waiting. The memory is each team's own, so that a
+    // graph for more jobs, which is kept, can be run again after one for fewer needed more.
+    struct Team {
+        AttentionTeam shared;
+        std::vector<float> memory;
+    };
+    std::deque<Team> teams_;
     OfLayer plain_{}, windowed_{};
 };
 

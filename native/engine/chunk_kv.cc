@@ -214,6 +214,13 @@ void ChunkKv::store_rows(int il, size_t first, size_t n, const float * k, const 
     kv_from_f32(shape().dtype, v, layer(il) + (n_tokens() + first) * row, n * kv_dim);
 }
 
+std::shared_ptr<const InputFile> ChunkKv::file() const {
+    std::lock_guard lock(file_mutex_);
+    std::shared_ptr<const InputFile> file = file_.lock();
+    if (!file) file_ = file = std::make_shared<const InputFile>(path_);
+    return file;
+}
+
 void ChunkKv::read_layer(const InputFile & file, int il, uint8_t * dst) const {
     file.read(dst, layer_bytes(il), header_.data_offset + begin(il));
     verify(il, dst, path_);

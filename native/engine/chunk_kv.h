@@ -3,14 +3,15 @@
 // token-major, in memory, in a file, or arriving from elsewhere. File format: docs/formats/chunk-kv.md.
 //
 // Thread safety: what the constructors set (shape, tokens, sizes), arrives() and in_memory() any thread may read.
-// store_rows() and pull_in() are one thread's, and nobody else uses the KV meanwhile; after that it does not change,
-// and any thread may read it. Layers of a file any thread may read. receive() and fail() are one thread's; any may wait
-// for a layer, and read it then.
+// store_rows() is one thread's, and nobody else uses the KV meanwhile; after that it does not change, and any thread
+// may read it. Any thread may open the file and read layers of it, also while another one, one at a time, runs
+// pull_in(). receive() and fail() are one thread's; any may wait for a layer, and read it then.
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,9 @@ class ChunkKv {
     // Fills rows [first, first + n) of a layer from f32 [kv_dim, n].
     void store_rows(int il, size_t first, size_t n, const float * k, const float * v);
 
+    // Its file, opened once for all who hold it at a time: what they hold they can read, even when it is evicted.
+    // CHUNK_CORRUPT when it is gone, ENGINE_FAILED.
+    std::shared_ptr<const InputFile> file() const;
     // Reads a layer from `file` (this chunk's own) into dst, checksum verified. CHUNK_CORRUPT.
     void read_layer(const InputFile & file, int il, uint8_t * dst) const;
     const std::string & path() const { return path_; }
@@ -124,6 +128,8 @@ class ChunkKv {
 
     ChunkHeader header_;
     std::string path_;
+    mutable std::mutex file_mutex_;
+    mutable std::weak_ptr<const InputFile> file_;  // by file_mutex_
     std::unique_ptr<uint8_t[]> data_;     // bytes()
     std::atomic<bool> in_memory_{false};  // whether data_ holds the KV
     std::unique_ptr<Arrival> arrival_;    // null where nothing arrives

@@ -44,7 +44,7 @@ void LayerLoader::open_files() {
         arriving_[i] = chunks_[i].chunk->arrives();
         if (arriving_[i]) continue;
         try {
-            files_[i] = std::make_unique<InputFile>(chunks_[i].chunk->path());
+            files_[i] = chunks_[i].chunk->file();
         } catch (Error & e) {
             e.chunk_index = int(i);
             throw;

@@ -86,7 +86,7 @@ class LayerLoader {
     void throttle(Clock::time_point start, size_t bytes) const;
 
     std::vector<Wanted> chunks_;
-    std::vector<std::unique_ptr<InputFile>> files_;  // null for chunks of which nothing is read
+    std::vector<std::shared_ptr<const InputFile>> files_;  // null for chunks of which nothing is read
     std::vector<bool> arriving_;                     // those that were not in memory at the beginning
     std::vector<int64_t> first_rows_;                // where a chunk is staged among those of its number format
     size_t most_file_bytes_ = 0;                     // of any layer

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "error.h"
 #include "fuse.h"
@@ -13,6 +14,7 @@ namespace kvasir {
 
 namespace {
 constexpr int kMomentsToFree = 10, kMomentMs = 20;
+constexpr int kRoomAhead = 4 * kKvBlock;  // tokens
 }
 
 Session::Session(std::shared_ptr<Model> model, int capacity, KvPool * pool)
@@ -42,6 +44,7 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
     Fuse fuse(*model_, cache_, segments, strategy, loading, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
     model_->require_unchanged();
+    priority_ = model_->turns()->priority();
     wait_for_memory(length_ + fuse.tokens(), abort);
     try {
         cache_.allocate(length_, length_ + fuse.tokens());
@@ -53,7 +56,7 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
         logits_ = std::move(logits);
         if (int(exact_.size()) == length_ && report.tokens > 1) cache_full_blocks(fuse.plain_tokens());
         length_ += report.tokens;
-        recipe_ = std::move(recipe);
+        if (recipe && recipe->hold_files()) recipe_ = std::move(recipe);
         return report;
     } catch (...) {
         cache_.truncate(length_);
@@ -61,16 +64,32 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
     }
 }
 
+bool Session::Recipe::hold_files() {
+    try {
+        for (const Segment & segment : segments)
+            if (segment.chunk && !segment.chunk->in_memory() && !segment.chunk->arrives())
+                files.push_back(segment.chunk->file());
+        return true;
+    } catch (const Error &) {
+        return false;
+    }
+}
+
 // Those that are written go on, and give their memory back: a prompt waits for it rather than taking more.
 void Session::wait_for_memory(int end, const std::atomic<bool> * abort) {
     Turns & turns = *model_->turns();
-    const int missing = cache_.missing(length_, end);
+    const int missing = cache_.missing(length_, end), own = int(cache_.block_table().size());
     if (missing == 0) return;
-    const auto may = [&] { return cache_.pool().fits(missing) && !turns.memory_is_spoken_for(); };
-    bool waited = false;
-    while (!may() && turns.wait_for_others(abort)) waited = true;
-    // Whoever ended gives its memory back a moment later: its session belongs to who asked for it.
-    for (int i = 0; waited && !may() && i < kMomentsToFree; ++i) {
+    const auto may = [&] {
+        if (turns.memory_is_spoken_for()) return false;
+        while (!cache_.pool().fits(missing) && turns.take_back_from_less_urgent()) {}
+        return cache_.pool().fits(missing);
+    };
+    // Whoever ended gives its memory back a moment later, since its session belongs to who asked for it; or begins to
+    // write what its prompt asked for.
+    for (int moments = 0; !may();) {
+        if (turns.wait_for_others(abort)) continue;
+        if (moments++ == kMomentsToFree || cache_.pool().blocks().used_count() == own) return;
         turns.away([] { std::this_thread::sleep_for(std::chrono::milliseconds(kMomentMs)); });
     }
 }
@@ -105,8 +124,9 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
             while (!turns.decode({token, length_, &cache_, &logits_}, abort));
             require_numbers(logits_, length_ + 1);
         } catch (const Error & e) {
+            logits_.clear();  // of no token that the session holds
             if (e.code != "ABORTED") {
-                logits_.clear();  // of no token that the session holds
+                if (std::exchange(given_back_, false)) truncate(0);
                 throw;
             }
             out.stop = "aborted";
@@ -122,7 +142,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
 
 void Session::begin_steps(std::optional<Turns::Turn> & turn) {
     Turns & turns = *model_->turns();
-    if (!turns.has_turn()) turn.emplace(turns, Turns::Request{.is_short = true});
+    if (!turns.has_turn()) turn.emplace(turns, Turns::Request{.is_short = true, .priority = priority_});
     // On a device an append needs the staging buffer, which another that pauses may be using.
     if (uses_devices()) recipe_.reset();
     if (recipe_) turns.may_give_back([this] { give_back(); });
@@ -132,12 +152,13 @@ void Session::make_room_for_token() {
     if (given_back_) restore();
     const int missing = cache_.missing(length_, length_ + 1);
     while (missing > 0 && !given_back_ && !cache_.pool().fits(missing) && model_->turns()->take_back()) {}
-    if (given_back_) restore();  // it is the youngest itself, and was let in again: it goes on
+    if (given_back_) restore();  // it was the last in line itself, and was let in again
     cache_.allocate(length_, length_ + 1);
 }
 
 // Called by whoever has the turn.
 void Session::give_back() {
+    if (!all_finite(logits_)) cache_.wipe(length_, std::min(length_ + 1, int(cache_.block_table().size()) * kKvBlock));
     cache_.truncate(0);
     given_back_ = true;
 }
@@ -153,11 +174,14 @@ void Session::restore() {
     const int end = length_;
     length_ = 0, exact_.clear(), hashes_.clear();
     adopt(recipe.adopted);
-    std::vector<Segment> segments = recipe.segments;
+    // For some more than it had: else it would be taken back at the next block that an older one needs.
+    wait_for_memory(std::min(end + kRoomAhead, capacity_), nullptr);
+    cache_.allocate(length_, end);
+    // Apart, as it was: a row alone is computed by another kernel than among others.
     if (length_ < int(recipe.adopted.size())) {
-        segments.insert(segments.begin(), {{recipe.adopted.begin() + length_, recipe.adopted.end()}});
+        append({{{recipe.adopted.begin() + length_, recipe.adopted.end()}}}, {.name = "full"}, nullptr, nullptr);
     }
-    append(segments, recipe.strategy, nullptr, nullptr, recipe.loading);
+    append(recipe.segments, recipe.strategy, nullptr, nullptr, recipe.loading);
     for (const int32_t token : recipe.generated) {
         cache_.allocate(length_, length_ + 1);
         model_->turns()->decode({token, length_, &cache_, &logits_}, nullptr);
@@ -183,7 +207,7 @@ void Session::truncate(int length) {
 // masked and not left out, a NaN among them would reach whatever stands in these blocks next. MODEL_NUMBERS.
 void Session::require_numbers(const std::vector<float> & logits, int end) {
     if (all_finite(logits)) return;
-    cache_.wipe(length_, end);
+    if (!given_back_) cache_.wipe(length_, end);
     throw no_numbers();
 }
 

@@ -69,6 +69,11 @@ class Session : public AnySession {
         StrategySpec strategy;
         LoadOptions loading;
         std::vector<int32_t> generated{};
+        // Of the chunks that are read: they may be evicted while the answer is written.
+        std::vector<std::shared_ptr<const InputFile>> files{};
+
+        // False where a file cannot be held.
+        bool hold_files();
     };
     void begin_steps(std::optional<Turns::Turn> & turn);
     void make_room_for_token();
@@ -88,6 +93,7 @@ class Session : public AnySession {
     AttentionTrace trace_;
     std::optional<Recipe> recipe_;
     bool given_back_ = false;
+    int priority_ = 0;  // of the last append, and of the answer to it
 };
 
 // Encodes `tokens` alone behind `prefix`, whose KV is dropped, so that the chunk's first token does not become an

@@ -17,6 +17,7 @@ constexpr int kPollMs = 20;  // whether what waits for the end of another was st
 Turns::Turn::Turn(Turns & turns, const Request & request)
     : turns_(turns),
       outer_(static_cast<Turn *>(innermost)),
+      abort_(request.abort),
       is_short_(request.is_short),
       alone_(request.alone),
       priority_(request.priority) {
@@ -26,10 +27,6 @@ Turns::Turn::Turn(Turns & turns, const Request & request)
     ++turns.turns_;
     turns.waiting_.push_back(this);
     if (!turns.taken_) turns.hand_over();
-    const auto granted = [&] { return granted_; };
-    while (request.abort && !is_short_ && !changed_.wait_for(lock, std::chrono::milliseconds(kPollMs), granted)) {
-        if (request.abort->load()) is_short_ = true;  // all that is left of it is to end
-    }
     turns.wait(lock, *this);
     innermost = this;
 }
@@ -40,8 +37,7 @@ Turns::Turn::~Turn() {
     if (turns_.alone_ == this) turns_.alone_ = nullptr;
     --turns_.turns_;
     std::erase(turns_.may_give_back_, this);
-    turns_.waiting_.insert(turns_.waiting_.end(), turns_.blocked_.begin(), turns_.blocked_.end());
-    turns_.blocked_.clear();
+    turns_.wake_blocked();
     turns_.hand_over();
 }
 
@@ -104,7 +100,12 @@ Turns::AsPrompt::~AsPrompt() {
 }
 
 void Turns::wait(std::unique_lock<std::mutex> & lock, Turn & turn) {
-    turn.changed_.wait(lock, [&] { return turn.granted_; });
+    const auto granted = [&] { return turn.granted_; };
+    while (turn.abort_ && !turn.is_short_ &&
+           !turn.changed_.wait_for(lock, std::chrono::milliseconds(kPollMs), granted)) {
+        if (turn.abort_->load()) turn.is_short_ = true;  // all that is left of it is to end
+    }
+    turn.changed_.wait(lock, granted);
     turn.granted_ = false;
 }
 
@@ -199,7 +200,15 @@ bool Turns::wait_for_others(const std::atomic<bool> * abort) {
     // Those that may not begin before this one ends do nothing that it could wait for.
     const auto behind = std::count_if(waiting_.begin(), waiting_.end(),
                                       [&](const Turn * t) { return alone_ == turn && t->alone_; });
-    if (turns_ - int(blocked_.size()) - int(behind) <= 1) return false;
+    if (turns_ - int(blocked_.size()) - int(behind) <= 1) {
+        // Nobody is at work. Who waited first goes on first, with what there is or beyond it.
+        const auto first = std::find_if(blocked_.begin(), blocked_.end(), [&](const Turn * t) {
+            return wants_memory_before(*t, *turn);
+        });
+        if (first == blocked_.end()) return false;
+        waiting_.push_back(*first);
+        blocked_.erase(first);
+    }
     const auto start = Clock::now();
     turn->wants_memory_ = true;
     blocked_.push_back(turn);
@@ -217,13 +226,15 @@ bool Turns::wait_for_others(const std::atomic<bool> * abort) {
     return true;
 }
 
+bool Turns::wants_memory_before(const Turn & a, const Turn & b) {
+    return a.wants_memory_ && a.number_ < b.number_ && a.priority_ <= b.priority_;
+}
+
 bool Turns::memory_is_spoken_for() const {
     const Turn * turn = mine();
     if (!turn) return false;
     std::lock_guard lock(mutex_);
-    const auto earlier = [&](const Turn * t) {
-        return t->wants_memory_ && t->number_ < turn->number_ && t->priority_ <= turn->priority_;
-    };
+    const auto earlier = [&](const Turn * t) { return wants_memory_before(*t, *turn); };
     return std::any_of(waiting_.begin(), waiting_.end(), earlier) ||
            std::any_of(blocked_.begin(), blocked_.end(), earlier);
 }
@@ -234,6 +245,11 @@ void Turns::has_memory() {
     std::lock_guard lock(mutex_);
     if (!std::exchange(turn->wants_memory_, false)) return;
     // What is left may be enough for those that let it go first.
+    wake_blocked();
+}
+
+// They see whether there is memory for them now.
+void Turns::wake_blocked() {
     waiting_.insert(waiting_.end(), blocked_.begin(), blocked_.end());
     blocked_.clear();
 }
@@ -244,30 +260,56 @@ void Turns::may_give_back(std::function<void()> give_back) {
     std::lock_guard lock(mutex_);
     turn->give_back_ = std::move(give_back);
     may_give_back_.push_back(turn);
+    const auto more_urgent = [&](const Turn * t) { return t->priority_ < turn->priority_; };
+    if (std::any_of(blocked_.begin(), blocked_.end(), more_urgent)) wake_blocked();
+}
+
+// Of the answers that can give their memory back: the least urgent, and the youngest of these. Null: none can.
+Turns::Turn * Turns::last_in_line() const {
+    Turn * last = nullptr;
+    for (Turn * turn : may_give_back_)
+        if (!last || turn->priority_ >= last->priority_) last = turn;
+    return last;
 }
 
 bool Turns::take_back() {
-    Turn * youngest = nullptr;
-    {
-        std::lock_guard lock(mutex_);
-        if (may_give_back_.empty()) return false;
-        youngest = may_give_back_.back();
-        // Whom nobody would give it to keeps what it has.
-        if (youngest == mine() && turns_ - int(blocked_.size()) <= 1) return false;
-        may_give_back_.pop_back();
-        ++figures_.taken_back;
-        if (std::erase(decoding_, youngest)) {
-            youngest->interrupted_ = youngest->is_short_ = true;
-            waiting_.push_back(youngest);
-        }
-    }
-    youngest->give_back_();
+    std::unique_lock lock(mutex_);
+    Turn * from = last_in_line();
+    if (!from) return false;
+    // Whom nobody would give it to keeps what it has.
+    if (from == mine() && turns_ - int(blocked_.size()) <= 1) return false;
+    take_back_from(std::move(lock), *from);
     return true;
+}
+
+bool Turns::take_back_from_less_urgent() {
+    const Turn * turn = mine();
+    std::unique_lock lock(mutex_);
+    Turn * from = last_in_line();
+    if (!turn || !from || from->priority_ <= turn->priority_) return false;
+    take_back_from(std::move(lock), *from);
+    return true;
+}
+
+void Turns::take_back_from(std::unique_lock<std::mutex> lock, Turn & turn) {
+    std::erase(may_give_back_, &turn);
+    ++figures_.taken_back;
+    if (std::erase(decoding_, &turn)) {
+        turn.interrupted_ = turn.is_short_ = true;
+        waiting_.push_back(&turn);
+    }
+    lock.unlock();
+    turn.give_back_();
 }
 
 double Turns::paused_ms() const {
     const Turn * turn = mine();
     return turn ? turn->paused_ms_ : 0;
+}
+
+int Turns::priority() const {
+    const Turn * turn = mine();
+    return turn ? turn->priority_ : 0;
 }
 
 Turns::Figures Turns::figures() const {

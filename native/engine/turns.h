@@ -41,7 +41,8 @@ class Turns {
         double rows = 0;  // about how many it computes
         // No other of these begins before it ends: they share what a device has only once (its staging buffer).
         bool alone = false;
-        // Of a request that ends by itself once this is set: it then waits no longer than what is short.
+        // Of a request that ends by itself once this is set: it then waits no longer than what is short. It lives as
+        // long as the turn.
         const std::atomic<bool> * abort = nullptr;
     };
     static constexpr int kBackground = 2;  // from this priority on, tokens of answers always go first
@@ -60,6 +61,7 @@ class Turns {
         friend class Turns;
         Turns & turns_;
         Turn * const outer_;  // of this thread, on another model
+        const std::atomic<bool> * const abort_;
         bool is_short_, alone_;
         int priority_;
         double deadline_;
@@ -104,10 +106,15 @@ class Turns {
     void has_memory();
     // What this turn can do to give memory back until it ends; for answers, which are written after one another.
     void may_give_back(std::function<void()> give_back);
-    // Has the youngest answer give its memory back, which may be the caller's. False: none can.
+    // Has the least urgent answer, of these the youngest, give its memory back, which may be the caller's. False: none
+    // can.
     bool take_back();
+    // The same, but only of an answer that is less urgent than this turn.
+    bool take_back_from_less_urgent();
     // How long this thread's turn has been with others.
     double paused_ms() const;
+    // Of this thread's turn; 0 without one.
+    int priority() const;
 
     struct Figures {
         int64_t steps = 0, rows = 0;  // of decoding
@@ -119,11 +126,15 @@ class Turns {
   private:
     Turn * mine() const;
     static bool before(const Turn & a, const Turn & b);
+    static bool wants_memory_before(const Turn & a, const Turn & b);
     bool step_is_due(const Turn * next) const;
     Turn * best_waiting() const;
     void hand_over();
     void wait(std::unique_lock<std::mutex> & lock, Turn & turn);
     std::vector<Turn *> take_step(Turn & leader);
+    void wake_blocked();
+    Turn * last_in_line() const;
+    void take_back_from(std::unique_lock<std::mutex> lock, Turn & turn);
 
     const DecodeFn decode_;
     mutable std::mutex mutex_;

@@ -1,260 +1,21 @@
-// Many at once on one model: the same numbers as alone, and whose turn it is.
+// Whose turn it is, without a model.
 #include "engine/turns.h"
 
 #include <atomic>
 #include <deque>
-#include <future>
-#include <map>
-#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/error.h"
 #include "tests/fixtures.h"
 
 using namespace kvasir;
-using test::encode;
-using test::ids;
-using test::kFull;
-using test::kNone;
-using test::tiny;
 using test::error_code;
 
 namespace {
 
-// What a request on a model of its own thread gives: its text and the logits behind it.
-struct Answer {
-    std::vector<int32_t> tokens;
-    std::vector<float> prompt_logits, logits;
-};
-
-struct Asked {
-    std::vector<Segment> segments;
-    StrategySpec strategy;
-    int max_tokens;
-};
-
-Answer answer(const std::shared_ptr<Model> & m, const Asked & asked,
-              const std::function<void()> & appended = [] {}) {
-    Session session(m, 2048);
-    Answer a;
-    session.append(asked.segments, asked.strategy, nullptr, nullptr);
-    a.prompt_logits = session.logits();
-    appended();
-    a.tokens = session.generate(asked.max_tokens, {}, nullptr, nullptr).tokens;
-    a.logits = session.logits();
-    return a;
-}
-
-// All at once, each on a thread of its own, as the addon does it.
-std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<Asked> & all) {
-    std::vector<Answer> out(all.size());
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < all.size(); ++i) {
-        threads.emplace_back([&, i] {
-            const Turns::Turn turn(*m->turns(), {.rows = 100});
-            out[i] = answer(m, all[i]);
-        });
-    }
-    for (std::thread & t : threads) t.join();
-    return out;
-}
-
-std::vector<Asked> several(const std::shared_ptr<Model> & m) {
-    std::vector<Asked> all;
-    for (int i = 0; i < 6; ++i) {
-        auto a = encode(m, ids(70 + 20 * i, i)), b = encode(m, ids(150, 9 - i));
-        const StrategySpec strategy =
-            i % 3 == 0 ? kFull
-            : i % 3 == 1 ? kNone
-                         : StrategySpec{.name = "deviation", .check_layers = {1}, .ratios = {0.3}};
-        all.push_back({{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(20 + i, 3 + i), nullptr}}, strategy, 70 + 5 * i});
-    }
-    return all;
-}
-
-void same_as_alone(const std::shared_ptr<Model> & m) {
-    const std::vector<Asked> all = several(m);
-    std::vector<Answer> alone;
-    for (const Asked & asked : all) alone.push_back(answer(m, asked));
-    const Turns::Figures before = m->turns()->figures();
-    const std::vector<Answer> together = answers(m, all);
-    const Turns::Figures after = m->turns()->figures();
-    for (size_t i = 0; i < all.size(); ++i) {
-        CHECK(together[i].prompt_logits == alone[i].prompt_logits);
-        CHECK(together[i].tokens == alone[i].tokens);
-        CHECK(together[i].logits == alone[i].logits);
-    }
-    // They did decode together: else this says nothing.
-    CHECK(after.rows - before.rows > 2 * (after.steps - before.steps));
-}
-
-}  // namespace
-
-TEST(a_first_token_waits_for_nobody) {
-    const auto m = tiny("llama");
-    Session session(m, 512);
-    session.append({{ids(40)}}, kFull, nullptr, nullptr);
-    std::promise<void> first;
-    std::optional<Turns::Turn> other(std::in_place, *m->turns(), Turns::Request{.rows = 100});
-    std::atomic<int> tokens = 0;
-    std::thread asks([&] {
-        const auto tell = [&](const Sampled &) {
-            if (++tokens == 1) first.set_value();
-            return true;
-        };
-        session.generate(3, {}, nullptr, tell);
-    });
-    const auto told = first.get_future().wait_for(std::chrono::seconds(20));
-    CHECK(told == std::future_status::ready);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    CHECK_EQ(tokens.load(), 1);  // the second is computed, in turn
-    other.reset();
-    asks.join();
-    CHECK_EQ(tokens.load(), 3);
-}
-
-TEST(many_at_once_give_what_each_gives_alone_bit_for_bit) {
-    for (const std::string & arch : architecture_names()) same_as_alone(tiny(arch));
-}
-
-TEST(many_at_once_give_what_each_gives_alone_in_every_format_of_weights) {
-    for (const char * type : {"q8_0", "q4_K", "q6_K", "q5_K", "q4_0", "bf16", "f32"}) {
-        same_as_alone(tiny("qwen3", "--embd 256 --ff 512 --type " + std::string(type)));
-    }
-}
-
-TEST(many_at_once_on_a_device_with_masks_give_what_each_gives_alone) {
-    for (KvDtype kv : {KvDtype::f16, KvDtype::q8_0}) same_as_alone(tiny("qwen3", "--head-dim 32", {2, "cpu", kv}));
-}
-
-TEST(answers_for_which_memory_runs_out_are_computed_again_and_stay_the_same) {
-    auto m = tiny("qwen3");
-    const std::vector<Asked> all = several(m);
-    std::vector<Answer> alone;
-    for (const Asked & asked : all) alone.push_back(answer(m, asked));
-    // Room for two or three of the six: they take five to seven blocks each.
-    m->kv_pool().set_budget(15 * m->kv_pool().block_bytes());
-    const std::vector<Answer> together = answers(m, all);
-    for (size_t i = 0; i < all.size(); ++i) {
-        CHECK(together[i].tokens == alone[i].tokens);
-        CHECK(together[i].logits == alone[i].logits);
-    }
-    CHECK(m->turns()->figures().taken_back > 0);
-    CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // one alone gets what it needs
-}
-
-TEST(a_prompt_waits_until_a_session_that_was_done_with_is_freed_instead_of_taking_more) {
-    auto m = tiny("qwen3");
-    const int budget = 6;
-    m->kv_pool().set_budget(budget * m->kv_pool().block_bytes());
-    auto done = std::make_shared<Session>(m, 512);
-    std::thread asks, frees;
-    {
-        const Turns::Turn turn(*m->turns(), {.rows = 1});
-        done->append({{ids(300), nullptr}}, kFull, nullptr, nullptr);
-        asks = std::thread([&] {
-            const Turns::Turn its(*m->turns(), {.rows = 1});
-            Session session(m, 512);
-            session.append({{ids(200, 3), nullptr}}, kFull, nullptr, nullptr);
-        });
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        m->turns()->away([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });  // it waits for memory
-        frees = std::thread([&] {  // as whoever asked lets it go: in a turn of its own, later
-            std::this_thread::sleep_for(std::chrono::milliseconds(60));
-            const Turns::Turn its(*m->turns(), {.is_short = true});
-            done.reset();
-        });
-    }
-    asks.join();
-    frees.join();
-    CHECK(m->kv_pool().blocks().size() <= budget);
-}
-
-TEST(a_prompt_that_needs_no_memory_waits_for_none) {
-    auto m = tiny("qwen3");
-    Session session(m, 512);
-    session.reserve(128);
-    m->kv_pool().set_budget(m->kv_pool().block_bytes());
-    std::thread asks;
-    std::atomic<bool> done{false};
-    {
-        const Turns::Turn other(*m->turns(), {.rows = 1e6});  // that does not end before it is done
-        asks = std::thread([&] {
-            const Turns::Turn turn(*m->turns(), {.rows = 1});
-            session.append({{ids(100), nullptr}}, kFull, nullptr, nullptr);
-            done = true;
-        });
-        for (int i = 0; i < 2000 && !done; ++i) {
-            m->turns()->pause(1);
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-        CHECK(done.load());
-    }
-    asks.join();
-}
-
-TEST(a_prompt_that_waits_for_memory_can_be_stopped_while_others_are_at_work) {
-    auto m = tiny("qwen3");
-    m->kv_pool().set_budget(2 * m->kv_pool().block_bytes());
-    std::atomic<bool> abort{false}, stopped{false}, in_time{false};
-    std::string code;
-    std::vector<std::thread> threads;
-    {
-        const Turns::Turn first(*m->turns(), {.rows = 1});
-        threads.emplace_back([&] {
-            const Turns::Turn turn(*m->turns(), {.rows = 1});
-            Session session(m, 512);
-            code = error_code([&] { session.append({{ids(300), nullptr}}, kFull, &abort, nullptr); });
-            stopped = true;
-        });
-        threads.emplace_back([&] {  // at work until the prompt was stopped, or for long enough
-            const Turns::Turn turn(*m->turns(), {.rows = 1e6});
-            abort = true;
-            for (int i = 0; i < 2000 && !stopped; ++i) {
-                m->turns()->pause(1);
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            }
-            in_time = stopped.load();
-        });
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until both wait
-    }
-    for (std::thread & t : threads) t.join();
-    CHECK(in_time.load());
-    CHECK_EQ(code, "ABORTED");
-}
-
-TEST(a_prompt_that_another_comes_into_gives_the_same_and_the_short_one_is_done_first) {
-    auto m = tiny("qwen3");
-    const std::vector<Asked> all = several(m);
-    const Answer long_alone = answer(m, all[1]), short_alone = answer(m, all[2]);
-    Answer in_between;
-    std::thread other;
-    Session session(m, 2048);
-    std::vector<std::string> ended;
-    {
-        const Turns::Turn turn(*m->turns(), {.rows = 1e6});
-        session.append(all[1].segments, all[1].strategy, nullptr, [&](Progress) {
-            if (other.joinable()) return;
-            other = std::thread([&] {
-                const Turns::Turn its(*m->turns(), {.rows = 10});
-                in_between = answer(m, all[2], [&] { ended.push_back("short"); });
-            });
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it waits for its turn
-        });
-        ended.push_back("long");
-    }
-    other.join();
-    CHECK_EQ(ended.front(), "short");
-    CHECK(session.logits() == long_alone.prompt_logits);
-    CHECK(in_between.logits == short_alone.logits);
-    CHECK(in_between.tokens == short_alone.tokens);
-    CHECK(m->turns()->figures().pauses > 0);
-}
-
-namespace {
-
-// Turns without a model: what is done is a list of names, in the order it is done.
+// What is done is a list of names, in the order it is done.
 struct Desk {
     std::vector<std::string> done;
     std::vector<size_t> steps;  // rows of each
@@ -457,6 +218,96 @@ TEST(memory_that_is_free_is_for_who_waited_for_it_first) {
     desk.join();
     CHECK_EQ(desk.order(), "el");
     CHECK(spoken == std::vector<bool>({true, false}));
+}
+
+TEST(the_least_urgent_answer_gives_its_memory_back_and_the_youngest_of_these) {
+    Turns turns([](const std::vector<DecodeRow> &, const std::atomic<bool> *) {});
+    std::string given;
+    std::deque<std::thread> threads;
+    std::atomic<int> ready{0};
+    std::atomic<bool> done{false};
+    for (const auto & [name, priority] : {std::pair{'a', 1}, std::pair{'b', 1}, std::pair{'c', 0}, std::pair{'d', 0}}) {
+        threads.emplace_back([&, name = name, priority = priority] {
+            const Turns::Turn turn(turns, {.priority = priority, .rows = 1});
+            turns.may_give_back([&, name] { given += name; });
+            ++ready;
+            turns.away([&] { while (!done) std::this_thread::yield(); });
+        });
+        while (ready < int(threads.size())) std::this_thread::yield();
+    }
+    {
+        const Turns::Turn turn(turns, {.rows = 1});
+        CHECK(turns.take_back_from_less_urgent());
+        CHECK(turns.take_back());
+        CHECK(!turns.take_back_from_less_urgent());  // those that are left are as urgent
+        CHECK(turns.take_back() && turns.take_back() && !turns.take_back());
+        CHECK_EQ(given, "badc");
+        done = true;
+    }
+    for (std::thread & t : threads) t.join();
+}
+
+TEST(where_nobody_is_at_work_who_waited_for_memory_first_goes_on_first) {
+    Desk desk;
+    {
+        const Turns::Turn first(desk.turns, {.rows = 1});
+        for (const char * name : {"a", "b", "c"}) {
+            std::atomic<bool> waits{false};
+            desk.threads.emplace_back([&desk, &waits, name] {
+                waits = true;
+                const Turns::Turn turn(desk.turns, {.rows = 1});
+                while (desk.turns.wait_for_others(nullptr)) {}  // never enough
+                desk.done.push_back(name);
+            });
+            while (!waits) std::this_thread::yield();
+            desk.turns.away([] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); });  // until it is blocked
+        }
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "abc");
+}
+
+TEST(a_prompt_that_is_stopped_while_it_gives_way_to_another_has_the_turn_to_end) {
+    Desk desk;
+    std::atomic<bool> abort{false}, began{false}, go{false};
+    desk.threads.emplace_back([&] {
+        const Turns::Turn turn(desk.turns, {.priority = 1, .rows = 1000, .abort = &abort});
+        began = true;
+        while (!go) std::this_thread::yield();
+        desk.turns.pause(10);
+        desk.done.push_back("p");
+    });
+    while (!began) std::this_thread::yield();
+    desk.compute("q", {.rows = 10}, 10, 10, 40);
+    abort = true;
+    go = true;
+    desk.join();
+    CHECK_EQ(desk.order().back(), 'q');
+}
+
+TEST(who_waits_for_memory_looks_again_when_a_less_urgent_answer_can_give_some) {
+    Desk desk;
+    std::atomic<bool> waits{false}, had{false};
+    {
+        const Turns::Turn program(desk.turns, {.priority = 1, .rows = 1});
+        desk.threads.emplace_back([&] {
+            waits = true;
+            const Turns::Turn person(desk.turns, {.rows = 1});
+            while (!desk.turns.take_back_from_less_urgent()) desk.turns.wait_for_others(nullptr);
+            had = true;
+        });
+        while (!waits) std::this_thread::yield();
+        desk.turns.away([] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); });  // until it is blocked
+        CHECK(!had);
+        desk.turns.may_give_back([&] { desk.done.push_back("g"); });
+        for (int i = 0; i < 2000 && !had; ++i) {
+            desk.turns.pause(1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        CHECK(had);
+    }
+    desk.join();
+    CHECK_EQ(desk.order(), "g");
 }
 
 TEST(tokens_of_many_answers_are_computed_in_one_step) {

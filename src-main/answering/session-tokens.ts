@@ -23,7 +23,8 @@ export class SessionTokens {
 
   /**
    * How many tokens of a prompt are here already. A chunk counts whole or not at all, and those of the last turn only when
-   * they were fused as is wanted now; at least one token is left to compute, since the answer begins with its logits.
+   * they were fused as is wanted now. Two tokens are left to compute: the answer begins with the last one's logits, and a token alone is
+   * computed by another kernel than among others, to other last bits.
    */
   reusable(parts: readonly PromptPart[], strategy: StrategyOrAuto): number {
     const lastTurn = parts.at(-1)?.turn;
@@ -39,7 +40,7 @@ export class SessionTokens {
       at += same;
       if (!whole) return at;
     }
-    return Math.max(0, at - 1);
+    return Math.max(0, at - 2);
   }
 
   /** Another one that begins with the first `length` tokens and shares their memory. */

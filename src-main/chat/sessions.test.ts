@@ -31,3 +31,39 @@ test('a session that belongs to no conversation is made within the budget that i
   all.borrow(model, 64).dispose();
   expect(set).toHaveBeenCalledOnce();
 });
+
+test('conversations that nobody asks make room for a session of none, up to half of the budget', async () => {
+  const { all, model, open } = sessions();
+  const first = await open(1);
+  all.answered(1);
+  const borrowed = all.borrow(model, 64);
+  expect(first.disposed).toBe(true);
+  borrowed.dispose();
+  const second = await open(2);
+  all.answered(2);
+  all.trim();
+  all.borrow(model, 100_000);
+  expect(second.disposed).toBe(false);
+});
+
+test('a branch is not dropped while another one branches off it', async () => {
+  const { all, model, open } = sessions();
+  const first = await open(1);
+  const tokens = Int32Array.from({ length: 300 }, (_, i) => i + 1);
+  const parts = [{ kind: 'text' as const, tokens, turn: 0 }];
+  const held = await all.open(1, { model, parts, strategy: FULL, need: 512, limit: 1024 });
+  held.appended(parts, FULL);
+  all.answered(1);
+  const forked = Promise.withResolvers<undefined>();
+  const fork = first.fork.bind(first);
+  vi.spyOn(first, 'fork').mockImplementation(async (length) => {
+    await forked.promise;
+    return fork(length);
+  });
+  const other = [{ kind: 'text' as const, tokens: tokens.with(150, 0), turn: 0 }];
+  const branching = all.open(1, { model, parts: other, strategy: FULL, need: 512, limit: 1024 });
+  await open(2);
+  expect(first.disposed).toBe(false);
+  forked.resolve(undefined);
+  await branching;
+});

@@ -43,6 +43,8 @@ export class ConversationSessions {
   readonly #budgetBytes: () => number;
   /** In order of use, the latest last. */
   #entries: Entry[] = [];
+  /** Of no conversation, and what they may come to take. */
+  #borrowed: { session: FusionSession; bytes: number }[] = [];
 
   constructor(budgetBytes: () => number) {
     this.#budgetBytes = budgetBytes;
@@ -83,16 +85,13 @@ export class ConversationSessions {
     for (const entry of this.#entries) if (entry.conversationId === conversationId) entry.answering = false;
   }
 
-  /** A session that belongs to no conversation; the caller disposes it. OUT_OF_MEMORY. */
+  /** A session that belongs to no conversation, for which others make room; the caller disposes it. OUT_OF_MEMORY. */
   borrow(model: FusionModel, capacity: number): FusionSession {
     model.setKvBudget(this.#budgetBytes());
-    try {
-      return model.createSession(capacity);
-    } catch (error) {
-      if (!isOutOfMemory(error)) throw error;
-      for (const entry of this.#entries) if (!entry.answering) this.#drop(entry);
-      return model.createSession(capacity);
-    }
+    const session = this.#created(model, capacity);
+    this.#borrowed.push({ session, bytes: capacity * model.bytesPerToken(model.info.kvDtype) });
+    this.#makeRoom(undefined);
+    return session;
   }
 
   /** Gives back what answers did not use, and keeps to the budget; when no answer is being made. */
@@ -133,11 +132,24 @@ export class ConversationSessions {
     }
     // Less than a block of the engine's memory is not worth a branch of its own.
     const differs = best ? best.tokens.count - keep : 0;
-    if (best && differs < model.info.kvBlockTokens && best.tokens.session.capacity >= limit) return best;
+    if (best && differs < model.info.kvBlockTokens && best.tokens.session.capacity >= limit) {
+      best.answering = true;
+      return best;
+    }
     const shared = best ? keep : 0;
     const tokens =
-      best && shared > 0 ? await best.tokens.fork(shared) : new SessionTokens(model.createSession(limit));
+      best && shared > 0 ? await branchOf(best, shared) : new SessionTokens(model.createSession(limit));
     return { conversationId, tokens, model, reserved: 0, answering: false, origin: best, shared };
+  }
+
+  #created(model: FusionModel, capacity: number): FusionSession {
+    try {
+      return model.createSession(capacity);
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      for (const entry of this.#entries) if (!entry.answering) this.#drop(entry);
+      return model.createSession(capacity);
+    }
   }
 
   #drop(entry: Entry): void {
@@ -155,9 +167,17 @@ export class ConversationSessions {
   /** Drops the least recently used until the budget is kept, but for one, and for those that are written into. */
   #makeRoom(kept: Entry | undefined): void {
     for (const entry of [...this.#entries]) {
-      if (this.#entries.length <= MOST_SESSIONS && this.#usedBytes() <= this.#budgetBytes()) return;
+      const bytes = this.#usedBytes() + this.#borrowedBytes();
+      if (this.#entries.length <= MOST_SESSIONS && bytes <= this.#budgetBytes()) return;
       if (entry !== kept && !entry.answering) this.#drop(entry);
     }
+  }
+
+  /** Their answers are mostly shorter than they may be: conversations give them half of the budget at most. */
+  #borrowedBytes(): number {
+    this.#borrowed = this.#borrowed.filter(({ session }) => !session.disposed);
+    const bytes = this.#borrowed.reduce((sum, each) => sum + each.bytes, 0);
+    return Math.min(bytes, this.#budgetBytes() / 2);
   }
 
   #usedBytes(): number {
@@ -166,6 +186,17 @@ export class ConversationSessions {
       const blocks = Math.ceil(Math.max(tokens.count, reserved) / block) - Math.floor(shared / block);
       return sum + blocks * block * model.bytesPerToken(kvDtype) + model.bytesPerSession;
     }, 0);
+  }
+}
+
+/** Meanwhile another conversation's question must not drop the one that it begins with. */
+async function branchOf(entry: Entry, length: number): Promise<SessionTokens> {
+  const { answering } = entry;
+  entry.answering = true;
+  try {
+    return await entry.tokens.fork(length);
+  } finally {
+    entry.answering = answering;
   }
 }
 

@@ -50,6 +50,7 @@ export const GREEDY: NativeSampling = {
 export class Session {
   readonly #addon: Pick<NativeAddon, 'createAbort'>;
   readonly #native: NativeSession;
+  #disposed = false;
 
   constructor(addon: Pick<NativeAddon, 'createAbort'>, native: NativeSession) {
     this.#addon = addon;
@@ -130,7 +131,12 @@ export class Session {
     return guardedAsync(() => this.#native.deviationFrom(other.#native, begin, count));
   }
 
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
   dispose(): void {
+    this.#disposed = true;
     this.#native.dispose();
   }
 }

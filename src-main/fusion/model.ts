@@ -9,6 +9,7 @@ export type FusionSession = Pick<
   Session,
   | 'length'
   | 'capacity'
+  | 'disposed'
   | 'append'
   | 'logits'
   | 'generate'

@@ -1,0 +1,381 @@
+// Many at once on one model: the same numbers as alone, in the memory there is.
+#include <atomic>
+#include <filesystem>
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "engine/error.h"
+#include "engine/turns.h"
+#include "tests/fixtures.h"
+
+using namespace kvasir;
+using test::encode;
+using test::ids;
+using test::kFull;
+using test::kNone;
+using test::tiny;
+using test::error_code;
+
+namespace {
+
+// What a request on a model of its own thread gives: its text and the logits behind it.
+struct Answer {
+    std::vector<int32_t> tokens;
+    std::vector<float> prompt_logits, logits;
+};
+
+struct Asked {
+    std::vector<Segment> segments;
+    StrategySpec strategy;
+    int max_tokens;
+};
+
+Answer answer(const std::shared_ptr<Model> & m, const Asked & asked,
+              const std::function<void()> & appended = [] {}) {
+    Session session(m, 2048);
+    Answer a;
+    session.append(asked.segments, asked.strategy, nullptr, nullptr);
+    a.prompt_logits = session.logits();
+    appended();
+    a.tokens = session.generate(asked.max_tokens, {}, nullptr, nullptr).tokens;
+    a.logits = session.logits();
+    return a;
+}
+
+// All at once, each on a thread of its own, as the addon does it.
+std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<Asked> & all) {
+    std::vector<Answer> out(all.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < all.size(); ++i) {
+        threads.emplace_back([&, i] {
+            const Turns::Turn turn(*m->turns(), {.rows = 100});
+            out[i] = answer(m, all[i]);
+        });
+    }
+    for (std::thread & t : threads) t.join();
+    return out;
+}
+
+// Two that are written in the same steps from their second token on, of which the first could be asked to give its
+// memory back before. `prompted`: the younger's prompt was computed. `between`: done by the older at its fifth token.
+std::pair<Answer, Answer> two_answers(const std::shared_ptr<Model> & m, const Asked & older, const Asked & younger,
+                                   const std::function<void()> & prompted = {},
+                                   const std::function<void()> & between = {}) {
+    std::pair<Answer, Answer> out;
+    std::atomic<bool> older_writes{false}, younger_writes{false};
+    const auto until = [&](const std::atomic<bool> & flag) {
+        m->turns()->away([&] { while (!flag) std::this_thread::yield(); });
+    };
+    const auto write = [&](Session & session, const Asked & asked, const std::function<void(int)> & at_token) {
+        Answer a;
+        const auto on_token = [&, n = 0](const Sampled &) mutable { return at_token(++n), true; };
+        a.tokens = session.generate(asked.max_tokens, {}, nullptr, on_token).tokens;
+        a.logits = session.logits();
+        return a;
+    };
+    std::thread thread;
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 100});
+        Session session(m, 2048);
+        session.append(younger.segments, younger.strategy, nullptr, nullptr);
+        if (prompted) prompted();
+        thread = std::thread([&] {
+            const Turns::Turn its(*m->turns(), {.rows = 100});
+            Session first(m, 2048);
+            first.append(older.segments, older.strategy, nullptr, nullptr);
+            out.first = write(first, older, [&](int n) {
+                if (n == 2) older_writes = true, until(younger_writes);
+                if (n == 5 && between) between();
+            });
+        });
+        until(older_writes);
+        out.second = write(session, younger, [&](int n) { younger_writes = n >= 2; });
+    }
+    thread.join();
+    return out;
+}
+
+std::vector<Asked> several(const std::shared_ptr<Model> & m) {
+    std::vector<Asked> all;
+    for (int i = 0; i < 6; ++i) {
+        auto a = encode(m, ids(70 + 20 * i, i)), b = encode(m, ids(150, 9 - i));
+        const StrategySpec strategy =
+            i % 3 == 0 ? kFull
+            : i % 3 == 1 ? kNone
+                         : StrategySpec{.name = "deviation", .check_layers = {1}, .ratios = {0.3}};
+        all.push_back({{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(20 + i, 3 + i), nullptr}}, strategy, 70 + 5 * i});
+    }
+    return all;
+}
+
+void same_as_alone(const std::shared_ptr<Model> & m) {
+    const std::vector<Asked> all = several(m);
+    std::vector<Answer> alone;
+    for (const Asked & asked : all) alone.push_back(answer(m, asked));
+    const Turns::Figures before = m->turns()->figures();
+    const std::vector<Answer> together = answers(m, all);
+    const Turns::Figures after = m->turns()->figures();
+    for (size_t i = 0; i < all.size(); ++i) {
+        CHECK(together[i].prompt_logits == alone[i].prompt_logits);
+        CHECK(together[i].tokens == alone[i].tokens);
+        CHECK(together[i].logits == alone[i].logits);
+    }
+    // They did decode together: else this says nothing.
+    CHECK(after.rows - before.rows > 2 * (after.steps - before.steps));
+}
+
+}  // namespace
+
+TEST(a_first_token_waits_for_nobody) {
+    const auto m = tiny("llama");
+    Session session(m, 512);
+    session.append({{ids(40)}}, kFull, nullptr, nullptr);
+    std::promise<void> first;
+    std::optional<Turns::Turn> other(std::in_place, *m->turns(), Turns::Request{.rows = 100});
+    std::atomic<int> tokens = 0;
+    std::thread asks([&] {
+        const auto tell = [&](const Sampled &) {
+            if (++tokens == 1) first.set_value();
+            return true;
+        };
+        session.generate(3, {}, nullptr, tell);
+    });
+    const auto told = first.get_future().wait_for(std::chrono::seconds(20));
+    CHECK(told == std::future_status::ready);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK_EQ(tokens.load(), 1);  // the second is computed, in turn
+    other.reset();
+    asks.join();
+    CHECK_EQ(tokens.load(), 3);
+}
+
+TEST(many_at_once_give_what_each_gives_alone_bit_for_bit) {
+    for (const std::string & arch : architecture_names()) same_as_alone(tiny(arch));
+}
+
+TEST(many_at_once_give_what_each_gives_alone_in_every_format_of_weights) {
+    for (const char * type : {"q8_0", "q4_K", "q6_K", "q5_K", "q4_0", "bf16", "f32"}) {
+        same_as_alone(tiny("qwen3", "--embd 256 --ff 512 --type " + std::string(type)));
+    }
+}
+
+TEST(many_at_once_on_a_device_with_masks_give_what_each_gives_alone) {
+    for (KvDtype kv : {KvDtype::f16, KvDtype::q8_0}) same_as_alone(tiny("qwen3", "--head-dim 32", {2, "cpu", kv}));
+}
+
+TEST(answers_for_which_memory_runs_out_are_computed_again_and_stay_the_same) {
+    auto m = tiny("qwen3");
+    const std::vector<Asked> all = several(m);
+    std::vector<Answer> alone;
+    for (const Asked & asked : all) alone.push_back(answer(m, asked));
+    // Room for two or three of the six: they take five to seven blocks each.
+    m->kv_pool().set_budget(15 * m->kv_pool().block_bytes());
+    const std::vector<Answer> together = answers(m, all);
+    for (size_t i = 0; i < all.size(); ++i) {
+        CHECK(together[i].tokens == alone[i].tokens);
+        CHECK(together[i].logits == alone[i].logits);
+    }
+    CHECK(m->turns()->figures().taken_back > 0);
+    CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // one alone gets what it needs
+}
+
+TEST(an_answer_is_computed_again_though_its_chunks_were_evicted_meanwhile) {
+    auto m = tiny("qwen3");
+    const Asked asked = several(m)[1];
+    const Answer alone = answer(m, asked);
+    Asked from_files = asked;
+    for (Segment & segment : from_files.segments) {
+        if (!segment.chunk) continue;
+        const std::string path = test::scratch("evicted-" + std::to_string(segment.chunk->n_tokens()));
+        segment.chunk->save(path);
+        segment.chunk = std::make_shared<ChunkKv>(path);
+    }
+    // Both prompts' blocks; one more is needed at the longer answer's 31st token.
+    m->kv_pool().set_budget(10 * m->kv_pool().block_bytes());
+    const auto evict = [&] {
+        for (const Segment & segment : from_files.segments)
+            if (segment.chunk) std::filesystem::remove(segment.chunk->path());
+    };
+    const auto [longer, again] = two_answers(m, {{{ids(290, 2), nullptr}}, kFull, 200}, from_files, evict);
+    CHECK(m->turns()->figures().taken_back > 0);
+    CHECK(again.tokens == alone.tokens);
+    CHECK(again.logits == alone.logits);
+    CHECK_EQ(longer.tokens.size(), size_t(200));
+}
+
+TEST(an_answer_that_gave_its_memory_back_does_not_take_it_again_before_there_is_some_to_go_on_with) {
+    auto m = tiny("qwen3");
+    const Asked older{{{ids(290, 2), nullptr}}, kFull, 230}, younger{{{ids(40), nullptr}}, kFull, 200};
+    const Answer younger_alone = answer(m, younger);
+    // The older one grows from five blocks to nine, the younger from one to four.
+    m->kv_pool().set_budget(9 * m->kv_pool().block_bytes());
+    const auto [first, second] = two_answers(m, older, younger);
+    CHECK(second.tokens == younger_alone.tokens);
+    CHECK(second.logits == younger_alone.logits);
+    CHECK_EQ(m->turns()->figures().taken_back, int64_t(1));
+}
+
+// A graph for several answers is kept while a prompt is computed.
+TEST(answers_go_on_to_the_bit_after_a_prompt_that_needed_more_memory_for_its_attention) {
+    auto m = tiny("qwen3", "--heads 64 --kv-heads 1 --head-dim 128");
+    m->kv_pool().ensure_free(64);  // it does not grow, which would have the graph built again
+    const Asked a{{{ids(40), nullptr}}, kFull, 40}, b{{{ids(60, 2), nullptr}}, kFull, 40};
+    const Answer a_alone = answer(m, a), b_alone = answer(m, b);
+    int64_t generation = 0;
+    const auto prompt = [&] {
+        Session session(m, 2048);
+        generation = m->kv_pool().generation();
+        session.append({{ids(1500, 3), nullptr}}, kFull, nullptr, nullptr);
+    };
+    const auto [first, second] = two_answers(m, a, b, {}, prompt);
+    CHECK_EQ(m->kv_pool().generation(), generation);
+    CHECK(first.tokens == a_alone.tokens && first.logits == a_alone.logits);
+    CHECK(second.tokens == b_alone.tokens && second.logits == b_alone.logits);
+}
+
+TEST(a_persons_prompt_has_the_memory_of_a_programs_answer_which_is_computed_again) {
+    auto m = tiny("qwen3");
+    const Asked program{{{ids(290, 2), nullptr}}, kFull, 60}, person = several(m)[1];
+    const Answer program_alone = answer(m, program), person_alone = answer(m, person);
+    m->kv_pool().set_budget(8 * m->kv_pool().block_bytes());  // either's, not both
+    std::atomic<bool> writes{false}, asks{false};
+    std::vector<std::string> ended;
+    std::thread behind([&] {
+        const Turns::Turn turn(*m->turns(), {.priority = 1, .rows = 100});
+        Session session(m, 2048);
+        session.append(program.segments, program.strategy, nullptr, nullptr);
+        int tokens = 0;
+        const auto on_token = [&](const Sampled &) {
+            if (++tokens != 2) return true;
+            writes = true;
+            m->turns()->away([&] { while (!asks) std::this_thread::yield(); });
+            return true;
+        };
+        CHECK(session.generate(program.max_tokens, {}, nullptr, on_token).tokens == program_alone.tokens);
+        CHECK(session.logits() == program_alone.logits);
+        ended.push_back("program");
+    });
+    while (!writes) std::this_thread::yield();
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 100});
+        asks = true;
+        const Answer a = answer(m, person);
+        CHECK(a.tokens == person_alone.tokens);
+        CHECK(a.logits == person_alone.logits);
+        ended.push_back("person");
+    }
+    behind.join();
+    CHECK(ended == std::vector<std::string>({"person", "program"}));
+    CHECK(m->turns()->figures().taken_back > 0);
+}
+
+TEST(a_prompt_waits_until_a_session_that_was_done_with_is_freed_instead_of_taking_more) {
+    auto m = tiny("qwen3");
+    const int budget = 6;
+    m->kv_pool().set_budget(budget * m->kv_pool().block_bytes());
+    auto done = std::make_shared<Session>(m, 512);
+    std::thread asks, frees;
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 1});
+        done->append({{ids(300), nullptr}}, kFull, nullptr, nullptr);
+        asks = std::thread([&] {
+            const Turns::Turn its(*m->turns(), {.rows = 1});
+            Session session(m, 512);
+            session.append({{ids(200, 3), nullptr}}, kFull, nullptr, nullptr);
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        m->turns()->away([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });  // it waits for memory
+        frees = std::thread([&] {  // as whoever asked lets it go: in a turn of its own, later
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+            const Turns::Turn its(*m->turns(), {.is_short = true});
+            done.reset();
+        });
+    }
+    asks.join();
+    frees.join();
+    CHECK(m->kv_pool().blocks().size() <= budget);
+}
+
+TEST(a_prompt_that_needs_no_memory_waits_for_none) {
+    auto m = tiny("qwen3");
+    Session session(m, 512);
+    session.reserve(128);
+    m->kv_pool().set_budget(m->kv_pool().block_bytes());
+    std::thread asks;
+    std::atomic<bool> done{false};
+    {
+        const Turns::Turn other(*m->turns(), {.rows = 1e6});  // that does not end before it is done
+        asks = std::thread([&] {
+            const Turns::Turn turn(*m->turns(), {.rows = 1});
+            session.append({{ids(100), nullptr}}, kFull, nullptr, nullptr);
+            done = true;
+        });
+        for (int i = 0; i < 2000 && !done; ++i) {
+            m->turns()->pause(1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        CHECK(done.load());
+    }
+    asks.join();
+}
+
+TEST(a_prompt_that_waits_for_memory_can_be_stopped_while_others_are_at_work) {
+    auto m = tiny("qwen3");
+    m->kv_pool().set_budget(2 * m->kv_pool().block_bytes());
+    std::atomic<bool> abort{false}, stopped{false}, in_time{false};
+    std::string code;
+    std::vector<std::thread> threads;
+    {
+        const Turns::Turn first(*m->turns(), {.rows = 1});
+        threads.emplace_back([&] {
+            const Turns::Turn turn(*m->turns(), {.rows = 1});
+            Session session(m, 512);
+            code = error_code([&] { session.append({{ids(300), nullptr}}, kFull, &abort, nullptr); });
+            stopped = true;
+        });
+        threads.emplace_back([&] {  // at work until the prompt was stopped, or for long enough
+            const Turns::Turn turn(*m->turns(), {.rows = 1e6});
+            abort = true;
+            for (int i = 0; i < 2000 && !stopped; ++i) {
+                m->turns()->pause(1);
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            in_time = stopped.load();
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until both wait
+    }
+    for (std::thread & t : threads) t.join();
+    CHECK(in_time.load());
+    CHECK_EQ(code, "ABORTED");
+}
+
+TEST(a_prompt_that_another_comes_into_gives_the_same_and_the_short_one_is_done_first) {
+    auto m = tiny("qwen3");
+    const std::vector<Asked> all = several(m);
+    const Answer long_alone = answer(m, all[1]), short_alone = answer(m, all[2]);
+    Answer in_between;
+    std::thread other;
+    Session session(m, 2048);
+    std::vector<std::string> ended;
+    {
+        const Turns::Turn turn(*m->turns(), {.rows = 1e6});
+        session.append(all[1].segments, all[1].strategy, nullptr, [&](Progress) {
+            if (other.joinable()) return;
+            other = std::thread([&] {
+                const Turns::Turn its(*m->turns(), {.rows = 10});
+                in_between = answer(m, all[2], [&] { ended.push_back("short"); });
+            });
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it waits for its turn
+        });
+        ended.push_back("long");
+    }
+    other.join();
+    CHECK_EQ(ended.front(), "short");
+    CHECK(session.logits() == long_alone.prompt_logits);
+    CHECK(in_between.logits == short_alone.logits);
+    CHECK(in_between.tokens == short_alone.tokens);
+    CHECK(m->turns()->figures().pauses > 0);
+}
