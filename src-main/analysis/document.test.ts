@@ -162,7 +162,7 @@ test('the prompt of an interrupted window is still in the session', async () => 
   const { id } = await service.analyse({ ...TASK, size: undefined, overlap: undefined });
   const { steps } = await finished(id);
   const stats = steps[0]?.stats;
-  expect(stats?.residentTokens).toBe((stats?.promptTokens ?? 0) - 1);
+  expect(stats?.residentTokens).toBe((stats?.promptTokens ?? 0) - 2);
 });
 
 test('a document that changed meanwhile is not mixed with what was read before', async () => {

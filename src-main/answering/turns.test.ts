@@ -171,7 +171,7 @@ describe('branches', () => {
     const second = messageOf(chat.get(id), answerId);
     expect(second).toMatchObject({ text: 'In Oslo, at the harbour.', parentId: questionId });
     expect(questionId).toBe(first.parentId);
-    expect(second.stats!.residentTokens).toBe(second.stats!.promptTokens - 1);
+    expect(second.stats!.residentTokens).toBe(second.stats!.promptTokens - 2);
     expect(chat.get(id).leafId).toBe(second.id);
     chat.selectLeaf(id, first.id);
     expect(chat.get(id).leafId).toBe(first.id);
