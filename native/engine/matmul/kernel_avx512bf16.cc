@@ -19,7 +19,12 @@ constexpr int DEPTH = 1024;           // a panel of 128 KiB, which stays in the 
 struct Bf16Pairs {
     static constexpr int kWeights = 2;
     static constexpr double kTolerance = 0.02;
-    static Vec pack(const float * w) { return reinterpret_cast<Vec>(_mm512_cvtne2ps_pbh(load(w + W), load(w))); }
+    static Vec pairs(Vec low, Vec high) { return reinterpret_cast<Vec>(_mm512_cvtne2ps_pbh(high, low)); }
+    static Vec pack(const float * w) { return pairs(load(w), load(w + W)); }
+    static Vec pack_q8_0(const uint8_t * b) {
+        const float scale = f16(b);
+        return pairs(scaled(signed_ints(b + 2), scale), scaled(signed_ints(b + 2 + W), scale));
+    }
     static void pack_row(const float * row, int width, float * to) {
         for (int i = 0; i < width; i += 2 * W) store(to + i / 2, pack(row + i));
     }
