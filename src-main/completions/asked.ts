@@ -8,7 +8,7 @@ import { nothingMatches } from '../answering/notices.ts';
 import type { FoundPassage, Passages, Unready } from '../answering/passages.ts';
 import { fit, type Prompt } from '../answering/prompt.ts';
 import { QUESTION_MARK } from '../answering/template.ts';
-import type { FusionModel } from '../fusion/model.ts';
+import { isRemote, type FusionModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import { layOutMessages, layOutText, piecesOf, type LabelledChunk, type LaidMessage } from './layout.ts';
 import type { NamedLibrary } from './names.ts';
@@ -38,10 +38,11 @@ interface LibraryContext extends Context {
   signal: AbortSignal;
 }
 
-/** What a client sent, as it is. CONTEXT_OVERFLOW. */
+/** What a client sent, as it is. CONTEXT_OVERFLOW, BAD_ARGUMENT for what the model cannot be asked. */
 export function askModel(request: CompletionRequest, context: Context): Asked {
   const { model } = context;
   const { prompt } = request;
+  if ('text' in prompt && isRemote(model)) throw onlyMessages();
   // What a client marks is stored, whatever is done about a library's passages; nothing is said to the model but what it sent.
   const choices = { ...choicesFor(request, context, Infinity), storeMisses: true };
   const laidOut =
@@ -130,6 +131,14 @@ function questionOf({ prompt }: CompletionRequest): {
 
 function textOf(parts: readonly CompletionText[]): string {
   return parts.map(({ text }) => text).join('');
+}
+
+function onlyMessages(): KvasirError {
+  return new KvasirError(
+    'BAD_ARGUMENT',
+    'A model on another server takes messages alone: it cannot be sent a text to go on with.',
+    'Ask it with messages, by /v1/chat/completions.',
+  );
 }
 
 function tooLong(tokens: number, contextTokens: number): KvasirError {

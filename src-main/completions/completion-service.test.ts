@@ -64,6 +64,18 @@ describe('a model', () => {
     expect(model.detokenize(model.sessions[0]?.tokens ?? [], { special: true })).toBe('<s>Once');
   });
 
+  test('on a server is not sent a text to go on with, which has no message to stand in', async () => {
+    const { service, model } = completionFixture({ obstacle: 'remote' });
+    await expect(
+      service.complete({ model: 'Fake', prompt: { text: [{ text: 'Once' }] } }, RUN),
+    ).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+      advice: expect.stringContaining('/v1/chat/completions') as string,
+    });
+    expect(model.sessions).toEqual([]);
+    expect((await service.complete(question('Where?'), RUN)).text).toBe('She lives in Oslo.');
+  });
+
   test('that is not in use is refused, and what is no model', async () => {
     const { service } = completionFixture();
     const asked = (model: string) => service.complete(question('Where?', { model }), RUN);
