@@ -58,7 +58,8 @@ export async function completeTurn(asked: Asked, parts: TurnParts): Promise<Comp
   const { request, run, model, openSession, stopwatch } = parts;
   const { prompt, choices } = asked;
   const stopped = new AbortController();
-  const raw = 'text' in request.prompt || request.grammar !== undefined;
+  // A library is asked a question, in whatever form it comes.
+  const raw = (asked.library === undefined && 'text' in request.prompt) || request.grammar !== undefined;
   const writing = raw ? new PlainWriting(model) : new ThoughtStream(model, prompt.behind);
   const answer = new AnswerText({
     ...run,

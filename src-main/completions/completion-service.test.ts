@@ -171,6 +171,14 @@ describe('a library', () => {
     );
   });
 
+  test('that is asked by a text keeps thoughts apart all the same', async () => {
+    const { service } = completionFixture({ says: '<think>Hm.</think>She lives in Oslo.' });
+    const prompt = { text: [{ text: 'Where does Mara live?' }] };
+    const { text, thought, citations } = await service.complete({ model: 'kvasir/Notes', prompt }, RUN);
+    expect([text, thought]).toEqual(['She lives in Oslo [1].', 'Hm.']);
+    expect(citations[0]?.path).toBe('mara.md');
+  });
+
   test('is asked what the last message asks, in the conversation before it', async () => {
     const { service, model } = completionFixture();
     await service.complete(

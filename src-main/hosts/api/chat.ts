@@ -15,7 +15,7 @@ import {
   WRITING,
 } from './schemas.ts';
 import {
-  citationsTold,
+  citationsOf,
   grammarOf,
   howMade,
   logprobsTold,
@@ -163,7 +163,7 @@ interface Head {
 }
 
 function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSchema> {
-  const { model, fingerprint, text, thought, logprobs, finish, citations } = result;
+  const { model, fingerprint, text, thought, logprobs, finish } = result;
   return {
     ...head,
     object: 'chat.completion',
@@ -183,7 +183,7 @@ function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSche
       },
     ],
     usage: usageOf(result),
-    ...(citations.length > 0 && { citations: citationsTold(result) }),
+    ...citationsOf(result),
     kvasir: howMade(result),
   };
 }
@@ -217,13 +217,13 @@ function streamAnswer(
           logprobs && { logprobs: { content: logprobsTold(logprobs), refusal: null } },
         ),
     });
-    const { finish, citations, fingerprint } = result;
+    const { finish, fingerprint } = result;
     begin(); // an answer without a word
     send({
       ...base,
       system_fingerprint: shortened(fingerprint),
       choices: [{ ...choice({}), finish_reason: finish }],
-      ...(citations.length > 0 && { citations: citationsTold(result) }),
+      ...citationsOf(result),
       kvasir: howMade(result),
     });
     if (withUsage) send({ ...base, choices: [], usage: usageOf(result) });

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult, TokenLogprobs } from '../../completions/types.ts';
 import { abortOf, seconds, streamed, type ApiCore } from './core.ts';
-import { body, FAILURES, HowMadeSchema, only, UsageSchema, WRITING } from './schemas.ts';
-import { howMade, logprobTold, textsOf, usageOf, writingOf } from './told.ts';
+import { body, CitationSchema, FAILURES, HowMadeSchema, only, UsageSchema, WRITING } from './schemas.ts';
+import { citationsOf, howMade, logprobTold, textsOf, usageOf, writingOf } from './told.ts';
 
 export const CompletionRequestSchema = z
   .strictObject({
@@ -42,6 +42,8 @@ const CompletionSchema = z
       }),
     ),
     usage: UsageSchema,
+    /** Of a library's answer. */
+    citations: z.array(CitationSchema).optional(),
     kvasir: HowMadeSchema,
   })
   .openapi('Completion');
@@ -95,12 +97,13 @@ function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
 
 function answerOf(
   result: CompletionResult,
-): Pick<z.infer<typeof CompletionSchema>, 'choices' | 'usage' | 'kvasir'> {
+): Pick<z.infer<typeof CompletionSchema>, 'choices' | 'usage' | 'citations' | 'kvasir'> {
   const { text, logprobs, finish } = result;
   const told = logprobs ? logprobsTold(logprobs, 0) : null;
   return {
     choices: [{ index: 0, text, logprobs: told, finish_reason: finish }],
     usage: usageOf(result),
+    ...citationsOf(result),
     kvasir: howMade(result),
   };
 }
@@ -123,7 +126,7 @@ function streamText(
       },
     });
     const last = { index: 0, text: '', logprobs: null, finish_reason: result.finish };
-    send({ ...base, choices: [last], kvasir: howMade(result) });
+    send({ ...base, choices: [last], ...citationsOf(result), kvasir: howMade(result) });
     if (asked.stream_options?.include_usage) send({ ...base, choices: [], usage: usageOf(result) });
   });
 }

@@ -13,7 +13,7 @@ import {
   type ResponseRequest,
 } from './responses-schemas.ts';
 import { body, FAILURES } from './schemas.ts';
-import { citationsTold, grammarOf, howMade, textsOf, thinkOf } from './told.ts';
+import { citationsOf, grammarOf, howMade, textsOf, thinkOf } from './told.ts';
 
 const route = createRoute({
   method: 'post',
@@ -158,7 +158,7 @@ function responseOf(
   output: ResponseBody['output'],
   store: ResponseStore,
 ): ResponseBody {
-  const { usage, citations, text } = result;
+  const { usage, text } = result;
   const status = statusOf(result);
   if (begun.store) store.keep(begun.id, [...messages, { role: 'assistant', parts: [{ text }] }]);
   return {
@@ -173,7 +173,7 @@ function responseOf(
       output_tokens_details: { reasoning_tokens: usage.thoughtTokens },
       total_tokens: usage.promptTokens + usage.completionTokens,
     },
-    ...(citations.length > 0 && { citations: citationsTold(result) }),
+    ...citationsOf(result),
     kvasir: howMade(result),
   };
 }

@@ -12,6 +12,7 @@ import { Refusal } from './errors.ts';
 import { cutAt } from '../../completions/separator.ts';
 import type { CitationSchema, HowMadeSchema, UsageSchema, WRITING } from './schemas.ts';
 
+type Citation = z.infer<typeof CitationSchema>;
 type Writing = z.infer<z.ZodObject<typeof WRITING>>;
 
 /** From a request's fields to what the core is asked. */
@@ -101,8 +102,10 @@ export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMa
   };
 }
 
-export function citationsTold({ citations }: CompletionResult): z.infer<typeof CitationSchema>[] {
-  return citations.map(({ path, title, page, start, end, text, highlights, score }, i) => ({
+/** Of a library's answer: any other has none. */
+export function citationsOf({ citations }: CompletionResult): { citations?: Citation[] } {
+  if (citations.length === 0) return {};
+  const told = citations.map(({ path, title, page, start, end, text, highlights, score }, i) => ({
     index: i + 1,
     document: path,
     title,
@@ -113,6 +116,7 @@ export function citationsTold({ citations }: CompletionResult): z.infer<typeof C
     quotes: highlights,
     score,
   }));
+  return { citations: told };
 }
 
 /** What JSON has no number for is as unlikely as OpenAI's own answers say. */

@@ -1,7 +1,7 @@
 import { CitedSentences } from '../../../completions/cited-sentences.ts';
 import type { CompletionResult } from '../../../completions/types.ts';
 import type { Send } from '../events.ts';
-import { citationsTold, howMade } from '../told.ts';
+import { citationsOf, howMade } from '../told.ts';
 import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';
 import type { Location, MessageBody, TextBlock } from './schemas.ts';
 
@@ -108,13 +108,13 @@ export function begunMessage(id: string, model: string): MessageBody {
 export function endedMessage(
   result: CompletionResult,
 ): Pick<MessageBody, 'stop_reason' | 'stop_sequence' | 'usage' | 'citations' | 'kvasir'> {
-  const { finish, stoppedBy, citations } = result;
+  const { finish, stoppedBy } = result;
   const stop = stoppedBy === undefined ? 'end_turn' : 'stop_sequence';
   return {
     stop_reason: finish === 'length' ? 'max_tokens' : stop,
     stop_sequence: stoppedBy ?? null,
     usage: usageOf(result),
-    ...(citations.length > 0 && { citations: citationsTold(result) }),
+    ...citationsOf(result),
     kvasir: howMade(result),
   };
 }
