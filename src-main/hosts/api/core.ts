@@ -2,7 +2,7 @@ import type { CompletionService } from '../../completions/completion-service.ts'
 import type { VectorService } from '../../completions/vector-service.ts';
 import type { SentDocuments } from '../../library/sent-documents.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { failureResponse } from './errors.ts';
+import { failureOf } from './errors.ts';
 import { eventStream, type Send } from './events.ts';
 
 /** What routes need. */
@@ -49,7 +49,7 @@ export function streamed(
 ): Promise<Response> {
   return eventStream({
     work: (send) => work(send, abort.any),
-    failed: (error, send) => send(failureResponse(error, log).body),
+    failed: (error, send) => send(failureOf(error, log).body),
     last: '[DONE]',
     onLeft: () => abort.abort(),
   });

@@ -31,8 +31,15 @@ export class Refusal extends Error {
 /** The client closed the connection; nobody sees it. */
 const CLIENT_CLOSED = 499 as ContentfulStatusCode;
 
-/** Failures that say something about the request, or that pass. Any other is the server's. */
-const STATUSES: Partial<Record<ErrorCode, { status: ContentfulStatusCode; code: string }>> = {
+/** How a failure is told. `again`: whether it may go well when it is tried again, as it is. */
+interface Telling {
+  status: ContentfulStatusCode;
+  code: string;
+  again?: boolean;
+}
+
+/** Failures that say something about the request, about the server that a model is on, or that pass. Any other is this server's. */
+const TELLINGS: Partial<Record<ErrorCode, Telling>> = {
   NOT_FOUND: { status: 404, code: 'model_not_found' },
   BAD_ARGUMENT: { status: 400, code: 'invalid_value' },
   CONTEXT_OVERFLOW: { status: 400, code: 'context_length_exceeded' },
@@ -44,22 +51,45 @@ const STATUSES: Partial<Record<ErrorCode, { status: ContentfulStatusCode; code: 
   DOCUMENT_TIMEOUT: { status: 400, code: 'document_timeout' },
   DOCUMENT_MEMORY: { status: 413, code: 'document_memory' },
   DOCUMENT_TOO_LARGE: { status: 413, code: 'document_too_large' },
-  CONFLICT: { status: 429, code: 'too_many_requests' },
-  OUT_OF_MEMORY: { status: 503, code: 'out_of_memory' },
+  CONFLICT: { status: 429, code: 'too_many_requests', again: true },
+  OUT_OF_MEMORY: { status: 503, code: 'out_of_memory', again: true },
   ABORTED: { status: CLIENT_CLOSED, code: 'aborted' },
+  // The server that the model is on. What its settings, its account or its address would have to change for fails again.
+  REMOTE_BUSY: { status: 503, code: 'remote_busy', again: true },
+  REMOTE_SLOW: { status: 504, code: 'remote_slow' },
+  REMOTE_UNREACHABLE: { status: 502, code: 'remote_unreachable' },
+  REMOTE_FAILED: { status: 502, code: 'remote_failed' },
+  REMOTE_CUT: { status: 502, code: 'remote_cut' },
+  REMOTE_KEY: { status: 502, code: 'remote_key', again: false },
+  REMOTE_QUOTA: { status: 502, code: 'remote_quota', again: false },
+  REMOTE_MODEL: { status: 502, code: 'remote_model', again: false },
+  REMOTE_CERTIFICATE: { status: 502, code: 'remote_certificate', again: false },
+  REMOTE_PROTOCOL: { status: 502, code: 'remote_protocol', again: false },
+  // No model can be loaded, until somebody chooses another.
+  MODEL_NOT_FOUND: { status: 503, code: 'model_not_loaded', again: false },
+  MODEL_INVALID: { status: 503, code: 'model_not_loaded', again: false },
+  MODEL_PART_MISSING: { status: 503, code: 'model_not_loaded', again: false },
+  MODEL_UNSUPPORTED: { status: 503, code: 'model_not_loaded', again: false },
+  MODEL_TOO_LARGE: { status: 503, code: 'model_not_loaded', again: false },
 };
 
+export interface Failure {
+  status: ContentfulStatusCode;
+  headers: Record<string, string>;
+  body: ErrorBody;
+  /** Whether it may go well when it is tried again; undefined: nobody knows. */
+  again: boolean | undefined;
+}
+
 /** What failed, in the form and with the status that clients expect. */
-export function failureResponse(
-  error: unknown,
-  log: Logger,
-): { status: ContentfulStatusCode; body: ErrorBody } {
+export function failureOf(error: unknown, log: Logger): Failure {
   if (error instanceof Refusal) return told(error.status, error.message, error);
   if (error instanceof HTTPException) return told(error.status, error.message);
   if (error instanceof KvasirError) {
-    const { status, code } = STATUSES[error.code] ?? { status: 500 as const, code: error.code.toLowerCase() };
-    if (status === 500) log.warn('api-request-failed', { error: String(error) });
-    return told(status, `${error.message} ${error.advice}`.trim(), { code });
+    const unknown: Telling = { status: 500, code: error.code.toLowerCase() };
+    const { status, ...more } = TELLINGS[error.code] ?? unknown;
+    if (status >= 500) log.warn('api-request-failed', { error: String(error) });
+    return told(status, `${error.message} ${error.advice}`.trim(), more);
   }
   log.error('api-request-failed', { error: traceOf(error) });
   return told(500, 'Kvasir failed at this request: this is a defect. Its log says more.', {
@@ -69,17 +99,25 @@ export function failureResponse(
 
 export function errorHandler(log: Logger): (error: unknown, c: Context) => Response {
   return (error, c) => {
-    const { status, body } = failureResponse(error, log);
-    return c.json(body, status);
+    const { status, body, headers } = failureOf(error, log);
+    return c.json(body, status, headers);
   };
+}
+
+interface More {
+  param?: string | null;
+  code?: string | null;
+  again?: boolean | undefined;
 }
 
 function told(
   status: ContentfulStatusCode,
   message: string,
-  { param = null, code = null }: { param?: string | null; code?: string | null } = {},
-): { status: ContentfulStatusCode; body: ErrorBody } {
-  return { status, body: { error: { message, type: typeOf(status), param, code } } };
+  { param = null, code = null, again }: More = {},
+): Failure {
+  // The official clients try again whatever has such a status, unless they are told not to.
+  const headers: Record<string, string> = again === false ? { 'X-Should-Retry': 'false' } : {};
+  return { status, headers, again, body: { error: { message, type: typeOf(status), param, code } } };
 }
 
 function typeOf(status: number): string {

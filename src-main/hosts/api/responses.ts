@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionMessage, CompletionRequest, CompletionResult } from '../../completions/types.ts';
 import { abortOf, once, seconds, type ApiCore } from './core.ts';
-import { failureResponse, Refusal } from './errors.ts';
+import { failureOf, Refusal } from './errors.ts';
 import { eventStream } from './events.ts';
 import { outputOf, ResponseEvents } from './response-events.ts';
 import { ResponseStore } from './response-store.ts';
@@ -75,7 +75,7 @@ function streamResponse(
       begin(); // an answer without a word
       events.finish(responseOf(asked, result, events.end(statusOf(result)), store));
     },
-    failed: (error) => events.failed(failureResponse(error, core.log).body.error),
+    failed: (error) => events.failed(failureOf(error, core.log).body.error),
     onLeft: () => abort.abort(),
   });
 }

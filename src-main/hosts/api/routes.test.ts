@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
 import type { ErrorBody } from './errors.ts';
 import { api, refused } from './api.test-support.ts';
 
@@ -119,6 +120,35 @@ describe('who is let in', () => {
     expect((await refused(get('/v1/models', { Origin: 'http://elsewhere.example' })))[0]).toBe(403);
     const asks = { ...there, 'Access-Control-Request-Method': 'POST' };
     expect((await routes.request(CHAT, { method: 'OPTIONS', headers: asks })).status).toBe(204);
+  });
+});
+
+describe('what is not the fault of a request', () => {
+  const failing = (code: ErrorCode) =>
+    api({ beforeToken: () => Promise.reject(new KvasirError(code, 'Why.', 'What then.')) });
+
+  test.each<[ErrorCode, status: number, anthropics: number, type: string, again: string | null]>([
+    ['OUT_OF_MEMORY', 503, 529, 'overloaded_error', null],
+    ['REMOTE_BUSY', 503, 529, 'overloaded_error', null],
+    ['REMOTE_SLOW', 504, 504, 'timeout_error', null],
+    ['REMOTE_UNREACHABLE', 502, 502, 'api_error', null],
+    ['REMOTE_FAILED', 502, 502, 'api_error', null],
+    ['REMOTE_CUT', 502, 502, 'api_error', null],
+    ['REMOTE_KEY', 502, 502, 'api_error', 'false'],
+    ['REMOTE_QUOTA', 502, 502, 'api_error', 'false'],
+    ['REMOTE_MODEL', 502, 502, 'api_error', 'false'],
+    ['REMOTE_CERTIFICATE', 502, 502, 'api_error', 'false'],
+    ['REMOTE_PROTOCOL', 502, 502, 'api_error', 'false'],
+    ['MODEL_INVALID', 503, 503, 'api_error', 'false'],
+    ['ENGINE_FAILED', 500, 500, 'api_error', null],
+  ])('%s has its status, and says whether trying again is of use', async (code, status, ...anthropics) => {
+    const answer = await failing(code).post(CHAT, HELLO);
+    const { error } = (await answer.json()) as ErrorBody;
+    expect([answer.status, error.type, error.message]).toEqual([status, 'server_error', 'Why. What then.']);
+    const told = await failing(code).post('/v1/messages', { ...HELLO, max_tokens: 9 });
+    const { type } = ((await told.json()) as { error: { type: string } }).error;
+    expect([told.status, type, told.headers.get('x-should-retry')]).toEqual(anthropics);
+    expect(answer.headers.get('x-should-retry')).toBe(anthropics[2]);
   });
 });
 
