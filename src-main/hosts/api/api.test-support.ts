@@ -52,8 +52,15 @@ export function api({
   hosts,
   origins = [],
   separator,
+  keepAliveMs,
   ...model
-}: FakeModelOptions & { keys?: string[]; hosts?: string[]; origins?: string[]; separator?: string } = {}) {
+}: FakeModelOptions & {
+  keys?: string[];
+  hosts?: string[];
+  origins?: string[];
+  separator?: string;
+  keepAliveMs?: number;
+} = {}) {
   const { service: completions, model: fake } = completionFixture(model);
   const access: Access = { keys: new ApiKeys(keys), hosts: () => hosts, origins };
   const metrics = new ApiMetrics(completions);
@@ -67,6 +74,7 @@ export function api({
     separator,
     version: '1',
     clock: () => 5000,
+    keepAliveMs,
   };
   const routes = createRoutes(core, access, metrics);
   const get = (path: string, headers: Record<string, string> = {}) =>

@@ -19,6 +19,8 @@ export interface ApiCore {
   version: string;
   /** Milliseconds since 1970. */
   clock: () => number;
+  /** As eventStream has it. */
+  keepAliveMs?: number | undefined;
 }
 
 /** As OpenAI tells times. */
@@ -44,7 +46,7 @@ export function abortOf(signal: AbortSignal): AbortController & { any: AbortSign
 /** A stream of OpenAI's events. */
 export function streamed(
   abort: ReturnType<typeof abortOf>,
-  { log }: Pick<ApiCore, 'log'>,
+  { log, keepAliveMs }: Pick<ApiCore, 'log' | 'keepAliveMs'>,
   work: (send: Send, signal: AbortSignal) => Promise<void>,
 ): Promise<Response> {
   return eventStream({
@@ -52,5 +54,6 @@ export function streamed(
     failed: (error, send) => send(failureOf(error, log).body),
     last: '[DONE]',
     onLeft: () => abort.abort(),
+    keepAliveMs,
   });
 }

@@ -77,6 +77,7 @@ function streamResponse(
     },
     failed: (error) => events.failed(failureOf(error, core.log).body.error),
     onLeft: () => abort.abort(),
+    keepAliveMs: core.keepAliveMs,
   });
 }
 

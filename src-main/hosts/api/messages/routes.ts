@@ -100,6 +100,7 @@ function streamMessage(signal: AbortSignal, asked: Asked, core: ApiCore): Promis
     },
     failed: (error, send) => send(messageFailure(error, core.log).body, 'error'),
     onLeft: () => abort.abort(),
+    keepAliveMs: core.keepAliveMs,
   });
 }
 
