@@ -111,7 +111,7 @@ async function storeChunks({ prompt, choices }: Asked, parts: TurnParts): Promis
       clock: stopwatch.clock,
       signal: run.signal,
       onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
-      onStored: (chunk) => stored.add(chunk),
+      onEncoded: (chunk) => stored.add(chunk),
     },
   );
   const cited = prompt.cited.filter(({ chunk }) => stored.has(chunk));

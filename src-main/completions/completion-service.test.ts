@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { SharedChunks } from '../kvstore/shared-chunks.ts';
 import { completionFixture, question } from '../testing/completions.ts';
+import type { FakeStore } from '../testing/fusion.ts';
 import type { CompletionDelta } from './types.ts';
 
 const GOES_ON = new AbortController().signal;
@@ -103,6 +105,20 @@ describe('a model', () => {
   });
 });
 
+/** What a store sees of the cache that another machine shares. */
+function sharedBy(there: FakeStore, here: FakeStore): Pick<SharedChunks, 'available' | 'locate' | 'fetch' | 'bring'> {
+  return {
+    available: true,
+    locate: (keys) => Promise.resolve(new Set(keys.filter((key) => there.has(key) && !here.has(key)))),
+    fetch: (key) => {
+      const chunk = there.chunks.get(key);
+      if (chunk) here.chunks.set(key, chunk);
+      return Promise.resolve(chunk !== undefined);
+    },
+    bring: () => undefined,
+  };
+}
+
 describe('chunks that a client marks', () => {
   const part = (text: string) => ({ text, cache: true });
   const asked = (...parts: { text: string; cache?: boolean }[]) => ({
@@ -137,6 +153,16 @@ describe('chunks that a client marks', () => {
     const { usage } = await service.complete(second, RUN);
     expect(usage.cachedTokens).toBe(model.tokenize('Mara lives in Oslo.').length);
     expect(usage.storedTokens).toBe(model.tokenize('Jon sells tea.').length);
+  });
+
+  test('count as cached where another machine computed them, and they are fetched', async () => {
+    const there = completionFixture();
+    const { storedTokens } = (await there.service.complete(first, RUN)).usage;
+    const { service, model, store } = completionFixture();
+    Object.assign(store, { shared: sharedBy(there.store, store) });
+    const { usage } = await service.complete(first, RUN);
+    expect([usage.storedTokens, usage.cachedTokens]).toEqual([0, storedTokens]);
+    expect([model.encoded, store.chunks.size]).toEqual([0, 2]);
   });
 
   test('are computed with the rest by a model that does not blend, which says so', async () => {
