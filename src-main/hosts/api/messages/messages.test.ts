@@ -149,6 +149,25 @@ test('a stream has the events of the form, and says what is said at once', async
   expect(events.at(-2)?.[1]).toMatchObject({ delta: { stop_reason: 'end_turn' }, usage: whole.usage });
 });
 
+test('a stream begins with what the prompt took; of a model on a server that is told at its end', async () => {
+  const begunWith = async (routes: Api, body: object): Promise<[object, object]> => {
+    const events = await streamed(routes, body);
+    const { message } = events[0]?.[1] as { message: MessageBody };
+    return [message.usage, events.at(-2)?.[1]['usage'] as MessageBody['usage']];
+  };
+  const routes = api();
+  const body = { ...user(document(MARA), text('Where?')), kvasir: { strategy: { name: 'none' } } };
+  for (const stored of [true, false]) {
+    const [begun, ended] = await begunWith(routes, body);
+    expect(begun).toEqual({ ...ended, output_tokens: 0 });
+    const { cache_creation_input_tokens, cache_read_input_tokens } = begun as MessageBody['usage'];
+    expect([cache_creation_input_tokens > 0, cache_read_input_tokens > 0]).toEqual([stored, !stored]);
+  }
+  const [begun, ended] = await begunWith(api({ obstacle: 'remote' }), HELLO);
+  expect(Object.values(begun)).toEqual([0, 0, 0, 0]);
+  expect(ended).toMatchObject({ input_tokens: 40, cache_read_input_tokens: 30, output_tokens: 5 });
+});
+
 describe('documents', () => {
   test('are cited by characters, exactly', async () => {
     const content = [
@@ -293,8 +312,8 @@ test('characters are counted, not their halves', () => {
 
 test('every token of a prompt is told once', () => {
   const of = (promptTokens: number, cachedTokens: number, storedTokens: number) => {
-    const usage = { promptTokens, cachedTokens, storedTokens, completionTokens: 5, thoughtTokens: 0 };
-    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usageOf({ usage });
+    const usage = { promptTokens, cachedTokens, storedTokens, completionTokens: 5 };
+    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usageOf(usage);
     return [input_tokens, cache_read_input_tokens, cache_creation_input_tokens];
   };
   expect(of(100, 30, 50)).toEqual([20, 30, 50]);

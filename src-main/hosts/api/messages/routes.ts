@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
-import type { CompletionRequest } from '../../../completions/types.ts';
+import type { CompletionRequest, PromptUsage } from '../../../completions/types.ts';
 import { abortOf, once, type ApiCore } from '../core.ts';
 import { Refusal } from '../errors.ts';
 import { eventStream } from '../events.ts';
@@ -80,13 +80,15 @@ function streamMessage(signal: AbortSignal, asked: Asked, core: ApiCore): Promis
   return eventStream({
     work: async (send) => {
       const tell = (type: string, fields: object): void => send({ type, ...fields }, type);
+      let used: PromptUsage | undefined;
       const begin = once(() => {
-        tell('message_start', { message: begunMessage(id, request.model) });
+        tell('message_start', { message: begunMessage(id, request.model, used) });
         tell('ping', {});
       });
       const writer = new MessageWriter(prompt, new MessageBlocks(send));
       const result = await core.completions.complete(request, {
         signal: abort.any,
+        onPrompt: (usage) => (used = usage),
         onDelta: ({ text }) => {
           begin();
           writer.write(text);
