@@ -87,6 +87,7 @@ export async function askLibrary(
 /** `maxTokens`: where the request names no limit. */
 function choicesFor(request: CompletionRequest, context: Context, maxTokens: number): AnswerChoices {
   const { settings, model, planner } = context;
+  if (isRemote(model)) requireDoneThere(request);
   const { strategy, topK, temperature, think, topP, topTokens, seed, logprobs, grammar } = request;
   const asked = { strategy, topK, temperature, think, maxTokens: request.maxTokens ?? maxTokens };
   const choices = choicesOf(asked, settings, model, planner);
@@ -131,6 +132,16 @@ function questionOf({ prompt }: CompletionRequest): {
 
 function textOf(parts: readonly CompletionText[]): string {
   return parts.map(({ text }) => text).join('');
+}
+
+/** Whatever else a server cannot be asked for, its session refuses. */
+function requireDoneThere({ maxTokens }: CompletionRequest): void {
+  if (maxTokens === 0)
+    throw new KvasirError(
+      'BAD_ARGUMENT',
+      'Nothing of a prompt is kept here for a model on another server: there is no cache to fill.',
+      'Ask for an answer of one token at least.',
+    );
 }
 
 function onlyMessages(): KvasirError {

@@ -24,7 +24,10 @@ export interface CompletionRequest {
   model: string;
   /** Messages for the model's chat template, or text that is gone on with as it is. */
   prompt: { messages: readonly CompletionMessage[] } | { text: readonly CompletionText[] };
-  /** Tokens written at most; absent: as many as fit the context, and of a library as many as the settings say. */
+  /**
+   * Tokens written at most; absent: as many as fit the context, and of a library as many as the settings say. 0: the prompt is processed,
+   * and its chunks are stored, for those that follow.
+   */
   maxTokens?: number | undefined;
   /** Absent: the settings' choice. 0: the likeliest token every time. */
   temperature?: number | undefined;

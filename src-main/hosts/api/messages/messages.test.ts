@@ -64,7 +64,7 @@ describe('what is not supported', () => {
     ['some_thing', 1],
     ['thinking', { type: 'enabled', budget_tokens: 2000 }],
     ['temperature', 1.5],
-    ['max_tokens', 0],
+    ['max_tokens', -1],
     ['max_tokens', undefined],
   ])('%s is refused by its name', async (field, value) => {
     const [status, type, message] = await failed(api().post(PATH, { ...HELLO, [field]: value }));
@@ -114,6 +114,7 @@ test('failures have their types', async () => {
 
 test('what changes nothing may be sent, and answers as they came', async () => {
   const harmless = {
+    cache_control: { type: 'ephemeral', ttl: '1h' },
     metadata: { user_id: 'me' },
     service_tier: 'auto',
     thinking: { type: 'disabled' },
@@ -298,6 +299,35 @@ describe('documents', () => {
       })
     ).json()) as { input_tokens: number };
     expect(input_tokens).toBe(first.input_tokens + first.cache_creation_input_tokens);
+  });
+});
+
+describe('no tokens at all', () => {
+  const body = { ...user(document(MARA), text('Where?')), kvasir: { strategy: { name: 'none' } } };
+  const nothing = { ...body, max_tokens: 0 };
+
+  test('fill the cache, and are told as an answer without a word', async () => {
+    const routes = api();
+    const { content, stop_reason, usage } = await asked(routes, nothing);
+    expect([content, stop_reason, usage.output_tokens]).toEqual([[], 'max_tokens', 0]);
+    const { cache_creation_input_tokens: created, cache_read_input_tokens: read } = usage;
+    expect([created > 10, read]).toEqual([true, 0]);
+    expect(routes.model.sessions.map(({ disposed }) => disposed)).toEqual([true]);
+    const after = (await asked(routes, body)).usage;
+    expect([after.cache_creation_input_tokens, after.cache_read_input_tokens]).toEqual([0, created]);
+  });
+
+  test('are streamed as well', async () => {
+    const names = (await streamed(api(), nothing)).map(([name]) => name);
+    expect(names).toEqual(['message_start', 'ping', 'message_delta', 'message_stop']);
+  });
+
+  test('are refused of a model on a server, which has no cache here', async () => {
+    const [status, type, message] = await failed(
+      api({ obstacle: 'remote' }).post(PATH, { ...HELLO, max_tokens: 0 }),
+    );
+    expect([status, type]).toEqual([400, 'invalid_request_error']);
+    expect(message).toMatch(/no cache to fill/);
   });
 });
 
