@@ -49,7 +49,7 @@ export function askModel(request: CompletionRequest, context: Context): Asked {
     'text' in prompt
       ? layOutText(model, piecesOf(model, prompt.text))
       : layOutMessages(model, prompt.messages.map(laid(model)), choices);
-  if (laidOut.tokens >= choices.contextTokens) throw tooLong(laidOut.tokens, choices.contextTokens);
+  if (laidOut.tokens >= choices.contextTokens) throw tooLong(model, laidOut.tokens, choices);
   return { choices, prompt: laidOut };
 }
 
@@ -78,7 +78,7 @@ export async function askLibrary(
   const { contextTokens, maxTokens } = choices;
   const room = contextTokens - answerReserve({ contextTokens, answerTokens: maxTokens });
   const bare = layOut([]).tokens;
-  if (bare > room) throw tooLong(bare, contextTokens);
+  if (bare > room) throw tooLong(model, bare, choices);
   const offered = found.map((passage) => ({ ...passage, label: passage.passage.path }));
   const { kept, leftOut } = fit(offered, room - bare);
   return { choices, prompt: { ...layOut(kept), leftOut }, library: { question, unready } };
@@ -152,8 +152,15 @@ function onlyMessages(): KvasirError {
   );
 }
 
-function tooLong(tokens: number, contextTokens: number): KvasirError {
-  const message = `The prompt has ${tokens} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
+/** The units that a server's model is counted in are told to nobody: they are not its tokens. */
+function tooLong(
+  model: FusionModel,
+  tokens: number,
+  { contextTokens }: Pick<AnswerChoices, 'contextTokens'>,
+): KvasirError {
+  const message = isRemote(model)
+    ? 'The prompt is longer than the context of this model, which is on another server, and the answer needs room as well.'
+    : `The prompt has ${tokens} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
   return new KvasirError(
     'CONTEXT_OVERFLOW',
     message,

@@ -119,6 +119,39 @@ function sharedBy(there: FakeStore, here: FakeStore): Pick<SharedChunks, 'availa
   };
 }
 
+describe('tokens', () => {
+  const { prompt } = question('Where?');
+
+  test('of a prompt are those that an answer counts', async () => {
+    const { service } = completionFixture();
+    const { tokens } = await service.tokenize({ model: 'Fake', prompt }, true);
+    expect((await service.complete(question('Where?'), RUN)).usage.promptTokens).toBe(tokens.length);
+  });
+
+  test('of a library’s prompt are not known before it has searched', async () => {
+    const { service } = completionFixture();
+    const asked = service.tokenize({ model: 'kvasir/Notes', prompt }, true);
+    await expect(asked).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+      message: expect.stringContaining('once it has searched') as string,
+    });
+    const nothing = service.tokenize({ model: 'kvasir/None', prompt }, true);
+    await expect(nothing).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('of a model on a server are not known, nor told where a prompt is too long', async () => {
+    const { service } = completionFixture({ obstacle: 'remote', contextTrain: 128 });
+    await expect(service.tokenize({ model: 'Fake', prompt }, true)).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+      message: expect.stringContaining('tokenizer') as string,
+    });
+    await expect(service.complete(question('why '.repeat(200)), RUN)).rejects.toMatchObject({
+      code: 'CONTEXT_OVERFLOW',
+      message: expect.not.stringMatching(/\d|tokens/) as string,
+    });
+  });
+});
+
 describe('chunks that a client marks', () => {
   const part = (text: string) => ({ text, cache: true });
   const asked = (...parts: { text: string; cache?: boolean }[]) => ({
