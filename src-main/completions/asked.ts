@@ -135,7 +135,13 @@ function textOf(parts: readonly CompletionText[]): string {
 }
 
 /** Whatever else a server cannot be asked for, its session refuses. */
-function requireDoneThere({ maxTokens }: CompletionRequest): void {
+function requireDoneThere({ maxTokens, topTokens }: CompletionRequest): void {
+  if (topTokens !== undefined)
+    throw new KvasirError(
+      'BAD_ARGUMENT',
+      'A model on another server is not told by Kvasir from how many of the likeliest tokens it is to sample (top_k).',
+      'Leave it out, or use top_p.',
+    );
   if (maxTokens === 0)
     throw new KvasirError(
       'BAD_ARGUMENT',

@@ -11,6 +11,7 @@ import {
   FormatSchema,
   HowMadeSchema,
   only,
+  STREAM_OPTIONS,
   UsageSchema,
   WRITING,
 } from './schemas.ts';
@@ -63,6 +64,11 @@ export const ChatRequestSchema = z
     modalities: z.array(z.literal('text', { error: 'Kvasir writes text only.' })).nullish(),
     safety_identifier: z.string().nullish(),
     prompt_cache_key: z.string().nullish(),
+  })
+  .refine(...STREAM_OPTIONS)
+  .refine(({ logprobs, top_logprobs: top }) => logprobs === true || !top, {
+    path: ['top_logprobs'],
+    error: 'None are told without "logprobs": true.',
   })
   .openapi('ChatRequest');
 

@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult, TokenLogprobs } from '../../completions/types.ts';
 import { abortOf, seconds, streamed, type ApiCore } from './core.ts';
-import { body, CitationSchema, FAILURES, HowMadeSchema, only, UsageSchema, WRITING } from './schemas.ts';
+import {
+  body,
+  CitationSchema,
+  FAILURES,
+  HowMadeSchema,
+  only,
+  STREAM_OPTIONS,
+  UsageSchema,
+  WRITING,
+} from './schemas.ts';
 import { citationsOf, howMade, logprobTold, textsOf, usageOf, writingOf } from './told.ts';
 
 export const CompletionRequestSchema = z
@@ -18,6 +27,7 @@ export const CompletionRequestSchema = z
     best_of: only(1),
     suffix: only(''),
   })
+  .refine(...STREAM_OPTIONS)
   .openapi('CompletionRequest');
 
 const LogprobsSchema = z.object({

@@ -13,7 +13,7 @@ import {
   type ResponseRequest,
 } from './responses-schemas.ts';
 import { body, FAILURES } from './schemas.ts';
-import { citationsOf, grammarOf, howMade, textsOf, thinkOf } from './told.ts';
+import { citationsOf, grammarOf, howMade, ownOf, textsOf, thinkOf } from './told.ts';
 
 const route = createRoute({
   method: 'post',
@@ -82,7 +82,7 @@ function streamResponse(
 }
 
 function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: ResponseStore): Asked {
-  const { model, input, instructions, max_output_tokens, temperature, top_p, reasoning, kvasir } = sent;
+  const { model, input, instructions, max_output_tokens, temperature, top_p, reasoning } = sent;
   const format = sent.text?.format ?? { type: 'text' as const };
   const messages = [...before(sent, store), ...messagesIn(input, separator)];
   const system: CompletionMessage[] = instructions
@@ -98,9 +98,7 @@ function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: Re
       topP: top_p ?? undefined,
       grammar: grammarOf(format, 'text.format'),
       think: thinkOf(reasoning?.effort),
-      strategy: kvasir?.strategy,
-      topK: kvasir?.top_k,
-      mayGuess: kvasir?.may_guess,
+      ...ownOf(sent),
     },
     begun: {
       id: `resp_${randomUUID()}`,

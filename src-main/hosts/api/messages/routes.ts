@@ -5,6 +5,7 @@ import { abortOf, once, type ApiCore } from '../core.ts';
 import { Refusal } from '../errors.ts';
 import { eventStream } from '../events.ts';
 import { body, json } from '../schemas.ts';
+import { ownOf } from '../told.ts';
 import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
 import { messageFailure } from './errors.ts';
 import { documentsIn, promptOf, readPdfs, type SentPrompt } from './prompt.ts';
@@ -111,9 +112,10 @@ async function askedOf(
   { separator, completions, documents }: ApiCore,
   signal: AbortSignal,
 ): Promise<Asked> {
-  const { model, max_tokens, temperature, top_p, top_k, stop_sequences, kvasir } = sent;
+  const { model, max_tokens, temperature, top_p, top_k, stop_sequences } = sent;
   if (documentsIn(sent.messages).length > 0 && completions.model(model).kind === 'library')
     throw new Refusal(400, 'A library answers from its own documents: send others to a model.');
+  const own = ownOf(sent);
   const prompt = promptOf(sent, separator, await readPdfs(sent.messages, documents, signal));
   return {
     prompt,
@@ -128,9 +130,7 @@ async function askedOf(
       stop: stop_sequences ?? undefined,
       // Thoughts have no place in an answer that nobody asked to think.
       think: false,
-      strategy: kvasir?.strategy,
-      topK: kvasir?.top_k,
-      mayGuess: kvasir?.may_guess,
+      ...own,
     },
   };
 }
